@@ -1,1 +1,11 @@
-//! placeholder
+//! Reference executors of agent confirmation protocols.
+//!
+//! One module a protocol, laid out alike. Every executor is sans-IO: it has no clock, no randomness, no threads and
+//! no sockets. Time and fresh ids come in as arguments, everything that the world must do comes out as values.
+//!
+//! The one thing to know: an executor is a plain value. Clone it and both copies behave alike for ever; serialise it
+//! after a call and what you have written down is all that a crash leaves.
+
+pub mod aaep;
+pub mod ids;
+pub mod time;

@@ -1,0 +1,266 @@
+//! The events that the producer emits, with their envelope, as they stand on the wire.
+//!
+//! The one thing to know: an [`Event`] serialises to exactly the JSON object of the protocol, flat, with the
+//! payload's fields beside the envelope's.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::vocabulary::{
+    ActionId, Decision, EventId, Identity, ReplyToken, RiskLevel, SessionId, ToolCallId, ToolStatus,
+};
+use crate::time::{Timeout, Timestamp};
+
+/// The `@context` of every event.
+const CONTEXT: &str = "https://aaep-protocol.org/context/v1";
+
+/// One event: what happened, in which session, when, and in which order (AAEP-EV-1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Unique within the producer (AAEP-EV-7).
+    pub event_id: EventId,
+    /// The session that it belongs to.
+    pub session_id: SessionId,
+    /// When it was made, on the producer's clock.
+    pub timestamp: Timestamp,
+    /// Who made it.
+    pub producer: Arc<Identity>,
+    /// 0 for the first event of the session, then one more each time (AAEP-EV-4).
+    pub sequence_number: u64,
+    /// What happened.
+    pub payload: Payload,
+    /// Where this event resolves a confirmation: which, and how.
+    pub resolution: Option<CountersignExtension>,
+}
+
+/// What happened, by the type of the event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Payload {
+    /// A session begins.
+    SessionStarted {
+        /// For the user to read.
+        summary_normal: String,
+    },
+    /// A session has done its work.
+    SessionCompleted {
+        /// For the user to read.
+        summary_normal: String,
+    },
+    /// A session has failed.
+    SessionErrored {
+        /// What kind of failure.
+        error_category: ErrorCategory,
+        /// For the user to read.
+        summary_normal: String,
+    },
+    /// A session was called off, and every pending confirmation of it with it (AAEP-6.8-2).
+    SessionCancelled {
+        /// By whom.
+        cancelled_by: CancelledBy,
+        /// For the user to read.
+        summary_normal: String,
+    },
+    /// The agent goes from one state to another (AAEP-EV-8).
+    StateChanged {
+        /// The state it leaves.
+        from_state: AgentState,
+        /// The state it enters.
+        to_state: AgentState,
+        /// Why, for the user to read.
+        summary_normal: String,
+    },
+    /// A tool is about to run.
+    ToolInvoked {
+        /// The tool.
+        tool: Arc<str>,
+        /// For the user to read.
+        summary_normal: String,
+        /// Ties this event to its completion and to its confirmation.
+        tool_call_id: ToolCallId,
+        /// As confirmed.
+        risk_level: RiskLevel,
+        /// As confirmed.
+        irreversible: bool,
+    },
+    /// A tool has come back (AAEP-A.3-1).
+    ToolCompleted {
+        /// The tool.
+        tool: Arc<str>,
+        /// How it came out.
+        status: ToolStatus,
+        /// The call that this completes.
+        tool_call_id: ToolCallId,
+    },
+    /// The producer is blocked with respect to an action until the user decides.
+    AwaitingConfirmation {
+        /// What will be done.
+        action: Arc<str>,
+        /// What follows from it.
+        consequence: Arc<str>,
+        /// The token that a reply must echo (AAEP-6.2-1).
+        reply_token: ReplyToken,
+        /// How long the producer waits, from the event's timestamp on.
+        #[serde(rename = "timeout_seconds")]
+        timeout: Timeout,
+        /// What it does when no valid reply comes.
+        default_decision: Decision,
+        /// How much harm the action can do.
+        risk_level: RiskLevel,
+        /// Whether it cannot be undone.
+        irreversible: bool,
+        /// The decisions that a reply may carry.
+        allowed_replies: Vec<String>,
+        /// For the user to read.
+        summary_normal: Arc<str>,
+        /// What ties this confirmation to the later call of the tool.
+        extra_context: ExtraContext,
+    },
+}
+
+/// What an `awaiting.confirmation` tells beyond the protocol's own fields.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExtraContext {
+    /// The id that the call of the tool will have if it is accepted.
+    pub tool_call_id: ToolCallId,
+}
+
+/// Our extension of the events that resolve a confirmation: without it a `state.changed` does not say which of
+/// several pending confirmations it is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CountersignExtension {
+    /// The token of the confirmation, by now used up or invalid.
+    pub reply_token: ReplyToken,
+    /// The host's name for the action.
+    pub action: ActionId,
+    /// What became of it.
+    pub outcome: ResolutionOutcome,
+}
+
+/// What became of a confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResolutionOutcome {
+    /// The action runs.
+    Accepted,
+    /// The action does not run: the user or the default said so.
+    Rejected,
+    /// The action does not run: the producer took the question back.
+    Cancelled,
+}
+
+/// The states of an agent that this producer uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentState {
+    /// Where every session starts (AAEP-A.2-1).
+    Idle,
+    /// Making up its mind.
+    Thinking,
+    /// A tool runs.
+    CallingTool,
+    /// Blocked until the user decides (AAEP-A.2-2).
+    AwaitingInput,
+}
+
+/// Kinds of failure that a session can end with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCategory {
+    /// The host has not said which.
+    Unknown,
+}
+
+/// Who calls a session off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CancelledBy {
+    /// The producer, through its host.
+    Producer,
+}
+
+/// Whether subscribers may hold an event back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Urgency {
+    /// Subject to filters.
+    Normal,
+    /// Never filtered.
+    Critical,
+}
+
+impl Payload {
+    /// The `type` of the event.
+    pub fn event_type(&self) -> &'static str {
+        match self {
+            Self::SessionStarted { .. } => "aaep:agent.session.started",
+            Self::SessionCompleted { .. } => "aaep:agent.session.completed",
+            Self::SessionErrored { .. } => "aaep:agent.session.errored",
+            Self::SessionCancelled { .. } => "aaep:agent.session.cancelled",
+            Self::StateChanged { .. } => "aaep:agent.state.changed",
+            Self::ToolInvoked { .. } => "aaep:agent.tool.invoked",
+            Self::ToolCompleted { .. } => "aaep:agent.tool.completed",
+            Self::AwaitingConfirmation { .. } => "aaep:agent.awaiting.confirmation",
+        }
+    }
+
+    /// AAEP-EV-6: a failed session and a question to the user are critical, everything else is not.
+    pub fn urgency(&self) -> Urgency {
+        match self {
+            Self::SessionErrored { .. } | Self::AwaitingConfirmation { .. } => Urgency::Critical,
+            Self::SessionStarted { .. }
+            | Self::SessionCompleted { .. }
+            | Self::SessionCancelled { .. }
+            | Self::StateChanged { .. }
+            | Self::ToolInvoked { .. }
+            | Self::ToolCompleted { .. } => Urgency::Normal,
+        }
+    }
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let wire = WireEvent {
+            context: CONTEXT,
+            event_type: self.payload.event_type(),
+            event_id: &self.event_id,
+            session_id: &self.session_id,
+            timestamp: self.timestamp,
+            producer: &self.producer,
+            sequence_number: self.sequence_number,
+            urgency: self.payload.urgency(),
+            payload: &self.payload,
+            extensions: self
+                .resolution
+                .as_ref()
+                .map(|countersign| Extensions { countersign }),
+        };
+        wire.serialize(serializer)
+    }
+}
+
+/// The field names and their order on the wire.
+#[derive(Serialize)]
+struct WireEvent<'a> {
+    #[serde(rename = "@context")]
+    context: &'static str,
+    #[serde(rename = "type")]
+    event_type: &'static str,
+    event_id: &'a EventId,
+    session_id: &'a SessionId,
+    timestamp: Timestamp,
+    producer: &'a Identity,
+    sequence_number: u64,
+    urgency: Urgency,
+    #[serde(flatten)]
+    payload: &'a Payload,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extensions: Option<Extensions<'a>>,
+}
+
+/// Extensions are objects keyed by the prefix of whoever defines them.
+#[derive(Serialize)]
+struct Extensions<'a> {
+    countersign: &'a CountersignExtension,
+}

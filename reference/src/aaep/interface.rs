@@ -1,0 +1,280 @@
+//! What goes into the producer and what comes out of it.
+//!
+//! The one thing to know: hostile, late and malformed messages are ordinary input and end in an [`Audit`] that only
+//! the operator sees. A [`Refusal`] always means that the host asked for something that it must not ask for.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::event::Event;
+use super::vocabulary::{
+    Action, ActionId, Capabilities, Decision, ReplyToken, SessionId, SessionOutcome,
+    SubscriptionId, ToolCallId, ToolStatus,
+};
+
+/// One thing that happens to the producer.
+///
+/// The JSON form is that of the driver protocol: the variant's name in `op`, the fields beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Input {
+    /// Begin a session.
+    StartSession {
+        /// Its id; a fresh one is drawn where this is absent.
+        #[serde(default)]
+        session_id: Option<SessionId>,
+    },
+    /// Open a subscription; events go to every open one.
+    Subscribe {
+        /// Its id, never used before.
+        subscription_id: SubscriptionId,
+        /// What the subscriber can do.
+        #[serde(default)]
+        capabilities: Capabilities,
+    },
+    /// Close a subscription.
+    Unsubscribe {
+        /// Which.
+        subscription_id: SubscriptionId,
+    },
+    /// Ask for confirmation of an action and block it until the answer.
+    Confirm(Ask),
+    /// A message arrives.
+    Deliver {
+        /// What the transport knows of the sender.
+        sender: Sender,
+        /// The bytes exactly as received.
+        #[serde(deserialize_with = "text_as_bytes")]
+        message: Vec<u8>,
+    },
+    /// Take a pending confirmation back.
+    Cancel {
+        /// Its token.
+        reply_token: ReplyToken,
+    },
+    /// A tool that was told to run has come back.
+    FinishTool {
+        /// The session of the action.
+        session_id: SessionId,
+        /// The action that ran. Where several calls of it are in flight, the one asked for first has come back.
+        action: ActionId,
+        /// How it came out.
+        status: ToolStatus,
+    },
+    /// End a session.
+    EndSession {
+        /// Which.
+        session_id: SessionId,
+        /// How.
+        outcome: SessionOutcome,
+    },
+    /// Time has passed and nothing else has happened.
+    Tick,
+    /// The process died and is back with what it had stored after its last call. Outputs that had not been
+    /// carried out by then are lost.
+    Restart,
+}
+
+/// Everything that the host says when it asks for confirmation.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Ask {
+    /// The session that the action belongs to.
+    pub session_id: SessionId,
+    /// The action to confirm.
+    pub action: Action,
+    /// How long to wait, in seconds. 1 to 86400, or the ask is refused.
+    pub timeout_seconds: u64,
+    /// What to do when no valid reply comes in time.
+    pub default_decision: Decision,
+    /// The decisions that a reply may carry: 1 to 32 different strings. Accept and reject where absent.
+    #[serde(default)]
+    pub allowed_replies: Option<Vec<String>>,
+}
+
+/// What the transport knows of whoever sent a message (AAEP-6.2.4-1).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Sender {
+    /// The subscription that the connection belongs to, if any.
+    #[serde(default)]
+    pub subscription_id: Option<SubscriptionId>,
+    /// Whether the transport has authenticated the sender.
+    pub authenticated: bool,
+}
+
+/// What a call leads to.
+///
+/// A refused call has changed nothing and put nothing out by itself, but what fell due before it was settled all the
+/// same. So there can be outputs *and* a refusal; the outputs must be carried out either way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "the outputs have to be carried out, in order"]
+pub struct Outcome {
+    /// What the host must now do, one at a time and in this order.
+    pub outputs: Vec<Output>,
+    /// Set where the host erred.
+    pub refused: Option<Refusal>,
+}
+
+/// One thing for the host to do.
+///
+/// The JSON form is that of the driver protocol: an object whose one key is the variant's name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// Send the event to every open subscription; a critical one past every filter (AAEP-6.7-1).
+    Emit(Box<Event>),
+    /// Run the action now.
+    Perform(ToolCall),
+    /// If this call has not been begun, do not begin it: drop its `Perform`.
+    Withdraw(ToolCall),
+    /// Tell one subscription something, as a courtesy. x.
+    Notify(Notice),
+    /// Answer whoever sent the message. The same for every message there can be (AAEP-6.3.4-9).
+    Respond(Response),
+    /// Write into the operator's log; nobody else may see it (AAEP-6.3.4-8).
+    Audit(Audit),
+    /// After a restart: this action was released and is not recorded as done. It may or may not have run, and the
+    /// producer will not run it again.
+    InDoubt(ToolCall),
+}
+
+/// One call of a tool that a confirmation released.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolCall {
+    /// The session of the action.
+    pub session_id: SessionId,
+    /// The host's name for the action.
+    pub action: ActionId,
+    /// The tool to run.
+    pub tool: std::sync::Arc<str>,
+    /// The id of this call in the events.
+    pub tool_call_id: ToolCallId,
+    /// The token of the confirmation that released it.
+    pub reply_token: ReplyToken,
+}
+
+/// A courtesy notice to the sender of a late duplicate: the confirmation was already resolved (AAEP-6.3.5-2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Notice {
+    /// The subscription to tell, the one that the late reply came on.
+    pub subscription_id: SubscriptionId,
+    /// The token that was used up before.
+    pub reply_token: ReplyToken,
+}
+
+/// What the sender of a message gets to see. There is only one such value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Response {
+    status: u16,
+    body: Option<()>,
+}
+
+impl Response {
+    /// Status 204 and no body, whatever became of the message (AAEP-6.3.4-9).
+    pub const CONSTANT: Self = Self {
+        status: 204,
+        body: None,
+    };
+
+    /// The HTTP status: 204.
+    pub fn status(self) -> u16 {
+        self.status
+    }
+}
+
+/// Why a message was ignored, for the operator alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Audit {
+    /// The clause that had the message ignored.
+    pub clause: ClauseId,
+    /// The token that the message named, where it could be read.
+    pub reply_token: Option<ReplyToken>,
+    /// The reason in words.
+    pub text: String,
+}
+
+/// The id of a clause, such as `AAEP-6.3.4-4`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct ClauseId(pub &'static str);
+
+impl fmt::Display for ClauseId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0)
+    }
+}
+
+/// Why a call was refused: the host asked for what the protocol does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The session id is taken.
+    #[error("the session was started before")]
+    SessionExists,
+    /// No event can come before the start of a session or after its end, so nothing can be asked then.
+    #[error("the session is unknown or has ended")]
+    SessionNotActive,
+    /// A session ends once.
+    #[error("the session is unknown or has ended already")]
+    SessionNotEndable,
+    /// The subscription id was used before.
+    #[error("the subscription id was used before")]
+    SubscriptionExists,
+    /// Only an open subscription can be closed.
+    #[error("the subscription is unknown or closed")]
+    SubscriptionNotOpen,
+    /// The timeout is out of range.
+    #[error("timeout_seconds must be 1 to 86400")]
+    TimeoutOutOfRange,
+    /// The list of allowed replies is not 1 to 32 different strings.
+    #[error("allowed_replies must be 1 to 32 different strings")]
+    AllowedRepliesMalformed,
+    /// A text that the event needs is empty or longer than 16 KiB.
+    #[error("tool, description and consequence must be 1 byte to 16 KiB each")]
+    TextMalformed,
+    /// Silence would run an irreversible action of high risk.
+    #[error("an irreversible action of high risk must default to reject")]
+    AcceptByDefaultHighRisk,
+    /// Silence would run an irreversible action of medium risk.
+    #[error("an irreversible action of medium risk must default to reject")]
+    AcceptByDefaultMediumRisk,
+    /// A confirmation of the same action is pending.
+    #[error("a confirmation of this action is still pending")]
+    ActionBlocked,
+    /// The source of ids has returned nothing but values that are taken.
+    #[error("the source of ids returned no unused reply token")]
+    NoFreshToken,
+    /// The source of ids has returned nothing but values that are taken.
+    #[error("the source of ids returned no unused session id")]
+    NoFreshSessionId,
+    /// There is nothing to take back.
+    #[error("no confirmation with this token is pending")]
+    NothingToCancel,
+    /// A tool cannot complete that was not invoked or has completed.
+    #[error("no call of this action is in flight")]
+    NothingToFinish,
+}
+
+impl Refusal {
+    /// The clause that forbids what was asked for.
+    pub fn clause(self) -> ClauseId {
+        ClauseId(match self {
+            Self::SessionExists | Self::NoFreshSessionId => "AAEP-A.1-1",
+            Self::SessionNotActive => "AAEP-A.1-3",
+            Self::SessionNotEndable => "AAEP-A.1-2",
+            Self::SubscriptionExists => "AAEP-EV-2",
+            Self::SubscriptionNotOpen => "AAEP-REPLY-14",
+            Self::TimeoutOutOfRange | Self::AllowedRepliesMalformed | Self::TextMalformed => {
+                "AAEP-EV-5"
+            }
+            Self::AcceptByDefaultHighRisk => "AAEP-6.4.1-1",
+            Self::AcceptByDefaultMediumRisk => "AAEP-6.4.1-2",
+            Self::ActionBlocked => "AAEP-6.1-6",
+            Self::NoFreshToken => "AAEP-6.2.2-3",
+            Self::NothingToCancel => "AAEP-6.8-1",
+            Self::NothingToFinish => "AAEP-A.3-2",
+        })
+    }
+}
+
+fn text_as_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    String::deserialize(deserializer).map(String::into_bytes)
+}

@@ -1,0 +1,249 @@
+//! The words of the protocol: identifiers, decisions, and what an action is.
+//!
+//! The one thing to know: an identifier value is always well-formed, because parsing is the only way to make one
+//! from text.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// The most characters that may follow the prefix of an identifier (AAEP-EV-2).
+const MAX_SUFFIX: usize = 64;
+
+/// The most characters in a name that the host chooses freely.
+const MAX_NAME: usize = 256;
+
+/// The text is no identifier of the kind that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {expected}")]
+pub struct InvalidIdentifier {
+    /// What the text should have been, in words.
+    pub expected: &'static str,
+}
+
+/// Declares an identifier type: shared immutable text whose grammar is checked when it is made.
+macro_rules! identifier {
+    ($(#[$documentation:meta])* $name:ident, $expected:literal, $is_valid:expr) => {
+        $(#[$documentation])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Reads an identifier, checking its grammar.
+            ///
+            /// # Errors
+            ///
+            /// [`InvalidIdentifier`] where the text does not fit the grammar.
+            pub fn parse(text: &str) -> Result<Self, InvalidIdentifier> {
+                let is_valid: fn(&str) -> bool = $is_valid;
+                if is_valid(text) {
+                    Ok(Self(Arc::from(text)))
+                } else {
+                    Err(InvalidIdentifier { expected: $expected })
+                }
+            }
+
+            /// The identifier as it stands on the wire.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidIdentifier;
+
+            fn try_from(text: String) -> Result<Self, InvalidIdentifier> {
+                Self::parse(&text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(identifier: $name) -> Self {
+                identifier.0.as_ref().to_owned()
+            }
+        }
+    };
+}
+
+identifier!(
+    /// Ties a reply to its question: `rpl_` and 1 to 64 ASCII letters or digits (AAEP-6.2.1-1).
+    ReplyToken,
+    "rpl_ and 1 to 64 ASCII letters or digits",
+    |text| has_prefix(text, "rpl_")
+);
+identifier!(
+    /// A session: `sess_` and 1 to 64 ASCII letters or digits (AAEP-EV-2).
+    SessionId,
+    "sess_ and 1 to 64 ASCII letters or digits",
+    |text| has_prefix(text, "sess_")
+);
+identifier!(
+    /// A subscription: `sub_` and 1 to 64 ASCII letters or digits (AAEP-EV-2, AAEP-REPLY-5).
+    SubscriptionId,
+    "sub_ and 1 to 64 ASCII letters or digits",
+    |text| has_prefix(text, "sub_")
+);
+identifier!(
+    /// An event: `evt_` and 1 to 64 ASCII letters or digits (AAEP-EV-2).
+    EventId,
+    "evt_ and 1 to 64 ASCII letters or digits",
+    |text| has_prefix(text, "evt_")
+);
+identifier!(
+    /// One call of a tool, unique in its session (AAEP-EV-13).
+    ToolCallId,
+    "a name of 1 to 256 characters",
+    is_name
+);
+identifier!(
+    /// The host's own name for an action, 1 to 256 characters. Two asks are about the same action when both the
+    /// session and this name are the same (AAEP-6.1-6).
+    ActionId,
+    "a name of 1 to 256 characters",
+    is_name
+);
+identifier!(
+    /// The producer's name in its events, 1 to 256 characters (AAEP-EV-1).
+    AgentId,
+    "a name of 1 to 256 characters",
+    is_name
+);
+
+impl ReplyToken {
+    /// A token made of 128 random bits, written as 32 hexadecimal digits (AAEP-6.2.1-2).
+    pub fn from_bits(bits: u128) -> Self {
+        Self(Arc::from(format!("rpl_{bits:032x}")))
+    }
+}
+
+impl SessionId {
+    /// A session id made of 128 bits, written as 32 hexadecimal digits.
+    pub fn from_bits(bits: u128) -> Self {
+        Self(Arc::from(format!("sess_{bits:032x}")))
+    }
+}
+
+impl EventId {
+    /// An event id made of 128 bits, written as 32 hexadecimal digits.
+    pub fn from_bits(bits: u128) -> Self {
+        Self(Arc::from(format!("evt_{bits:032x}")))
+    }
+}
+
+fn has_prefix(text: &str, prefix: &str) -> bool {
+    text.strip_prefix(prefix).is_some_and(|suffix| {
+        (1..=MAX_SUFFIX).contains(&suffix.len())
+            && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+fn is_name(text: &str) -> bool {
+    (1..=MAX_NAME).contains(&text.chars().count())
+}
+
+/// What a user, or a default, decides (AAEP-6.3.1-3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The action may run.
+    Accept,
+    /// The action must not run.
+    Reject,
+}
+
+impl Decision {
+    /// The word on the wire: `accept` or `reject`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Reject => "reject",
+        }
+    }
+}
+
+/// How much harm an action can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RiskLevel {
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+}
+
+/// What the user is asked about: one call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Action {
+    /// The host's name for the action.
+    pub id: ActionId,
+    /// The tool that runs it. Not empty.
+    pub tool: Arc<str>,
+    /// What will be done, for the user to read: the `action` of the event. Not empty.
+    pub description: Arc<str>,
+    /// What follows from it, for the user to read. Not empty.
+    pub consequence: Arc<str>,
+    /// How much harm it can do.
+    pub risk_level: RiskLevel,
+    /// Whether it cannot be undone.
+    pub irreversible: bool,
+}
+
+/// What a subscriber says it can do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// Whether it can answer confirmations; not unless it says so (AAEP-EV-14).
+    #[serde(default)]
+    pub supports_confirmation_reply: bool,
+}
+
+/// How a call of a tool came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolStatus {
+    /// It did what it should.
+    Success,
+    /// It failed.
+    Error,
+    /// It did not come back in time.
+    Timeout,
+}
+
+/// How a session ends (AAEP-A.1-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionOutcome {
+    /// Its work is done.
+    Completed,
+    /// It failed.
+    Errored,
+    /// It was called off.
+    Cancelled,
+}
+
+/// Who speaks: the `producer` of every event (AAEP-EV-1).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// The producer's name.
+    pub agent_id: AgentId,
+    /// Its version, where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<String>,
+}

@@ -1,0 +1,298 @@
+//! Points in time and spans of time, each with its unit and its clock in its type.
+//!
+//! The one thing to know: [`Timestamp`] is always *our* clock, the one that the host passes to every call.
+//! [`DecidedAt`] is what the sender of a message claims. The two never mix except in the one comparison that the
+//! protocol prescribes, [`DecidedAt::precedes`].
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+const MILLISECONDS_PER_SECOND: i64 = 1_000;
+const SECONDS_PER_MINUTE: i64 = 60;
+const MINUTES_PER_DAY: i64 = 24 * 60;
+const MILLISECONDS_PER_DAY: i64 = MINUTES_PER_DAY * SECONDS_PER_MINUTE * MILLISECONDS_PER_SECOND;
+
+/// A point in time on the executor's own clock, in milliseconds since 1970-01-01T00:00:00Z.
+///
+/// Always within the years 0000 to 9999, so that it can be written as RFC 3339; arithmetic that would leave them
+/// stops at the border.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// 0000-01-01T00:00:00.000Z.
+    pub const MIN: Self = Self(-62_167_219_200_000);
+    /// 9999-12-31T23:59:59.999Z.
+    pub const MAX: Self = Self(253_402_300_799_999);
+
+    /// The given number of milliseconds since the epoch, brought into the years 0000 to 9999.
+    pub fn from_millis(millis: i64) -> Self {
+        Self(millis.clamp(Self::MIN.0, Self::MAX.0))
+    }
+
+    /// Milliseconds since the epoch.
+    pub fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// This time plus `timeout`, at most [`Timestamp::MAX`].
+    #[must_use]
+    pub fn plus(self, timeout: Timeout) -> Self {
+        Self::from_millis(self.0 + i64::from(timeout.seconds()) * MILLISECONDS_PER_SECOND)
+    }
+
+    /// Reads an RFC 3339 `date-time`, to the letter of its grammar.
+    ///
+    /// `T` and `Z` in either case, a numeric offset up to 23:59, any number of fraction digits. Digits beyond the
+    /// millisecond are cut off, which changes no comparison with a whole millisecond. The second 60 is read at
+    /// 23:59 UTC on the last day of a month, the only place where a leap second can be, and as the first second
+    /// of the next day. Nothing else is: no space for the `T`, no hour 24, no day that its month has not.
+    ///
+    /// # Errors
+    ///
+    /// [`NotRfc3339`] where the text is anything else.
+    pub fn parse(text: &str) -> Result<Self, NotRfc3339> {
+        let mut reader = Reader(text.as_bytes());
+        let millis = reader.date_time().ok_or(NotRfc3339)?;
+        if reader.0.is_empty() {
+            Ok(Self::from_millis(millis))
+        } else {
+            Err(NotRfc3339)
+        }
+    }
+}
+
+/// RFC 3339 in UTC with three fraction digits, such as `2026-05-24T14:22:20.014Z`.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month, day) = date_of_day(self.0.div_euclid(MILLISECONDS_PER_DAY));
+        let millis = self.0.rem_euclid(MILLISECONDS_PER_DAY);
+        let seconds = millis / MILLISECONDS_PER_SECOND;
+        let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+        let fraction = millis % MILLISECONDS_PER_SECOND;
+        write!(
+            formatter,
+            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:03}Z"
+        )
+    }
+}
+
+impl TryFrom<String> for Timestamp {
+    type Error = NotRfc3339;
+
+    fn try_from(text: String) -> Result<Self, NotRfc3339> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Timestamp> for String {
+    fn from(timestamp: Timestamp) -> Self {
+        timestamp.to_string()
+    }
+}
+
+/// The text is no RFC 3339 `date-time`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an RFC 3339 date-time")]
+pub struct NotRfc3339;
+
+/// When the sender of a reply says that the user decided. A claim: its clock may be off, or it may lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DecidedAt(Timestamp);
+
+impl DecidedAt {
+    /// Takes a time that a message claims for what it is.
+    pub fn claimed(timestamp: Timestamp) -> Self {
+        Self(timestamp)
+    }
+
+    /// Whether the claimed time lies strictly before `deadline`, which is on our clock.
+    pub fn precedes(self, deadline: Timestamp) -> bool {
+        self.0 < deadline
+    }
+}
+
+impl fmt::Display for DecidedAt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// How long a confirmation waits, in whole seconds from 1 to 86400 (AAEP-EV-5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub struct Timeout(u32);
+
+impl Timeout {
+    /// The longest timeout: one day.
+    pub const MAX_SECONDS: u32 = 86_400;
+
+    /// A timeout of that many seconds.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeoutOutOfRange`] unless it is 1 to 86400.
+    pub fn from_seconds(seconds: u64) -> Result<Self, TimeoutOutOfRange> {
+        match u32::try_from(seconds) {
+            Ok(seconds @ 1..=Self::MAX_SECONDS) => Ok(Self(seconds)),
+            Ok(_) | Err(_) => Err(TimeoutOutOfRange),
+        }
+    }
+
+    /// The number of seconds.
+    pub fn seconds(self) -> u32 {
+        self.0
+    }
+}
+
+impl TryFrom<u64> for Timeout {
+    type Error = TimeoutOutOfRange;
+
+    fn try_from(seconds: u64) -> Result<Self, TimeoutOutOfRange> {
+        Self::from_seconds(seconds)
+    }
+}
+
+impl From<Timeout> for u64 {
+    fn from(timeout: Timeout) -> Self {
+        Self::from(timeout.0)
+    }
+}
+
+/// A timeout must be 1 to 86400 seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a timeout is 1 to 86400 seconds")]
+pub struct TimeoutOutOfRange;
+
+/// The part of an RFC 3339 text that is still to be read. Each method takes its piece off the front, or is `None`.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    /// `full-date "T" full-time`, as milliseconds since the epoch.
+    fn date_time(&mut self) -> Option<i64> {
+        let day = self.full_date()?;
+        self.one_of(b"Tt")?;
+        let hour = self.number(2, 0..=23)?;
+        self.one_of(b":")?;
+        let minute = self.number(2, 0..=59)?;
+        self.one_of(b":")?;
+        let second = self.number(2, 0..=60)?;
+        let millis = self.fraction()?;
+        let offset = self.offset_minutes()?;
+
+        let minutes = day * MINUTES_PER_DAY + hour * 60 + minute - offset;
+        if second == 60 && !ends_a_month(minutes) {
+            return None;
+        }
+        Some((minutes * SECONDS_PER_MINUTE + second) * MILLISECONDS_PER_SECOND + millis)
+    }
+
+    /// `YYYY-MM-DD` as days since the epoch.
+    fn full_date(&mut self) -> Option<i64> {
+        let year = self.number(4, 0..=9_999)?;
+        self.one_of(b"-")?;
+        let month = self.number(2, 1..=12)?;
+        self.one_of(b"-")?;
+        let day = self.number(2, 1..=days_in_month(year, month))?;
+        Some(day_of_date(year, month, day))
+    }
+
+    /// Nothing, or a point and at least one digit, as whole milliseconds.
+    fn fraction(&mut self) -> Option<i64> {
+        if self.one_of(b".").is_none() {
+            return Some(0);
+        }
+        let length = self
+            .0
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        let (digits, rest) = self.0.split_at(length);
+        self.0 = rest;
+        let millis = digits
+            .iter()
+            .chain(b"00")
+            .take(3)
+            .fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+        (length > 0).then_some(millis)
+    }
+
+    /// `Z`, or a sign and `HH:MM`: how many minutes the local time is ahead of UTC.
+    fn offset_minutes(&mut self) -> Option<i64> {
+        let sign = match self.one_of(b"Zz+-")? {
+            b'+' => 1,
+            b'-' => -1,
+            _zulu => return Some(0),
+        };
+        let hours = self.number(2, 0..=23)?;
+        self.one_of(b":")?;
+        let minutes = self.number(2, 0..=59)?;
+        Some(sign * (hours * 60 + minutes))
+    }
+
+    /// Exactly `digits` ASCII digits whose value lies in `range`.
+    fn number(&mut self, digits: usize, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+        let (number, rest) = self.0.split_at_checked(digits)?;
+        let value = number.iter().try_fold(0, |sum, byte| {
+            byte.is_ascii_digit()
+                .then(|| sum * 10 + i64::from(byte - b'0'))
+        })?;
+        self.0 = rest;
+        range.contains(&value).then_some(value)
+    }
+
+    /// One byte out of `allowed`.
+    fn one_of(&mut self, allowed: &[u8]) -> Option<u8> {
+        let (&first, rest) = self.0.split_first()?;
+        if !allowed.contains(&first) {
+            return None;
+        }
+        self.0 = rest;
+        Some(first)
+    }
+}
+
+/// Whether the minute (counted from the epoch, UTC) is the last of its month.
+fn ends_a_month(minute: i64) -> bool {
+    let next = minute + 1;
+    let (_, _, day) = date_of_day(next.div_euclid(MINUTES_PER_DAY));
+    next.rem_euclid(MINUTES_PER_DAY) == 0 && day == 1
+}
+
+fn days_in_month(year: i64, month: i64) -> i64 {
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 if leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+// The two conversions count years from March, so that the leap day is the last day of its year, in eras of 400
+// years (146 097 days). 719 468 days lie between 0000-03-01 and 1970-01-01.
+
+/// Days since the epoch of a date of the proleptic Gregorian calendar.
+fn day_of_date(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// Year, month and day of a number of days since the epoch.
+fn date_of_day(day: i64) -> (i64, i64, i64) {
+    let shifted = day + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day_of_month = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = (month_from_march + 2) % 12 + 1;
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    (year, month, day_of_month)
+}
