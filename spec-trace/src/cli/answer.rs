@@ -1,0 +1,62 @@
+//! What every command answers with: a text for stdout and an exit status.
+
+use clap::ValueEnum;
+
+/// How a command prints its result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one JSON document.
+    Json,
+}
+
+/// How a command ended: the exit status, the same in every format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// 0: all hold.
+    Holds,
+    /// 1: a violation, counterexample, divergence or rejection.
+    Violated,
+    /// 2: usage, unreadable input, or an implementation that could not be driven.
+    Unusable,
+    /// 3: something that should have been exercised was not.
+    Inconclusive,
+}
+
+impl Status {
+    /// The number given to the operating system.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Holds => 0,
+            Self::Violated => 1,
+            Self::Unusable => 2,
+            Self::Inconclusive => 3,
+        }
+    }
+
+    /// `Holds` or `Violated`.
+    pub fn of(holds: bool) -> Self {
+        if holds { Self::Holds } else { Self::Violated }
+    }
+}
+
+/// What a command has to say: the text for stdout and the exit status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Printed on stdout as it stands.
+    pub text: String,
+    /// The exit status.
+    pub status: Status,
+}
+
+impl Answer {
+    /// A JSON document, indented, with a line's end behind it.
+    pub fn json(value: &serde_json::Value, status: Status) -> Self {
+        Self {
+            text: format!("{value:#}\n"),
+            status,
+        }
+    }
+}
