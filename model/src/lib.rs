@@ -1,1 +1,7 @@
-//! placeholder
+//! The rules of agent confirmation protocols as models that are checked exhaustively.
+//!
+//! The one thing to know: this crate is one reading of the text, and it knows nothing of the executor, which is another.
+//! A step function gives the state that follows and the outputs that are required and optional; the search, the
+//! comparison with the executor and the oracle for other implementations all use that one function.
+
+pub mod aaep;

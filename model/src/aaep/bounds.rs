@@ -1,0 +1,243 @@
+//! How far the model goes: numbers of things, and a budget for each kind of disturbance.
+
+use std::fmt;
+
+/// A kind of step that disturbs, each with its own budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Disturbance {
+    /// The network duplicates a message.
+    Duplicate,
+    /// The network loses a message.
+    Lose,
+    /// Somebody forges a reply.
+    Forge,
+    /// A captured reply is delivered again.
+    Replay,
+    /// A subscriber sends a malformed reply or one with `modified_action`.
+    Distort,
+    /// The agent cancels a pending confirmation.
+    Cancel,
+    /// A subscription closes.
+    Close,
+    /// The process crashes and restarts.
+    Crash,
+}
+
+impl Disturbance {
+    /// All kinds, in the order of the budgets.
+    pub const ALL: [Self; 8] = [
+        Self::Duplicate,
+        Self::Lose,
+        Self::Forge,
+        Self::Replay,
+        Self::Distort,
+        Self::Cancel,
+        Self::Close,
+        Self::Crash,
+    ];
+
+    /// The name of its budget in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Duplicate => "duplicate",
+            Self::Lose => "lose",
+            Self::Forge => "forge",
+            Self::Replay => "replay",
+            Self::Distort => "distort",
+            Self::Cancel => "cancel",
+            Self::Close => "close",
+            Self::Crash => "crash",
+        }
+    }
+}
+
+/// How often each disturbance can still happen, and how many can happen in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Budgets {
+    /// What is left of each kind, in the order of [`Disturbance::ALL`]: 0 to 3.
+    pub each: [u8; 8],
+    /// What is left of all kinds together: 0 to 15.
+    pub total: u8,
+}
+
+impl Budgets {
+    /// Whether one more of this kind can be afforded.
+    pub const fn affords(self, kind: Disturbance) -> bool {
+        self.total > 0 && self.each[kind as usize] > 0
+    }
+
+    /// Takes one of this kind off; the caller has asked whether it can be afforded.
+    pub const fn spend(&mut self, kind: Disturbance) {
+        self.each[kind as usize] -= 1;
+        self.total -= 1;
+    }
+
+    /// Everything in 20 bits.
+    pub fn word(self) -> u32 {
+        self.each.iter().fold(u32::from(self.total), |word, &left| {
+            word << 2 | u32::from(left)
+        })
+    }
+}
+
+/// The bounds of one search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The preset's name, or `custom`.
+    pub name: &'static str,
+    /// Sessions: 1 or 2.
+    pub sessions: u8,
+    /// Confirmations in all: 1 or 2.
+    pub confirmations: u8,
+    /// The last value of the clock: 0 to 8 ticks.
+    pub ticks: u8,
+    /// Timeouts go from 1 to this: 1 to 3 ticks.
+    pub longest_timeout: u8,
+    /// Subscribers' clocks are off by up to this, either way: 0 or 1 tick.
+    pub skew: u8,
+    /// Replies under way at the same time: 1 to 4.
+    pub under_way: u8,
+    /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3.
+    pub disturbances: [u8; 8],
+    /// Disturbances of all kinds in one run: 0 to 15.
+    pub disturbances_in_all: u8,
+}
+
+impl Bounds {
+    /// Seconds in a debug test, walked with and without the quotient.
+    pub const SMALL: Self = Self {
+        name: "small",
+        sessions: 2,
+        confirmations: 2,
+        ticks: 1,
+        longest_timeout: 1,
+        skew: 1,
+        under_way: 1,
+        disturbances: [1; 8],
+        disturbances_in_all: 1,
+    };
+
+    /// The main job.
+    pub const DEFAULT: Self = Self {
+        name: "default",
+        sessions: 2,
+        confirmations: 2,
+        ticks: 4,
+        longest_timeout: 2,
+        skew: 1,
+        under_way: 3,
+        disturbances: [1; 8],
+        disturbances_in_all: 2,
+    };
+
+    /// For the night.
+    pub const LARGE: Self = Self {
+        name: "large",
+        sessions: 2,
+        confirmations: 2,
+        ticks: 5,
+        longest_timeout: 3,
+        skew: 1,
+        under_way: 3,
+        disturbances: [1; 8],
+        disturbances_in_all: 3,
+    };
+
+    /// The presets, the smallest first.
+    pub const PRESETS: [Self; 3] = [Self::SMALL, Self::DEFAULT, Self::LARGE];
+
+    /// The preset of this name.
+    ///
+    /// # Errors
+    ///
+    /// An unknown name; the message lists the names that there are.
+    pub fn preset(name: &str) -> Result<Self, BoundsError> {
+        Self::PRESETS
+            .into_iter()
+            .find(|preset| preset.name == name)
+            .ok_or_else(|| BoundsError::UnknownPreset(name.to_owned()))
+    }
+
+    /// Says whether every number is within its range.
+    ///
+    /// # Errors
+    ///
+    /// The first number that is out of its range, with the range.
+    pub fn validate(&self) -> Result<(), BoundsError> {
+        let numbers = [
+            ("sessions", self.sessions, 1, 2),
+            ("confirmations", self.confirmations, 1, 2),
+            ("ticks", self.ticks, 0, 8),
+            ("longest_timeout", self.longest_timeout, 1, 3),
+            ("skew", self.skew, 0, 1),
+            ("under_way", self.under_way, 1, 4),
+            ("disturbances_in_all", self.disturbances_in_all, 0, 15),
+        ];
+        let budgets =
+            Disturbance::ALL.map(|kind| (kind.name(), self.disturbances[kind as usize], 0, 3));
+        for (name, value, least, most) in numbers.into_iter().chain(budgets) {
+            if value < least || value > most {
+                return Err(BoundsError::OutOfRange {
+                    name,
+                    value,
+                    least,
+                    most,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The budgets at the start of a run.
+    pub const fn budgets(&self) -> Budgets {
+        Budgets {
+            each: self.disturbances,
+            total: self.disturbances_in_all,
+        }
+    }
+}
+
+/// Bounds that cannot be searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BoundsError {
+    /// No preset has this name.
+    UnknownPreset(String),
+    /// A number lies outside of its range.
+    OutOfRange {
+        /// Which number.
+        name: &'static str,
+        /// What was given.
+        value: u8,
+        /// The least that is possible.
+        least: u8,
+        /// The most that is possible.
+        most: u8,
+    },
+}
+
+impl fmt::Display for BoundsError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownPreset(name) => {
+                let names = Bounds::PRESETS.map(|preset| preset.name).join(", ");
+                write!(
+                    formatter,
+                    "unknown bounds `{name}`: expected one of {names}"
+                )
+            }
+            Self::OutOfRange {
+                name,
+                value,
+                least,
+                most,
+            } => {
+                write!(
+                    formatter,
+                    "bounds: {name} is {value}, expected {least} to {most}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for BoundsError {}

@@ -1,0 +1,152 @@
+//! What may come out of a step, and the ordered list of it.
+
+use super::rules::{Check, Refusal};
+use super::words::{SessionName, SessionOutcome, Slot};
+
+/// One thing that the producer puts out. Events go to every open subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Output {
+    /// `state.changed` to `awaiting_input`.
+    AwaitingInput(SessionName),
+    /// `awaiting.confirmation` of this confirmation.
+    Asked(Slot),
+    /// `state.changed` from `awaiting_input` to `calling_tool`.
+    CallingTool(SessionName),
+    /// `tool.invoked` of this confirmation's action.
+    Invoked(Slot),
+    /// The action of this confirmation is to be performed now.
+    Perform(Slot),
+    /// The `state.changed` that reflects a rejected or cancelled action, to `thinking`: it leaves `awaiting_input`.
+    FollowUpLeaving(Slot),
+    /// The same while another confirmation of the session is pending: the state stays `awaiting_input`.
+    FollowUpStaying(Slot),
+    /// `tool.completed` of this confirmation's action.
+    Completed(Slot),
+    /// `state.changed` from `calling_tool` to `thinking`.
+    Thinking(SessionName),
+    /// If the action of this confirmation has not begun, it must not begin any more.
+    Withdraw(Slot),
+    /// `session.completed`, `session.errored` or `session.cancelled`.
+    Ended(SessionName, SessionOutcome),
+    /// After a restart: this action was released and is not recorded as done.
+    InDoubt(Slot),
+    /// The constant response to the sender of a message (AAEP-6.3.4-9).
+    Respond,
+    /// A response that tells the sender which check failed. Never allowed.
+    Tell(Check),
+    /// What only the operator sees: the reply was ignored, at this check.
+    Audit(Check),
+    /// The caller erred; nothing was changed.
+    Refused(Refusal),
+    /// A courtesy notice on the subscription of a late duplicate (AAEP-6.3.5-2).
+    Notice,
+}
+
+impl Output {
+    /// The confirmation that the output is about, if it is about one.
+    pub const fn slot(self) -> Option<Slot> {
+        match self {
+            Self::Asked(slot)
+            | Self::Invoked(slot)
+            | Self::Perform(slot)
+            | Self::FollowUpLeaving(slot)
+            | Self::FollowUpStaying(slot)
+            | Self::Completed(slot)
+            | Self::Withdraw(slot)
+            | Self::InDoubt(slot) => Some(slot),
+            Self::AwaitingInput(_)
+            | Self::CallingTool(_)
+            | Self::Thinking(_)
+            | Self::Ended(..)
+            | Self::Respond
+            | Self::Tell(_)
+            | Self::Audit(_)
+            | Self::Refused(_)
+            | Self::Notice => None,
+        }
+    }
+
+    /// Whether the output is an event of a session, sent to every open subscription.
+    pub const fn is_event(self) -> bool {
+        match self {
+            Self::AwaitingInput(_)
+            | Self::Asked(_)
+            | Self::CallingTool(_)
+            | Self::Invoked(_)
+            | Self::FollowUpLeaving(_)
+            | Self::FollowUpStaying(_)
+            | Self::Completed(_)
+            | Self::Thinking(_)
+            | Self::Ended(..) => true,
+            Self::Perform(_)
+            | Self::Withdraw(_)
+            | Self::InDoubt(_)
+            | Self::Respond
+            | Self::Tell(_)
+            | Self::Audit(_)
+            | Self::Refused(_)
+            | Self::Notice => false,
+        }
+    }
+}
+
+/// The outputs of one step, in order; at most [`Outputs::CAPACITY`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Outputs {
+    length: u8,
+    list: [Output; Outputs::CAPACITY],
+}
+
+impl Outputs {
+    /// More than any step of any ablation puts out.
+    pub const CAPACITY: usize = 20;
+
+    /// No outputs.
+    pub const fn none() -> Self {
+        Self {
+            length: 0,
+            list: [Output::Respond; Self::CAPACITY],
+        }
+    }
+
+    /// Adds one at the end.
+    ///
+    /// # Panics
+    ///
+    /// If there are [`Outputs::CAPACITY`] already.
+    pub fn push(&mut self, output: Output) {
+        self.list[usize::from(self.length)] = output;
+        self.length += 1;
+    }
+
+    /// The outputs in order.
+    pub fn as_slice(&self) -> &[Output] {
+        &self.list[..usize::from(self.length)]
+    }
+
+    /// The outputs in order.
+    pub fn iter(&self) -> impl Iterator<Item = Output> {
+        self.as_slice().iter().copied()
+    }
+
+    /// Whether the output is among them.
+    pub fn contains(&self, output: Output) -> bool {
+        self.as_slice().contains(&output)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        usize::from(self.length)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+}
+
+impl std::fmt::Debug for Outputs {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_list().entries(self.as_slice()).finish()
+    }
+}

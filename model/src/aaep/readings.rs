@@ -1,0 +1,306 @@
+//! The places where the text can be taken in more than one way, each as a named choice.
+
+use std::fmt;
+
+/// What decides whether a reply is in time once its deadline has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LateReply {
+    /// Its arrival: the default is applied first, whatever time the reply claims.
+    ByArrival,
+    /// Its claim: as long as the timer has not been served, a reply that claims a time before the deadline is honoured.
+    ByClaim,
+}
+
+/// Whether applying the default uses the token up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutUsesToken {
+    /// It does; later replies fail check 3.
+    Yes,
+    /// It does not; a later reply that claims an early time passes every check.
+    No,
+}
+
+/// Whether cancelling one confirmation releases its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CancellationReleases {
+    /// It does: the default never fires and the same action may be asked for again.
+    Yes,
+    /// It does not, to the letter of 6.1 and 6.4: the default still fires and asking again is barred until then.
+    No,
+}
+
+/// Which ends of a session cancel its pending confirmations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionEndCancels {
+    /// All three.
+    All,
+    /// Only `session.cancelled`, the one that the text names.
+    CancelledOnly,
+}
+
+/// What the closing of the last capable subscription does to pending confirmations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlyDefaultOnClose {
+    /// A default of reject applies at once; a default of accept waits for its deadline.
+    RejectOnly,
+    /// The default applies at once, whichever it is.
+    AsDefault,
+    /// Nothing: every default waits for its deadline.
+    Never,
+}
+
+/// Whether a late duplicate may be answered with a courtesy notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CourtesyNotice {
+    /// It may (AAEP-6.3.5-2): the notice is an optional output.
+    Permitted,
+    /// It may not: the notice tells the sender which check failed (AAEP-6.3.4-9).
+    Forbidden,
+}
+
+/// One choice for every place that can be taken in more than one way. The default is the specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// `late-reply`
+    pub late_reply: LateReply,
+    /// `timeout-uses-token`
+    pub timeout_uses_token: TimeoutUsesToken,
+    /// `cancellation-releases`
+    pub cancellation_releases: CancellationReleases,
+    /// `session-end-cancels`
+    pub session_end_cancels: SessionEndCancels,
+    /// `early-default-on-close`
+    pub early_default_on_close: EarlyDefaultOnClose,
+    /// `courtesy-notice`
+    pub courtesy_notice: CourtesyNotice,
+}
+
+impl Reading {
+    /// The reading that binds model and executor alike.
+    pub const SPECIFICATION: Self = Self {
+        late_reply: LateReply::ByArrival,
+        timeout_uses_token: TimeoutUsesToken::Yes,
+        cancellation_releases: CancellationReleases::Yes,
+        session_end_cancels: SessionEndCancels::All,
+        early_default_on_close: EarlyDefaultOnClose::RejectOnly,
+        courtesy_notice: CourtesyNotice::Permitted,
+    };
+
+    /// Takes one place in the way that `name=value` says.
+    ///
+    /// # Errors
+    ///
+    /// No equals sign, an unknown name, or a value that the place does not have; the message lists what there is.
+    pub fn choose(&mut self, assignment: &str) -> Result<(), ReadingError> {
+        let (name, value) = assignment
+            .split_once('=')
+            .ok_or_else(|| ReadingError::NotAnAssignment(assignment.to_owned()))?;
+        let place = PLACES
+            .iter()
+            .find(|place| place.name == name)
+            .ok_or_else(|| ReadingError::UnknownName(name.to_owned()))?;
+        let choice = place
+            .choices
+            .iter()
+            .find(|choice| choice.value == value)
+            .ok_or_else(|| ReadingError::UnknownValue {
+                place,
+                value: value.to_owned(),
+            })?;
+        (choice.set)(self);
+        Ok(())
+    }
+
+    /// The specification with one place taken as `name=value` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reading::choose`].
+    pub fn parse(assignment: &str) -> Result<Self, ReadingError> {
+        let mut reading = Self::SPECIFICATION;
+        reading.choose(assignment)?;
+        Ok(reading)
+    }
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self::SPECIFICATION
+    }
+}
+
+/// A place that can be taken in more than one way.
+#[derive(Debug)]
+pub struct Place {
+    /// Its name, as on the command line.
+    pub name: &'static str,
+    /// The clauses that leave it open.
+    pub clauses: &'static [&'static str],
+    /// What is open.
+    pub question: &'static str,
+    /// The choices, the default first.
+    pub choices: &'static [Choice],
+    /// Why the first choice is the default.
+    pub why: &'static str,
+}
+
+/// One way to take a place.
+#[derive(Debug)]
+pub struct Choice {
+    /// Its value, as on the command line.
+    pub value: &'static str,
+    /// Makes the choice.
+    pub set: fn(&mut Reading),
+}
+
+/// Every place, with its choices.
+pub static PLACES: [Place; 6] = [
+    Place {
+        name: "late-reply",
+        clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
+        question: "A reply claims a time before the deadline and arrives at or after it: is it in time?",
+        choices: &[
+            Choice {
+                value: "by-arrival",
+                set: |reading| reading.late_reply = LateReply::ByArrival,
+            },
+            Choice {
+                value: "by-claim",
+                set: |reading| reading.late_reply = LateReply::ByClaim,
+            },
+        ],
+        why: "6.4 applies the default when no valid reply arrives in time; a claimed time can be backdated.",
+    },
+    Place {
+        name: "timeout-uses-token",
+        clauses: &["AAEP-6.3.4-3", "AAEP-6.4-1"],
+        question: "The default was applied: is the token used?",
+        choices: &[
+            Choice {
+                value: "yes",
+                set: |reading| reading.timeout_uses_token = TimeoutUsesToken::Yes,
+            },
+            Choice {
+                value: "no",
+                set: |reading| reading.timeout_uses_token = TimeoutUsesToken::No,
+            },
+        ],
+        why: "Otherwise a backdated reply decides the same confirmation a second time.",
+    },
+    Place {
+        name: "cancellation-releases",
+        clauses: &["AAEP-6.1-6", "AAEP-6.4-1", "AAEP-6.8-1"],
+        question: "One confirmation was cancelled: is its action released from the block and its default dropped?",
+        choices: &[
+            Choice {
+                value: "yes",
+                set: |reading| reading.cancellation_releases = CancellationReleases::Yes,
+            },
+            Choice {
+                value: "no",
+                set: |reading| reading.cancellation_releases = CancellationReleases::No,
+            },
+        ],
+        why: "A default that fires after the cancellation would perform an action that nobody wants any more.",
+    },
+    Place {
+        name: "session-end-cancels",
+        clauses: &["AAEP-6.8-2", "AAEP-A.1-3"],
+        question: "Which ends of a session cancel its pending confirmations?",
+        choices: &[
+            Choice {
+                value: "all",
+                set: |reading| reading.session_end_cancels = SessionEndCancels::All,
+            },
+            Choice {
+                value: "cancelled-only",
+                set: |reading| reading.session_end_cancels = SessionEndCancels::CancelledOnly,
+            },
+        ],
+        why: "A confirmation that outlives its session would be resolved by events after the terminal one.",
+    },
+    Place {
+        name: "early-default-on-close",
+        clauses: &["AAEP-EV-11", "AAEP-6.1-1"],
+        question: "The last subscription that could answer closes: does the default apply before its time?",
+        choices: &[
+            Choice {
+                value: "reject-only",
+                set: |reading| reading.early_default_on_close = EarlyDefaultOnClose::RejectOnly,
+            },
+            Choice {
+                value: "as-default",
+                set: |reading| reading.early_default_on_close = EarlyDefaultOnClose::AsDefault,
+            },
+            Choice {
+                value: "never",
+                set: |reading| reading.early_default_on_close = EarlyDefaultOnClose::Never,
+            },
+        ],
+        why: "A default of accept before the timeout has elapsed is what 6.1 forbids; a reject harms nobody.",
+    },
+    Place {
+        name: "courtesy-notice",
+        clauses: &["AAEP-6.3.4-9", "AAEP-6.3.5-2"],
+        question: "May a late duplicate be answered with a notice that the confirmation was resolved?",
+        choices: &[
+            Choice {
+                value: "permitted",
+                set: |reading| reading.courtesy_notice = CourtesyNotice::Permitted,
+            },
+            Choice {
+                value: "forbidden",
+                set: |reading| reading.courtesy_notice = CourtesyNotice::Forbidden,
+            },
+        ],
+        why: "6.3.5 allows it in so many words.",
+    },
+];
+
+/// An assignment that chooses nothing.
+#[derive(Clone, Debug)]
+pub enum ReadingError {
+    /// It is not of the form `name=value`.
+    NotAnAssignment(String),
+    /// No place has this name.
+    UnknownName(String),
+    /// The place does not have this value.
+    UnknownValue {
+        /// The place.
+        place: &'static Place,
+        /// What was given.
+        value: String,
+    },
+}
+
+impl fmt::Display for ReadingError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAnAssignment(text) => {
+                write!(
+                    formatter,
+                    "reading `{text}`: expected NAME=VALUE, such as late-reply=by-claim"
+                )
+            }
+            Self::UnknownName(name) => {
+                let names: Vec<_> = PLACES.iter().map(|place| place.name).collect();
+                write!(
+                    formatter,
+                    "unknown reading `{name}`: expected one of {}",
+                    names.join(", ")
+                )
+            }
+            Self::UnknownValue { place, value } => {
+                let values: Vec<_> = place.choices.iter().map(|choice| choice.value).collect();
+                write!(
+                    formatter,
+                    "reading {}: unknown value `{value}`: expected {}",
+                    place.name,
+                    values.join(" or ")
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ReadingError {}

@@ -1,0 +1,507 @@
+//! One state of the model: the producer, the world around it, and what the judge has to remember.
+//!
+//! The one thing to know: `fate` is what the text makes of a confirmation and `phase` what the producer makes of it.
+//! In the specification the two always agree; where a rule is left out they may not, and that is how it shows.
+
+use std::hash::{Hash, Hasher};
+
+use super::bounds::Budgets;
+use super::message::{Message, Network};
+use super::output::Output;
+use super::words::{
+    AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+};
+
+/// Where a session stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SessionStatus {
+    /// Started and not ended.
+    Active,
+    /// Ended in this way.
+    Ended(SessionOutcome),
+}
+
+/// A session as the producer sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Session {
+    /// Where it stands.
+    pub status: SessionStatus,
+    /// Whether its state is `awaiting_input`; the other states are not told apart.
+    pub awaiting_input: bool,
+}
+
+impl Session {
+    /// A session that has just started.
+    pub const STARTED: Self = Self {
+        status: SessionStatus::Active,
+        awaiting_input: false,
+    };
+
+    /// Whether it has not ended.
+    pub const fn is_active(self) -> bool {
+        matches!(self.status, SessionStatus::Active)
+    }
+}
+
+/// Where a confirmation stands with the producer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Not asked for yet.
+    Unasked,
+    /// Asked for and not resolved: the action is blocked.
+    Pending,
+    /// The action is released and not reported as done.
+    Accepted,
+    /// The action was released and its tool is done.
+    Finished,
+    /// The action is not to be performed.
+    Rejected,
+    /// Cancelled, by itself or with its session.
+    Cancelled,
+}
+
+/// What the text makes of a confirmation; the judge's own account, which no rule and no reading touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// Not asked for, or asked for and not resolved.
+    Open,
+    /// Accepted by the first valid reply or by the default.
+    Accepted,
+    /// Rejected by the first valid reply or by the default.
+    Rejected,
+    /// Cancelled, by itself or with its session.
+    Cancelled,
+}
+
+/// A confirmation. Times and timeouts are in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Confirmation {
+    /// Where it stands with the producer.
+    pub phase: Phase,
+    /// Its session.
+    pub session: SessionName,
+    /// Whether its action is the one of the first slot; false in the first slot.
+    pub same_action: bool,
+    /// What it says of its action.
+    pub class: Class,
+    /// When it was issued.
+    pub issued: u8,
+    /// `timeout_seconds`
+    pub timeout: u8,
+    /// Whether the default resolved it, and not a reply.
+    pub by_default: bool,
+    /// What the text makes of it (kept by the judge).
+    pub fate: Fate,
+    /// How often its action ran, counted up to 2 (kept by the judge).
+    pub runs: u8,
+    /// How often its `tool.invoked` was put out, counted up to 2 (kept by the judge).
+    pub invoked: u8,
+    /// Which subscriptions have seen the question and not answered it yet, by [`Subscriber::index`].
+    pub may_decide: [bool; 2],
+    /// Whether it was issued with the token of the first slot (against AAEP-6.2.2-3).
+    pub reused_token: bool,
+}
+
+impl Confirmation {
+    /// A slot that is not filled.
+    pub const UNASKED: Self = Self {
+        phase: Phase::Unasked,
+        session: SessionName::A,
+        same_action: false,
+        class: Class::PLAIN,
+        issued: 0,
+        timeout: 0,
+        by_default: false,
+        fate: Fate::Open,
+        runs: 0,
+        invoked: 0,
+        may_decide: [false; 2],
+        reused_token: false,
+    };
+
+    /// The time from which the default applies: issue + timeout. A reply's claimed time must lie before it.
+    pub const fn deadline(&self) -> u8 {
+        self.issued + self.timeout
+    }
+
+    /// Whether it is asked for and not resolved.
+    pub const fn is_pending(&self) -> bool {
+        matches!(self.phase, Phase::Pending)
+    }
+
+    /// Everything in 29 bits.
+    fn word(&self) -> u64 {
+        let Class {
+            risk,
+            irreversible,
+            default,
+            allowed,
+        } = self.class;
+        let fields = [
+            (self.phase as u64, 3),
+            (self.session as u64, 1),
+            (u64::from(self.same_action), 1),
+            (risk as u64, 2),
+            (u64::from(irreversible), 1),
+            (default as u64, 1),
+            (allowed as u64, 2),
+            (u64::from(self.issued), 4),
+            (u64::from(self.timeout), 4),
+            (u64::from(self.by_default), 1),
+            (self.fate as u64, 2),
+            (u64::from(self.runs), 2),
+            (u64::from(self.invoked), 2),
+            (u64::from(self.may_decide[0]), 1),
+            (u64::from(self.may_decide[1]), 1),
+            (u64::from(self.reused_token), 1),
+        ];
+        fields
+            .iter()
+            .fold(0, |word, &(value, bits)| word << bits | value)
+    }
+}
+
+/// The outputs that the host has not carried out yet, first in, first out.
+///
+/// The `state.changed` that goes before a question or an invocation is carried out with it, and the one that may follow a
+/// completion with that; `withdraw` acts at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Outbox {
+    /// Four bits an item, the head lowest, 0 for none.
+    word: u64,
+}
+
+impl Outbox {
+    /// The most items that an outbox can hold. No run of the specification comes near it.
+    pub const CAPACITY: usize = 16;
+
+    /// The head, which is carried out next.
+    pub fn head(self) -> Option<Item> {
+        Item::from_code(self.word & 15)
+    }
+
+    /// The items, the head first.
+    pub fn items(self) -> impl Iterator<Item = Item> {
+        (0..Self::CAPACITY).map_while(move |place| Item::from_code(self.word >> (4 * place) & 15))
+    }
+
+    /// How many items there are.
+    pub fn len(self) -> usize {
+        (67 - self.word.leading_zeros() as usize) / 4
+    }
+
+    /// Whether there is nothing to carry out.
+    pub fn is_empty(self) -> bool {
+        self.word == 0
+    }
+
+    /// Whether the item waits to be carried out.
+    pub fn contains(self, item: Item) -> bool {
+        self.items().any(|other| other == item)
+    }
+
+    /// Adds an item at the end; false if there is no room.
+    pub fn push(&mut self, item: Item) -> bool {
+        let place = self.len();
+        if place == Self::CAPACITY {
+            return false;
+        }
+        self.word |= item.code() << (4 * place);
+        true
+    }
+
+    /// Takes the head off.
+    pub fn pop(&mut self) -> Option<Item> {
+        let head = self.head();
+        self.word >>= 4;
+        head
+    }
+
+    /// Takes every item that `keep` does not keep.
+    pub fn retain(&mut self, keep: impl Fn(Item) -> bool) {
+        let mut kept = Self::default();
+        for item in self.items().filter(|&item| keep(item)) {
+            kept.push(item);
+        }
+        *self = kept;
+    }
+}
+
+/// An item of the outbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Item {
+    /// Emit `awaiting.confirmation`.
+    Asked(Slot),
+    /// Emit `tool.invoked`.
+    Invoked(Slot),
+    /// Perform the action.
+    Perform(Slot),
+    /// Emit the follow-up to a rejection or cancellation.
+    FollowUp(Slot),
+    /// Emit `tool.completed`.
+    Completed(Slot),
+    /// Emit the session's terminal event.
+    Ended(SessionName),
+}
+
+impl Item {
+    /// The item that stands for an output, if the output waits in the outbox under its own name.
+    pub const fn of(output: Output) -> Option<Self> {
+        match output {
+            Output::Asked(slot) => Some(Self::Asked(slot)),
+            Output::Invoked(slot) => Some(Self::Invoked(slot)),
+            Output::Perform(slot) => Some(Self::Perform(slot)),
+            Output::FollowUpLeaving(slot) | Output::FollowUpStaying(slot) => {
+                Some(Self::FollowUp(slot))
+            }
+            Output::Completed(slot) => Some(Self::Completed(slot)),
+            Output::Ended(session, _) => Some(Self::Ended(session)),
+            Output::AwaitingInput(_)
+            | Output::CallingTool(_)
+            | Output::Thinking(_)
+            | Output::Withdraw(_)
+            | Output::InDoubt(_)
+            | Output::Respond
+            | Output::Tell(_)
+            | Output::Audit(_)
+            | Output::Refused(_)
+            | Output::Notice => None,
+        }
+    }
+
+    /// The item as a number from 1 to 12.
+    const fn code(self) -> u64 {
+        match self {
+            Self::Asked(slot) => 1 + slot as u64,
+            Self::Invoked(slot) => 3 + slot as u64,
+            Self::Perform(slot) => 5 + slot as u64,
+            Self::FollowUp(slot) => 7 + slot as u64,
+            Self::Completed(slot) => 9 + slot as u64,
+            Self::Ended(session) => 11 + session as u64,
+        }
+    }
+
+    /// The item of a code made by [`Item::code`]; nothing for 0.
+    const fn from_code(code: u64) -> Option<Self> {
+        let slot = if code % 2 == 1 {
+            Slot::First
+        } else {
+            Slot::Second
+        };
+        match code {
+            1 | 2 => Some(Self::Asked(slot)),
+            3 | 4 => Some(Self::Invoked(slot)),
+            5 | 6 => Some(Self::Perform(slot)),
+            7 | 8 => Some(Self::FollowUp(slot)),
+            9 | 10 => Some(Self::Completed(slot)),
+            11 => Some(Self::Ended(SessionName::A)),
+            12 => Some(Self::Ended(SessionName::B)),
+            _ => None,
+        }
+    }
+}
+
+/// One state of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The producer's clock, in ticks since the start.
+    pub clock: u8,
+    /// The sessions, by [`SessionName::index`].
+    pub sessions: [Session; 2],
+    /// Which subscriptions are open, by [`Subscriber::index`].
+    pub open: [bool; 2],
+    /// The confirmations, by [`Slot::index`].
+    pub confirmations: [Confirmation; 2],
+    /// The replies under way.
+    pub network: Network,
+    /// The genuine reply that was delivered last, as long as a replay can still be afforded.
+    pub captured: Option<Message>,
+    /// What the host has not carried out yet.
+    pub outbox: Outbox,
+    /// How often each disturbance can still happen.
+    pub budgets: Budgets,
+    /// Sticky marks of the judge: one bit for each broken property, and [`State::GOAL`].
+    pub marks: u64,
+}
+
+impl State {
+    /// The mark that a sought witness was seen; only set while one is sought.
+    pub const GOAL: u64 = 1 << 63;
+
+    /// Two active sessions, two open subscriptions, nothing asked, nothing under way.
+    pub fn start(budgets: Budgets) -> Self {
+        Self {
+            clock: 0,
+            sessions: [Session::STARTED; 2],
+            open: [true; 2],
+            confirmations: [Confirmation::UNASKED; 2],
+            network: Network::default(),
+            captured: None,
+            outbox: Outbox::default(),
+            budgets,
+            marks: 0,
+        }
+    }
+
+    /// The broken properties, one bit each, by their place in [`super::properties::PROPERTIES`].
+    pub const fn broken(&self) -> u64 {
+        self.marks & !Self::GOAL
+    }
+
+    /// The confirmation in a slot.
+    pub const fn confirmation(&self, slot: Slot) -> &Confirmation {
+        &self.confirmations[slot.index()]
+    }
+
+    /// The session of this name.
+    pub const fn session(&self, session: SessionName) -> Session {
+        self.sessions[session.index()]
+    }
+
+    /// Whether the subscription is open.
+    pub const fn is_open(&self, subscriber: Subscriber) -> bool {
+        self.open[subscriber.index()]
+    }
+
+    /// Whether a confirmation of this session is pending, apart from the one in `except`.
+    pub fn has_pending(&self, session: SessionName, except: Option<Slot>) -> bool {
+        Slot::ALL.into_iter().any(|slot| {
+            let confirmation = self.confirmation(slot);
+            Some(slot) != except && confirmation.is_pending() && confirmation.session == session
+        })
+    }
+
+    /// What of this state is the producer's, as an executor's state can be read too.
+    pub fn producer(&self) -> Producer {
+        Producer {
+            sessions: self.sessions,
+            open: self.open,
+            confirmations: self.confirmations.map(|confirmation| {
+                let Confirmation {
+                    phase,
+                    session,
+                    same_action,
+                    class,
+                    issued,
+                    timeout,
+                    by_default,
+                    ..
+                } = confirmation;
+                (phase != Phase::Unasked).then_some(ProducerConfirmation {
+                    phase,
+                    session,
+                    same_action,
+                    class,
+                    issued,
+                    timeout,
+                    by_default,
+                })
+            }),
+        }
+    }
+
+    /// This state with another producer in it: the world and the judge's account stay as they are.
+    ///
+    /// An executor agrees with a model state `s` when the quotient of `s.with_producer(executor's)` is the quotient of `s`.
+    #[must_use]
+    pub fn with_producer(&self, producer: &Producer) -> Self {
+        let mut state = *self;
+        state.sessions = producer.sessions;
+        state.open = producer.open;
+        for (place, found) in state.confirmations.iter_mut().zip(producer.confirmations) {
+            let found = found.unwrap_or(ProducerConfirmation::UNASKED);
+            place.phase = found.phase;
+            place.session = found.session;
+            place.same_action = found.same_action;
+            place.class = found.class;
+            place.issued = found.issued;
+            place.timeout = found.timeout;
+            place.by_default = found.by_default;
+        }
+        state
+    }
+
+    /// Everything in five words, for hashing: equal words mean equal states.
+    pub fn words(&self) -> [u64; 5] {
+        let status = |session: Session| match session.status {
+            SessionStatus::Active => 0,
+            SessionStatus::Ended(outcome) => 1 + outcome as u64,
+        };
+        let fields = [
+            (u64::from(self.clock), 4),
+            (status(self.sessions[0]), 2),
+            (u64::from(self.sessions[0].awaiting_input), 1),
+            (status(self.sessions[1]), 2),
+            (u64::from(self.sessions[1].awaiting_input), 1),
+            (u64::from(self.open[0]), 1),
+            (u64::from(self.open[1]), 1),
+        ];
+        let world = fields
+            .iter()
+            .fold(0, |word, &(value, bits)| word << bits | value);
+        let captured = self.captured.map_or(0, |message| u64::from(message.code()));
+        [
+            self.confirmations[0].word() << 32 | self.confirmations[1].word(),
+            self.network.word() << 12 | captured,
+            self.outbox.word,
+            world << 32 | u64::from(self.budgets.word()),
+            self.marks,
+        ]
+    }
+}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        for word in self.words() {
+            hasher.write_u64(word);
+        }
+    }
+}
+
+/// The producer's part of a state: what an abstraction function makes of an executor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Producer {
+    /// The sessions, by [`SessionName::index`].
+    pub sessions: [Session; 2],
+    /// Which subscriptions are open, by [`Subscriber::index`].
+    pub open: [bool; 2],
+    /// The confirmations that were asked for, by [`Slot::index`].
+    pub confirmations: [Option<ProducerConfirmation>; 2],
+}
+
+/// A confirmation as the producer knows it. Times and timeouts are in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProducerConfirmation {
+    /// Where it stands.
+    pub phase: Phase,
+    /// Its session.
+    pub session: SessionName,
+    /// Whether its action is the one of the first slot; false in the first slot.
+    pub same_action: bool,
+    /// What it says of its action.
+    pub class: Class,
+    /// When it was issued.
+    pub issued: u8,
+    /// `timeout_seconds`
+    pub timeout: u8,
+    /// Whether the default resolved it, on time or because the last capable subscription closed.
+    pub by_default: bool,
+}
+
+impl ProducerConfirmation {
+    /// A slot that is not filled.
+    const UNASKED: Self = Self {
+        phase: Phase::Unasked,
+        session: SessionName::A,
+        same_action: false,
+        class: Class {
+            risk: Risk::Low,
+            irreversible: false,
+            default: Decision::Reject,
+            allowed: AllowedReplies::Both,
+        },
+        issued: 0,
+        timeout: 0,
+        by_default: false,
+    };
+}

@@ -1,0 +1,227 @@
+//! The things that the chapter speaks of, as small values: sessions, subscriptions, confirmations and their classes.
+//!
+//! The one thing to know: the model has at most two of each, so each is an enum that lists them by name.
+
+/// One of the two sessions. They are alike; the first question is always asked in `A`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SessionName {
+    /// The session in which the first confirmation is asked for.
+    A,
+    /// The other session.
+    B,
+}
+
+impl SessionName {
+    /// Both sessions, in order.
+    pub const ALL: [Self; 2] = [Self::A, Self::B];
+
+    /// Position in arrays that hold one entry for each session: 0 or 1.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The name used in descriptions: `A` or `B`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::B => "B",
+        }
+    }
+}
+
+/// One of the two subscriptions. Both are open at the start and both are sent every confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subscriber {
+    /// Declares `supports_confirmation_reply: true`; its closing takes the last capable subscription away.
+    Capable,
+    /// A forwarder, declares `supports_confirmation_reply: false`; its replies are honoured all the same (AAEP-6.6-4).
+    Forwarder,
+}
+
+impl Subscriber {
+    /// Both subscriptions, in order.
+    pub const ALL: [Self; 2] = [Self::Capable, Self::Forwarder];
+
+    /// Position in arrays that hold one entry for each subscription: 0 or 1.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The name used in descriptions: `s1` or `s2`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Capable => "s1",
+            Self::Forwarder => "s2",
+        }
+    }
+}
+
+/// One of the two places for a confirmation, filled in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Slot {
+    /// The confirmation asked for first.
+    First,
+    /// The confirmation asked for second.
+    Second,
+}
+
+impl Slot {
+    /// Both slots, in the order in which they are filled.
+    pub const ALL: [Self; 2] = [Self::First, Self::Second];
+
+    /// Position in arrays that hold one entry for each slot: 0 or 1.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The other slot.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+
+    /// The name of the confirmation used in descriptions: `c1` or `c2`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::First => "c1",
+            Self::Second => "c2",
+        }
+    }
+}
+
+/// What a reply says, and what a default says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Decision {
+    /// The action may be performed.
+    Accept,
+    /// The action is not to be performed.
+    Reject,
+}
+
+impl Decision {
+    /// Both decisions.
+    pub const ALL: [Self; 2] = [Self::Accept, Self::Reject];
+
+    /// The value on the wire: `accept` or `reject`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Reject => "reject",
+        }
+    }
+}
+
+/// `risk_level` of a confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Risk {
+    /// `low`
+    Low,
+    /// `medium`
+    Medium,
+    /// `high`
+    High,
+}
+
+impl Risk {
+    /// All three levels.
+    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+
+    /// The value on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// `allowed_replies` of a confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AllowedReplies {
+    /// `["accept", "reject"]`, which is also meant when the field is absent.
+    Both,
+    /// `["accept"]`
+    AcceptOnly,
+    /// `["reject"]`
+    RejectOnly,
+}
+
+impl AllowedReplies {
+    /// All three lists.
+    pub const ALL: [Self; 3] = [Self::Both, Self::AcceptOnly, Self::RejectOnly];
+
+    /// Whether the list holds the decision.
+    pub const fn allows(self, decision: Decision) -> bool {
+        match self {
+            Self::Both => true,
+            Self::AcceptOnly => matches!(decision, Decision::Accept),
+            Self::RejectOnly => matches!(decision, Decision::Reject),
+        }
+    }
+
+    /// How descriptions word it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Both => "accept or reject",
+            Self::AcceptOnly => "accept only",
+            Self::RejectOnly => "reject only",
+        }
+    }
+}
+
+/// What a confirmation says of its action, and what may answer it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Class {
+    /// `risk_level`
+    pub risk: Risk,
+    /// `irreversible`
+    pub irreversible: bool,
+    /// `default_decision`
+    pub default: Decision,
+    /// `allowed_replies`
+    pub allowed: AllowedReplies,
+}
+
+impl Class {
+    /// The class that stands for all where the class does not matter.
+    pub const PLAIN: Self = Self {
+        risk: Risk::Low,
+        irreversible: false,
+        default: Decision::Reject,
+        allowed: AllowedReplies::Both,
+    };
+
+    /// The rows of the table of AAEP-6.4.1-1 and AAEP-6.4.1-2: a default of accept is forbidden.
+    pub const fn forbids_default_accept(self) -> bool {
+        self.irreversible && matches!(self.risk, Risk::High | Risk::Medium)
+    }
+}
+
+/// How a session ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SessionOutcome {
+    /// `agent.session.completed`
+    Completed,
+    /// `agent.session.errored`
+    Errored,
+    /// `agent.session.cancelled`
+    Cancelled,
+}
+
+impl SessionOutcome {
+    /// All three outcomes.
+    pub const ALL: [Self; 3] = [Self::Completed, Self::Errored, Self::Cancelled];
+
+    /// The word of the wire format.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Errored => "errored",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
