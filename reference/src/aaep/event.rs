@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::vocabulary::{
-    ActionId, Decision, EventId, Identity, ReplyToken, RiskLevel, SessionId, ToolCallId, ToolStatus,
+    ActionId, Decision, EventId, Identity, ReplyToken, RiskLevel, SessionId, SessionOutcome,
+    ToolCallId, ToolStatus,
 };
 use crate::time::{Timeout, Timestamp};
 
@@ -41,26 +42,26 @@ pub enum Payload {
     /// A session begins.
     SessionStarted {
         /// For the user to read.
-        summary_normal: String,
+        summary_normal: &'static str,
     },
     /// A session has done its work.
     SessionCompleted {
         /// For the user to read.
-        summary_normal: String,
+        summary_normal: &'static str,
     },
     /// A session has failed.
     SessionErrored {
         /// What kind of failure.
         error_category: ErrorCategory,
         /// For the user to read.
-        summary_normal: String,
+        summary_normal: &'static str,
     },
     /// A session was called off, and every pending confirmation of it with it (AAEP-6.8-2).
     SessionCancelled {
         /// By whom.
         cancelled_by: CancelledBy,
         /// For the user to read.
-        summary_normal: String,
+        summary_normal: &'static str,
     },
     /// The agent goes from one state to another (AAEP-EV-8).
     StateChanged {
@@ -69,14 +70,14 @@ pub enum Payload {
         /// The state it enters.
         to_state: AgentState,
         /// Why, for the user to read.
-        summary_normal: String,
+        summary_normal: &'static str,
     },
     /// A tool is about to run.
     ToolInvoked {
         /// The tool.
         tool: Arc<str>,
         /// For the user to read.
-        summary_normal: String,
+        summary_normal: Arc<str>,
         /// Ties this event to its completion and to its confirmation.
         tool_call_id: ToolCallId,
         /// As confirmed.
@@ -112,8 +113,6 @@ pub enum Payload {
         irreversible: bool,
         /// The decisions that a reply may carry.
         allowed_replies: Vec<String>,
-        /// For the user to read.
-        summary_normal: Arc<str>,
         /// What ties this confirmation to the later call of the tool.
         extra_context: ExtraContext,
     },
@@ -190,7 +189,42 @@ pub enum Urgency {
     Critical,
 }
 
+impl ResolutionOutcome {
+    /// For the user to read.
+    pub(super) fn summary(self) -> &'static str {
+        match self {
+            Self::Accepted => "The action was accepted and proceeds.",
+            Self::Rejected => "The action was rejected and will not run.",
+            Self::Cancelled => "The action is no longer needed and will not run.",
+        }
+    }
+}
+
 impl Payload {
+    /// The event that begins a session (AAEP-A.1-1).
+    pub(super) fn started() -> Self {
+        Self::SessionStarted {
+            summary_normal: "The session has started.",
+        }
+    }
+
+    /// The event that ends a session that way (AAEP-A.1-2).
+    pub(super) fn terminal(outcome: SessionOutcome) -> Self {
+        match outcome {
+            SessionOutcome::Completed => Self::SessionCompleted {
+                summary_normal: "The session has done its work.",
+            },
+            SessionOutcome::Errored => Self::SessionErrored {
+                error_category: ErrorCategory::Unknown,
+                summary_normal: "The session has failed.",
+            },
+            SessionOutcome::Cancelled => Self::SessionCancelled {
+                cancelled_by: CancelledBy::Producer,
+                summary_normal: "The session was cancelled, and every pending question with it.",
+            },
+        }
+    }
+
     /// The `type` of the event.
     pub fn event_type(&self) -> &'static str {
         match self {

@@ -4,6 +4,7 @@
 //! the operator sees. A [`Refusal`] always means that the host asked for something that it must not ask for.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -127,7 +128,7 @@ pub enum Output {
     Perform(ToolCall),
     /// If this call has not been begun, do not begin it: drop its `Perform`.
     Withdraw(ToolCall),
-    /// Tell one subscription something, as a courtesy. x.
+    /// Tell one subscription something, as a courtesy. Only with [`super::Settings::courtesy_notices`].
     Notify(Notice),
     /// Answer whoever sent the message. The same for every message there can be (AAEP-6.3.4-9).
     Respond(Response),
@@ -146,7 +147,7 @@ pub struct ToolCall {
     /// The host's name for the action.
     pub action: ActionId,
     /// The tool to run.
-    pub tool: std::sync::Arc<str>,
+    pub tool: Arc<str>,
     /// The id of this call in the events.
     pub tool_call_id: ToolCallId,
     /// The token of the confirmation that released it.

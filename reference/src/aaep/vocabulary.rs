@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::confirmation::ConfirmationNumber;
+
 /// The most characters that may follow the prefix of an identifier (AAEP-EV-2).
 const MAX_SUFFIX: usize = 64;
 
@@ -144,6 +146,19 @@ impl EventId {
     }
 }
 
+impl ToolCallId {
+    /// The call that belongs to that confirmation: unique because the number is.
+    pub(super) fn of_confirmation(number: ConfirmationNumber) -> Self {
+        Self(Arc::from(format!("call_{}", number.0)))
+    }
+}
+
+impl Default for AgentId {
+    fn default() -> Self {
+        Self(Arc::from("countersign-reference"))
+    }
+}
+
 fn has_prefix(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|suffix| {
         (1..=MAX_SUFFIX).contains(&suffix.len())
@@ -238,7 +253,7 @@ pub enum SessionOutcome {
 }
 
 /// Who speaks: the `producer` of every event (AAEP-EV-1).
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
     /// The producer's name.

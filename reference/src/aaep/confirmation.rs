@@ -1,0 +1,263 @@
+//! One confirmation: what was asked, and what has become of it.
+//!
+//! The one thing to know: everything that can happen to a confirmation is one of the four transitions of [`Phase`].
+//! A transition either gives the next phase or says that it is illegal; then nothing has changed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{CountersignExtension, ExtraContext, Payload, ResolutionOutcome};
+use super::interface::ToolCall;
+use super::vocabulary::{Action, Decision, ReplyToken, SessionId, ToolCallId, ToolStatus};
+use crate::time::{Timeout, Timestamp};
+
+/// Which confirmation of this producer: 0 for the first ever asked, then one more each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConfirmationNumber(pub(super) usize);
+
+/// A confirmation that this producer has asked for, pending or not. It is remembered for ever, so that its token is
+/// never taken for a fresh one (AAEP-6.2.2-3).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Confirmation {
+    /// What was asked. Never changes, so copies of the producer share it.
+    pub question: Arc<Question>,
+    /// What has become of it.
+    pub phase: Phase,
+}
+
+/// What was asked: the content of the `awaiting.confirmation` event.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Question {
+    /// The token that a reply must echo.
+    pub reply_token: ReplyToken,
+    /// The session that the action belongs to.
+    pub session_id: SessionId,
+    /// The action that is blocked.
+    pub action: Action,
+    /// The id that the call of the tool has if it is released.
+    pub tool_call_id: ToolCallId,
+    /// The timestamp of the event.
+    pub asked_at: Timestamp,
+    /// How long the producer waits from then on.
+    pub timeout: Timeout,
+    /// What it does when no valid reply comes.
+    pub default_decision: Decision,
+    /// The decisions that a reply may carry, in the order given by the host.
+    pub allowed_replies: Vec<String>,
+}
+
+impl Question {
+    /// The first point in time at which the default applies (AAEP-6.4-1), and the first at which a reply claims to
+    /// have been decided too late (AAEP-6.3.4-4).
+    pub fn deadline(&self) -> Timestamp {
+        self.asked_at.plus(self.timeout)
+    }
+
+    /// Whether a reply may carry that decision.
+    pub fn allows(&self, decision: Decision) -> bool {
+        self.allowed_replies
+            .iter()
+            .any(|allowed| allowed == decision.as_str())
+    }
+
+    /// The call of the tool that acceptance releases.
+    pub fn tool_call(&self) -> ToolCall {
+        ToolCall {
+            session_id: self.session_id.clone(),
+            action: self.action.id.clone(),
+            tool: Arc::clone(&self.action.tool),
+            tool_call_id: self.tool_call_id.clone(),
+            reply_token: self.reply_token.clone(),
+        }
+    }
+
+    /// The event that asks.
+    pub(super) fn awaiting_confirmation(&self) -> Payload {
+        Payload::AwaitingConfirmation {
+            action: Arc::clone(&self.action.description),
+            consequence: Arc::clone(&self.action.consequence),
+            reply_token: self.reply_token.clone(),
+            timeout: self.timeout,
+            default_decision: self.default_decision,
+            risk_level: self.action.risk_level,
+            irreversible: self.action.irreversible,
+            allowed_replies: self.allowed_replies.clone(),
+            extra_context: ExtraContext {
+                tool_call_id: self.tool_call_id.clone(),
+            },
+        }
+    }
+
+    /// The event that says that the action is about to run.
+    pub(super) fn tool_invoked(&self) -> Payload {
+        Payload::ToolInvoked {
+            tool: Arc::clone(&self.action.tool),
+            summary_normal: Arc::clone(&self.action.description),
+            tool_call_id: self.tool_call_id.clone(),
+            risk_level: self.action.risk_level,
+            irreversible: self.action.irreversible,
+        }
+    }
+
+    /// The event that says how it came out.
+    pub(super) fn tool_completed(&self, status: ToolStatus) -> Payload {
+        Payload::ToolCompleted {
+            tool: Arc::clone(&self.action.tool),
+            status,
+            tool_call_id: self.tool_call_id.clone(),
+        }
+    }
+
+    /// What the events that resolve this confirmation say about it.
+    pub fn resolution(&self, outcome: ResolutionOutcome) -> CountersignExtension {
+        CountersignExtension {
+            reply_token: self.reply_token.clone(),
+            action: self.action.id.clone(),
+            outcome,
+        }
+    }
+}
+
+/// What has become of a confirmation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// The action is blocked, the token is good.
+    Pending,
+    /// The action is released, the token is used up.
+    Accepted {
+        /// By whom.
+        by: Authority,
+        /// How far the tool is.
+        tool: Tool,
+    },
+    /// The action will not run, the token is used up.
+    Rejected {
+        /// By whom.
+        by: Authority,
+    },
+    /// The action will not run, the token is invalid (AAEP-6.8-4).
+    Cancelled {
+        /// By what.
+        by: Canceller,
+    },
+}
+
+/// Who decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Authority {
+    /// The user, with a valid reply.
+    Reply,
+    /// The default, because time was up (AAEP-6.4-1).
+    Timeout,
+    /// The default, because the last subscription that could have answered closed (AAEP-EV-11).
+    SubscriptionClosed,
+}
+
+/// What took a confirmation back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Canceller {
+    /// The host withdrew this one question (AAEP-6.8-1).
+    Producer,
+    /// The session ended (AAEP-6.8-2).
+    SessionEnd,
+}
+
+/// How far the tool of an accepted confirmation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tool {
+    /// The host was told to run it and has not reported back.
+    InFlight,
+    /// The host reported that it came back.
+    Finished,
+    /// The session ended first.
+    Withdrawn,
+}
+
+/// The phase does not allow what was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct IllegalTransition;
+
+impl Phase {
+    /// The user or the default decides.
+    pub(super) fn resolve(
+        self,
+        decision: Decision,
+        by: Authority,
+    ) -> Result<Self, IllegalTransition> {
+        match (self, decision) {
+            (Self::Pending, Decision::Accept) => Ok(Self::Accepted {
+                by,
+                tool: Tool::InFlight,
+            }),
+            (Self::Pending, Decision::Reject) => Ok(Self::Rejected { by }),
+            // AAEP-6.3.5-1, AAEP-6.7.1-1: what is resolved stays as it is.
+            (
+                Self::Accepted { .. } | Self::Rejected { .. } | Self::Cancelled { .. },
+                Decision::Accept | Decision::Reject,
+            ) => Err(IllegalTransition),
+        }
+    }
+
+    /// The question is taken back.
+    pub(super) fn cancel(self, by: Canceller) -> Result<Self, IllegalTransition> {
+        match self {
+            Self::Pending => Ok(Self::Cancelled { by }),
+            Self::Accepted { .. } | Self::Rejected { .. } | Self::Cancelled { .. } => {
+                Err(IllegalTransition)
+            }
+        }
+    }
+
+    /// The tool has come back.
+    pub(super) fn finish(self) -> Result<Self, IllegalTransition> {
+        self.settle_tool(Tool::Finished)
+    }
+
+    /// The session ends before the tool has come back.
+    pub(super) fn withdraw(self) -> Result<Self, IllegalTransition> {
+        self.settle_tool(Tool::Withdrawn)
+    }
+
+    fn settle_tool(self, settled: Tool) -> Result<Self, IllegalTransition> {
+        match self {
+            Self::Accepted {
+                by,
+                tool: Tool::InFlight,
+            } => Ok(Self::Accepted { by, tool: settled }),
+            Self::Accepted {
+                tool: Tool::Finished | Tool::Withdrawn,
+                ..
+            }
+            | Self::Pending
+            | Self::Rejected { .. }
+            | Self::Cancelled { .. } => Err(IllegalTransition),
+        }
+    }
+}
+
+impl fmt::Display for Authority {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Reply => "a reply",
+            Self::Timeout => "the default at its timeout",
+            Self::SubscriptionClosed => {
+                "the default when the last subscription able to answer closed"
+            }
+        })
+    }
+}
+
+impl fmt::Display for Canceller {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Producer => "the producer",
+            Self::SessionEnd => "the end of its session",
+        })
+    }
+}

@@ -1,0 +1,287 @@
+//! JSON, read strictly.
+//!
+//! The one thing to know: this reader exists because what a message *means* must not depend on who reads it. An
+//! object with the same key twice says two things at once, so it is no JSON here, at any depth. Neither is text
+//! after the value, a byte order mark, invalid UTF-8 or half a surrogate pair. Numbers are checked and not
+//! evaluated, so that none is too large to be well-formed.
+
+use std::collections::BTreeMap;
+
+/// How many arrays and objects may lie within each other. RFC 8259 leaves the limit to the reader; this one keeps
+/// hostile input from exhausting the stack.
+pub const MAX_DEPTH: usize = 64;
+
+/// A JSON value, as far as our messages need to know it: texts and members are kept, the rest only has a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Null,
+    Boolean,
+    Number,
+    String(String),
+    Array,
+    Object(BTreeMap<String, Value>),
+}
+
+/// Why the bytes are not one JSON value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotJson {
+    /// The bytes are not UTF-8.
+    #[error("not UTF-8 at byte {at}")]
+    NotUtf8 {
+        /// The first offending byte, from 0.
+        at: usize,
+    },
+    /// The grammar allows something else here, or the text ends too early.
+    #[error("not JSON at byte {at}")]
+    Unexpected {
+        /// The first offending byte, from 0.
+        at: usize,
+    },
+    /// Arrays and objects lie too deep within each other.
+    #[error("nested deeper than {MAX_DEPTH} at byte {at}")]
+    TooDeep {
+        /// The bracket that is one too many, from 0.
+        at: usize,
+    },
+    /// An object has the same key twice.
+    #[error("duplicate key before byte {at}")]
+    DuplicateKey {
+        /// The end of the second member with that key, from 0.
+        at: usize,
+    },
+}
+
+/// Reads `bytes` as exactly one JSON value, with white space around it.
+///
+/// # Errors
+///
+/// [`NotJson`] says what is wrong and where.
+pub(super) fn parse(bytes: &[u8]) -> Result<Value, NotJson> {
+    let text = std::str::from_utf8(bytes).map_err(|error| NotJson::NotUtf8 {
+        at: error.valid_up_to(),
+    })?;
+    let mut parser = Parser {
+        text,
+        position: 0,
+        depth: 0,
+    };
+    let value = parser.value()?;
+    parser.skip_white_space();
+    match parser.peek() {
+        None => Ok(value),
+        Some(_) => Err(parser.unexpected()),
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    position: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn value(&mut self) -> Result<Value, NotJson> {
+        self.skip_white_space();
+        match self.peek() {
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::array),
+            Some(b'"') => self.string().map(Value::String),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.literal("true", Value::Boolean),
+            Some(b'f') => self.literal("false", Value::Boolean),
+            Some(b'n') => self.literal("null", Value::Null),
+            Some(_) | None => Err(self.unexpected()),
+        }
+    }
+
+    /// An array or object, one level deeper.
+    fn nested(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<Value, NotJson>,
+    ) -> Result<Value, NotJson> {
+        if self.depth == MAX_DEPTH {
+            return Err(NotJson::TooDeep { at: self.position });
+        }
+        self.position += 1;
+        self.depth += 1;
+        let value = read(self)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    /// The members of an object up to its closing brace.
+    fn object(&mut self) -> Result<Value, NotJson> {
+        let mut members = BTreeMap::new();
+        self.skip_white_space();
+        if self.take(b'}') {
+            return Ok(Value::Object(members));
+        }
+        loop {
+            self.skip_white_space();
+            let key = self.string()?;
+            self.skip_white_space();
+            self.expect(b':')?;
+            let value = self.value()?;
+            // Keys are compared as the texts that they stand for, after their escapes are undone.
+            if members.insert(key, value).is_some() {
+                return Err(NotJson::DuplicateKey { at: self.position });
+            }
+            self.skip_white_space();
+            if self.take(b'}') {
+                return Ok(Value::Object(members));
+            }
+            self.expect(b',')?;
+        }
+    }
+
+    /// The elements of an array up to its closing bracket.
+    fn array(&mut self) -> Result<Value, NotJson> {
+        self.skip_white_space();
+        if self.take(b']') {
+            return Ok(Value::Array);
+        }
+        loop {
+            self.value()?;
+            self.skip_white_space();
+            if self.take(b']') {
+                return Ok(Value::Array);
+            }
+            self.expect(b',')?;
+        }
+    }
+
+    fn string(&mut self) -> Result<String, NotJson> {
+        self.expect(b'"')?;
+        let mut string = String::new();
+        loop {
+            let rest = &self.text[self.position..];
+            let plain = rest
+                .bytes()
+                .take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f))
+                .count();
+            string.push_str(&rest[..plain]);
+            self.position += plain;
+            if self.take(b'"') {
+                return Ok(string);
+            }
+            // A control character that is not escaped stops here, and so does the end of the text.
+            self.expect(b'\\')?;
+            string.push(self.escaped()?);
+        }
+    }
+
+    /// The character that an escape stands for, after its backslash.
+    fn escaped(&mut self) -> Result<char, NotJson> {
+        let character = match self.peek() {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode(),
+            Some(_) | None => return Err(self.unexpected()),
+        };
+        self.position += 1;
+        Ok(character)
+    }
+
+    /// `uXXXX`, or two of them that form a surrogate pair.
+    fn unicode(&mut self) -> Result<char, NotJson> {
+        let first = self.code_unit()?;
+        if let Some(character) = char::from_u32(u32::from(first)) {
+            return Ok(character);
+        }
+        self.expect(b'\\')?;
+        let at = self.position;
+        let second = self.code_unit()?;
+        match char::decode_utf16([first, second]).next() {
+            Some(Ok(character)) => Ok(character),
+            Some(Err(_)) | None => Err(NotJson::Unexpected { at }),
+        }
+    }
+
+    /// `u` and four hexadecimal digits.
+    fn code_unit(&mut self) -> Result<u16, NotJson> {
+        self.expect(b'u')?;
+        let mut unit = 0;
+        for _ in 0..4 {
+            let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
+            let Some(digit) = digit.and_then(|digit| u16::try_from(digit).ok()) else {
+                return Err(self.unexpected());
+            };
+            unit = unit << 4 | digit;
+            self.position += 1;
+        }
+        Ok(unit)
+    }
+
+    /// Sign, whole part without leading zeros, fraction, exponent.
+    fn number(&mut self) -> Result<Value, NotJson> {
+        self.take(b'-');
+        if !self.take(b'0') {
+            self.digits()?;
+        }
+        if self.take(b'.') {
+            self.digits()?;
+        }
+        if self.take(b'e') || self.take(b'E') {
+            let _signed = self.take(b'+') || self.take(b'-');
+            self.digits()?;
+        }
+        Ok(Value::Number)
+    }
+
+    /// At least one digit.
+    fn digits(&mut self) -> Result<(), NotJson> {
+        let start = self.position;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.position += 1;
+        }
+        if self.position == start {
+            Err(self.unexpected())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn literal(&mut self, word: &'static str, value: Value) -> Result<Value, NotJson> {
+        for &byte in word.as_bytes() {
+            self.expect(byte)?;
+        }
+        Ok(value)
+    }
+
+    fn skip_white_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.position += 1;
+        }
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), NotJson> {
+        if self.take(byte) {
+            Ok(())
+        } else {
+            Err(self.unexpected())
+        }
+    }
+
+    /// Goes past `byte` if it is next.
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        if found {
+            self.position += 1;
+        }
+        found
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.position).copied()
+    }
+
+    fn unexpected(&self) -> NotJson {
+        NotJson::Unexpected { at: self.position }
+    }
+}

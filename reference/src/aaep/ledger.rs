@@ -1,0 +1,225 @@
+//! All confirmations that the producer has ever asked for, and the ways to find them.
+//!
+//! The one thing to know: the list of confirmations is the truth; the indexes beside it follow from the phases and
+//! are brought up to date in one place, [`Ledger::transition`]. Only the list is serialised.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::confirmation::{
+    Confirmation, ConfirmationNumber, IllegalTransition, Phase, Question, Tool,
+};
+use super::vocabulary::{ActionId, ReplyToken, SessionId};
+use crate::time::Timestamp;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Confirmation>", into = "Vec<Confirmation>")]
+pub(super) struct Ledger {
+    /// In the order of asking; a [`ConfirmationNumber`] is an index into it.
+    confirmations: Vec<Confirmation>,
+    by_token: BTreeMap<ReplyToken, ConfirmationNumber>,
+    /// The pending ones, in the order in which they fall due.
+    deadlines: BTreeSet<(Timestamp, ConfirmationNumber)>,
+    /// The pending ones, by what they block. No session has an empty map.
+    blocked: BTreeMap<SessionId, BTreeMap<ActionId, ConfirmationNumber>>,
+    /// Those whose tool is in flight, in the order of asking. No session has an empty set.
+    in_flight: BTreeMap<SessionId, BTreeSet<ConfirmationNumber>>,
+}
+
+/// The list of confirmations contradicts itself, so no producer can have written it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Inconsistent {
+    #[error("two confirmations have the same reply token")]
+    TokenTwice,
+    #[error("two confirmations of the same action are pending")]
+    BlockedTwice,
+}
+
+impl Ledger {
+    /// Everything ever asked, in order.
+    pub(super) fn confirmations(&self) -> &[Confirmation] {
+        &self.confirmations
+    }
+
+    /// The number that the next question gets.
+    pub(super) fn next_number(&self) -> ConfirmationNumber {
+        ConfirmationNumber(self.confirmations.len())
+    }
+
+    /// Enters a new question. Its token must be unused and its action not blocked.
+    pub(super) fn add(&mut self, question: Arc<Question>) {
+        let number = self.next_number();
+        self.by_token.insert(question.reply_token.clone(), number);
+        self.confirmations.push(Confirmation {
+            question,
+            phase: Phase::Pending,
+        });
+        self.index(number);
+    }
+
+    pub(super) fn get(&self, number: ConfirmationNumber) -> &Confirmation {
+        &self.confirmations[number.0]
+    }
+
+    pub(super) fn find(&self, reply_token: &ReplyToken) -> Option<ConfirmationNumber> {
+        self.by_token.get(reply_token).copied()
+    }
+
+    /// When the next pending confirmation falls due.
+    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+        self.deadlines.first().map(|&(deadline, _)| deadline)
+    }
+
+    /// The pending confirmation that falls due first, if it is due at `now`.
+    pub(super) fn first_due(&self, now: Timestamp) -> Option<ConfirmationNumber> {
+        self.deadlines
+            .first()
+            .filter(|&&(deadline, _)| deadline <= now)
+            .map(|&(_, number)| number)
+    }
+
+    /// All pending confirmations, in the order in which they fall due.
+    pub(super) fn pending(&self) -> Vec<ConfirmationNumber> {
+        self.deadlines.iter().map(|&(_, number)| number).collect()
+    }
+
+    /// The pending confirmations of a session.
+    pub(super) fn pending_in(&self, session_id: &SessionId) -> Vec<ConfirmationNumber> {
+        self.blocked
+            .get(session_id)
+            .into_iter()
+            .flat_map(BTreeMap::values)
+            .copied()
+            .collect()
+    }
+
+    pub(super) fn has_pending(&self, session_id: &SessionId) -> bool {
+        self.blocked.contains_key(session_id)
+    }
+
+    pub(super) fn is_blocked(&self, session_id: &SessionId, action: &ActionId) -> bool {
+        self.blocked
+            .get(session_id)
+            .is_some_and(|actions| actions.contains_key(action))
+    }
+
+    /// All confirmations whose tool is in flight, in the order of asking.
+    pub(super) fn in_flight(&self) -> BTreeSet<ConfirmationNumber> {
+        self.in_flight.values().flatten().copied().collect()
+    }
+
+    /// Those of a session whose tool is in flight, in the order of asking.
+    pub(super) fn in_flight_in(&self, session_id: &SessionId) -> Vec<ConfirmationNumber> {
+        self.in_flight
+            .get(session_id)
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect()
+    }
+
+    /// Takes one confirmation to its next phase. An illegal transition changes nothing.
+    pub(super) fn transition(
+        &mut self,
+        number: ConfirmationNumber,
+        next: impl FnOnce(Phase) -> Result<Phase, IllegalTransition>,
+    ) -> Result<(), IllegalTransition> {
+        let phase = next(self.get(number).phase)?;
+        self.remove_from_index(number);
+        self.confirmations[number.0].phase = phase;
+        self.index(number);
+        Ok(())
+    }
+
+    /// Enters a confirmation into the indexes that its phase belongs in.
+    fn index(&mut self, number: ConfirmationNumber) {
+        let Confirmation { question, phase } = &self.confirmations[number.0];
+        match phase {
+            Phase::Pending => {
+                self.deadlines.insert((question.deadline(), number));
+                let actions = self.blocked.entry(question.session_id.clone()).or_default();
+                actions.insert(question.action.id.clone(), number);
+            }
+            Phase::Accepted {
+                tool: Tool::InFlight,
+                ..
+            } => {
+                self.in_flight
+                    .entry(question.session_id.clone())
+                    .or_default()
+                    .insert(number);
+            }
+            Phase::Accepted {
+                tool: Tool::Finished | Tool::Withdrawn,
+                ..
+            }
+            | Phase::Rejected { .. }
+            | Phase::Cancelled { .. } => {}
+        }
+    }
+
+    /// Takes a confirmation out of the indexes that its phase belongs in.
+    fn remove_from_index(&mut self, number: ConfirmationNumber) {
+        let Confirmation { question, phase } = &self.confirmations[number.0];
+        let session_id = &question.session_id;
+        match phase {
+            Phase::Pending => {
+                self.deadlines.remove(&(question.deadline(), number));
+                if let Some(actions) = self.blocked.get_mut(session_id) {
+                    actions.remove(&question.action.id);
+                    if actions.is_empty() {
+                        self.blocked.remove(session_id);
+                    }
+                }
+            }
+            Phase::Accepted {
+                tool: Tool::InFlight,
+                ..
+            } => {
+                if let Some(numbers) = self.in_flight.get_mut(session_id) {
+                    numbers.remove(&number);
+                    if numbers.is_empty() {
+                        self.in_flight.remove(session_id);
+                    }
+                }
+            }
+            Phase::Accepted {
+                tool: Tool::Finished | Tool::Withdrawn,
+                ..
+            }
+            | Phase::Rejected { .. }
+            | Phase::Cancelled { .. } => {}
+        }
+    }
+}
+
+impl TryFrom<Vec<Confirmation>> for Ledger {
+    type Error = Inconsistent;
+
+    fn try_from(confirmations: Vec<Confirmation>) -> Result<Self, Inconsistent> {
+        let mut ledger = Self::default();
+        for Confirmation { question, phase } in confirmations {
+            if ledger.find(&question.reply_token).is_some() {
+                return Err(Inconsistent::TokenTwice);
+            }
+            if phase == Phase::Pending
+                && ledger.is_blocked(&question.session_id, &question.action.id)
+            {
+                return Err(Inconsistent::BlockedTwice);
+            }
+            let number = ledger.next_number();
+            ledger.by_token.insert(question.reply_token.clone(), number);
+            ledger.confirmations.push(Confirmation { question, phase });
+            ledger.index(number);
+        }
+        Ok(ledger)
+    }
+}
+
+impl From<Ledger> for Vec<Confirmation> {
+    fn from(ledger: Ledger) -> Self {
+        ledger.confirmations
+    }
+}

@@ -1,0 +1,538 @@
+//! The producer: every transition of the protocol.
+//!
+//! The one thing to know: [`Producer::handle`] is the only way in. Each call settles what is due, then does what it
+//! was asked, and returns all that the world must do, in order. What the producer holds after the call is what lasts;
+//! outputs that are lost on the way, in a crash, are not repeated.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::ask::check_ask;
+use super::confirmation::{
+    Authority, Canceller, Confirmation, ConfirmationNumber, Phase, Question,
+};
+use super::event::{AgentState, CountersignExtension, Event, Payload, ResolutionOutcome};
+use super::interface::{Ask, Input, Outcome, Output, Refusal, Response, Sender};
+use super::ledger::Ledger;
+use super::session::{Session, SessionStatus, Subscription, Subscriptions};
+use super::validate::{ValidReply, validate};
+use super::vocabulary::{
+    ActionId, Capabilities, Decision, EventId, Identity, ReplyToken, SessionId, SessionOutcome,
+    SubscriptionId, ToolCallId, ToolStatus,
+};
+use crate::ids::IdSource;
+use crate::time::Timestamp;
+
+/// How often a value that is taken already is drawn again before the source of ids is given up.
+const DRAWS: usize = 8;
+
+/// What a host chooses once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Settings {
+    /// Who the producer is.
+    pub identity: Arc<Identity>,
+    /// Whether the sender of a late duplicate is told so (AAEP-6.3.5-2). Off by default: a notice tells more than
+    /// silence does.
+    #[serde(default)]
+    pub courtesy_notices: bool,
+}
+
+/// A producer of confirmations: all its state, and nothing but state.
+///
+/// Cloned, both copies behave alike given the same inputs and ids. Serialised and read back, it is the same value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Producer {
+    settings: Settings,
+    /// The greatest time that any call came with. Time never goes back, so nothing ever un-expires.
+    now: Timestamp,
+    sessions: BTreeMap<SessionId, Session>,
+    subscriptions: Subscriptions,
+    confirmations: Ledger,
+}
+
+impl Producer {
+    /// A producer without sessions, subscriptions or confirmations.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            now: Timestamp::MIN,
+            sessions: BTreeMap::new(),
+            subscriptions: Subscriptions::default(),
+            confirmations: Ledger::default(),
+        }
+    }
+
+    /// Lets `input` happen at `now`, after everything that is due by then.
+    ///
+    /// `now` is the host's clock; where it lies before that of an earlier call, the earlier one counts. Carry out
+    /// the outputs one at a time and in order, also when the call was refused: what fell due is among them.
+    pub fn handle(&mut self, now: Timestamp, ids: &mut impl IdSource, input: Input) -> Outcome {
+        self.now = self.now.max(now);
+        let mut call = Call {
+            now: self.now,
+            settings: &self.settings,
+            sessions: &mut self.sessions,
+            subscriptions: &mut self.subscriptions,
+            confirmations: &mut self.confirmations,
+            ids,
+            outputs: Vec::new(),
+        };
+        let refused = call.run(input).err();
+        Outcome {
+            outputs: call.outputs,
+            refused,
+        }
+    }
+
+    /// When the next default falls due. Call [`Producer::handle`] with [`Input::Tick`] then, if not before.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.confirmations.next_deadline()
+    }
+
+    /// What the host chose.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The producer's idea of the time: the greatest that any call came with.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// All sessions that were ever started.
+    pub fn sessions(&self) -> &BTreeMap<SessionId, Session> {
+        &self.sessions
+    }
+
+    /// All subscriptions that were ever opened.
+    pub fn subscriptions(&self) -> &BTreeMap<SubscriptionId, Subscription> {
+        self.subscriptions.all()
+    }
+
+    /// All confirmations that were ever asked for, in the order of asking.
+    pub fn confirmations(&self) -> &[Confirmation] {
+        self.confirmations.confirmations()
+    }
+
+    /// The confirmation with that token, if this producer ever issued it.
+    pub fn confirmation(&self, reply_token: &ReplyToken) -> Option<&Confirmation> {
+        self.confirmations
+            .find(reply_token)
+            .map(|number| self.confirmations.get(number))
+    }
+}
+
+/// One call under way: the parts of the producer, where fresh ids come from, and what has come out so far.
+struct Call<'a> {
+    now: Timestamp,
+    settings: &'a Settings,
+    sessions: &'a mut BTreeMap<SessionId, Session>,
+    subscriptions: &'a mut Subscriptions,
+    confirmations: &'a mut Ledger,
+    ids: &'a mut dyn IdSource,
+    outputs: Vec<Output>,
+}
+
+impl Call<'_> {
+    fn run(&mut self, input: Input) -> Result<(), Refusal> {
+        // What a crash leaves in doubt was released before this call, not by what falls due in it.
+        let in_doubt = if matches!(input, Input::Restart) {
+            self.tools_in_flight()
+        } else {
+            Vec::new()
+        };
+        self.settle_what_is_due();
+        match input {
+            Input::StartSession { session_id } => self.start_session(session_id),
+            Input::Subscribe {
+                subscription_id,
+                capabilities,
+            } => self.subscribe(subscription_id, capabilities),
+            Input::Unsubscribe { subscription_id } => self.unsubscribe(&subscription_id),
+            Input::Confirm(ask) => self.ask(ask),
+            Input::Deliver { sender, message } => {
+                self.deliver(&sender, &message);
+                Ok(())
+            }
+            Input::Cancel { reply_token } => self.cancel(&reply_token),
+            Input::FinishTool {
+                session_id,
+                action,
+                status,
+            } => self.finish_tool(&session_id, &action, status),
+            Input::EndSession {
+                session_id,
+                outcome,
+            } => self.end_session(&session_id, outcome),
+            Input::Tick => Ok(()),
+            Input::Restart => {
+                self.outputs.extend(in_doubt);
+                Ok(())
+            }
+        }
+    }
+
+    /// AAEP-6.4-1: no valid reply came before the timeout, so the default decides. In the order of the deadlines.
+    fn settle_what_is_due(&mut self) {
+        while let Some(number) = self.confirmations.first_due(self.now) {
+            let default = self.confirmations.get(number).question.default_decision;
+            self.resolve(number, default, Authority::Timeout);
+        }
+    }
+
+    fn tools_in_flight(&self) -> Vec<Output> {
+        let ledger = &self.confirmations;
+        ledger
+            .in_flight()
+            .into_iter()
+            .map(|number| Output::InDoubt(ledger.get(number).question.tool_call()))
+            .collect()
+    }
+
+    // Sessions and subscriptions.
+
+    fn start_session(&mut self, session_id: Option<SessionId>) -> Result<(), Refusal> {
+        // AAEP-A.1-1: a session starts once.
+        let session_id = match session_id {
+            Some(id) if self.sessions.contains_key(&id) => return Err(Refusal::SessionExists),
+            Some(id) => id,
+            None => self.fresh_session_id()?,
+        };
+        self.sessions.insert(session_id.clone(), Session::started());
+        self.emit(&session_id, Payload::started(), None);
+        Ok(())
+    }
+
+    fn end_session(
+        &mut self,
+        session_id: &SessionId,
+        outcome: SessionOutcome,
+    ) -> Result<(), Refusal> {
+        // AAEP-A.1-2: a session ends once.
+        self.require_active(session_id, Refusal::SessionNotEndable)?;
+        // AAEP-6.8-2: its questions are taken back. The terminal event says so, there is no follow-up for each.
+        for number in self.confirmations.pending_in(session_id) {
+            let cancel = |phase: Phase| phase.cancel(Canceller::SessionEnd);
+            let cancelled = self.confirmations.transition(number, cancel);
+            debug_assert!(cancelled.is_ok(), "what blocks an action is pending");
+        }
+        self.withdraw_tools(session_id, outcome);
+        // AAEP-A.1-3: after this nothing more comes from the session.
+        self.emit(session_id, Payload::terminal(outcome), None);
+        if let Some(session) = self.sessions.get_mut(session_id) {
+            session.status = SessionStatus::Ended(outcome);
+        }
+        Ok(())
+    }
+
+    /// Takes back every action of the session that was released and has not come back.
+    fn withdraw_tools(&mut self, session_id: &SessionId, outcome: SessionOutcome) {
+        let in_flight = self.confirmations.in_flight_in(session_id);
+        for &number in &in_flight {
+            let withdrawn = self.confirmations.transition(number, Phase::withdraw);
+            debug_assert!(withdrawn.is_ok(), "the index holds what is in flight");
+            let tool_call = self.question(number).tool_call();
+            self.outputs.push(Output::Withdraw(tool_call));
+        }
+        match outcome {
+            // AAEP-A.3-1: a session that claims to be complete leaves no invocation without its completion.
+            SessionOutcome::Completed => {
+                for number in in_flight {
+                    self.emit_tool_completed(number, ToolStatus::Error);
+                }
+            }
+            SessionOutcome::Errored | SessionOutcome::Cancelled => {}
+        }
+    }
+
+    fn subscribe(&mut self, id: SubscriptionId, capabilities: Capabilities) -> Result<(), Refusal> {
+        // AAEP-EV-2: an id names one subscription, also after that one has closed.
+        if self.subscriptions.all().contains_key(&id) {
+            return Err(Refusal::SubscriptionExists);
+        }
+        self.subscriptions.open(id, capabilities);
+        Ok(())
+    }
+
+    fn unsubscribe(&mut self, subscription_id: &SubscriptionId) -> Result<(), Refusal> {
+        // AAEP-REPLY-14: only what is open can be closed.
+        if !self.subscriptions.is_open(subscription_id) {
+            return Err(Refusal::SubscriptionNotOpen);
+        }
+        let could_be_answered = self.subscriptions.can_anyone_reply();
+        self.subscriptions.close(subscription_id);
+        if could_be_answered && !self.subscriptions.can_anyone_reply() {
+            self.reject_what_nobody_can_answer();
+        }
+        Ok(())
+    }
+
+    /// AAEP-EV-11: the last subscription able to answer is gone, so the default applies at once where it rejects. A
+    /// default that accepts waits for its deadline: AAEP-6.1-1 lets nothing but the elapsed timeout accept.
+    fn reject_what_nobody_can_answer(&mut self) {
+        for number in self.confirmations.pending() {
+            match self.question(number).default_decision {
+                Decision::Reject => {
+                    self.resolve(number, Decision::Reject, Authority::SubscriptionClosed);
+                }
+                Decision::Accept => {}
+            }
+        }
+    }
+
+    // Asking.
+
+    fn ask(&mut self, ask: Ask) -> Result<(), Refusal> {
+        // AAEP-A.1-3: a question lies between the start and the end of its session.
+        self.require_active(&ask.session_id, Refusal::SessionNotActive)?;
+        let (timeout, allowed_replies) = check_ask(&ask)?;
+        // AAEP-6.1-6: not again while the same action is blocked.
+        if self
+            .confirmations
+            .is_blocked(&ask.session_id, &ask.action.id)
+        {
+            return Err(Refusal::ActionBlocked);
+        }
+        let question = Arc::new(Question {
+            reply_token: self.fresh_reply_token()?,
+            tool_call_id: ToolCallId::of_confirmation(self.confirmations.next_number()),
+            session_id: ask.session_id,
+            action: ask.action,
+            asked_at: self.now,
+            timeout,
+            default_decision: ask.default_decision,
+            allowed_replies,
+        });
+        self.confirmations.add(Arc::clone(&question));
+        self.announce(&question);
+        Ok(())
+    }
+
+    /// AAEP-A.4-1: the state becomes `awaiting_input` at or before the question.
+    fn announce(&mut self, question: &Question) {
+        let session_id = &question.session_id;
+        match self.sessions.get(session_id).map(|session| session.state) {
+            Some(AgentState::AwaitingInput) | None => {}
+            Some(AgentState::Idle | AgentState::Thinking | AgentState::CallingTool) => {
+                self.change_state(
+                    session_id,
+                    AgentState::AwaitingInput,
+                    "Waiting for the user to decide.",
+                    None,
+                );
+            }
+        }
+        self.emit(session_id, question.awaiting_confirmation(), None);
+    }
+
+    // Answers.
+
+    fn deliver(&mut self, sender: &Sender, message: &[u8]) {
+        // AAEP-6.3.4-9: the sender gets the same response whatever becomes of the message, and gets it first.
+        self.outputs.push(Output::Respond(Response::CONSTANT));
+        match validate(message, sender, self.confirmations, self.subscriptions) {
+            Ok(reply) => self.honour(reply),
+            // AAEP-6.3.4-7: ignored. AAEP-6.3.4-8: and written down.
+            Err(ignored) => {
+                self.outputs.push(Output::Audit(ignored.audit()));
+                if self.settings.courtesy_notices {
+                    let notice = ignored.courtesy_notice(sender, self.subscriptions);
+                    self.outputs.extend(notice.map(Output::Notify));
+                }
+            }
+        }
+    }
+
+    /// AAEP-6.7.1-1: the first valid reply decides.
+    fn honour(&mut self, reply: ValidReply) {
+        self.resolve(reply.confirmation(), reply.decision(), Authority::Reply);
+    }
+
+    /// A pending confirmation is decided, and its token with that used up (AAEP-REPLY-12).
+    fn resolve(&mut self, number: ConfirmationNumber, decision: Decision, by: Authority) {
+        let resolved = self
+            .confirmations
+            .transition(number, |phase| phase.resolve(decision, by));
+        // The phase itself refuses to be resolved twice, whatever led here.
+        if resolved.is_err() {
+            return;
+        }
+        match decision {
+            Decision::Accept => self.proceed(number),
+            // AAEP-6.1-2, AAEP-A.4-4: the action does not run, and not silently.
+            Decision::Reject => self.follow_up(number, ResolutionOutcome::Rejected),
+        }
+    }
+
+    /// AAEP-A.4-3: the tool of an accepted action is invoked. AAEP-A.4-2: the state leaves `awaiting_input` before,
+    /// with the last question of the session.
+    fn proceed(&mut self, number: ConfirmationNumber) {
+        let question = self.question(number);
+        let resolution = question.resolution(ResolutionOutcome::Accepted);
+        if !self.confirmations.has_pending(&question.session_id) {
+            self.change_state(
+                &question.session_id,
+                AgentState::CallingTool,
+                ResolutionOutcome::Accepted.summary(),
+                Some(resolution.clone()),
+            );
+        }
+        self.emit(
+            &question.session_id,
+            question.tool_invoked(),
+            Some(resolution),
+        );
+        // AAEP-6.1-1: this is the only place where an action is released.
+        self.outputs.push(Output::Perform(question.tool_call()));
+    }
+
+    /// AAEP-6.1-3, AAEP-6.8-3: an event reflects that the action will not run. AAEP-A.4-2: the state leaves
+    /// `awaiting_input`, unless the session has another question pending.
+    fn follow_up(&mut self, number: ConfirmationNumber, outcome: ResolutionOutcome) {
+        let question = self.question(number);
+        let session_id = &question.session_id;
+        let still_blocked = self.confirmations.has_pending(session_id);
+        let state = if still_blocked {
+            AgentState::AwaitingInput
+        } else {
+            AgentState::Thinking
+        };
+        self.change_state(
+            session_id,
+            state,
+            outcome.summary(),
+            Some(question.resolution(outcome)),
+        );
+    }
+
+    fn cancel(&mut self, reply_token: &ReplyToken) -> Result<(), Refusal> {
+        // AAEP-6.8-1: what is pending may be taken back, nothing else.
+        let number = self
+            .confirmations
+            .find(reply_token)
+            .ok_or(Refusal::NothingToCancel)?;
+        self.confirmations
+            .transition(number, |phase| phase.cancel(Canceller::Producer))
+            .map_err(|_| Refusal::NothingToCancel)?;
+        self.follow_up(number, ResolutionOutcome::Cancelled);
+        Ok(())
+    }
+
+    // Tools.
+
+    fn finish_tool(
+        &mut self,
+        session_id: &SessionId,
+        action: &ActionId,
+        status: ToolStatus,
+    ) -> Result<(), Refusal> {
+        // AAEP-A.3-2: no completion without an invocation. An ended session has nothing in flight.
+        let in_flight = self.confirmations.in_flight_in(session_id);
+        let is_the_action =
+            |number: &ConfirmationNumber| self.question(*number).action.id == *action;
+        let number = in_flight
+            .iter()
+            .copied()
+            .find(is_the_action)
+            .ok_or(Refusal::NothingToFinish)?;
+        self.confirmations
+            .transition(number, Phase::finish)
+            .map_err(|_| Refusal::NothingToFinish)?;
+        self.emit_tool_completed(number, status);
+
+        let was_the_last = in_flight.len() == 1;
+        let state = self.sessions.get(session_id).map(|session| session.state);
+        // AAEP-A.3-3: the state is `calling_tool` while a tool runs, and no longer.
+        if was_the_last && state == Some(AgentState::CallingTool) {
+            self.change_state(
+                session_id,
+                AgentState::Thinking,
+                "The tool has come back.",
+                None,
+            );
+        }
+        Ok(())
+    }
+
+    fn emit_tool_completed(&mut self, number: ConfirmationNumber, status: ToolStatus) {
+        let question = self.question(number);
+        self.emit(&question.session_id, question.tool_completed(status), None);
+    }
+
+    // Events.
+
+    /// AAEP-EV-8: each `state.changed` leaves the state that the one before it entered.
+    fn change_state(
+        &mut self,
+        session_id: &SessionId,
+        to_state: AgentState,
+        summary_normal: &'static str,
+        resolution: Option<CountersignExtension>,
+    ) {
+        if let Some(session) = self.sessions.get_mut(session_id) {
+            let from_state = std::mem::replace(&mut session.state, to_state);
+            self.emit(
+                session_id,
+                Payload::StateChanged {
+                    from_state,
+                    to_state,
+                    summary_normal,
+                },
+                resolution,
+            );
+        }
+    }
+
+    /// Puts out an event with its envelope. AAEP-EV-4: numbered without gaps.
+    fn emit(
+        &mut self,
+        session_id: &SessionId,
+        payload: Payload,
+        resolution: Option<CountersignExtension>,
+    ) {
+        let Some(session) = self.sessions.get_mut(session_id) else {
+            return;
+        };
+        let sequence_number = session.next_sequence_number;
+        session.next_sequence_number += 1;
+        self.outputs.push(Output::Emit(Box::new(Event {
+            event_id: EventId::from_bits(self.ids.next_bits()),
+            session_id: session_id.clone(),
+            timestamp: self.now,
+            producer: Arc::clone(&self.settings.identity),
+            sequence_number,
+            payload,
+            resolution,
+        })));
+    }
+
+    // Helpers.
+
+    fn require_active(&self, session_id: &SessionId, refusal: Refusal) -> Result<(), Refusal> {
+        match self.sessions.get(session_id).map(|session| session.status) {
+            Some(SessionStatus::Active) => Ok(()),
+            Some(SessionStatus::Ended(_)) | None => Err(refusal),
+        }
+    }
+
+    fn question(&self, number: ConfirmationNumber) -> Arc<Question> {
+        Arc::clone(&self.confirmations.get(number).question)
+    }
+
+    /// AAEP-6.2.2-1, AAEP-6.2.2-3: a token that was issued before is never issued again.
+    fn fresh_reply_token(&mut self) -> Result<ReplyToken, Refusal> {
+        (0..DRAWS)
+            .map(|_| ReplyToken::from_bits(self.ids.next_bits()))
+            .find(|token| self.confirmations.find(token).is_none())
+            .ok_or(Refusal::NoFreshToken)
+    }
+
+    fn fresh_session_id(&mut self) -> Result<SessionId, Refusal> {
+        (0..DRAWS)
+            .map(|_| SessionId::from_bits(self.ids.next_bits()))
+            .find(|id| !self.sessions.contains_key(id))
+            .ok_or(Refusal::NoFreshSessionId)
+    }
+}
