@@ -296,3 +296,219 @@ fn date_of_day(day: i64) -> (i64, i64, i64) {
     let year = era * 400 + year_of_era + i64::from(month <= 2);
     (year, month, day_of_month)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn millis(text: &str) -> Option<i64> {
+        Timestamp::parse(text).ok().map(Timestamp::millis)
+    }
+
+    /// AAEP-REPLY-6: the forms that RFC 3339 allows.
+    #[test]
+    fn every_form_of_the_same_instant_is_read_alike() {
+        let instant = millis("2026-05-24T14:22:24.812Z");
+        assert!(instant.is_some());
+        for text in [
+            "2026-05-24t14:22:24.812z",
+            "2026-05-24T14:22:24.812+00:00",
+            "2026-05-24T14:22:24.812-00:00",
+            "2026-05-24T16:22:24.812+02:00",
+            "2026-05-24T00:52:24.812-13:30",
+            "2026-05-25T14:21:24.812+23:59",
+            "2026-05-24T14:22:24.812000000000000000000000Z",
+            "2026-05-24T14:22:24.812999999999999999999999Z",
+        ] {
+            assert_eq!(millis(text), instant, "{text}");
+        }
+        assert_eq!(millis("1970-01-01T00:00:00Z"), Some(0));
+        assert_eq!(millis("1970-01-01T00:00:00.5Z"), Some(500));
+        assert_eq!(millis("1969-12-31T23:59:59.9999Z"), Some(-1));
+    }
+
+    /// AAEP-REPLY-6: nothing else is a date-time.
+    #[test]
+    fn what_the_grammar_does_not_have_is_refused() {
+        for text in [
+            "",
+            "2026-05-24",
+            "14:22:24Z",
+            "2026-05-24 14:22:24Z",
+            "2026-05-24T14:22:24",
+            "2026-05-24T14:22:24Z\n",
+            " 2026-05-24T14:22:24Z",
+            "2026-05-24T14:22Z",
+            "2026-05-24T14:22:24.Z",
+            "2026-05-24T14:22:24,5Z",
+            "2026-05-24T14:22:24+0200",
+            "2026-05-24T14:22:24+02",
+            "2026-05-24T14:22:24+24:00",
+            "2026-05-24T14:22:24+02:60",
+            "2026-05-24T14:22:24UTC",
+            "2026-5-24T14:22:24Z",
+            "26-05-24T14:22:24Z",
+            "+2026-05-24T14:22:24Z",
+            "-0001-05-24T14:22:24Z",
+            "12026-05-24T14:22:24Z",
+            "2026-144T14:22:24Z",
+            "2026-W21-7T14:22:24Z",
+            "20260524T142224Z",
+            "2026-05-24T14:22:24.८Z",
+            "2026-05-2４T14:22:24Z",
+        ] {
+            assert_eq!(millis(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_field_has_its_range() {
+        for (text, accepted) in [
+            ("0000-01-01T00:00:00Z", true),
+            ("9999-12-31T23:59:59.999Z", true),
+            ("2026-00-24T00:00:00Z", false),
+            ("2026-01-24T00:00:00Z", true),
+            ("2026-12-24T00:00:00Z", true),
+            ("2026-13-24T00:00:00Z", false),
+            ("2026-01-00T00:00:00Z", false),
+            ("2026-01-01T00:00:00Z", true),
+            ("2026-01-31T00:00:00Z", true),
+            ("2026-01-32T00:00:00Z", false),
+            ("2026-04-30T00:00:00Z", true),
+            ("2026-04-31T00:00:00Z", false),
+            ("2026-02-28T00:00:00Z", true),
+            ("2026-02-29T00:00:00Z", false),
+            ("2024-02-29T00:00:00Z", true),
+            ("2024-02-30T00:00:00Z", false),
+            ("1900-02-29T00:00:00Z", false),
+            ("2000-02-29T00:00:00Z", true),
+            ("2026-01-01T23:00:00Z", true),
+            ("2026-01-01T24:00:00Z", false),
+            ("2026-01-01T00:59:00Z", true),
+            ("2026-01-01T00:60:00Z", false),
+            ("2026-01-01T00:00:59Z", true),
+            ("2026-01-01T00:00:60Z", false),
+            ("2026-01-01T00:00:61Z", false),
+        ] {
+            assert_eq!(millis(text).is_some(), accepted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_leap_second_is_read_only_at_the_end_of_a_month_in_utc() {
+        assert_eq!(
+            millis("1998-12-31T23:59:60Z"),
+            millis("1999-01-01T00:00:00Z")
+        );
+        assert_eq!(
+            millis("1998-12-31T15:59:60.123-08:00"),
+            millis("1999-01-01T00:00:00.123Z")
+        );
+        assert_eq!(
+            millis("1999-01-01T01:59:60+02:00"),
+            millis("1999-01-01T00:00:00Z")
+        );
+        assert!(millis("2016-06-30T23:59:60Z").is_some());
+        assert_eq!(millis("1998-12-30T23:59:60Z"), None);
+        assert_eq!(millis("1998-12-31T22:59:60Z"), None);
+        assert_eq!(millis("1998-12-31T23:58:60Z"), None);
+        assert_eq!(millis("1998-12-31T23:59:60+01:00"), None);
+        assert_eq!(millis("1998-12-31T23:59:61Z"), None);
+    }
+
+    #[test]
+    fn times_stop_at_the_border_of_the_calendar() {
+        assert_eq!(Timestamp::MIN.to_string(), "0000-01-01T00:00:00.000Z");
+        assert_eq!(Timestamp::MAX.to_string(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(Timestamp::from_millis(i64::MIN), Timestamp::MIN);
+        assert_eq!(Timestamp::from_millis(i64::MAX), Timestamp::MAX);
+        assert_eq!(
+            Timestamp::parse("0000-01-01T00:00:00+00:01"),
+            Ok(Timestamp::MIN)
+        );
+        assert_eq!(
+            Timestamp::parse("9999-12-31T23:59:59-00:01"),
+            Ok(Timestamp::MAX)
+        );
+        let timeout = Timeout::from_seconds(1).expect("in range");
+        assert_eq!(Timestamp::MAX.plus(timeout), Timestamp::MAX);
+        assert_eq!(Timestamp::from_millis(5).plus(timeout).millis(), 1_005);
+    }
+
+    /// AAEP-EV-5: from 1 to 86400 seconds.
+    #[test]
+    fn a_timeout_has_its_range() {
+        assert_eq!(Timeout::from_seconds(0), Err(TimeoutOutOfRange));
+        assert_eq!(Timeout::from_seconds(1).map(Timeout::seconds), Ok(1));
+        assert_eq!(Timeout::from_seconds(2).map(Timeout::seconds), Ok(2));
+        assert_eq!(
+            Timeout::from_seconds(86_399).map(Timeout::seconds),
+            Ok(86_399)
+        );
+        assert_eq!(
+            Timeout::from_seconds(86_400).map(Timeout::seconds),
+            Ok(86_400)
+        );
+        assert_eq!(Timeout::from_seconds(86_401), Err(TimeoutOutOfRange));
+        assert_eq!(
+            Timeout::from_seconds(u64::from(u32::MAX) + 2),
+            Err(TimeoutOutOfRange)
+        );
+    }
+
+    /// AAEP-6.3.4-4: strictly before.
+    #[test]
+    fn a_claimed_time_precedes_a_deadline_only_strictly() {
+        let deadline = Timestamp::from_millis(1_000);
+        let claimed = |millis| DecidedAt::claimed(Timestamp::from_millis(millis));
+        assert!(claimed(999).precedes(deadline));
+        assert!(!claimed(1_000).precedes(deadline));
+        assert!(!claimed(1_001).precedes(deadline));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(millis in Timestamp::MIN.millis()..=Timestamp::MAX.millis()) {
+            let timestamp = Timestamp::from_millis(millis);
+            prop_assert_eq!(timestamp.millis(), millis);
+            prop_assert_eq!(Timestamp::parse(&timestamp.to_string()), Ok(timestamp));
+        }
+
+        /// An independent calendar reads and writes the same dates.
+        #[test]
+        fn another_calendar_agrees(millis in Timestamp::MIN.millis()..=253_402_207_200_000) {
+            let ours = Timestamp::from_millis(millis);
+            let theirs = jiff::Timestamp::from_millisecond(millis).expect("in jiff's range");
+            prop_assert_eq!(ours.to_string(), format!("{theirs:.3}"));
+        }
+
+        #[test]
+        fn reading_never_panics(text in any::<String>()) {
+            let _ = Timestamp::parse(&text);
+        }
+
+        /// Texts that are almost right: whatever jiff cannot place, we do not read either.
+        #[test]
+        fn no_impossible_time_is_read(
+            text in "[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{1,12})?(Z|[+-][0-2][0-9]:[0-6][0-9])"
+        ) {
+            let is_leap_second = &text[17..19] == "60";
+            // Years 0000 and 9999 reach beyond jiff's range.
+            let is_at_the_border = text.starts_with("0000") || text.starts_with("9999");
+            prop_assume!(!is_leap_second && !is_at_the_border);
+            let fraction_end = text.rfind(['Z', '+', '-']).expect("has an offset");
+            let short = format!("{}{}", &text[..fraction_end.min(29)], &text[fraction_end..]);
+            let theirs = short.parse::<jiff::Timestamp>().ok().map(|time| {
+                time.as_nanosecond().div_euclid(1_000_000)
+            });
+            let offset_is_ours = text.ends_with('Z') || &text[text.len() - 5..] <= "23:59";
+            if offset_is_ours {
+                prop_assert_eq!(millis(&text).map(i128::from), theirs, "{}", text);
+            } else {
+                prop_assert_eq!(millis(&text), None);
+            }
+        }
+    }
+}

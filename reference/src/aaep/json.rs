@@ -285,3 +285,225 @@ impl Parser<'_> {
         NotJson::Unexpected { at: self.position }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn is_json(text: &str) -> bool {
+        parse(text.as_bytes()).is_ok()
+    }
+
+    fn text(json: &str) -> Option<String> {
+        match parse(json.as_bytes()) {
+            Ok(Value::String(text)) => Some(text),
+            Ok(Value::Null | Value::Boolean | Value::Number | Value::Array | Value::Object(_)) => {
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// AAEP-6.3.4-1: well-formed JSON.
+    #[test]
+    fn values_of_every_type_are_read() {
+        assert_eq!(parse(b" null\r\n"), Ok(Value::Null));
+        assert_eq!(parse(b"\ttrue "), Ok(Value::Boolean));
+        assert_eq!(parse(b"false"), Ok(Value::Boolean));
+        assert_eq!(parse(b"[1, [ ], {\"a\": []}]"), Ok(Value::Array));
+        let members = BTreeMap::from([("a".into(), Value::Null), ("b".into(), Value::Array)]);
+        assert_eq!(
+            parse(b"{ \"a\" : null , \"b\" : [ ] }"),
+            Ok(Value::Object(members))
+        );
+        assert_eq!(parse(b"{ }"), Ok(Value::Object(BTreeMap::new())));
+        for number in [
+            "0",
+            "-0",
+            "10",
+            "1.5",
+            "-1.05e+10",
+            "2E-7",
+            "0e0",
+            "1e999999",
+            "123456789012345678901234567890",
+        ] {
+            assert_eq!(parse(number.as_bytes()), Ok(Value::Number), "{number}");
+        }
+    }
+
+    /// AAEP-6.3.4-1
+    #[test]
+    fn what_is_not_json_is_refused() {
+        for bad in [
+            "",
+            " ",
+            "nul",
+            "nulll",
+            "True",
+            "'a'",
+            "01",
+            "-",
+            "+1",
+            ".5",
+            "1.",
+            "1e",
+            "1e+",
+            "0x1",
+            "NaN",
+            "Infinity",
+            "[",
+            "[1",
+            "[1,",
+            "[1,]",
+            "[,1]",
+            "[1 2]",
+            "]",
+            "{",
+            "{\"a\"",
+            "{\"a\":",
+            "{\"a\":1",
+            "{\"a\":1,",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{1:1}",
+            "{\"a\" 1}",
+            "{,}",
+            "\"",
+            "\"a",
+            "\"\\\"",
+            "\"\\x\"",
+            "\"\\u12\"",
+            "\"\\u12g4\"",
+            "\"\\U1234\"",
+            "\"\n\"",
+            "\"\u{0}\"",
+            "\"\u{1f}\"",
+            "1 2",
+            "{} {}",
+            "null,",
+            "\u{feff}null",
+            "\u{a0}null",
+            "//\nnull",
+            "/**/null",
+        ] {
+            assert!(!is_json(bad), "{bad:?}");
+        }
+        assert_eq!(parse(b"{} x"), Err(NotJson::Unexpected { at: 3 }));
+    }
+
+    #[test]
+    fn escapes_stand_for_their_characters() {
+        assert_eq!(
+            text(r#""\"\\\/\b\f\n\r\t""#).as_deref(),
+            Some("\"\\/\u{8}\u{c}\n\r\t")
+        );
+        assert_eq!(
+            text(r#""\u0041\u00e9\u00E9\u0000""#).as_deref(),
+            Some("Aéé\0")
+        );
+        assert_eq!(text(r#""\ud83d\ude00""#).as_deref(), Some("😀"));
+        assert_eq!(
+            text("\"plain é 😀 \u{7f}\"").as_deref(),
+            Some("plain é 😀 \u{7f}")
+        );
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_refused() {
+        for bad in [
+            r#""\ud83d""#,
+            r#""\ude00""#,
+            r#""\ud83dx""#,
+            r#""\ud83d\n""#,
+            r#""\ud83d\u0041""#,
+            r#""\ud83d\ud83d""#,
+            r#""\ude00\ud83d""#,
+        ] {
+            assert!(!is_json(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_refused() {
+        assert_eq!(parse(b"\"\xff\""), Err(NotJson::NotUtf8 { at: 1 }));
+        assert_eq!(parse(b"\"\xc0\xaf\""), Err(NotJson::NotUtf8 { at: 1 }));
+        assert_eq!(parse(b"\"\xed\xa0\xbd\""), Err(NotJson::NotUtf8 { at: 1 }));
+        assert_eq!(parse(b"null\xff"), Err(NotJson::NotUtf8 { at: 4 }));
+    }
+
+    /// AAEP-6.3.4-1: an object that says two things says nothing.
+    #[test]
+    fn duplicate_keys_are_refused_at_any_depth() {
+        for bad in [
+            r#"{"a":1,"a":1}"#,
+            r#"{"a":1,"b":2,"a":3}"#,
+            r#"{"a":1,"\u0061":2}"#,
+            r#"{"a":{"b":1,"b":1}}"#,
+            r#"[[{"b":1,"b":1}]]"#,
+        ] {
+            assert!(
+                matches!(parse(bad.as_bytes()), Err(NotJson::DuplicateKey { .. })),
+                "{bad}"
+            );
+        }
+        assert!(is_json(r#"{"a":{"a":{"a":1}},"b":{"a":1},"A":1}"#));
+        // Two spellings of one character are two texts.
+        assert!(is_json("{\"\u{e1}\":1,\"a\u{301}\":1}"));
+    }
+
+    #[test]
+    fn nesting_has_a_limit() {
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(is_json(&nested(MAX_DEPTH - 1)));
+        assert!(is_json(&nested(MAX_DEPTH)));
+        assert_eq!(
+            parse(nested(MAX_DEPTH + 1).as_bytes()),
+            Err(NotJson::TooDeep { at: MAX_DEPTH })
+        );
+        assert_eq!(
+            parse("[".repeat(1_000_000).as_bytes()),
+            Err(NotJson::TooDeep { at: MAX_DEPTH })
+        );
+        // Side by side is not within each other.
+        assert!(is_json(&format!("[{}]", ["[[]]"; 100].join(","))));
+    }
+
+    /// Pieces that JSON is made of, and pieces that it is not made of.
+    fn pieces() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec![
+            "{", "}", "[", "]", ",", ":", "\"", "\"a\"", "\"b\"", "\"a\":", "\"b\":", "null",
+            "true", "false", "0", "-1", "1.5", "e9", "\\", "\\u", "d83d", "\\ude00", "\\n", " ",
+            "\n", "é", "\u{1}", "x",
+        ]);
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_096))]
+
+        /// Another reader agrees, but for what it leaves open: duplicate keys, depth and the size of numbers.
+        #[test]
+        fn another_reader_agrees(json in prop_oneof![pieces(), any::<String>()]) {
+            let theirs = serde_json::from_str::<serde_json::Value>(&json);
+            match parse(json.as_bytes()) {
+                Ok(_) => prop_assert!(theirs.is_ok(), "{} {:?}", json, theirs),
+                Err(NotJson::DuplicateKey { .. } | NotJson::TooDeep { .. }) => {}
+                Err(NotJson::NotUtf8 { .. } | NotJson::Unexpected { .. }) => prop_assert!(theirs.is_err(), "{}", json),
+            }
+        }
+
+        #[test]
+        fn every_text_is_read_back(original in any::<String>()) {
+            let json = serde_json::to_string(&original).expect("a string is JSON");
+            prop_assert_eq!(text(&json), Some(original));
+        }
+
+        #[test]
+        fn reading_never_panics(bytes in any::<Vec<u8>>()) {
+            let _ = parse(&bytes);
+        }
+    }
+}

@@ -1,0 +1,476 @@
+//! What holds after any sequence of inputs whatever.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersign_reference::aaep::{
+    AgentState, Decision, Event, Input, Output, Payload, Phase, Producer, ReplyToken, RiskLevel,
+    Sender, SessionId, SessionOutcome, Settings, Tool, ToolStatus,
+};
+use countersign_reference::time::Timestamp;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::stage::{
+    Stage, action_id, ask, reply, session, start, subscribe, subscription, unsubscribe,
+};
+
+/// One input, with the time that goes by before it. Names are drawn from few, so that they often meet.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    /// How much the host's clock moves, in milliseconds. It may run backwards.
+    elapsed: i64,
+    happening: Happening,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Happening {
+    Start(bool),
+    Subscribe {
+        number: u8,
+        capable: bool,
+    },
+    Unsubscribe(u8),
+    Ask {
+        session: bool,
+        action: u8,
+        timeout: u64,
+        risk: u8,
+        irreversible: bool,
+        default: Decision,
+        allowed: u8,
+    },
+    Reply {
+        confirmation: u8,
+        decision: Decision,
+        from: u8,
+        named: u8,
+        skew: i64,
+        fault: u8,
+    },
+    Cancel(u8),
+    Finish {
+        session: bool,
+        action: u8,
+    },
+    End(bool, SessionOutcome),
+    Tick,
+    Restart,
+}
+
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let elapsed = prop_oneof![5 => Just(0_i64), 3 => 0..3_000_i64, 1 => -2_000..0_i64];
+    let decision = || prop_oneof![Just(Decision::Accept), Just(Decision::Reject)];
+    let outcome = prop_oneof![
+        Just(SessionOutcome::Completed),
+        Just(SessionOutcome::Errored),
+        Just(SessionOutcome::Cancelled),
+    ];
+    let happening = prop_oneof![
+        2 => any::<bool>().prop_map(Happening::Start),
+        3 => (0..3_u8, any::<bool>()).prop_map(|(number, capable)| Happening::Subscribe { number, capable }),
+        1 => (0..3_u8).prop_map(Happening::Unsubscribe),
+        8 => (any::<bool>(), 0..3_u8, 0..4_u64, 0..3_u8, any::<bool>(), decision(), 0..8_u8).prop_map(
+            |(session, action, timeout, risk, irreversible, default, allowed)| Happening::Ask {
+                session, action, timeout, risk, irreversible, default, allowed,
+            }
+        ),
+        8 => (0..16_u8, decision(), 0..3_u8, 0..3_u8, -3_000..3_000_i64, 0..12_u8).prop_map(
+            |(confirmation, decision, from, named, skew, fault)| Happening::Reply {
+                confirmation, decision, from, named, skew, fault,
+            }
+        ),
+        2 => (0..16_u8).prop_map(Happening::Cancel),
+        4 => (any::<bool>(), 0..3_u8).prop_map(|(session, action)| Happening::Finish { session, action }),
+        1 => (any::<bool>(), outcome).prop_map(|(session, outcome)| Happening::End(session, outcome)),
+        2 => Just(Happening::Tick),
+        1 => Just(Happening::Restart),
+    ];
+    let step = (elapsed, happening).prop_map(|(elapsed, happening)| Move { elapsed, happening });
+    prop::collection::vec(step, 0..120)
+}
+
+fn session_named(second: bool) -> SessionId {
+    session(if second { "sess_b" } else { "sess_a" })
+}
+
+fn token(producer: &Producer, index: u8) -> ReplyToken {
+    match producer.confirmations() {
+        [] => ReplyToken::parse("rpl_none").expect("a token"),
+        confirmations => {
+            let index = usize::from(index) % confirmations.len();
+            confirmations[index].question.reply_token.clone()
+        }
+    }
+}
+
+/// The input that a happening stands for, in the state that the producer is in.
+fn input(happening: Happening, stage: &Stage) -> Input {
+    match happening {
+        Happening::Start(second) => start(session_named(second).as_str()),
+        Happening::Subscribe { number, capable } => subscribe(&format!("sub_{number}"), capable),
+        Happening::Unsubscribe(number) => unsubscribe(&format!("sub_{number}")),
+        Happening::Ask {
+            session,
+            action,
+            timeout,
+            risk,
+            irreversible,
+            default,
+            allowed,
+        } => {
+            let mut question = ask(&format!("a{action}"));
+            question.session_id = session_named(session);
+            question.timeout_seconds = timeout;
+            question.action.irreversible = irreversible;
+            question.action.risk_level =
+                [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High][usize::from(risk)];
+            question.default_decision = default;
+            question.allowed_replies = match allowed {
+                0 => Some(vec!["accept".into()]),
+                1 => Some(vec!["reject".into()]),
+                2 => Some(vec![]),
+                _usual => None,
+            };
+            Input::Confirm(question)
+        }
+        Happening::Reply {
+            confirmation,
+            decision,
+            from,
+            named,
+            skew,
+            fault,
+        } => {
+            let mut message = reply(
+                &token(&stage.producer, confirmation),
+                decision,
+                stage.now + skew,
+            );
+            // Most replies name the sender's own subscription, or the sequence would be a row of failures.
+            let named = if fault < 9 { from } else { named };
+            message["subscription_id"] = json!(subscription(&format!("sub_{named}")));
+            match fault {
+                0 => message["session_id"] = json!("sess_a"),
+                1 => message["modified_action"] = json!({}),
+                2 => message["reply_token"] = json!("rpl_guessed"),
+                _none => {}
+            }
+            let sender = Sender {
+                subscription_id: Some(subscription(&format!("sub_{from}"))),
+                authenticated: fault != 3,
+            };
+            Input::Deliver {
+                sender,
+                message: message.to_string().into_bytes(),
+            }
+        }
+        Happening::Cancel(index) => Input::Cancel {
+            reply_token: token(&stage.producer, index),
+        },
+        Happening::Finish { session, action } => Input::FinishTool {
+            session_id: session_named(session),
+            action: action_id(&format!("a{action}")),
+            status: ToolStatus::Success,
+        },
+        Happening::End(second, outcome) => Input::EndSession {
+            session_id: session_named(second),
+            outcome,
+        },
+        Happening::Tick => Input::Tick,
+        Happening::Restart => Input::Restart,
+    }
+}
+
+/// Everything that has come out so far, judged by itself: it does not look at the producer's state.
+#[derive(Default)]
+struct Witness {
+    performed: BTreeSet<ReplyToken>,
+    /// Tokens whose action must not run any more.
+    barred: BTreeSet<ReplyToken>,
+    issued: BTreeSet<ReplyToken>,
+    event_ids: BTreeSet<String>,
+    sessions: BTreeMap<SessionId, SessionTrace>,
+}
+
+#[derive(Default)]
+struct SessionTrace {
+    events: u64,
+    ended: bool,
+    last: Option<Timestamp>,
+    state: Option<AgentState>,
+    invoked: BTreeSet<String>,
+    completed: BTreeSet<String>,
+    awaiting: BTreeSet<String>,
+}
+
+impl Witness {
+    fn sees(&mut self, output: &Output) {
+        match output {
+            Output::Emit(event) => self.sees_event(event),
+            Output::Perform(call) => {
+                // AAEP-6.1-1: at most once, and never after it was rejected or taken back.
+                assert!(
+                    self.performed.insert(call.reply_token.clone()),
+                    "performed twice"
+                );
+                assert!(
+                    !self.barred.contains(&call.reply_token),
+                    "performed after the end"
+                );
+                let trace = &self.sessions[&call.session_id];
+                assert!(
+                    trace.invoked.contains(call.tool_call_id.as_str()),
+                    "performed before it was announced"
+                );
+            }
+            Output::Withdraw(call) => {
+                assert!(
+                    self.performed.contains(&call.reply_token),
+                    "withdrawn but never released"
+                );
+                self.barred.insert(call.reply_token.clone());
+            }
+            Output::InDoubt(call) => {
+                assert!(
+                    self.performed.contains(&call.reply_token),
+                    "in doubt but never released"
+                );
+                assert!(
+                    !self.barred.contains(&call.reply_token),
+                    "in doubt but withdrawn"
+                );
+            }
+            Output::Notify(_) => panic!("notices are off"),
+            Output::Respond(response) => assert_eq!(response.status(), 204),
+            Output::Audit(_) => {}
+        }
+    }
+
+    fn sees_event(&mut self, event: &Event) {
+        // AAEP-EV-7
+        assert!(
+            self.event_ids.insert(event.event_id.to_string()),
+            "event id twice"
+        );
+        let trace = self.sessions.entry(event.session_id.clone()).or_default();
+        // AAEP-EV-4, AAEP-EV-3, AAEP-A.1-2, AAEP-A.1-3
+        assert_eq!(event.sequence_number, trace.events);
+        assert!(trace.last <= Some(event.timestamp));
+        assert!(!trace.ended, "event after the terminal one");
+        trace.last = Some(event.timestamp);
+        // AAEP-A.1-1
+        assert_eq!(
+            trace.events == 0,
+            matches!(event.payload, Payload::SessionStarted { .. })
+        );
+        trace.events += 1;
+        match &event.payload {
+            Payload::SessionStarted { .. } => {}
+            Payload::SessionCompleted { .. } => {
+                // AAEP-A.3-1
+                assert_eq!(trace.invoked, trace.completed, "completed with a tool open");
+                trace.ended = true;
+            }
+            Payload::SessionErrored { .. } | Payload::SessionCancelled { .. } => trace.ended = true,
+            Payload::StateChanged {
+                from_state,
+                to_state,
+                ..
+            } => {
+                // AAEP-EV-8
+                assert_eq!(*from_state, trace.state.unwrap_or(AgentState::Idle));
+                trace.state = Some(*to_state);
+            }
+            Payload::ToolInvoked { tool_call_id, .. } => {
+                // AAEP-EV-13, AAEP-A.7.4-1
+                assert!(
+                    trace.invoked.insert(tool_call_id.to_string()),
+                    "invoked twice"
+                );
+                assert!(
+                    trace.awaiting.contains(tool_call_id.as_str()),
+                    "invoked without a question"
+                );
+            }
+            Payload::ToolCompleted { tool_call_id, .. } => {
+                // AAEP-A.3-1, AAEP-A.3-2
+                assert!(
+                    trace.invoked.contains(tool_call_id.as_str()),
+                    "completed without an invocation"
+                );
+                assert!(
+                    trace.completed.insert(tool_call_id.to_string()),
+                    "completed twice"
+                );
+            }
+            Payload::AwaitingConfirmation {
+                reply_token,
+                extra_context,
+                ..
+            } => {
+                // AAEP-6.2.2-3, AAEP-A.4-1
+                assert!(self.issued.insert(reply_token.clone()), "token reused");
+                assert_eq!(trace.state, Some(AgentState::AwaitingInput));
+                trace
+                    .awaiting
+                    .insert(extra_context.tool_call_id.to_string());
+            }
+        }
+    }
+}
+
+/// What must hold of the producer's state after every call.
+fn check_state(producer: &Producer, witness: &Witness) {
+    // AAEP-6.4-1: nothing that is due is left.
+    assert!(
+        producer
+            .next_deadline()
+            .is_none_or(|deadline| deadline > producer.now())
+    );
+    for confirmation in producer.confirmations() {
+        let token = &confirmation.question.reply_token;
+        let performed = witness.performed.contains(token);
+        match confirmation.phase {
+            Phase::Accepted {
+                tool: Tool::InFlight | Tool::Finished | Tool::Withdrawn,
+                ..
+            } => assert!(performed),
+            Phase::Pending | Phase::Rejected { .. } | Phase::Cancelled { .. } => {
+                assert!(!performed);
+            }
+        }
+        // AAEP-A.4-2, AAEP-A.2-2: the state is awaiting_input while something is pending.
+        if confirmation.phase == Phase::Pending {
+            let state = producer.sessions()[&confirmation.question.session_id].state;
+            assert_eq!(state, AgentState::AwaitingInput);
+        }
+    }
+}
+
+/// What is decided stays decided.
+fn check_step(before: &Producer, after: &Producer) {
+    for (old, new) in before.confirmations().iter().zip(after.confirmations()) {
+        assert_eq!(old.question, new.question);
+        match (old.phase, new.phase) {
+            (Phase::Pending, _) => {}
+            (
+                Phase::Accepted {
+                    by,
+                    tool: Tool::InFlight,
+                },
+                Phase::Accepted { by: later, .. },
+            ) => assert_eq!(by, later),
+            (old, new) => assert_eq!(old, new),
+        }
+    }
+}
+
+fn run(moves: Vec<Move>) {
+    let mut stage = Stage::empty(Settings::default());
+    let mut witness = Witness::default();
+    for step in moves {
+        stage.now += step.elapsed;
+        let input = input(step.happening, &stage);
+        let now = Timestamp::from_millis(stage.now);
+
+        // A copy that was written down and read back behaves alike.
+        let stored = serde_json::to_string(&stage.producer).expect("serialises");
+        let mut restored: Producer = serde_json::from_str(&stored).expect("deserialises");
+        assert_eq!(restored, stage.producer);
+        let copied = restored.handle(now, &mut stage.ids.clone(), input.clone());
+
+        let before = stage.clone();
+        let outcome = stage.producer.handle(now, &mut stage.ids, input);
+        assert_eq!(outcome, copied);
+        assert_eq!(restored, stage.producer);
+
+        outcome
+            .outputs
+            .iter()
+            .for_each(|output| witness.sees(output));
+        check_state(&stage.producer, &witness);
+        check_step(&before.producer, &stage.producer);
+
+        // AAEP-6.3.4-7: a refused call and an ignored message do no more than let time pass.
+        let ignored = outcome
+            .outputs
+            .iter()
+            .any(|output| matches!(output, Output::Audit(_)));
+        if outcome.refused.is_some() || ignored {
+            let mut ticked = before;
+            let ticked_outputs = ticked
+                .producer
+                .handle(now, &mut ticked.ids, Input::Tick)
+                .outputs;
+            assert_eq!(ticked.producer, stage.producer);
+            assert!(outcome.outputs.starts_with(&ticked_outputs));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(proptest::test_runner::FileFailurePersistence::Direct(
+            "proptest-regressions/aaep_invariants.txt",
+        ))),
+        ..ProptestConfig::with_cases(512)
+    })]
+
+    /// AAEP-6.1-1, AAEP-6.3.5-1, AAEP-6.4-1, AAEP-A.4-3, AAEP-A.4-4, AAEP-EV-4, AAEP-EV-8: in any run whatever.
+    #[test]
+    fn every_run_keeps_the_contract(moves in moves()) {
+        run(moves);
+    }
+}
+
+/// A run of every move that matters, so that the invariants are known to be exercised.
+#[test]
+fn a_run_that_goes_through_every_output() {
+    let asks = |action, timeout, default| Happening::Ask {
+        session: false,
+        action,
+        timeout,
+        risk: 0,
+        irreversible: false,
+        default,
+        allowed: 7,
+    };
+    let replies = |confirmation, decision| Happening::Reply {
+        confirmation,
+        decision,
+        from: 0,
+        named: 0,
+        skew: 0,
+        fault: 8,
+    };
+    let happenings = [
+        (0, Happening::Start(false)),
+        (
+            0,
+            Happening::Subscribe {
+                number: 0,
+                capable: true,
+            },
+        ),
+        (0, asks(0, 3, Decision::Reject)),
+        (10, replies(0, Decision::Accept)),
+        (0, Happening::Restart),
+        (-5, replies(0, Decision::Accept)),
+        (0, asks(1, 1, Decision::Accept)),
+        (1_000, Happening::Tick),
+        (0, asks(2, 3, Decision::Reject)),
+        (0, Happening::Unsubscribe(0)),
+        (
+            0,
+            Happening::Finish {
+                session: false,
+                action: 0,
+            },
+        ),
+        (0, Happening::End(false, SessionOutcome::Completed)),
+        (0, Happening::End(false, SessionOutcome::Errored)),
+    ];
+    run(happenings
+        .map(|(elapsed, happening)| Move { elapsed, happening })
+        .to_vec());
+}

@@ -1,0 +1,431 @@
+//! Every transition of the protocol: what comes out, in which order, and what is refused.
+
+use countersign_reference::aaep::{
+    Authority, Decision, Input, Phase, Refusal, ReplyToken, SessionOutcome, Settings,
+};
+
+use crate::stage::{
+    ACCEPTED, DEADLINE, REJECTED, Stage, ask, ask_accepting, cancel, end, finish, session, start,
+    subscribe, unsubscribe,
+};
+
+const OUTCOMES: [SessionOutcome; 3] = [
+    SessionOutcome::Completed,
+    SessionOutcome::Errored,
+    SessionOutcome::Cancelled,
+];
+
+// Sessions and subscriptions.
+
+/// AAEP-A.1-1: a session has one start.
+#[test]
+fn a_session_starts_once() {
+    let mut stage = Stage::empty(Settings::default());
+    assert_eq!(stage.does(start("sess_a")), ["session.started"]);
+    assert_eq!(stage.refuses(start("sess_a")), Refusal::SessionExists);
+    stage.does(end(SessionOutcome::Completed));
+    assert_eq!(stage.refuses(start("sess_a")), Refusal::SessionExists);
+    assert_eq!(stage.does(start("sess_b")), ["session.started"]);
+}
+
+/// AAEP-EV-2: a session that the host does not name gets a fresh id.
+#[test]
+fn a_session_without_a_name_gets_one() {
+    let mut stage = Stage::empty(Settings::default());
+    stage.does(Input::StartSession { session_id: None });
+    stage.does(Input::StartSession { session_id: None });
+    let ids: Vec<_> = stage
+        .producer
+        .sessions()
+        .keys()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            "sess_00000000000000000000000000000001",
+            "sess_00000000000000000000000000000003"
+        ]
+    );
+}
+
+/// AAEP-A.1-2, AAEP-A.1-3, AAEP-A.8-2, AAEP-A.8-3: a session ends once, and nothing comes after.
+#[test]
+fn a_session_ends_once() {
+    for outcome in OUTCOMES {
+        let mut stage = Stage::new();
+        let terminal = match outcome {
+            SessionOutcome::Completed => "session.completed",
+            SessionOutcome::Errored => "session.errored",
+            SessionOutcome::Cancelled => "session.cancelled",
+        };
+        assert_eq!(stage.does(end(outcome)), [terminal]);
+        for again in OUTCOMES {
+            assert_eq!(stage.refuses(end(again)), Refusal::SessionNotEndable);
+        }
+        assert_eq!(
+            stage.refuses(Input::Confirm(ask("a1"))),
+            Refusal::SessionNotActive
+        );
+        assert_eq!(stage.refuses(finish("a1")), Refusal::NothingToFinish);
+    }
+    let mut stage = Stage::empty(Settings::default());
+    assert_eq!(
+        stage.refuses(end(SessionOutcome::Completed)),
+        Refusal::SessionNotEndable
+    );
+}
+
+/// AAEP-EV-2, AAEP-REPLY-14: a subscription opens once and closes once.
+#[test]
+fn a_subscription_opens_and_closes_once() {
+    let mut stage = Stage::empty(Settings::default());
+    assert_eq!(
+        stage.refuses(unsubscribe("sub_a")),
+        Refusal::SubscriptionNotOpen
+    );
+    assert_eq!(stage.does(subscribe("sub_a", true)), [""; 0]);
+    assert_eq!(
+        stage.refuses(subscribe("sub_a", true)),
+        Refusal::SubscriptionExists
+    );
+    assert_eq!(stage.does(unsubscribe("sub_a")), [""; 0]);
+    assert_eq!(
+        stage.refuses(unsubscribe("sub_a")),
+        Refusal::SubscriptionNotOpen
+    );
+    assert_eq!(
+        stage.refuses(subscribe("sub_a", true)),
+        Refusal::SubscriptionExists
+    );
+}
+
+// Several questions.
+
+/// AAEP-A.4-2, AAEP-A.2-2: the state leaves `awaiting_input` with the last question; each is judged by itself.
+#[test]
+fn the_state_leaves_awaiting_input_with_the_last_question() {
+    let mut stage = Stage::new();
+    let tokens = ["a1", "a2", "a3", "a4"].map(|action| stage.asks(ask(action)));
+    assert_eq!(
+        stage.replies(&tokens[2], Decision::Accept),
+        [
+            "respond 204",
+            "tool.invoked (a3 Accepted)",
+            "perform sess_a a3"
+        ]
+    );
+    assert_eq!(
+        stage.replies(&tokens[0], Decision::Reject),
+        [
+            "respond 204",
+            "state.changed AwaitingInput>AwaitingInput (a1 Rejected)"
+        ]
+    );
+    assert_eq!(
+        stage.does(cancel(&tokens[3])),
+        ["state.changed AwaitingInput>AwaitingInput (a4 Cancelled)"]
+    );
+    assert_eq!(
+        stage.replies(&tokens[1], Decision::Accept),
+        [
+            "respond 204",
+            "state.changed AwaitingInput>CallingTool (a2 Accepted)",
+            "tool.invoked (a2 Accepted)",
+            "perform sess_a a2"
+        ]
+    );
+}
+
+/// AAEP-A.4-2: another session's question does not hold the state.
+#[test]
+fn sessions_do_not_hold_each_other_up() {
+    let mut stage = Stage::new();
+    stage.does(start("sess_b"));
+    let token = stage.asks(ask("a1"));
+    let mut elsewhere = ask("a1");
+    elsewhere.session_id = session("sess_b");
+    stage.asks(elsewhere);
+    assert_eq!(stage.replies(&token, Decision::Reject)[1..], REJECTED);
+    stage.does(end(SessionOutcome::Cancelled));
+    assert_eq!(stage.producer.confirmations()[1].phase, Phase::Pending);
+}
+
+// Cancellation.
+
+/// AAEP-6.8-1, AAEP-6.8-3: a pending question may be taken back, and an event says so.
+#[test]
+fn a_pending_question_may_be_taken_back() {
+    let mut stage = Stage::new();
+    let token = stage.asks(ask_accepting("a1"));
+    assert_eq!(
+        stage.does(cancel(&token)),
+        ["state.changed AwaitingInput>Thinking (a1 Cancelled)"]
+    );
+    // Its default never fires.
+    assert_eq!(stage.producer.next_deadline(), None);
+    stage.now = DEADLINE;
+    assert_eq!(stage.does(Input::Tick), [""; 0]);
+}
+
+/// AAEP-6.8-1: nothing else may.
+#[test]
+fn what_is_not_pending_cannot_be_taken_back() {
+    let mut stage = Stage::new();
+    assert_eq!(
+        stage.refuses(cancel(&ReplyToken::from_bits(99))),
+        Refusal::NothingToCancel
+    );
+    let accepted = stage.asks(ask("a1"));
+    stage.replies(&accepted, Decision::Accept);
+    let rejected = stage.asks(ask("a2"));
+    stage.replies(&rejected, Decision::Reject);
+    let cancelled = stage.asks(ask("a3"));
+    stage.does(cancel(&cancelled));
+    for token in [accepted, rejected, cancelled] {
+        assert_eq!(stage.refuses(cancel(&token)), Refusal::NothingToCancel);
+    }
+}
+
+/// AAEP-6.8-2: the end of a session takes back all its questions, without a follow-up for each.
+#[test]
+fn the_end_of_a_session_takes_its_questions_back() {
+    for outcome in OUTCOMES {
+        let mut stage = Stage::new();
+        stage.asks(ask("a1"));
+        stage.asks(ask_accepting("a2"));
+        assert_eq!(stage.does(end(outcome)).len(), 1);
+        assert_eq!(stage.producer.next_deadline(), None);
+        stage.now = DEADLINE;
+        assert_eq!(stage.does(Input::Tick), [""; 0]);
+        for confirmation in stage.producer.confirmations() {
+            assert!(matches!(confirmation.phase, Phase::Cancelled { .. }));
+        }
+    }
+}
+
+// Tools.
+
+/// AAEP-A.3-1, AAEP-A.3-3: a tool that comes back is recorded, and the state goes on with the last one.
+#[test]
+fn a_tool_that_comes_back_is_recorded() {
+    let mut stage = Stage::new();
+    let tokens = ["a1", "a2"].map(|action| stage.asks(ask(action)));
+    for token in &tokens {
+        stage.replies(token, Decision::Accept);
+    }
+    assert_eq!(stage.does(finish("a2")), ["tool.completed Success"]);
+    assert_eq!(
+        stage.does(finish("a1")),
+        [
+            "tool.completed Success",
+            "state.changed CallingTool>Thinking"
+        ]
+    );
+}
+
+/// AAEP-A.3-2, AAEP-A.8-1: no completion without an invocation, nor a second one.
+#[test]
+fn a_tool_that_was_not_invoked_cannot_come_back() {
+    let mut stage = Stage::new();
+    assert_eq!(stage.refuses(finish("a1")), Refusal::NothingToFinish);
+    let token = stage.asks(ask("a1"));
+    assert_eq!(stage.refuses(finish("a1")), Refusal::NothingToFinish);
+    stage.replies(&token, Decision::Accept);
+    assert_eq!(stage.refuses(finish("a2")), Refusal::NothingToFinish);
+    stage.does(finish("a1"));
+    assert_eq!(stage.refuses(finish("a1")), Refusal::NothingToFinish);
+    let token = stage.asks(ask("a1"));
+    stage.replies(&token, Decision::Reject);
+    assert_eq!(stage.refuses(finish("a1")), Refusal::NothingToFinish);
+}
+
+/// AAEP-EV-8, AAEP-A.3-4: a question may be asked while a tool runs; the state is then the question's.
+#[test]
+fn a_question_may_be_asked_while_a_tool_runs() {
+    let mut stage = Stage::new();
+    let token = stage.asks(ask("a1"));
+    stage.replies(&token, Decision::Accept);
+    let second = stage.does(Input::Confirm(ask("a2")));
+    assert_eq!(
+        second,
+        [
+            "state.changed CallingTool>AwaitingInput",
+            "awaiting.confirmation"
+        ]
+    );
+    assert_eq!(stage.does(finish("a1")), ["tool.completed Success"]);
+    stage.now = DEADLINE;
+    assert_eq!(
+        stage.does(Input::Tick),
+        ["state.changed AwaitingInput>Thinking (a2 Rejected)"]
+    );
+}
+
+/// AAEP-A.3-4: two calls of one action in flight come back in the order of asking.
+#[test]
+fn two_calls_of_one_action_come_back_in_order() {
+    let mut stage = Stage::new();
+    for _ in 0..2 {
+        let token = stage.asks(ask("a1"));
+        stage.replies(&token, Decision::Accept);
+    }
+    let ids = [finish("a1"), finish("a1")].map(|input| {
+        let outputs = serde_json::to_value(stage.outputs(input)).expect("serialises");
+        outputs[0]["emit"]["tool_call_id"].clone()
+    });
+    assert_eq!(ids, ["call_0", "call_1"]);
+}
+
+/// AAEP-A.3-1, AAEP-6.8-2: the end of a session withdraws what has not come back; a completed one also completes it.
+#[test]
+fn the_end_of_a_session_withdraws_its_tools() {
+    for (outcome, expected) in [
+        (
+            SessionOutcome::Completed,
+            &[
+                "withdraw sess_a a1",
+                "withdraw sess_a a2",
+                "tool.completed Error",
+                "tool.completed Error",
+                "session.completed",
+            ][..],
+        ),
+        (
+            SessionOutcome::Errored,
+            &[
+                "withdraw sess_a a1",
+                "withdraw sess_a a2",
+                "session.errored",
+            ],
+        ),
+        (
+            SessionOutcome::Cancelled,
+            &[
+                "withdraw sess_a a1",
+                "withdraw sess_a a2",
+                "session.cancelled",
+            ],
+        ),
+    ] {
+        let mut stage = Stage::new();
+        for action in ["a0", "a1", "a2", "a3"] {
+            stage.asks(ask(action));
+        }
+        // Released in another order than asked for; a0 has come back, a3 is pending.
+        for index in [2, 1, 0] {
+            let token = stage.producer.confirmations()[index]
+                .question
+                .reply_token
+                .clone();
+            stage.replies(&token, Decision::Accept);
+        }
+        stage.does(finish("a0"));
+        assert_eq!(stage.does(end(outcome)), expected);
+        assert_eq!(stage.does(Input::Restart), [""; 0]);
+    }
+}
+
+// The last subscription that could answer.
+
+/// AAEP-EV-11: it closes, and what silence would reject is rejected at once.
+#[test]
+fn nobody_left_to_answer_rejects_at_once() {
+    let mut stage = Stage::new();
+    stage.does(subscribe("sub_b", true));
+    stage.does(subscribe("sub_c", false));
+    stage.asks(ask("a1"));
+    assert_eq!(stage.does(unsubscribe("sub_a")), [""; 0]);
+    assert_eq!(stage.does(unsubscribe("sub_b")), REJECTED);
+    let phase = stage.producer.confirmations()[0].phase;
+    assert_eq!(
+        phase,
+        Phase::Rejected {
+            by: Authority::SubscriptionClosed
+        }
+    );
+}
+
+/// AAEP-EV-11, AAEP-6.1-1: an accepting default waits for its deadline all the same.
+#[test]
+fn nobody_left_to_answer_accepts_nothing_early() {
+    let mut stage = Stage::new();
+    stage.asks(ask_accepting("a1"));
+    stage.asks(ask("a2"));
+    let closed = stage.does(unsubscribe("sub_a"));
+    assert_eq!(
+        closed,
+        ["state.changed AwaitingInput>AwaitingInput (a2 Rejected)"]
+    );
+    stage.now = DEADLINE - 1;
+    assert_eq!(stage.does(Input::Tick), [""; 0]);
+    stage.now = DEADLINE;
+    assert_eq!(stage.does(Input::Tick), ACCEPTED);
+}
+
+/// AAEP-EV-11: a subscription that could not answer takes nothing away when it closes.
+#[test]
+fn closing_a_subscription_that_cannot_answer_changes_nothing() {
+    let mut stage = Stage::new();
+    stage.does(subscribe("sub_b", false));
+    stage.asks(ask("a1"));
+    assert_eq!(stage.does(unsubscribe("sub_b")), [""; 0]);
+    assert_eq!(stage.producer.confirmations()[0].phase, Phase::Pending);
+}
+
+/// AAEP-6.4-1: a question that nobody could ever answer waits for its timeout as usual.
+#[test]
+fn a_question_asked_of_nobody_waits() {
+    let mut stage = Stage::empty(Settings::default());
+    stage.does(start("sess_a"));
+    stage.does(subscribe("sub_b", false));
+    stage.asks(ask("a1"));
+    assert_eq!(stage.does(unsubscribe("sub_b")), [""; 0]);
+    stage.now = DEADLINE;
+    assert_eq!(stage.does(Input::Tick), REJECTED);
+}
+
+// Crashes.
+
+/// AAEP-6.1-1: after a crash an action that was released is in doubt, and is never run again.
+#[test]
+fn a_restart_reports_what_is_in_doubt() {
+    let mut stage = Stage::new();
+    assert_eq!(stage.does(Input::Restart), [""; 0]);
+    for action in ["a0", "a1", "a2", "a3"] {
+        let token = stage.asks(ask(action));
+        stage.replies(
+            &token,
+            if action == "a3" {
+                Decision::Reject
+            } else {
+                Decision::Accept
+            },
+        );
+    }
+    stage.does(finish("a1"));
+    stage.asks(ask("a4"));
+    let before = stage.producer.clone();
+    for _ in 0..2 {
+        assert_eq!(
+            stage.does(Input::Restart),
+            ["in doubt sess_a a0", "in doubt sess_a a2"]
+        );
+        assert_eq!(stage.producer, before);
+    }
+    // It can still be recorded as done.
+    assert_eq!(stage.does(finish("a0")), ["tool.completed Success"]);
+    assert_eq!(stage.does(Input::Restart), ["in doubt sess_a a2"]);
+}
+
+/// AAEP-6.4-1: what falls due while the process is down is settled when it is back, and is not in doubt.
+#[test]
+fn a_restart_settles_what_fell_due_meanwhile() {
+    let mut stage = Stage::new();
+    let token = stage.asks(ask("a0"));
+    stage.replies(&token, Decision::Accept);
+    stage.asks(ask_accepting("a1"));
+    stage.now = DEADLINE;
+    let restarted = stage.does(Input::Restart);
+    assert_eq!(restarted, [&ACCEPTED[..], &["in doubt sess_a a0"]].concat());
+}
