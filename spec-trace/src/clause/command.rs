@@ -1,5 +1,6 @@
 //! `countersign clauses`: the list of the clauses, one clause explained, and the gaps.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -127,29 +128,26 @@ pub fn render_list(clauses: &[&Clause]) -> String {
     text + &legend() + &totals(clauses)
 }
 
-/// The clauses without any link, then those that nothing can check, by reason.
+/// The clauses without any link by document, then those that nothing can check by reason.
 pub fn render_gaps(clauses: &[&Clause]) -> String {
     let (excepted, open): (Vec<&Clause>, Vec<&Clause>) = clauses
         .iter()
         .partition(|clause| links::count(clause, Kind::Exception) > 0);
     let mut text = String::new();
     for document in coverage::by_document(&open) {
-        let _ = writeln!(text, "Open in {}\n", document[0].document);
-        for clause in document {
-            let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);
-            text += &hanging(&head, &clause.gist);
-        }
-        text.push('\n');
+        let _ = writeln!(text, "open in {}\n", document[0].document);
+        text += &gists(&document);
     }
-    if !excepted.is_empty() {
-        text += "Not checkable\n\n";
-        for clause in &excepted {
-            let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);
-            text += &hanging(&head, &clause.gist);
-            let reason = &links::of(clause)[0].name;
-            text += &hanging(&" ".repeat(head.len()), reason);
-        }
+    let mut by_reason: BTreeMap<&str, Vec<&Clause>> = BTreeMap::new();
+    for clause in &excepted {
+        // A clause with an exception has no other link; a test sees to that.
+        let reason = &links::of(clause)[0].name;
+        by_reason.entry(reason).or_default().push(clause);
+    }
+    for (reason, group) in by_reason {
+        text += &hanging("not checkable: ", reason);
         text.push('\n');
+        text += &gists(&group);
     }
     let _ = writeln!(
         text,
@@ -157,6 +155,17 @@ pub fn render_gaps(clauses: &[&Clause]) -> String {
         open.len(),
         excepted.len()
     );
+    text
+}
+
+/// Id, level and gist of each clause, and an empty line.
+fn gists(clauses: &[&Clause]) -> String {
+    let mut text = String::new();
+    for clause in clauses {
+        let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);
+        text += &hanging(&head, &clause.gist);
+    }
+    text.push('\n');
     text
 }
 
@@ -170,7 +179,7 @@ pub fn explain(clause: &Clause) -> String {
         clause.role.description()
     );
     text += &hanging("  ", &clause.gist);
-    text += &hanging("  ", &clause.source);
+    text += &hanging("  Source: ", &clause.source);
     let links = links::of(clause);
     if links.is_empty() {
         text += "\nNothing states, carries out or tests this clause yet.\n";
