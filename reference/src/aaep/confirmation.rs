@@ -15,7 +15,7 @@ use crate::time::{Timeout, Timestamp};
 
 /// Which confirmation of this producer: 0 for the first ever asked, then one more each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ConfirmationNumber(pub(super) usize);
+pub(super) struct ConfirmationNumber(pub(super) usize);
 
 /// A confirmation that this producer has asked for, pending or not. It is remembered for ever, so that its token is
 /// never taken for a fresh one (AAEP-6.2.2-3).

@@ -18,9 +18,7 @@ mod session;
 mod validate;
 mod vocabulary;
 
-pub use confirmation::{
-    Authority, Canceller, Confirmation, ConfirmationNumber, Phase, Question, Tool,
-};
+pub use confirmation::{Authority, Canceller, Confirmation, Phase, Question, Tool};
 pub use event::{
     AgentState, CancelledBy, CountersignExtension, ErrorCategory, Event, ExtraContext, Payload,
     ResolutionOutcome, Urgency,
@@ -32,7 +30,6 @@ pub use json::{MAX_DEPTH, NotJson};
 pub use message::{ConfirmationReply, MAX_MESSAGE_BYTES, Malformed};
 pub use producer::{Producer, Settings};
 pub use session::{Session, SessionStatus, Subscription};
-pub use validate::IgnoredBecause;
 pub use vocabulary::{
     Action, ActionId, AgentId, Capabilities, Decision, EventId, Identity, InvalidIdentifier,
     ReplyToken, RiskLevel, SessionId, SessionOutcome, SubscriptionId, ToolCallId, ToolStatus,

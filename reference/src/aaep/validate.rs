@@ -27,7 +27,7 @@ pub(super) struct Ignored {
 
 /// Why a message is ignored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum IgnoredBecause {
+pub(super) enum IgnoredBecause {
     /// Check 1.
     #[error("malformed: {0}")]
     Malformed(Malformed),
