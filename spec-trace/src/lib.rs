@@ -4,3 +4,4 @@
 //! Data flows one way: text → clause → (model, reference) → comparison → report.
 
 pub mod cli;
+pub mod lint;

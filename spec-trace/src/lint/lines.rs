@@ -1,0 +1,167 @@
+//! Lines out of bytes, with a bound on what one line may cost.
+
+use std::io::{self, BufRead};
+
+/// The longest line that is read as a record, in bytes without its line end. A record is bounded to 64 KiB by the wire
+/// facts; this leaves room for wrappers and for faults, and keeps a line of 100 MB from becoming 100 MB of memory.
+pub const LONGEST_LINE: usize = 16 << 20;
+
+/// How much of an overlong line is kept, in bytes: enough to show where it begins.
+const KEPT_OF_TOO_LONG: usize = 256;
+
+/// One line of the input.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// A line within the limit.
+    Whole {
+        /// Its number, from 1.
+        number: u64,
+        /// Its bytes, without line feed and without a byte order mark.
+        bytes: &'a [u8],
+        /// Whether a line feed ended it; the last line of a torn file has none.
+        ended: bool,
+    },
+    /// A line beyond [`LONGEST_LINE`]; the rest of it was skipped.
+    TooLong {
+        /// Its number, from 1.
+        number: u64,
+        /// Its first bytes.
+        start: &'a [u8],
+    },
+}
+
+/// Reads lines one by one into a buffer that is used again.
+#[derive(Debug)]
+pub struct Lines<R> {
+    input: R,
+    number: u64,
+    buffer: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Lines of `input`, numbered from 1.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            number: 0,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// The next line, or `None` at the end of the input.
+    ///
+    /// # Errors
+    ///
+    /// Whatever reading the input yields.
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.buffer.clear();
+        let mut too_long = false;
+        let mut any = false;
+        let ended = loop {
+            let chunk = match self.input.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if chunk.is_empty() {
+                break false;
+            }
+            any = true;
+            let feed = chunk.iter().position(|byte| *byte == b'\n');
+            let part = &chunk[..feed.unwrap_or(chunk.len())];
+            too_long = too_long || self.buffer.len() + part.len() > LONGEST_LINE;
+            if too_long {
+                self.buffer.truncate(KEPT_OF_TOO_LONG);
+            } else {
+                self.buffer.extend_from_slice(part);
+            }
+            let used = part.len() + usize::from(feed.is_some());
+            self.input.consume(used);
+            if feed.is_some() {
+                break true;
+            }
+        };
+        if !any {
+            return Ok(None);
+        }
+        self.number += 1;
+        Ok(Some(self.line(too_long, ended)))
+    }
+
+    fn line(&self, too_long: bool, ended: bool) -> Line<'_> {
+        let number = self.number;
+        if too_long {
+            return Line::TooLong {
+                number,
+                start: &self.buffer,
+            };
+        }
+        let bytes = self.buffer.as_slice();
+        let bytes = match number {
+            1 => bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes),
+            _ => bytes,
+        };
+        Line::Whole {
+            number,
+            bytes,
+            ended,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufReader, Read};
+
+    fn lengths(input: impl Read) -> Vec<Result<usize, u64>> {
+        let mut lines = Lines::new(BufReader::new(input));
+        let mut seen = Vec::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            seen.push(match line {
+                Line::Whole { bytes, .. } => Ok(bytes.len()),
+                Line::TooLong { number, .. } => Err(number),
+            });
+        }
+        seen
+    }
+
+    #[test]
+    fn lines_are_numbered_from_one_and_the_last_says_whether_it_ended() {
+        let mut lines = Lines::new(&b"\xEF\xBB\xBFab\n\ncd"[..]);
+        let whole = |number, bytes, ended| {
+            Some(Line::Whole {
+                number,
+                bytes,
+                ended,
+            })
+        };
+        assert_eq!(lines.next_line().unwrap(), whole(1, b"ab", true));
+        assert_eq!(lines.next_line().unwrap(), whole(2, b"", true));
+        assert_eq!(lines.next_line().unwrap(), whole(3, b"cd", false));
+        assert_eq!(lines.next_line().unwrap(), None);
+    }
+
+    #[test]
+    fn a_line_is_whole_one_byte_below_and_at_the_limit_and_too_long_one_beyond() {
+        for (length, expected) in [
+            (LONGEST_LINE - 1, Ok(LONGEST_LINE - 1)),
+            (LONGEST_LINE, Ok(LONGEST_LINE)),
+            (LONGEST_LINE + 1, Err(1)),
+        ] {
+            let input = io::repeat(b'a').take(length as u64).chain(&b"\nxy"[..]);
+            assert_eq!(lengths(input), [expected, Ok(2)]);
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_hundred_megabytes_costs_no_more_than_the_limit() {
+        let mut lines = Lines::new(BufReader::new(io::repeat(b'a').take(100_000_000)));
+        assert!(matches!(
+            lines.next_line().unwrap(),
+            Some(Line::TooLong { number: 1, .. })
+        ));
+        // A growing vector doubles, so twice the limit is the most that it can have held.
+        assert!(lines.buffer.capacity() <= 2 * LONGEST_LINE);
+    }
+}

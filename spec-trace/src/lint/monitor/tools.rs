@@ -1,0 +1,176 @@
+//! Calls and their completions.
+//!
+//! A completion belongs to the call with its `tool_call_id`, or, where one of the two has no id, to a call of the same
+//! tool. A completion without id among several calls of its tool is kept as owed by one of them; which one is only known
+//! by those that complete under their own id.
+
+use std::collections::BTreeMap;
+
+use super::Notes;
+use crate::lint::finding::Finding;
+use crate::lint::record::{Ending, Event, EventKind};
+use crate::lint::rules;
+
+/// The calls in flight of one session.
+#[derive(Debug, Default)]
+pub struct Tools {
+    /// By tool; a call that names none is kept under the empty name.
+    in_flight: BTreeMap<String, InFlight>,
+}
+
+#[derive(Debug, Default)]
+struct InFlight {
+    /// Lines of the calls without id, oldest first.
+    without_id: Vec<u64>,
+    /// Ids and lines of the others, oldest first.
+    with_id: Vec<(String, u64)>,
+    /// Completions without id that were not laid to one call.
+    unassigned: usize,
+}
+
+impl InFlight {
+    /// Calls for which no completion was seen, whichever they are.
+    fn open(&self) -> usize {
+        self.without_id.len() + self.with_id.len() - self.unassigned
+    }
+
+    fn complete_any(&mut self) {
+        if self.with_id.is_empty() {
+            self.without_id.remove(0);
+        } else {
+            self.unassigned += 1;
+        }
+    }
+
+    /// Lines of the calls that are still open. Where several could be, the youngest are named.
+    fn open_lines(&self) -> impl Iterator<Item = u64> {
+        let mut lines: Vec<u64> = self.without_id.clone();
+        lines.extend(self.with_id.iter().map(|(_, line)| line));
+        lines.sort_unstable();
+        lines.into_iter().skip(self.unassigned)
+    }
+}
+
+impl Tools {
+    /// Judges an event of the open session.
+    pub fn event(&mut self, event: &Event, notes: &mut Notes) {
+        match &event.kind {
+            EventKind::Invoked { tool, .. } => {
+                let in_flight = self
+                    .in_flight
+                    .entry(tool.clone().unwrap_or_default())
+                    .or_default();
+                match &event.ties.tool_call_id {
+                    Some(id) => in_flight.with_id.push((id.clone(), event.place.line)),
+                    None => in_flight.without_id.push(event.place.line),
+                }
+            }
+            EventKind::Completed { tool } => self.completed(event, tool.as_deref(), notes),
+            EventKind::Ended(ending) => self.ended(event, *ending, notes),
+            EventKind::Started
+            | EventKind::StateChanged { .. }
+            | EventKind::Asked(_)
+            | EventKind::Other => {}
+        }
+    }
+
+    /// Lines of the calls that have not completed.
+    pub fn open_lines(&self) -> Vec<u64> {
+        let mut lines: Vec<u64> = self
+            .in_flight
+            .values()
+            .flat_map(InFlight::open_lines)
+            .collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    fn completed(&mut self, event: &Event, tool: Option<&str>, notes: &mut Notes) {
+        let id = event.ties.tool_call_id.as_deref();
+        if id.is_some_and(|id| self.complete_by_id(id)) || self.complete_by_tool(tool, id) {
+            self.in_flight.retain(|_, in_flight| in_flight.open() > 0);
+            return;
+        }
+        // AAEP-A.3-2, AAEP-A.8-1: a completion needs its invocation.
+        let named = match (tool, id) {
+            (Some(tool), Some(id)) => format!("{tool} ({id})"),
+            (Some(name), None) | (None, Some(name)) => name.to_owned(),
+            (None, None) => "an unnamed tool".to_owned(),
+        };
+        let meant = tool.and_then(|tool| self.close_misnamed(tool));
+        let explanation = match meant {
+            Some(line) => format!("the call of that tool on line {line} has another tool_call_id"),
+            None => "no such call is in flight: it was never invoked, or has completed already"
+                .to_owned(),
+        };
+        notes.add(Finding::new(
+            &rules::COMPLETION_WITHOUT_CALL,
+            &event.place,
+            Some(&event.session),
+            format!("tool.completed of {named}, and {explanation}"),
+        ));
+    }
+
+    fn complete_by_id(&mut self, id: &str) -> bool {
+        for in_flight in self
+            .in_flight
+            .values_mut()
+            .filter(|in_flight| in_flight.open() > 0)
+        {
+            if let Some(index) = in_flight.with_id.iter().position(|(known, _)| known == id) {
+                in_flight.with_id.remove(index);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// AAEP-A.3-1: by tool where an id is missing on one side. An unnamed tool may be any.
+    fn complete_by_tool(&mut self, tool: Option<&str>, id: Option<&str>) -> bool {
+        let may_be = |name: &str| tool.is_none_or(|tool| tool == name || name.is_empty());
+        for (name, in_flight) in &mut self.in_flight {
+            if !may_be(name) || in_flight.open() == 0 {
+                continue;
+            }
+            if id.is_none() {
+                in_flight.complete_any();
+                return true;
+            }
+            if !in_flight.without_id.is_empty() {
+                in_flight.without_id.remove(0);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A completion under a wrong id was meant for the oldest call of its tool: reporting that call as open later on would
+    /// accuse one fault twice.
+    fn close_misnamed(&mut self, tool: &str) -> Option<u64> {
+        let in_flight = self
+            .in_flight
+            .get_mut(tool)
+            .filter(|in_flight| in_flight.open() > 0)?;
+        if in_flight.with_id.is_empty() {
+            return None;
+        }
+        let (_, line) = in_flight.with_id.remove(0);
+        self.in_flight.retain(|_, in_flight| in_flight.open() > 0);
+        Some(line)
+    }
+
+    /// AAEP-A.3-1: every call completes; a session that is cancelled or errors in mid-tool leaves this open.
+    fn ended(&mut self, event: &Event, ending: Ending, notes: &mut Notes) {
+        if ending != Ending::Completed {
+            return;
+        }
+        for line in self.open_lines() {
+            notes.add(Finding::new(
+                &rules::CALL_WITHOUT_COMPLETION,
+                &event.place,
+                Some(&event.session),
+                format!("session.completed, and the call on line {line} has no tool.completed"),
+            ));
+        }
+    }
+}

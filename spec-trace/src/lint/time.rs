@@ -1,0 +1,108 @@
+//! Moments on the wire: RFC 3339, to the microsecond.
+
+/// Microseconds since the Unix epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// Reads an RFC 3339 date and time. Digits beyond the microsecond are cut off; `None` for anything else, a date that
+    /// does not exist included.
+    pub fn parse(text: &str) -> Option<Self> {
+        if !has_rfc3339_shape(text.as_bytes()) {
+            return None;
+        }
+        let moment: jiff::Timestamp = text.to_ascii_uppercase().parse().ok()?;
+        Some(Self(moment.as_microsecond()))
+    }
+
+    /// The moment that many seconds later.
+    #[must_use]
+    pub fn plus_seconds(self, seconds: i64) -> Self {
+        Self(self.0.saturating_add(seconds.saturating_mul(1_000_000)))
+    }
+}
+
+/// The parser of the library takes more than RFC 3339 allows (spaces, offsets without minutes), so the shape is checked
+/// first; ranges and calendar are the library's.
+fn has_rfc3339_shape(text: &[u8]) -> bool {
+    let Some((moment, rest)) = text.split_at_checked(19) else {
+        return false;
+    };
+    let moment_fits = moment
+        .iter()
+        .zip(b"0000-00-00T00:00:00")
+        .all(|(byte, shape)| match shape {
+            b'0' => byte.is_ascii_digit(),
+            b'T' => matches!(byte, b'T' | b't'),
+            other => byte == other,
+        });
+    moment_fits && offset_fits(without_fraction(rest))
+}
+
+/// An absent fraction is fine, a point without digits is not: it is left for the offset to stumble over.
+fn without_fraction(rest: &[u8]) -> &[u8] {
+    let Some(fraction) = rest.strip_prefix(b".") else {
+        return rest;
+    };
+    let digits = fraction
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if (1..=9).contains(&digits) {
+        &fraction[digits..]
+    } else {
+        rest
+    }
+}
+
+fn offset_fits(offset: &[u8]) -> bool {
+    match offset {
+        [b'Z' | b'z'] => true,
+        [b'+' | b'-', h1, h2, b':', m1, m2] => {
+            [h1, h2, m1, m2].iter().all(|byte| byte.is_ascii_digit())
+                && (*h1, *h2) <= (b'2', b'3')
+                && *m1 <= b'5'
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_moment_in_other_words_is_the_same_timestamp() {
+        let moment = Timestamp::parse("2026-05-24T14:22:24Z").unwrap();
+        for text in [
+            "2026-05-24t14:22:24.000z",
+            "2026-05-24T16:22:24.000000+02:00",
+        ] {
+            assert_eq!(Timestamp::parse(text), Some(moment), "{text}");
+        }
+        assert_eq!(
+            Timestamp::parse("2026-05-24T14:22:34Z"),
+            Some(moment.plus_seconds(10))
+        );
+    }
+
+    #[test]
+    fn what_is_not_rfc_3339_is_no_timestamp() {
+        for text in [
+            "",
+            "2026-05-24",
+            "2026-05-24T14:22:24",
+            "2026-05-24 14:22:24Z",
+            "2026-05-24T14:22:24.Z",
+            "2026-05-24T14:22:24+02",
+            "2026-05-24T14:22:24+24:00",
+            "2026-05-24T14:22:24+02:60",
+            "2026-02-30T14:22:24Z",
+            "2026-05-24T25:22:24Z",
+            "2026-05-24T14:22:24Z\n",
+            "2026-05-24T14:22:24é",
+        ] {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
+        }
+    }
+}
