@@ -261,3 +261,57 @@ impl fmt::Display for Canceller {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BY: Authority = Authority::Reply;
+    const IN_FLIGHT: Phase = Phase::Accepted {
+        by: BY,
+        tool: Tool::InFlight,
+    };
+    const FINISHED: Phase = Phase::Accepted {
+        by: BY,
+        tool: Tool::Finished,
+    };
+    const WITHDRAWN: Phase = Phase::Accepted {
+        by: BY,
+        tool: Tool::Withdrawn,
+    };
+    const REJECTED: Phase = Phase::Rejected { by: BY };
+    const CANCELLED: Phase = Phase::Cancelled {
+        by: Canceller::Producer,
+    };
+
+    /// AAEP-6.3.5-1, AAEP-6.1-1, AAEP-6.8-1, AAEP-A.3-1, AAEP-A.3-2: the whole table, every phase and everything that
+    /// can be tried in it. What is not allowed gives no next phase.
+    #[test]
+    fn every_phase_allows_only_its_own_transitions() {
+        // Accepted, rejected, cancelled, finished, withdrawn.
+        let table = [
+            (
+                Phase::Pending,
+                [Some(IN_FLIGHT), Some(REJECTED), Some(CANCELLED), None, None],
+            ),
+            (
+                IN_FLIGHT,
+                [None, None, None, Some(FINISHED), Some(WITHDRAWN)],
+            ),
+            (FINISHED, [None; 5]),
+            (WITHDRAWN, [None; 5]),
+            (REJECTED, [None; 5]),
+            (CANCELLED, [None; 5]),
+        ];
+        for (phase, expected) in table {
+            let actual = [
+                phase.resolve(Decision::Accept, BY),
+                phase.resolve(Decision::Reject, BY),
+                phase.cancel(Canceller::Producer),
+                phase.finish(),
+                phase.withdraw(),
+            ];
+            assert_eq!(actual.map(Result::ok), expected, "{phase:?}");
+        }
+    }
+}

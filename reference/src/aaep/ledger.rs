@@ -223,3 +223,92 @@ impl From<Ledger> for Vec<Confirmation> {
         ledger.confirmations
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aaep::confirmation::{Authority, Canceller};
+    use crate::aaep::vocabulary::{Action, Decision, RiskLevel, ToolCallId};
+    use crate::time::Timeout;
+
+    fn question(number: u32) -> Arc<Question> {
+        Arc::new(Question {
+            reply_token: ReplyToken::from_bits(u128::from(number)),
+            session_id: SessionId::from_bits(0),
+            action: Action {
+                id: ActionId::parse(&format!("a{number}")).expect("a name"),
+                tool: "tool".into(),
+                description: "Do it.".into(),
+                consequence: "It is done.".into(),
+                risk_level: RiskLevel::Low,
+                irreversible: false,
+            },
+            tool_call_id: ToolCallId::parse("call").expect("a name"),
+            asked_at: Timestamp::from_millis(0),
+            timeout: Timeout::from_seconds(u64::from(number)).expect("in range"),
+            default_decision: Decision::Reject,
+            allowed_replies: vec![],
+        })
+    }
+
+    /// AAEP-6.3.5-1: what is decided stays decided.
+    #[test]
+    fn an_illegal_transition_changes_nothing() {
+        let mut ledger = Ledger::default();
+        ledger.add(question(1));
+        let number = ConfirmationNumber(0);
+        let accept = |phase: Phase| phase.resolve(Decision::Accept, Authority::Reply);
+        assert_eq!(ledger.transition(number, accept), Ok(()));
+        let before = ledger.clone();
+        assert_eq!(ledger.transition(number, accept), Err(IllegalTransition));
+        let cancel = |phase: Phase| phase.cancel(Canceller::Producer);
+        assert_eq!(ledger.transition(number, cancel), Err(IllegalTransition));
+        assert_eq!(ledger, before);
+    }
+
+    /// Whatever the phases, the indexes are those that the list alone gives.
+    #[test]
+    fn the_indexes_follow_from_the_list() {
+        let mut ledger = Ledger::default();
+        for number in (1..=5).rev() {
+            ledger.add(question(number));
+        }
+        let transitions: [fn(Phase) -> Result<Phase, IllegalTransition>; 5] = [
+            |phase| phase.resolve(Decision::Accept, Authority::Reply),
+            |phase| phase.resolve(Decision::Reject, Authority::Timeout),
+            |phase| phase.cancel(Canceller::SessionEnd),
+            Phase::finish,
+            Phase::withdraw,
+        ];
+        let rebuilt = |ledger: &Ledger| Ledger::try_from(Vec::from(ledger.clone()));
+        for number in (0..5).map(ConfirmationNumber) {
+            for transition in transitions.iter().cycle().skip(number.0).take(5) {
+                let _legal = ledger.transition(number, transition);
+                assert_eq!(rebuilt(&ledger), Ok(ledger.clone()));
+            }
+        }
+        assert_eq!(ledger.next_deadline(), None);
+        assert_eq!(ledger.pending(), []);
+        // One was accepted only after its turn to finish and to be withdrawn was over.
+        assert_eq!(ledger.in_flight(), BTreeSet::from([ConfirmationNumber(3)]));
+    }
+
+    /// AAEP-6.4-1: due at the deadline and after, not before; the earliest deadline first.
+    #[test]
+    fn the_first_deadline_falls_due_first() {
+        let mut ledger = Ledger::default();
+        ledger.add(question(2));
+        ledger.add(question(1));
+        for (now, due) in [
+            (999, None),
+            (1_000, Some(ConfirmationNumber(1))),
+            (1_001, Some(ConfirmationNumber(1))),
+        ] {
+            assert_eq!(ledger.first_due(Timestamp::from_millis(now)), due);
+        }
+        assert_eq!(
+            ledger.pending(),
+            [ConfirmationNumber(1), ConfirmationNumber(0)]
+        );
+    }
+}
