@@ -31,15 +31,22 @@ fn main() -> io::Result<()> {
     let root = crate_folder.parent().unwrap_or(&crate_folder);
     let mut citations = String::new();
     let mut names = String::new();
+    let mut guards = String::new();
     for file in sources(root) {
-        let source = fs::read_to_string(root.join(&file))?;
+        // A file that vanishes meanwhile, or holds no text, cites nothing.
+        let Ok(source) = fs::read_to_string(root.join(&file)) else {
+            continue;
+        };
         let findings = scan::scan(&source);
         for citation in &findings.citations {
             write_citation(&mut citations, &file, citation);
         }
         if file.starts_with("model/src/") {
             for scan::Literal { text, line } in &findings.literals {
-                writeln!(names, "    ({text:?}, {file:?}, {line}),").map_err(io::Error::other)?;
+                write_place(&mut names, text, &file, *line);
+            }
+            for (guard, line) in guards_asked_for(&source) {
+                write_place(&mut guards, guard, &file, line);
             }
         }
     }
@@ -47,7 +54,9 @@ fn main() -> io::Result<()> {
         "/// Every id that is cited anywhere.\n\
          static CITATIONS: &[Citation] = &[\n{citations}];\n\n\
          /// Every text in quotes in the sources of the model, with its file and line.\n\
-         static MODEL_NAMES: &[(&str, &str, usize)] = &[\n{names}];\n"
+         static MODEL_NAMES: &[(&str, &str, usize)] = &[\n{names}];\n\n\
+         /// Every place where the model asks whether a guard is in force, with its file and line.\n\
+         static GUARD_PLACES: &[(&str, &str, usize)] = &[\n{guards}];\n"
     );
     fs::write(
         Path::new(&variable("OUT_DIR")).join("citations.rs"),
@@ -81,7 +90,7 @@ fn sources(root: &Path) -> Vec<String> {
     files
 }
 
-/// Adds the Rust files in and below `folder`. One that vanishes meanwhile is left out.
+/// Adds the Rust files in and below `folder`. A folder that cannot be read is left out.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
@@ -98,7 +107,22 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// One line of the table.
+/// The guards that a source of the model asks for, by the name of their variant, each with its line.
+fn guards_asked_for(source: &str) -> impl Iterator<Item = (&str, usize)> {
+    source.lines().enumerate().filter_map(|(index, line)| {
+        let (_, after) = line.split_once(".has(Guard::")?;
+        let end = after.find(|character: char| !character.is_alphanumeric())?;
+        Some((&after[..end], index + 1))
+    })
+}
+
+/// One line of a table of places.
+fn write_place(table: &mut String, text: &str, file: &str, line: usize) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(table, "    ({text:?}, {file:?}, {line}),");
+}
+
+/// One line of the table of citations.
 fn write_citation(table: &mut String, file: &str, citation: &scan::Citation) {
     let scan::Citation { id, line, .. } = citation;
     let kind = kind(file, citation);

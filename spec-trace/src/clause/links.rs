@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use countersign_model::aaep;
+use countersign_model::aaep::properties::{INVARIANTS, WITNESSES};
+use countersign_model::aaep::rules::GUARDS;
 use serde::{Deserialize, Serialize};
 
 use super::{Clause, ClauseId, UnknownClause};
@@ -17,7 +18,7 @@ use super::{Clause, ClauseId, UnknownClause};
 pub enum Kind {
     /// A guard of the model: the rule as something that can be left out.
     Guard,
-    /// A property of the model that states the clause.
+    /// A property of the model that states the clause, or shows its case.
     Property,
     /// Code of the reference executor that carries it out.
     Reference,
@@ -87,6 +88,17 @@ pub struct Link {
     pub at: Option<String>,
 }
 
+impl Link {
+    /// Whether both lead to one item: tests of the same name in two files are two.
+    fn is_same_item(&self, other: &Self) -> bool {
+        let file = |link: &Self| -> Option<String> {
+            let (file, _) = link.at.as_deref()?.rsplit_once(':')?;
+            Some(file.to_owned())
+        };
+        self.kind == other.kind && self.name == other.name && file(self) == file(other)
+    }
+}
+
 /// A citation that names no clause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: {unknown}")]
@@ -153,24 +165,37 @@ impl Citation {
     }
 }
 
-/// The rows of the model's tables: kind, the file that holds the table, the row's name and its clauses.
-fn model_tables()
--> impl Iterator<Item = (Kind, &'static str, &'static str, &'static [&'static str])> {
-    aaep::rules::GUARDS.iter().map(|row| {
-        (
-            Kind::Guard,
-            "model/src/aaep/rules.rs",
-            row.name,
-            row.clauses,
-        )
-    })
+/// A row of one of the model's tables: its kind, its name, its clauses, and where it stands.
+type Row = (Kind, &'static str, &'static [&'static str], Option<String>);
+
+/// The rows of the model's tables. What has to be possible is a property like what has to hold.
+fn model_tables() -> impl Iterator<Item = Row> {
+    let property = |name| find(MODEL_NAMES, name, |file| file.ends_with("/properties.rs"));
+    let guards = GUARDS.iter().map(|row| {
+        // Where the model asks for the guard says more than the row of the table.
+        let variant = format!("{:?}", row.guard);
+        let at = find(GUARD_PLACES, &variant, |_| true)
+            .or_else(|| find(MODEL_NAMES, row.name, |file| file.ends_with("/rules.rs")));
+        (Kind::Guard, row.name, row.clauses, at)
+    });
+    let invariants = INVARIANTS
+        .iter()
+        .map(move |row| (Kind::Property, row.name, row.clauses, property(row.name)));
+    let witnesses = WITNESSES
+        .iter()
+        .map(move |row| (Kind::Property, row.name, row.clauses, property(row.name)));
+    guards.chain(invariants).chain(witnesses)
 }
 
-/// Where a row with this name stands in the file of its table.
-fn named_at(table: &str, name: &str) -> Option<String> {
-    MODEL_NAMES
+/// Where a text stands, in the first of the files that count.
+fn find(
+    places: &[(&str, &'static str, usize)],
+    wanted: &str,
+    counts: fn(&str) -> bool,
+) -> Option<String> {
+    places
         .iter()
-        .find(|&&(text, file, _)| text == name && file == table)
+        .find(|&&(text, file, _)| text == wanted && counts(file))
         .map(|&(_, file, line)| place(file, line))
 }
 
@@ -182,16 +207,16 @@ static LINKS: LazyLock<BTreeMap<&'static str, Vec<Link>>> = LazyLock::new(|| {
     let mut links: BTreeMap<&'static str, Vec<Link>> = BTreeMap::new();
     let mut add = |id: &'static str, kind: Kind, name: &str, at: Option<String>| {
         let links = links.entry(id).or_default();
+        let name = name.to_owned();
+        let link = Link { kind, name, at };
         // An item that cites a clause several times is one link, to the first of the places.
-        let known = |link: &Link| link.kind == kind && link.name == name;
-        if !links.iter().any(known) {
-            let name = name.to_owned();
-            links.push(Link { kind, name, at });
+        if !links.iter().any(|known| known.is_same_item(&link)) {
+            links.push(link);
         }
     };
-    for (kind, table, name, clauses) in model_tables() {
+    for (kind, name, clauses, at) in model_tables() {
         for id in clauses {
-            add(id, kind, name, named_at(table, name));
+            add(id, kind, name, at.clone());
         }
     }
     for citation in CITATIONS {
