@@ -1,7 +1,7 @@
 //! What may be asked, and what silence answers.
 
 use countersign_reference::aaep::{
-    Decision, Input, Refusal, ReplyToken, RiskLevel, SessionOutcome,
+    Decision, Input, Refusal, ReplyToken, RiskLevel, SessionId, SessionOutcome, Settings,
 };
 use countersign_reference::ids::IdSource;
 use countersign_reference::time::Timestamp;
@@ -194,17 +194,9 @@ fn a_question_is_refused_for_its_first_fault() {
     stage.asks(question);
 }
 
-/// A source of ids that has run dry.
-struct Stuck(u128);
-
-impl IdSource for Stuck {
-    fn next_bits(&mut self) -> u128 {
-        self.0
-    }
-}
-
-/// A source of ids that repeats each value some times.
+/// A source of ids that returns `taken` some times, and after that counts up from a million.
 struct Repeating {
+    taken: u128,
     times: u32,
     drawn: u32,
 }
@@ -212,60 +204,52 @@ struct Repeating {
 impl IdSource for Repeating {
     fn next_bits(&mut self) -> u128 {
         self.drawn += 1;
-        u128::from(self.drawn / self.times)
+        if self.drawn <= self.times {
+            self.taken
+        } else {
+            1_000_000 + u128::from(self.drawn)
+        }
     }
 }
 
-/// AAEP-6.2.2-1, AAEP-6.2.2-3: a source that repeats itself is asked again, and in the end given up.
+/// A source that repeats itself is asked up to eight times, and then given up.
+fn check_draws(stage: &Stage, taken: u128, input: &Input, given_up: Refusal) {
+    for (times, refused) in [(1, None), (7, None), (8, Some(given_up))] {
+        let mut producer = stage.producer.clone();
+        let mut ids = Repeating {
+            taken,
+            times,
+            drawn: 0,
+        };
+        let outcome = producer.handle(Timestamp::from_millis(START), &mut ids, input.clone());
+        assert_eq!(outcome.refused, refused, "repeated {times} times");
+        assert_eq!(outcome.outputs.is_empty(), refused.is_some());
+        assert_eq!(producer == stage.producer, refused.is_some());
+    }
+}
+
+/// AAEP-6.2.2-1, AAEP-6.2.2-3: also when the question that had the token is long resolved.
 #[test]
 fn a_token_is_never_issued_twice() {
     let mut stage = Stage::new();
-    let now = Timestamp::from_millis(START);
-    let ask_with = |stage: &mut Stage, ids: &mut dyn FnMut() -> u128, action: &str| {
-        struct Drawn<'a>(&'a mut dyn FnMut() -> u128);
-        impl IdSource for Drawn<'_> {
-            fn next_bits(&mut self) -> u128 {
-                (self.0)()
-            }
-        }
-        stage
-            .producer
-            .handle(now, &mut Drawn(ids), Input::Confirm(ask(action)))
-    };
-    let mut repeating = Repeating { times: 4, drawn: 3 };
-    for action in ["a1", "a2", "a3", "a4"] {
-        assert_eq!(
-            ask_with(&mut stage, &mut || repeating.next_bits(), action).refused,
-            None
-        );
-    }
-    let before = stage.producer.clone();
-    let taken = before.confirmations()[0].question.reply_token.as_str();
-    let bits = u128::from_str_radix(&taken[4..], 16).expect("hexadecimal");
-    let mut stuck = Stuck(bits);
-    let outcome = ask_with(&mut stage, &mut || stuck.next_bits(), "a5");
-    assert_eq!(
-        (outcome.outputs, outcome.refused),
-        (vec![], Some(Refusal::NoFreshToken))
+    let token = stage.asks(ask("a1"));
+    stage.replies(&token, Decision::Reject);
+    let taken = u128::from_str_radix(&token.as_str()["rpl_".len()..], 16).expect("hexadecimal");
+    check_draws(
+        &stage,
+        taken,
+        &Input::Confirm(ask("a2")),
+        Refusal::NoFreshToken,
     );
-    assert_eq!(stage.producer, before);
+}
 
-    // AAEP-A.1-1: nor a session id.
-    let mut fresh = Stuck(bits);
-    let start = Input::StartSession { session_id: None };
-    assert_eq!(
-        stage
-            .producer
-            .handle(now, &mut fresh, start.clone())
-            .refused,
-        None
-    );
-    let before = stage.producer.clone();
-    assert_eq!(
-        stage.producer.handle(now, &mut fresh, start).refused,
-        Some(Refusal::NoFreshSessionId)
-    );
-    assert_eq!(stage.producer, before);
+/// AAEP-A.1-1
+#[test]
+fn a_session_id_is_never_issued_twice() {
+    let mut stage = Stage::empty(Settings::default());
+    stage.does(start(SessionId::from_bits(7).as_str()));
+    let input = Input::StartSession { session_id: None };
+    check_draws(&stage, 7, &input, Refusal::NoFreshSessionId);
 }
 
 /// AAEP-6.2.1-2: 128 bits as 32 hexadecimal digits.
