@@ -8,10 +8,12 @@ use countersign_reference::aaep::{
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{FileFailurePersistence, TestRunner};
 use serde_json::json;
 
 use crate::stage::{
-    Stage, action_id, ask, reply, session, start, subscribe, subscription, unsubscribe,
+    Stage, action_id, ask, reply, session, start, subscribe, subscription, tell, unsubscribe,
 };
 
 /// One input, with the time that goes by before it. Names are drawn from few, so that they often meet.
@@ -365,7 +367,9 @@ fn check_step(before: &Producer, after: &Producer) {
     }
 }
 
-fn run(moves: Vec<Move>) {
+/// Makes the moves, checking everything after each. Gives what was seen on the way, in words.
+fn run(moves: Vec<Move>) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
     let mut stage = Stage::empty(Settings::default());
     let mut witness = Witness::default();
     for step in moves {
@@ -384,10 +388,15 @@ fn run(moves: Vec<Move>) {
         assert_eq!(outcome, copied);
         assert_eq!(restored, stage.producer);
 
-        outcome
-            .outputs
-            .iter()
-            .for_each(|output| witness.sees(output));
+        for output in &outcome.outputs {
+            witness.sees(output);
+            seen.insert(tell(output));
+        }
+        seen.extend(
+            outcome
+                .refused
+                .map(|refusal| format!("refused {}", refusal.clause())),
+        );
         check_state(&stage.producer, &witness);
         check_step(&before.producer, &stage.producer);
 
@@ -406,11 +415,20 @@ fn run(moves: Vec<Move>) {
             assert!(outcome.outputs.starts_with(&ticked_outputs));
         }
     }
+    for confirmation in stage.producer.confirmations() {
+        match confirmation.phase {
+            Phase::Accepted { by, .. } | Phase::Rejected { by } => {
+                seen.insert(format!("resolved by {by:?}"));
+            }
+            Phase::Pending | Phase::Cancelled { .. } => {}
+        }
+    }
+    seen
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        failure_persistence: Some(Box::new(proptest::test_runner::FileFailurePersistence::Direct(
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
             "proptest-regressions/aaep_invariants.txt",
         ))),
         ..ProptestConfig::with_cases(512)
@@ -423,54 +441,61 @@ proptest! {
     }
 }
 
-/// A run of every move that matters, so that the invariants are known to be exercised.
+/// The random runs are worth something: they reach every kind of output, every check and every refusal that the
+/// names drawn can lead to.
 #[test]
-fn a_run_that_goes_through_every_output() {
-    let asks = |action, timeout, default| Happening::Ask {
-        session: false,
-        action,
-        timeout,
-        risk: 0,
-        irreversible: false,
-        default,
-        allowed: 7,
-    };
-    let replies = |confirmation, decision| Happening::Reply {
-        confirmation,
-        decision,
-        from: 0,
-        named: 0,
-        skew: 0,
-        fault: 8,
-    };
-    let happenings = [
-        (0, Happening::Start(false)),
-        (
-            0,
-            Happening::Subscribe {
-                number: 0,
-                capable: true,
-            },
-        ),
-        (0, asks(0, 3, Decision::Reject)),
-        (10, replies(0, Decision::Accept)),
-        (0, Happening::Restart),
-        (-5, replies(0, Decision::Accept)),
-        (0, asks(1, 1, Decision::Accept)),
-        (1_000, Happening::Tick),
-        (0, asks(2, 3, Decision::Reject)),
-        (0, Happening::Unsubscribe(0)),
-        (
-            0,
-            Happening::Finish {
-                session: false,
-                action: 0,
-            },
-        ),
-        (0, Happening::End(false, SessionOutcome::Completed)),
-        (0, Happening::End(false, SessionOutcome::Errored)),
-    ];
-    run(happenings
-        .map(|(elapsed, happening)| Move { elapsed, happening })
-        .to_vec());
+fn random_runs_reach_everything() {
+    let mut runner = TestRunner::deterministic();
+    let mut seen = BTreeSet::new();
+    for _ in 0..400 {
+        let moves = moves().new_tree(&mut runner).expect("a sequence").current();
+        seen.extend(run(moves));
+    }
+    let missing: Vec<_> = [
+        "session.started",
+        "session.completed",
+        "session.errored",
+        "session.cancelled",
+        "state.changed Idle>AwaitingInput",
+        "state.changed CallingTool>AwaitingInput",
+        "state.changed CallingTool>Thinking",
+        "state.changed AwaitingInput>CallingTool (a0 Accepted)",
+        "state.changed AwaitingInput>Thinking (a0 Rejected)",
+        "state.changed AwaitingInput>Thinking (a0 Cancelled)",
+        "state.changed AwaitingInput>AwaitingInput (a0 Rejected)",
+        "state.changed AwaitingInput>AwaitingInput (a0 Cancelled)",
+        "awaiting.confirmation",
+        "tool.invoked (a0 Accepted)",
+        "tool.completed Success",
+        "tool.completed Error",
+        "perform sess_b a0",
+        "withdraw sess_b a0",
+        "in doubt sess_b a0",
+        "respond 204",
+        "audit AAEP-6.3.4-1",
+        "audit AAEP-6.3.4-2",
+        "audit AAEP-6.3.4-3",
+        "audit AAEP-6.3.4-4",
+        "audit AAEP-6.3.4-5",
+        "audit AAEP-6.3.4-6",
+        "audit AAEP-6.8-4",
+        "refused AAEP-A.1-1",
+        "refused AAEP-A.1-2",
+        "refused AAEP-A.1-3",
+        "refused AAEP-A.3-2",
+        "refused AAEP-EV-2",
+        "refused AAEP-EV-5",
+        "refused AAEP-REPLY-14",
+        "refused AAEP-6.4.1-1",
+        "refused AAEP-6.4.1-2",
+        "refused AAEP-6.1-6",
+        "refused AAEP-6.8-1",
+        "resolved by Reply",
+        "resolved by Timeout",
+        "resolved by SubscriptionClosed",
+    ]
+    .into_iter()
+    .filter(|expected| !seen.contains(*expected))
+    .collect();
+    assert_eq!(missing, [""; 0]);
 }
