@@ -109,10 +109,13 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 
 /// The guards that a source of the model asks for, by the name of their variant, each with its line.
 fn guards_asked_for(source: &str) -> impl Iterator<Item = (&str, usize)> {
-    source.lines().enumerate().filter_map(|(index, line)| {
-        let (_, after) = line.split_once(".has(Guard::")?;
-        let end = after.find(|character: char| !character.is_alphanumeric())?;
-        Some((&after[..end], index + 1))
+    let lines = source.lines().enumerate();
+    lines.flat_map(|(index, line)| {
+        let asked = line.split(".has(Guard::").skip(1);
+        asked.filter_map(move |after| {
+            let end = after.find(|character: char| !character.is_alphanumeric())?;
+            Some((&after[..end], index + 1))
+        })
     })
 }
 
