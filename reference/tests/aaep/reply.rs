@@ -219,7 +219,7 @@ fn every_property_has_its_type() {
     assert!(is_accepted(&with("correlation_id", "c")));
 }
 
-/// AAEP-6.3.4-1: bytes that no two readers need to understand alike are malformed.
+/// AAEP-6.3.4-1: what two readers could understand differently is malformed.
 #[test]
 fn bytes_that_are_not_one_json_value_are_refused() {
     let good = minimal().to_string();
@@ -233,20 +233,17 @@ fn bytes_that_are_not_one_json_value_are_refused() {
         format!("{good}\0"),
         good[..good.len() - 1].to_owned(),
         good.replace("accept", "accept\u{1}"),
-        good.replace("user", r"\ud800"),
         good.replacen('{', r#"{"decided_by":"\ud800","#, 1),
         duplicate,
         nested_duplicate,
     ] {
-        if bad != good {
-            assert!(
-                matches!(
-                    ConfirmationReply::parse(bad.as_bytes()),
-                    Err(Malformed::NotJson(_))
-                ),
-                "{bad:?}"
-            );
-        }
+        assert!(
+            matches!(
+                ConfirmationReply::parse(bad.as_bytes()),
+                Err(Malformed::NotJson(_))
+            ),
+            "{bad:?}"
+        );
     }
     let mut not_utf8 = good.into_bytes();
     not_utf8[10] = 0xff;
@@ -373,7 +370,7 @@ proptest! {
     fn a_reply_that_no_longer_conforms_is_refused(
         reply in conforming(),
         property in prop::sample::select(vec!["type", "reply_token", "decision", "subscription_id", "timestamp"]),
-        extra in "[a-z_]{1,12}",
+        extra in "x_[a-z]{0,12}",
     ) {
         let mut short = reply.clone();
         short.as_object_mut().expect("an object").remove(property);
@@ -383,13 +380,9 @@ proptest! {
         wrong[property] = json!(0);
         prop_assert!(!is_accepted(&wrong));
 
-        let mut long = reply.clone();
-        let is_known = parse(&reply).is_ok() && reply.get(&extra).is_some();
-        let is_optional = ["decided_by", "decision_rationale", "modified_action", "correlation_id"].contains(&extra.as_str());
-        if !is_known && !is_optional {
-            long[&extra] = json!("x");
-            prop_assert_eq!(parse(&long), Err(Malformed::Unknown(extra)));
-        }
+        let mut long = reply;
+        long[&extra] = json!("x");
+        prop_assert_eq!(parse(&long), Err(Malformed::Unknown(extra)));
     }
 
     /// AAEP-6.3.4-1: cut anywhere, it is no JSON.

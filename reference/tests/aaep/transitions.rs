@@ -326,6 +326,20 @@ fn the_end_of_a_session_withdraws_its_tools() {
     }
 }
 
+/// AAEP-A.3-1: each invocation gets its own completion, in the order of asking.
+#[test]
+fn the_end_of_a_session_completes_each_call_once() {
+    let mut stage = Stage::new();
+    let tokens = ["a0", "a1", "a2"].map(|action| stage.asks(ask(action)));
+    for token in tokens.iter().rev() {
+        stage.replies(token, Decision::Accept);
+    }
+    let ended = stage.outputs(end(SessionOutcome::Completed));
+    let ended = serde_json::to_value(ended).expect("serialises");
+    let completions = [3, 4, 5].map(|index| ended[index]["emit"]["tool_call_id"].clone());
+    assert_eq!(completions, ["call_0", "call_1", "call_2"]);
+}
+
 // The last subscription that could answer.
 
 /// AAEP-EV-11: it closes, and what silence would reject is rejected at once.
