@@ -21,6 +21,7 @@ mod reply;
 pub mod report;
 pub mod rules;
 pub mod stream;
+pub mod ties;
 pub mod time;
 
 use std::io::{self, BufRead};

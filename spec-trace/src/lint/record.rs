@@ -5,9 +5,10 @@
 
 use serde_json::{Map, Value};
 
-use super::finding::{Finding, Place, TiedBy};
+use super::finding::{Finding, Place};
 use super::reply;
 use super::rules::{self, Rule};
+use super::ties::Ties;
 use super::time::Timestamp;
 use super::{json, reply::Reply};
 
@@ -155,51 +156,6 @@ pub enum Risk {
     Medium,
     /// `high`.
     High,
-}
-
-/// Ids that a confirmation and a call may share. `tool_call_id` is the call's own, or the confirmation's
-/// `extra_context.tool_call_id`; the others stand in `extensions.countersign`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ties {
-    /// `tool_call_id`.
-    pub tool_call_id: Option<String>,
-    /// `extensions.countersign.action`.
-    pub action: Option<String>,
-    /// The token of a confirmation, or `extensions.countersign.reply_token` of any other event.
-    pub token: Option<String>,
-}
-
-/// Whether two events concern the same action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
-    /// They do, by this id.
-    Same(TiedBy),
-    /// They do not: both carry an id, and the ids differ.
-    Different,
-    /// Nothing says so; the order of events may.
-    Unknown,
-}
-
-impl Ties {
-    /// Whether the action of `self` is that of `other`. The narrowest id decides: a token names one question, an action
-    /// may be asked for again.
-    pub fn relation(&self, other: &Self) -> Relation {
-        let pairs = [
-            (&self.token, &other.token, TiedBy::Extension),
-            (&self.action, &other.action, TiedBy::Extension),
-            (&self.tool_call_id, &other.tool_call_id, TiedBy::ToolCallId),
-        ];
-        for (mine, theirs, tied_by) in pairs {
-            if let (Some(mine), Some(theirs)) = (mine, theirs) {
-                return if mine == theirs {
-                    Relation::Same(tied_by)
-                } else {
-                    Relation::Different
-                };
-            }
-        }
-        Relation::Unknown
-    }
 }
 
 /// Reads the bytes of one line.

@@ -221,7 +221,12 @@ impl Linter {
                 .possible
                 .may_be(Outcomes::ACCEPTED)
             {
-                authorisation.accepted(index, content.decided, reply.received, ledger);
+                authorisation.accepted(
+                    index,
+                    (content.decided, reply.received),
+                    ledger,
+                    &mut self.recorded,
+                );
             }
         }
     }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::Notes;
 use super::ledger::{Ledger, Outcomes};
 use crate::lint::finding::{Finding, Place};
-use crate::lint::record::{Decision, Event, EventKind, Question, Relation, Risk};
+use crate::lint::record::{Decision, Event, EventKind, Question, Risk};
 use crate::lint::rules::{self, Rule};
+use crate::lint::ties::Relation;
 use crate::lint::time::Timestamp;
 
 /// AAEP-6.4.1-1 to AAEP-6.4.1-4, the table of defaults; AAEP-6.4.1-7 wants the first line of it detected.

@@ -8,8 +8,9 @@ use super::Notes;
 use super::ledger::{Confirmation, Ledger, Outcomes, SLACK_SECONDS};
 use super::matching::Matching;
 use crate::lint::finding::{Finding, Place, TiedBy};
-use crate::lint::record::{Event, EventKind, Relation, Ties};
+use crate::lint::record::{Event, EventKind};
 use crate::lint::rules::{self, Rule};
+use crate::lint::ties::{Class, Relation, Ties};
 use crate::lint::time::Timestamp;
 
 /// The calls of one session that need an acceptance.
@@ -27,6 +28,7 @@ struct Run {
     tool: Option<String>,
     irreversible: bool,
     ties: Ties,
+    relation: Relation,
     sent: Option<Timestamp>,
     received: Option<Timestamp>,
     /// Confirmations that were accepted before the call, and recorded so after it.
@@ -34,15 +36,32 @@ struct Run {
 }
 
 impl Run {
-    fn new(event: &Event, tool: Option<&String>, irreversible: bool) -> Self {
+    fn new(event: &Event, tool: Option<&String>, irreversible: bool, relation: Relation) -> Self {
         Self {
             place: event.place.clone(),
             tool: tool.cloned(),
             irreversible,
             ties: event.ties.clone(),
+            relation,
             sent: event.sent,
             received: event.received,
             accepted_unseen: Vec::new(),
+        }
+    }
+
+    /// A call with an acceptance of its own that others cannot have is like no other.
+    fn class(&self, number: usize) -> Class {
+        if self.accepted_unseen.is_empty() {
+            self.ties.class(self.relation)
+        } else {
+            Class::Alone(number)
+        }
+    }
+
+    fn tied_by(&self) -> TiedBy {
+        match self.relation {
+            Relation::Same(tied_by) => tied_by,
+            Relation::Unknown | Relation::Different => TiedBy::Order,
         }
     }
 
@@ -57,12 +76,7 @@ impl Authorisation {
     pub fn event(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) -> Vec<Ties> {
         let mut accused = self.settle(event, ledger, notes);
         if let EventKind::Invoked { tool, irreversible } = &event.kind {
-            accused.extend(self.called(
-                event,
-                Run::new(event, tool.as_ref(), *irreversible),
-                ledger,
-                notes,
-            ));
+            accused.extend(self.called(event, tool.as_ref(), *irreversible, ledger, notes));
         }
         accused
     }
@@ -71,9 +85,9 @@ impl Authorisation {
     pub fn accepted(
         &mut self,
         confirmation: usize,
-        decided: Timestamp,
-        received: Option<Timestamp>,
+        (decided, received): (Timestamp, Option<Timestamp>),
         ledger: &Ledger,
+        notes: &mut Notes,
     ) {
         for position in (0..self.deferred.len()).rev() {
             let number = self.deferred[position];
@@ -85,7 +99,7 @@ impl Authorisation {
             };
             if before {
                 run.accepted_unseen.push(confirmation);
-                if self.assign(number, ledger) {
+                if self.assign(number, ledger, notes) {
                     self.deferred.remove(position);
                 }
             }
@@ -102,21 +116,20 @@ impl Authorisation {
     fn called(
         &mut self,
         event: &Event,
-        run: Run,
+        tool: Option<&String>,
+        irreversible: bool,
         ledger: &Ledger,
         notes: &mut Notes,
     ) -> Option<Ties> {
-        let (candidates, relation) = ledger.candidates(&run.ties, run.place.line);
-        let tied_by = match relation {
-            Relation::Same(tied_by) => tied_by,
+        let (candidates, relation) = ledger.candidates(&event.ties, event.place.line);
+        if !irreversible && !matches!(relation, Relation::Same(_)) {
             // A reversible call that names no confirmation needs none.
-            Relation::Unknown | Relation::Different if !run.irreversible => return None,
-            Relation::Unknown | Relation::Different => TiedBy::Order,
-        };
+            return None;
+        }
         let number = self.runs.len();
-        self.runs.push(run);
-        if self.assign(number, ledger) {
-            *notes.tied.entry(tied_by).or_default() += 1;
+        self.runs
+            .push(Run::new(event, tool, irreversible, relation));
+        if self.assign(number, ledger, notes) {
             return None;
         }
         let left = |outcome| {
@@ -136,9 +149,10 @@ impl Authorisation {
         self.accuse(number, &event.session, ledger, notes)
     }
 
-    fn assign(&mut self, number: usize, ledger: &Ledger) -> bool {
+    fn assign(&mut self, number: usize, ledger: &Ledger, notes: &mut Notes) -> bool {
         let runs = &self.runs;
-        self.assigned.assign(number, |number| {
+        let class = |number: usize| runs[number].class(number);
+        let assigned = self.assigned.assign(number, class, |number| {
             let run = &runs[number];
             let line = run.place.line;
             let (mut candidates, _) = ledger.candidates(&run.ties, line);
@@ -147,7 +161,11 @@ impl Authorisation {
                     || run.accepted_unseen.contains(index)
             });
             candidates
-        })
+        });
+        if assigned {
+            *notes.tied.entry(runs[number].tied_by()).or_default() += 1;
+        }
+        assigned
     }
 
     /// Accuses the deferred calls that no reply can explain any more.
@@ -175,17 +193,13 @@ impl Authorisation {
         notes: &mut Notes,
     ) -> Option<Ties> {
         let run = &self.runs[number];
-        let (candidates, relation) = ledger.candidates(&run.ties, run.place.line);
-        let (rule, message) = self.explain(run, &candidates, relation, ledger)?;
-        let tied_by = match relation {
-            Relation::Same(tied_by) => tied_by,
-            Relation::Unknown | Relation::Different => TiedBy::Order,
-        };
+        let (candidates, _) = ledger.candidates(&run.ties, run.place.line);
+        let (rule, message) = self.explain(run, &candidates, ledger)?;
         let finding = Finding::new(rule, &run.place, Some(session), message);
         notes.add(if candidates.is_empty() {
             finding
         } else {
-            finding.tied_by(tied_by)
+            finding.tied_by(run.tied_by())
         });
         Some(run.ties.clone())
     }
@@ -195,10 +209,9 @@ impl Authorisation {
         &self,
         run: &Run,
         candidates: &[usize],
-        relation: Relation,
         ledger: &Ledger,
     ) -> Option<(&'static Rule, String)> {
-        let by_id = matches!(relation, Relation::Same(_));
+        let by_id = matches!(run.relation, Relation::Same(_));
         let (used, unused): (Vec<usize>, Vec<usize>) = candidates
             .iter()
             .partition(|index| self.assigned.left_of(**index).is_some());

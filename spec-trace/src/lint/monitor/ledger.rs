@@ -5,8 +5,9 @@
 //! something may have happened and shrinks only when something must have.
 
 use crate::lint::finding::Place;
-use crate::lint::record::{Decision, Event, EventKind, Question, Relation, Ties};
+use crate::lint::record::{Decision, Event, EventKind, Question};
 use crate::lint::reply::{Answer, Reply, ReplyContent};
+use crate::lint::ties::{Relation, Ties};
 use crate::lint::time::Timestamp;
 
 /// Seconds that a reply may be on its way, and that a recorder may be late in logging one. Within this time of the

@@ -1,6 +1,8 @@
 //! Assigning calls to confirmations, each to at most one.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::lint::ties::Class;
 
 /// An assignment of left numbers to right numbers that grows one by one.
 #[derive(Debug, Default)]
@@ -15,24 +17,38 @@ impl Matching {
     }
 
     /// Assigns `left` as well, moving the others where that makes room. False, and nothing changed, when no assignment
-    /// covers all of them. `edges` yields the right numbers that a left one may take; it may only ever gain some.
+    /// covers all of them. `edges` yields the right numbers that a left one may take. Of two left numbers of one `class` the
+    /// greater may take whatever the lesser may, so nothing is gained by looking at the lesser one after the greater.
     ///
     /// The search is a breadth-first one for an augmenting path: a recursive one would go as deep as the stream is long.
-    pub fn assign(&mut self, left: usize, edges: impl Fn(usize) -> Vec<usize>) -> bool {
+    pub fn assign(
+        &mut self,
+        left: usize,
+        class: impl Fn(usize) -> Class,
+        edges: impl Fn(usize) -> Vec<usize>,
+    ) -> bool {
         let mut reached_from = BTreeMap::new();
-        let mut seen = BTreeSet::from([left]);
+        let mut greatest = BTreeMap::from([(class(left), left)]);
         let mut queue = VecDeque::from([left]);
         while let Some(from) = queue.pop_front() {
-            for right in edges(from) {
-                if reached_from.contains_key(&right) {
-                    continue;
-                }
-                reached_from.insert(right, from);
-                let Some(holder) = self.left_of(right) else {
-                    self.shift(right, left, &reached_from);
-                    return true;
-                };
-                if seen.insert(holder) {
+            let rights = edges(from);
+            if let Some(free) = rights
+                .iter()
+                .find(|right| !self.left_of.contains_key(right))
+            {
+                reached_from.insert(*free, from);
+                self.shift(*free, left, &reached_from);
+                return true;
+            }
+            // The newest first, so that the greatest of a class comes before the lesser ones.
+            for right in rights.into_iter().rev() {
+                let holder = self.left_of[&right];
+                let seen = greatest.entry(class(holder)).or_insert(holder);
+                if *seen < holder
+                    || (*seen == holder && holder != left && !reached_from.contains_key(&right))
+                {
+                    *seen = holder;
+                    reached_from.insert(right, from);
                     queue.push_back(holder);
                 }
             }
@@ -62,6 +78,8 @@ impl Matching {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn an_earlier_choice_is_moved_when_that_makes_room() {
@@ -71,11 +89,11 @@ mod tests {
             _ => vec![0],
         };
         let mut matching = Matching::default();
-        assert!(matching.assign(0, edges));
-        assert!(matching.assign(1, edges));
-        assert!(matching.assign(2, edges));
+        assert!(matching.assign(0, Class::Alone, edges));
+        assert!(matching.assign(1, Class::Alone, edges));
+        assert!(matching.assign(2, Class::Alone, edges));
         assert_eq!(matching.left_of(0), Some(2));
-        assert!(!matching.assign(3, edges));
+        assert!(!matching.assign(3, Class::Alone, edges));
         assert_eq!(matching.left_of(0), Some(2));
     }
 
@@ -84,9 +102,31 @@ mod tests {
         let edges = |left: usize| (0..=left).rev().collect();
         let mut matching = Matching::default();
         for left in 0..20 {
-            assert!(matching.assign(left, edges));
+            assert!(matching.assign(left, Class::Alone, edges));
         }
         let assigned: BTreeSet<_> = matching.left_of.values().collect();
         assert_eq!(assigned.len(), 20);
+    }
+
+    proptest! {
+        /// Looking at one number of a class only changes the cost of the search, not what it finds.
+        #[test]
+        fn classes_change_nothing_but_the_cost(
+            kinds in prop::collection::vec((any::<bool>(), 0..3_usize), 1..24),
+            rights in prop::collection::vec(any::<[bool; 2]>(), 1..16),
+        ) {
+            // A left number may take the right ones of its kind up to a bound that rises with its number.
+            let edges = |left: usize| {
+                let bound = kinds[..=left].iter().map(|(_, more)| more).sum::<usize>().min(rights.len());
+                let kind = usize::from(kinds[left].0);
+                (0..bound).filter(|right| rights[*right][kind]).collect::<Vec<_>>()
+            };
+            let class = |left: usize| Class::ByOrder { tool_call_id: kinds[left].0, action: false, token: false };
+            let (mut by_class, mut one_by_one) = (Matching::default(), Matching::default());
+            for left in 0..kinds.len() {
+                let found = by_class.assign(left, class, edges);
+                prop_assert_eq!(found, one_by_one.assign(left, Class::Alone, edges));
+            }
+        }
     }
 }

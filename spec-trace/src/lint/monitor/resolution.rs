@@ -7,8 +7,9 @@ use super::Notes;
 use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes};
 use super::matching::Matching;
 use crate::lint::finding::Finding;
-use crate::lint::record::{Ending, Event, EventKind, Relation, Ties};
+use crate::lint::record::{Ending, Event, EventKind};
 use crate::lint::rules::{self, Rule};
+use crate::lint::ties::{Class, Relation, Ties};
 
 /// The calls of one session that a decision may have led to.
 #[derive(Debug, Default)]
@@ -21,6 +22,7 @@ pub struct Resolution {
 #[derive(Debug)]
 struct Call {
     ties: Ties,
+    class: Class,
     line: u64,
     /// Accused of having come without acceptance: if one comes later, this is the call that it leads to.
     accused: bool,
@@ -32,6 +34,7 @@ impl Resolution {
         for ties in accused {
             self.calls.push(Call {
                 ties,
+                class: Class::Alone(self.calls.len()),
                 line: event.place.line,
                 accused: true,
             });
@@ -50,16 +53,17 @@ impl Resolution {
 
     fn called(&mut self, event: &Event, ledger: &Ledger) {
         let number = self.calls.len();
+        let (_, relation) = ledger.candidates(&event.ties, event.place.line);
         self.calls.push(Call {
             ties: event.ties.clone(),
+            class: event.ties.class(relation),
             line: event.place.line,
             accused: false,
         });
         let calls = &self.calls;
-        let useful = self.used.assign(number, |number| {
-            let (mut candidates, _) = ledger.candidates(&calls[number].ties, calls[number].line);
-            candidates.retain(|index| ledger.confirmations[*index].possible != Outcomes::REJECTED);
-            candidates
+        let class = |number: usize| calls[number].class.clone();
+        let useful = self.used.assign(number, class, |number| {
+            calls[number].may_follow(ledger, |it| it.possible != Outcomes::REJECTED)
         });
         // No confirmation that was asked before it can use it, and none that is asked later may.
         if !useful {
@@ -68,12 +72,18 @@ impl Resolution {
     }
 
     fn completed(&self, event: &Event, ledger: &Ledger, notes: &mut Notes) {
-        let mut explained = Matching::default();
+        let mut led_to = Matching::default();
+        for number in 0..self.calls.len() {
+            let class = |number: usize| self.calls[number].class.clone();
+            led_to.assign(number, class, |number| {
+                self.calls[number].may_follow(ledger, |it| it.possible == Outcomes::ACCEPTED)
+            });
+        }
         for (index, confirmation) in ledger.confirmations.iter().enumerate() {
             let accepted = confirmation.possible == Outcomes::ACCEPTED;
             let fault = if confirmation.possible == Outcomes::REJECTED {
                 fault_of_rejection(confirmation)
-            } else if accepted && !explained.assign(index, |index| self.calls_for(index, ledger)) {
+            } else if accepted && led_to.left_of(index).is_none() {
                 // AAEP-A.4-3: an accepted action is called.
                 Some((
                     &rules::ACCEPTED_AND_NOT_CALLED,
@@ -98,18 +108,22 @@ impl Resolution {
             ));
         }
     }
+}
 
-    fn calls_for(&self, index: usize, ledger: &Ledger) -> Vec<usize> {
-        let confirmation = &ledger.confirmations[index];
-        let fits = |call: &Call| {
-            if call.accused {
-                return confirmation.ties.relation(&call.ties) != Relation::Different;
-            }
-            ledger.candidates(&call.ties, call.line).0.contains(&index)
+impl Call {
+    /// The confirmations of a kind that may have led to the call.
+    fn may_follow(&self, ledger: &Ledger, wanted: impl Fn(&Confirmation) -> bool) -> Vec<usize> {
+        let mut candidates = if self.accused {
+            let concerns = |it: &Confirmation| it.ties.relation(&self.ties) != Relation::Different;
+            let all = ledger.confirmations.iter().enumerate();
+            all.filter(|(_, it)| concerns(it))
+                .map(|(index, _)| index)
+                .collect()
+        } else {
+            ledger.candidates(&self.ties, self.line).0
         };
-        (0..self.calls.len())
-            .filter(|number| fits(&self.calls[*number]))
-            .collect()
+        candidates.retain(|index| wanted(&ledger.confirmations[*index]));
+        candidates
     }
 }
 
