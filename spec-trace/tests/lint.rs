@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use countersign_spec_trace::lint::command::{LintArgs, run};
 use countersign_spec_trace::lint::finding::Finding;
 use countersign_spec_trace::lint::lint;
 use countersign_spec_trace::lint::report::{LintReport, Verdict};
@@ -346,6 +347,22 @@ fn an_input_without_events_is_inconclusive() {
             (Verdict::Inconclusive, 3)
         );
         assert_eq!(report.not_judged.len(), 1);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_an_error_that_names_it() {
+    for file in [
+        traces("valid").join("no-such-stream.jsonl"),
+        traces("valid"),
+    ] {
+        let error = run(&LintArgs { file: file.clone() }).expect_err("nothing to read");
+        assert!(
+            error
+                .to_string()
+                .contains(file.to_str().expect("plain text")),
+            "{error}"
+        );
     }
 }
 
