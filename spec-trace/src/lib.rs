@@ -5,3 +5,5 @@
 
 pub mod cli;
 pub mod lint;
+pub mod schema;
+pub mod serve;

@@ -1,0 +1,77 @@
+//! `countersign schema`: the JSON Schemas of the wire format, ready to hand to a validator in any language.
+//!
+//! The one thing to know: the schemas are files under `schemas/`, compiled in. That they and the reference's own
+//! parsers agree is what `tests/schema.rs` is for.
+
+use miette::IntoDiagnostic;
+
+use crate::cli::{Answer, Format, Status};
+
+/// Arguments of `countersign schema`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The message to print the schema of; the names are listed where this is absent
+    pub name: Option<String>,
+    /// How to list the names; a schema is JSON either way
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// The JSON Schema (draft 2020-12) of one message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schema {
+    /// The `type` of the message, which is also the schema's name on the command line.
+    pub name: &'static str,
+    /// The schema itself, as indented JSON with a line's end behind it.
+    pub text: &'static str,
+}
+
+/// Every schema there is, by name.
+pub const SCHEMAS: &[Schema] = &[Schema {
+    name: "confirmation.reply",
+    text: include_str!("../schemas/confirmation.reply.schema.json"),
+}];
+
+/// No schema has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown schema `{name}`: expected one of {}", names().join(", "))]
+pub struct UnknownSchema {
+    /// The name that was asked for.
+    pub name: String,
+}
+
+/// Prints one schema, or lists the names of all.
+///
+/// # Errors
+///
+/// [`UnknownSchema`] where no schema has the name.
+pub fn run(arguments: &Args) -> miette::Result<Answer> {
+    let Some(name) = &arguments.name else {
+        return Ok(list(arguments.format));
+    };
+    let schema = find(name).ok_or_else(|| UnknownSchema { name: name.clone() });
+    let schema = schema.into_diagnostic()?;
+    Ok(Answer {
+        text: schema.text.to_owned(),
+        status: Status::Holds,
+    })
+}
+
+/// The schema with that name.
+pub fn find(name: &str) -> Option<&'static Schema> {
+    SCHEMAS.iter().find(|schema| schema.name == name)
+}
+
+fn list(format: Format) -> Answer {
+    match format {
+        Format::Text => Answer {
+            text: names().join("\n") + "\n",
+            status: Status::Holds,
+        },
+        Format::Json => Answer::json(&names().into(), Status::Holds),
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    SCHEMAS.iter().map(|schema| schema.name).collect()
+}
