@@ -5,3 +5,4 @@
 //! comparison with the executor and the oracle for other implementations all use that one function.
 
 pub mod aaep;
+pub mod checker;

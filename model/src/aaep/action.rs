@@ -1,6 +1,6 @@
 //! What can happen: one [`Action`] for each step of the producer, its host, the subscribers, the network and time.
 
-use super::message::Shape;
+use super::message::{Shape, Token};
 use super::words::{Class, Decision, SessionName, SessionOutcome, Slot, Subscriber};
 
 /// One step. Positions are those of [`super::message::Network`].
@@ -134,6 +134,18 @@ pub enum Forgery {
         /// What it says.
         decision: Decision,
     },
+}
+
+impl Forgery {
+    /// The token that the reply carries.
+    pub const fn token(self) -> Token {
+        match self {
+            Self::Unauthenticated { slot, .. }
+            | Self::MixedUp { slot, .. }
+            | Self::Impostor { slot, .. } => Token::Of(slot),
+            Self::Guessed => Token::Guessed,
+        }
+    }
 }
 
 /// What a producer may do when the rule against it is left out.

@@ -80,6 +80,19 @@ impl Budgets {
     }
 }
 
+/// Which classes of confirmations are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variety {
+    /// First: one class for each thing that resolution depends on. Second: one for each default; its timeout is the
+    /// shortest in session A and the longest in B.
+    Few,
+    /// First: every risk, irreversible or not, with every default, and lists of allowed replies that leave the default
+    /// out. Second: as above.
+    Many,
+    /// First: every class. Second: one for each default, with every timeout.
+    All,
+}
+
 /// The bounds of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
@@ -95,6 +108,8 @@ pub struct Bounds {
     pub longest_timeout: u8,
     /// Subscribers' clocks are off by up to this, either way: 0 or 1 tick.
     pub skew: u8,
+    /// Which classes are asked for.
+    pub variety: Variety,
     /// Replies under way at the same time: 1 to 4.
     pub under_way: u8,
     /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3.
@@ -112,6 +127,7 @@ impl Bounds {
         ticks: 1,
         longest_timeout: 1,
         skew: 1,
+        variety: Variety::Few,
         under_way: 1,
         disturbances: [1; 8],
         disturbances_in_all: 1,
@@ -125,7 +141,8 @@ impl Bounds {
         ticks: 4,
         longest_timeout: 2,
         skew: 1,
-        under_way: 3,
+        variety: Variety::Many,
+        under_way: 2,
         disturbances: [1; 8],
         disturbances_in_all: 2,
     };
@@ -138,6 +155,7 @@ impl Bounds {
         ticks: 5,
         longest_timeout: 3,
         skew: 1,
+        variety: Variety::All,
         under_way: 3,
         disturbances: [1; 8],
         disturbances_in_all: 3,

@@ -1,1 +1,407 @@
-//! What is held to be true of every run, and what has to be possible.
+//! What holds in every run, and what has to be possible.
+//!
+//! The one thing to know: an [`Invariant`] is judged in `judge`, which knows the text and no rule set; its mark stays in the
+//! state for ever. A [`Witness`] shows that something can happen, so that no invariant holds for want of anything to judge.
+
+pub use super::witness::{WITNESSES, Witness, WitnessRow};
+
+/// Something that holds in every run of the specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Invariant {
+    /// An action runs only when authorised.
+    RunsAuthorised,
+    /// An action runs at most once.
+    RunsOnce,
+    /// A rejected action never runs.
+    RejectedNeverRuns,
+    /// A cancelled action never runs.
+    CancelledNeverRuns,
+    /// No action begins after its session has ended.
+    NothingBeginsAfterEnd,
+    /// No timeout runs an irreversible action of high risk.
+    NoTimeoutRunsHighRisk,
+    /// No timeout runs an irreversible action of medium risk.
+    NoTimeoutRunsMediumRisk,
+    /// While blocked, no event implies performance.
+    SilentWhileBlocked,
+    /// While blocked, the same action is not asked for again.
+    NotAskedTwice,
+    /// A rejection is followed up.
+    RejectionFollowedUp,
+    /// A cancellation is told.
+    CancellationTold,
+    /// The question finds the state `awaiting_input`.
+    AwaitingWhenAsked,
+    /// The state is `awaiting_input` while a confirmation is pending.
+    AwaitingWhilePending,
+    /// The state leaves `awaiting_input` after resolution.
+    LeavesAwaiting,
+    /// A token is issued once.
+    TokenIssuedOnce,
+    /// A token resolves at most once.
+    ResolvedOnce,
+    /// The outcome is the first valid reply's, or the default's.
+    RightOutcome,
+    /// Check 1 by itself.
+    MalformedWithoutEffect,
+    /// Check 2 by itself.
+    UnissuedWithoutEffect,
+    /// Check 3 by itself.
+    UsedWithoutEffect,
+    /// Check 4 by itself.
+    LateWithoutEffect,
+    /// Check 5 by itself.
+    WrongSenderWithoutEffect,
+    /// Check 6 by itself.
+    UnlistedWithoutEffect,
+    /// A cancelled token has no effect.
+    CancelledWithoutEffect,
+    /// An unauthenticated reply has no effect.
+    UnauthenticatedWithoutEffect,
+    /// A reply from a closed subscription, or in the name of another, has no effect.
+    InactiveWithoutEffect,
+    /// A replayed reply has no effect.
+    ReplayWithoutEffect,
+    /// A reply that fails any check has no effect.
+    InvalidWithoutEffect,
+    /// A reply that arrives at or after the deadline has no effect.
+    LateArrivalWithoutEffect,
+    /// Each confirmation is judged by itself.
+    JudgedByItself,
+    /// An unsupported `modified_action` counts as reject.
+    ModifiedRejects,
+    /// The sender sees the same whatever happened.
+    ConstantResponse,
+    /// Past its deadline, with the producer at work, a confirmation is resolved.
+    DefaultApplies,
+    /// A default of accept never applies before its time.
+    NoEarlyAccept,
+    /// The closing of the last capable subscription rejects.
+    ClosingRejects,
+    /// A cancelled session cancels its confirmations.
+    SessionCancels,
+    /// Accepted leads to exactly one `tool.invoked`.
+    AcceptedInvokedOnce,
+    /// Rejected leads to no `tool.invoked`.
+    RejectedNotInvoked,
+    /// An irreversible `tool.invoked` has an authorisation before it.
+    IrreversibleAuthorised,
+    /// No completion without a tool in flight.
+    CompletionHasTool,
+    /// Every tool is completed when its session completes.
+    ToolsCompleted,
+    /// No event after the terminal one.
+    NothingAfterEnd,
+    /// One terminal event.
+    EndsOnce,
+    /// After a restart what is in doubt is reported and not performed.
+    DoubtReported,
+}
+
+impl Invariant {
+    /// Its bit in the marks of a state.
+    pub const fn bit(self) -> u64 {
+        1 << self as u64
+    }
+
+    /// What there is to say about it.
+    pub const fn row(self) -> &'static InvariantRow {
+        &INVARIANTS[self as usize]
+    }
+}
+
+/// What there is to say about an invariant.
+#[derive(Clone, Copy, Debug)]
+pub struct InvariantRow {
+    /// The invariant.
+    pub invariant: Invariant,
+    /// Its name: the chief clause, and the rule in words.
+    pub name: &'static str,
+    /// The clauses that it states.
+    pub clauses: &'static [&'static str],
+    /// What shows that it has something to judge.
+    pub witness: Witness,
+}
+
+/// One row of [`INVARIANTS`].
+const fn always(
+    invariant: Invariant,
+    name: &'static str,
+    clauses: &'static [&'static str],
+    witness: Witness,
+) -> InvariantRow {
+    InvariantRow {
+        invariant,
+        name,
+        clauses,
+        witness,
+    }
+}
+
+/// Every invariant, in the order of [`Invariant`].
+pub static INVARIANTS: [InvariantRow; 44] = [
+    always(
+        Invariant::RunsAuthorised,
+        "6.1-1 an action runs only when authorised",
+        &["AAEP-6.1-1"],
+        Witness::Performed,
+    ),
+    always(
+        Invariant::RunsOnce,
+        "6.9-2 an action runs at most once",
+        &["AAEP-6.9-2", "AAEP-6.1-1"],
+        Witness::Performed,
+    ),
+    always(
+        Invariant::RejectedNeverRuns,
+        "A.8-5 a rejected action never runs",
+        &["AAEP-A.8-5", "AAEP-6.1-1"],
+        Witness::ReplyRejects,
+    ),
+    always(
+        Invariant::CancelledNeverRuns,
+        "6.8-1 a cancelled action never runs",
+        &["AAEP-6.8-1", "AAEP-6.1-1"],
+        Witness::CancelledOne,
+    ),
+    always(
+        Invariant::NothingBeginsAfterEnd,
+        "A.1-3 no action begins after its session has ended",
+        &["AAEP-A.1-3"],
+        Witness::Withdrawn,
+    ),
+    always(
+        Invariant::NoTimeoutRunsHighRisk,
+        "6.4.1-1 no timeout runs an irreversible high-risk action",
+        &["AAEP-6.4.1-1", "AAEP-6.9-5"],
+        Witness::RefusedHighRisk,
+    ),
+    always(
+        Invariant::NoTimeoutRunsMediumRisk,
+        "6.4.1-2 no timeout runs an irreversible medium-risk action",
+        &["AAEP-6.4.1-2"],
+        Witness::RefusedMediumRisk,
+    ),
+    always(
+        Invariant::SilentWhileBlocked,
+        "6.1-5 while blocked, no event implies that the action was performed",
+        &["AAEP-6.1-5"],
+        Witness::EventWhileBlocked,
+    ),
+    always(
+        Invariant::NotAskedTwice,
+        "6.1-6 while blocked, the same action is not asked for again",
+        &["AAEP-6.1-6"],
+        Witness::RefusedBlocked,
+    ),
+    always(
+        Invariant::RejectionFollowedUp,
+        "6.1-3 a rejection is followed up",
+        &["AAEP-6.1-3", "AAEP-6.1-2"],
+        Witness::ReplyRejects,
+    ),
+    always(
+        Invariant::CancellationTold,
+        "6.8-3 the cancellation of one confirmation is told",
+        &["AAEP-6.8-3"],
+        Witness::CancelledOne,
+    ),
+    always(
+        Invariant::AwaitingWhenAsked,
+        "A.4-1 the question finds the state awaiting_input",
+        &["AAEP-A.4-1"],
+        Witness::EntersAwaiting,
+    ),
+    always(
+        Invariant::AwaitingWhilePending,
+        "A.2-2 the state is awaiting_input while a confirmation is pending",
+        &["AAEP-A.2-2"],
+        Witness::EventWhileBlocked,
+    ),
+    always(
+        Invariant::LeavesAwaiting,
+        "A.4-2 the state leaves awaiting_input after resolution",
+        &["AAEP-A.4-2", "AAEP-A.7.6-1"],
+        Witness::LeavesAwaiting,
+    ),
+    always(
+        Invariant::TokenIssuedOnce,
+        "6.2.2-3 a token is issued once",
+        &["AAEP-6.2.2-3", "AAEP-6.2.2-1"],
+        Witness::SecondAsked,
+    ),
+    always(
+        Invariant::ResolvedOnce,
+        "6.3.5-1 a token resolves at most once",
+        &["AAEP-6.3.5-1", "AAEP-6.7.1-1", "AAEP-REPLY-12"],
+        Witness::IgnoredUsed,
+    ),
+    always(
+        Invariant::RightOutcome,
+        "6.7.1-1 the outcome is that of the first valid reply, or the default's",
+        &["AAEP-6.7.1-1", "AAEP-6.4-1", "AAEP-6.6-4"],
+        Witness::Forwarded,
+    ),
+    always(
+        Invariant::MalformedWithoutEffect,
+        "6.3.4-1 a malformed reply has no effect",
+        &["AAEP-6.3.4-1"],
+        Witness::IgnoredMalformed,
+    ),
+    always(
+        Invariant::UnissuedWithoutEffect,
+        "6.3.4-2 a token that was never issued has no effect",
+        &["AAEP-6.3.4-2"],
+        Witness::IgnoredUnissued,
+    ),
+    always(
+        Invariant::UsedWithoutEffect,
+        "6.3.4-3 a used token has no effect",
+        &["AAEP-6.3.4-3", "AAEP-6.3.5-1", "AAEP-REPLY-12"],
+        Witness::IgnoredUsed,
+    ),
+    always(
+        Invariant::LateWithoutEffect,
+        "6.3.4-4 a reply that claims the deadline or later has no effect",
+        &["AAEP-6.3.4-4"],
+        Witness::IgnoredLate,
+    ),
+    always(
+        Invariant::WrongSenderWithoutEffect,
+        "6.3.4-5 a reply that fails check 5 has no effect",
+        &["AAEP-6.3.4-5"],
+        Witness::IgnoredUnauthenticated,
+    ),
+    always(
+        Invariant::UnlistedWithoutEffect,
+        "6.3.4-6 a decision that is not listed has no effect",
+        &["AAEP-6.3.4-6"],
+        Witness::IgnoredUnlisted,
+    ),
+    always(
+        Invariant::CancelledWithoutEffect,
+        "6.8-4 a cancelled token has no effect",
+        &["AAEP-6.8-4"],
+        Witness::IgnoredCancelled,
+    ),
+    always(
+        Invariant::UnauthenticatedWithoutEffect,
+        "6.9-1 an unauthenticated reply has no effect",
+        &["AAEP-6.9-1", "AAEP-6.2.4-1"],
+        Witness::IgnoredUnauthenticated,
+    ),
+    always(
+        Invariant::InactiveWithoutEffect,
+        "REPLY-14 a reply from no open subscription of its own has no effect",
+        &["AAEP-REPLY-14"],
+        Witness::IgnoredClosed,
+    ),
+    always(
+        Invariant::ReplayWithoutEffect,
+        "6.9-2 a replayed reply has no effect",
+        &["AAEP-6.9-2"],
+        Witness::IgnoredReplay,
+    ),
+    always(
+        Invariant::InvalidWithoutEffect,
+        "6.3.4-7 a reply that fails any check has no effect",
+        &["AAEP-6.3.4-7"],
+        Witness::IgnoredUsed,
+    ),
+    always(
+        Invariant::LateArrivalWithoutEffect,
+        "6.4-1 a reply that arrives at the deadline or later has no effect",
+        &["AAEP-6.4-1"],
+        Witness::IgnoredLateArrival,
+    ),
+    always(
+        Invariant::JudgedByItself,
+        "6.9-2 a reply concerns the confirmation of its token alone",
+        &["AAEP-6.9-2", "AAEP-6.3.4-2"],
+        Witness::ResolvedBesideAnother,
+    ),
+    always(
+        Invariant::ModifiedRejects,
+        "6.3.2-4 an unsupported modified_action counts as reject",
+        &["AAEP-6.3.2-4"],
+        Witness::ModifiedRejects,
+    ),
+    always(
+        Invariant::ConstantResponse,
+        "6.3.4-9 the sender sees the same whatever happened",
+        &["AAEP-6.3.4-9"],
+        Witness::IgnoredUsed,
+    ),
+    always(
+        Invariant::DefaultApplies,
+        "6.4-1 past its deadline a confirmation is resolved by its default",
+        &["AAEP-6.4-1"],
+        Witness::ServedLate,
+    ),
+    always(
+        Invariant::NoEarlyAccept,
+        "6.1-1 a default of accept never applies before its time",
+        &["AAEP-6.1-1", "AAEP-6.4-1"],
+        Witness::ClosingKeepsAccept,
+    ),
+    always(
+        Invariant::ClosingRejects,
+        "EV-11 the closing of the last capable subscription rejects",
+        &["AAEP-EV-11"],
+        Witness::ClosingRejects,
+    ),
+    always(
+        Invariant::SessionCancels,
+        "6.8-2 a cancelled session cancels its confirmations",
+        &["AAEP-6.8-2"],
+        Witness::CancelledWithSession,
+    ),
+    always(
+        Invariant::AcceptedInvokedOnce,
+        "A.4-3 accepted leads to exactly one tool.invoked",
+        &["AAEP-A.4-3", "AAEP-A.7.6-1"],
+        Witness::ReplyAccepts,
+    ),
+    always(
+        Invariant::RejectedNotInvoked,
+        "A.4-4 rejected leads to no tool.invoked",
+        &["AAEP-A.4-4", "AAEP-A.8-5"],
+        Witness::ReplyRejects,
+    ),
+    always(
+        Invariant::IrreversibleAuthorised,
+        "A.7.4-1 an irreversible tool.invoked has an authorisation before it",
+        &["AAEP-A.7.4-1", "AAEP-A.8-4", "AAEP-A.8-5"],
+        Witness::IrreversibleInvoked,
+    ),
+    always(
+        Invariant::CompletionHasTool,
+        "A.3-2 no tool.completed without a tool in flight",
+        &["AAEP-A.3-2", "AAEP-A.7.5-1", "AAEP-A.8-1"],
+        Witness::RefusedNotInFlight,
+    ),
+    always(
+        Invariant::ToolsCompleted,
+        "A.3-1 every tool is completed when its session completes",
+        &["AAEP-A.3-1", "AAEP-A.7.4-2"],
+        Witness::CompletedWithSession,
+    ),
+    always(
+        Invariant::NothingAfterEnd,
+        "A.1-3 no event follows the terminal one",
+        &["AAEP-A.1-3", "AAEP-A.7.2-1", "AAEP-A.8-3"],
+        Witness::RefusedSessionOver,
+    ),
+    always(
+        Invariant::EndsOnce,
+        "A.1-2 a session has one terminal event",
+        &["AAEP-A.1-2", "AAEP-A.8-2"],
+        Witness::RefusedEndedAlready,
+    ),
+    always(
+        Invariant::DoubtReported,
+        "6.9-2 after a restart what is in doubt is reported and not performed",
+        &["AAEP-6.9-2", "AAEP-6.1-1"],
+        Witness::InDoubt,
+    ),
+];

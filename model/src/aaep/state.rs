@@ -96,7 +96,8 @@ pub struct Confirmation {
     pub runs: u8,
     /// How often its `tool.invoked` was put out, counted up to 2 (kept by the judge).
     pub invoked: u8,
-    /// Which subscriptions have seen the question and not answered it yet, by [`Subscriber::index`].
+    /// Which subscriptions have seen the question, have not answered it and have not been told of its resolution, by
+    /// [`Subscriber::index`].
     pub may_decide: [bool; 2],
     /// Whether it was issued with the token of the first slot (against AAEP-6.2.2-3).
     pub reused_token: bool,
@@ -122,6 +123,12 @@ impl Confirmation {
     /// The time from which the default applies: issue + timeout. A reply's claimed time must lie before it.
     pub const fn deadline(&self) -> u8 {
         self.issued + self.timeout
+    }
+
+    /// It is resolved or cancelled; the event that says so also tells the subscribers to decide no more.
+    pub(super) const fn resolve_to(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.may_decide = [false; 2];
     }
 
     /// Whether it is asked for and not resolved.
@@ -161,13 +168,13 @@ impl Confirmation {
     }
 }
 
-/// The outputs that the host has not carried out yet, first in, first out.
+/// What the host has not carried out yet and something waits for: questions and performances, first in, first out.
 ///
-/// The `state.changed` that goes before a question or an invocation is carried out with it, and the one that may follow a
-/// completion with that; `withdraw` acts at once.
+/// All other events are taken to be emitted at once: nothing in the model waits for them, so no step could tell whether
+/// they were. A `withdraw` acts at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Outbox {
-    /// Four bits an item, the head lowest, 0 for none.
+    /// Three bits an item, the head lowest, 0 for none.
     word: u64,
 }
 
@@ -177,21 +184,21 @@ impl Outbox {
 
     /// The head, which is carried out next.
     pub fn head(self) -> Option<Item> {
-        Item::from_code(self.word & 15)
+        Item::from_code(self.word & 7)
     }
 
     /// The items, the head first.
     pub fn items(self) -> impl Iterator<Item = Item> {
-        (0..Self::CAPACITY).map_while(move |place| Item::from_code(self.word >> (4 * place) & 15))
+        (0..Self::CAPACITY).map_while(move |place| Item::from_code(self.word >> (3 * place) & 7))
     }
 
     /// How many items there are.
-    pub fn len(self) -> usize {
-        (67 - self.word.leading_zeros() as usize) / 4
+    pub const fn len(self) -> usize {
+        (66 - self.word.leading_zeros() as usize) / 3
     }
 
     /// Whether there is nothing to carry out.
-    pub fn is_empty(self) -> bool {
+    pub const fn is_empty(self) -> bool {
         self.word == 0
     }
 
@@ -206,18 +213,18 @@ impl Outbox {
         if place == Self::CAPACITY {
             return false;
         }
-        self.word |= item.code() << (4 * place);
+        self.word |= item.code() << (3 * place);
         true
     }
 
     /// Takes the head off.
     pub fn pop(&mut self) -> Option<Item> {
         let head = self.head();
-        self.word >>= 4;
+        self.word >>= 3;
         head
     }
 
-    /// Takes every item that `keep` does not keep.
+    /// Takes every item out that `keep` does not keep.
     pub fn retain(&mut self, keep: impl Fn(Item) -> bool) {
         let mut kept = Self::default();
         for item in self.items().filter(|&item| keep(item)) {
@@ -230,36 +237,27 @@ impl Outbox {
 /// An item of the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Item {
-    /// Emit `awaiting.confirmation`.
+    /// Emit `awaiting.confirmation`; the subscribers wait for it.
     Asked(Slot),
-    /// Emit `tool.invoked`.
-    Invoked(Slot),
     /// Perform the action.
     Perform(Slot),
-    /// Emit the follow-up to a rejection or cancellation.
-    FollowUp(Slot),
-    /// Emit `tool.completed`.
-    Completed(Slot),
-    /// Emit the session's terminal event.
-    Ended(SessionName),
 }
 
 impl Item {
-    /// The item that stands for an output, if the output waits in the outbox under its own name.
+    /// The item that stands for an output, if the output waits in the outbox.
     pub const fn of(output: Output) -> Option<Self> {
         match output {
             Output::Asked(slot) => Some(Self::Asked(slot)),
-            Output::Invoked(slot) => Some(Self::Invoked(slot)),
             Output::Perform(slot) => Some(Self::Perform(slot)),
-            Output::FollowUpLeaving(slot) | Output::FollowUpStaying(slot) => {
-                Some(Self::FollowUp(slot))
-            }
-            Output::Completed(slot) => Some(Self::Completed(slot)),
-            Output::Ended(session, _) => Some(Self::Ended(session)),
             Output::AwaitingInput(_)
             | Output::CallingTool(_)
+            | Output::Invoked(_)
+            | Output::FollowUpLeaving(_)
+            | Output::FollowUpStaying(_)
+            | Output::Completed(_)
             | Output::Thinking(_)
             | Output::Withdraw(_)
+            | Output::Ended(..)
             | Output::InDoubt(_)
             | Output::Respond
             | Output::Tell(_)
@@ -269,33 +267,21 @@ impl Item {
         }
     }
 
-    /// The item as a number from 1 to 12.
+    /// The item as a number from 1 to 4.
     const fn code(self) -> u64 {
         match self {
             Self::Asked(slot) => 1 + slot as u64,
-            Self::Invoked(slot) => 3 + slot as u64,
-            Self::Perform(slot) => 5 + slot as u64,
-            Self::FollowUp(slot) => 7 + slot as u64,
-            Self::Completed(slot) => 9 + slot as u64,
-            Self::Ended(session) => 11 + session as u64,
+            Self::Perform(slot) => 3 + slot as u64,
         }
     }
 
     /// The item of a code made by [`Item::code`]; nothing for 0.
     const fn from_code(code: u64) -> Option<Self> {
-        let slot = if code % 2 == 1 {
-            Slot::First
-        } else {
-            Slot::Second
-        };
         match code {
-            1 | 2 => Some(Self::Asked(slot)),
-            3 | 4 => Some(Self::Invoked(slot)),
-            5 | 6 => Some(Self::Perform(slot)),
-            7 | 8 => Some(Self::FollowUp(slot)),
-            9 | 10 => Some(Self::Completed(slot)),
-            11 => Some(Self::Ended(SessionName::A)),
-            12 => Some(Self::Ended(SessionName::B)),
+            1 => Some(Self::Asked(Slot::First)),
+            2 => Some(Self::Asked(Slot::Second)),
+            3 => Some(Self::Perform(Slot::First)),
+            4 => Some(Self::Perform(Slot::Second)),
             _ => None,
         }
     }
@@ -314,20 +300,18 @@ pub struct State {
     pub confirmations: [Confirmation; 2],
     /// The replies under way.
     pub network: Network,
-    /// The genuine reply that was delivered last, as long as a replay can still be afforded.
+    /// The reply that was honoured last, as long as a replay can still be afforded.
     pub captured: Option<Message>,
     /// What the host has not carried out yet.
     pub outbox: Outbox,
     /// How often each disturbance can still happen.
     pub budgets: Budgets,
-    /// Sticky marks of the judge: one bit for each broken property, and [`State::GOAL`].
-    pub marks: u64,
+    /// The invariants that were broken on the way here, one bit each by [`super::properties::Invariant`]; none ever is
+    /// mended.
+    pub broken: u64,
 }
 
 impl State {
-    /// The mark that a sought witness was seen; only set while one is sought.
-    pub const GOAL: u64 = 1 << 63;
-
     /// Two active sessions, two open subscriptions, nothing asked, nothing under way.
     pub fn start(budgets: Budgets) -> Self {
         Self {
@@ -339,13 +323,8 @@ impl State {
             captured: None,
             outbox: Outbox::default(),
             budgets,
-            marks: 0,
+            broken: 0,
         }
-    }
-
-    /// The broken properties, one bit each, by their place in [`super::properties::PROPERTIES`].
-    pub const fn broken(&self) -> u64 {
-        self.marks & !Self::GOAL
     }
 
     /// The confirmation in a slot.
@@ -368,6 +347,30 @@ impl State {
         Slot::ALL.into_iter().any(|slot| {
             let confirmation = self.confirmation(slot);
             Some(slot) != except && confirmation.is_pending() && confirmation.session == session
+        })
+    }
+
+    /// The slot that the next confirmation fills.
+    pub fn free_slot(&self) -> Option<Slot> {
+        Slot::ALL
+            .into_iter()
+            .find(|&slot| self.confirmation(slot).phase == Phase::Unasked)
+    }
+
+    /// Whether the subscriber has seen the question, has not answered it, has not been told of a resolution and is still
+    /// there.
+    pub fn can_decide(&self, subscriber: Subscriber, slot: Slot) -> bool {
+        self.confirmation(slot).may_decide[subscriber.index()] && self.is_open(subscriber)
+    }
+
+    /// The filled slots for whose confirmation the condition holds, in order of issue.
+    pub(super) fn slots_where(
+        &self,
+        condition: impl Fn(&Confirmation) -> bool,
+    ) -> [Option<Slot>; 2] {
+        Slot::ALL.map(|slot| {
+            let confirmation = self.confirmation(slot);
+            (confirmation.phase != Phase::Unasked && condition(confirmation)).then_some(slot)
         })
     }
 
@@ -445,7 +448,7 @@ impl State {
             self.network.word() << 12 | captured,
             self.outbox.word,
             world << 32 | u64::from(self.budgets.word()),
-            self.marks,
+            self.broken,
         ]
     }
 }

@@ -1,15 +1,25 @@
 //! One step: the state that follows and what may come out.
+//!
+//! The one thing to know: every call into the producer first settles what is due (AAEP-6.4-1), and only then does what it
+//! was made for. So arrival decides: a reply that arrives at or after the deadline finds its token used.
 
-use super::output::Outputs;
-use super::rules::Check;
-use super::state::State;
+use super::Aaep;
+use super::action::{Action, Forgery, Transgression};
+use super::bounds::Disturbance;
+use super::judge;
+use super::message::{Message, Shape, Token};
+use super::output::{Output, Outputs};
+use super::readings::{CourtesyNotice, EarlyDefaultOnClose, LateReply, SessionEndCancels};
+use super::rules::{Check, Guard, Refusal};
+use super::state::{Confirmation, Item, Phase, SessionStatus, State};
+use super::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber};
 
 /// What an action leads to. What is in neither list of outputs is forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The state that follows, not yet quotiented.
     pub next: State,
-    /// What must come out, in this order.
+    /// What must come out. The order binds; only the place of [`Output::Respond`] among the rest is free.
     pub required: Outputs,
     /// What may come out besides.
     pub optional: Outputs,
@@ -17,4 +27,567 @@ pub struct Step {
     pub ignored: Option<Check>,
     /// The witnesses that this step is one of, one bit each, by their place in [`super::properties::WITNESSES`].
     pub witnessed: u64,
+}
+
+/// Who or what resolved a confirmation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// A reply that the producer took for valid.
+    Reply,
+    /// The default, at the deadline or because nobody is left who could answer.
+    Default,
+}
+
+/// A step in the making.
+pub(super) struct Turn<'step> {
+    /// The model that makes it.
+    pub(super) model: &'step Aaep,
+    /// The state before.
+    pub(super) before: &'step State,
+    /// The state so far.
+    pub(super) state: State,
+    /// The outputs so far.
+    pub(super) required: Outputs,
+    /// What may come out besides, so far.
+    pub(super) optional: Outputs,
+    /// The check at which a reply was ignored.
+    pub(super) ignored: Option<Check>,
+    /// The reply that was delivered.
+    pub(super) delivered: Option<Message>,
+    /// How often each confirmation was resolved in this step, by reply or default.
+    pub(super) resolved: [u8; 2],
+    /// Which confirmations a reply resolved in this step.
+    pub(super) resolved_by_reply: [bool; 2],
+    /// The outbox of a producer with a rule left out is full: the run is not followed further.
+    pub(super) overflowed: bool,
+}
+
+impl Aaep {
+    /// What the action leads to; nothing if it is not enabled in this state.
+    pub fn step(&self, before: &State, action: Action) -> Option<Step> {
+        let mut turn = Turn {
+            model: self,
+            before,
+            state: *before,
+            required: Outputs::none(),
+            optional: Outputs::none(),
+            ignored: None,
+            delivered: None,
+            resolved: [0; 2],
+            resolved_by_reply: [false; 2],
+            overflowed: false,
+        };
+        turn.take(action)?;
+        if turn.overflowed {
+            return None;
+        }
+        let witnessed = judge::judge(&mut turn, action);
+        let Turn {
+            state: next,
+            required,
+            optional,
+            ignored,
+            ..
+        } = turn;
+        Some(Step {
+            next,
+            required,
+            optional,
+            ignored,
+            witnessed,
+        })
+    }
+}
+
+impl Turn<'_> {
+    /// Takes the step, or finds that it is not enabled.
+    fn take(&mut self, action: Action) -> Option<()> {
+        match action {
+            Action::Ask {
+                session,
+                class,
+                timeout,
+                same_action,
+            } => self.ask(session, class, timeout, same_action),
+            Action::Decide {
+                subscriber,
+                slot,
+                decision,
+                skew,
+                shape,
+            } => self.decide(subscriber, slot, decision, skew, shape),
+            Action::Deliver { index } => self.deliver_from_network(usize::from(index)),
+            Action::Duplicate { index } => self.duplicate(usize::from(index)),
+            Action::Lose { index } => self.lose(usize::from(index)),
+            Action::Forge(forgery) => self.forge(forgery),
+            Action::Replay => self.replay(),
+            Action::Tick => self.tick(),
+            Action::ServeTimer => {
+                self.settle(None);
+                Some(())
+            }
+            Action::Cancel { slot } => self.cancel(slot),
+            Action::EndSession { session, outcome } => {
+                self.end_session(session, outcome);
+                Some(())
+            }
+            Action::Close { subscriber } => self.close(subscriber),
+            Action::CarryOut => self.carry_out(),
+            Action::FinishTool { slot } => {
+                self.finish_tool(slot);
+                Some(())
+            }
+            Action::Crash => self.crash(),
+            Action::Transgress(transgression) => self.transgress(transgression),
+        }
+    }
+
+    // What the agent does.
+
+    /// `confirm`. The order of the refusals is: session, shape, default, same action.
+    fn ask(
+        &mut self,
+        session: SessionName,
+        class: Class,
+        timeout: u8,
+        same_action: bool,
+    ) -> Option<()> {
+        let slot = self
+            .before
+            .free_slot()
+            .filter(|slot| slot.index() < usize::from(self.model.bounds.confirmations))?;
+        self.settle(None);
+        if let Some(refusal) = self.refusal_to_ask(session, class, timeout, same_action) {
+            self.required.push(Output::Refused(refusal));
+            return Some(());
+        }
+        self.state.confirmations[slot.index()] = Confirmation {
+            phase: Phase::Pending,
+            session,
+            same_action,
+            class,
+            issued: self.state.clock,
+            timeout,
+            // AAEP-6.2.2-3: every confirmation has a token of its own.
+            reused_token: slot == Slot::Second && !self.model.rules.has(Guard::ReusesToken),
+            ..Confirmation::UNASKED
+        };
+        // AAEP-A.4-1: the state is awaiting_input at or before the question.
+        if self.model.rules.has(Guard::AsksWithoutState)
+            && !self.state.session(session).awaiting_input
+        {
+            self.state.sessions[session.index()].awaiting_input = true;
+            self.emit(Output::AwaitingInput(session));
+        }
+        self.emit(Output::Asked(slot));
+        Some(())
+    }
+
+    /// Why this confirmation is not asked for, if it is not.
+    fn refusal_to_ask(
+        &self,
+        session: SessionName,
+        class: Class,
+        timeout: u8,
+        same_action: bool,
+    ) -> Option<Refusal> {
+        let rules = self.model.rules;
+        let forbidden_default = class.forbids_default_accept() && class.default == Decision::Accept;
+        let blocked = same_action && self.blocks(self.state.confirmation(Slot::First));
+        // AAEP-A.1-3: no event after the terminal one.
+        if !self.state.session(session).is_active() && rules.has(Guard::AsksAfterEnd) {
+            Some(Refusal::SessionOver)
+        // AAEP-EV-5: a timeout is at least one second.
+        } else if timeout == 0 {
+            Some(Refusal::BadTimeout)
+        // AAEP-6.4.1-1: irreversible and high risk, so the default is reject.
+        } else if forbidden_default
+            && class.risk == Risk::High
+            && rules.has(Guard::DefaultsHighRisk)
+        {
+            Some(Refusal::DefaultOfHighRisk)
+        // AAEP-6.4.1-2: irreversible and medium risk, so the default is reject.
+        } else if forbidden_default
+            && class.risk == Risk::Medium
+            && rules.has(Guard::DefaultsMediumRisk)
+        {
+            Some(Refusal::DefaultOfMediumRisk)
+        // AAEP-6.1-6: not again while the prior block is not released.
+        } else if blocked && rules.has(Guard::AsksTwice) {
+            Some(Refusal::StillBlocked)
+        } else {
+            None
+        }
+    }
+
+    /// `cancel`.
+    fn cancel(&mut self, slot: Slot) -> Option<()> {
+        self.settle(None);
+        if !self.state.confirmation(slot).is_pending() {
+            // AAEP-6.8-1: it is a pending confirmation that may be cancelled.
+            self.required.push(Output::Refused(Refusal::NotPending));
+            return Some(());
+        }
+        self.spend(Disturbance::Cancel)?;
+        self.state.confirmations[slot.index()].resolve_to(Phase::Cancelled);
+        // AAEP-6.8-3: a state.changed explains that the action is no longer needed.
+        if self.model.rules.has(Guard::CancelsSilently) {
+            self.follow_up(slot);
+        }
+        Some(())
+    }
+
+    /// `end_session`: withdrawals first, then completions, then the terminal event.
+    fn end_session(&mut self, session: SessionName, outcome: SessionOutcome) {
+        self.settle(None);
+        // AAEP-A.1-2: exactly one terminal event.
+        if !self.state.session(session).is_active() && self.model.rules.has(Guard::EndsTwice) {
+            self.required.push(Output::Refused(Refusal::EndedAlready));
+            return;
+        }
+        self.cancel_all(session, outcome);
+        let in_flight = self
+            .state
+            .slots_where(|c| c.session == session && c.phase == Phase::Accepted);
+        for slot in in_flight.into_iter().flatten() {
+            self.withdraw(slot);
+        }
+        for slot in in_flight.into_iter().flatten() {
+            // AAEP-A.3-1: a tool that was announced is completed before its session completes.
+            if outcome == SessionOutcome::Completed && self.model.rules.has(Guard::LeavesToolOpen) {
+                self.state.confirmations[slot.index()].phase = Phase::Finished;
+                self.emit(Output::Completed(slot));
+            }
+        }
+        let ended = &mut self.state.sessions[session.index()];
+        ended.status = SessionStatus::Ended(outcome);
+        ended.awaiting_input = false;
+        self.emit(Output::Ended(session, outcome));
+    }
+
+    /// AAEP-6.8-2: the end of a session cancels its pending confirmations, without a follow-up for each.
+    fn cancel_all(&mut self, session: SessionName, outcome: SessionOutcome) {
+        let cancels = match self.model.reading.session_end_cancels {
+            SessionEndCancels::All => true,
+            SessionEndCancels::CancelledOnly => outcome == SessionOutcome::Cancelled,
+        };
+        if !cancels || !self.model.rules.has(Guard::OutlivesSession) {
+            return;
+        }
+        for confirmation in &mut self.state.confirmations {
+            if confirmation.is_pending() && confirmation.session == session {
+                confirmation.resolve_to(Phase::Cancelled);
+            }
+        }
+    }
+
+    /// AAEP-A.1-3: what has not begun when the session ends must not begin; the host drops it from the outbox.
+    fn withdraw(&mut self, slot: Slot) {
+        if self.model.rules.has(Guard::BeginsAfterEnd) {
+            self.required.push(Output::Withdraw(slot));
+            self.state.outbox.retain(|item| item != Item::Perform(slot));
+        }
+    }
+
+    // What the subscribers do.
+
+    /// A subscriber decides, once, on a question that it has seen.
+    fn decide(
+        &mut self,
+        subscriber: Subscriber,
+        slot: Slot,
+        decision: Decision,
+        skew: i8,
+        shape: Shape,
+    ) -> Option<()> {
+        if !self.before.can_decide(subscriber, slot) {
+            return None;
+        }
+        if shape != Shape::Plain {
+            self.spend(Disturbance::Distort)?;
+        }
+        self.state.confirmations[slot.index()].may_decide[subscriber.index()] = false;
+        self.send(Message {
+            token: Token::Of(slot),
+            decision,
+            claimed: self.before.clock.cast_signed() + skew,
+            sender: subscriber,
+            authenticated: true,
+            shape,
+        })
+    }
+
+    /// `unsubscribe`.
+    fn close(&mut self, subscriber: Subscriber) -> Option<()> {
+        self.settle(None);
+        if !self.state.is_open(subscriber) {
+            // AAEP-REPLY-14: there is no such active subscription.
+            self.required.push(Output::Refused(Refusal::ClosedAlready));
+            return Some(());
+        }
+        self.spend(Disturbance::Close)?;
+        self.state.open[subscriber.index()] = false;
+        match subscriber {
+            Subscriber::Capable => self.apply_defaults_early(),
+            Subscriber::Forwarder => {}
+        }
+        Some(())
+    }
+
+    /// AAEP-EV-11: nobody is left who could answer, so the default applies, but never an accept (AAEP-6.1-1).
+    fn apply_defaults_early(&mut self) {
+        let rules = self.model.rules;
+        let (rejects, accepts) = match self.model.reading.early_default_on_close {
+            EarlyDefaultOnClose::RejectOnly => (true, false),
+            EarlyDefaultOnClose::AsDefault => (true, true),
+            EarlyDefaultOnClose::Never => (false, false),
+        };
+        for slot in self
+            .state
+            .slots_where(Confirmation::is_pending)
+            .into_iter()
+            .flatten()
+        {
+            let default = self.state.confirmation(slot).class.default;
+            let applies = match default {
+                Decision::Reject => rejects && rules.has(Guard::IgnoresClosing),
+                Decision::Accept => accepts || !rules.has(Guard::AcceptsEarly),
+            };
+            if applies {
+                self.resolve(slot, default, Cause::Default);
+            }
+        }
+    }
+
+    // What the network and its attackers do.
+
+    /// Puts a message on its way, if there is room.
+    fn send(&mut self, message: Message) -> Option<()> {
+        if self.state.network.len() >= usize::from(self.model.bounds.under_way) {
+            return None;
+        }
+        self.state.network.add(message);
+        Some(())
+    }
+
+    /// The network makes two messages out of one.
+    fn duplicate(&mut self, index: usize) -> Option<()> {
+        let message = self.before.network.get(index)?;
+        self.spend(Disturbance::Duplicate)?;
+        self.send(message)
+    }
+
+    /// The network loses a message.
+    fn lose(&mut self, index: usize) -> Option<()> {
+        self.state.network.take(index)?;
+        self.spend(Disturbance::Lose)
+    }
+
+    /// Somebody who is not asked sends a reply.
+    fn forge(&mut self, forgery: Forgery) -> Option<()> {
+        self.spend(Disturbance::Forge)?;
+        if let Token::Of(slot) = forgery.token()
+            && self.before.confirmation(slot).phase == Phase::Unasked
+        {
+            return None;
+        }
+        let genuine = Message {
+            token: Token::Guessed,
+            decision: Decision::Accept,
+            claimed: self.before.clock.cast_signed(),
+            sender: Subscriber::Capable,
+            authenticated: true,
+            shape: Shape::Plain,
+        };
+        self.send(match forgery {
+            Forgery::Unauthenticated { slot, decision } => Message {
+                token: Token::Of(slot),
+                decision,
+                authenticated: false,
+                ..genuine
+            },
+            Forgery::Guessed => genuine,
+            Forgery::MixedUp { slot, decision } => Message {
+                token: Token::Of(slot),
+                decision,
+                ..genuine
+            },
+            Forgery::Impostor { slot, decision } => Message {
+                token: Token::Of(slot),
+                decision,
+                sender: Subscriber::Forwarder,
+                shape: Shape::Impostor,
+                ..genuine
+            },
+        })
+    }
+
+    /// A message arrives. An attacker who can still afford a replay keeps a copy of what was honoured; what was ignored
+    /// would be ignored again.
+    fn deliver_from_network(&mut self, index: usize) -> Option<()> {
+        let message = self.state.network.take(index)?;
+        self.deliver(message);
+        if self.ignored.is_none() && self.state.budgets.affords(Disturbance::Replay) {
+            self.state.captured = Some(message);
+        }
+        Some(())
+    }
+
+    /// The captured reply arrives again.
+    fn replay(&mut self) -> Option<()> {
+        let message = self.state.captured.take()?;
+        self.spend(Disturbance::Replay)?;
+        self.deliver(message);
+        Some(())
+    }
+
+    // What the producer does with a message.
+
+    /// `deliver`: the six checks of 6.3.4 in their order; the first that fails is named in the audit.
+    fn deliver(&mut self, message: Message) {
+        self.delivered = Some(message);
+        let spared = match self.model.reading.late_reply {
+            LateReply::ByArrival => None,
+            LateReply::ByClaim => self.validate(message).ok().map(|(slot, _)| slot),
+        };
+        self.settle(spared);
+        match self.validate(message) {
+            Ok((slot, decision)) => {
+                self.resolve(slot, decision, Cause::Reply);
+                // AAEP-6.9-2: a reply concerns the confirmation of its token alone.
+                if !self.model.rules.has(Guard::SpillsOver) {
+                    self.spill_over(decision);
+                }
+                self.required.push(Output::Respond);
+            }
+            Err(check) => self.ignore(message, check),
+        }
+    }
+
+    /// AAEP-6.3.4-7: no effect, and nothing that would tell the sender why (AAEP-6.3.4-9).
+    fn ignore(&mut self, message: Message, check: Check) {
+        self.ignored = Some(check);
+        self.required
+            .push(if self.model.rules.has(Guard::TellsCheck) {
+                Output::Respond
+            } else {
+                Output::Tell(check)
+            });
+        // AAEP-6.3.4-8: the producer may log it.
+        self.optional.push(Output::Audit(check));
+        let known_sender = message.authenticated && message.shape != Shape::Impostor;
+        let permitted = self.model.reading.courtesy_notice == CourtesyNotice::Permitted;
+        // AAEP-6.3.5-2 and AAEP-6.7.1-2: a late duplicate may be answered with a notice.
+        if check == Check::Unused && known_sender && permitted {
+            self.optional.push(Output::Notice);
+        }
+    }
+
+    /// A reply that resolves whatever else is pending: what AAEP-6.9-2 forbids.
+    fn spill_over(&mut self, decision: Decision) {
+        for slot in self
+            .state
+            .slots_where(Confirmation::is_pending)
+            .into_iter()
+            .flatten()
+        {
+            self.resolve(slot, decision, Cause::Reply);
+        }
+    }
+
+    // What the host does.
+
+    /// The host carries out the head of the outbox.
+    fn carry_out(&mut self) -> Option<()> {
+        match self.state.outbox.pop()? {
+            Item::Asked(slot) => {
+                let confirmation = &mut self.state.confirmations[slot.index()];
+                confirmation.may_decide = self
+                    .state
+                    .open
+                    .map(|open| open && confirmation.is_pending());
+            }
+            Item::Perform(slot) => {
+                let runs = &mut self.state.confirmations[slot.index()].runs;
+                *runs = (*runs + 1).min(2);
+            }
+        }
+        Some(())
+    }
+
+    /// `finish_tool`, by a host that reports what it has run, or errs.
+    fn finish_tool(&mut self, slot: Slot) {
+        self.settle(None);
+        let confirmation = self.state.confirmation(slot);
+        let session = confirmation.session;
+        let in_flight =
+            confirmation.phase == Phase::Accepted && self.state.session(session).is_active();
+        // AAEP-A.3-2: no completion without a tool in flight.
+        if !in_flight && self.model.rules.has(Guard::CompletesUninvoked) {
+            self.required.push(Output::Refused(Refusal::NotInFlight));
+            return;
+        }
+        if in_flight {
+            self.state.confirmations[slot.index()].phase = Phase::Finished;
+        }
+        self.emit(Output::Completed(slot));
+        let others = self
+            .state
+            .slots_where(|c| c.session == session && c.phase == Phase::Accepted);
+        if others == [None; 2] && !self.state.session(session).awaiting_input {
+            self.optional.push(Output::Thinking(session));
+        }
+    }
+
+    // What time does.
+
+    /// The clock moves on.
+    fn tick(&mut self) -> Option<()> {
+        self.state.clock += 1;
+        (self.state.clock <= self.model.bounds.ticks).then_some(())
+    }
+
+    /// `restart`: the outbox is lost; what was released and not reported as done is in doubt, and not performed again.
+    fn crash(&mut self) -> Option<()> {
+        self.spend(Disturbance::Crash)?;
+        self.state.outbox.retain(|_| false);
+        let in_doubt = self.state.slots_where(|c| {
+            c.phase == Phase::Accepted && self.state.session(c.session).is_active()
+        });
+        self.settle(None);
+        for slot in in_doubt.into_iter().flatten() {
+            // AAEP-6.9-2: what may have run already is not run again.
+            if self.model.rules.has(Guard::RepeatsAfterRestart) {
+                self.required.push(Output::InDoubt(slot));
+            } else {
+                self.emit(Output::Perform(slot));
+            }
+        }
+        Some(())
+    }
+
+    /// The producer does what the rule that is left out forbids.
+    fn transgress(&mut self, transgression: Transgression) -> Option<()> {
+        let (guard, slot, output) = match transgression {
+            Transgression::PerformWhileBlocked { slot } => {
+                (Guard::PerformsBlocked, slot, Output::Perform(slot))
+            }
+            Transgression::AnnounceWhileBlocked { slot } => {
+                (Guard::AnnouncesBlocked, slot, Output::Invoked(slot))
+            }
+        };
+        if self.model.rules.has(guard) || !self.state.confirmation(slot).is_pending() {
+            return None;
+        }
+        self.emit(output);
+        Some(())
+    }
+
+    /// Takes one off a budget, if it can be afforded.
+    fn spend(&mut self, kind: Disturbance) -> Option<()> {
+        self.state
+            .budgets
+            .affords(kind)
+            .then(|| self.state.budgets.spend(kind))
+    }
 }

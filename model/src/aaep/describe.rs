@@ -1,0 +1,354 @@
+//! Steps in words: who does what, and what changes by it.
+
+use super::Aaep;
+use super::action::{Action, Forgery, Transgression};
+use super::message::{Message, Network, Shape, Token};
+use super::output::Output;
+use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State};
+use super::words::{Class, SessionName, Slot, Subscriber};
+use crate::checker::StepText;
+
+impl Aaep {
+    /// A step in words; `after` is the state that the search went on from.
+    pub fn describe(&self, before: &State, action: Action, after: &State) -> StepText {
+        let (actor, action_text) = action_text(before, action);
+        let mut changes = changes(before, after);
+        if let Some(step) = self.step(before, action) {
+            changes.extend(
+                step.required
+                    .iter()
+                    .map(|output| format!("out: {}", output_text(output))),
+            );
+            changes.extend(
+                step.optional
+                    .iter()
+                    .map(|output| format!("may put out: {}", output_text(output))),
+            );
+        }
+        StepText {
+            at: format!("t={}", before.clock),
+            actor,
+            action: action_text,
+            changes,
+        }
+    }
+}
+
+/// Who acts, and what they do.
+fn action_text(before: &State, action: Action) -> (String, String) {
+    let own = |actor: &str, text: String| (actor.to_owned(), text);
+    match action {
+        Action::Ask {
+            session,
+            class,
+            timeout,
+            same_action,
+        } => own(
+            "producer",
+            ask_text(before, session, class, timeout, same_action),
+        ),
+        Action::Decide {
+            subscriber,
+            slot,
+            decision,
+            skew,
+            shape,
+        } => {
+            let claimed = before.clock.cast_signed() + skew;
+            let with = shape_text(shape);
+            let text = format!(
+                "{}s {} as of t={claimed}{with}",
+                decision.name(),
+                slot.name()
+            );
+            (subscriber.name().to_owned(), text)
+        }
+        Action::Deliver { index } => {
+            own("network", format!("{} arrives", at(before.network, index)))
+        }
+        Action::Duplicate { index } => own(
+            "network",
+            format!("duplicates {}", at(before.network, index)),
+        ),
+        Action::Lose { index } => own("network", format!("loses {}", at(before.network, index))),
+        Action::Forge(forgery) => own("attacker", forgery_text(forgery)),
+        Action::Replay => {
+            let captured = before.captured.map(message_text).unwrap_or_default();
+            own(
+                "attacker",
+                format!("replays {captured}, which was honoured before"),
+            )
+        }
+        Action::Tick => own("clock", format!("moves on to t={}", before.clock + 1)),
+        Action::ServeTimer => own("timer", "is served".to_owned()),
+        Action::Cancel { slot } => own("agent", format!("cancels {}", slot.name())),
+        Action::EndSession { session, outcome } => own(
+            "agent",
+            format!("ends session {}: {}", session.name(), outcome.name()),
+        ),
+        Action::Close { subscriber } => (
+            subscriber.name().to_owned(),
+            "closes its subscription".to_owned(),
+        ),
+        Action::CarryOut => own("host", item_text(before.outbox.head())),
+        Action::FinishTool { slot } => own(
+            "host",
+            format!("reports the tool of {} as done", slot.name()),
+        ),
+        Action::Crash => own(
+            "process",
+            "crashes and restarts; the outbox is lost".to_owned(),
+        ),
+        Action::Transgress(transgression) => own("producer", transgression_text(transgression)),
+    }
+}
+
+/// An ask in words.
+fn ask_text(
+    before: &State,
+    session: SessionName,
+    class: Class,
+    timeout: u8,
+    same_action: bool,
+) -> String {
+    let slot = before.free_slot().map_or("no slot", Slot::name);
+    let again = if same_action {
+        " for the same action"
+    } else {
+        ""
+    };
+    let reversible = if class.irreversible {
+        "irreversible"
+    } else {
+        "reversible"
+    };
+    format!(
+        "asks{again} in session {}: {slot} ({reversible}, {} risk, default {}, {}), deadline t={}",
+        session.name(),
+        class.risk.name(),
+        class.default.name(),
+        class.allowed.name(),
+        before.clock + timeout,
+    )
+}
+
+/// A forgery in words.
+fn forgery_text(forgery: Forgery) -> String {
+    match forgery {
+        Forgery::Unauthenticated { slot, decision } => {
+            format!(
+                "sends {}({}) without authentication",
+                decision.name(),
+                slot.name()
+            )
+        }
+        Forgery::Guessed => "has s1 send accept on a guessed token".to_owned(),
+        Forgery::MixedUp { slot, decision } => {
+            format!(
+                "has s1 send {}({}) for the other session's question",
+                decision.name(),
+                slot.name()
+            )
+        }
+        Forgery::Impostor { slot, decision } => {
+            format!(
+                "has s2 send {}({}) in the name of s1",
+                decision.name(),
+                slot.name()
+            )
+        }
+    }
+}
+
+/// A transgression in words.
+fn transgression_text(transgression: Transgression) -> String {
+    match transgression {
+        Transgression::PerformWhileBlocked { slot } => {
+            format!("performs {}, which is pending", slot.name())
+        }
+        Transgression::AnnounceWhileBlocked { slot } => {
+            format!("announces {}, which is pending", slot.name())
+        }
+    }
+}
+
+/// What the host carries out, in words.
+fn item_text(item: Option<Item>) -> String {
+    match item {
+        Some(Item::Asked(slot)) => format!("emits the question {}", slot.name()),
+        Some(Item::Perform(slot)) => format!("performs the action of {}", slot.name()),
+        None => "has nothing to carry out".to_owned(),
+    }
+}
+
+/// What is peculiar about a reply, in words.
+const fn shape_text(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Plain => "",
+        Shape::Malformed => ", malformed",
+        Shape::Modified => ", with modified_action",
+        Shape::Impostor => ", in the name of the other subscription",
+    }
+}
+
+/// The message at a position of the network, in words.
+fn at(network: Network, index: u8) -> String {
+    network
+        .get(usize::from(index))
+        .map_or_else(|| "nothing".to_owned(), message_text)
+}
+
+/// A message in words.
+fn message_text(message: Message) -> String {
+    let token = match message.token {
+        Token::Of(slot) => slot.name(),
+        Token::Guessed => "guessed token",
+    };
+    let sender = if message.authenticated {
+        message.sender.name()
+    } else {
+        "a stranger"
+    };
+    let shape = shape_text(message.shape);
+    format!(
+        "{}({token}) from {sender} as of t={}{shape}",
+        message.decision.name(),
+        message.claimed
+    )
+}
+
+/// An output in words, as the wire names it.
+pub fn output_text(output: Output) -> String {
+    match output {
+        Output::AwaitingInput(session) => {
+            format!("state.changed({}: awaiting_input)", session.name())
+        }
+        Output::Asked(slot) => format!("awaiting.confirmation({})", slot.name()),
+        Output::CallingTool(session) => format!(
+            "state.changed({}: awaiting_input to calling_tool)",
+            session.name()
+        ),
+        Output::Invoked(slot) => format!("tool.invoked({})", slot.name()),
+        Output::Perform(slot) => format!("perform({})", slot.name()),
+        Output::FollowUpLeaving(slot) => {
+            format!("state.changed({}: awaiting_input to thinking)", slot.name())
+        }
+        Output::FollowUpStaying(slot) => {
+            format!("state.changed({}: stays awaiting_input)", slot.name())
+        }
+        Output::Completed(slot) => format!("tool.completed({})", slot.name()),
+        Output::Thinking(session) => format!(
+            "state.changed({}: calling_tool to thinking)",
+            session.name()
+        ),
+        Output::Withdraw(slot) => format!("withdraw({})", slot.name()),
+        Output::Ended(session, outcome) => {
+            format!("session.{}({})", outcome.name(), session.name())
+        }
+        Output::InDoubt(slot) => format!("in_doubt({})", slot.name()),
+        Output::Respond => "respond(204)".to_owned(),
+        Output::Tell(check) => format!("respond(failed {})", check.clause()),
+        Output::Audit(check) => format!("audit({})", check.clause()),
+        Output::Refused(refusal) => format!("refused({})", refusal.clause()),
+        Output::Notice => "courtesy notice".to_owned(),
+    }
+}
+
+/// What differs between two states, in words.
+fn changes(before: &State, after: &State) -> Vec<String> {
+    let mut changes = Vec::new();
+    for slot in Slot::ALL {
+        confirmation_changes(
+            slot,
+            before.confirmation(slot),
+            after.confirmation(slot),
+            &mut changes,
+        );
+    }
+    for session in SessionName::ALL {
+        let (old, new) = (before.session(session), after.session(session));
+        if old != new {
+            changes.push(format!(
+                "session {}: {} → {}",
+                session.name(),
+                session_text(old),
+                session_text(new)
+            ));
+        }
+    }
+    for subscriber in Subscriber::ALL {
+        if before.is_open(subscriber) && !after.is_open(subscriber) {
+            changes.push(format!("{}: open → closed", subscriber.name()));
+        }
+    }
+    if before.network != after.network {
+        changes.push(format!("network: {}", network_text(after.network)));
+    }
+    changes
+}
+
+/// What differs in one confirmation, in words.
+fn confirmation_changes(
+    slot: Slot,
+    old: &Confirmation,
+    new: &Confirmation,
+    changes: &mut Vec<String>,
+) {
+    if old.phase != new.phase {
+        changes.push(format!(
+            "{}: {} → {}",
+            slot.name(),
+            phase_text(old.phase),
+            phase_text(new.phase)
+        ));
+    }
+    if new.runs > old.runs {
+        let times = if new.runs > 1 { "again" } else { "once" };
+        changes.push(format!("{}: the action runs {times}", slot.name()));
+    }
+}
+
+/// A session in words.
+const fn session_text(session: Session) -> &'static str {
+    match session.status {
+        SessionStatus::Active if session.awaiting_input => "awaiting_input",
+        SessionStatus::Active => "active",
+        SessionStatus::Ended(outcome) => outcome.name(),
+    }
+}
+
+/// A phase in words.
+const fn phase_text(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Unasked => "not asked",
+        Phase::Pending => "pending",
+        Phase::Accepted => "accepted",
+        Phase::Finished => "done",
+        Phase::Rejected => "rejected",
+        Phase::Cancelled => "cancelled",
+    }
+}
+
+/// The replies under way, in words; equal ones are counted.
+fn network_text(network: Network) -> String {
+    let mut texts: Vec<(String, usize)> = Vec::new();
+    for message in network.messages() {
+        let text = message_text(message);
+        match texts.last_mut() {
+            Some((last, count)) if *last == text => *count += 1,
+            Some(_) | None => texts.push((text, 1)),
+        }
+    }
+    let words = |(text, count): (String, usize)| {
+        if count > 1 {
+            format!("{text} ×{count}")
+        } else {
+            text
+        }
+    };
+    if texts.is_empty() {
+        "empty".to_owned()
+    } else {
+        texts.into_iter().map(words).collect::<Vec<_>>().join("; ")
+    }
+}

@@ -1,0 +1,332 @@
+//! Which actions are enabled in a state.
+//!
+//! The one thing to know: what cannot matter is not offered. Of equal messages one stands for all; a call that is refused
+//! whatever its details is offered once; the clock stands still while no deadline is waited for; a reply that will be
+//! ignored whatever happens is delivered, but not disturbed; and once nothing is pending, in flight or still to be asked
+//! for, all that is left to happen is the arrival of the replies under way.
+
+use super::Aaep;
+use super::action::{Action, Forgery, Transgression};
+use super::bounds::Disturbance;
+use super::message::{Message, Shape, Token};
+use super::rules::Guard;
+use super::state::{Confirmation, Item, Phase, State};
+use super::words::{Decision, SessionName, SessionOutcome, Slot, Subscriber};
+
+impl Aaep {
+    /// Adds every enabled action, in an order that depends on the state alone.
+    pub fn enabled(&self, state: &State, actions: &mut Vec<Action>) {
+        for (index, place) in (0..state.network.len()).zip(0..) {
+            if state.network.is_first_of_its_like(index) {
+                actions.push(Action::Deliver { index: place });
+            }
+        }
+        if !self.is_live(state) {
+            return;
+        }
+        if !state.outbox.is_empty() {
+            actions.push(Action::CarryOut);
+        }
+        self.time(state, actions);
+        self.subscribers(state, actions);
+        self.agent(state, actions);
+        self.attackers(state, actions);
+        if is_quiet(state) {
+            self.errors_of_the_caller(state, actions);
+        }
+        if state.budgets.affords(Disturbance::Crash) {
+            actions.push(Action::Crash);
+        }
+        if !self.rules.is_complete() {
+            self.transgressions(state, actions);
+        }
+    }
+
+    /// Whether anything is pending, in flight, to be carried out or still to be asked for.
+    pub(super) fn is_live(&self, state: &State) -> bool {
+        self.can_ask(state)
+            || !state.outbox.is_empty()
+            || SessionName::ALL
+                .into_iter()
+                .any(|session| self.is_busy(state, session))
+    }
+
+    /// Whether another confirmation fits into the bounds.
+    pub(super) fn can_ask(&self, state: &State) -> bool {
+        state
+            .free_slot()
+            .is_some_and(|slot| slot.index() < usize::from(self.bounds.confirmations))
+    }
+
+    /// Whether anything of this session is pending or in flight.
+    pub(super) fn is_busy(&self, state: &State, session: SessionName) -> bool {
+        let active = state.session(session).is_active();
+        let busy = |confirmation: &Confirmation| {
+            let in_flight = active && confirmation.phase == Phase::Accepted;
+            confirmation.session == session && (in_flight || self.timer_runs(state, confirmation))
+        };
+        state.slots_where(busy) != [None; 2]
+    }
+
+    /// The clock moves while a deadline is waited for, and one tick further; a timer is served once it is due, or later.
+    fn time(&self, state: &State, actions: &mut Vec<Action>) {
+        let waiting = state.slots_where(|confirmation| self.timer_runs(state, confirmation));
+        if waiting != [None; 2] && state.clock < self.bounds.ticks {
+            actions.push(Action::Tick);
+        }
+        if waiting
+            .into_iter()
+            .flatten()
+            .any(|slot| state.confirmation(slot).deadline() <= state.clock)
+        {
+            actions.push(Action::ServeTimer);
+        }
+    }
+
+    /// Subscribers decide as long as they have not been told of a resolution, and close. While neither can close, of two
+    /// that could decide the same the first stands for both.
+    fn subscribers(&self, state: &State, actions: &mut Vec<Action>) {
+        for subscriber in Subscriber::ALL {
+            for slot in Slot::ALL {
+                let stood_for = subscriber == Subscriber::Forwarder
+                    && state.can_decide(Subscriber::Capable, slot)
+                    && !state.budgets.affords(Disturbance::Close);
+                if self.has_room(state) && state.can_decide(subscriber, slot) && !stood_for {
+                    self.decisions(state, subscriber, slot, actions);
+                }
+            }
+            if state.is_open(subscriber) && state.budgets.affords(Disturbance::Close) {
+                actions.push(Action::Close { subscriber });
+            }
+        }
+    }
+
+    /// What one subscriber can decide on one confirmation.
+    fn decisions(
+        &self,
+        state: &State,
+        subscriber: Subscriber,
+        slot: Slot,
+        actions: &mut Vec<Action>,
+    ) {
+        let plain = |decision, skew| Action::Decide {
+            subscriber,
+            slot,
+            decision,
+            skew,
+            shape: Shape::Plain,
+        };
+        for decision in Decision::ALL {
+            actions.push(plain(decision, 0));
+            if let Some(skew) = self.telling_skew(state, slot) {
+                actions.push(plain(decision, skew));
+            }
+        }
+        if state.budgets.affords(Disturbance::Distort) {
+            let decision = Decision::Accept;
+            for shape in [Shape::Modified, Shape::Malformed] {
+                actions.push(Action::Decide {
+                    subscriber,
+                    slot,
+                    decision,
+                    skew: 0,
+                    shape,
+                });
+            }
+        }
+    }
+
+    /// How far a clock has to be off to put the claimed time on the other side of the deadline, if it can.
+    fn telling_skew(&self, state: &State, slot: Slot) -> Option<i8> {
+        let (deadline, skew) = (state.confirmation(slot).deadline(), self.bounds.skew);
+        if state.clock < deadline {
+            (state.clock + skew >= deadline).then_some(skew.cast_signed())
+        } else {
+            (state.clock < deadline + skew).then_some(-skew.cast_signed())
+        }
+    }
+
+    /// The agent asks, cancels, reports tools as done and ends sessions.
+    fn agent(&self, state: &State, actions: &mut Vec<Action>) {
+        if self.can_ask(state) {
+            self.asks(state, actions);
+        }
+        for slot in state.slots_where(|_| true).into_iter().flatten() {
+            let confirmation = state.confirmation(slot);
+            if confirmation.is_pending() && state.budgets.affords(Disturbance::Cancel) {
+                actions.push(Action::Cancel { slot });
+            }
+            if is_in_flight(state, confirmation) && confirmation.runs > 0 {
+                actions.push(Action::FinishTool { slot });
+            }
+        }
+        for session in self
+            .sessions()
+            .filter(|&session| state.session(session).is_active())
+        {
+            if self.can_ask(state) || self.is_busy(state, session) {
+                ends(state, session, actions);
+            }
+        }
+    }
+
+    /// Calls that are refused, in a quiet moment: a refusal depends neither on the network nor on the outbox.
+    fn errors_of_the_caller(&self, state: &State, actions: &mut Vec<Action>) {
+        for slot in state.slots_where(|_| true).into_iter().flatten() {
+            let confirmation = state.confirmation(slot);
+            if !confirmation.is_pending() {
+                actions.push(Action::Cancel { slot });
+            }
+            // What is released is reported by a host that has run it, and what is due is released by the report itself.
+            let released = is_in_flight(state, confirmation);
+            let due =
+                self.timer_runs(state, confirmation) && confirmation.deadline() <= state.clock;
+            if !released && !due {
+                actions.push(Action::FinishTool { slot });
+            }
+        }
+        for session in self
+            .sessions()
+            .filter(|&session| !state.session(session).is_active())
+        {
+            actions.push(Action::EndSession {
+                session,
+                outcome: SessionOutcome::Cancelled,
+            });
+        }
+        for subscriber in Subscriber::ALL
+            .into_iter()
+            .filter(|&subscriber| !state.is_open(subscriber))
+        {
+            actions.push(Action::Close { subscriber });
+        }
+        if self.can_ask(state) {
+            self.refused_asks(state, actions);
+        }
+    }
+
+    /// What the network and its attackers do to replies that can still have an effect, and with what they have seen.
+    fn attackers(&self, state: &State, actions: &mut Vec<Action>) {
+        for (message, place) in state.network.messages().zip(0..) {
+            let first = state.network.is_first_of_its_like(usize::from(place));
+            if !first || !Self::concerns_pending(state, message) {
+                continue;
+            }
+            if state.budgets.affords(Disturbance::Lose) {
+                actions.push(Action::Lose { index: place });
+            }
+            if state.budgets.affords(Disturbance::Duplicate) && self.has_room(state) {
+                actions.push(Action::Duplicate { index: place });
+            }
+        }
+        if state.captured.is_some() && state.budgets.affords(Disturbance::Replay) {
+            actions.push(Action::Replay);
+        }
+        if state.budgets.affords(Disturbance::Forge) && self.has_room(state) {
+            Self::forgeries(state, actions);
+        }
+    }
+
+    /// Whether the message carries the token of a pending confirmation.
+    pub(super) fn concerns_pending(state: &State, message: Message) -> bool {
+        match message.token {
+            Token::Of(slot) => {
+                state.confirmation(slot).is_pending() && message.shape != Shape::Malformed
+            }
+            Token::Guessed => false,
+        }
+    }
+
+    /// Replies from those who are not to decide, while there is something to decide.
+    fn forgeries(state: &State, actions: &mut Vec<Action>) {
+        let pending = state.slots_where(Confirmation::is_pending);
+        if pending != [None; 2] {
+            actions.push(Action::Forge(Forgery::Guessed));
+        }
+        let [first, second] = state.confirmations;
+        let two_sessions = second.phase != Phase::Unasked && first.session != second.session;
+        let mixed_up = two_sessions && state.is_open(Subscriber::Capable);
+        for slot in pending.into_iter().flatten() {
+            let decision = Decision::Accept;
+            actions.push(Action::Forge(Forgery::Unauthenticated { slot, decision }));
+            actions.push(Action::Forge(Forgery::Impostor { slot, decision }));
+            if mixed_up {
+                actions.push(Action::Forge(Forgery::MixedUp { slot, decision }));
+                actions.push(Action::Forge(Forgery::MixedUp {
+                    slot,
+                    decision: Decision::Reject,
+                }));
+            }
+        }
+    }
+
+    /// What a producer may do only because a rule is left out, once for each confirmation.
+    fn transgressions(&self, state: &State, actions: &mut Vec<Action>) {
+        for slot in state
+            .slots_where(Confirmation::is_pending)
+            .into_iter()
+            .flatten()
+        {
+            let confirmation = state.confirmation(slot);
+            let waits = state.outbox.contains(Item::Perform(slot));
+            if !self.rules.has(Guard::PerformsBlocked) && confirmation.runs == 0 && !waits {
+                actions.push(Action::Transgress(Transgression::PerformWhileBlocked {
+                    slot,
+                }));
+            }
+            if !self.rules.has(Guard::AnnouncesBlocked) && confirmation.invoked == 0 {
+                actions.push(Action::Transgress(Transgression::AnnounceWhileBlocked {
+                    slot,
+                }));
+            }
+        }
+    }
+
+    /// Whether one more message can be under way.
+    fn has_room(&self, state: &State) -> bool {
+        state.network.len() < usize::from(self.bounds.under_way)
+    }
+
+    /// The sessions that there are.
+    pub(super) fn sessions(&self) -> impl Iterator<Item = SessionName> + use<> {
+        SessionName::ALL
+            .into_iter()
+            .take(usize::from(self.bounds.sessions))
+    }
+}
+
+/// The ways in which a session can end. Completion differs for the tools in flight and failure in the name of its event
+/// alone, so beyond that both are offered in quiet moments only.
+fn ends(state: &State, session: SessionName, actions: &mut Vec<Action>) {
+    let in_flight = |confirmation: &Confirmation| {
+        confirmation.session == session && is_in_flight(state, confirmation)
+    };
+    let completes = state.slots_where(in_flight) != [None; 2];
+    let quiet = is_quiet(state);
+    actions.push(Action::EndSession {
+        session,
+        outcome: SessionOutcome::Cancelled,
+    });
+    if completes || quiet {
+        actions.push(Action::EndSession {
+            session,
+            outcome: SessionOutcome::Completed,
+        });
+    }
+    if quiet {
+        actions.push(Action::EndSession {
+            session,
+            outcome: SessionOutcome::Errored,
+        });
+    }
+}
+
+/// Whether the action was released, its session goes on and its tool is not reported as done.
+fn is_in_flight(state: &State, confirmation: &Confirmation) -> bool {
+    confirmation.phase == Phase::Accepted && state.session(confirmation.session).is_active()
+}
+
+/// Whether nothing is under way or to be carried out.
+fn is_quiet(state: &State) -> bool {
+    state.network.is_empty() && state.outbox.is_empty()
+}

@@ -1,0 +1,279 @@
+//! The quotient: data that can no longer matter leaves the state.
+//!
+//! The one thing to know: [`Aaep::quotient_of`] maps a state to one like it, in which everything that no later step can tell
+//! apart has the same value. It is written for the specification, every rule in force and the default reading; a test
+//! walks the literal graph and shows that it is a bisimulation there.
+
+use super::Aaep;
+use super::bounds::Disturbance;
+use super::message::{EARLIEST_CLAIM, LATEST_CLAIM, Message, Network, Shape, Token};
+use super::state::{Confirmation, Fate, Item, Phase, Session, SessionStatus, State};
+use super::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber};
+
+/// What a message can still come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// It fails check 1, whatever happens.
+    Malformed,
+    /// It fails check 2, whatever happens.
+    Unissued,
+    /// It fails check 3: its token was used, or will have been when the message arrives.
+    Used,
+    /// It fails check 3: its token was cancelled.
+    Cancelled,
+    /// It fails check 4 as long as its confirmation is pending.
+    Late,
+    /// It fails check 5 as long as its confirmation is pending; the transport does not vouch for it.
+    Stranger,
+    /// The same, because its subscription is closed.
+    Closed,
+    /// It passes checks 1 to 5 as long as its confirmation is pending and its sender's subscription open.
+    Judged,
+}
+
+impl Aaep {
+    /// The state that stands for all that no later step can tell from this one.
+    #[must_use]
+    pub fn quotient_of(&self, state: &State) -> State {
+        let mut q = *state;
+        for slot in Slot::ALL {
+            q.confirmations[slot.index()] = confirmation(state, slot);
+        }
+        self.forget_sessions(&mut q);
+        self.forget_budgets(&mut q);
+        forget_subscribers(&mut q);
+        q.network = network(&q);
+        q.captured = q
+            .captured
+            .filter(|_| q.budgets.affords(Disturbance::Replay))
+            .map(|message| canonical(&q, message));
+        // With nothing left but replies to ignore, nobody asks who is still there.
+        if !self.is_live(&q) {
+            q.open = [true; 2];
+        }
+        // Without a deadline to come, now or later, nothing depends on the clock.
+        if !self.can_ask(&q) && q.slots_where(Confirmation::is_pending) == [None; 2] {
+            q.clock = 0;
+        }
+        q
+    }
+
+    /// What still matters of the sessions: nothing, once nothing of them is pending, in flight or to come.
+    fn forget_sessions(&self, q: &mut State) {
+        let can_ask = self.can_ask(q);
+        for session in SessionName::ALL {
+            if !can_ask && !self.is_busy(q, session) {
+                q.sessions[session.index()] = Session::STARTED;
+            } else if let SessionStatus::Ended(outcome) = &mut q.sessions[session.index()].status {
+                *outcome = SessionOutcome::Completed;
+            }
+        }
+        let [first, second] = q.confirmations;
+        if !first.is_pending() && !second.is_pending() && second.phase != Phase::Accepted {
+            q.confirmations[Slot::Second.index()].session = SessionName::A;
+        }
+    }
+
+    /// What can still be spent, and therefore matters.
+    fn forget_budgets(&self, q: &mut State) {
+        let can_ask = self.can_ask(q);
+        let live = self.is_live(q);
+        let pending = q.slots_where(Confirmation::is_pending) != [None; 2];
+        let undecided = Slot::ALL.into_iter().any(|slot| {
+            let may = q.confirmation(slot).may_decide.contains(&true);
+            q.confirmation(slot).is_pending() && (may || q.outbox.contains(Item::Asked(slot)))
+        });
+        let open = q.open.contains(&true);
+        for kind in Disturbance::ALL {
+            let possible = match kind {
+                Disturbance::Duplicate
+                | Disturbance::Lose
+                | Disturbance::Forge
+                | Disturbance::Cancel => can_ask || pending,
+                Disturbance::Distort => open && (can_ask || undecided),
+                Disturbance::Replay => can_ask || pending || live && q.captured.is_some(),
+                Disturbance::Close => open && live,
+                Disturbance::Crash => live,
+            };
+            if !possible {
+                q.budgets.each[kind as usize] = 0;
+            }
+        }
+        if q.budgets.total == 0 {
+            q.budgets.each = [0; 8];
+        }
+        q.budgets.total = q.budgets.total.min(q.budgets.each.iter().sum());
+    }
+}
+
+/// What still matters of a confirmation.
+fn confirmation(state: &State, slot: Slot) -> Confirmation {
+    let full = state.confirmation(slot);
+    let mut kept = Confirmation {
+        session: full.session,
+        ..Confirmation::UNASKED
+    };
+    match full.phase {
+        Phase::Unasked => return *full,
+        // Of the class, what its resolution depends on; of the times, the deadline; of the subscribers, who can decide.
+        Phase::Pending => {
+            kept.phase = Phase::Pending;
+            kept.class = class(full.class);
+            kept.timeout = full.deadline();
+            for subscriber in Subscriber::ALL {
+                kept.may_decide[subscriber.index()] = state.can_decide(subscriber, slot);
+            }
+        }
+        // In flight: its session's end, a crash and its tool's completion are still to come.
+        Phase::Accepted if state.session(full.session).is_active() => {
+            kept.phase = Phase::Accepted;
+            kept.fate = Fate::Accepted;
+            kept.runs = full.runs;
+            kept.invoked = 1;
+        }
+        // A used token, and nothing more.
+        Phase::Accepted | Phase::Finished | Phase::Rejected => {
+            kept.phase = Phase::Rejected;
+            kept.fate = Fate::Rejected;
+        }
+        Phase::Cancelled => {
+            kept.phase = Phase::Cancelled;
+            kept.fate = Fate::Cancelled;
+        }
+    }
+    kept
+}
+
+/// The class that stands for all with this default and these allowed replies: where the default is reject the gravest, so
+/// that what is said of grave actions is said of something.
+fn class(full: Class) -> Class {
+    let (risk, irreversible) = match full.default {
+        Decision::Accept => (Risk::Low, false),
+        Decision::Reject => (Risk::High, true),
+    };
+    Class {
+        risk,
+        irreversible,
+        ..full
+    }
+}
+
+/// Which of two subscribers is still to decide no longer matters once neither can close.
+fn forget_subscribers(q: &mut State) {
+    if q.open == [true; 2] && !q.budgets.affords(Disturbance::Close) {
+        for confirmation in &mut q.confirmations {
+            confirmation
+                .may_decide
+                .sort_unstable_by(|one, other| other.cmp(one));
+        }
+    }
+}
+
+/// The messages, each as the one that stands for all that come to the same.
+fn network(q: &State) -> Network {
+    let mut network = Network::default();
+    for message in q.network.messages() {
+        network.add(canonical(q, message));
+    }
+    network
+}
+
+/// What the message can still come to.
+fn verdict(q: &State, message: Message) -> Verdict {
+    let slot = match message.token {
+        Token::Of(slot) if message.shape != Shape::Malformed => slot,
+        Token::Of(_) => return Verdict::Malformed,
+        Token::Guessed => return Verdict::Unissued,
+    };
+    let confirmation = q.confirmation(slot);
+    let known = known_sender(message);
+    match confirmation.phase {
+        Phase::Cancelled => Verdict::Cancelled,
+        Phase::Unasked | Phase::Accepted | Phase::Finished | Phase::Rejected => Verdict::Used,
+        Phase::Pending if confirmation.deadline() <= q.clock => Verdict::Used,
+        Phase::Pending if message.claimed >= confirmation.deadline().cast_signed() => Verdict::Late,
+        Phase::Pending if !known => Verdict::Stranger,
+        Phase::Pending if !q.is_open(message.sender) => Verdict::Closed,
+        Phase::Pending => Verdict::Judged,
+    }
+}
+
+/// Whether the transport vouches for the sender under the name that it gives; a courtesy notice depends on that.
+fn known_sender(message: Message) -> bool {
+    message.authenticated && message.shape != Shape::Impostor
+}
+
+/// The message that stands for all that come to the same.
+fn canonical(q: &State, message: Message) -> Message {
+    let plain = Message {
+        token: message.token,
+        decision: Decision::Accept,
+        claimed: EARLIEST_CLAIM,
+        sender: Subscriber::Capable,
+        authenticated: known_sender(message),
+        shape: Shape::Plain,
+    };
+    match verdict(q, message) {
+        Verdict::Malformed => Message {
+            token: Token::Of(Slot::First),
+            authenticated: true,
+            shape: Shape::Malformed,
+            ..plain
+        },
+        Verdict::Unissued => Message {
+            authenticated: true,
+            ..plain
+        },
+        Verdict::Used => Message {
+            token: first_alike(q, message.token, is_used),
+            ..plain
+        },
+        Verdict::Cancelled => {
+            let cancelled = |confirmation: &Confirmation| confirmation.phase == Phase::Cancelled;
+            Message {
+                token: first_alike(q, message.token, cancelled),
+                authenticated: true,
+                ..plain
+            }
+        }
+        Verdict::Late => Message {
+            claimed: LATEST_CLAIM,
+            ..plain
+        },
+        Verdict::Stranger => plain,
+        Verdict::Closed => Message {
+            sender: message.sender,
+            ..plain
+        },
+        Verdict::Judged => Message {
+            decision: message.decision,
+            sender: sender(q, message.sender),
+            shape: message.shape,
+            ..plain
+        },
+    }
+}
+
+/// A resolved confirmation that is not cancelled: its token is used.
+fn is_used(confirmation: &Confirmation) -> bool {
+    matches!(
+        confirmation.phase,
+        Phase::Accepted | Phase::Finished | Phase::Rejected
+    )
+}
+
+/// The first token of a confirmation that is as this one's, so that messages on dead tokens are alike.
+fn first_alike(q: &State, token: Token, alike: impl Fn(&Confirmation) -> bool) -> Token {
+    let Token::Of(own) = token else { return token };
+    let first = q.slots_where(&alike).into_iter().flatten().next();
+    Token::Of(first.filter(|_| alike(q.confirmation(own))).unwrap_or(own))
+}
+
+/// Senders are alike once neither subscription can close any more.
+fn sender(q: &State, sender: Subscriber) -> Subscriber {
+    if !q.budgets.affords(Disturbance::Close) && q.is_open(Subscriber::Capable) {
+        Subscriber::Capable
+    } else {
+        sender
+    }
+}

@@ -1,0 +1,156 @@
+//! What resolves a confirmation, and what follows from it.
+//!
+//! The one thing to know: everything that happens to an action goes through [`Turn::resolve`] or [`Turn::follow_up`],
+//! whether a reply, a deadline, a closing or a cancellation brought it about.
+
+use super::Aaep;
+use super::output::Output;
+use super::readings::CancellationReleases;
+use super::rules::Guard;
+use super::state::{Confirmation, Fate, Item, Phase, State};
+use super::step::{Cause, Turn};
+use super::words::{Decision, Slot};
+
+impl Turn<'_> {
+    /// AAEP-6.4-1: applies the default of everything that is due, by deadline, then by order of issue.
+    pub(super) fn settle(&mut self, spared: Option<Slot>) {
+        if !self.model.rules.has(Guard::ForgetsDefault) {
+            return;
+        }
+        let clock = self.state.clock;
+        let mut due = self
+            .state
+            .slots_where(|confirmation| confirmation.deadline() <= clock);
+        if let [Some(first), Some(second)] = due
+            && self.state.confirmation(second).deadline()
+                < self.state.confirmation(first).deadline()
+        {
+            due.swap(0, 1);
+        }
+        for slot in due
+            .into_iter()
+            .flatten()
+            .filter(|&slot| Some(slot) != spared)
+        {
+            let confirmation = self.state.confirmation(slot);
+            if self.model.timer_runs(&self.state, confirmation) {
+                self.resolve(slot, confirmation.class.default, Cause::Default);
+            }
+        }
+    }
+
+    /// Whether the confirmation keeps its action blocked.
+    pub(super) fn blocks(&self, confirmation: &Confirmation) -> bool {
+        let releases = self.model.reading.cancellation_releases == CancellationReleases::Yes;
+        confirmation.is_pending() || !releases && self.model.timer_runs(&self.state, confirmation)
+    }
+
+    /// A confirmation is decided.
+    pub(super) fn resolve(&mut self, slot: Slot, decision: Decision, cause: Cause) {
+        self.resolved[slot.index()] += 1;
+        self.resolved_by_reply[slot.index()] |= cause == Cause::Reply;
+        self.state.confirmations[slot.index()].by_default = cause == Cause::Default;
+        match decision {
+            Decision::Accept => self.release(slot),
+            Decision::Reject => self.reject(slot),
+        }
+    }
+
+    /// The action is released: the state leaves `awaiting_input`, the tool is announced and the action performed.
+    fn release(&mut self, slot: Slot) {
+        let rules = self.model.rules;
+        let session = self.state.confirmation(slot).session;
+        self.state.confirmations[slot.index()].resolve_to(Phase::Accepted);
+        if self.state.session(session).awaiting_input && self.leaves_awaiting(slot) {
+            self.state.sessions[session.index()].awaiting_input = false;
+            self.emit(Output::CallingTool(session));
+        }
+        // AAEP-A.4-3: accept leads to exactly one tool.invoked.
+        if rules.has(Guard::SkipsInvoked) {
+            self.emit(Output::Invoked(slot));
+        }
+        if !rules.has(Guard::InvokesTwice) {
+            self.emit(Output::Invoked(slot));
+        }
+        self.emit(Output::Perform(slot));
+        // AAEP-6.9-2: one authorisation, one performance.
+        if !rules.has(Guard::PerformsTwice) {
+            self.emit(Output::Perform(slot));
+        }
+    }
+
+    /// The action is not to be performed, and that is told (AAEP-6.1-2, AAEP-6.1-3).
+    fn reject(&mut self, slot: Slot) {
+        let rules = self.model.rules;
+        self.state.confirmations[slot.index()].resolve_to(Phase::Rejected);
+        if rules.has(Guard::DropsSilently) {
+            self.follow_up(slot);
+        }
+        // AAEP-A.4-4: reject leads to no tool.invoked.
+        if !rules.has(Guard::InvokesRejected) {
+            self.emit(Output::Invoked(slot));
+        }
+        // AAEP-6.1-1: nor to a performance.
+        if !rules.has(Guard::PerformsRejected) {
+            self.emit(Output::Perform(slot));
+        }
+    }
+
+    /// The one `state.changed` that reflects a rejected or cancelled action.
+    pub(super) fn follow_up(&mut self, slot: Slot) {
+        if self.leaves_awaiting(slot) {
+            self.state.sessions[self.state.confirmation(slot).session.index()].awaiting_input =
+                false;
+            self.emit(Output::FollowUpLeaving(slot));
+        } else {
+            self.emit(Output::FollowUpStaying(slot));
+        }
+    }
+
+    /// AAEP-A.4-2: the state leaves `awaiting_input` with the last pending confirmation of the session, and not before
+    /// (AAEP-A.2-2).
+    fn leaves_awaiting(&self, resolved: Slot) -> bool {
+        let rules = self.model.rules;
+        let session = self.state.confirmation(resolved).session;
+        let last = !self.state.has_pending(session, Some(resolved));
+        rules.has(Guard::StaysAwaiting) && (last || !rules.has(Guard::LeavesEarly))
+    }
+
+    /// Puts an output out, and into the outbox if it waits there under its own name.
+    pub(super) fn emit(&mut self, output: Output) {
+        self.required.push(output);
+        if let Some(item) = Item::of(output) {
+            self.overflowed |= !self.state.outbox.push(item);
+        }
+        if let Output::Invoked(slot) = output {
+            let invoked = &mut self.state.confirmations[slot.index()].invoked;
+            *invoked = (*invoked + 1).min(2);
+        }
+    }
+}
+
+impl Aaep {
+    /// Whether the default still waits for the deadline: while pending; under a reading or with a rule left out also after
+    /// the confirmation was cancelled by itself.
+    pub(super) fn timer_runs(&self, state: &State, confirmation: &Confirmation) -> bool {
+        match confirmation.phase {
+            Phase::Pending => true,
+            Phase::Cancelled => {
+                let kept = self.reading.cancellation_releases == CancellationReleases::No
+                    || !self.rules.has(Guard::DefaultsCancelled);
+                kept && state.session(confirmation.session).is_active()
+            }
+            Phase::Unasked | Phase::Accepted | Phase::Finished | Phase::Rejected => false,
+        }
+    }
+}
+
+impl Fate {
+    /// The fate that a decision makes.
+    pub(super) const fn of(decision: Decision) -> Self {
+        match decision {
+            Decision::Accept => Self::Accepted,
+            Decision::Reject => Self::Rejected,
+        }
+    }
+}

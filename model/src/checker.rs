@@ -1,0 +1,314 @@
+//! Searches: the exhaustive one, the one for shortest runs, and the one that leaves rules out.
+//!
+//! The one thing to know: the exhaustive search is stateright's, depth first, and keeps 64-bit fingerprints only: with
+//! 10 million states the chance that it misses one is about 2 in a million. Shortest runs come from a breadth-first
+//! search of our own, which finds the shortest of every property in one pass, because it sees steps and not only states.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use stateright::{Checker, Model};
+
+/// A model whose invariants are judged in its steps, so that a state carries which of them were broken.
+pub trait Protocol:
+    Model<State: Copy + Hash + PartialEq + Send + Sync, Action: Copy + PartialEq + Send + Sync>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+{
+    /// The invariants; a state's broken ones are a mask over these places.
+    fn invariants(&self) -> Vec<PropertyText>;
+
+    /// The witnesses; a step's are a mask over these places.
+    fn witnesses(&self) -> Vec<PropertyText>;
+
+    /// The invariants that were broken on the way to this state.
+    fn broken(&self, state: &Self::State) -> u64;
+
+    /// The state that the search goes on from, and what the step witnesses; nothing if the action is not enabled.
+    fn take(&self, state: &Self::State, action: Self::Action) -> Option<(Self::State, u64)>;
+
+    /// What was witnessed by every search with this model so far.
+    fn witnessed(&self) -> u64;
+
+    /// A step in words.
+    fn describe(&self, before: &Self::State, action: Self::Action, after: &Self::State)
+    -> StepText;
+}
+
+/// What there is to say about a property.
+#[derive(Clone, Copy, Debug)]
+pub struct PropertyText {
+    /// Its name: the chief clause, and the rule in words.
+    pub name: &'static str,
+    /// The clauses that it states.
+    pub clauses: &'static [&'static str],
+}
+
+/// A step in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepText {
+    /// When, such as `t=0`.
+    pub at: String,
+    /// Who acts.
+    pub actor: String,
+    /// What they do.
+    pub action: String,
+    /// What changes and comes out by it.
+    pub changes: Vec<String>,
+}
+
+/// Whether a property is to hold always or sometimes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// In every state: an invariant.
+    Always,
+    /// On some step: a witness.
+    Sometimes,
+}
+
+/// A property and whether it holds.
+#[derive(Clone, Debug)]
+pub struct PropertyVerdict {
+    /// Its name.
+    pub name: &'static str,
+    /// The clauses that it states.
+    pub clauses: &'static [&'static str],
+    /// Always or sometimes.
+    pub kind: Kind,
+    /// Whether it holds.
+    pub holds: bool,
+    /// The shortest counterexample of a broken invariant, the last step being the bad one.
+    pub steps: Vec<StepText>,
+}
+
+/// What an exhaustive search found.
+#[derive(Clone, Debug)]
+pub struct CheckReport {
+    /// States that differ.
+    pub unique_states: usize,
+    /// States that were generated, the start included: one more than the transitions. Complete only if all invariants hold.
+    pub transitions: usize,
+    /// The length of the longest run that the search walked, in states.
+    pub depth: usize,
+    /// Every property, the invariants first.
+    pub properties: Vec<PropertyVerdict>,
+}
+
+impl CheckReport {
+    /// Whether all properties hold.
+    pub fn holds(&self) -> bool {
+        self.properties.iter().all(|property| property.holds)
+    }
+}
+
+/// Searches the whole graph; `progress` is told the number of states so far, several times a second.
+///
+/// A broken invariant is explained by its shortest counterexample.
+pub fn check<P: Protocol>(model: &P, mut progress: impl FnMut(usize)) -> CheckReport {
+    let checker = model.clone().checker().spawn_dfs();
+    while !checker.is_done() {
+        progress(checker.unique_state_count());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let checker = checker.join();
+    let (unique_states, transitions) = (checker.unique_state_count(), checker.state_count());
+    let depth = checker.max_depth();
+    // The exhaustive search stops at the first broken invariant, so another one has to say which are broken.
+    let shortest = if checker.discoveries().is_empty() {
+        Shortest {
+            broken: BTreeMap::new(),
+            witnessed: model.witnessed(),
+        }
+    } else {
+        shortest_runs(model, Limit::default())
+    };
+    let properties = verdicts(model, &shortest);
+    CheckReport {
+        unique_states,
+        transitions,
+        depth,
+        properties,
+    }
+}
+
+/// Every property with its verdict.
+fn verdicts<P: Protocol>(model: &P, shortest: &Shortest<P>) -> Vec<PropertyVerdict> {
+    let always = model
+        .invariants()
+        .into_iter()
+        .enumerate()
+        .map(|(place, text)| {
+            let run = shortest.broken.get(&place);
+            let steps = run
+                .map(|actions| describe_run(model, actions))
+                .unwrap_or_default();
+            PropertyVerdict {
+                name: text.name,
+                clauses: text.clauses,
+                kind: Kind::Always,
+                holds: run.is_none(),
+                steps,
+            }
+        });
+    let sometimes = model
+        .witnesses()
+        .into_iter()
+        .enumerate()
+        .map(|(place, text)| PropertyVerdict {
+            name: text.name,
+            clauses: text.clauses,
+            kind: Kind::Sometimes,
+            holds: shortest.witnessed & 1 << place != 0,
+            steps: Vec::new(),
+        });
+    always.chain(sometimes).collect()
+}
+
+/// How far a breadth-first search goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// The longest runs that it looks at, in steps.
+    pub steps: usize,
+    /// The most states that it keeps; it stops before the step that would begin beyond it.
+    pub states: usize,
+}
+
+impl Default for Limit {
+    /// No limit.
+    fn default() -> Self {
+        Self {
+            steps: usize::MAX,
+            states: usize::MAX,
+        }
+    }
+}
+
+/// The shortest runs that a breadth-first search found.
+#[derive(Clone, Debug)]
+pub struct Shortest<P: Protocol> {
+    /// For each broken invariant, by its place, the shortest run that breaks it.
+    pub broken: BTreeMap<usize, Vec<P::Action>>,
+    /// What was witnessed.
+    pub witnessed: u64,
+}
+
+/// Searches breadth first for the shortest run to each broken invariant. A run is not followed beyond its first breach of
+/// a kind that was known already: it would only break more.
+pub fn shortest_runs<P: Protocol>(model: &P, limit: Limit) -> Shortest<P> {
+    let mut search = BreadthFirst::new(model);
+    let mut steps = 0;
+    while !search.frontier.is_empty() && steps < limit.steps && search.nodes.len() < limit.states {
+        search.advance(model);
+        steps += 1;
+    }
+    Shortest {
+        broken: search.broken,
+        witnessed: search.witnessed,
+    }
+}
+
+/// A state that was found, and how.
+struct Node<P: Protocol> {
+    state: P::State,
+    /// The place of the state before, and the action that led here; nothing at the start.
+    from: Option<(usize, P::Action)>,
+}
+
+/// A breadth-first search in progress.
+struct BreadthFirst<P: Protocol> {
+    nodes: Vec<Node<P>>,
+    seen: BTreeSet<u64>,
+    frontier: Vec<usize>,
+    broken: BTreeMap<usize, Vec<P::Action>>,
+    witnessed: u64,
+}
+
+impl<P: Protocol> BreadthFirst<P> {
+    /// At the start.
+    fn new(model: &P) -> Self {
+        let nodes: Vec<_> = model
+            .init_states()
+            .into_iter()
+            .map(|state| Node { state, from: None })
+            .collect();
+        let seen = nodes.iter().map(|node| fingerprint(&node.state)).collect();
+        let frontier = (0..nodes.len()).collect();
+        Self {
+            nodes,
+            seen,
+            frontier,
+            broken: BTreeMap::new(),
+            witnessed: 0,
+        }
+    }
+
+    /// Takes every step from every state of the frontier.
+    fn advance(&mut self, model: &P) {
+        let mut actions = Vec::new();
+        for place in std::mem::take(&mut self.frontier) {
+            let state = self.nodes[place].state;
+            model.actions(&state, &mut actions);
+            for action in actions.drain(..) {
+                let Some((next, witnessed)) = model.take(&state, action) else {
+                    continue;
+                };
+                self.witnessed |= witnessed;
+                if self.seen.insert(fingerprint(&next)) {
+                    self.nodes.push(Node {
+                        state: next,
+                        from: Some((place, action)),
+                    });
+                    self.frontier.push(self.nodes.len() - 1);
+                    self.record(model, &state, &next);
+                }
+            }
+        }
+    }
+
+    /// Keeps the run to the state found last for every invariant that it is the first to break.
+    fn record(&mut self, model: &P, before: &P::State, after: &P::State) {
+        let newly = model.broken(after) & !model.broken(before);
+        for bit in (0..64).filter(|bit| newly & 1 << bit != 0) {
+            if !self.broken.contains_key(&bit) {
+                let run = self.run_to(self.nodes.len() - 1);
+                self.broken.insert(bit, run);
+            }
+        }
+    }
+
+    /// The actions that lead to a state.
+    fn run_to(&self, mut place: usize) -> Vec<P::Action> {
+        let mut run = Vec::new();
+        while let Some((before, action)) = self.nodes[place].from {
+            run.push(action);
+            place = before;
+        }
+        run.reverse();
+        run
+    }
+}
+
+/// A state in 64 bits, the same in every run of the program.
+fn fingerprint(state: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    state.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A run from the start, in words.
+pub fn describe_run<P: Protocol>(model: &P, actions: &[P::Action]) -> Vec<StepText> {
+    let mut texts = Vec::new();
+    for mut state in model.init_states().into_iter().take(1) {
+        for &action in actions {
+            let Some((next, _)) = model.take(&state, action) else {
+                break;
+            };
+            texts.push(model.describe(&state, action, &next));
+            state = next;
+        }
+    }
+    texts
+}
