@@ -58,8 +58,12 @@ pub enum Input {
     FinishTool {
         /// The session of the action.
         session_id: SessionId,
-        /// The action that ran. Where several calls of it are in flight, the one asked for first has come back.
+        /// The action that ran.
         action: ActionId,
+        /// Which call of it, as told when it was released. An action that is asked for again while its tool still
+        /// runs has several; where this is absent, the one asked for first has come back.
+        #[serde(default)]
+        tool_call_id: Option<ToolCallId>,
         /// How it came out.
         status: ToolStatus,
     },

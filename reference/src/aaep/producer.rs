@@ -160,8 +160,9 @@ impl Call<'_> {
             Input::FinishTool {
                 session_id,
                 action,
+                tool_call_id,
                 status,
-            } => self.finish_tool(&session_id, &action, status),
+            } => self.finish_tool(&session_id, &action, tool_call_id.as_ref(), status),
             Input::EndSession {
                 session_id,
                 outcome,
@@ -426,16 +427,20 @@ impl Call<'_> {
         &mut self,
         session_id: &SessionId,
         action: &ActionId,
+        tool_call_id: Option<&ToolCallId>,
         status: ToolStatus,
     ) -> Result<(), Refusal> {
         // AAEP-A.3-2: no completion without an invocation. An ended session has nothing in flight.
         let in_flight = self.confirmations.in_flight_in(session_id);
-        let is_the_action =
-            |number: &ConfirmationNumber| self.question(*number).action.id == *action;
+        let is_the_call = |number: &ConfirmationNumber| {
+            let question = self.question(*number);
+            question.action.id == *action
+                && tool_call_id.is_none_or(|id| question.tool_call_id == *id)
+        };
         let number = in_flight
             .iter()
             .copied()
-            .find(is_the_action)
+            .find(is_the_call)
             .ok_or(Refusal::NothingToFinish)?;
         self.confirmations
             .transition(number, Phase::finish)

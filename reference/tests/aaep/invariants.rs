@@ -172,6 +172,7 @@ fn input(happening: Happening, stage: &Stage) -> Input {
         Happening::Finish { session, action } => Input::FinishTool {
             session_id: session_named(session),
             action: action_id(&format!("a{action}")),
+            tool_call_id: None,
             status: ToolStatus::Success,
         },
         Happening::End(second, outcome) => Input::EndSession {

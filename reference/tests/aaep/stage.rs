@@ -231,6 +231,7 @@ pub fn finish(action: &str) -> Input {
     Input::FinishTool {
         session_id: session("sess_a"),
         action: action_id(action),
+        tool_call_id: None,
         status: ToolStatus::Success,
     }
 }

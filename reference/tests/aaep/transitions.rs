@@ -1,12 +1,13 @@
 //! Every transition of the protocol: what comes out, in which order, and what is refused.
 
 use countersign_reference::aaep::{
-    Authority, Decision, Input, Phase, Refusal, ReplyToken, SessionOutcome, Settings,
+    Authority, Decision, Input, Phase, Refusal, ReplyToken, SessionOutcome, Settings, ToolCallId,
+    ToolStatus,
 };
 
 use crate::stage::{
-    ACCEPTED, DEADLINE, REJECTED, Stage, ask, ask_accepting, cancel, end, finish, session, start,
-    subscribe, unsubscribe,
+    ACCEPTED, DEADLINE, REJECTED, Stage, action_id, ask, ask_accepting, cancel, end, finish,
+    session, start, subscribe, unsubscribe,
 };
 
 const OUTCOMES: [SessionOutcome; 3] = [
@@ -275,6 +276,25 @@ fn two_calls_of_one_action_come_back_in_order() {
         outputs[0]["emit"]["tool_call_id"].clone()
     });
     assert_eq!(ids, ["call_0", "call_1"]);
+}
+
+/// AAEP-A.3-4: a call that is named by its id comes back by itself, and only once (AAEP-A.3-2).
+#[test]
+fn a_call_named_by_its_id_comes_back_before_an_earlier_one() {
+    let mut stage = Stage::new();
+    for _ in 0..2 {
+        let token = stage.asks(ask("a1"));
+        stage.replies(&token, Decision::Accept);
+    }
+    let second = || Input::FinishTool {
+        session_id: session("sess_a"),
+        action: action_id("a1"),
+        tool_call_id: Some(ToolCallId::parse("call_1").expect("well-formed")),
+        status: ToolStatus::Success,
+    };
+    let outputs = serde_json::to_value(stage.outputs(second())).expect("serialises");
+    assert_eq!(outputs[0]["emit"]["tool_call_id"], "call_1");
+    assert_eq!(stage.refuses(second()), Refusal::NothingToFinish);
 }
 
 /// AAEP-A.3-1, AAEP-6.8-2: the end of a session withdraws what has not come back; a completed one also completes it.

@@ -144,6 +144,7 @@ fn an_accepted_question_on_the_wire() {
     let finish = Input::FinishTool {
         session_id: session("sess_a"),
         action: action_id("a1"),
+        tool_call_id: None,
         status: ToolStatus::Timeout,
     };
     assert_eq!(

@@ -86,6 +86,10 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
             "finish_tool" => Input::FinishTool {
                 session_id: fields.required("session_id")?.word()?,
                 action: fields.required("action")?.word()?,
+                tool_call_id: fields
+                    .optional("tool_call_id")
+                    .map(Field::word)
+                    .transpose()?,
                 status: fields.required("status")?.word()?,
             },
             "end_session" => Input::EndSession {
