@@ -18,15 +18,7 @@ impl Turn<'_> {
             return;
         }
         let clock = self.state.clock;
-        let mut due = self
-            .state
-            .slots_where(|confirmation| confirmation.deadline() <= clock);
-        if let [Some(first), Some(second)] = due
-            && self.state.confirmation(second).deadline()
-                < self.state.confirmation(first).deadline()
-        {
-            due.swap(0, 1);
-        }
+        let due = self.by_deadline(|confirmation| confirmation.deadline() <= clock);
         for slot in due
             .into_iter()
             .flatten()
@@ -37,6 +29,18 @@ impl Turn<'_> {
                 self.resolve(slot, confirmation.class.default, Cause::Default);
             }
         }
+    }
+
+    /// The slots of these confirmations, the one with the earlier deadline first.
+    pub(super) fn by_deadline(&self, which: impl Fn(&Confirmation) -> bool) -> [Option<Slot>; 2] {
+        let mut slots = self.state.slots_where(which);
+        if let [Some(first), Some(second)] = slots
+            && self.state.confirmation(second).deadline()
+                < self.state.confirmation(first).deadline()
+        {
+            slots.swap(0, 1);
+        }
+        slots
     }
 
     /// Whether the confirmation keeps its action blocked.

@@ -342,12 +342,9 @@ impl Turn<'_> {
             EarlyDefaultOnClose::AsDefault => (true, true),
             EarlyDefaultOnClose::Never => (false, false),
         };
-        for slot in self
-            .state
-            .slots_where(Confirmation::is_pending)
-            .into_iter()
-            .flatten()
-        {
+        // As on timeout, so in the order of the deadlines.
+        let pending = self.by_deadline(Confirmation::is_pending);
+        for slot in pending.into_iter().flatten() {
             let default = self.state.confirmation(slot).class.default;
             let applies = match default {
                 Decision::Reject => rejects && rules.has(Guard::IgnoresClosing),
