@@ -3,7 +3,11 @@
 //!
 //! Data flows one way: text → clause → (model, reference) → comparison → report.
 
+pub mod clause;
 pub mod cli;
+pub mod conform;
+pub mod harness;
 pub mod lint;
+pub mod report;
 pub mod schema;
 pub mod serve;

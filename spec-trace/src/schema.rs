@@ -12,9 +12,6 @@ use crate::cli::{Answer, Format, Status};
 pub struct Args {
     /// The message to print the schema of; the names are listed where this is absent
     pub name: Option<String>,
-    /// How to list the names; a schema is JSON either way
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
 }
 
 /// The JSON Schema (draft 2020-12) of one message.
@@ -40,14 +37,14 @@ pub struct UnknownSchema {
     pub name: String,
 }
 
-/// Prints one schema, or lists the names of all.
+/// Prints one schema, which is JSON in either format, or lists the names of all.
 ///
 /// # Errors
 ///
 /// [`UnknownSchema`] where no schema has the name.
-pub fn run(arguments: &Args) -> miette::Result<Answer> {
+pub fn run(arguments: &Args, format: Format) -> miette::Result<Answer> {
     let Some(name) = &arguments.name else {
-        return Ok(list(arguments.format));
+        return Ok(list(format));
     };
     let schema = find(name).ok_or_else(|| UnknownSchema { name: name.clone() });
     let schema = schema.into_diagnostic()?;

@@ -564,7 +564,7 @@ fn validator_misreads_digits(message: &[u8]) -> bool {
 
 fn run(name: Option<&str>, format: Format) -> miette::Result<countersign_spec_trace::cli::Answer> {
     let name = name.map(str::to_owned);
-    schema::run(&Args { name, format })
+    schema::run(&Args { name }, format)
 }
 
 #[test]

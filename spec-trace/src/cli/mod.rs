@@ -3,8 +3,116 @@
 //! Each command is a module with an `Args` struct and a `run` that returns what to print and how it went. Nothing below
 //! this module prints to stdout or ends the process.
 
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod ablate;
 mod answer;
-pub mod progress;
-pub mod table;
+pub mod arguments;
+mod check;
+mod progress;
+mod table;
+mod verify;
 
 pub use answer::{Answer, Format, Status};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign                                      the main job: check the model, compare every edge
+  countersign check aaep --without AAEP-6.3.4-3    what goes wrong when a token may be used twice
+  countersign lint capture.jsonl                   judge a recorded stream
+  countersign clauses AAEP-6.3.4-4                 a rule, and everything that states, carries out or tests it
+  producer | countersign lint - --format json      the same for a program
+
+Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable input, 3 inconclusive.";
+
+/// The executable specification of agent confirmation protocols.
+#[derive(Parser)]
+#[command(name = "countersign", version, about, after_help = EXAMPLES)]
+struct Cli {
+    /// How to print the result
+    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check the model, then compare model and executor on every edge (the default command)
+    Verify(verify::Args),
+    /// Check a protocol's model: each property, with counterexamples as numbered steps
+    Check(check::Args),
+    /// Leave out each rule in turn: what breaks, and the shortest run that shows it
+    Ablate(ablate::Args),
+    /// Judge a recorded AAEP stream
+    Lint(crate::lint::command::LintArgs),
+    /// List the clauses, or explain one: level, gist, source, and what states, carries out and tests it
+    Clauses(crate::clause::command::ClausesArgs),
+    /// Print a JSON Schema of the wire format
+    Schema(crate::schema::Args),
+    /// Run the reference as a live implementation
+    Serve(crate::serve::Args),
+}
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let format = cli.format;
+    let command = cli
+        .command
+        .unwrap_or_else(|| Command::Verify(verify::Args::default()));
+    let result = match command {
+        Command::Verify(args) => verify::run(&args, format),
+        Command::Check(args) => check::run(&args, format),
+        Command::Ablate(args) => ablate::run(&args, format),
+        Command::Lint(args) => lint(&args, format),
+        Command::Clauses(args) => crate::clause::command::run(&args, format),
+        Command::Schema(args) => crate::schema::run(&args, format),
+        Command::Serve(args) => crate::serve::run(&args),
+    };
+    match result {
+        Ok(answer) => print(&answer),
+        Err(report) => {
+            eprintln!("error: {report:?}");
+            ExitCode::from(Status::Unusable.code())
+        }
+    }
+}
+
+/// `countersign lint`: a stream that cannot be read is an error, everything else a verdict.
+fn lint(args: &crate::lint::command::LintArgs, format: Format) -> miette::Result<Answer> {
+    use crate::lint::report::Verdict;
+    let report = crate::lint::command::run(args).map_err(miette::Report::msg)?;
+    Ok(Answer {
+        text: match format {
+            Format::Text => report.render_text(),
+            Format::Json => format!("{:#}\n", report.to_json()),
+        },
+        status: match report.verdict {
+            Verdict::Conforming => Status::Holds,
+            Verdict::Violating => Status::Violated,
+            Verdict::Inconclusive => Status::Inconclusive,
+        },
+    })
+}
+
+/// Writes the answer. A reader that has gone away (`countersign … | head`) is no error.
+fn print(answer: &Answer) -> ExitCode {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(answer.text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Ok(()) => ExitCode::from(answer.status.code()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::from(answer.status.code())
+        }
+        Err(error) => {
+            eprintln!("error: cannot write the result: {error}");
+            ExitCode::from(Status::Unusable.code())
+        }
+    }
+}

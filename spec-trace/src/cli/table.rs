@@ -48,6 +48,12 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// A rate in millions: `1.31 M`.
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+pub fn per_second(count: u64, seconds: f64) -> String {
+    format!("{:.2} M", count as f64 / seconds.max(1e-9) / 1e6)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

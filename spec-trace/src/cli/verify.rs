@@ -1,0 +1,185 @@
+//! `countersign verify`, the main job: the model is checked, then every edge of it is compared with the executor.
+
+use std::time::Instant;
+
+use countersign_model::aaep::Aaep;
+use countersign_model::aaep::bounds::Bounds;
+use countersign_model::checker::{self, Kind};
+
+use super::arguments::{Protocol, preset};
+use super::progress::Progress;
+use super::table::{self, Align, grouped};
+use super::{Answer, Format, Status};
+use crate::clause;
+use crate::conform::aaep::AaepBridge;
+use crate::conform::edges::{self, Scope, Walk};
+use crate::report::{Verified, divergence_text, property_text, unmet};
+
+/// The arguments of `countersign verify`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// Only this protocol; all of them where this is absent
+    #[arg(long, value_enum)]
+    protocol: Option<Protocol>,
+    /// How far the model goes: small, default or large
+    #[arg(long, default_value = "default", value_parser = preset)]
+    bounds: Bounds,
+}
+
+impl Default for Args {
+    fn default() -> Self {
+        Self {
+            protocol: None,
+            bounds: Bounds::DEFAULT,
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Bounds that are out of range.
+pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+    let protocols = args
+        .protocol
+        .map_or_else(|| Protocol::ALL.to_vec(), |one| vec![one]);
+    let mut verified = Vec::new();
+    for protocol in protocols {
+        verified.push(match protocol {
+            Protocol::Aaep => verify_aaep(args.bounds)?,
+        });
+    }
+    let status = status(&verified);
+    Ok(match format {
+        Format::Text => Answer {
+            text: text(&verified),
+            status,
+        },
+        Format::Json => {
+            let protocols: Vec<_> = verified.iter().map(Verified::json).collect();
+            Answer::json(&serde_json::json!({ "protocols": protocols }), status)
+        }
+    })
+}
+
+/// A violation outweighs what was not exercised.
+fn status(verified: &[Verified]) -> Status {
+    let broken = |one: &Verified| {
+        one.divergences().next().is_some() || unmet(&one.check, Kind::Always).next().is_some()
+    };
+    let exercised =
+        |one: &Verified| one.check.holds() && one.edges.edges > 0 && one.pairs.edges > 0;
+    if verified.iter().any(broken) {
+        Status::Violated
+    } else if !verified.is_empty() && verified.iter().all(exercised) {
+        Status::Holds
+    } else {
+        Status::Inconclusive
+    }
+}
+
+fn verify_aaep(bounds: Bounds) -> miette::Result<Verified> {
+    let model = Aaep::new(bounds).map_err(miette::Report::msg)?;
+    let started = Instant::now();
+    let progress = Progress::counting("aaep: checking the model", "states");
+    let check = checker::check(&model, |states| progress.at(states as u64));
+    let check_seconds = started.elapsed().as_secs_f64();
+    drop(progress);
+
+    // The walk meets the transitions that the search has counted, so how far it has come is known.
+    let transitions = check.transitions as u64;
+    let progress = Progress::of(transitions, "aaep: comparing every edge", "edges");
+    let edges = walk(bounds, Scope::States, &progress)?;
+    drop(progress);
+    let progress = Progress::counting("aaep: comparing every pair at small bounds", "edges");
+    let pairs = walk(Bounds::SMALL, Scope::Pairs, &progress)?;
+    Ok(Verified {
+        protocol: Protocol::Aaep.name(),
+        bounds: bounds.name.to_owned(),
+        check,
+        check_seconds,
+        edges,
+        pairs,
+    })
+}
+
+fn walk(bounds: Bounds, scope: Scope, progress: &Progress) -> miette::Result<Walk> {
+    let bridge = AaepBridge::new(bounds).map_err(miette::Report::msg)?;
+    Ok(edges::walk(&bridge, scope, &|edges| progress.at(edges)))
+}
+
+fn text(verified: &[Verified]) -> String {
+    let head = [
+        "",
+        "",
+        "unique states",
+        "transitions",
+        "transitions/s",
+        "properties",
+        "edges on the executor",
+        "pairs at small bounds",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(verified.iter().map(row));
+    let columns = [Align::Left, Align::Left]
+        .into_iter()
+        .chain([Align::Right; 3])
+        .chain([Align::Left; 3])
+        .collect::<Vec<_>>();
+    let mut text = table::render(&columns, &rows);
+    for one in verified {
+        for property in one
+            .check
+            .properties
+            .iter()
+            .filter(|property| !property.holds)
+        {
+            text.push('\n');
+            text.push_str(&property_text(property));
+        }
+        for divergence in one.divergences() {
+            text.push('\n');
+            text.push_str(&divergence_text(divergence));
+        }
+    }
+    text.push('\n');
+    let tally = clause::coverage::Tally::of(clause::all());
+    text.push_str(&format!("{tally}\n"));
+    text
+}
+
+fn row(one: &Verified) -> Vec<String> {
+    let held = one
+        .check
+        .properties
+        .iter()
+        .filter(|property| property.holds);
+    let (always, sometimes): (Vec<_>, Vec<_>) =
+        held.partition(|property| property.kind == Kind::Always);
+    let verdict = |walk: &Walk, what: &str| {
+        if walk.divergences.is_empty() {
+            format!("{} {what}", grouped(walk.edges))
+        } else {
+            format!(
+                "{} compared, {} diverge",
+                grouped(walk.edges),
+                walk.divergences.len()
+            )
+        }
+    };
+    vec![
+        one.protocol.to_owned(),
+        if one.holds() { "holds" } else { "FAILS" }.to_owned(),
+        grouped(one.check.unique_states as u64),
+        grouped(one.check.transitions as u64),
+        table::per_second(one.check.transitions as u64, one.check_seconds),
+        format!("{} hold, {} seen", always.len(), sometimes.len()),
+        verdict(&one.edges, "agree"),
+        format!(
+            "{}: {}",
+            grouped(one.pairs.nodes),
+            verdict(&one.pairs, "edges agree")
+        ),
+    ]
+}

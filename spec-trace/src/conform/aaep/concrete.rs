@@ -1,0 +1,220 @@
+//! From the model's words to the wire: real ids, real times, real bytes.
+//!
+//! The one thing to know: one tick of the model is one second, so that a timeout of one tick is the shortest that the
+//! protocol has, and a reply can be late by exactly nothing.
+
+use countersign_model::aaep::action::Action;
+use countersign_model::aaep::message::{Message, Shape, Token};
+use countersign_model::aaep::state::State;
+use countersign_model::aaep::words::{
+    AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+};
+use countersign_reference::aaep as executor;
+use countersign_reference::aaep::{ActionId, Input, ReplyToken, SessionId, SubscriptionId};
+use countersign_reference::time::Timestamp;
+
+use super::Host;
+
+/// A tick, in milliseconds.
+const TICK: i64 = 1_000;
+/// The start of every run: 2026-05-24T14:22:20Z.
+const START: i64 = 1_779_632_540_000;
+
+/// What the model's names stand for.
+pub struct World {
+    /// By `SessionName::index`.
+    pub sessions: [SessionId; 2],
+    /// By `Subscriber::index`.
+    pub subscriptions: [SubscriptionId; 2],
+    /// The two actions that there are to ask about.
+    pub actions: [ActionId; 2],
+    /// A token that no producer ever issued.
+    guess: ReplyToken,
+}
+
+impl World {
+    pub(super) fn new() -> Self {
+        let session = |text| SessionId::parse(text).expect("a well-formed session id");
+        let subscription = |text| SubscriptionId::parse(text).expect("a well-formed subscription");
+        let action = |text| ActionId::parse(text).expect("a well-formed action id");
+        Self {
+            sessions: [session("sess_A"), session("sess_B")],
+            subscriptions: [subscription("sub_s1"), subscription("sub_s2")],
+            actions: [action("a1"), action("a2")],
+            guess: ReplyToken::parse("rpl_guessed").expect("a well-formed token"),
+        }
+    }
+
+    /// The time at which the clock stands at this tick.
+    pub fn time(&self, tick: u8) -> Timestamp {
+        Timestamp::from_millis(START + i64::from(tick) * TICK)
+    }
+
+    /// The tick at which the clock stands at this time, if it stands at one.
+    pub fn tick(&self, time: Timestamp) -> Option<u8> {
+        let since_start = time.millis() - START;
+        (since_start % TICK == 0)
+            .then(|| u8::try_from(since_start / TICK).ok())
+            .flatten()
+    }
+
+    /// The call into the executor that a step of the model is; nothing for a step of the world around it.
+    pub(super) fn input(&self, host: &Host, state: &State, action: Action) -> Option<Input> {
+        match action {
+            Action::Ask {
+                session,
+                class,
+                timeout,
+                same_action,
+            } => Some(Input::Confirm(self.ask(
+                host,
+                session,
+                class,
+                timeout,
+                same_action,
+            ))),
+            Action::Deliver { index } => {
+                let message = state.network.get(usize::from(index))?;
+                Some(self.deliver(host, message))
+            }
+            Action::Replay => Some(self.deliver(host, state.captured?)),
+            Action::ServeTimer => Some(Input::Tick),
+            Action::Cancel { slot } => Some(Input::Cancel {
+                reply_token: self.token(host, Token::Of(slot)),
+            }),
+            Action::EndSession { session, outcome } => Some(Input::EndSession {
+                session_id: self.sessions[session.index()].clone(),
+                outcome: match outcome {
+                    SessionOutcome::Completed => executor::SessionOutcome::Completed,
+                    SessionOutcome::Errored => executor::SessionOutcome::Errored,
+                    SessionOutcome::Cancelled => executor::SessionOutcome::Cancelled,
+                },
+            }),
+            Action::Close { subscriber } => Some(Input::Unsubscribe {
+                subscription_id: self.subscriptions[subscriber.index()].clone(),
+            }),
+            Action::FinishTool { slot } => Some(self.finish_tool(host, slot)?),
+            Action::Crash => Some(Input::Restart),
+            // The producer that breaks a rule is the model's own; no call can ask the executor to.
+            Action::Transgress(_)
+            | Action::Decide { .. }
+            | Action::Duplicate { .. }
+            | Action::Lose { .. }
+            | Action::Forge(_)
+            | Action::Tick
+            | Action::CarryOut => None,
+        }
+    }
+
+    fn ask(
+        &self,
+        host: &Host,
+        session: SessionName,
+        class: Class,
+        timeout: u8,
+        same_action: bool,
+    ) -> executor::Ask {
+        let is_second = host.questions[Slot::First.index()].is_some();
+        let action = usize::from(is_second && !same_action);
+        executor::Ask {
+            session_id: self.sessions[session.index()].clone(),
+            action: executor::Action {
+                id: self.actions[action].clone(),
+                tool: "transfer_funds".into(),
+                description: "Transfer 500 to savings".into(),
+                consequence: "The money leaves the account".into(),
+                risk_level: match class.risk {
+                    Risk::Low => executor::RiskLevel::Low,
+                    Risk::Medium => executor::RiskLevel::Medium,
+                    Risk::High => executor::RiskLevel::High,
+                },
+                irreversible: class.irreversible,
+            },
+            timeout_seconds: u64::from(timeout),
+            default_decision: decision(class.default),
+            allowed_replies: match class.allowed {
+                // The default list, once by leaving it out and once in so many words.
+                AllowedReplies::Both if class.irreversible => None,
+                AllowedReplies::Both => Some(vec!["accept".to_owned(), "reject".to_owned()]),
+                AllowedReplies::AcceptOnly => Some(vec!["accept".to_owned()]),
+                AllowedReplies::RejectOnly => Some(vec!["reject".to_owned()]),
+            },
+        }
+    }
+
+    /// The call of this very confirmation comes back, whatever other calls of the same action there are.
+    fn finish_tool(&self, host: &Host, slot: Slot) -> Option<Input> {
+        let names = host.questions[slot.index()].as_ref()?;
+        let asked = host.producer.confirmation(&names.reply_token)?;
+        Some(Input::FinishTool {
+            session_id: asked.question.session_id.clone(),
+            action: asked.question.action.id.clone(),
+            tool_call_id: Some(names.tool_call_id.clone()),
+            status: executor::ToolStatus::Success,
+        })
+    }
+
+    fn deliver(&self, host: &Host, message: Message) -> Input {
+        Input::Deliver {
+            sender: executor::Sender {
+                subscription_id: Some(self.subscriptions[message.sender.index()].clone()),
+                authenticated: message.authenticated,
+            },
+            message: self.bytes(host, message),
+        }
+    }
+
+    /// The bytes of a reply.
+    fn bytes(&self, host: &Host, message: Message) -> Vec<u8> {
+        let named = match message.shape {
+            Shape::Plain | Shape::Malformed | Shape::Modified => message.sender,
+            Shape::Impostor => other(message.sender),
+        };
+        let claimed = Timestamp::from_millis(START + i64::from(message.claimed) * TICK);
+        let reply = format!(
+            r#"{{"type":"confirmation.reply","reply_token":"{}","decision":"{}","subscription_id":"{}","timestamp":"{claimed}""#,
+            self.token(host, message.token),
+            message.decision.name(),
+            self.subscriptions[named.index()],
+        );
+        match message.shape {
+            Shape::Plain | Shape::Impostor => format!("{reply}}}"),
+            Shape::Modified => format!(r#"{reply},"modified_action":{{"amount":300}}}}"#),
+            Shape::Malformed => malform(&reply, message.claimed),
+        }
+        .into_bytes()
+    }
+
+    /// The token of a confirmation that was asked for, and the guess for everything else.
+    fn token(&self, host: &Host, token: Token) -> ReplyToken {
+        let issued = match token {
+            Token::Of(slot) => host.questions[slot.index()].as_ref(),
+            Token::Guessed => None,
+        };
+        issued.map_or_else(|| self.guess.clone(), |names| names.reply_token.clone())
+    }
+}
+
+/// A reply that is not closed yet, made wrong in one of several ways, so that a walk meets them all.
+fn malform(reply: &str, which: i8) -> String {
+    match which.rem_euclid(4) {
+        0 => reply.to_owned(),
+        1 => format!(r#"{reply},"session_id":"sess_A"}}"#),
+        2 => format!(r#"{reply},"decision":"accept"}}"#),
+        _ => format!(r#"{reply},"decided_by":""}}"#),
+    }
+}
+
+fn decision(decision: Decision) -> executor::Decision {
+    match decision {
+        Decision::Accept => executor::Decision::Accept,
+        Decision::Reject => executor::Decision::Reject,
+    }
+}
+
+fn other(subscriber: Subscriber) -> Subscriber {
+    match subscriber {
+        Subscriber::Capable => Subscriber::Forwarder,
+        Subscriber::Forwarder => Subscriber::Capable,
+    }
+}

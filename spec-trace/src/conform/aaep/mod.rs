@@ -1,0 +1,319 @@
+//! The bridge between the two readings of the AAEP confirmation protocol.
+//!
+//! Where to read: [`concrete`] turns a step of the model into an input with real bytes, [`abstraction`] turns what the
+//! executor put out and what it holds back into the model's words. This file compares.
+
+pub mod abstraction;
+pub mod concrete;
+
+use countersign_model::aaep::Aaep;
+use countersign_model::aaep::action::Action;
+use countersign_model::aaep::bounds::{Bounds, BoundsError};
+use countersign_model::aaep::describe::output_text;
+use countersign_model::aaep::output::Output;
+use countersign_model::aaep::rules::Check;
+use countersign_model::aaep::state::Phase;
+use countersign_model::aaep::state::State;
+use countersign_model::aaep::step::Step;
+use countersign_model::aaep::words::{Slot, Subscriber};
+use countersign_model::checker::{Protocol, StepText};
+use countersign_reference::aaep::{
+    Capabilities, Input, Outcome, Producer, ReplyToken, Settings, ToolCallId,
+};
+use countersign_reference::ids::SequentialIds;
+
+use self::abstraction::Unexplained;
+use self::concrete::World;
+use super::{Bridge, Disagreement};
+
+/// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
+pub const FAR: Bounds = Bounds {
+    name: "far",
+    ticks: 8,
+    longest_timeout: 3,
+    under_way: 4,
+    disturbances: [3; 8],
+    disturbances_in_all: 15,
+    ..Bounds::LARGE
+};
+
+/// The AAEP model and executor, side by side.
+pub struct AaepBridge {
+    model: Aaep,
+    world: World,
+    start: Host,
+}
+
+/// The executor, and what the world around it remembers of what it has put out.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// The executor.
+    pub producer: Producer,
+    /// Where it gets its ids.
+    pub ids: SequentialIds,
+    /// The names that the executor gave to each confirmation, by [`Slot::index`].
+    pub questions: [Option<Names>; 2],
+    /// Each session as its events tell it, by `SessionName::index`.
+    pub told: [abstraction::Told; 2],
+}
+
+/// How the executor names a confirmation on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The token that replies carry.
+    pub reply_token: ReplyToken,
+    /// The id of the call that acceptance leads to.
+    pub tool_call_id: ToolCallId,
+}
+
+impl AaepBridge {
+    /// Both sides within these bounds, by the rules and the reading of the specification.
+    ///
+    /// # Errors
+    ///
+    /// A bound that is out of its range.
+    pub fn new(bounds: Bounds) -> Result<Self, BoundsError> {
+        let world = World::new();
+        let start = Host::start(&world);
+        Ok(Self {
+            model: Aaep::new(bounds)?,
+            world,
+            start,
+        })
+    }
+
+    /// The model side.
+    pub fn model(&self) -> &Aaep {
+        &self.model
+    }
+}
+
+impl Host {
+    /// An executor with both sessions started and both subscriptions open, as the model begins.
+    fn start(world: &World) -> Self {
+        let mut host = Self {
+            producer: Producer::new(Settings::default()),
+            ids: SequentialIds::new(),
+            questions: [None, None],
+            told: [abstraction::Told::START; 2],
+        };
+        for session_id in &world.sessions {
+            let session_id = Some(session_id.clone());
+            host.set_up(world, Input::StartSession { session_id });
+        }
+        for subscriber in Subscriber::ALL {
+            let supports_confirmation_reply = subscriber == Subscriber::Capable;
+            host.set_up(
+                world,
+                Input::Subscribe {
+                    subscription_id: world.subscriptions[subscriber.index()].clone(),
+                    capabilities: Capabilities {
+                        supports_confirmation_reply,
+                    },
+                },
+            );
+        }
+        host
+    }
+
+    fn set_up(&mut self, world: &World, input: Input) {
+        let outcome = self.producer.handle(world.time(0), &mut self.ids, input);
+        assert!(
+            outcome.refused.is_none(),
+            "a fresh producer takes new sessions and subscriptions"
+        );
+    }
+
+    /// The slot whose confirmation has this token.
+    fn slot_of_token(&self, token: &ReplyToken) -> Option<Slot> {
+        self.slot_where(|names| names.reply_token == *token)
+    }
+
+    /// The slot whose action is called under this id.
+    fn slot_of_call(&self, call: &ToolCallId) -> Option<Slot> {
+        self.slot_where(|names| names.tool_call_id == *call)
+    }
+
+    fn slot_where(&self, is_it: impl Fn(&Names) -> bool) -> Option<Slot> {
+        Slot::ALL
+            .into_iter()
+            .find(|slot| self.questions[slot.index()].as_ref().is_some_and(&is_it))
+    }
+}
+
+impl Bridge for AaepBridge {
+    type State = State;
+    type Action = Action;
+    type Host = Host;
+
+    fn begin(&self) -> (State, Host) {
+        (self.model.start(), self.start.clone())
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        self.model.enabled(state, actions);
+    }
+
+    fn step(&self, state: &State, host: &mut Host, action: Action) -> Result<State, Disagreement> {
+        let Some(step) = self.model.step(state, action) else {
+            return Err(not_a_call(action));
+        };
+        if action.is_call() {
+            let Some(input) = self.world.input(host, state, action) else {
+                return Err(not_a_call(action));
+            };
+            if action == Action::Crash {
+                host.producer = what_lasts(&host.producer);
+            }
+            let now = self.world.time(state.clock);
+            let outcome = host.producer.handle(now, &mut host.ids, input);
+            let seen = abstraction::outputs(&self.world, host, &outcome)
+                .map_err(|unexplained| disagree_on_wire(&outcome, unexplained))?;
+            self.compare_outputs(state, action, &step, &seen)?;
+            self.compare_states(state, action, &step, host)?;
+        }
+        Ok(self.model.reduced(&step.next))
+    }
+
+    fn identity(&self, host: &Host) -> Vec<u8> {
+        abstraction::identity(&self.world, host)
+    }
+
+    fn describe(&self, state: &State, action: Action) -> StepText {
+        let after = self.model.take(state, action);
+        let after = after.map_or(*state, |(after, _)| after);
+        self.model.describe(state, action, &after)
+    }
+}
+
+impl AaepBridge {
+    /// Nothing came that is neither required nor optional, and everything required came, in order.
+    fn compare_outputs(
+        &self,
+        state: &State,
+        action: Action,
+        step: &Step,
+        seen: &[Output],
+    ) -> Result<(), Disagreement> {
+        let disagree = |clause: Option<&'static str>| Disagreement {
+            // A reply that should have been ignored: the check that it failed says more than what came of it.
+            clause: step
+                .ignored
+                .map(Check::clause)
+                .or(clause)
+                .unwrap_or(CONTRACT),
+            expected: in_words(step.required.as_slice()),
+            actual: in_words(seen),
+        };
+        let mut allowed = step.required.as_slice().to_vec();
+        allowed.extend_from_slice(step.optional.as_slice());
+        for &output in seen {
+            let Some(place) = allowed.iter().position(|other| *other == output) else {
+                let forbidden = self.model.forbidden_by(state, action, output);
+                return Err(disagree(
+                    forbidden.or(Some(Aaep::repetition_breaks(output))),
+                ));
+            };
+            allowed.remove(place);
+        }
+        for &output in step.required.as_slice() {
+            if !seen.contains(&output) {
+                return Err(disagree(self.model.required_by(state, action, output)));
+            }
+        }
+        // The response to the sender has no place among the outputs that are carried out one after the other.
+        let has_a_place =
+            |output: &Output| step.required.contains(*output) && *output != Output::Respond;
+        let came = seen.iter().copied().filter(has_a_place);
+        let wanted = step.required.iter().filter(has_a_place);
+        match wanted.zip(came).find(|(wanted, came)| wanted != came) {
+            Some((misplaced, _)) => Err(disagree(self.model.required_by(state, action, misplaced))),
+            None => Ok(()),
+        }
+    }
+
+    /// What the executor holds is what the model's producer holds, as far as it can still matter.
+    fn compare_states(
+        &self,
+        state: &State,
+        action: Action,
+        step: &Step,
+        host: &Host,
+    ) -> Result<(), Disagreement> {
+        let found =
+            abstraction::producer(&self.world, host).map_err(|unexplained| Disagreement {
+                clause: unexplained.clause,
+                expected: unexplained.text,
+                actual: format!("{:?}", host.producer.confirmations()),
+            })?;
+        let with_executor = step.next.with_producer(&found);
+        if self.model.reduced(&with_executor) != self.model.reduced(&step.next) {
+            let first = step
+                .required
+                .iter()
+                .find(|output| *output != Output::Respond);
+            let leading = first.and_then(|output| self.model.required_by(state, action, output));
+            return Err(Disagreement {
+                clause: step
+                    .ignored
+                    .map(Check::clause)
+                    .or(leading)
+                    .unwrap_or(CONTRACT),
+                expected: format!("{:?}", step.next.producer()),
+                actual: format!("{found:?}"),
+            });
+        }
+        let pending = found.confirmations.iter().flatten();
+        let deadline = pending
+            .filter(|confirmation| confirmation.phase == Phase::Pending)
+            .map(|confirmation| self.world.time(confirmation.issued + confirmation.timeout))
+            .min();
+        let announced = host.producer.next_deadline();
+        if announced == deadline {
+            return Ok(());
+        }
+        Err(Disagreement {
+            clause: "AAEP-6.4-1",
+            expected: format!("next deadline {deadline:?}"),
+            actual: format!("next deadline {announced:?}"),
+        })
+    }
+}
+
+/// The clause that stands for the whole contract, where no other is to blame.
+const CONTRACT: &str = "AAEP-6-1";
+
+/// What is left of a producer when its process dies: what it was serialised to after its last call.
+fn what_lasts(producer: &Producer) -> Producer {
+    let stored = serde_json::to_vec(producer).expect("a producer can be serialised");
+    serde_json::from_slice(&stored).expect("a serialised producer can be read back")
+}
+
+/// A step that one of the two sides cannot take at all, which no walk over the model's own steps should meet.
+fn not_a_call(action: Action) -> Disagreement {
+    Disagreement {
+        clause: CONTRACT,
+        expected: "a step that both sides can take".to_owned(),
+        actual: format!("{action:?}"),
+    }
+}
+
+fn disagree_on_wire(outcome: &Outcome, unexplained: Unexplained) -> Disagreement {
+    let outputs = outcome.outputs.iter();
+    let texts: Vec<String> = outputs
+        .map(|output| serde_json::to_string(output).unwrap_or_default())
+        .collect();
+    Disagreement {
+        clause: unexplained.clause,
+        expected: unexplained.text,
+        actual: texts.join(", "),
+    }
+}
+
+fn in_words(outputs: &[Output]) -> String {
+    if outputs.is_empty() {
+        return "nothing".to_owned();
+    }
+    let words: Vec<String> = outputs.iter().map(|output| output_text(*output)).collect();
+    words.join(", ")
+}

@@ -1,0 +1,260 @@
+//! Every edge: the walk that carries a clone of the executor through the model's whole reachable graph and compares the
+//! two at each transition.
+//!
+//! The one thing to know: [`Scope::States`] keeps one executor for each model state, the first to reach it;
+//! [`Scope::Pairs`] walks the pairs of model state and executor, so that hidden state of the executor cannot escape.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::{Bridge, Divergence, shrink};
+
+/// What counts as having been there before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The model state.
+    States,
+    /// The model state together with the identity of the executor.
+    Pairs,
+}
+
+/// What a walk has seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Walk {
+    /// Nodes visited: model states, or pairs.
+    pub nodes: u64,
+    /// Transitions compared.
+    pub edges: u64,
+    /// Runs on which the two differ, shortest first; the walk ends soon after the first few.
+    pub divergences: Vec<Divergence>,
+}
+
+/// A walk is called off after so many divergences: one defect shows on thousands of edges.
+const ENOUGH_DIVERGENCES: usize = 8;
+
+/// A worker gives away half of its stack when another is idle and it has so many nodes at least.
+const WORTH_SHARING: usize = 8;
+
+/// Walks the whole graph on every core, telling `progress` the number of edges compared about ten times a second.
+pub fn walk<B: Bridge>(bridge: &B, scope: Scope, progress: &(dyn Fn(u64) + Sync)) -> Walk {
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    let shared = Shared::new(bridge, scope, workers);
+    let (state, host) = bridge.begin();
+    shared.visit(&state, &host);
+    shared.give(vec![Node {
+        state,
+        host,
+        path: None,
+    }]);
+    thread::scope(|threads| {
+        for _ in 0..workers {
+            threads.spawn(|| shared.work());
+        }
+        threads.spawn(|| {
+            while !shared.done.load(Ordering::Relaxed) {
+                progress(shared.edges.load(Ordering::Relaxed));
+                thread::sleep(Duration::from_millis(100));
+            }
+        });
+    });
+    shared.finish()
+}
+
+/// A node to go on from.
+struct Node<B: Bridge> {
+    state: B::State,
+    host: B::Host,
+    path: Option<Arc<Path<B::Action>>>,
+}
+
+/// How a node was reached: the last step, and how its start was reached.
+struct Path<A> {
+    before: Option<Arc<Path<A>>>,
+    action: A,
+}
+
+impl<A> Drop for Path<A> {
+    /// Takes the chain apart in a loop: dropping a long chain must not use up the call stack.
+    fn drop(&mut self) {
+        let mut before = self.before.take();
+        while let Some(mut path) = before.and_then(Arc::into_inner) {
+            before = path.before.take();
+        }
+    }
+}
+
+/// The steps of a path in the order in which they were taken.
+fn steps_of<A: Copy>(path: Option<&Arc<Path<A>>>, last: A) -> Vec<A> {
+    let mut actions = vec![last];
+    let mut at = path;
+    while let Some(step) = at {
+        actions.push(step.action);
+        at = step.before.as_ref();
+    }
+    actions.reverse();
+    actions
+}
+
+/// What the workers have in common.
+struct Shared<'a, B: Bridge> {
+    bridge: &'a B,
+    scope: Scope,
+    hasher: RandomState,
+    /// Model states visited, with the executor's identity where that counts; split to keep the workers apart.
+    visited: Vec<Mutex<HashSet<(B::State, Vec<u8>)>>>,
+    /// Nodes for whoever is idle.
+    spare: Mutex<Vec<Node<B>>>,
+    idle: AtomicUsize,
+    workers: usize,
+    done: AtomicBool,
+    edges: AtomicU64,
+    diverging: Mutex<Vec<Vec<B::Action>>>,
+}
+
+impl<'a, B: Bridge> Shared<'a, B> {
+    fn new(bridge: &'a B, scope: Scope, workers: usize) -> Self {
+        Self {
+            bridge,
+            scope,
+            hasher: RandomState::new(),
+            visited: (0..64).map(|_| Mutex::default()).collect(),
+            spare: Mutex::default(),
+            idle: AtomicUsize::new(0),
+            workers,
+            done: AtomicBool::new(false),
+            edges: AtomicU64::new(0),
+            diverging: Mutex::default(),
+        }
+    }
+
+    /// Notes that a node was reached; whether this is the first time.
+    fn visit(&self, state: &B::State, host: &B::Host) -> bool {
+        let identity = match self.scope {
+            Scope::States => Vec::new(),
+            Scope::Pairs => self.bridge.identity(host),
+        };
+        let key = (*state, identity);
+        let part = usize::try_from(self.hasher.hash_one(&key) % 64).unwrap_or(0);
+        lock(&self.visited[part]).insert(key)
+    }
+
+    fn give(&self, nodes: Vec<Node<B>>) {
+        lock(&self.spare).extend(nodes);
+    }
+
+    /// Goes on until nobody has anything left to do.
+    fn work(&self) {
+        let mut stack = Vec::new();
+        let mut actions = Vec::new();
+        let mut counted = 0;
+        while !self.done.load(Ordering::Relaxed) {
+            let Some(node) = stack.pop() else {
+                self.edges.fetch_add(counted, Ordering::Relaxed);
+                counted = 0;
+                if !self.wait_for(&mut stack) {
+                    break;
+                }
+                continue;
+            };
+            counted += self.expand(&node, &mut stack, &mut actions);
+            if counted >= 1024 {
+                self.edges.fetch_add(counted, Ordering::Relaxed);
+                counted = 0;
+            }
+            if stack.len() >= WORTH_SHARING && self.idle.load(Ordering::Relaxed) > 0 {
+                // The oldest nodes have the most below them.
+                self.give(stack.drain(..WORTH_SHARING / 2).collect());
+            }
+        }
+        self.edges.fetch_add(counted, Ordering::Relaxed);
+    }
+
+    /// Waits for spare nodes; false when the walk is over.
+    fn wait_for(&self, stack: &mut Vec<Node<B>>) -> bool {
+        self.idle.fetch_add(1, Ordering::SeqCst);
+        loop {
+            let mut spare = lock(&self.spare);
+            if !spare.is_empty() {
+                stack.append(&mut spare);
+                self.idle.fetch_sub(1, Ordering::SeqCst);
+                return true;
+            }
+            // Nobody gives while all are idle, so an empty pool is then the end.
+            if self.idle.load(Ordering::SeqCst) == self.workers {
+                self.done.store(true, Ordering::SeqCst);
+            }
+            drop(spare);
+            if self.done.load(Ordering::SeqCst) {
+                return false;
+            }
+            thread::sleep(Duration::from_micros(50));
+        }
+    }
+
+    /// Takes every step from a node; how many there were.
+    fn expand(
+        &self,
+        node: &Node<B>,
+        stack: &mut Vec<Node<B>>,
+        actions: &mut Vec<B::Action>,
+    ) -> u64 {
+        actions.clear();
+        self.bridge.actions(&node.state, actions);
+        for &action in actions.iter() {
+            let mut host = node.host.clone();
+            match self.bridge.step(&node.state, &mut host, action) {
+                Ok(state) => {
+                    if self.visit(&state, &host) {
+                        let before = node.path.clone();
+                        let path = Some(Arc::new(Path { before, action }));
+                        stack.push(Node { state, host, path });
+                    }
+                }
+                Err(_) => self.note_divergence(steps_of(node.path.as_ref(), action)),
+            }
+        }
+        actions.len() as u64
+    }
+
+    fn note_divergence(&self, run: Vec<B::Action>) {
+        let mut diverging = lock(&self.diverging);
+        if diverging.len() < ENOUGH_DIVERGENCES {
+            diverging.push(run);
+        } else {
+            self.done.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn finish(self) -> Walk {
+        let runs = self
+            .diverging
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut divergences: Vec<Divergence> = runs
+            .iter()
+            .filter_map(|run| shrink(self.bridge, run))
+            .map(|shrunk| shrunk.divergence)
+            .collect();
+        divergences.sort_by_key(|divergence| divergence.steps.len());
+        divergences.dedup();
+        Walk {
+            nodes: self
+                .visited
+                .iter()
+                .map(|part| lock(part).len() as u64)
+                .sum(),
+            edges: self.edges.into_inner(),
+            divergences,
+        }
+    }
+}
+
+/// Locks; a worker that panicked has already been reported by the scope that joins it.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

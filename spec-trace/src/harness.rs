@@ -1,0 +1,71 @@
+//! What a fuzzer runs: bytes in, and a panic with the finding where something is wrong.
+//!
+//! The one thing to know: each function here is a target in `fuzz/`, and a test replays its corpus, so that whatever a
+//! fuzzer finds is found again by `cargo test`.
+
+use countersign_reference::aaep::ConfirmationReply;
+
+use crate::conform::aaep::{AaepBridge, FAR};
+use crate::conform::{Divergence, schedule};
+
+/// The bridge for runs that go as far as the model does.
+///
+/// # Panics
+///
+/// Never: the bounds are constant and in range.
+pub fn far() -> AaepBridge {
+    AaepBridge::new(FAR).expect("constant bounds are in range")
+}
+
+/// A run of the AAEP model and executor that the bytes choose, far beyond the bounds of the exhaustive walk.
+///
+/// # Panics
+///
+/// Where model and executor differ, with the shrunk run.
+pub fn aaep_schedule(bytes: &[u8]) {
+    let bridge = far();
+    if let Err(shrunk) = schedule::run(&bridge, schedule::choices(bytes)) {
+        panic!("{}", explain(&shrunk.divergence));
+    }
+}
+
+/// The bytes as a `confirmation.reply`: the parser must not panic, and what it takes it must take again after it has
+/// been written out.
+///
+/// # Panics
+///
+/// Where the two parses differ.
+pub fn aaep_reply(bytes: &[u8]) {
+    let Ok(reply) = ConfirmationReply::parse(bytes) else {
+        return;
+    };
+    let document: serde_json::Value =
+        serde_json::from_slice(bytes).expect("what the strict parser takes is JSON");
+    let again = serde_json::to_vec(&document).expect("a JSON value can be written");
+    assert_eq!(
+        ConfirmationReply::parse(&again).as_ref(),
+        Ok(&reply),
+        "the same document, written out"
+    );
+}
+
+/// The bytes as a recorded stream: the judge must not panic, and must say the same when it is asked again.
+///
+/// # Panics
+///
+/// Where two readings of the same bytes differ.
+pub fn lint_stream(bytes: &[u8]) {
+    let judge = || crate::lint::lint(bytes, "fuzzed").map(|report| report.to_json());
+    assert_eq!(judge().ok(), judge().ok(), "the judge is deterministic");
+}
+
+/// A divergence as the message of a panic.
+pub fn explain(divergence: &Divergence) -> String {
+    format!(
+        "model and executor differ ({})\nexpected: {}\nseen:     {}\n{}",
+        divergence.disagreement.clause,
+        divergence.disagreement.expected,
+        divergence.disagreement.actual,
+        crate::report::numbered(&divergence.steps)
+    )
+}

@@ -1,0 +1,170 @@
+//! Runs and verdicts as others rely on them: the JSON shapes, and the same in words.
+
+use std::fmt::Write as _;
+
+use countersign_model::checker::{CheckReport, Kind, PropertyVerdict, StepText};
+use serde_json::{Value, json};
+
+use crate::conform::Divergence;
+use crate::conform::edges::Walk;
+
+/// How far the changes of a step stand to the right of it.
+const CHANGES_COLUMN: usize = 62;
+
+/// The steps of a run that ends badly, numbered, with what each changes; the last one is marked.
+pub fn numbered(steps: &[StepText]) -> String {
+    let mut text = String::new();
+    for (index, step) in steps.iter().enumerate() {
+        let mark = if index + 1 == steps.len() { '✗' } else { ' ' };
+        let what = format!(" {mark} {:>2}  {}  {}", index + 1, step.at, sentence(step));
+        let changes = step.changes.join(", ");
+        let width = what.chars().count();
+        if changes.is_empty() {
+            let _ = writeln!(text, "{what}");
+        } else if width < CHANGES_COLUMN {
+            let gap = " ".repeat(CHANGES_COLUMN - width);
+            let _ = writeln!(text, "{what}{gap}{changes}");
+        } else {
+            let gap = " ".repeat(CHANGES_COLUMN);
+            let _ = writeln!(text, "{what}\n{gap}{changes}");
+        }
+    }
+    text
+}
+
+/// Who did what.
+fn sentence(step: &StepText) -> String {
+    format!("{} {}", step.actor, step.action)
+}
+
+/// The steps of a run that ends badly: `n` counts from 1, `bad` marks the last.
+pub fn steps_json(steps: &[StepText]) -> Value {
+    let step_json = |(index, step): (usize, &StepText)| {
+        json!({
+            "n": index + 1,
+            "at": step.at,
+            "actor": step.actor,
+            "action": step.action,
+            "changes": step.changes,
+            "bad": index + 1 == steps.len(),
+            "text": format!("{}  {}", step.at, sentence(step)),
+        })
+    };
+    steps.iter().enumerate().map(step_json).collect()
+}
+
+/// One property with its verdict.
+pub fn property_json(property: &PropertyVerdict) -> Value {
+    json!({
+        "name": property.name,
+        "clauses": property.clauses,
+        "kind": match property.kind {
+            Kind::Always => "always",
+            Kind::Sometimes => "sometimes",
+        },
+        "holds": property.holds,
+        "steps": steps_json(&property.steps),
+    })
+}
+
+/// A property that does not hold, in words.
+pub fn property_text(property: &PropertyVerdict) -> String {
+    match property.kind {
+        Kind::Always => format!(
+            "counterexample to  {}          ({} steps, the shortest)\n{}",
+            property.name,
+            property.steps.len(),
+            numbered(&property.steps)
+        ),
+        Kind::Sometimes => format!(
+            "not seen  {}          (nothing within these bounds shows it)\n",
+            property.name
+        ),
+    }
+}
+
+/// The properties of a kind that do not hold.
+pub fn unmet(report: &CheckReport, kind: Kind) -> impl Iterator<Item = &PropertyVerdict> {
+    let properties = report.properties.iter();
+    properties.filter(move |property| property.kind == kind && !property.holds)
+}
+
+/// What `check` found.
+pub fn check_json(protocol: &str, bounds: &str, report: &CheckReport, seconds: f64) -> Value {
+    json!({
+        "protocol": protocol,
+        "bounds": bounds,
+        "unique_states": report.unique_states,
+        "transitions": report.transitions,
+        "depth": report.depth,
+        "seconds": seconds,
+        "properties": report.properties.iter().map(property_json).collect::<Vec<_>>(),
+    })
+}
+
+/// One divergence between model and executor.
+pub fn divergence_json(divergence: &Divergence) -> Value {
+    json!({
+        "clause": divergence.disagreement.clause,
+        "steps": steps_json(&divergence.steps),
+        "expected": divergence.disagreement.expected,
+        "actual": divergence.disagreement.actual,
+    })
+}
+
+/// One divergence in words.
+pub fn divergence_text(divergence: &Divergence) -> String {
+    let disagreement = &divergence.disagreement;
+    let level = crate::clause::get(disagreement.clause)
+        .map(|clause| format!(" {}: {}", clause.level, clause.gist))
+        .unwrap_or_default();
+    format!(
+        "divergence of the executor from the model\n{}   goes against  {}{level}\n   expected      {}\n   seen          {}\n",
+        numbered(&divergence.steps),
+        disagreement.clause,
+        disagreement.expected,
+        disagreement.actual,
+    )
+}
+
+/// Model check and walk of one protocol, as `verify` tells them.
+pub struct Verified {
+    /// The protocol, by its name on the command line.
+    pub protocol: &'static str,
+    /// The bounds preset.
+    pub bounds: String,
+    /// The model check.
+    pub check: CheckReport,
+    /// How long it took, in seconds.
+    pub check_seconds: f64,
+    /// Every edge, one executor for each model state.
+    pub edges: Walk,
+    /// Every edge at the smallest bounds, over pairs of model state and executor.
+    pub pairs: Walk,
+}
+
+impl Verified {
+    /// Whether all properties hold and model and executor agree everywhere.
+    pub fn holds(&self) -> bool {
+        self.check.holds() && self.edges.divergences.is_empty() && self.pairs.divergences.is_empty()
+    }
+
+    /// All divergences found.
+    pub fn divergences(&self) -> impl Iterator<Item = &Divergence> {
+        self.edges.divergences.iter().chain(&self.pairs.divergences)
+    }
+
+    /// As programs read it.
+    pub fn json(&self) -> Value {
+        json!({
+            "protocol": self.protocol,
+            "bounds": self.bounds,
+            "holds": self.holds(),
+            "unique_states": self.check.unique_states,
+            "transitions": self.check.transitions,
+            "edges": self.edges.edges,
+            "pairs": self.pairs.nodes,
+            "divergences": self.divergences().map(divergence_json).collect::<Vec<_>>(),
+        })
+    }
+}
