@@ -89,24 +89,34 @@ pub struct PropertyVerdict {
 pub struct CheckReport {
     /// States that differ.
     pub unique_states: usize,
-    /// States that were generated, the start included: one more than the transitions. Complete only if all invariants hold.
+    /// Steps taken, counting each from each state.
     pub transitions: usize,
-    /// The length of the longest run that the search walked, in states.
+    /// The length of the longest run that the search walked, in steps.
     pub depth: usize,
+    /// Whether the whole graph was searched. The search ends where an invariant breaks; the verdicts on the others are
+    /// then those of a search of limited length, [`EXPLAINED`].
+    pub exhaustive: bool,
     /// Every property, the invariants first.
     pub properties: Vec<PropertyVerdict>,
 }
 
 impl CheckReport {
-    /// Whether all properties hold.
+    /// Whether the whole graph was searched and all properties hold.
     pub fn holds(&self) -> bool {
-        self.properties.iter().all(|property| property.holds)
+        self.exhaustive && self.properties.iter().all(|property| property.holds)
     }
 }
 
+/// How far shortest counterexamples are looked for once the exhaustive search has found that something breaks.
+pub const EXPLAINED: Limit = Limit {
+    steps: 10,
+    states: 2_000_000,
+};
+
 /// Searches the whole graph; `progress` is told the number of states so far, several times a second.
 ///
-/// A broken invariant is explained by its shortest counterexample.
+/// A broken invariant is explained by its shortest counterexample, or, where that is too long to be looked for, by the
+/// one that the exhaustive search came upon.
 pub fn check<P: Protocol>(model: &P, mut progress: impl FnMut(usize)) -> CheckReport {
     let checker = model.clone().checker().spawn_dfs();
     while !checker.is_done() {
@@ -114,24 +124,41 @@ pub fn check<P: Protocol>(model: &P, mut progress: impl FnMut(usize)) -> CheckRe
         std::thread::sleep(Duration::from_millis(50));
     }
     let checker = checker.join();
-    let (unique_states, transitions) = (checker.unique_state_count(), checker.state_count());
-    let depth = checker.max_depth();
-    // The exhaustive search stops at the first broken invariant, so another one has to say which are broken.
-    let shortest = if checker.discoveries().is_empty() {
-        Shortest {
+    let discovered = checker.discoveries();
+    let shortest = discovered.values().next().map_or_else(
+        || Shortest {
             broken: BTreeMap::new(),
             witnessed: model.witnessed(),
-        }
-    } else {
-        shortest_runs(model, Limit::default())
-    };
-    let properties = verdicts(model, &shortest);
+        },
+        |path| explain(model, &path.clone().into_actions()),
+    );
     CheckReport {
-        unique_states,
-        transitions,
-        depth,
-        properties,
+        unique_states: checker.unique_state_count(),
+        transitions: checker.state_count() - model.init_states().len(),
+        depth: checker.max_depth() - 1,
+        exhaustive: discovered.is_empty(),
+        properties: verdicts(model, &shortest),
     }
+}
+
+/// The shortest counterexamples within reach, and the known one for what it breaks beyond that.
+fn explain<P: Protocol>(model: &P, known: &[P::Action]) -> Shortest<P> {
+    let mut shortest = shortest_runs(model, EXPLAINED);
+    let Some(mut state) = model.init_states().into_iter().next() else {
+        return shortest;
+    };
+    for &action in known {
+        if let Some((next, _)) = model.take(&state, action) {
+            state = next;
+        }
+    }
+    for place in (0..64).filter(|place| model.broken(&state) & 1 << place != 0) {
+        shortest
+            .broken
+            .entry(place)
+            .or_insert_with(|| known.to_vec());
+    }
+    shortest
 }
 
 /// Every property with its verdict.
@@ -172,7 +199,7 @@ fn verdicts<P: Protocol>(model: &P, shortest: &Shortest<P>) -> Vec<PropertyVerdi
 pub struct Limit {
     /// The longest runs that it looks at, in steps.
     pub steps: usize,
-    /// The most states that it keeps; it stops before the step that would begin beyond it.
+    /// The most states that it keeps; once it has so many it looks no further.
     pub states: usize,
 }
 
@@ -195,13 +222,12 @@ pub struct Shortest<P: Protocol> {
     pub witnessed: u64,
 }
 
-/// Searches breadth first for the shortest run to each broken invariant. A run is not followed beyond its first breach of
-/// a kind that was known already: it would only break more.
+/// Searches breadth first for the shortest run to each broken invariant, within the limit.
 pub fn shortest_runs<P: Protocol>(model: &P, limit: Limit) -> Shortest<P> {
     let mut search = BreadthFirst::new(model);
     let mut steps = 0;
-    while !search.frontier.is_empty() && steps < limit.steps && search.nodes.len() < limit.states {
-        search.advance(model);
+    while !search.frontier.is_empty() && steps < limit.steps {
+        search.advance(model, limit.states);
         steps += 1;
     }
     Shortest {
@@ -245,10 +271,14 @@ impl<P: Protocol> BreadthFirst<P> {
         }
     }
 
-    /// Takes every step from every state of the frontier.
-    fn advance(&mut self, model: &P) {
+    /// Takes every step from every state of the frontier, as long as there is room for what is found.
+    fn advance(&mut self, model: &P, room: usize) {
         let mut actions = Vec::new();
         for place in std::mem::take(&mut self.frontier) {
+            if self.nodes.len() >= room {
+                self.frontier.clear();
+                return;
+            }
             let state = self.nodes[place].state;
             model.actions(&state, &mut actions);
             for action in actions.drain(..) {

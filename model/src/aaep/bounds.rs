@@ -124,7 +124,7 @@ impl Bounds {
         name: "small",
         sessions: 2,
         confirmations: 2,
-        ticks: 1,
+        ticks: 2,
         longest_timeout: 1,
         skew: 1,
         variety: Variety::Few,

@@ -70,15 +70,16 @@ impl Aaep {
 
     /// The clock moves while a deadline is waited for, and one tick further; a timer is served once it is due, or later.
     fn time(&self, state: &State, actions: &mut Vec<Action>) {
-        let waiting = state.slots_where(|confirmation| self.timer_runs(state, confirmation));
-        if waiting != [None; 2] && state.clock < self.bounds.ticks {
+        let waiting = |holds: fn(u8, u8) -> bool| {
+            let waits = |confirmation: &Confirmation| {
+                self.timer_runs(state, confirmation) && holds(confirmation.deadline(), state.clock)
+            };
+            state.slots_where(waits) != [None; 2]
+        };
+        if waiting(|deadline, clock| deadline >= clock) && state.clock < self.bounds.ticks {
             actions.push(Action::Tick);
         }
-        if waiting
-            .into_iter()
-            .flatten()
-            .any(|slot| state.confirmation(slot).deadline() <= state.clock)
-        {
+        if waiting(|deadline, clock| deadline <= clock) {
             actions.push(Action::ServeTimer);
         }
     }
@@ -185,15 +186,6 @@ impl Aaep {
                 actions.push(Action::FinishTool { slot });
             }
         }
-        for session in self
-            .sessions()
-            .filter(|&session| !state.session(session).is_active())
-        {
-            actions.push(Action::EndSession {
-                session,
-                outcome: SessionOutcome::Cancelled,
-            });
-        }
         for subscriber in Subscriber::ALL
             .into_iter()
             .filter(|&subscriber| !state.is_open(subscriber))
@@ -202,6 +194,15 @@ impl Aaep {
         }
         if self.can_ask(state) {
             self.refused_asks(state, actions);
+            for session in self
+                .sessions()
+                .filter(|&session| !state.session(session).is_active())
+            {
+                actions.push(Action::EndSession {
+                    session,
+                    outcome: SessionOutcome::Cancelled,
+                });
+            }
         }
     }
 

@@ -276,7 +276,7 @@ fn judge_confirmation(turn: &Turn<'_>, action: Action, account: &Account, slot: 
     let before = turn.before.confirmation(slot);
     let after = turn.state.confirmation(slot);
     let fate = account.after[slot.index()];
-    let became = |other| before.fate == Fate::Open && fate == other;
+    let became = |other| turn.on_course(slot) && before.fate == Fate::Open && fate == other;
     let told = turn.puts_out(Output::FollowUpLeaving(slot))
         + turn.puts_out(Output::FollowUpStaying(slot))
         > 0;
@@ -319,6 +319,9 @@ fn judge_ends(turn: &Turn<'_>, action: Action, account: &Account, slot: Slot) ->
     let told = turn.puts_out(Output::FollowUpLeaving(slot))
         + turn.puts_out(Output::FollowUpStaying(slot))
         > 0;
+    if !turn.on_course(slot) {
+        return 0;
+    }
     match action {
         Action::Cancel { slot: cancelled } => {
             let by_this = account.settled[slot.index()] == Fate::Open
@@ -438,8 +441,10 @@ fn judge_output(turn: &Turn<'_>, account: &Account, output: Output) -> u64 {
         Output::Completed(slot) => {
             let no_tool = fate(slot) != Fate::Accepted
                 || turn.before.confirmation(slot).phase == Phase::Finished;
-            marks |= broken(Invariant::SilentWhileBlocked, fate(slot) == Fate::Open)
-                | broken(Invariant::CompletionHasTool, no_tool);
+            if turn.on_course(slot) {
+                marks |= broken(Invariant::SilentWhileBlocked, fate(slot) == Fate::Open)
+                    | broken(Invariant::CompletionHasTool, no_tool);
+            }
             turn.state.confirmation(slot).session
         }
         Output::Perform(_)
@@ -461,7 +466,7 @@ fn judge_output(turn: &Turn<'_>, account: &Account, output: Output) -> u64 {
 /// What is broken by a question.
 fn judge_question(turn: &Turn<'_>, account: &Account, slot: Slot) -> u64 {
     let confirmation = turn.state.confirmation(slot);
-    let blocked = account.settled[Slot::First.index()] == Fate::Open;
+    let blocked = turn.on_course(Slot::First) && account.settled[Slot::First.index()] == Fate::Open;
     let awaiting = turn.state.session(confirmation.session).awaiting_input;
     broken(
         Invariant::NotAskedTwice,
@@ -471,6 +476,13 @@ fn judge_question(turn: &Turn<'_>, account: &Account, slot: Slot) -> u64 {
 }
 
 impl Turn<'_> {
+    /// Whether the producer stood with this confirmation where the text puts it. One that has gone astray is held to what
+    /// it does to the action, but not accused again of everything that it then cannot know to tell.
+    fn on_course(&self, slot: Slot) -> bool {
+        let before = self.before.confirmation(slot);
+        agrees(before.phase, before.fate)
+    }
+
     /// How often the step puts this output out.
     pub(super) fn puts_out(&self, output: Output) -> usize {
         self.required

@@ -172,3 +172,65 @@ impl Network {
             .fold(0, |word, &code| word << 12 | u64::from(code))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_is_the_one_of_its_code_and_no_other() {
+        let mut codes = std::collections::BTreeSet::new();
+        for token in [
+            Token::Of(Slot::First),
+            Token::Of(Slot::Second),
+            Token::Guessed,
+        ] {
+            for shape in [
+                Shape::Plain,
+                Shape::Malformed,
+                Shape::Modified,
+                Shape::Impostor,
+            ] {
+                for claimed in EARLIEST_CLAIM..=LATEST_CLAIM {
+                    for bits in 0..8 {
+                        let message = Message {
+                            token,
+                            shape,
+                            claimed,
+                            decision: Decision::ALL[bits & 1],
+                            sender: Subscriber::ALL[bits >> 1 & 1],
+                            authenticated: bits >> 2 == 1,
+                        };
+                        assert_eq!(Message::from_code(message.code()), message);
+                        assert!(codes.insert(message.code()));
+                    }
+                }
+            }
+        }
+        assert!(!codes.contains(&NONE));
+    }
+
+    #[test]
+    fn a_network_keeps_what_it_was_given_in_its_own_order() {
+        let message = |claimed| Message {
+            token: Token::Of(Slot::First),
+            decision: Decision::Accept,
+            claimed,
+            sender: Subscriber::Capable,
+            authenticated: true,
+            shape: Shape::Plain,
+        };
+        let mut network = Network::default();
+        for claimed in [1, 3, 2, 3] {
+            network.add(message(claimed));
+        }
+        let claims: Vec<_> = network.messages().map(|message| message.claimed).collect();
+        assert_eq!(claims, [3, 3, 2, 1]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|index| network.is_first_of_its_like(index)),
+            [true, false, true, true]
+        );
+        assert_eq!(network.take(1), Some(message(3)));
+        assert_eq!((network.len(), network.take(3)), (3, None));
+    }
+}

@@ -71,13 +71,18 @@ impl Aaep {
     }
 
     /// The same with other rules or another reading: literal, because the quotient holds for the specification alone.
+    /// Whether a notice may come out concerns no state, so that choice keeps the quotient.
     #[must_use]
     pub fn with(&self, rules: Rules, reading: Reading) -> Self {
-        let quotient = self.quotient && rules.is_complete() && reading == Reading::SPECIFICATION;
+        let courtesy_notice = Reading::SPECIFICATION.courtesy_notice;
+        let specified = Reading {
+            courtesy_notice,
+            ..reading
+        } == Reading::SPECIFICATION;
         Self {
             rules,
             reading,
-            quotient,
+            quotient: self.quotient && rules.is_complete() && specified,
             witnessed: Arc::default(),
             ..self.clone()
         }

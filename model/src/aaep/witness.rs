@@ -557,3 +557,29 @@ fn by_resolution(turn: &Turn<'_>, action: Action, account: &Account, slot: Slot)
         | seen(Witness::ServedLate, by_timer && late)
         | seen(Witness::SettledByCall, due && !by_timer)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::properties::INVARIANTS;
+    use super::WITNESSES;
+
+    #[test]
+    fn every_row_stands_at_the_place_of_its_property() {
+        for (place, row) in WITNESSES.iter().enumerate() {
+            assert_eq!(row.witness as usize, place, "{}", row.name);
+        }
+        for (place, row) in INVARIANTS.iter().enumerate() {
+            assert_eq!(row.invariant as usize, place, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn no_two_properties_have_the_same_name() {
+        let names = WITNESSES
+            .iter()
+            .map(|row| row.name)
+            .chain(INVARIANTS.iter().map(|row| row.name));
+        let distinct: std::collections::BTreeSet<_> = names.collect();
+        assert_eq!(distinct.len(), WITNESSES.len() + INVARIANTS.len());
+    }
+}

@@ -1,0 +1,535 @@
+//! Single steps at their boundaries, in threes: one before, at, one after.
+
+use countersign_model::aaep::Aaep;
+use countersign_model::aaep::action::{Action, Forgery};
+use countersign_model::aaep::bounds::{Bounds, BoundsError};
+use countersign_model::aaep::message::Shape;
+use countersign_model::aaep::output::Output;
+use countersign_model::aaep::rules::{Check, Refusal};
+use countersign_model::aaep::state::{Phase, State};
+use countersign_model::aaep::step::Step;
+use countersign_model::aaep::words::{
+    AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+};
+
+/// A run of the literal specification, step by step.
+struct Run {
+    model: Aaep,
+    state: State,
+}
+
+impl Run {
+    /// At the start, with every disturbance to be had three times.
+    fn new() -> Self {
+        let bounds = Bounds {
+            ticks: 8,
+            longest_timeout: 3,
+            under_way: 4,
+            disturbances: [3; 8],
+            disturbances_in_all: 15,
+            ..Bounds::DEFAULT
+        };
+        let model = Aaep::new(bounds)
+            .expect("the bounds are in range")
+            .literal();
+        let state = model.start();
+        Self { model, state }
+    }
+
+    /// Takes a step that is enabled.
+    fn take(&mut self, action: Action) -> Step {
+        let step = self
+            .model
+            .step(&self.state, action)
+            .expect("the action is enabled");
+        assert_eq!(step.next.broken, 0, "the specification breaks nothing");
+        self.state = step.next;
+        step
+    }
+
+    /// Asks in a session, without emitting the question.
+    fn ask(&mut self, session: SessionName, class: Class, timeout: u8) -> Step {
+        self.take(Action::Ask {
+            session,
+            class,
+            timeout,
+            same_action: false,
+        })
+    }
+
+    /// Asks in session A and emits the question.
+    fn asked(class: Class, timeout: u8) -> Self {
+        let mut run = Self::new();
+        run.ask(SessionName::A, class, timeout);
+        run.take(Action::CarryOut);
+        run
+    }
+
+    /// Lets this much time pass.
+    fn wait(&mut self, ticks: u8) -> &mut Self {
+        for _ in 0..ticks {
+            self.take(Action::Tick);
+        }
+        self
+    }
+
+    /// The capable subscriber decides on the first confirmation, with a clock that is off by `skew`.
+    fn decide(&mut self, decision: Decision, skew: i8, shape: Shape) -> &mut Self {
+        self.take(Action::Decide {
+            subscriber: Subscriber::Capable,
+            slot: Slot::First,
+            decision,
+            skew,
+            shape,
+        });
+        self
+    }
+
+    /// The message at the head of the network arrives.
+    fn deliver(&mut self) -> Step {
+        self.take(Action::Deliver { index: 0 })
+    }
+
+    /// Where the first confirmation stands.
+    fn first(&self) -> Phase {
+        self.state.confirmation(Slot::First).phase
+    }
+}
+
+/// A class without peculiarities.
+const PLAIN: Class = Class::PLAIN;
+
+/// AAEP-6.3.4-4: the claimed time lies strictly before issue + timeout.
+#[test]
+fn a_claim_before_the_deadline_is_honoured_and_one_at_or_after_it_is_not() {
+    for (skew, ignored) in [
+        (1, None),
+        (2, Some(Check::InTime)),
+        (3, Some(Check::InTime)),
+    ] {
+        let mut run = Run::asked(PLAIN, 3);
+        let step = run
+            .wait(1)
+            .decide(Decision::Accept, skew, Shape::Plain)
+            .deliver();
+        assert_eq!(step.ignored, ignored, "claimed {} of 3", 1 + skew);
+        let phase = if ignored.is_none() {
+            Phase::Accepted
+        } else {
+            Phase::Pending
+        };
+        assert_eq!(run.first(), phase);
+    }
+}
+
+/// AAEP-6.3.4-4: there is no lower bound.
+#[test]
+fn a_claim_before_the_question_is_honoured() {
+    let mut run = Run::asked(PLAIN, 1);
+    assert_eq!(
+        run.decide(Decision::Accept, -1, Shape::Plain)
+            .deliver()
+            .ignored,
+        None
+    );
+}
+
+/// AAEP-6.4-1: arrival decides, whatever time the reply claims.
+#[test]
+fn a_reply_that_arrives_at_the_deadline_or_later_finds_the_default_applied() {
+    for (ticks, ignored) in [
+        (1, None),
+        (2, Some(Check::Unused)),
+        (3, Some(Check::Unused)),
+    ] {
+        let mut run = Run::asked(PLAIN, 2);
+        let step = run
+            .decide(Decision::Accept, 0, Shape::Plain)
+            .wait(ticks)
+            .deliver();
+        assert_eq!(step.ignored, ignored, "arrived {ticks} after the question");
+        let phase = if ignored.is_none() {
+            Phase::Accepted
+        } else {
+            Phase::Rejected
+        };
+        assert_eq!(run.first(), phase);
+        assert_eq!(
+            step.required.contains(Output::FollowUpLeaving(Slot::First)),
+            ignored.is_some()
+        );
+    }
+}
+
+/// AAEP-6.4-1: a default that is due is applied by the timer, and not before it is due.
+#[test]
+fn the_timer_applies_the_default_at_the_deadline_and_after_but_not_before() {
+    for (ticks, phase) in [
+        (1, Phase::Pending),
+        (2, Phase::Rejected),
+        (3, Phase::Rejected),
+    ] {
+        let mut run = Run::asked(PLAIN, 2);
+        run.wait(ticks).take(Action::ServeTimer);
+        assert_eq!(run.first(), phase, "served {ticks} after the question");
+    }
+}
+
+/// AAEP-6.4-1: what is due is settled in order of deadline, then of issue.
+#[test]
+fn defaults_that_are_due_together_apply_by_deadline_and_then_by_issue() {
+    let accepting = Class {
+        default: Decision::Accept,
+        ..PLAIN
+    };
+    for (timeouts, order) in [
+        ((1, 2), [Slot::First, Slot::Second]),
+        ((2, 2), [Slot::First, Slot::Second]),
+        ((2, 1), [Slot::Second, Slot::First]),
+    ] {
+        let mut run = Run::new();
+        run.ask(SessionName::A, accepting, timeouts.0);
+        run.ask(SessionName::B, accepting, timeouts.1);
+        let step = run.wait(2).take(Action::ServeTimer);
+        let performed: Vec<_> = step
+            .required
+            .iter()
+            .filter(|output| matches!(output, Output::Perform(_)))
+            .collect();
+        assert_eq!(
+            performed,
+            order.map(Output::Perform),
+            "timeouts {timeouts:?}"
+        );
+    }
+}
+
+/// AAEP-EV-5: a timeout is at least one, whatever the session's other questions are.
+#[test]
+fn a_timeout_of_none_is_refused_and_changes_nothing() {
+    for (timeout, refused) in [(0, true), (1, false), (2, false)] {
+        let mut run = Run::new();
+        let before = run.state;
+        let step = run.ask(SessionName::A, PLAIN, timeout);
+        assert_eq!(
+            step.required.contains(Output::Refused(Refusal::BadTimeout)),
+            refused
+        );
+        assert_eq!(run.state == before, refused);
+    }
+}
+
+/// AAEP-6.4.1-1 and AAEP-6.4.1-2: the table of defaults, row by row.
+#[test]
+fn a_default_of_accept_is_refused_for_irreversible_actions_of_high_and_medium_risk() {
+    for risk in Risk::ALL {
+        for irreversible in [false, true] {
+            let class = Class {
+                risk,
+                irreversible,
+                default: Decision::Accept,
+                ..PLAIN
+            };
+            let mut run = Run::new();
+            let before = run.state;
+            let step = run.ask(SessionName::A, class, 1);
+            let expected = match (irreversible, risk) {
+                (true, Risk::High) => Some(Refusal::DefaultOfHighRisk),
+                (true, Risk::Medium) => Some(Refusal::DefaultOfMediumRisk),
+                (true, Risk::Low) | (false, Risk::Low | Risk::Medium | Risk::High) => None,
+            };
+            let refused =
+                expected.is_some_and(|refusal| step.required.contains(Output::Refused(refusal)));
+            assert_eq!(refused, expected.is_some(), "{class:?}");
+            assert_eq!(run.state == before, refused, "{class:?}");
+        }
+    }
+}
+
+/// AAEP-6.1-6: the same action is not asked for again while it is blocked, and may be once it is released.
+#[test]
+fn an_action_is_asked_for_again_once_it_is_released() {
+    let again = Action::Ask {
+        session: SessionName::A,
+        class: PLAIN,
+        timeout: 1,
+        same_action: true,
+    };
+    let mut run = Run::asked(PLAIN, 2);
+    let before = run.state;
+    assert!(
+        run.take(again)
+            .required
+            .contains(Output::Refused(Refusal::StillBlocked))
+    );
+    assert_eq!(run.state, before);
+    run.take(Action::Cancel { slot: Slot::First });
+    assert!(
+        run.take(again)
+            .required
+            .contains(Output::Asked(Slot::Second))
+    );
+}
+
+/// AAEP-6.3.4-7: of two faults the audit names the one whose check comes first.
+#[test]
+fn the_first_check_that_fails_is_the_one_that_is_named() {
+    let listed = Class {
+        allowed: AllowedReplies::AcceptOnly,
+        ..PLAIN
+    };
+    let sent = |shape, closed: bool, skew, decision| {
+        let mut run = Run::asked(listed, 2);
+        run.decide(decision, skew, shape);
+        if closed {
+            // The forwarder stays, and so does the confirmation, whose default would otherwise apply.
+            run.state.open[Subscriber::Capable.index()] = false;
+        }
+        run.deliver().ignored
+    };
+    assert_eq!(
+        sent(Shape::Malformed, true, 2, Decision::Reject),
+        Some(Check::WellFormed)
+    );
+    assert_eq!(
+        sent(Shape::Plain, true, 2, Decision::Reject),
+        Some(Check::InTime)
+    );
+    assert_eq!(
+        sent(Shape::Plain, true, 1, Decision::Reject),
+        Some(Check::Sender)
+    );
+    assert_eq!(
+        sent(Shape::Plain, false, 1, Decision::Reject),
+        Some(Check::Allowed)
+    );
+    assert_eq!(sent(Shape::Plain, false, 1, Decision::Accept), None);
+}
+
+/// AAEP-6.3.2-4: `modified_action` counts as reject, also where reject is not listed, but only past the other checks.
+#[test]
+fn a_modified_accept_rejects_even_where_reject_is_not_listed() {
+    for allowed in AllowedReplies::ALL {
+        let mut run = Run::asked(Class { allowed, ..PLAIN }, 2);
+        let step = run.decide(Decision::Accept, 0, Shape::Modified).deliver();
+        assert_eq!(
+            (step.ignored, run.first()),
+            (None, Phase::Rejected),
+            "{allowed:?}"
+        );
+    }
+    let mut late = Run::asked(PLAIN, 2);
+    assert_eq!(
+        late.decide(Decision::Accept, 2, Shape::Modified)
+            .deliver()
+            .ignored,
+        Some(Check::InTime)
+    );
+}
+
+/// AAEP-6.3.4-9: whatever becomes of a message, its sender sees one and the same.
+#[test]
+fn an_ignored_reply_and_an_honoured_one_get_the_same_response() {
+    let mut run = Run::asked(PLAIN, 2);
+    run.take(Action::Forge(Forgery::Guessed));
+    run.take(Action::Forge(Forgery::Unauthenticated {
+        slot: Slot::First,
+        decision: Decision::Accept,
+    }));
+    run.decide(Decision::Accept, 0, Shape::Plain);
+    for _ in 0..3 {
+        let step = run.deliver();
+        assert_eq!(
+            step.required
+                .iter()
+                .filter(|output| *output == Output::Respond)
+                .count(),
+            1
+        );
+        assert_eq!(
+            step.ignored.is_some(),
+            step.optional
+                .iter()
+                .any(|output| matches!(output, Output::Audit(_)))
+        );
+    }
+}
+
+/// AAEP-A.4-2 and AAEP-A.2-2: the state leaves `awaiting_input` with the last pending confirmation of the session.
+#[test]
+fn the_state_leaves_awaiting_input_with_the_last_confirmation() {
+    let mut run = Run::new();
+    assert!(
+        run.ask(SessionName::A, PLAIN, 1)
+            .required
+            .contains(Output::AwaitingInput(SessionName::A))
+    );
+    assert!(
+        !run.ask(SessionName::A, PLAIN, 2)
+            .required
+            .contains(Output::AwaitingInput(SessionName::A))
+    );
+    let first = run.take(Action::Cancel { slot: Slot::First });
+    assert_eq!(
+        first.required.as_slice(),
+        [Output::FollowUpStaying(Slot::First)]
+    );
+    let second = run.take(Action::Cancel { slot: Slot::Second });
+    assert_eq!(
+        second.required.as_slice(),
+        [Output::FollowUpLeaving(Slot::Second)]
+    );
+    assert!(!run.state.session(SessionName::A).awaiting_input);
+}
+
+/// AAEP-6.8-2 and AAEP-A.3-1: withdrawals come first, then completions, then the terminal event; nothing after it.
+#[test]
+fn the_end_of_a_session_withdraws_completes_and_cancels() {
+    for outcome in SessionOutcome::ALL {
+        let mut run = Run::asked(PLAIN, 3);
+        run.ask(SessionName::A, PLAIN, 3);
+        run.decide(Decision::Accept, 0, Shape::Plain).deliver();
+        let step = run.take(Action::EndSession {
+            session: SessionName::A,
+            outcome,
+        });
+        let mut expected = vec![Output::Withdraw(Slot::First)];
+        if outcome == SessionOutcome::Completed {
+            expected.push(Output::Completed(Slot::First));
+        }
+        expected.push(Output::Ended(SessionName::A, outcome));
+        assert_eq!(step.required.as_slice(), expected);
+        assert_eq!(run.state.confirmation(Slot::Second).phase, Phase::Cancelled);
+        let before = run.state;
+        let again = run.take(Action::EndSession {
+            session: SessionName::A,
+            outcome,
+        });
+        assert_eq!(
+            again.required.as_slice(),
+            [Output::Refused(Refusal::EndedAlready)]
+        );
+        assert_eq!(run.state, before);
+    }
+}
+
+/// AAEP-EV-11 and AAEP-6.1-1: the closing of the last capable subscription rejects, and never accepts.
+#[test]
+fn the_last_capable_subscription_takes_the_rejecting_defaults_with_it() {
+    let mut run = Run::asked(PLAIN, 2);
+    run.ask(
+        SessionName::B,
+        Class {
+            default: Decision::Accept,
+            ..PLAIN
+        },
+        2,
+    );
+    assert!(
+        run.take(Action::Close {
+            subscriber: Subscriber::Forwarder
+        })
+        .required
+        .is_empty()
+    );
+    let step = run.take(Action::Close {
+        subscriber: Subscriber::Capable,
+    });
+    assert_eq!(
+        step.required.as_slice(),
+        [Output::FollowUpLeaving(Slot::First)]
+    );
+    assert_eq!(
+        (run.first(), run.state.confirmation(Slot::Second).phase),
+        (Phase::Rejected, Phase::Pending)
+    );
+    run.wait(2).take(Action::ServeTimer);
+    assert_eq!(run.state.confirmation(Slot::Second).phase, Phase::Accepted);
+}
+
+/// AAEP-6.9-2: after a restart an action in doubt is reported, and one that the restart itself releases is performed.
+#[test]
+fn a_restart_reports_what_is_in_doubt_and_performs_what_falls_due() {
+    let mut run = Run::asked(PLAIN, 3);
+    run.ask(
+        SessionName::B,
+        Class {
+            default: Decision::Accept,
+            ..PLAIN
+        },
+        1,
+    );
+    run.decide(Decision::Accept, 0, Shape::Plain).deliver();
+    let step = run.wait(1).take(Action::Crash);
+    assert!(step.required.contains(Output::InDoubt(Slot::First)));
+    assert!(!step.required.contains(Output::Perform(Slot::First)));
+    assert!(step.required.contains(Output::Perform(Slot::Second)));
+    assert!(!step.required.contains(Output::InDoubt(Slot::Second)));
+}
+
+/// AAEP-6.3.4-4 and AAEP-6.1-3: a divergence names the clause that it breaks.
+#[test]
+fn forbidden_and_missing_outputs_are_traced_to_their_clauses() {
+    let mut late = Run::asked(PLAIN, 2);
+    late.decide(Decision::Accept, 2, Shape::Plain);
+    let deliver = Action::Deliver { index: 0 };
+    let forbidden = |run: &Run, output| run.model.forbidden_by(&run.state, deliver, output);
+    let required = |run: &Run, output| run.model.required_by(&run.state, deliver, output);
+    assert_eq!(
+        forbidden(&late, Output::Perform(Slot::First)),
+        Some("AAEP-6.3.4-4")
+    );
+    assert_eq!(forbidden(&late, Output::Respond), None);
+    assert_eq!(required(&late, Output::Respond), Some("AAEP-6.3.4-9"));
+    let mut rejected = Run::asked(PLAIN, 2);
+    rejected.decide(Decision::Reject, 0, Shape::Plain);
+    assert_eq!(
+        required(&rejected, Output::FollowUpLeaving(Slot::First)),
+        Some("AAEP-6.1-3")
+    );
+    assert_eq!(
+        forbidden(&rejected, Output::Invoked(Slot::First)),
+        Some("AAEP-A.4-4")
+    );
+    let mut modified = Run::asked(PLAIN, 2);
+    modified.decide(Decision::Accept, 0, Shape::Modified);
+    assert_eq!(
+        forbidden(&modified, Output::Perform(Slot::First)),
+        Some("AAEP-6.3.2-4")
+    );
+    assert_eq!(
+        required(&modified, Output::FollowUpLeaving(Slot::First)),
+        Some("AAEP-6.3.2-4")
+    );
+}
+
+#[test]
+fn a_bound_out_of_range_is_named_with_its_range() {
+    for (ticks, valid) in [(7, true), (8, true), (9, false)] {
+        let result = Bounds {
+            ticks,
+            ..Bounds::SMALL
+        }
+        .validate();
+        assert_eq!(result.is_ok(), valid);
+        assert_eq!(
+            result.is_err(),
+            result
+                == Err(BoundsError::OutOfRange {
+                    name: "ticks",
+                    value: 9,
+                    least: 0,
+                    most: 8
+                })
+        );
+    }
+    let unknown = Bounds::preset("tiny").expect_err("there is no such preset");
+    assert_eq!(
+        unknown.to_string(),
+        "unknown bounds `tiny`: expected one of small, default, large"
+    );
+    for preset in Bounds::PRESETS {
+        assert_eq!(preset.validate(), Ok(()));
+        assert_eq!(Bounds::preset(preset.name), Ok(preset));
+    }
+}
