@@ -15,8 +15,7 @@ const MILLISECONDS_PER_DAY: i64 = MINUTES_PER_DAY * SECONDS_PER_MINUTE * MILLISE
 
 /// A point in time on the executor's own clock, in milliseconds since 1970-01-01T00:00:00Z.
 ///
-/// Always within the years 0000 to 9999, so that it can be written as RFC 3339; arithmetic that would leave them
-/// stops at the border.
+/// Always within the years 0000 to 9999, so that it can be written as RFC 3339.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Timestamp(i64);
@@ -37,10 +36,10 @@ impl Timestamp {
         self.0
     }
 
-    /// This time plus `timeout`, at most [`Timestamp::MAX`].
-    #[must_use]
-    pub fn plus(self, timeout: Timeout) -> Self {
-        Self::from_millis(self.0 + i64::from(timeout.seconds()) * MILLISECONDS_PER_SECOND)
+    /// This time plus `timeout`, unless that lies beyond [`Timestamp::MAX`].
+    pub fn checked_plus(self, timeout: Timeout) -> Option<Self> {
+        let sum = self.0 + i64::from(timeout.seconds()) * MILLISECONDS_PER_SECOND;
+        (sum <= Self::MAX.0).then_some(Self(sum))
     }
 
     /// Reads an RFC 3339 `date-time`, to the letter of its grammar.
@@ -433,8 +432,12 @@ mod tests {
             Ok(Timestamp::MAX)
         );
         let timeout = Timeout::from_seconds(1).expect("in range");
-        assert_eq!(Timestamp::MAX.plus(timeout), Timestamp::MAX);
-        assert_eq!(Timestamp::from_millis(5).plus(timeout).millis(), 1_005);
+        let sum = |millis| Timestamp::from_millis(millis).checked_plus(timeout);
+        assert_eq!(sum(5).map(Timestamp::millis), Some(1_005));
+        let last = Timestamp::MAX.millis() - 1_000;
+        assert_eq!(sum(last - 1), Some(Timestamp::from_millis(last + 999)));
+        assert_eq!(sum(last), Some(Timestamp::MAX));
+        assert_eq!(sum(last + 1), None);
     }
 
     /// AAEP-EV-5: from 1 to 86400 seconds.

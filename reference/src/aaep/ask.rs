@@ -3,23 +3,43 @@
 //! The one thing to know: a forbidden default is refused at the moment of asking, so that no such event ever exists.
 
 use super::interface::{Ask, Refusal};
-use super::vocabulary::{Decision, RiskLevel};
-use crate::time::Timeout;
+use super::vocabulary::{Action, Decision, RiskLevel};
+use crate::time::{Timeout, Timestamp};
 
 /// The most bytes that a text in an event may have (AAEP-EV-10).
 const MAX_TEXT_BYTES: usize = 16 * 1024;
 
-/// Checks what can be said of a question by itself, first its shape, then its default. Gives its timeout and its
-/// allowed replies.
-pub(super) fn check_ask(ask: &Ask) -> Result<(Timeout, Vec<String>), Refusal> {
+/// Checks what can be said by itself of a question asked at `now`. Gives its timeout and its allowed replies.
+pub(super) fn check_ask(now: Timestamp, ask: &Ask) -> Result<(Timeout, Vec<String>), Refusal> {
     // AAEP-EV-5: the event would be malformed.
     let timeout =
         Timeout::from_seconds(ask.timeout_seconds).map_err(|_| Refusal::TimeoutOutOfRange)?;
-    let allowed_replies = allowed_replies(ask.allowed_replies.as_deref())?;
-    let action = &ask.action;
-    require_texts(&[&action.tool, &action.description, &action.consequence])?;
-    refuse_forbidden_default(action.irreversible, action.risk_level, ask.default_decision)?;
+    let allowed_replies = ask.allowed_replies.clone().unwrap_or_else(both_decisions);
+    check_question(
+        now,
+        timeout,
+        &ask.action,
+        ask.default_decision,
+        &allowed_replies,
+    )?;
     Ok((timeout, allowed_replies))
+}
+
+/// Checks a question first for its shape, then for its default.
+pub(super) fn check_question(
+    asked_at: Timestamp,
+    timeout: Timeout,
+    action: &Action,
+    default_decision: Decision,
+    allowed_replies: &[String],
+) -> Result<(), Refusal> {
+    // AAEP-6.4-1, AAEP-6.1-1: a deadline at the border of the calendar instead of beyond it would come too early.
+    if asked_at.checked_plus(timeout).is_none() {
+        return Err(Refusal::TimeoutOutOfRange);
+    }
+    require_allowed_replies(allowed_replies)?;
+    require_texts(&[&action.tool, &action.description, &action.consequence])?;
+    refuse_forbidden_default(action.irreversible, action.risk_level, default_decision)
 }
 
 /// Section 6.4.1: which defaults are forbidden. The rest of the table only advises, and is the host's to follow.
@@ -41,19 +61,21 @@ fn refuse_forbidden_default(
     }
 }
 
-/// AAEP-EV-5: 1 to 32 different strings. AAEP-6.3.4-6: accept and reject where the host does not say.
-fn allowed_replies(given: Option<&[String]>) -> Result<Vec<String>, Refusal> {
-    let Some(replies) = given else {
-        return Ok([Decision::Accept, Decision::Reject]
-            .map(|decision| decision.as_str().to_owned())
-            .to_vec());
-    };
+/// AAEP-6.3.4-6: accept and reject where the host does not say.
+fn both_decisions() -> Vec<String> {
+    [Decision::Accept, Decision::Reject]
+        .map(|decision| decision.as_str().to_owned())
+        .to_vec()
+}
+
+/// AAEP-EV-5: 1 to 32 different strings.
+fn require_allowed_replies(replies: &[String]) -> Result<(), Refusal> {
     let all_different = replies
         .iter()
         .enumerate()
         .all(|(index, reply)| !replies[..index].contains(reply));
     if (1..=32).contains(&replies.len()) && all_different {
-        Ok(replies.to_vec())
+        Ok(())
     } else {
         Err(Refusal::AllowedRepliesMalformed)
     }

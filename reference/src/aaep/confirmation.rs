@@ -52,7 +52,10 @@ impl Question {
     /// The first point in time at which the default applies (AAEP-6.4-1), and the first at which a reply claims to
     /// have been decided too late (AAEP-6.3.4-4).
     pub fn deadline(&self) -> Timestamp {
-        self.asked_at.plus(self.timeout)
+        // A question whose deadline lies beyond the calendar is never asked.
+        self.asked_at
+            .checked_plus(self.timeout)
+            .unwrap_or(Timestamp::MAX)
     }
 
     /// Whether a reply may carry that decision.

@@ -88,7 +88,7 @@ pub struct Ask {
     pub session_id: SessionId,
     /// The action to confirm.
     pub action: Action,
-    /// How long to wait, in seconds. 1 to 86400, or the ask is refused.
+    /// How long to wait, in seconds. 1 to 86400, or the ask is refused; also where the calendar ends before.
     pub timeout_seconds: u64,
     /// What to do when no valid reply comes in time.
     pub default_decision: Decision,
@@ -226,8 +226,8 @@ pub enum Refusal {
     /// Only an open subscription can be closed.
     #[error("the subscription is unknown or closed")]
     SubscriptionNotOpen,
-    /// The timeout is out of range.
-    #[error("timeout_seconds must be 1 to 86400")]
+    /// The timeout is out of range, or would elapse after the year 9999.
+    #[error("timeout_seconds must be 1 to 86400, and elapse before the year 10000")]
     TimeoutOutOfRange,
     /// The list of allowed replies is not 1 to 32 different strings.
     #[error("allowed_replies must be 1 to 32 different strings")]

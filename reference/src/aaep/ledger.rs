@@ -24,8 +24,8 @@ pub(super) struct Ledger {
     deadlines: BTreeSet<(Timestamp, ConfirmationNumber)>,
     /// The pending ones, by what they block. No session has an empty map.
     blocked: BTreeMap<SessionId, BTreeMap<ActionId, ConfirmationNumber>>,
-    /// Those whose tool is in flight, in the order of asking. No session has an empty set.
-    in_flight: BTreeMap<SessionId, BTreeSet<ConfirmationNumber>>,
+    /// Those whose tool is in flight, by what runs. No session has an empty set.
+    in_flight: BTreeMap<SessionId, BTreeSet<(ActionId, ConfirmationNumber)>>,
 }
 
 /// The list of confirmations contradicts itself, so no producer can have written it.
@@ -107,17 +107,32 @@ impl Ledger {
 
     /// All confirmations whose tool is in flight, in the order of asking.
     pub(super) fn in_flight(&self) -> BTreeSet<ConfirmationNumber> {
-        self.in_flight.values().flatten().copied().collect()
+        let all = self.in_flight.values().flatten();
+        all.map(|&(_, number)| number).collect()
     }
 
     /// Those of a session whose tool is in flight, in the order of asking.
-    pub(super) fn in_flight_in(&self, session_id: &SessionId) -> Vec<ConfirmationNumber> {
-        self.in_flight
-            .get(session_id)
-            .into_iter()
-            .flatten()
-            .copied()
-            .collect()
+    pub(super) fn in_flight_in(&self, session_id: &SessionId) -> BTreeSet<ConfirmationNumber> {
+        let of_session = self.in_flight.get(session_id).into_iter().flatten();
+        of_session.map(|&(_, number)| number).collect()
+    }
+
+    /// Those of an action whose tool is in flight, in the order of asking.
+    pub(super) fn in_flight_of(
+        &self,
+        session_id: &SessionId,
+        action: &ActionId,
+    ) -> impl Iterator<Item = ConfirmationNumber> {
+        let first = (action.clone(), ConfirmationNumber(0));
+        let of_session = self.in_flight.get(session_id).into_iter();
+        of_session
+            .flat_map(move |calls| calls.range(first.clone()..))
+            .take_while(move |(running, _)| running == action)
+            .map(|&(_, number)| number)
+    }
+
+    pub(super) fn has_in_flight(&self, session_id: &SessionId) -> bool {
+        self.in_flight.contains_key(session_id)
     }
 
     /// Takes one confirmation to its next phase. An illegal transition changes nothing.
@@ -149,7 +164,7 @@ impl Ledger {
                 self.in_flight
                     .entry(question.session_id.clone())
                     .or_default()
-                    .insert(number);
+                    .insert((question.action.id.clone(), number));
             }
             Phase::Accepted {
                 tool: Tool::Finished | Tool::Withdrawn,
@@ -179,7 +194,7 @@ impl Ledger {
                 ..
             } => {
                 if let Some(numbers) = self.in_flight.get_mut(session_id) {
-                    numbers.remove(&number);
+                    numbers.remove(&(question.action.id.clone(), number));
                     if numbers.is_empty() {
                         self.in_flight.remove(session_id);
                     }

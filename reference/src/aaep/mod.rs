@@ -53,6 +53,7 @@ mod ledger;
 mod message;
 mod producer;
 mod session;
+mod stored;
 mod validate;
 mod vocabulary;
 

@@ -17,6 +17,7 @@ use super::event::{AgentState, CountersignExtension, Event, Payload, ResolutionO
 use super::interface::{Ask, Input, Outcome, Output, Refusal, Response, Sender};
 use super::ledger::Ledger;
 use super::session::{Session, SessionStatus, Subscription, Subscriptions};
+use super::stored::{Contradiction, Stored};
 use super::validate::{ValidReply, validate};
 use super::vocabulary::{
     ActionId, Capabilities, Decision, EventId, Identity, ReplyToken, SessionId, SessionOutcome,
@@ -43,6 +44,7 @@ pub struct Settings {
 ///
 /// Cloned, both copies behave alike given the same inputs and ids. Serialised and read back, it is the same value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Producer {
     settings: Settings,
     /// The greatest time that any call came with. Time never goes back, so nothing ever un-expires.
@@ -121,6 +123,28 @@ impl Producer {
         self.confirmations
             .find(reply_token)
             .map(|number| self.confirmations.get(number))
+    }
+}
+
+impl TryFrom<Stored> for Producer {
+    type Error = Contradiction;
+
+    fn try_from(stored: Stored) -> Result<Self, Contradiction> {
+        stored.check()?;
+        let Stored {
+            settings,
+            now,
+            sessions,
+            subscriptions,
+            confirmations,
+        } = stored;
+        Ok(Self {
+            settings,
+            now,
+            sessions,
+            subscriptions,
+            confirmations,
+        })
     }
 }
 
@@ -288,7 +312,7 @@ impl Call<'_> {
     fn ask(&mut self, ask: Ask) -> Result<(), Refusal> {
         // AAEP-A.1-3: a question lies between the start and the end of its session.
         self.require_active(&ask.session_id, Refusal::SessionNotActive)?;
-        let (timeout, allowed_replies) = check_ask(&ask)?;
+        let (timeout, allowed_replies) = check_ask(self.now, &ask)?;
         // AAEP-6.1-6: not again while the same action is blocked.
         if self
             .confirmations
@@ -431,15 +455,12 @@ impl Call<'_> {
         status: ToolStatus,
     ) -> Result<(), Refusal> {
         // AAEP-A.3-2: no completion without an invocation. An ended session has nothing in flight.
-        let in_flight = self.confirmations.in_flight_in(session_id);
         let is_the_call = |number: &ConfirmationNumber| {
-            let question = self.question(*number);
-            question.action.id == *action
-                && tool_call_id.is_none_or(|id| question.tool_call_id == *id)
+            tool_call_id.is_none_or(|id| self.question(*number).tool_call_id == *id)
         };
-        let number = in_flight
-            .iter()
-            .copied()
+        let number = self
+            .confirmations
+            .in_flight_of(session_id, action)
             .find(is_the_call)
             .ok_or(Refusal::NothingToFinish)?;
         self.confirmations
@@ -447,7 +468,7 @@ impl Call<'_> {
             .map_err(|_| Refusal::NothingToFinish)?;
         self.emit_tool_completed(number, status);
 
-        let was_the_last = in_flight.len() == 1;
+        let was_the_last = !self.confirmations.has_in_flight(session_id);
         let state = self.sessions.get(session_id).map(|session| session.state);
         // AAEP-A.3-3: the state is `calling_tool` while a tool runs, and no longer.
         if was_the_last && state == Some(AgentState::CallingTool) {

@@ -40,8 +40,15 @@ pub enum Subscription {
 
 /// All subscriptions there ever were.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct Subscriptions(BTreeMap<SubscriptionId, Subscription>);
+#[serde(
+    from = "BTreeMap<SubscriptionId, Subscription>",
+    into = "BTreeMap<SubscriptionId, Subscription>"
+)]
+pub(super) struct Subscriptions {
+    all: BTreeMap<SubscriptionId, Subscription>,
+    /// How many of them are open and able to answer a confirmation.
+    able_to_reply: usize,
+}
 
 impl Session {
     /// AAEP-A.2-1: a session starts in idle.
@@ -54,24 +61,38 @@ impl Session {
     }
 }
 
+impl Subscription {
+    fn is_able_to_reply(self) -> bool {
+        match self {
+            Self::Open(capabilities) => capabilities.supports_confirmation_reply,
+            Self::Closed => false,
+        }
+    }
+}
+
 impl Subscriptions {
     /// Open or closed, by id.
     pub(super) fn all(&self) -> &BTreeMap<SubscriptionId, Subscription> {
-        &self.0
+        &self.all
     }
 
     pub(super) fn open(&mut self, subscription_id: SubscriptionId, capabilities: Capabilities) {
-        self.0
-            .insert(subscription_id, Subscription::Open(capabilities));
+        self.set(subscription_id, Subscription::Open(capabilities));
     }
 
     pub(super) fn close(&mut self, subscription_id: &SubscriptionId) {
-        self.0.insert(subscription_id.clone(), Subscription::Closed);
+        self.set(subscription_id.clone(), Subscription::Closed);
+    }
+
+    fn set(&mut self, subscription_id: SubscriptionId, subscription: Subscription) {
+        let before = self.all.insert(subscription_id, subscription);
+        self.able_to_reply += usize::from(subscription.is_able_to_reply());
+        self.able_to_reply -= usize::from(before.is_some_and(Subscription::is_able_to_reply));
     }
 
     /// Whether events go to that subscription and replies may come from it (AAEP-REPLY-14).
     pub(super) fn is_open(&self, subscription_id: &SubscriptionId) -> bool {
-        match self.0.get(subscription_id) {
+        match self.all.get(subscription_id) {
             Some(Subscription::Open(_)) => true,
             Some(Subscription::Closed) | None => false,
         }
@@ -79,9 +100,22 @@ impl Subscriptions {
 
     /// Whether any open subscription says that it can answer a confirmation.
     pub(super) fn can_anyone_reply(&self) -> bool {
-        self.0.values().any(|subscription| match subscription {
-            Subscription::Open(capabilities) => capabilities.supports_confirmation_reply,
-            Subscription::Closed => false,
-        })
+        self.able_to_reply > 0
+    }
+}
+
+impl From<BTreeMap<SubscriptionId, Subscription>> for Subscriptions {
+    fn from(all: BTreeMap<SubscriptionId, Subscription>) -> Self {
+        let able = all.values().filter(|one| one.is_able_to_reply());
+        Self {
+            able_to_reply: able.count(),
+            all,
+        }
+    }
+}
+
+impl From<Subscriptions> for BTreeMap<SubscriptionId, Subscription> {
+    fn from(subscriptions: Subscriptions) -> Self {
+        subscriptions.all
     }
 }

@@ -90,6 +90,28 @@ fn a_question_has_a_timeout_in_range() {
     }
 }
 
+/// AAEP-6.4-1, AAEP-6.1-1: where the calendar ends before the timeout does, the default would come too early.
+#[test]
+fn a_question_has_a_deadline_within_the_calendar() {
+    let last = Timestamp::MAX.millis() - 10_000;
+    for (now, fits) in [(last - 1, true), (last, true), (last + 1, false)] {
+        let mut stage = Stage::new();
+        stage.now = now;
+        if fits {
+            stage.asks(ask_accepting("a1"));
+            stage.now += 9_999;
+            assert_eq!(stage.does(Input::Tick), [""; 0]);
+            stage.now += 1;
+            assert_eq!(stage.does(Input::Tick), ACCEPTED);
+        } else {
+            assert_eq!(
+                stage.refuses(Input::Confirm(ask_accepting("a1"))),
+                Refusal::TimeoutOutOfRange
+            );
+        }
+    }
+}
+
 /// AAEP-EV-5: 1 to 32 different strings.
 #[test]
 fn a_question_has_allowed_replies_in_range() {

@@ -297,6 +297,25 @@ fn a_call_named_by_its_id_comes_back_before_an_earlier_one() {
     assert_eq!(stage.refuses(second()), Refusal::NothingToFinish);
 }
 
+/// AAEP-A.3-4, AAEP-A.3-2: calls are told apart by their actions, whose names may begin alike, and whatever their order.
+#[test]
+fn calls_of_different_actions_come_back_by_themselves() {
+    let mut stage = Stage::new();
+    for action in ["b", "ab", "a", "c"] {
+        let token = stage.asks(ask(action));
+        stage.replies(&token, Decision::Accept);
+    }
+    for other in ["aa", "abc", "d"] {
+        assert_eq!(stage.refuses(finish(other)), Refusal::NothingToFinish);
+    }
+    assert_eq!(stage.does(finish("a")), ["tool.completed Success"]);
+    assert_eq!(stage.refuses(finish("a")), Refusal::NothingToFinish);
+    let doubts = ["b", "ab", "c"].map(|action| format!("in doubt sess_a {action}"));
+    assert_eq!(stage.does(Input::Restart), doubts);
+    let withdrawn = ["b", "ab", "c"].map(|action| format!("withdraw sess_a {action}"));
+    assert_eq!(stage.does(end(SessionOutcome::Cancelled))[..3], withdrawn);
+}
+
 /// AAEP-A.3-1, AAEP-6.8-2: the end of a session withdraws what has not come back; a completed one also completes it.
 #[test]
 fn the_end_of_a_session_withdraws_its_tools() {

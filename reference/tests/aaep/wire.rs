@@ -2,7 +2,7 @@
 
 use countersign_reference::aaep::{
     ActionId, AgentId, Decision, EventId, Identity, Input, Output, Producer, Refusal, ReplyToken,
-    SessionId, SessionOutcome, Settings, SubscriptionId, ToolStatus,
+    RiskLevel, SessionId, SessionOutcome, Settings, SubscriptionId, ToolStatus,
 };
 use serde_json::{Value, json};
 
@@ -447,30 +447,106 @@ fn a_producer_survives_storage() {
     );
 }
 
-/// AAEP-6.2.2-3, AAEP-6.1-6: what no producer can have written is not read.
-#[test]
-fn a_contradictory_document_is_not_read() {
-    let mut stage = Stage::new();
-    stage.asks(ask("a1"));
-    stage.asks(ask("a2"));
-    let stored = serde_json::to_value(&stage.producer).expect("serialises");
+/// A document that was changed after it was written, and what reading it says.
+#[track_caller]
+fn check_tampered(stage: &Stage, pointer: &str, value: Value, complaint: &str) {
+    let mut stored = serde_json::to_value(&stage.producer).expect("serialises");
     assert!(serde_json::from_value::<Producer>(stored.clone()).is_ok());
-    let mut same_token = stored.clone();
-    same_token["confirmations"][1]["question"]["reply_token"] =
-        stored["confirmations"][0]["question"]["reply_token"].clone();
-    let error = serde_json::from_value::<Producer>(same_token).expect_err("a token twice");
-    assert_eq!(
-        error.to_string(),
-        "two confirmations have the same reply token"
-    );
-    let mut same_action = stored;
-    same_action["confirmations"][1]["question"]["action"]["id"] = json!("a1");
-    let error =
-        serde_json::from_value::<Producer>(same_action).expect_err("an action blocked twice");
-    assert_eq!(
-        error.to_string(),
-        "two confirmations of the same action are pending"
-    );
+    *stored.pointer_mut(pointer).expect("is in the document") = value;
+    let error = serde_json::from_value::<Producer>(stored).expect_err(pointer);
+    assert!(error.to_string().contains(complaint), "{pointer}: {error}");
+}
+
+/// AAEP-6.2.2-3, AAEP-6.1-6, AAEP-EV-13: no two questions share a token, a blocked action or the id of a call.
+#[test]
+fn a_document_whose_questions_contradict_each_other_is_not_read() {
+    let mut stage = Stage::new();
+    let token = stage.asks(ask("a1"));
+    stage.asks(ask("a2"));
+    for (field, of_the_first, complaint) in [
+        ("reply_token", token.as_str(), "have the same reply token"),
+        ("action/id", "a1", "of the same action are pending"),
+        ("tool_call_id", "call_0", "the tool_call_id of another"),
+    ] {
+        let pointer = format!("/confirmations/1/question/{field}");
+        check_tampered(&stage, &pointer, json!(of_the_first), complaint);
+    }
+}
+
+/// AAEP-6.4.1-1, AAEP-6.4.1-2, AAEP-EV-5, AAEP-6.4-1: what must not be asked is not read back either.
+#[test]
+fn a_document_with_a_question_that_must_not_be_asked_is_not_read() {
+    let mut stage = Stage::new();
+    let mut question = ask("a1");
+    question.default_decision = Decision::Reject;
+    question.action.risk_level = RiskLevel::High;
+    question.action.irreversible = true;
+    stage.asks(question.clone());
+    question.action.id = action_id("a2");
+    question.action.risk_level = RiskLevel::Medium;
+    stage.asks(question);
+    for (pointer, value, complaint) in [
+        ("0/question/default_decision", json!("accept"), "high risk"),
+        (
+            "1/question/default_decision",
+            json!("accept"),
+            "medium risk",
+        ),
+        ("0/question/allowed_replies", json!([]), "allowed_replies"),
+        ("0/question/action/tool", json!(""), "tool, description"),
+        ("0/question/timeout", json!(0), "1 to 86400"),
+        (
+            "0/question/asked_at",
+            json!("9999-12-31T23:59:59.999Z"),
+            "year 10000",
+        ),
+        (
+            "0/question/asked_at",
+            json!("2027-01-01T00:00:00Z"),
+            "later than now",
+        ),
+    ] {
+        check_tampered(
+            &stage,
+            &format!("/confirmations/{pointer}"),
+            value,
+            complaint,
+        );
+    }
+}
+
+/// AAEP-A.1-3, AAEP-6.8-2, AAEP-A.4-1, AAEP-A.4-2, AAEP-EV-4: sessions and questions agree.
+#[test]
+fn a_document_whose_sessions_contradict_the_questions_is_not_read() {
+    let mut pending = Stage::new();
+    let token = pending.asks(ask("a1"));
+    let mut in_flight = pending.clone();
+    in_flight.replies(&token, Decision::Accept);
+    for stage in [&pending, &in_flight] {
+        for (pointer, value, complaint) in [
+            ("/sessions", json!({}), "a session that was not started"),
+            (
+                "/sessions/sess_a/status",
+                json!({"ended": "completed"}),
+                "has ended",
+            ),
+            (
+                "/sessions/sess_a/next_sequence_number",
+                json!(0),
+                "lost count",
+            ),
+            (
+                "/sessions/sess_a/next_sequence_number",
+                json!(u64::MAX),
+                "lost count",
+            ),
+        ] {
+            check_tampered(stage, pointer, value, complaint);
+        }
+    }
+    let state = "/sessions/sess_a/state";
+    check_tampered(&pending, state, json!("thinking"), "awaiting_input");
+    check_tampered(&in_flight, state, json!("awaiting_input"), "awaiting_input");
 }
 
 /// Every refusal names its clause and says what is wrong.
