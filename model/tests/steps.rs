@@ -533,3 +533,81 @@ fn a_bound_out_of_range_is_named_with_its_range() {
         assert_eq!(Bounds::preset(preset.name), Ok(preset));
     }
 }
+
+/// Every output that there is.
+fn every_output() -> Vec<Output> {
+    let mut outputs = vec![Output::Respond, Output::Notice];
+    for slot in Slot::ALL {
+        outputs.extend([
+            Output::Asked(slot),
+            Output::Invoked(slot),
+            Output::Perform(slot),
+            Output::FollowUpLeaving(slot),
+            Output::FollowUpStaying(slot),
+            Output::Completed(slot),
+            Output::Withdraw(slot),
+            Output::InDoubt(slot),
+        ]);
+    }
+    for session in SessionName::ALL {
+        outputs.extend([
+            Output::AwaitingInput(session),
+            Output::CallingTool(session),
+            Output::Thinking(session),
+        ]);
+        outputs.extend(SessionOutcome::ALL.map(|outcome| Output::Ended(session, outcome)));
+    }
+    outputs.extend(Check::ALL.map(Output::Audit));
+    outputs.extend(Check::ALL.map(Output::Tell));
+    outputs
+}
+
+#[test]
+fn every_output_of_every_step_is_required_optional_or_forbidden_by_a_clause() {
+    let bounds = Bounds {
+        confirmations: 1,
+        ..Bounds::SMALL
+    };
+    let model = Aaep::new(bounds).expect("the bounds are in range");
+    let outputs = every_output();
+    let mut open = vec![model.start()];
+    let mut known = std::collections::BTreeSet::from([model.start().words()]);
+    let mut actions = Vec::new();
+    while let Some(state) = open.pop() {
+        actions.clear();
+        model.enabled(&state, &mut actions);
+        for &action in &actions {
+            let step = model
+                .step(&state, action)
+                .expect("an action that is offered is enabled");
+            for &output in &outputs {
+                let required = model.required_by(&state, action, output);
+                let forbidden = model.forbidden_by(&state, action, output);
+                assert_eq!(
+                    required.is_some(),
+                    step.required.contains(output),
+                    "{action:?} {output:?}"
+                );
+                let optional = step.optional.contains(output);
+                assert!(
+                    required.is_some() || optional || forbidden.is_some(),
+                    "{action:?} {output:?}"
+                );
+                assert!(
+                    forbidden.is_none() || required.is_none() && !optional,
+                    "{action:?} {output:?}"
+                );
+            }
+            assert!(
+                step.required
+                    .iter()
+                    .all(|output| model.forbidden_by(&state, action, output).is_none())
+            );
+            let next = model.reduced(&step.next);
+            if known.insert(next.words()) {
+                open.push(next);
+            }
+        }
+    }
+    assert!(known.len() > 500);
+}

@@ -119,7 +119,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Seconds in a debug test, walked with and without the quotient.
+    /// Seconds in a debug test, walked with and without the quotient: 20,659 states, 2,705,701 literally.
     pub const SMALL: Self = Self {
         name: "small",
         sessions: 2,
@@ -133,7 +133,10 @@ impl Bounds {
         disturbances_in_all: 1,
     };
 
-    /// The main job.
+    /// The main job: 520,966 states and 5,957,324 steps, each of which is also taken by the executor.
+    ///
+    /// What keeps it there: two replies under way at a time and two disturbances in one run, of eight kinds with a budget
+    /// of one each. With three replies it has 894 thousand states and 11.3 million steps.
     pub const DEFAULT: Self = Self {
         name: "default",
         sessions: 2,
@@ -147,7 +150,7 @@ impl Bounds {
         disturbances_in_all: 2,
     };
 
-    /// For the night.
+    /// For the night: 15.2 million states and 213 million steps.
     pub const LARGE: Self = Self {
         name: "large",
         sessions: 2,

@@ -277,10 +277,7 @@ fn judge_confirmation(turn: &Turn<'_>, action: Action, account: &Account, slot: 
     let after = turn.state.confirmation(slot);
     let fate = account.after[slot.index()];
     let became = |other| turn.on_course(slot) && before.fate == Fate::Open && fate == other;
-    let told = turn.puts_out(Output::FollowUpLeaving(slot))
-        + turn.puts_out(Output::FollowUpStaying(slot))
-        > 0;
-    let invoked = turn.puts_out(Output::Invoked(slot));
+    let invoked_once = || turn.puts_out(Output::Invoked(slot)) == 1;
     let due = turn.before.clock >= after.deadline();
     let called = !matches!(action, Action::Transgress(_));
     let overdue = called && due && after.is_pending();
@@ -291,10 +288,10 @@ fn judge_confirmation(turn: &Turn<'_>, action: Action, account: &Account, slot: 
         + u8::from(matches!(before.fate, Fate::Accepted | Fate::Rejected));
     broken(
         Invariant::RejectionFollowedUp,
-        became(Fate::Rejected) && !told,
+        became(Fate::Rejected) && !turn.follows_up(slot),
     ) | broken(
         Invariant::AcceptedInvokedOnce,
-        became(Fate::Accepted) && invoked != 1 || after.invoked > 1,
+        became(Fate::Accepted) && !invoked_once() || after.invoked > 1,
     ) | broken(
         Invariant::ResolvedOnce,
         turn.resolved[slot.index()] > 0 && resolutions > 1,
@@ -316,9 +313,6 @@ fn judge_confirmation(turn: &Turn<'_>, action: Action, account: &Account, slot: 
 fn judge_ends(turn: &Turn<'_>, action: Action, account: &Account, slot: Slot) -> u64 {
     let before = turn.before.confirmation(slot);
     let was_active = turn.before.session(before.session).is_active();
-    let told = turn.puts_out(Output::FollowUpLeaving(slot))
-        + turn.puts_out(Output::FollowUpStaying(slot))
-        > 0;
     if !turn.on_course(slot) {
         return 0;
     }
@@ -328,7 +322,7 @@ fn judge_ends(turn: &Turn<'_>, action: Action, account: &Account, slot: Slot) ->
                 && account.after[slot.index()] == Fate::Cancelled;
             broken(
                 Invariant::CancellationTold,
-                cancelled == slot && by_this && !told,
+                cancelled == slot && by_this && !turn.follows_up(slot),
             )
         }
         Action::EndSession { session, outcome } if session == before.session && was_active => {
@@ -481,6 +475,12 @@ impl Turn<'_> {
     fn on_course(&self, slot: Slot) -> bool {
         let before = self.before.confirmation(slot);
         agrees(before.phase, before.fate)
+    }
+
+    /// Whether the step tells that this confirmation was rejected or cancelled.
+    fn follows_up(&self, slot: Slot) -> bool {
+        self.puts_out(Output::FollowUpLeaving(slot)) + self.puts_out(Output::FollowUpStaying(slot))
+            > 0
     }
 
     /// How often the step puts this output out.
