@@ -8,8 +8,14 @@ use serde_json::{Value, json};
 use crate::conform::Divergence;
 use crate::conform::edges::Walk;
 
-/// How far the changes of a step stand to the right of it.
+/// How far the changes of a step stand to the right of it, where there is room.
 const CHANGES_COLUMN: usize = 62;
+
+/// How far they stand to the right on lines of their own.
+const CHANGES_INDENT: usize = 13;
+
+/// The widest line.
+const WIDTH: usize = 110;
 
 /// The steps of a run that ends badly, numbered, with what each changes; the last one is marked.
 pub fn numbered(steps: &[StepText]) -> String {
@@ -17,17 +23,36 @@ pub fn numbered(steps: &[StepText]) -> String {
     for (index, step) in steps.iter().enumerate() {
         let mark = if index + 1 == steps.len() { '✗' } else { ' ' };
         let what = format!(" {mark} {:>2}  {}  {}", index + 1, step.at, sentence(step));
-        let changes = step.changes.join(", ");
         let width = what.chars().count();
-        if changes.is_empty() {
-            let _ = writeln!(text, "{what}");
-        } else if width < CHANGES_COLUMN {
-            let gap = " ".repeat(CHANGES_COLUMN - width);
-            let _ = writeln!(text, "{what}{gap}{changes}");
+        let changes = step.changes.join(", ");
+        if width < CHANGES_COLUMN && CHANGES_COLUMN + changes.chars().count() <= WIDTH {
+            let line = format!("{what}{}{changes}", " ".repeat(CHANGES_COLUMN - width));
+            let _ = writeln!(text, "{}", line.trim_end());
         } else {
-            let gap = " ".repeat(CHANGES_COLUMN);
-            let _ = writeln!(text, "{what}\n{gap}{changes}");
+            let _ = writeln!(text, "{what}");
+            text.push_str(&folded(&step.changes));
         }
+    }
+    text
+}
+
+/// Changes on lines of their own, as many on each as there is room for.
+fn folded(changes: &[String]) -> String {
+    let mut text = String::new();
+    let mut line = String::new();
+    for change in changes {
+        let is_full = line.chars().count() + change.chars().count() + 2 > WIDTH - CHANGES_INDENT;
+        if is_full && !line.is_empty() {
+            let _ = writeln!(text, "{}{line},", " ".repeat(CHANGES_INDENT));
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push_str(", ");
+        }
+        line.push_str(change);
+    }
+    if !line.is_empty() {
+        let _ = writeln!(text, "{}{line}", " ".repeat(CHANGES_INDENT));
     }
     text
 }

@@ -9,7 +9,7 @@ use countersign_model::aaep::Aaep;
 use countersign_model::aaep::bounds::Bounds;
 use countersign_model::aaep::readings::Reading;
 use countersign_model::aaep::rules::{Guard, Rules};
-use countersign_model::checker::{self, CheckReport, Kind};
+use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict};
 use miette::{IntoDiagnostic, WrapErr};
 
 use super::arguments::{Protocol, assignment, guards, preset};
@@ -119,23 +119,29 @@ fn status(report: &CheckReport) -> Status {
 }
 
 fn summary(model: &Aaep, report: &CheckReport, seconds: f64) -> String {
-    let mut text = format!(
-        "{} bounds, {}: {} unique states, {} transitions, depth {}, {seconds:.1} s, {} transitions/s\n",
-        model.bounds.name,
-        if model.quotient {
-            "with the quotient"
-        } else {
-            "literal"
-        },
-        grouped(report.unique_states as u64),
-        grouped(report.transitions as u64),
-        report.depth,
-        table::per_second(report.transitions as u64, seconds),
-    );
-    let _ = writeln!(
-        text,
-        "states are told apart by 64-bit fingerprints: with 10 million of them the chance to miss one is 2 in a million\n",
-    );
+    let how = if model.quotient {
+        "with the quotient"
+    } else {
+        "literal"
+    };
+    let mut text = format!("{} bounds, {how}: ", model.bounds.name);
+    if unmet(report, Kind::Always).next().is_some() {
+        let _ = writeln!(
+            text,
+            "the exhaustive search stopped at the first broken property ({seconds:.1} s in all)\n"
+        );
+    } else {
+        let _ = writeln!(
+            text,
+            "{} unique states, {} transitions, depth {}, {seconds:.1} s, {} transitions/s\n\
+             states are told apart by 64-bit fingerprints: with 10 million of them the chance to miss one is 2 in a \
+             million\n",
+            grouped(report.unique_states as u64),
+            grouped(report.transitions as u64),
+            report.depth,
+            table::per_second(report.transitions as u64, seconds),
+        );
+    }
     let rows: Vec<Vec<String>> = report
         .properties
         .iter()
@@ -153,9 +159,22 @@ fn summary(model: &Aaep, report: &CheckReport, seconds: f64) -> String {
     text
 }
 
+/// The counterexamples that say most in full: those to what the rules left out are about, or else the shortest. The
+/// others are named; `--format json` and `--save` have every run.
 fn counterexamples(args: &Args, left_out: &[Guard], report: &CheckReport) -> String {
+    let mut broken: Vec<&PropertyVerdict> = unmet(report, Kind::Always).collect();
+    broken.sort_by_key(|property| property.steps.len());
+    let is_about = |property: &&PropertyVerdict| {
+        left_out
+            .iter()
+            .any(|guard| guard.row().clauses[0] == property.clauses[0])
+    };
+    let (mut told, mut named): (Vec<_>, Vec<_>) = broken.into_iter().partition(is_about);
+    if told.is_empty() && !named.is_empty() {
+        told.push(named.remove(0));
+    }
     let mut text = String::new();
-    for property in unmet(report, Kind::Always) {
+    for property in &told {
         text.push('\n');
         text.push_str(&property_text(property));
         for guard in left_out {
@@ -169,6 +188,17 @@ fn counterexamples(args: &Args, left_out: &[Guard], report: &CheckReport) -> Str
             );
         }
         let _ = writeln!(text, "   again:  {}", again(args));
+    }
+    if !named.is_empty() {
+        let _ = writeln!(text, "\nalso broken (--format json has the runs):");
+    }
+    for property in named {
+        let _ = writeln!(
+            text,
+            "   {}  ({} steps)",
+            property.name,
+            property.steps.len()
+        );
     }
     text
 }

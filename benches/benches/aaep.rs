@@ -1,0 +1,81 @@
+//! AAEP: how fast the model is searched, the edges are compared, and a reply is turned into outputs.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use countersign_benches::Outstanding;
+use countersign_model::aaep::Aaep;
+use countersign_model::aaep::bounds::Bounds;
+use countersign_model::checker;
+use countersign_spec_trace::conform::aaep::AaepBridge;
+use countersign_spec_trace::conform::edges::{self, Scope};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+/// States and transitions a second: the exhaustive search at small bounds.
+fn search(criterion: &mut Criterion) {
+    let model = Aaep::new(Bounds::SMALL).expect("the presets are in range");
+    let report = checker::check(&model, &|_| {});
+    let mut group = criterion.benchmark_group("search");
+    group.sample_size(10);
+    group.throughput(Throughput::Elements(report.transitions));
+    group.bench_function("transitions", |bencher| {
+        bencher.iter(|| checker::check(black_box(&model), &|_| {}));
+    });
+    group.finish();
+}
+
+/// Edges a second: every transition replayed on the executor at small bounds.
+fn compare(criterion: &mut Criterion) {
+    let bridge = AaepBridge::new(Bounds::SMALL).expect("the presets are in range");
+    let walk = edges::walk(&bridge, Scope::States, &|_| {});
+    let mut group = criterion.benchmark_group("compare");
+    group.sample_size(10);
+    group.throughput(Throughput::Elements(walk.edges));
+    group.bench_function("edges", |bencher| {
+        bencher.iter(|| edges::walk(black_box(&bridge), Scope::States, &|_| {}));
+    });
+    group.finish();
+}
+
+/// Bytes in, outputs out, with few and with many confirmations outstanding.
+fn reply(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("reply");
+    for outstanding in [10, 10_000] {
+        let producer = Outstanding::new(outstanding);
+        group.bench_function(format!("accepted, of {outstanding}"), |bencher| {
+            bencher.iter_custom(|replies| time_to_accept(&producer, replies));
+        });
+        let used = producer.reply(0, "accept");
+        group.bench_function(format!("ignored, of {outstanding}"), |bencher| {
+            let mut producer = producer.clone();
+            producer.deliver(used.clone());
+            bencher.iter(|| producer.deliver(black_box(used.clone())));
+        });
+    }
+    group.finish();
+}
+
+/// How long so many first replies take. Half of the questions are answered, then a fresh producer takes over, so that
+/// at least half are outstanding all the time.
+fn time_to_accept(producer: &Outstanding, replies: u64) -> Duration {
+    let batch = (producer.tokens.len() / 2).max(1);
+    let messages: Vec<Vec<u8>> = (0..batch)
+        .map(|number| producer.reply(number, "accept"))
+        .collect();
+    let mut elapsed = Duration::ZERO;
+    let mut left = replies;
+    while left > 0 {
+        let mut fresh = producer.clone();
+        let now = messages.iter().take(usize::try_from(left).unwrap_or(batch));
+        left = left.saturating_sub(batch as u64);
+        let start = Instant::now();
+        for message in now {
+            black_box(fresh.deliver(message.clone()));
+        }
+        elapsed += start.elapsed();
+    }
+    elapsed
+}
+
+criterion_group!(benches, search, compare, reply);
+criterion_main!(benches);
