@@ -15,6 +15,9 @@ use crate::lint::lines::{LONGEST_LINE, Line, Lines};
 /// The version of the driver protocol that is spoken here.
 pub const DRIVER_VERSION: u64 = 1;
 
+/// How many characters of either end of a long error message are kept.
+const KEPT_OF_MESSAGE: usize = 512;
+
 /// Answers requests until the input ends or nobody reads the output any more.
 ///
 /// Each response is flushed before the next request is read. Memory is bounded by one line and the executor's state.
@@ -78,7 +81,10 @@ impl<S: Service> Conversation<S> {
             Ok(Body::Greeting) => json!({"id": id, "name": name(), "supports": S::SUPPORTS}),
             Ok(Body::Outputs(outputs)) => json!({"id": id, "outputs": outputs}),
             Ok(Body::Unsupported) => json!({"id": id, "unsupported": true}),
-            Err(error) => json!({"id": id, "error": format!("line {number}: {error}")}),
+            Err(error) => {
+                let error = without_middle(&error.to_string());
+                json!({"id": id, "error": format!("line {number}: {error}")})
+            }
         }
     }
 
@@ -139,6 +145,18 @@ impl<S: Service> Conversation<S> {
         let outputs = outputs.map_err(|error| BadRequest(format!("internal failure: {error}")))?;
         Ok(Body::Outputs(outputs))
     }
+}
+
+/// The message, or its two ends where it is long. It may quote what stood in the request, which may be as long as a
+/// line; its end says what was expected.
+fn without_middle(message: &str) -> String {
+    let length = message.chars().count();
+    if length <= 2 * KEPT_OF_MESSAGE {
+        return message.to_owned();
+    }
+    let start = message.chars().take(KEPT_OF_MESSAGE);
+    let end = message.chars().skip(length - KEPT_OF_MESSAGE);
+    start.chain(['…']).chain(end).collect()
 }
 
 fn name() -> String {

@@ -301,6 +301,31 @@ fn a_line_of_more_than_16_mib_is_an_error_and_the_next_line_is_served() {
     }
 }
 
+/// What a request gets wrong may be as long as a line; the complaint about it is not.
+#[test]
+fn a_complaint_stays_short_however_long_the_fault_is() {
+    let long = "é".repeat(1 << 20);
+    let field: &str = &long;
+    let mut driver = Driver::reset();
+    for (op, fields, expected) in [
+        (field, json!({}), "`restart`"),
+        ("tick", json!({ field: 1 }), "`now`"),
+        (
+            "end_session",
+            json!({"session_id": "sess_1", "outcome": long}),
+            "`cancelled`",
+        ),
+    ] {
+        let response = driver.ask(op, timed(NOW, fields));
+        let error = response["error"].as_str().unwrap();
+        assert!(
+            error.starts_with("line ") && error.ends_with(expected),
+            "{error}"
+        );
+        assert!(error.chars().count() < 1_100, "{}", error.chars().count());
+    }
+}
+
 #[test]
 fn bytes_that_are_no_utf8_are_an_error() {
     assert_eq!(
