@@ -17,7 +17,7 @@ fn search(criterion: &mut Criterion) {
     let report = checker::check(&model, &|_| {});
     let mut group = criterion.benchmark_group("search");
     group.sample_size(10);
-    group.throughput(Throughput::Elements(report.transitions));
+    group.throughput(Throughput::Elements(report.transitions as u64));
     group.bench_function("transitions", |bencher| {
         bencher.iter(|| checker::check(black_box(&model), &|_| {}));
     });

@@ -1,5 +1,6 @@
 //! `countersign verify`, the main job: the model is checked, then every edge of it is compared with the executor.
 
+use std::fmt::Write as _;
 use std::time::Instant;
 
 use countersign_model::aaep::Aaep;
@@ -143,9 +144,8 @@ fn text(verified: &[Verified]) -> String {
             text.push_str(&divergence_text(divergence));
         }
     }
-    text.push('\n');
     let tally = clause::coverage::Tally::of(clause::all());
-    text.push_str(&format!("{tally}\n"));
+    let _ = writeln!(text, "\n{tally}");
     text
 }
 

@@ -100,13 +100,19 @@ fn steps_of<A: Copy>(path: Option<&Arc<Path<A>>>, last: A) -> Vec<A> {
     actions
 }
 
+/// A node visited: the model state as it is, and the executor's identity, where it counts, as two hashes of 64 bits.
+type Key<S> = (S, (u64, u64));
+
+/// Into how many parts the visited nodes are split.
+const PARTS: u64 = 64;
+
 /// What the workers have in common.
 struct Shared<'a, B: Bridge> {
     bridge: &'a B,
     scope: Scope,
-    hasher: RandomState,
-    /// Model states visited, with the executor's identity where that counts; split to keep the workers apart.
-    visited: Vec<Mutex<HashSet<(B::State, Vec<u8>)>>>,
+    hashers: [RandomState; 2],
+    /// Nodes visited, in parts that keep the workers apart.
+    visited: Vec<Mutex<HashSet<Key<B::State>>>>,
     /// Nodes for whoever is idle.
     spare: Mutex<Vec<Node<B>>>,
     idle: AtomicUsize,
@@ -121,8 +127,8 @@ impl<'a, B: Bridge> Shared<'a, B> {
         Self {
             bridge,
             scope,
-            hasher: RandomState::new(),
-            visited: (0..64).map(|_| Mutex::default()).collect(),
+            hashers: [RandomState::new(), RandomState::new()],
+            visited: (0..PARTS).map(|_| Mutex::default()).collect(),
             spare: Mutex::default(),
             idle: AtomicUsize::new(0),
             workers,
@@ -134,12 +140,16 @@ impl<'a, B: Bridge> Shared<'a, B> {
 
     /// Notes that a node was reached; whether this is the first time.
     fn visit(&self, state: &B::State, host: &B::Host) -> bool {
+        let [first, second] = &self.hashers;
         let identity = match self.scope {
-            Scope::States => Vec::new(),
-            Scope::Pairs => self.bridge.identity(host),
+            Scope::States => (0, 0),
+            Scope::Pairs => {
+                let identity = self.bridge.identity(host);
+                (first.hash_one(&identity), second.hash_one(&identity))
+            }
         };
         let key = (*state, identity);
-        let part = usize::try_from(self.hasher.hash_one(&key) % 64).unwrap_or(0);
+        let part = usize::try_from(first.hash_one(key) % PARTS).expect("there are few parts");
         lock(&self.visited[part]).insert(key)
     }
 

@@ -93,7 +93,7 @@ impl World {
             Action::Close { subscriber } => Some(Input::Unsubscribe {
                 subscription_id: self.subscriptions[subscriber.index()].clone(),
             }),
-            Action::FinishTool { slot } => Some(self.finish_tool(host, slot)?),
+            Action::FinishTool { slot } => finish_tool(host, slot),
             Action::Crash => Some(Input::Restart),
             // The producer that breaks a rule is the model's own; no call can ask the executor to.
             Action::Transgress(_)
@@ -142,18 +142,6 @@ impl World {
         }
     }
 
-    /// The call of this very confirmation comes back, whatever other calls of the same action there are.
-    fn finish_tool(&self, host: &Host, slot: Slot) -> Option<Input> {
-        let names = host.questions[slot.index()].as_ref()?;
-        let asked = host.producer.confirmation(&names.reply_token)?;
-        Some(Input::FinishTool {
-            session_id: asked.question.session_id.clone(),
-            action: asked.question.action.id.clone(),
-            tool_call_id: Some(names.tool_call_id.clone()),
-            status: executor::ToolStatus::Success,
-        })
-    }
-
     fn deliver(&self, host: &Host, message: Message) -> Input {
         Input::Deliver {
             sender: executor::Sender {
@@ -193,6 +181,18 @@ impl World {
         };
         issued.map_or_else(|| self.guess.clone(), |names| names.reply_token.clone())
     }
+}
+
+/// The call of this very confirmation comes back, whatever other calls of the same action there are.
+fn finish_tool(host: &Host, slot: Slot) -> Option<Input> {
+    let names = host.questions[slot.index()].as_ref()?;
+    let asked = host.producer.confirmation(&names.reply_token)?;
+    Some(Input::FinishTool {
+        session_id: asked.question.session_id.clone(),
+        action: asked.question.action.id.clone(),
+        tool_call_id: Some(names.tool_call_id.clone()),
+        status: executor::ToolStatus::Success,
+    })
 }
 
 /// A reply that is not closed yet, made wrong in one of several ways, so that a walk meets them all.
