@@ -53,7 +53,22 @@ const INVALID: &[(&str, &str, u64)] = &[
     ("AAEP-A.4-2_no-state-after-rejection", "AAEP-A.4-2", 7),
     ("AAEP-A.4-3_accepted-and-never-called", "AAEP-A.4-3", 7),
     ("AAEP-A.4-3_two-accepted-and-one-call", "AAEP-A.4-3", 12),
+    (
+        "AAEP-A.7.4-1_accepted-after-called-and-logged-after-the-end",
+        "AAEP-A.7.4-1",
+        6,
+    ),
     ("AAEP-A.7.4-1_called-before-accepted", "AAEP-A.7.4-1", 6),
+    (
+        "AAEP-A.7.4-1_called-before-accepted-and-another-was-accepted",
+        "AAEP-A.7.4-1",
+        11,
+    ),
+    (
+        "AAEP-A.7.4-1_called-before-accepted-and-another-was-rejected",
+        "AAEP-A.7.4-1",
+        9,
+    ),
     (
         "AAEP-A.7.4-1_called-just-before-the-timeout-accepts",
         "AAEP-A.7.4-1",
@@ -124,11 +139,13 @@ const INVALID: &[(&str, &str, u64)] = &[
     ("AAEP-EV-1_duplicate-key", "AAEP-EV-1", 3),
     ("AAEP-EV-1_no-session", "AAEP-EV-1", 3),
     ("AAEP-EV-1_no-type", "AAEP-EV-1", 3),
+    ("AAEP-EV-1_no-timestamp", "AAEP-EV-1", 3),
     ("AAEP-EV-1_not-an-object", "AAEP-EV-1", 3),
     ("AAEP-EV-1_not-json", "AAEP-EV-1", 3),
     ("AAEP-EV-1_raw-message-of-the-producer", "AAEP-EV-1", 3),
     ("AAEP-EV-1_torn-last-line", "AAEP-EV-1", 3),
     ("AAEP-EV-3_timestamp-without-offset", "AAEP-EV-3", 3),
+    ("AAEP-EV-5_no-reply-is-allowed", "AAEP-EV-5", 4),
     ("AAEP-EV-5_timeout-of-zero", "AAEP-EV-5", 4),
     ("AAEP-EV-5_tool-is-no-string", "AAEP-EV-5", 3),
     ("AAEP-EV-9_unknown-core-type", "AAEP-EV-9", 3),
@@ -334,6 +351,38 @@ fn an_input_that_ends_too_early_is_inconclusive_and_says_what_is_owed() {
         owed("AAEP-6.1-3_session-completes-over-an-open-question", 5),
         ["AAEP-A.1-2", "AAEP-A.7.6-1"]
     );
+}
+
+/// AAEP-EV-4, AAEP-A.1-1, AAEP-A.4-3, AAEP-A.8-4: where the numbers show that events are not in the record, what they may
+/// have held is not missed; what no event can excuse is accused all the same.
+#[test]
+fn nothing_is_missed_where_events_are_not_in_the_record() {
+    let without = |folder: &str, name: &str, number: usize| {
+        let path = traces(folder).join(format!("{name}.jsonl"));
+        let text = fs::read_to_string(path).expect("a readable trace");
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.remove(number - 1);
+        lint_bytes(lines.join("\n").as_bytes())
+    };
+    let accepted = "AAEP-A.8-4_asked-then-accepted-then-called";
+    for (missing, clause) in [
+        (1, "AAEP-A.1-1"),
+        (4, "AAEP-A.8-4"),
+        (7, "AAEP-A.8-1"),
+        (8, "AAEP-A.3-1"),
+    ] {
+        let report = without("valid", accepted, missing);
+        assert_eq!(places(&report.violations), [], "{missing}");
+        assert_eq!(report.status(), 3, "{missing}");
+        let not_judged: Vec<_> = report.not_judged.iter().map(|it| it.clause).collect();
+        assert!(not_judged.contains(&clause), "{missing}: {not_judged:?}");
+    }
+    let report = without(
+        "invalid",
+        "AAEP-6.4.1-1_irreversible-high-defaults-to-accept",
+        2,
+    );
+    assert_eq!(places(&report.violations), [("AAEP-6.4.1-1", 3)]);
 }
 
 #[test]

@@ -76,6 +76,13 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+impl Event {
+    /// Whether the event may concern a question with these ids: it names that one, or none.
+    pub fn speaks_of(&self, question: &Ties) -> bool {
+        self.ties.token.is_none() || self.ties.token == question.token
+    }
+}
+
 /// What happened.
 #[derive(Debug)]
 pub enum EventKind {
@@ -271,6 +278,10 @@ fn read_message(
                 None,
                 "the producer sent a message that is not JSON".to_owned(),
             )),
+            Direction::Out | Direction::Untold if message.contains_key("type") => Err(broken(
+                None,
+                "type of the record is not a string".to_owned(),
+            )),
             Direction::Out | Direction::Untold => {
                 Err(broken(None, "the record has no type".to_owned()))
             }
@@ -333,7 +344,7 @@ fn read_event(
     let Some(session) = fields.required_text("session_id", &rules::RECORD) else {
         return Record::NotJudged;
     };
-    if !message.contains_key("timestamp") {
+    if fields.present("timestamp").is_none() {
         fields.fault(&rules::RECORD, "timestamp is missing".to_owned());
     }
     let kind = read_kind(name, &mut fields);
@@ -549,10 +560,12 @@ impl<'a> Fields<'a> {
                 .map(|word| word.as_str().map(str::to_owned))
                 .collect()
         });
+        // AAEP-EV-5: without a word in it no reply could be valid.
+        let words = words.filter(|words| (1..=32).contains(&words.len()));
         if words.is_none() {
             self.fault(
                 &rules::PAYLOAD,
-                "allowed_replies is not an array of strings".to_owned(),
+                "allowed_replies is not an array of 1 to 32 strings".to_owned(),
             );
         }
         words.unwrap_or_else(both)

@@ -47,7 +47,8 @@ pub struct Rule {
     /// Violation or warning.
     pub weight: Weight,
     /// Whether the fault is that something is missing before it. Then an unreadable record earlier in the stream may have
-    /// held it, and the finding says so.
+    /// held it, and the finding says so; where the numbers of the session show that events are not in the record, the
+    /// clause is not judged.
     pub rests_on_absence: bool,
 }
 
@@ -84,8 +85,10 @@ pub const PAYLOAD: Rule = violation("AAEP-EV-5", Level::Must, &[]);
 /// A type under `aaep:` that the list of core types does not have.
 pub const CORE_TYPE: Rule = violation("AAEP-EV-9", Level::Must, &[]);
 
-/// The first event of a session is another than session.started, or session.started comes twice.
+/// The first event of a session is another than session.started.
 pub const SESSION_START: Rule = absence("AAEP-A.1-1", Level::Must, &[]);
+/// A second session.started.
+pub const STARTED_AGAIN: Rule = violation("AAEP-A.1-1", Level::Must, &[]);
 /// A second terminal event.
 pub const SECOND_TERMINAL: Rule = violation("AAEP-A.8-2", Level::Must, &["AAEP-A.1-2"]);
 /// An event after the terminal event.
@@ -106,9 +109,9 @@ pub const ACCEPTED_AND_NOT_CALLED: Rule = absence("AAEP-A.4-3", Level::Must, &[]
 pub const DROPPED_SILENTLY: Rule =
     absence("AAEP-6.1-3", Level::Must, &["AAEP-6.1-2", "AAEP-A.4-2"]);
 
-/// A call that was rejected.
+/// A call that was rejected, and not asked for and accepted again.
 pub const CALLED_AFTER_REJECTION: Rule =
-    violation("AAEP-A.8-5", Level::Must, &["AAEP-A.4-4", "AAEP-6.1-1"]);
+    absence("AAEP-A.8-5", Level::Must, &["AAEP-A.4-4", "AAEP-6.1-1"]);
 /// An irreversible call for which nobody was ever asked.
 pub const IRREVERSIBLE_UNASKED: Rule = absence("AAEP-A.8-4", Level::Must, &["AAEP-A.7.4-1"]);
 /// An irreversible call that was asked for and not accepted yet.
@@ -117,10 +120,10 @@ pub const IRREVERSIBLE_UNACCEPTED: Rule =
 /// A reversible call that names a confirmation which was not accepted yet.
 pub const UNACCEPTED: Rule = absence("AAEP-6.1-1", Level::MustNot, &[]);
 /// Two calls and one acceptance.
-pub const CALLED_TWICE: Rule = violation("AAEP-6.3.5-1", Level::Must, &["AAEP-6.1-1"]);
+pub const CALLED_TWICE: Rule = absence("AAEP-6.3.5-1", Level::Must, &["AAEP-6.1-1"]);
 
-/// The same action is asked for again while the first question is open.
-pub const ASKED_AGAIN: Rule = violation("AAEP-6.1-6", Level::MustNot, &[]);
+/// The same action is asked for again while nothing shows that the first question is over.
+pub const ASKED_AGAIN: Rule = absence("AAEP-6.1-6", Level::MustNot, &[]);
 /// As [`ASKED_AGAIN`], told only by the prose, which two actions may share.
 pub const ASKED_AGAIN_IN_THE_SAME_WORDS: Rule = warning("AAEP-6.1-6", Level::MustNot);
 

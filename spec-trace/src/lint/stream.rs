@@ -12,6 +12,7 @@ use super::monitor::authorisation::Authorisation;
 use super::monitor::ledger::{Ledger, Outcomes, Replies};
 use super::monitor::lifecycle::{Admission, Lifecycle};
 use super::monitor::resolution::Resolution;
+use super::monitor::sequence::{Gap, Sequence};
 use super::monitor::tools::Tools;
 use super::record::{Event, EventKind};
 use super::reply::Reply;
@@ -39,7 +40,8 @@ pub struct Linter {
 #[derive(Debug)]
 struct Session {
     lifecycle: Lifecycle,
-    /// Forgotten when the session ends.
+    sequence: Sequence,
+    /// Forgotten when the session ends, unless a reply that is logged late may still explain a call of it.
     open: Option<Box<OpenSession>>,
 }
 
@@ -124,22 +126,36 @@ impl Linter {
         self.records += 1;
         let replies_seen = self.replies_seen;
         if let Some(session) = self.sessions.get_mut(&event.session) {
+            session.sequence.event(event);
             match session.lifecycle.next(event, &mut self.notes) {
-                Admission::Open => session.open = Some(Box::new(OpenSession::new(replies_seen))),
+                Admission::Open => {
+                    self.conclude(&event.session);
+                    let open = Some(Box::new(OpenSession::new(replies_seen)));
+                    self.sessions
+                        .entry(event.session.clone())
+                        .and_modify(|it| it.open = open);
+                }
                 Admission::Continue => {}
                 Admission::Ignore => return,
             }
         } else {
-            let session = Session {
+            let mut session = Session {
                 lifecycle: Lifecycle::first(event, &mut self.notes),
+                sequence: Sequence::default(),
                 open: Some(Box::new(OpenSession::new(replies_seen))),
             };
+            session.sequence.event(event);
             self.sessions.insert(event.session.clone(), session);
         }
         self.judge(event);
-        if matches!(event.kind, EventKind::Ended(_)) {
-            self.close(&event.session);
+        if matches!(event.kind, EventKind::Ended(_)) && !self.is_undecided(&event.session) {
+            self.conclude(&event.session);
         }
+    }
+
+    fn is_undecided(&self, id: &str) -> bool {
+        let open = self.sessions.get(id).and_then(|it| it.open.as_ref());
+        open.is_some_and(|open| open.recorded.authorisation.is_undecided())
     }
 
     fn judge(&mut self, event: &Event) {
@@ -169,14 +185,21 @@ impl Linter {
         }
     }
 
-    fn close(&mut self, id: &str) {
-        let Some(open) = self
+    /// Forgets what was kept of a session, when nothing can change the verdict on it any more.
+    fn conclude(&mut self, id: &str) {
+        let Some(mut open) = self
             .sessions
             .get_mut(id)
             .and_then(|session| session.open.take())
         else {
             return;
         };
+        let Confirmations {
+            ledger,
+            authorisation,
+            ..
+        } = &mut open.recorded;
+        authorisation.give_up(id, ledger, &mut self.recorded);
         for confirmation in &open.recorded.ledger.confirmations {
             let Some(token) = &confirmation.ties.token else {
                 continue;
@@ -214,19 +237,13 @@ impl Linter {
                 authorisation,
                 ..
             } = &mut open.recorded;
-            let Some(index) = ledger.reply(reply, content, open.latest) else {
-                continue;
-            };
-            if ledger.confirmations[index]
-                .possible
-                .may_be(Outcomes::ACCEPTED)
-            {
-                authorisation.accepted(
-                    index,
-                    (content.decided, reply.received),
-                    ledger,
-                    &mut self.recorded,
-                );
+            let elsewhere = sessions.len() > 1;
+            for index in ledger.reply(reply, content, open.latest, elsewhere) {
+                let possible = ledger.confirmations[index].possible;
+                if possible.may_be(Outcomes::ACCEPTED) {
+                    let moments = (content.decided, reply.received);
+                    authorisation.accepted(index, moments, ledger, &mut self.recorded);
+                }
             }
         }
     }
@@ -251,20 +268,22 @@ impl Linter {
     }
 
     /// The verdict, at the end of the input.
-    pub fn finish(self, file: &str) -> LintReport {
+    pub fn finish(mut self, file: &str) -> LintReport {
+        self.conclude_all_that_ended();
+        let of_world = if self.replies_seen {
+            std::mem::take(&mut self.recorded)
+        } else {
+            std::mem::take(&mut self.unseen)
+        };
+        let mut findings = std::mem::take(&mut self.notes.findings);
+        findings.extend(of_world.findings);
+        findings.sort_by_key(|finding| finding.line);
+        let (findings, withheld) = self.withhold(findings);
         let mut not_judged = self.owed();
+        not_judged.extend(withheld);
         let owed = !not_judged.is_empty();
         not_judged.extend(self.without_replies());
-        let mut notes = self.notes;
-        let of_world = if self.replies_seen {
-            self.recorded
-        } else {
-            self.unseen
-        };
-        notes.findings.extend(of_world.findings);
-        notes.findings.sort_by_key(|finding| finding.line);
-        let (violations, warnings): (Vec<_>, Vec<_>) = notes
-            .findings
+        let (violations, warnings): (Vec<_>, Vec<_>) = findings
             .into_iter()
             .partition(|finding| finding.weight == Weight::Violation);
         let verdict = if !violations.is_empty() {
@@ -284,6 +303,41 @@ impl Linter {
             not_judged,
             tied: of_world.tied,
         }
+    }
+
+    /// No reply that is logged late will come any more.
+    fn conclude_all_that_ended(&mut self) {
+        let ended = self.sessions.iter().filter(|(_, session)| {
+            session.open.is_some() && session.lifecycle != Lifecycle::Active
+        });
+        let ended: Vec<String> = ended.map(|(id, _)| id.clone()).collect();
+        for id in ended {
+            self.conclude(&id);
+        }
+    }
+
+    /// Takes out the violations that rest on something missing where events of their session are not in the record.
+    fn withhold(&self, findings: Vec<Finding>) -> (Vec<Finding>, Vec<NotJudged>) {
+        let mut withheld = Vec::new();
+        let mut judged = Vec::new();
+        for finding in findings {
+            let session = finding
+                .session
+                .as_ref()
+                .and_then(|id| self.sessions.get(id));
+            let gap = session.and_then(|session| session.sequence.gap_before(finding.line));
+            match gap.filter(|_| finding.rests_on_absence) {
+                Some(Gap { line, expected, seen }) => withheld.push(NotJudged {
+                    clause: finding.clause,
+                    reason: format!(
+                        "{} (line {}), but events before line {line} are not in the record: its sequence_number is {seen} instead of {expected}",
+                        finding.message, finding.line
+                    ),
+                }),
+                None => judged.push(finding),
+            }
+        }
+        (judged, withheld)
     }
 
     /// What the input ends too early to tell.

@@ -5,13 +5,17 @@
 //! calls before it. A reversible call that names no confirmation may be any call: it is never accused.
 
 use super::Notes;
-use super::ledger::{Confirmation, Ledger, Outcomes, SLACK_SECONDS};
+use super::ledger::{Ledger, Outcomes};
 use super::matching::Matching;
 use crate::lint::finding::{Finding, Place, TiedBy};
 use crate::lint::record::{Event, EventKind};
 use crate::lint::rules::{self, Rule};
 use crate::lint::ties::{Class, Relation, Ties};
 use crate::lint::time::Timestamp;
+
+/// Seconds after which a reply that is not in the record is taken not to have come before a call. A producer that does its
+/// work before it answers the reply keeps the recorder waiting for as long as the tool runs, but no transport waits longer.
+const LOGGED_LATE_SECONDS: i64 = 600;
 
 /// The calls of one session that need an acceptance.
 #[derive(Debug, Default)]
@@ -71,14 +75,30 @@ impl Run {
 }
 
 impl Authorisation {
-    /// Judges an event of the open session. Yields the call that was accused, if any: it stands for the call that its
-    /// confirmation leads to, should that be accepted later.
+    /// Judges an event of the open session. Yields the calls that were accused, and at its end those that may still be: they
+    /// stand for the calls that their confirmations lead to, should those be accepted later.
     pub fn event(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) -> Vec<Ties> {
         let mut accused = self.settle(event, ledger, notes);
         if let EventKind::Invoked { tool, irreversible } = &event.kind {
             accused.extend(self.called(event, tool.as_ref(), *irreversible, ledger, notes));
         }
+        if matches!(event.kind, EventKind::Ended(_)) {
+            let undecided = self.deferred.iter();
+            accused.extend(undecided.map(|number| self.runs[*number].ties.clone()));
+        }
         accused
+    }
+
+    /// Whether a reply may still explain a call, even when the session is over.
+    pub fn is_undecided(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+
+    /// Accuses what no reply explained: none will come any more.
+    pub fn give_up(&mut self, session: &str, ledger: &Ledger, notes: &mut Notes) {
+        for number in std::mem::take(&mut self.deferred) {
+            self.accuse(number, session, ledger, notes);
+        }
     }
 
     /// A reply may explain a call that is recorded before it: whoever logs both writes the reply down when it is answered.
@@ -89,8 +109,8 @@ impl Authorisation {
         ledger: &Ledger,
         notes: &mut Notes,
     ) {
-        for position in (0..self.deferred.len()).rev() {
-            let number = self.deferred[position];
+        // The oldest first: where one acceptance is for one of two calls, it is the second that is one too many.
+        for number in std::mem::take(&mut self.deferred) {
             let run = &mut self.runs[number];
             let before = match (received, run.received, run.sent) {
                 (Some(reply), Some(call), _) => reply <= call,
@@ -99,9 +119,9 @@ impl Authorisation {
             };
             if before {
                 run.accepted_unseen.push(confirmation);
-                if self.assign(number, ledger, notes) {
-                    self.deferred.remove(position);
-                }
+            }
+            if !before || !self.assign(number, ledger, notes) {
+                self.deferred.push(number);
             }
         }
     }
@@ -146,7 +166,7 @@ impl Authorisation {
             self.deferred.push(number);
             return None;
         }
-        self.accuse(number, &event.session, ledger, notes)
+        Some(self.accuse(number, &event.session, ledger, notes))
     }
 
     fn assign(&mut self, number: usize, ledger: &Ledger, notes: &mut Notes) -> bool {
@@ -170,101 +190,80 @@ impl Authorisation {
 
     /// Accuses the deferred calls that no reply can explain any more.
     fn settle(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) -> Vec<Ties> {
-        let ended = matches!(event.kind, EventKind::Ended(_));
         let later = |then: Option<Timestamp>, now: Option<Timestamp>| match (then, now) {
-            (Some(then), Some(now)) => now > then.plus_seconds(SLACK_SECONDS),
+            (Some(then), Some(now)) => now > then.plus_seconds(LOGGED_LATE_SECONDS),
             (None, _) | (_, None) => false,
         };
         let (due, waiting): (Vec<usize>, Vec<usize>) = self.deferred.iter().partition(|number| {
             let run = &self.runs[**number];
-            ended || later(run.sent, event.sent) || later(run.received, event.received)
+            later(run.sent, event.sent) || later(run.received, event.received)
         });
         self.deferred = waiting;
         due.into_iter()
-            .filter_map(|number| self.accuse(number, &event.session, ledger, notes))
+            .map(|number| self.accuse(number, &event.session, ledger, notes))
             .collect()
     }
 
-    fn accuse(
-        &self,
-        number: usize,
-        session: &str,
-        ledger: &Ledger,
-        notes: &mut Notes,
-    ) -> Option<Ties> {
+    fn accuse(&self, number: usize, session: &str, ledger: &Ledger, notes: &mut Notes) -> Ties {
         let run = &self.runs[number];
         let (candidates, _) = ledger.candidates(&run.ties, run.place.line);
-        let (rule, message) = self.explain(run, &candidates, ledger)?;
+        let (rule, message) = self.explain(run, &candidates, ledger);
         let finding = Finding::new(rule, &run.place, Some(session), message);
         notes.add(if candidates.is_empty() {
             finding
         } else {
             finding.tied_by(run.tied_by())
         });
-        Some(run.ties.clone())
+        run.ties.clone()
     }
 
-    /// Names the fault of a call that no acceptance is left for.
-    fn explain(
-        &self,
-        run: &Run,
-        candidates: &[usize],
-        ledger: &Ledger,
-    ) -> Option<(&'static Rule, String)> {
+    /// Names the fault of a call that no acceptance is left for, by the latest question that could be meant.
+    fn explain(&self, run: &Run, candidates: &[usize], ledger: &Ledger) -> (&'static Rule, String) {
         let by_id = matches!(run.relation, Relation::Same(_));
         let (used, unused): (Vec<usize>, Vec<usize>) = candidates
             .iter()
             .partition(|index| self.assigned.left_of(**index).is_some());
-        let newest = |wanted: &dyn Fn(&Confirmation) -> bool| {
-            let found = unused
-                .iter()
-                .map(|index| &ledger.confirmations[*index])
-                .filter(|it| wanted(it));
-            found.last()
-        };
+        let latest = unused
+            .last()
+            .map(|index| (*index, &ledger.confirmations[*index]));
         let call = if run.irreversible {
             format!("irreversible call of {}", run.name())
         } else {
             format!("call of {}", run.name())
         };
-        // AAEP-A.4-4, AAEP-A.8-5: no call after a rejection.
-        let rejected_before = |it: &Confirmation| {
-            it.possible.may_be(Outcomes::REJECTED)
-                && it.answered.is_some_and(|(line, _)| line < run.place.line)
-        };
-        if let Some(rejected) = newest(&rejected_before) {
-            let (reply, _) = rejected.answered?;
-            let message = format!(
-                "{call} after the question on line {} was rejected on line {reply}",
-                rejected.place.line
-            );
-            return Some((&rules::CALLED_AFTER_REJECTION, message));
-        }
         // AAEP-6.3.5-1: one acceptance lets its action run once.
         let twin = used.iter().rev().find_map(|index| {
             let first = &self.runs[self.assigned.left_of(*index)?];
-            let question = &ledger.confirmations[*index];
-            (by_id || first.tool == run.tool).then_some((first, question))
+            (by_id || first.tool == run.tool).then_some((*index, first))
         });
-        if let Some((first, question)) = twin {
+        if let Some((index, first)) = twin
+            && latest.is_none_or(|(latest, _)| latest < index)
+        {
             let message = format!(
                 "{call}, and the one acceptance that could explain it, of the question on line {}, explains the call on line {}",
-                question.place.line, first.place.line
+                ledger.confirmations[index].place.line, first.place.line
             );
-            return Some((&rules::CALLED_TWICE, message));
+            return (&rules::CALLED_TWICE, message);
         }
-        // AAEP-6.1-1, AAEP-A.7.4-1: asked for, and not accepted.
-        if let Some(open) = newest(&|_| true) {
-            let message = format!(
-                "{call} before the question on line {} was accepted",
-                open.place.line
-            );
+        if let Some((_, question)) = latest {
+            let asked = question.place.line;
+            let reply = question.answered.map(|(line, _)| line);
+            let rejected = question.possible.may_be(Outcomes::REJECTED);
+            // AAEP-A.4-4, AAEP-A.8-5: no call after a rejection.
+            if let Some(reply) = reply.filter(|reply| rejected && *reply < run.place.line) {
+                let message = format!(
+                    "{call} after the question on line {asked} was rejected on line {reply}"
+                );
+                return (&rules::CALLED_AFTER_REJECTION, message);
+            }
+            // AAEP-6.1-1, AAEP-A.7.4-1: asked for, and not accepted.
+            let message = format!("{call} before the question on line {asked} was accepted");
             let rule = if run.irreversible {
                 &rules::IRREVERSIBLE_UNACCEPTED
             } else {
                 &rules::UNACCEPTED
             };
-            return Some((rule, message));
+            return (rule, message);
         }
         // AAEP-A.7.4-1, AAEP-A.8-4: no question at all, or each was used by another call.
         let message = match used
@@ -276,6 +275,6 @@ impl Authorisation {
             ),
             None => format!("{call} without a confirmation before it"),
         };
-        Some((&rules::IRREVERSIBLE_UNASKED, message))
+        (&rules::IRREVERSIBLE_UNASKED, message)
     }
 }

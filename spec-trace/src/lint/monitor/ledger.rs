@@ -106,6 +106,21 @@ impl Confirmation {
         }
     }
 
+    /// AAEP-6.8-4: a question that was withdrawn before the reply arrived stays withdrawn, also when the subscriber could not
+    /// know that yet and its reply is on record before the change of state.
+    fn may_have_crossed(&mut self, event: &Event) {
+        let EventKind::StateChanged { from, to } = &event.kind else {
+            return;
+        };
+        let sent_before = |moment: Timestamp| event.sent.is_some_and(|sent| sent < moment);
+        if may_withdraw(from.as_deref(), to.as_deref())
+            && event.speaks_of(&self.ties)
+            && self.answered.is_some_and(|(_, moment)| sent_before(moment))
+        {
+            self.add(Outcomes::CANCELLED, event.place.line);
+        }
+    }
+
     /// AAEP-6.4-1: from its deadline on, the default may have been applied. An unknown deadline may have passed.
     fn deadline_may_have_passed(
         &self,
@@ -157,8 +172,7 @@ impl Ledger {
         self.pass_time(event);
         let follow_up = match &event.kind {
             EventKind::StateChanged { from, to } => {
-                let waits = |state: &Option<String>| state.as_deref() == Some("awaiting_input");
-                if !waits(to) || waits(from) {
+                if may_withdraw(from.as_deref(), to.as_deref()) {
                     self.may_withdraw(event);
                 }
                 FollowUp::StateOrCall
@@ -173,6 +187,7 @@ impl Ledger {
         };
         for index in &self.unfollowed {
             let confirmation = &mut self.confirmations[*index];
+            confirmation.may_have_crossed(event);
             confirmation.follow_up = confirmation.follow_up.max(follow_up);
         }
         if follow_up == FollowUp::StateOrCall {
@@ -205,21 +220,44 @@ impl Ledger {
         self.confirmations.push(confirmation);
     }
 
-    /// Takes in a reply. Yields the confirmation that it may have decided; a reply without effect yields `None`.
+    /// Takes in a reply. Yields the confirmations that it may have decided; a reply without effect yields none.
+    ///
+    /// Two producers may have given out the same token, and a reply names neither: then it may be meant for either question,
+    /// and is certain of none. `elsewhere` says that a question of another session has the token.
     pub fn reply(
         &mut self,
         reply: &Reply,
         content: &ReplyContent,
         latest: Option<Timestamp>,
-    ) -> Option<usize> {
-        let index = self.confirmations.iter().rposition(|confirmation| {
-            confirmation.ties.token.as_deref() == Some(content.token.as_str())
-        })?;
-        let confirmation = &mut self.confirmations[index];
-        let effect = effect(confirmation, reply, content, latest);
+        elsewhere: bool,
+    ) -> Vec<usize> {
+        let token = Some(content.token.as_str());
+        let asked = self.confirmations.iter().enumerate();
+        let mut meant: Vec<usize> = asked
+            .filter(|(_, it)| it.ties.token.as_deref() == token)
+            .map(|(index, _)| index)
+            .collect();
+        let alone = !elsewhere && meant.len() == 1;
+        meant.retain(|index| {
+            let mut effect = effect(&self.confirmations[*index], reply, content, latest);
+            effect.certain &= alone;
+            self.decide(*index, reply, content, &effect)
+        });
+        meant
+    }
+
+    /// Lets a reply have its effect on one confirmation; false if it has none.
+    fn decide(
+        &mut self,
+        index: usize,
+        reply: &Reply,
+        content: &ReplyContent,
+        effect: &Effect,
+    ) -> bool {
         if effect.outcomes == Outcomes::NONE {
-            return None;
+            return false;
         }
+        let confirmation = &mut self.confirmations[index];
         let time = reply.received.unwrap_or(content.decided);
         if confirmation.possible.may_be(Outcomes::PENDING) {
             if effect.certain {
@@ -228,14 +266,14 @@ impl Ledger {
             }
         } else if confirmation.answered.is_none_or(|(_, first)| time >= first) {
             // AAEP-6.3.5-1: a later reply has no effect. One that is dated before the first may have arrived before it.
-            return None;
+            return false;
         }
         confirmation.add(effect.outcomes, reply.place.line);
         if confirmation.answered.is_none() {
             confirmation.answered = Some((reply.place.line, time));
             self.unfollowed.push(index);
         }
-        Some(index)
+        true
     }
 
     /// The confirmations that may concern a call with these ids, asked before `line`: those that share an id with it, or
@@ -276,12 +314,16 @@ impl Ledger {
     fn may_withdraw(&mut self, event: &Event) {
         for index in &self.open {
             let confirmation = &mut self.confirmations[*index];
-            let named = event.ties.token.as_ref();
-            if named.is_none() || named == confirmation.ties.token.as_ref() {
+            if event.speaks_of(&confirmation.ties) {
                 confirmation.add(Outcomes::CANCELLED, event.place.line);
             }
         }
     }
+}
+
+/// Whether a change between these states may say that a question is withdrawn. An unknown state may be any.
+fn may_withdraw(from: Option<&str>, to: Option<&str>) -> bool {
+    to != Some("awaiting_input") || from == Some("awaiting_input")
 }
 
 /// What a reply did, if it did anything.

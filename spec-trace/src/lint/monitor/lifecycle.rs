@@ -35,22 +35,11 @@ impl Lifecycle {
     pub fn first(event: &Event, notes: &mut Notes) -> Self {
         // AAEP-A.1-1: session.started comes first.
         if !matches!(event.kind, EventKind::Started) {
-            let late = match event.sequence {
-                Some(number) if number > 0 => {
-                    format!(
-                        "; its sequence_number is {number}, so the recording may have begun late"
-                    )
-                }
-                Some(_) | None => String::new(),
-            };
-            notes.add(finding(
-                &rules::SESSION_START,
-                event,
-                format!(
-                    "the session begins with {} instead of session.started{late}",
-                    event.name
-                ),
-            ));
+            let message = format!(
+                "the session begins with {} instead of session.started",
+                event.name
+            );
+            notes.add(finding(&rules::SESSION_START, event, message));
         }
         Self::Active.after(event)
     }
@@ -61,13 +50,13 @@ impl Lifecycle {
             // AAEP-A.1-1: exactly one session.started. What follows it is judged as a session of its own.
             (Self::Active, EventKind::Started) => {
                 let message = "session.started comes a second time".to_owned();
-                notes.add(finding(&rules::SESSION_START, event, message));
+                notes.add(finding(&rules::STARTED_AGAIN, event, message));
                 Admission::Continue
             }
             (Self::Ended { line, .. }, EventKind::Started) => {
                 let message =
                     format!("session.started comes again after the session ended on line {line}");
-                notes.add(finding(&rules::SESSION_START, event, message));
+                notes.add(finding(&rules::STARTED_AGAIN, event, message));
                 Admission::Open
             }
             // AAEP-A.1-2, AAEP-A.8-2: exactly one terminal event.

@@ -8,8 +8,9 @@
 //! | [`asking`] | 6.1 (asking again), 6.4.1, A.4 (the state while asking) |
 //! | [`authorisation`] | A.7.4, A.8.4, A.8.5, 6.1 (acting too early), 6.3.5 |
 //! | [`resolution`] | A.4 (what follows a decision), 6.1 (after a rejection) |
+//! | [`sequence`] | none: it tells where the record is incomplete |
 //!
-//! The last three read the [`ledger`], which keeps for each confirmation the set of outcomes that fit the record so far.
+//! Authorisation, resolution and part of asking read the [`ledger`], which keeps for each confirmation the set of outcomes that fit the record so far.
 
 pub mod asking;
 pub mod authorisation;
@@ -17,6 +18,7 @@ pub mod ledger;
 pub mod lifecycle;
 mod matching;
 pub mod resolution;
+pub mod sequence;
 pub mod tools;
 
 use std::collections::BTreeMap;
