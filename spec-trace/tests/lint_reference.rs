@@ -1,0 +1,562 @@
+//! Lint against the reference executor: whatever it is put through, its recorded stream is not accused.
+//!
+//! The producer gets random inputs, hostile ones among them. What it emits and what is delivered to it is written down as
+//! different recorders would do it, and judged. Then faults are put into the records, and each has to be found at its
+//! line. A run that failed once is kept and tried again first.
+
+use std::collections::BTreeSet;
+
+use countersign_reference::aaep::{
+    Authority, Decision, Event, Input, Output, Phase, Producer, SessionStatus, Settings,
+    Subscription,
+};
+use countersign_reference::ids::SequentialIds;
+use countersign_reference::time::Timestamp;
+use countersign_spec_trace::lint::finding::Finding;
+use countersign_spec_trace::lint::lint;
+use countersign_spec_trace::lint::report::{LintReport, Verdict};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{FileFailurePersistence, TestRunner};
+use serde_json::{Map, Value, json};
+
+/// 2026-05-24T14:22:20Z, when every run starts, in milliseconds.
+const START: i64 = 1_779_632_540_000;
+
+const SESSIONS: [&str; 2] = ["sess_a", "sess_b"];
+const SUBSCRIPTIONS: [&str; 2] = ["sub_a", "sub_b"];
+
+/// One input of a run, before tokens are known.
+#[derive(Debug, Clone)]
+enum Move {
+    Wait(i64),
+    Start(&'static str),
+    Ask(Box<Asking>),
+    Reply(Box<Answering>),
+    Cancel(Index),
+    Finish(Index),
+    End(&'static str, &'static str),
+    Unsubscribe(&'static str),
+    Restart,
+}
+
+#[derive(Debug, Clone)]
+struct Asking {
+    session: &'static str,
+    action: &'static str,
+    tool: &'static str,
+    risk: &'static str,
+    irreversible: bool,
+    timeout: u64,
+    default: &'static str,
+    allowed: Option<Vec<&'static str>>,
+}
+
+#[derive(Debug, Clone)]
+struct Answering {
+    /// Which question, of all that were ever asked.
+    question: Index,
+    decision: &'static str,
+    /// Milliseconds from now to when the reply claims to be decided.
+    decided: i64,
+    sender: &'static str,
+    fault: Fault,
+    /// How many of the events that it leads to are written down before it.
+    logged_behind: usize,
+}
+
+/// What is special about a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    None,
+    Modified,
+    Unauthenticated,
+    UnknownToken,
+    UnknownProperty,
+}
+
+/// Who wrote the stream down.
+#[derive(Debug, Clone, Copy)]
+struct Recorder {
+    /// With the time of receipt, or the bare messages.
+    wraps: bool,
+    /// Milliseconds by which its clock is ahead of the producer's.
+    ahead: i64,
+    replies: bool,
+    ids: Ids,
+}
+
+/// What the producer of a stream says of how its events belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ids {
+    /// All that the reference says.
+    All,
+    /// `tool_call_id`, in questions and calls.
+    ToolCallId,
+    /// `tool_call_id` in calls and completions, nothing in questions.
+    CallsOnly,
+    None,
+}
+
+fn askings() -> impl Strategy<Value = Move> {
+    (
+        select(&SESSIONS[..]),
+        select(vec!["1", "2"]),
+        select(vec!["pay", "mail"]),
+        select(vec!["low", "medium", "high"]),
+        any::<bool>(),
+        select(vec![1_u64, 10, 60]),
+        select(vec!["accept", "reject"]),
+        select(vec![
+            None,
+            None,
+            Some(vec!["accept"]),
+            Some(vec!["reject", "later"]),
+        ]),
+    )
+        .prop_map(
+            |(session, action, tool, risk, irreversible, timeout, default, allowed)| {
+                Move::Ask(Box::new(Asking {
+                    session,
+                    action,
+                    tool,
+                    risk,
+                    irreversible,
+                    timeout,
+                    default,
+                    allowed,
+                }))
+            },
+        )
+}
+
+fn answers() -> impl Strategy<Value = Move> {
+    let faults = prop_oneof![
+        6 => Just(Fault::None),
+        1 => Just(Fault::Modified),
+        1 => Just(Fault::Unauthenticated),
+        1 => Just(Fault::UnknownToken),
+        1 => Just(Fault::UnknownProperty),
+    ];
+    (
+        any::<Index>(),
+        select(vec!["accept", "accept", "reject", "later"]),
+        select(vec![-70_000_i64, -500, 0, 0, 0, 500, 70_000]),
+        select(&SUBSCRIPTIONS[..]),
+        faults,
+        select(vec![0_usize, 0, 1, 3]),
+    )
+        .prop_map(
+            |(question, decision, decided, sender, fault, logged_behind)| {
+                Move::Reply(Box::new(Answering {
+                    question,
+                    decision,
+                    decided,
+                    sender,
+                    fault,
+                    logged_behind,
+                }))
+            },
+        )
+}
+
+fn moves() -> impl Strategy<Value = Move> {
+    prop_oneof![
+        4 => select(vec![0_i64, 1, 400, 1_000, 6_000, 9_999, 70_000]).prop_map(Move::Wait),
+        1 => select(&SESSIONS[..]).prop_map(Move::Start),
+        6 => askings(),
+        6 => answers(),
+        1 => any::<Index>().prop_map(Move::Cancel),
+        3 => any::<Index>().prop_map(Move::Finish),
+        1 => (select(&SESSIONS[..]), select(vec!["completed", "errored", "cancelled"]))
+            .prop_map(|(session, outcome)| Move::End(session, outcome)),
+        1 => select(&SUBSCRIPTIONS[..]).prop_map(Move::Unsubscribe),
+        1 => Just(Move::Restart),
+    ]
+}
+
+fn recorders() -> impl Strategy<Value = Recorder> {
+    (
+        any::<bool>(),
+        select(vec![0_i64, 0, 3, -3_600_000, 3_600_000]),
+        prop::bool::weighted(0.8),
+        select(vec![Ids::All, Ids::ToolCallId, Ids::CallsOnly, Ids::None]),
+    )
+        .prop_map(|(wraps, ahead, replies, ids)| Recorder {
+            wraps,
+            ahead,
+            replies,
+            ids,
+        })
+}
+
+/// A producer at work, and what was recorded of it.
+struct Run {
+    producer: Producer,
+    ids: SequentialIds,
+    now: i64,
+    recorder: Recorder,
+    lines: Vec<String>,
+    replies: usize,
+}
+
+impl Run {
+    fn new(recorder: Recorder) -> Self {
+        let mut run = Self {
+            producer: Producer::new(Settings::default()),
+            ids: SequentialIds::new(),
+            now: START,
+            recorder,
+            lines: Vec::new(),
+            replies: 0,
+        };
+        for subscription in SUBSCRIPTIONS {
+            run.happens(&json!({
+                "op": "subscribe", "subscription_id": subscription,
+                "capabilities": {"supports_confirmation_reply": true},
+            }));
+        }
+        run.play(&Move::Start(SESSIONS[0]));
+        run
+    }
+
+    fn play(&mut self, step: &Move) {
+        match step {
+            Move::Wait(milliseconds) => {
+                self.now += milliseconds;
+                self.happens(&json!({"op": "tick"}));
+            }
+            Move::Start(session) => {
+                self.happens(&json!({"op": "start_session", "session_id": session}));
+            }
+            Move::Ask(asking) => self.happens(&json!({
+                "op": "confirm", "session_id": asking.session, "timeout_seconds": asking.timeout,
+                "default_decision": asking.default, "allowed_replies": asking.allowed,
+                "action": {
+                    "id": asking.action, "tool": asking.tool, "description": "Do it.", "consequence": "It is done.",
+                    "risk_level": asking.risk, "irreversible": asking.irreversible,
+                },
+            })),
+            Move::Reply(answering) => self.reply(answering),
+            Move::Cancel(question) => {
+                if let Some(token) = self.token(*question) {
+                    self.happens(&json!({"op": "cancel", "reply_token": token}));
+                }
+            }
+            Move::Finish(question) => {
+                let asked = self.producer.confirmations();
+                if !asked.is_empty() {
+                    let question = &question.get(asked).question;
+                    let input = json!({
+                        "op": "finish_tool", "session_id": question.session_id, "action": question.action.id,
+                        "status": "success",
+                    });
+                    self.happens(&input);
+                }
+            }
+            Move::End(session, outcome) => {
+                self.happens(
+                    &json!({"op": "end_session", "session_id": session, "outcome": outcome}),
+                );
+            }
+            Move::Unsubscribe(subscription) => {
+                self.happens(&json!({"op": "unsubscribe", "subscription_id": subscription}));
+            }
+            // Everything was carried out by then: events that are lost are missing in the numbers of their sequence too.
+            Move::Restart => self.happens(&json!({"op": "restart"})),
+        }
+    }
+
+    fn token(&self, question: Index) -> Option<Value> {
+        let asked = self.producer.confirmations();
+        (!asked.is_empty()).then(|| json!(question.get(asked).question.reply_token))
+    }
+
+    fn reply(&mut self, answering: &Answering) {
+        let token = self.token(answering.question);
+        let (Some(token), false) = (token, answering.fault == Fault::UnknownToken) else {
+            return self.deliver(answering, &json!("rpl_unknown"));
+        };
+        self.deliver(answering, &token);
+    }
+
+    fn deliver(&mut self, answering: &Answering, token: &Value) {
+        let mut message = json!({
+            "type": "confirmation.reply", "reply_token": token, "decision": answering.decision,
+            "subscription_id": answering.sender, "timestamp": moment(self.now + answering.decided),
+        });
+        match answering.fault {
+            Fault::Modified => message["modified_action"] = json!({"amount": 1}),
+            Fault::UnknownProperty => message["session_id"] = json!(SESSIONS[0]),
+            Fault::None | Fault::Unauthenticated | Fault::UnknownToken => {}
+        }
+        let authenticated = answering.fault != Fault::Unauthenticated;
+        let closed = !self.is_open(answering.sender);
+        let place = self.lines.len();
+        let input = json!({
+            "op": "deliver", "message": message.to_string(),
+            "sender": {"subscription_id": answering.sender, "authenticated": authenticated},
+        });
+        self.happens(&input);
+        // The transport turns strangers away, and a recorder without a word of it has nothing to write down.
+        let status = if authenticated && !closed { 204 } else { 403 };
+        if self.recorder.replies && (self.recorder.wraps || status == 204) {
+            let line = if self.recorder.wraps {
+                let at = moment(self.now + self.recorder.ahead);
+                json!({"dir": "in", "at": at, "message": message, "http_status": status})
+            } else {
+                message
+            };
+            let behind = if self.recorder.wraps {
+                answering.logged_behind
+            } else {
+                0
+            };
+            let place = (place + behind).min(self.lines.len());
+            self.lines.insert(place, line.to_string());
+            self.replies += 1;
+        }
+    }
+
+    fn is_open(&self, subscription: &str) -> bool {
+        let mut all = self.producer.subscriptions().iter();
+        all.any(|(id, it)| id.as_str() == subscription && matches!(it, Subscription::Open(_)))
+    }
+
+    fn happens(&mut self, input: &Value) {
+        let input: Input = serde_json::from_value(input.clone()).expect("an input");
+        let now = Timestamp::from_millis(self.now);
+        // What the host may not ask for is refused and emits nothing.
+        let outputs = self.producer.handle(now, &mut self.ids, input).outputs;
+        for output in &outputs {
+            if let Output::Emit(event) = output {
+                self.record(event);
+            }
+        }
+    }
+
+    fn record(&mut self, event: &Event) {
+        let mut event = serde_json::to_value(event).expect("an event is plain data");
+        forget(event.as_object_mut().expect("an object"), self.recorder.ids);
+        let line = if self.recorder.wraps {
+            json!({"dir": "out", "at": moment(self.now + self.recorder.ahead), "message": event})
+        } else {
+            event
+        };
+        self.lines.push(line.to_string());
+    }
+
+    fn report(&self) -> LintReport {
+        lint(self.lines.join("\n").as_bytes(), "run").expect("reading from memory cannot fail")
+    }
+}
+
+/// What the recorded producer does not say.
+fn forget(event: &mut Map<String, Value>, ids: Ids) {
+    let fields: &[&str] = match ids {
+        Ids::All => &[],
+        Ids::ToolCallId => &["extensions"],
+        Ids::CallsOnly => &["extensions", "extra_context"],
+        Ids::None => &["extensions", "extra_context", "tool_call_id"],
+    };
+    for field in fields {
+        event.remove(*field);
+    }
+}
+
+fn moment(milliseconds: i64) -> Value {
+    json!(Timestamp::from_millis(milliseconds))
+}
+
+fn places(findings: &[Finding]) -> Vec<(&str, u64)> {
+    findings
+        .iter()
+        .map(|finding| (finding.clause, finding.line))
+        .collect()
+}
+
+fn played(moves: &[Move], recorder: Recorder) -> Run {
+    let mut run = Run::new(recorder);
+    for step in moves {
+        run.play(step);
+    }
+    run
+}
+
+/// A line of a record with a fault put in, and what it has to be accused of.
+struct Faulted {
+    lines: Vec<String>,
+    /// The line of the call, from 1.
+    line: usize,
+    clauses: &'static [&'static str],
+}
+
+/// The record of each irreversible call that a reply let run, with that reply gone, turned into its opposite, or with
+/// the call made twice.
+fn faults(run: &Run) -> Vec<Faulted> {
+    let records: Vec<Value> = run.lines.iter().map(|line| parsed(line)).collect();
+    let mut faults = Vec::new();
+    for confirmation in run.producer.confirmations() {
+        let question = &confirmation.question;
+        let by_reply = matches!(
+            confirmation.phase,
+            Phase::Accepted {
+                by: Authority::Reply,
+                ..
+            }
+        );
+        let may_default = question.default_decision == Decision::Accept;
+        if !by_reply || may_default || !question.action.irreversible {
+            continue;
+        }
+        let call_id = json!(question.tool_call_id);
+        let is_call = |record: &Value| {
+            let message = &record["message"];
+            message["type"] == "aaep:agent.tool.invoked" && message["tool_call_id"] == call_id
+        };
+        let call = records.iter().position(is_call).expect("it was called");
+        let token = json!(question.reply_token);
+        let answers =
+            |record: &Value| record["dir"] == "in" && record["message"]["reply_token"] == token;
+
+        // A stranger's reply stands for those that are gone, or the record would seem to hold none at all.
+        let mut lost = run.lines.clone();
+        for (line, record) in lost
+            .iter_mut()
+            .zip(&records)
+            .filter(|(_, record)| answers(record))
+        {
+            let mut record = record.clone();
+            record["message"]["reply_token"] = json!("rpl_unknown");
+            *line = record.to_string();
+        }
+        faults.push(Faulted {
+            lines: lost,
+            line: call + 1,
+            clauses: &["AAEP-A.7.4-1"],
+        });
+
+        let mut turned = run.lines.clone();
+        for (line, record) in turned
+            .iter_mut()
+            .zip(&records)
+            .filter(|(_, record)| answers(record))
+        {
+            let mut record = record.clone();
+            record["message"]["decision"] = json!("reject");
+            *line = record.to_string();
+        }
+        // Where the question does not allow a rejection, it is as good as unanswered.
+        faults.push(Faulted {
+            lines: turned,
+            line: call + 1,
+            clauses: &["AAEP-A.8-5", "AAEP-A.7.4-1"],
+        });
+
+        let mut twice = run.lines.clone();
+        twice.insert(call + 1, run.lines[call].clone());
+        faults.push(Faulted {
+            lines: twice,
+            line: call + 2,
+            clauses: &["AAEP-6.3.5-1"],
+        });
+    }
+    faults
+}
+
+fn parsed(line: &str) -> Value {
+    serde_json::from_str(line).expect("records are JSON")
+}
+
+/// A run whose sessions all end.
+fn ended(moves: &[Move], recorder: Recorder) -> Run {
+    let mut run = played(moves, recorder);
+    for session in SESSIONS {
+        run.play(&Move::End(session, "completed"));
+    }
+    run
+}
+
+fn tied_recorders() -> impl Strategy<Value = Recorder> {
+    select(vec![Ids::All, Ids::ToolCallId]).prop_map(|ids| Recorder {
+        wraps: true,
+        ahead: 0,
+        replies: true,
+        ids,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "proptest-regressions/lint_reference.txt",
+        ))),
+        ..ProptestConfig::with_cases(512)
+    })]
+
+    /// AAEP-6.1-1, AAEP-6.1-3, AAEP-6.1-6, AAEP-6.3.5-1, AAEP-A.4-3, AAEP-A.4-4, AAEP-A.7.4-1: none of them is ever said
+    /// to be broken by the executor that keeps them, however it is recorded.
+    #[test]
+    fn the_reference_is_never_accused(
+        moves in prop::collection::vec(moves(), 0..40),
+        recorder in recorders(),
+    ) {
+        let run = played(&moves, recorder);
+        let report = run.report();
+        prop_assert_eq!(places(&report.violations), [], "{}", run.lines.join("\n"));
+        let mut sessions = run.producer.sessions().values();
+        let over = sessions.all(|session| session.status != SessionStatus::Active);
+        let expected = if over { Verdict::Conforming } else { Verdict::Inconclusive };
+        prop_assert_eq!(report.verdict, expected);
+    }
+    /// AAEP-A.7.4-1, AAEP-A.8-5, AAEP-6.3.5-1: an irreversible call is accused when its acceptance is taken from it.
+    #[test]
+    fn a_fault_put_into_a_run_of_the_reference_is_found(
+        moves in prop::collection::vec(moves(), 0..40),
+        recorder in tied_recorders(),
+    ) {
+        for fault in faults(&ended(&moves, recorder)) {
+            let text = fault.lines.join("\n");
+            let report = lint(text.as_bytes(), "run").expect("reading from memory cannot fail");
+            let accused = places(&report.violations);
+            let found = accused.iter().any(|(clause, line)| {
+                fault.clauses.contains(clause) && *line == fault.line as u64
+            });
+            prop_assert!(found, "line {} {:?}: {:?}\n{}", fault.line, fault.clauses, accused, text);
+        }
+    }
+}
+
+/// The random runs are worth something: they end in every way in which a question can, and hold calls to put faults to.
+#[test]
+fn random_runs_reach_every_outcome() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = (prop::collection::vec(moves(), 40), tied_recorders());
+    let mut seen = BTreeSet::new();
+    let mut faults_put_in = 0;
+    for _ in 0..200 {
+        let tree = strategy.new_tree(&mut runner).expect("nothing is filtered");
+        let (moves, recorder) = tree.current();
+        let run = ended(&moves, recorder);
+        faults_put_in += faults(&run).len();
+        for confirmation in run.producer.confirmations() {
+            seen.insert(match confirmation.phase {
+                Phase::Accepted { by, .. } => format!("accepted by {by:?}"),
+                Phase::Rejected { by } => format!("rejected by {by:?}"),
+                Phase::Cancelled { .. } => "cancelled".to_owned(),
+                Phase::Pending => "pending".to_owned(),
+            });
+        }
+    }
+    let outcomes = [
+        "accepted by Reply",
+        "accepted by Timeout",
+        "cancelled",
+        "rejected by Reply",
+        "rejected by SubscriptionClosed",
+        "rejected by Timeout",
+    ];
+    assert!(seen.iter().eq(outcomes), "{seen:?}");
+    assert!(faults_put_in > 40, "{faults_put_in}");
+}
