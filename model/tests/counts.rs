@@ -50,7 +50,7 @@ fn every_property_holds_at_default_bounds() {
     assert_eq!(failures(&report), Vec::<&str>::new());
     assert_eq!(
         (report.unique_states, report.transitions, report.depth),
-        (520_966, 5_957_324, 21)
+        (893_790, 11_281_862, 21)
     );
 }
 
