@@ -51,7 +51,7 @@ pub fn guards(name_or_clause: &str) -> Result<Vec<Guard>, String> {
         Err(unknown) => {
             let names: Vec<&str> = GUARDS.iter().map(|row| row.name).collect();
             Err(format!(
-                "{unknown}; expected a clause id, or one of the guards: {}",
+                "{unknown}\nexpected a clause id, or one of the guards: {}",
                 names.join(", ")
             ))
         }

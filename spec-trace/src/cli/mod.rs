@@ -76,7 +76,9 @@ pub fn main() -> ExitCode {
     match result {
         Ok(answer) => print(&answer),
         Err(report) => {
-            eprintln!("error: {report:?}");
+            // Not folded to the terminal's width, which would cut clause ids and paths in two.
+            let causes: Vec<String> = report.chain().map(ToString::to_string).collect();
+            eprintln!("error: {}", causes.join(": "));
             ExitCode::from(Status::Unusable.code())
         }
     }

@@ -42,11 +42,20 @@ impl Place {
 
 /// Control characters would reach the terminal of whoever reads the report.
 fn printable(character: char) -> char {
-    if character.is_control() {
+    if character.is_control() || turns_the_text(character) {
         '\u{FFFD}'
     } else {
         character
     }
+}
+
+/// Whether the character is shown as nothing and changes the direction of what follows it, so that a line could be made
+/// to look like another.
+fn turns_the_text(character: char) -> bool {
+    matches!(
+        character,
+        '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
+    )
 }
 
 /// How a call was tied to a confirmation. AAEP-EV-15 wants it said.
