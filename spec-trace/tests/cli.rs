@@ -268,8 +268,8 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
             "expected a clause id, or one of the guards",
         ),
         (
-            &["check", "aaep", "--without", "AAEP-6.9-3"],
-            "no guard of the model carries out AAEP-6.9-3",
+            &["check", "aaep", "--without", "AAEP-A.3-3"],
+            "no guard of the model carries out AAEP-A.3-3",
         ),
         (
             &["check", "aaep", "--reading", "late-reply=maybe"],
