@@ -170,7 +170,8 @@ type Row = (Kind, &'static str, &'static [&'static str], Option<String>);
 
 /// The rows of the model's tables. What has to be possible is a property like what has to hold.
 fn model_tables() -> impl Iterator<Item = Row> {
-    let property = |name| find(MODEL_NAMES, name, |file| file.ends_with("/properties.rs"));
+    let invariant = |name| find(MODEL_NAMES, name, |file| file.ends_with("/properties.rs"));
+    let witness = |name| find(MODEL_NAMES, name, |file| file.ends_with("/witness.rs"));
     let guards = GUARDS.iter().map(|row| {
         // Where the model asks for the guard says more than the row of the table.
         let variant = format!("{:?}", row.guard);
@@ -180,10 +181,10 @@ fn model_tables() -> impl Iterator<Item = Row> {
     });
     let invariants = INVARIANTS
         .iter()
-        .map(move |row| (Kind::Property, row.name, row.clauses, property(row.name)));
+        .map(move |row| (Kind::Property, row.name, row.clauses, invariant(row.name)));
     let witnesses = WITNESSES
         .iter()
-        .map(move |row| (Kind::Property, row.name, row.clauses, property(row.name)));
+        .map(move |row| (Kind::Property, row.name, row.clauses, witness(row.name)));
     guards.chain(invariants).chain(witnesses)
 }
 
