@@ -198,7 +198,7 @@ pub struct Audit {
     pub text: String,
 }
 
-/// The id of a clause, such as `AAEP-6.3.4-4`.
+/// The id of a clause, as the clause index spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct ClauseId(pub &'static str);
 

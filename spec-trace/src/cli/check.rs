@@ -69,6 +69,10 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         Format::Json => Answer::json(&document, status),
         Format::Text => {
             let mut text = summary(&model, &report, seconds);
+            if model.quotient {
+                text.push_str(&literally(name)?);
+            }
+            text.push_str(&properties(&report));
             text.push_str(&counterexamples(args, &left_out, &report));
             Answer { text, status }
         }
@@ -135,13 +139,36 @@ fn summary(model: &Aaep, report: &CheckReport, seconds: f64) -> String {
             text,
             "{} unique states, {} transitions, depth {}, {seconds:.1} s, {} transitions/s\n\
              states are told apart by 64-bit fingerprints: with 10 million of them the chance to miss one is 2 in a \
-             million\n",
+             million",
             grouped(report.unique_states as u64),
             grouped(report.transitions as u64),
             report.depth,
             table::per_second(report.transitions as u64, seconds),
         );
     }
+    text
+}
+
+/// What the quotient saves, at bounds where the literal model can be searched, too.
+fn literally(protocol: &str) -> miette::Result<String> {
+    let small = Aaep::new(Bounds::SMALL).map_err(miette::Report::msg)?;
+    let progress = Progress::counting(&format!("{protocol}: the literal model"), "states");
+    let literal = checker::check(&small.literal(), |states| progress.at(states as u64));
+    let quotiented = checker::check(&small, |states| progress.at(states as u64));
+    let counts = |report: &CheckReport| {
+        let states = grouped(report.unique_states as u64);
+        let transitions = grouped(report.transitions as u64);
+        format!("{states} states and {transitions} transitions")
+    };
+    Ok(format!(
+        "small bounds, for comparison: literally {}, with the quotient {}\n\n",
+        counts(&literal),
+        counts(&quotiented)
+    ))
+}
+
+/// Every property with its verdict.
+fn properties(report: &CheckReport) -> String {
     let rows: Vec<Vec<String>> = report
         .properties
         .iter()
@@ -155,8 +182,7 @@ fn summary(model: &Aaep, report: &CheckReport, seconds: f64) -> String {
             vec![verdict.to_owned(), property.name.to_owned()]
         })
         .collect();
-    text.push_str(&table::render(&[Align::Left, Align::Left], &rows));
-    text
+    table::render(&[Align::Left, Align::Left], &rows)
 }
 
 /// The counterexamples that say most in full: those to what the rules left out are about, or else the shortest. The

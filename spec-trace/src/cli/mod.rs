@@ -20,17 +20,23 @@ pub use answer::{Answer, Format, Status};
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign                                      the main job: check the model, compare every edge
-  countersign check aaep --without AAEP-6.3.4-3    what goes wrong when a token may be used twice
-  countersign lint capture.jsonl                   judge a recorded stream
-  countersign clauses AAEP-6.3.4-4                 a rule, and everything that states, carries out or tests it
-  producer | countersign lint - --format json      the same for a program
+  countersign                                     the main job: check the model, compare every edge
+  countersign check aaep --without AAEP-6.3.4-3   what goes wrong when a token may be used twice
+  countersign ablate aaep                         what each rule is good for
+  countersign lint capture.jsonl                  judge a recorded stream
+  producer | countersign lint - --format json     the same in a pipe, for a program
+  countersign clauses AAEP-6.3.4-4                a rule, and all that states, executes or tests it
 
 Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable input, 3 inconclusive.";
 
 /// The executable specification of agent confirmation protocols.
 #[derive(Parser)]
-#[command(name = "countersign", version, about, after_help = EXAMPLES)]
+#[command(
+    name = "countersign",
+    version,
+    about = "The executable specification of agent confirmation protocols",
+    after_help = EXAMPLES
+)]
 struct Cli {
     /// How to print the result
     #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
