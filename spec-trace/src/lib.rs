@@ -3,10 +3,13 @@
 //!
 //! Data flows one way: text → clause → (model, reference) → comparison → report.
 
+pub mod answer;
 pub mod clause;
 pub mod cli;
 pub mod conform;
 pub mod harness;
+pub mod json;
+pub mod lines;
 pub mod lint;
 pub mod report;
 pub mod schema;

@@ -5,7 +5,7 @@
 
 use miette::IntoDiagnostic;
 
-use crate::cli::{Answer, Format, Status};
+use crate::answer::{Answer, Format, Status};
 
 /// Arguments of `countersign schema`.
 #[derive(Clone, Debug, clap::Args)]

@@ -188,7 +188,7 @@ fn changed_lines(committed: &str, derived: &str) -> String {
 mod the_command {
     use super::*;
     use command::{ClausesArgs, run};
-    use countersign_spec_trace::cli::{Format, Status};
+    use countersign_spec_trace::answer::{Format, Status};
 
     fn answer(args: &ClausesArgs, format: Format) -> String {
         let answer = run(args, format).expect("an answer");

@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 use clap::ValueEnum;
 use countersign_reference::aaep::{ConfirmationReply, MAX_DEPTH, MAX_MESSAGE_BYTES};
-use countersign_spec_trace::cli::{Format, Status};
+use countersign_spec_trace::answer::{Format, Status};
 use countersign_spec_trace::schema::{self, Args, SCHEMAS};
 use jsonschema::{Draft, Validator};
 use proptest::prelude::*;
@@ -562,7 +562,10 @@ fn validator_misreads_digits(message: &[u8]) -> bool {
     digits.any(|digit| (b'*'..=b'/').contains(digit))
 }
 
-fn run(name: Option<&str>, format: Format) -> miette::Result<countersign_spec_trace::cli::Answer> {
+fn run(
+    name: Option<&str>,
+    format: Format,
+) -> miette::Result<countersign_spec_trace::answer::Answer> {
     let name = name.map(str::to_owned);
     schema::run(&Args { name }, format)
 }

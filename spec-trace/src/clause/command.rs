@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::coverage::{self, Tally};
 use super::links::{self, Kind, Link};
 use super::{Clause, Level, Role, all, get, protocols};
-use crate::cli::{Answer, Format, Status};
+use crate::answer::{Answer, Format, Status};
 
 /// The widest line that is printed.
 const WIDTH: usize = 100;

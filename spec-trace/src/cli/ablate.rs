@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::arguments::{Protocol, preset};
 use super::progress::Progress;
 use super::table::{self, Align};
-use super::{Answer, Format, Status};
+use crate::answer::{Answer, Format, Status};
 use crate::report::{numbered, steps_json};
 
 /// The arguments of `countersign ablate`.

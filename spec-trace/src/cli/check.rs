@@ -15,7 +15,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use super::arguments::{Protocol, assignment, guards, preset};
 use super::progress::Progress;
 use super::table::{self, Align, grouped};
-use super::{Answer, Format, Status};
+use crate::answer::{Answer, Format, Status};
 use crate::report::{check_json, property_text, unmet};
 
 /// The arguments of `countersign check`.

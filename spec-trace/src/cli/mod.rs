@@ -8,15 +8,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::answer::{Answer, Format, Status};
+
 mod ablate;
-mod answer;
 pub mod arguments;
 mod check;
 mod progress;
 mod table;
 mod verify;
-
-pub use answer::{Answer, Format, Status};
 
 const EXAMPLES: &str = "\
 Examples:

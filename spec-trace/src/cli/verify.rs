@@ -10,7 +10,7 @@ use countersign_model::checker::{self, Kind};
 use super::arguments::{Protocol, preset};
 use super::progress::Progress;
 use super::table::{self, Align, grouped};
-use super::{Answer, Format, Status};
+use crate::answer::{Answer, Format, Status};
 use crate::clause;
 use crate::conform::aaep::AaepBridge;
 use crate::conform::edges::{self, Scope, Walk};

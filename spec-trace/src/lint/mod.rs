@@ -13,8 +13,6 @@
 
 pub mod command;
 pub mod finding;
-pub mod json;
-pub mod lines;
 pub mod monitor;
 pub mod record;
 mod reply;
@@ -26,15 +24,15 @@ pub mod time;
 
 use std::io::{self, BufRead};
 
+use crate::lines::{LONGEST_LINE, Line, Lines};
 use finding::{Finding, Place};
-use lines::{Line, Lines};
 use record::{Fault, Record};
 use report::LintReport;
 use stream::Linter;
 
 /// Judges one stream, read line by line; `file` is the name that the report gives it.
 ///
-/// Memory does not grow with the stream: it is one line (at most [`lines::LONGEST_LINE`] bytes), and per session what its
+/// Memory does not grow with the stream: it is one line (at most [`LONGEST_LINE`] bytes), and per session what its
 /// confirmations and the calls in flight need.
 ///
 /// # Errors
@@ -53,10 +51,10 @@ pub fn lint(input: impl BufRead, file: &str) -> io::Result<LintReport> {
             Line::TooLong { number, start } => {
                 let fault = Fault {
                     rule: &rules::RECORD,
-                    column: Some(lines::LONGEST_LINE as u64 + 1),
+                    column: Some(LONGEST_LINE as u64 + 1),
                     message: format!(
                         "the line is longer than {} MiB, the limit for one record",
-                        lines::LONGEST_LINE >> 20
+                        LONGEST_LINE >> 20
                     ),
                 };
                 linter.broken(fault.at(&Place::new(number, start), None));

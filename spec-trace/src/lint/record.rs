@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use super::finding::{Finding, Place};
 use super::reply;
+use super::reply::Reply;
 use super::rules::{self, Rule};
 use super::ties::Ties;
 use super::time::Timestamp;
-use super::{json, reply::Reply};
+use crate::json;
 
 /// What is wrong with a record.
 #[derive(Debug)]

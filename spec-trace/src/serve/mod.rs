@@ -16,7 +16,7 @@ use countersign_reference::time::Timestamp;
 use miette::{Context, IntoDiagnostic};
 use serde_json::Value;
 
-use crate::cli::{Answer, Status};
+use crate::answer::{Answer, Status};
 use request::{BadRequest, Fields};
 
 /// Arguments of `countersign serve`.

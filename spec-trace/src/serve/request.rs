@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::value::{Error, StrDeserializer};
 use serde_json::{Map, Value};
 
-use crate::lint::json;
+use crate::json;
 
 /// How many characters of an offending value a message quotes.
 const QUOTED: usize = 60;

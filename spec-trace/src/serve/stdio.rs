@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::request::{BadRequest, Fields};
 use super::{Operation, Service};
-use crate::lint::lines::{LONGEST_LINE, Line, Lines};
+use crate::lines::{LONGEST_LINE, Line, Lines};
 
 /// The version of the driver protocol that is spoken here.
 pub const DRIVER_VERSION: u64 = 1;
