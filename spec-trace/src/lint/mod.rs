@@ -5,7 +5,7 @@
 //! late, a call that could belong to either of two confirmations), all of them are kept, and a finding is made when the
 //! last one goes.
 //!
-//! Data flows one way: [`lines`] cuts the input, [`record`] makes typed records of it, [`stream`] hands each record to
+//! Data flows one way: [`crate::lines`] cuts the input, [`record`] makes typed records of it, [`stream`] hands each record to
 //! the monitors of its session, the monitors hand [`finding`]s to the [`report`].
 //!
 //! A finding stands on the line at which the stream stopped being explainable: the call that nobody had accepted, or the
