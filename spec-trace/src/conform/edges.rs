@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::{Bridge, Divergence, shrink};
+use super::{Bridge, Disagreement, Divergence, schedule};
 
 /// What counts as having been there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,10 @@ const ENOUGH_DIVERGENCES: usize = 8;
 const WORTH_SHARING: usize = 8;
 
 /// Walks the whole graph on every core, telling `progress` the number of edges compared about ten times a second.
+///
+/// # Panics
+///
+/// Where a step of the bridge panics; the other workers then leave off.
 pub fn walk<B: Bridge>(bridge: &B, scope: Scope, progress: &(dyn Fn(u64) + Sync)) -> Walk {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
     let shared = Shared::new(bridge, scope, workers);
@@ -119,7 +123,18 @@ struct Shared<'a, B: Bridge> {
     workers: usize,
     done: AtomicBool,
     edges: AtomicU64,
-    diverging: Mutex<Vec<Vec<B::Action>>>,
+    diverging: Mutex<Vec<(Vec<B::Action>, Disagreement)>>,
+}
+
+/// Ends the walk when the worker that holds it panics: the others would wait for it for ever.
+struct EndsOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for EndsOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
 }
 
 impl<'a, B: Bridge> Shared<'a, B> {
@@ -162,6 +177,7 @@ impl<'a, B: Bridge> Shared<'a, B> {
         let mut stack = Vec::new();
         let mut actions = Vec::new();
         let mut counted = 0;
+        let _guard = EndsOnPanic(&self.done);
         while !self.done.load(Ordering::Relaxed) {
             let Some(node) = stack.pop() else {
                 self.edges.fetch_add(counted, Ordering::Relaxed);
@@ -225,16 +241,18 @@ impl<'a, B: Bridge> Shared<'a, B> {
                         stack.push(Node { state, host, path });
                     }
                 }
-                Err(_) => self.note_divergence(steps_of(node.path.as_ref(), action)),
+                Err(disagreement) => {
+                    self.note_divergence(steps_of(node.path.as_ref(), action), disagreement);
+                }
             }
         }
         actions.len() as u64
     }
 
-    fn note_divergence(&self, run: Vec<B::Action>) {
+    fn note_divergence(&self, run: Vec<B::Action>, disagreement: Disagreement) {
         let mut diverging = lock(&self.diverging);
         if diverging.len() < ENOUGH_DIVERGENCES {
-            diverging.push(run);
+            diverging.push((run, disagreement));
         } else {
             self.done.store(true, Ordering::Relaxed);
         }
@@ -246,9 +264,8 @@ impl<'a, B: Bridge> Shared<'a, B> {
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         let mut divergences: Vec<Divergence> = runs
-            .iter()
-            .filter_map(|run| shrink(self.bridge, run))
-            .map(|shrunk| shrunk.divergence)
+            .into_iter()
+            .map(|(run, disagreement)| schedule::shrunk(self.bridge, run, disagreement).divergence)
             .collect();
         divergences.sort_by_key(|divergence| divergence.steps.len());
         divergences.dedup();
@@ -264,7 +281,119 @@ impl<'a, B: Bridge> Shared<'a, B> {
     }
 }
 
-/// Locks; a worker that panicked has already been reported by the scope that joins it.
+/// Locks; a worker that panicked is reported by the scope that joins it.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use countersign_model::checker::StepText;
+
+    /// A walk over a square, to the right or up; what a step shows is up to the test.
+    struct Square<F>(F);
+
+    /// The last column and the last row.
+    const LAST: u8 = 40;
+
+    impl<F: Fn((u8, u8)) -> bool + Sync> Bridge for Square<F> {
+        type State = (u8, u8);
+        type Action = bool;
+        type Host = u8;
+
+        fn begin(&self) -> ((u8, u8), u8) {
+            ((0, 0), 0)
+        }
+
+        fn actions(&self, &(column, row): &(u8, u8), actions: &mut Vec<bool>) {
+            actions.extend((column < LAST).then_some(true));
+            actions.extend((row < LAST).then_some(false));
+        }
+
+        fn step(
+            &self,
+            &(column, row): &(u8, u8),
+            host: &mut u8,
+            right: bool,
+        ) -> Result<(u8, u8), Disagreement> {
+            *host = u8::from(right);
+            let next = if right {
+                (column + 1, row)
+            } else {
+                (column, row + 1)
+            };
+            if (self.0)(next) {
+                return Ok(next);
+            }
+            Err(Disagreement {
+                clause: "of no protocol",
+                expected: String::new(),
+                actual: String::new(),
+            })
+        }
+
+        fn identity(&self, host: &u8) -> Vec<u8> {
+            vec![*host]
+        }
+
+        fn describe(&self, _: &(u8, u8), right: bool) -> StepText {
+            StepText {
+                at: "t=0".to_owned(),
+                actor: "walker".to_owned(),
+                action: right.to_string(),
+                changes: Vec::new(),
+            }
+        }
+    }
+
+    fn walked(agrees: impl Fn((u8, u8)) -> bool + Sync, scope: Scope) -> Walk {
+        walk(&Square(agrees), scope, &|_| {})
+    }
+
+    #[test]
+    fn every_state_is_visited_once_and_every_edge_compared() {
+        let walk = walked(|_| true, Scope::States);
+        let side = u64::from(LAST) + 1;
+        assert_eq!(
+            (walk.nodes, walk.edges),
+            (side * side, 2 * side * (side - 1))
+        );
+        assert_eq!(walk.divergences, []);
+    }
+
+    #[test]
+    fn pairs_tell_hosts_apart_that_came_to_the_same_state_on_other_ways() {
+        let walk = walked(|_| true, Scope::Pairs);
+        let side = u64::from(LAST) + 1;
+        // Into an inner state lead two ways, into one of the first column or row only one.
+        assert_eq!(walk.nodes, 2 * (side - 1) * (side - 1) + 2 * (side - 1) + 1);
+    }
+
+    #[test]
+    fn a_divergence_ends_in_the_run_that_shows_it() {
+        let walk = walked(|place| place != (3, 2), Scope::States);
+        assert!(!walk.divergences.is_empty());
+        let lengths = walk.divergences.iter().map(|found| found.steps.len());
+        assert!(lengths.eq(walk.divergences.iter().map(|_| 5)));
+    }
+
+    #[test]
+    fn a_divergence_that_does_not_show_again_is_reported_all_the_same() {
+        let shown = AtomicBool::new(false);
+        let once = |place| place != (3, 2) || shown.swap(true, Ordering::SeqCst);
+        assert_eq!(walked(once, Scope::States).divergences.len(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "a scoped thread panicked")]
+    fn a_step_that_panics_ends_the_walk() {
+        walked(
+            |place| {
+                assert_ne!(place, (3, 2), "the step that panics");
+                true
+            },
+            Scope::States,
+        );
+    }
 }
