@@ -14,7 +14,8 @@ use crate::conform::{Divergence, schedule};
 ///
 /// Never: the bounds are constant and in range.
 pub fn far() -> AaepBridge {
-    AaepBridge::new(FAR).expect("constant bounds are in range")
+    let bridge = AaepBridge::new(FAR).expect("constant bounds are in range");
+    bridge.literal()
 }
 
 /// A run of the AAEP model and executor that the bytes choose, far beyond the bounds of the exhaustive walk.

@@ -105,7 +105,7 @@ impl StateMachineTest for Executor {
 
 prop_state_machine! {
     #![proptest_config(ProptestConfig {
-        cases: 256,
+        cases: 1024,
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
             "tests/random_runs.proptest-regressions",
         ))),

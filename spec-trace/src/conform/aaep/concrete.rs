@@ -179,23 +179,23 @@ impl World {
             Token::Of(slot) => host.questions[slot.index()].as_ref(),
             Token::Guessed => None,
         };
-        issued.map_or_else(|| self.guess.clone(), |names| names.reply_token.clone())
+        issued.map_or_else(|| self.guess.clone(), |asked| asked.reply_token.clone())
     }
 }
 
 /// The call of this very confirmation comes back, whatever other calls of the same action there are.
 fn finish_tool(host: &Host, slot: Slot) -> Option<Input> {
-    let names = host.questions[slot.index()].as_ref()?;
-    let asked = host.producer.confirmation(&names.reply_token)?;
+    let asked = host.questions[slot.index()].as_ref()?;
     Some(Input::FinishTool {
-        session_id: asked.question.session_id.clone(),
-        action: asked.question.action.id.clone(),
-        tool_call_id: Some(names.tool_call_id.clone()),
+        session_id: asked.ask.session_id.clone(),
+        action: asked.ask.action.id.clone(),
+        tool_call_id: Some(asked.tool_call_id.clone()),
         status: executor::ToolStatus::Success,
     })
 }
 
-/// A reply that is not closed yet, made wrong in one of several ways, so that a walk meets them all.
+/// A reply that is not closed yet, made wrong in one of several ways, so that runs of the literal model meet them all; the
+/// quotient keeps one.
 fn malform(reply: &str, which: i8) -> String {
     match which.rem_euclid(4) {
         0 => reply.to_owned(),

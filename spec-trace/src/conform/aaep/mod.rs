@@ -1,10 +1,13 @@
 //! The bridge between the two readings of the AAEP confirmation protocol.
 //!
-//! Where to read: [`concrete`] turns a step of the model into an input with real bytes, [`abstraction`] turns what the
-//! executor put out and what it holds back into the model's words. This file compares.
+//! Where to read: [`concrete`] turns a step of the model into an input with real bytes; `outputs` turns what the executor
+//! put out, and [`abstraction`] what it holds, back into the model's words. This file compares.
 
 pub mod abstraction;
 pub mod concrete;
+mod outputs;
+
+use std::sync::Arc;
 
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::Action;
@@ -18,12 +21,13 @@ use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{Slot, Subscriber};
 use countersign_model::checker::{Protocol, StepText};
 use countersign_reference::aaep::{
-    Capabilities, Input, Outcome, Producer, ReplyToken, Settings, ToolCallId,
+    Ask, Capabilities, Input, Outcome, Producer, ReplyToken, Settings, ToolCallId,
 };
 use countersign_reference::ids::SequentialIds;
 
 use self::abstraction::Unexplained;
 use self::concrete::World;
+use self::outputs::Call;
 use super::{Bridge, Disagreement};
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
@@ -51,15 +55,17 @@ pub struct Host {
     pub producer: Producer,
     /// Where it gets its ids.
     pub ids: SequentialIds,
-    /// The names that the executor gave to each confirmation, by [`Slot::index`].
-    pub questions: [Option<Names>; 2],
+    /// Each confirmation that was put out, by [`Slot::index`].
+    pub questions: [Option<Asked>; 2],
     /// Each session as its events tell it, by `SessionName::index`.
     pub told: [abstraction::Told; 2],
 }
 
-/// How the executor names a confirmation on the wire.
+/// What was asked, and how the executor names it on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Names {
+pub struct Asked {
+    /// As the host asked for it.
+    pub ask: Arc<Ask>,
     /// The token that replies carry.
     pub reply_token: ReplyToken,
     /// The id of the call that acceptance leads to.
@@ -80,6 +86,16 @@ impl AaepBridge {
             world,
             start,
         })
+    }
+
+    /// The same over the literal model: replies arrive as they were sent, also where the model can no longer tell what they
+    /// say, and the executor's state is compared in full.
+    #[must_use]
+    pub fn literal(self) -> Self {
+        Self {
+            model: self.model.literal(),
+            ..self
+        }
     }
 
     /// The model side.
@@ -126,15 +142,21 @@ impl Host {
 
     /// The slot whose confirmation has this token.
     fn slot_of_token(&self, token: &ReplyToken) -> Option<Slot> {
-        self.slot_where(|names| names.reply_token == *token)
+        self.slot_where(|asked| asked.reply_token == *token)
     }
 
     /// The slot whose action is called under this id.
     fn slot_of_call(&self, call: &ToolCallId) -> Option<Slot> {
-        self.slot_where(|names| names.tool_call_id == *call)
+        self.slot_where(|asked| asked.tool_call_id == *call)
     }
 
-    fn slot_where(&self, is_it: impl Fn(&Names) -> bool) -> Option<Slot> {
+    /// What was asked in that slot, which [`Host::slot_of_token`] or [`Host::slot_of_call`] has found.
+    fn asked(&self, slot: Slot) -> &Asked {
+        let asked = self.questions[slot.index()].as_ref();
+        asked.expect("a slot is found by what was asked in it")
+    }
+
+    fn slot_where(&self, is_it: impl Fn(&Asked) -> bool) -> Option<Slot> {
         Slot::ALL
             .into_iter()
             .find(|slot| self.questions[slot.index()].as_ref().is_some_and(&is_it))
@@ -163,11 +185,12 @@ impl Bridge for AaepBridge {
                 return Err(not_a_call(action));
             };
             if action == Action::Crash {
-                host.producer = what_lasts(&host.producer);
+                host.producer = what_lasts(&host.producer)?;
             }
             let now = self.world.time(state.clock);
+            let call = Call::of(&input);
             let outcome = host.producer.handle(now, &mut host.ids, input);
-            let seen = abstraction::outputs(&self.world, host, &outcome)
+            let seen = outputs::outputs(&self.world, host, &call, &outcome)
                 .map_err(|unexplained| disagree_on_wire(&outcome, unexplained))?;
             self.compare_outputs(state, action, &step, &seen)?;
             self.compare_states(state, action, &step, host)?;
@@ -176,7 +199,7 @@ impl Bridge for AaepBridge {
     }
 
     fn identity(&self, host: &Host) -> Vec<u8> {
-        abstraction::identity(&self.world, host)
+        abstraction::identity(host)
     }
 
     fn describe(&self, state: &State, action: Action) -> StepText {
@@ -216,20 +239,23 @@ impl AaepBridge {
             };
             allowed.remove(place);
         }
-        for &output in step.required.as_slice() {
-            if !seen.contains(&output) {
-                return Err(disagree(self.model.required_by(state, action, output)));
-            }
-        }
         // The response to the sender has no place among the outputs that are carried out one after the other.
+        if step.required.contains(Output::Respond) && !seen.contains(&Output::Respond) {
+            return Err(disagree(self.model.required_by(
+                state,
+                action,
+                Output::Respond,
+            )));
+        }
         let has_a_place =
             |output: &Output| step.required.contains(*output) && *output != Output::Respond;
-        let came = seen.iter().copied().filter(has_a_place);
-        let wanted = step.required.iter().filter(has_a_place);
-        match wanted.zip(came).find(|(wanted, came)| wanted != came) {
-            Some((misplaced, _)) => Err(disagree(self.model.required_by(state, action, misplaced))),
-            None => Ok(()),
+        let mut came = seen.iter().copied().filter(has_a_place);
+        for wanted in step.required.iter().filter(has_a_place) {
+            if came.next() != Some(wanted) {
+                return Err(disagree(self.model.required_by(state, action, wanted)));
+            }
         }
+        Ok(())
     }
 
     /// What the executor holds is what the model's producer holds, as far as it can still matter.
@@ -284,9 +310,22 @@ impl AaepBridge {
 const CONTRACT: &str = "AAEP-6-1";
 
 /// What is left of a producer when its process dies: what it was serialised to after its last call.
-fn what_lasts(producer: &Producer) -> Producer {
-    let stored = serde_json::to_vec(producer).expect("a producer can be serialised");
-    serde_json::from_slice(&stored).expect("a serialised producer can be read back")
+fn what_lasts(producer: &Producer) -> Result<Producer, Disagreement> {
+    let disagree = |error: &serde_json::Error| Disagreement {
+        clause: CONTRACT,
+        expected: "a producer that can be stored and read back".to_owned(),
+        actual: error.to_string(),
+    };
+    let stored = serde_json::to_vec(producer).map_err(|error| disagree(&error))?;
+    let read: Producer = serde_json::from_slice(&stored).map_err(|error| disagree(&error))?;
+    if read == *producer {
+        return Ok(read);
+    }
+    Err(Disagreement {
+        clause: CONTRACT,
+        expected: format!("{producer:?}"),
+        actual: format!("read back as {read:?}"),
+    })
 }
 
 /// A step that one of the two sides cannot take at all, which no walk over the model's own steps should meet.
