@@ -171,7 +171,21 @@ pub struct Verified {
 impl Verified {
     /// Whether all properties hold and model and executor agree everywhere.
     pub fn holds(&self) -> bool {
-        self.check.holds() && self.edges.divergences.is_empty() && self.pairs.divergences.is_empty()
+        self.check.holds() && self.divergences().next().is_none() && self.is_whole()
+    }
+
+    /// Whether an invariant is broken, or model and executor differ.
+    pub fn is_broken(&self) -> bool {
+        self.divergences().next().is_some() || unmet(&self.check, Kind::Always).next().is_some()
+    }
+
+    /// Whether the walks went everywhere: over as many states and transitions as the search has found, and over every
+    /// state paired with an executor. A walk that ended early shows nothing.
+    pub fn is_whole(&self) -> bool {
+        self.edges.nodes == self.check.unique_states as u64
+            && self.edges.edges == self.check.transitions as u64
+            && self.edges.edges > 0
+            && self.pairs.edges > 0
     }
 
     /// All divergences found.
@@ -191,5 +205,42 @@ impl Verified {
             "pairs": self.pairs.nodes,
             "divergences": self.divergences().map(divergence_json).collect::<Vec<_>>(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A search of 3 states and 5 transitions, and a walk over so many.
+    fn verified(nodes: u64, edges: u64) -> Verified {
+        let walk = |nodes, edges| Walk {
+            nodes,
+            edges,
+            divergences: Vec::new(),
+        };
+        Verified {
+            protocol: "aaep",
+            bounds: "small".to_owned(),
+            check: CheckReport {
+                unique_states: 3,
+                transitions: 5,
+                depth: 2,
+                exhaustive: true,
+                properties: Vec::new(),
+            },
+            check_seconds: 1.0,
+            edges: walk(nodes, edges),
+            pairs: walk(3, 5),
+        }
+    }
+
+    #[test]
+    fn a_walk_that_did_not_go_everywhere_shows_nothing() {
+        assert!(verified(3, 5).holds());
+        for (nodes, edges) in [(2, 5), (4, 5), (3, 4), (3, 6), (0, 0)] {
+            let partly = verified(nodes, edges);
+            assert!(!partly.holds() && !partly.is_broken(), "{nodes}, {edges}");
+        }
     }
 }

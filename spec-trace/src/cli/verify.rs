@@ -14,7 +14,7 @@ use crate::answer::{Answer, Format, Status};
 use crate::clause;
 use crate::conform::aaep::AaepBridge;
 use crate::conform::edges::{self, Scope, Walk};
-use crate::report::{Verified, divergence_text, property_text, unmet};
+use crate::report::{Verified, divergence_text, property_text};
 
 /// The arguments of `countersign verify`.
 #[derive(Clone, Debug, clap::Args)]
@@ -66,14 +66,9 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 
 /// A violation outweighs what was not exercised.
 fn status(verified: &[Verified]) -> Status {
-    let broken = |one: &Verified| {
-        one.divergences().next().is_some() || unmet(&one.check, Kind::Always).next().is_some()
-    };
-    let exercised =
-        |one: &Verified| one.check.holds() && one.edges.edges > 0 && one.pairs.edges > 0;
-    if verified.iter().any(broken) {
+    if verified.iter().any(Verified::is_broken) {
         Status::Violated
-    } else if !verified.is_empty() && verified.iter().all(exercised) {
+    } else if !verified.is_empty() && verified.iter().all(Verified::holds) {
         Status::Holds
     } else {
         Status::Inconclusive
@@ -119,16 +114,24 @@ fn text(verified: &[Verified]) -> String {
         "transitions/s",
         "properties",
         "edges on the executor",
-        "pairs at small bounds",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(verified.iter().map(row));
     let columns = [Align::Left, Align::Left]
         .into_iter()
         .chain([Align::Right; 3])
-        .chain([Align::Left; 3])
+        .chain([Align::Left; 2])
         .collect::<Vec<_>>();
     let mut text = table::render(&columns, &rows);
+    for one in verified {
+        let _ = writeln!(
+            text,
+            "{}: {} pairs of model state and executor at small bounds, edges: {}",
+            one.protocol,
+            grouped(one.pairs.nodes),
+            walk_text(&one.pairs)
+        );
+    }
     for one in verified {
         for property in one
             .check
@@ -138,6 +141,17 @@ fn text(verified: &[Verified]) -> String {
         {
             text.push('\n');
             text.push_str(&property_text(property));
+        }
+        if !one.is_broken() && !one.is_whole() {
+            let _ = writeln!(
+                text,
+                "\n{}: the walk compared {} edges of {} states, and not the {} of {} that the search found",
+                one.protocol,
+                grouped(one.edges.edges),
+                grouped(one.edges.nodes),
+                grouped(one.check.transitions as u64),
+                grouped(one.check.unique_states as u64),
+            );
         }
         for divergence in one.divergences() {
             text.push('\n');
@@ -149,6 +163,16 @@ fn text(verified: &[Verified]) -> String {
     text
 }
 
+fn verdict_of(one: &Verified) -> &'static str {
+    if one.is_broken() {
+        "FAILS"
+    } else if one.holds() {
+        "holds"
+    } else {
+        "INCONCLUSIVE"
+    }
+}
+
 fn row(one: &Verified) -> Vec<String> {
     let held = one
         .check
@@ -157,29 +181,22 @@ fn row(one: &Verified) -> Vec<String> {
         .filter(|property| property.holds);
     let (always, sometimes): (Vec<_>, Vec<_>) =
         held.partition(|property| property.kind == Kind::Always);
-    let verdict = |walk: &Walk, what: &str| {
-        if walk.divergences.is_empty() {
-            format!("{} {what}", grouped(walk.edges))
-        } else {
-            format!(
-                "{} compared, {} diverge",
-                grouped(walk.edges),
-                walk.divergences.len()
-            )
-        }
-    };
     vec![
         one.protocol.to_owned(),
-        if one.holds() { "holds" } else { "FAILS" }.to_owned(),
+        verdict_of(one).to_owned(),
         grouped(one.check.unique_states as u64),
         grouped(one.check.transitions as u64),
         table::per_second(one.check.transitions as u64, one.check_seconds),
         format!("{} hold, {} seen", always.len(), sometimes.len()),
-        verdict(&one.edges, "agree"),
-        format!(
-            "{}: {}",
-            grouped(one.pairs.nodes),
-            verdict(&one.pairs, "edges agree")
-        ),
+        walk_text(&one.edges),
     ]
+}
+
+/// How a walk came out, in a few words.
+fn walk_text(walk: &Walk) -> String {
+    let edges = grouped(walk.edges);
+    match walk.divergences.len() {
+        0 => format!("{edges} agree"),
+        diverging => format!("{edges} compared, {diverging} diverge"),
+    }
 }
