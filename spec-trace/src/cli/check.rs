@@ -28,10 +28,11 @@ pub struct Args {
     /// the default
     #[arg(long, value_parser = preset)]
     bounds: Option<Bounds>,
-    /// Leave out the rules that carry out this clause, or the rule of this name (may be repeated)
+    /// Leave out the rules that carry out this clause, or the rule of this name (may be repeated); an unknown
+    /// name lists the rules
     #[arg(long, value_name = "CLAUSE")]
     without: Vec<String>,
-    /// Take an ambiguous passage in another way (may be repeated)
+    /// Take an ambiguous passage in another way (may be repeated); an unknown name lists the readings
     #[arg(long = "reading", value_name = "NAME=VALUE", value_parser = assignment)]
     readings: Vec<String>,
     /// Search the literal model, without the quotient

@@ -83,7 +83,7 @@ pub fn main() -> ExitCode {
         Err(report) => {
             // Not folded to the terminal's width, which would cut clause ids and paths in two.
             let causes: Vec<String> = report.chain().map(ToString::to_string).collect();
-            eprintln!("error: {}", causes.join(": "));
+            complain(&causes.join(": "));
             ExitCode::from(Status::Unusable.code())
         }
     }
@@ -118,8 +118,13 @@ fn print(answer: &Answer) -> ExitCode {
             ExitCode::from(answer.status.code())
         }
         Err(error) => {
-            eprintln!("error: cannot write the result: {error}");
+            complain(&format!("cannot write the result: {error}"));
             ExitCode::from(Status::Unusable.code())
         }
     }
+}
+
+/// A line on stderr. Where nobody can be told, the exit status still says it.
+fn complain(error: &str) {
+    let _ = writeln!(io::stderr(), "error: {error}");
 }
