@@ -164,6 +164,8 @@ pub struct Verified {
     pub check_seconds: f64,
     /// Every edge, one executor for each model state.
     pub edges: Walk,
+    /// Every edge of the literal model at the smallest bounds.
+    pub literal: Walk,
     /// Every edge at the smallest bounds, over pairs of model state and executor.
     pub pairs: Walk,
 }
@@ -185,12 +187,14 @@ impl Verified {
         self.edges.nodes == self.check.unique_states as u64
             && self.edges.edges == self.check.transitions as u64
             && self.edges.edges > 0
+            && self.literal.edges > 0
             && self.pairs.edges > 0
     }
 
-    /// All divergences found.
+    /// All divergences found, those of the literal model first: their steps say what was really sent.
     pub fn divergences(&self) -> impl Iterator<Item = &Divergence> {
-        self.edges.divergences.iter().chain(&self.pairs.divergences)
+        let walks = [&self.literal, &self.edges, &self.pairs];
+        walks.into_iter().flat_map(|walk| &walk.divergences)
     }
 
     /// As programs read it.
@@ -231,6 +235,7 @@ mod tests {
             },
             check_seconds: 1.0,
             edges: walk(nodes, edges),
+            literal: walk(3, 5),
             pairs: walk(3, 5),
         }
     }

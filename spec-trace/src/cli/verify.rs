@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::table::{self, Align, grouped};
 use crate::answer::{Answer, Format, Status};
 use crate::clause;
-use crate::conform::aaep::AaepBridge;
+use crate::conform::aaep::{AaepBridge, LITERAL};
 use crate::conform::edges::{self, Scope, Walk};
 use crate::report::{Verified, divergence_text, property_text};
 
@@ -86,23 +86,30 @@ fn verify_aaep(bounds: Bounds) -> miette::Result<Verified> {
     // The walk meets the transitions that the search has counted, so how far it has come is known.
     let transitions = check.transitions as u64;
     let progress = Progress::of(transitions, "aaep: comparing every edge", "edges");
-    let edges = walk(bounds, Scope::States, &progress)?;
+    let edges = walk(&bridge(bounds)?, Scope::States, &progress);
+    drop(progress);
+    let progress = Progress::counting("aaep: comparing the literal model", "edges");
+    let literal = walk(&bridge(LITERAL)?.literal(), Scope::States, &progress);
     drop(progress);
     let progress = Progress::counting("aaep: comparing every pair at small bounds", "edges");
-    let pairs = walk(Bounds::SMALL, Scope::Pairs, &progress)?;
+    let pairs = walk(&bridge(Bounds::SMALL)?, Scope::Pairs, &progress);
     Ok(Verified {
         protocol: Protocol::Aaep.name(),
         bounds: bounds.name.to_owned(),
         check,
         check_seconds,
         edges,
+        literal,
         pairs,
     })
 }
 
-fn walk(bounds: Bounds, scope: Scope, progress: &Progress) -> miette::Result<Walk> {
-    let bridge = AaepBridge::new(bounds).map_err(miette::Report::msg)?;
-    Ok(edges::walk(&bridge, scope, &|edges| progress.at(edges)))
+fn bridge(bounds: Bounds) -> miette::Result<AaepBridge> {
+    AaepBridge::new(bounds).map_err(miette::Report::msg)
+}
+
+fn walk(bridge: &AaepBridge, scope: Scope, progress: &Progress) -> Walk {
+    edges::walk(bridge, scope, &|edges| progress.at(edges))
 }
 
 fn text(verified: &[Verified]) -> String {
@@ -126,10 +133,13 @@ fn text(verified: &[Verified]) -> String {
     for one in verified {
         let _ = writeln!(
             text,
-            "{}: {} pairs of model state and executor at small bounds, edges: {}",
+            "{0}: {1} pairs of model state and executor at small bounds, edges: {2}\n\
+             {0}: {3} states of the literal model, small and of one session, edges: {4}",
             one.protocol,
             grouped(one.pairs.nodes),
-            walk_text(&one.pairs)
+            walk_text(&one.pairs),
+            grouped(one.literal.nodes),
+            walk_text(&one.literal)
         );
     }
     for one in verified {

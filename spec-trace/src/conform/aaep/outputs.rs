@@ -79,7 +79,10 @@ pub(super) fn outputs(
             executor::Output::Perform(call) => Output::Perform(slot_of(host, call)?),
             executor::Output::Withdraw(call) => Output::Withdraw(slot_of(host, call)?),
             executor::Output::InDoubt(call) => Output::InDoubt(slot_of(host, call)?),
-            executor::Output::Notify(_) => Output::Notice,
+            // A producer may send them; this one was told not to.
+            executor::Output::Notify(_) => {
+                return Err(unexplained("AAEP-6.3.4-9", "no courtesy notice"));
+            }
             executor::Output::Respond(response) if response.status() == 204 => Output::Respond,
             executor::Output::Respond(_) => {
                 return Err(unexplained("AAEP-6.3.4-9", "the one constant response"));
