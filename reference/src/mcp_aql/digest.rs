@@ -32,6 +32,15 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// Not of anything: a secret of the same size.
+    pub(super) fn from_bits(bits: [u128; 2]) -> Self {
+        let mut bytes = [0; 32];
+        let (high, low) = bytes.split_at_mut(16);
+        high.copy_from_slice(&bits[0].to_be_bytes());
+        low.copy_from_slice(&bits[1].to_be_bytes());
+        Self(bytes)
+    }
+
     /// The bytes, the most significant first.
     pub(super) fn bytes(&self) -> &[u8; 32] {
         &self.0

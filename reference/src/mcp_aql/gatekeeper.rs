@@ -24,7 +24,7 @@ use super::response::{Details, Response, Status, TokenStatus};
 use super::settings::{Configuration, Persistence, Settings, Tolerance};
 use super::stored::{Contradiction, Stored};
 use super::token::{IssuedToken, Phase, Scope, TokenNumber};
-use super::validate::{Presented, validate};
+use super::validate::{Presented, Received, validate};
 use super::vocabulary::{
     AdapterName, ConfirmationToken, ErrorCode, OperationName, Oracle, Purpose, Revoker, SessionId,
     TokenEvent, TokenId,
@@ -35,9 +35,9 @@ use crate::time::Timestamp;
 /// How often a token that is taken already is drawn again before the source of ids is given up.
 const DRAWS: usize = 8;
 
-/// How many expired tokens a call forgets at most, so that no call takes long however many have expired. One call a
-/// second is enough to be rid of a million within the hour (AQL-5.5-2).
-const FORGOTTEN_PER_CALL: usize = 400;
+/// How many expired tokens a call forgets at most, so that no call takes long however many have expired. Two calls a
+/// second are enough to be rid of a million within the hour (AQL-5.5-2).
+const FORGOTTEN_PER_CALL: usize = 256;
 
 /// A gatekeeper of confirmation tokens: all its state, and nothing but state.
 ///
@@ -355,8 +355,10 @@ impl Turn<'_> {
 
     /// AQL-1.3-2: the token is checked, used, and only then is the operation run (AQL-5.2-2). All in one.
     fn redeem(&mut self, gated: Gated, token: &str) {
-        let token_id = ConfirmationToken::parse(token).ok().map(|token| token.id());
-        match self.use_token(&gated, token) {
+        let received = Received::parse(token);
+        let digest = received.as_ref().map(|received| received.digest);
+        let token_id = digest.map(|digest| digest.id());
+        match self.use_token(&gated, digest) {
             Ok(()) => {
                 let event = TokenEvent::TokenValidated;
                 self.audit_call(event, &gated.operation, token_id, None);
@@ -366,14 +368,19 @@ impl Turn<'_> {
             Err((reason, details)) => {
                 let event = TokenEvent::TokenRejected;
                 self.audit_call(event, &gated.operation, token_id, Some(reason));
-                let response = self.rejection(gated.configuration.oracle, token, reason, details);
+                let response =
+                    self.rejection(gated.configuration.oracle, received, reason, details);
                 self.outputs.push(Output::Respond(response));
             }
         }
     }
 
     /// Uses the token for this call, or says why it cannot be.
-    fn use_token(&mut self, gated: &Gated, token: &str) -> Result<(), (FailureReason, Details)> {
+    fn use_token(
+        &mut self,
+        gated: &Gated,
+        digest: Option<TokenDigest>,
+    ) -> Result<(), (FailureReason, Details)> {
         let adapter = &gated.operation.adapter;
         // AQL-6.5-1: who has failed too often is not listened to, or the limit would not keep anyone from guessing.
         let (limits, limited) = (self.settings.rate_limits, Limited::FailedValidation);
@@ -386,7 +393,7 @@ impl Turn<'_> {
                 };
                 (FailureReason::RateLimited, details)
             })?;
-        self.use_valid_token(gated, token).inspect_err(|_| {
+        self.use_valid_token(gated, digest).inspect_err(|_| {
             self.buckets.take(limits, adapter, limited, self.now);
         })
     }
@@ -394,14 +401,14 @@ impl Turn<'_> {
     fn use_valid_token(
         &mut self,
         gated: &Gated,
-        token: &str,
+        digest: Option<TokenDigest>,
     ) -> Result<(), (FailureReason, Details)> {
         // Before the token is looked up, so that a failure takes as long whether there is one or not (AQL-6.3-2).
         let parameters = gated
             .parameters()
             .map_err(|problem| (FailureReason::InvalidParams, problem))?;
         let presented = Presented {
-            token,
+            digest,
             purpose: gated.purpose,
             operation: &gated.operation.operation,
             parameters,
@@ -425,10 +432,11 @@ impl Turn<'_> {
         let (limits, limited) = (self.settings.rate_limits, Limited::Revocation);
         let adapter = &self.settings.adapter;
         let let_through = self.buckets.check(limits, adapter, limited, self.now);
-        let parsed = ConfirmationToken::parse(token);
+        let received = Received::parse(token);
+        let digest = received.as_ref().map(|received| received.digest);
+        let token_id = digest.map(|digest| digest.id());
         // AQL-6.5-1
         if let Err(too_many) = let_through {
-            let token_id = parsed.ok().map(|token| token.id());
             self.audit_unrevoked(token_id, FailureReason::RateLimited);
             let retry_after_seconds = too_many.retry_after_seconds;
             let details = Details::RetryAfter {
@@ -439,7 +447,6 @@ impl Turn<'_> {
             return;
         }
         self.buckets.take(limits, adapter, limited, self.now);
-        let digest = parsed.as_ref().ok().map(TokenDigest::of);
         if let Some(number) = digest.and_then(|digest| self.tokens.find(&digest)) {
             self.revoke(number, Revoker::Introspection);
             self.outputs.push(Output::Respond(Response::Revoked));
@@ -449,9 +456,9 @@ impl Turn<'_> {
             Some(_) => FailureReason::Unknown,
             None => FailureReason::Malformed,
         };
-        self.audit_unrevoked(digest.map(|digest| digest.id()), reason);
+        self.audit_unrevoked(token_id, reason);
         let response = match self.introspection_oracle() {
-            Oracle::Codes => self.rejection(Oracle::Codes, token, reason, Details::Nothing {}),
+            Oracle::Codes => self.rejection(Oracle::Codes, received, reason, Details::Nothing {}),
             // AQL-6.3-2: the same as for a token that there is.
             Oracle::Uniform => Response::Revoked,
         };
@@ -510,9 +517,8 @@ impl Turn<'_> {
 
     /// AQL-7.3-1: what has become of a token, and nothing of what it is bound to.
     fn token_status(&mut self, token: &str) {
-        let digest = ConfirmationToken::parse(token).ok();
-        let digest = digest.as_ref().map(TokenDigest::of);
-        let number = digest.and_then(|digest| self.tokens.find(&digest));
+        let received = Received::parse(token);
+        let number = received.and_then(|received| self.tokens.find(&received.digest));
         let status = number.map_or(TokenStatus::UNKNOWN, |number| self.status(number));
         let told = match (self.introspection_oracle(), status.status) {
             (Oracle::Codes, _) | (Oracle::Uniform, Status::Live) => status,
@@ -554,7 +560,7 @@ impl Turn<'_> {
     fn rejection(
         &self,
         oracle: Oracle,
-        token: &str,
+        received: Option<Received>,
         reason: FailureReason,
         details: Details,
     ) -> Response {
@@ -565,18 +571,18 @@ impl Turn<'_> {
                 Response::failed(code, details)
             }
             // AQL-4.2-1, AQL-7.1-2
-            (_, Oracle::Codes) => Response::failed(code, self.details_of(token, reason)),
+            (_, Oracle::Codes) => Response::failed(code, self.details_of(received, reason)),
             // AQL-6.3-2: the same whatever the reason.
             (_, Oracle::Uniform) => Response::failed(ErrorCode::TokenInvalid, Details::Nothing {}),
         }
     }
 
     /// The token echoed, if it is one; and since when it has expired, if it has.
-    fn details_of(&self, token: &str, reason: FailureReason) -> Details {
-        let Ok(token) = ConfirmationToken::parse(token) else {
+    fn details_of(&self, received: Option<Received>, reason: FailureReason) -> Details {
+        let Some(Received { token, digest }) = received else {
             return Details::Nothing {};
         };
-        let number = self.tokens.find(&TokenDigest::of(&token));
+        let number = self.tokens.find(&digest);
         match (reason, number) {
             (FailureReason::Expired, Some(number)) => Details::Expired {
                 token,

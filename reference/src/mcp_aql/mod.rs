@@ -46,6 +46,7 @@
 //! ```
 
 mod audit;
+mod base64url;
 mod canonical;
 mod digest;
 mod gated;
@@ -57,6 +58,7 @@ mod number;
 mod rate;
 mod response;
 mod settings;
+mod signed;
 mod stored;
 mod token;
 mod validate;
@@ -74,6 +76,7 @@ pub use response::{ConfirmationRequired, Details, Failure, Response, Status, Tok
 pub use settings::{
     Capacity, Configuration, OutOfBounds, Persistence, RateLimits, Retention, Settings, Tolerance,
 };
+pub use signed::{SignedToken, SignedTokens, SigningKey};
 pub use token::{IssuedToken, Phase, Scope};
 pub use vocabulary::{
     AdapterName, CheckOrder, ConfirmationToken, DangerLevel, ErrorCode, InvalidIdentifier,

@@ -12,10 +12,16 @@ use super::vocabulary::{
 };
 use crate::time::Timestamp;
 
+/// What a client sent as a token, if it has the form of one, and what it is found by.
+pub(super) struct Received {
+    pub(super) token: ConfirmationToken,
+    pub(super) digest: TokenDigest,
+}
+
 /// A token as it comes with a call, and all of the call that it may be bound to.
 pub(super) struct Presented<'a> {
-    /// The token as received.
-    pub(super) token: &'a str,
+    /// What the token is found by, if it has the form of one.
+    pub(super) digest: Option<TokenDigest>,
     pub(super) purpose: Purpose,
     pub(super) operation: &'a OperationName,
     /// Hashed anew from what came with this call (AQL-4.3-1).
@@ -76,9 +82,8 @@ pub(super) fn validate(
 /// AQL-4.1-1: the token was issued here and is remembered. AQL-2.2-1, AQL-2.2-2: what does not have the form of a
 /// token was not.
 fn exists(presented: &Presented<'_>, tokens: &Ledger) -> Result<TokenNumber, FailureReason> {
-    let token = ConfirmationToken::parse(presented.token).map_err(|_| FailureReason::Malformed)?;
-    let number = tokens.find(&TokenDigest::of(&token));
-    number.ok_or(FailureReason::Unknown)
+    let digest = presented.digest.ok_or(FailureReason::Malformed)?;
+    tokens.find(&digest).ok_or(FailureReason::Unknown)
 }
 
 /// AQL-5.3-1: not taken back.
@@ -150,6 +155,15 @@ fn is_for_this_session(
 
 fn unless(fails: bool, reason: FailureReason) -> Result<(), FailureReason> {
     if fails { Err(reason) } else { Ok(()) }
+}
+
+impl Received {
+    /// AQL-2.2-1, AQL-2.2-2, AQL-2.2-3: the grammar.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let token = ConfirmationToken::parse(text).ok()?;
+        let digest = TokenDigest::of(&token);
+        Some(Self { token, digest })
+    }
 }
 
 impl ValidToken {

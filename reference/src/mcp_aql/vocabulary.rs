@@ -44,6 +44,17 @@ impl ConfirmationToken {
         Self(format!("{}{high:032x}{low:032x}", purpose.prefix()).into())
     }
 
+    /// A token with an identifier of 64 characters that base64 for URLs has made.
+    pub(super) fn with_identifier(purpose: Purpose, identifier: &str) -> Self {
+        Self(format!("{}{identifier}", purpose.prefix()).into())
+    }
+
+    /// What follows the prefix.
+    pub(super) fn identifier(&self) -> &str {
+        let prefix = self.purpose().prefix();
+        self.0.strip_prefix(prefix).unwrap_or_default()
+    }
+
     /// What it is called where it must not be read.
     pub fn id(&self) -> TokenId {
         TokenDigest::of(self).id()
