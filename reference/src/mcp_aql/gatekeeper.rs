@@ -1,4 +1,4 @@
-//! The gatekeeper: every transition of the protocol.
+//! The gatekeeper: configuration and calls. How tokens end before their time is in `ending`.
 //!
 //! The one thing to know: [`Gatekeeper::handle`] is the only way in. A token is used in the same call that finds it
 //! good, before the operation comes out (AQL-5.2-2): there is no moment between the two at which another call could
@@ -15,15 +15,13 @@ use super::audit::{
 };
 use super::digest::{ParametersHash, TokenDigest};
 use super::gated::{Gated, is_gated, operation};
-use super::interface::{
-    Call, ClauseId, EventKind, Input, Operation, Outcome, Output, Query, Refusal,
-};
+use super::interface::{Call, ClauseId, Input, Operation, Outcome, Output, Query, Refusal};
 use super::ledger::Ledger;
 use super::rate::{Buckets, Limited};
-use super::response::{Details, Response, Status, TokenStatus};
+use super::response::{Details, Response};
 use super::settings::{Configuration, Persistence, Settings, Tolerance};
 use super::stored::{Contradiction, Stored};
-use super::token::{IssuedToken, Phase, Scope, TokenNumber};
+use super::token::{IssuedToken, Phase, Scope};
 use super::validate::{Presented, Received, validate};
 use super::vocabulary::{
     AdapterName, ConfirmationToken, ErrorCode, OperationName, Oracle, Purpose, Revoker, SessionId,
@@ -154,14 +152,14 @@ impl TryFrom<Stored> for Gatekeeper {
 }
 
 /// One input under way: the parts of the gatekeeper, where fresh ids come from, and what has come out so far.
-struct Turn<'a> {
-    now: Timestamp,
-    settings: &'a Settings,
-    adapters: &'a mut BTreeMap<AdapterName, Arc<Configuration>>,
-    tokens: &'a mut Ledger,
-    buckets: &'a mut Buckets,
-    ids: &'a mut dyn IdSource,
-    outputs: Vec<Output>,
+pub(super) struct Turn<'a> {
+    pub(super) now: Timestamp,
+    pub(super) settings: &'a Settings,
+    pub(super) adapters: &'a mut BTreeMap<AdapterName, Arc<Configuration>>,
+    pub(super) tokens: &'a mut Ledger,
+    pub(super) buckets: &'a mut Buckets,
+    pub(super) ids: &'a mut dyn IdSource,
+    pub(super) outputs: Vec<Output>,
 }
 
 impl Turn<'_> {
@@ -279,10 +277,7 @@ impl Turn<'_> {
         // AQL-6.5-1
         let (limits, limited) = (self.settings.rate_limits, Limited::Issuance);
         if let Err(too_many) = self.buckets.check(limits, &adapter, limited, self.now) {
-            let details = Details::RetryAfter {
-                retry_after_seconds: too_many.retry_after_seconds,
-            };
-            self.fail_to_issue(&gated, FailureReason::RateLimited, details);
+            self.fail_to_issue(&gated, FailureReason::RateLimited, too_many.into());
             return Ok(());
         }
         let parameters = match gated.parameters() {
@@ -310,7 +305,8 @@ impl Turn<'_> {
         self.tokens.count_of(adapter) >= self.settings.capacity.tokens()
     }
 
-    /// AQL-3.1-1, AQL-3.1-2: 256 bits from the host's generator. One that is remembered is not issued again.
+    /// AQL-3.1-1, AQL-3.1-2, AQL-3.1-3: 256 bits from the host's generator, and nothing else. One that is remembered is
+    /// not issued again.
     fn fresh_token(&mut self, purpose: Purpose) -> Result<ConfirmationToken, Refusal> {
         for _ in 0..DRAWS {
             let bits = [self.ids.next_bits(), self.ids.next_bits()];
@@ -425,139 +421,10 @@ impl Turn<'_> {
             .map_err(|_| without_details(FailureReason::AlreadyUsed))
     }
 
-    // The end of tokens.
-
-    /// AQL-5.3-3: whoever holds a token may give it back.
-    fn revoke_token(&mut self, token: &str) {
-        let (limits, limited) = (self.settings.rate_limits, Limited::Revocation);
-        let adapter = &self.settings.adapter;
-        let let_through = self.buckets.check(limits, adapter, limited, self.now);
-        let received = Received::parse(token);
-        let digest = received.as_ref().map(|received| received.digest);
-        let token_id = digest.map(|digest| digest.id());
-        // AQL-6.5-1
-        if let Err(too_many) = let_through {
-            self.audit_unrevoked(token_id, FailureReason::RateLimited);
-            let retry_after_seconds = too_many.retry_after_seconds;
-            let details = Details::RetryAfter {
-                retry_after_seconds,
-            };
-            let response = Response::failed(ErrorCode::RateLimited, details);
-            self.outputs.push(Output::Respond(response));
-            return;
-        }
-        self.buckets.take(limits, adapter, limited, self.now);
-        if let Some(number) = digest.and_then(|digest| self.tokens.find(&digest)) {
-            self.revoke(number, Revoker::Introspection);
-            self.outputs.push(Output::Respond(Response::Revoked));
-            return;
-        }
-        let reason = match digest {
-            Some(_) => FailureReason::Unknown,
-            None => FailureReason::Malformed,
-        };
-        self.audit_unrevoked(token_id, reason);
-        let response = match self.introspection_oracle() {
-            Oracle::Codes => self.rejection(Oracle::Codes, received, reason, Details::Nothing {}),
-            // AQL-6.3-2: the same as for a token that there is.
-            Oracle::Uniform => Response::Revoked,
-        };
-        self.outputs.push(Output::Respond(response));
-    }
-
-    /// AQL-5.3-2
-    fn event(&mut self, kind: EventKind, session_id: Option<&SessionId>) {
-        let revoker = match (kind, session_id) {
-            (EventKind::Logout, Some(session_id)) => {
-                return self.revoke_session(session_id, Revoker::Logout);
-            }
-            (EventKind::Logout, None) => Revoker::Logout,
-            (EventKind::Security, Some(_) | None) => Revoker::Security,
-            (EventKind::Configuration, Some(_) | None) => Revoker::Configuration,
-        };
-        let live = self.tokens.live(self.now);
-        self.revoke_all(live, revoker);
-    }
-
-    /// AQL-5.4-2: a token that is bound to a session ends with it.
-    fn revoke_session(&mut self, session_id: &SessionId, by: Revoker) {
-        let live = self.tokens.live_of_session(session_id, self.now);
-        self.revoke_all(live, by);
-    }
-
-    fn revoke_all(&mut self, tokens: BTreeSet<TokenNumber>, by: Revoker) {
-        for number in tokens {
-            self.revoke(number, by);
-        }
-    }
-
-    /// Takes one token back, if there is anything to take back, and writes down whether there was.
-    fn revoke(&mut self, number: TokenNumber, by: Revoker) {
-        let failure = match self.status(number).status {
-            Status::Expired => Some(FailureReason::Expired),
-            Status::Live | Status::Consumed | Status::Revoked | Status::Unknown => {
-                let revoked = self.tokens.transition(number, |phase| phase.revoke(by));
-                revoked.err().map(|_| match self.tokens.get(number).phase {
-                    Phase::Revoked { .. } => FailureReason::Revoked,
-                    Phase::Consumed | Phase::Live { .. } => FailureReason::AlreadyUsed,
-                })
-            }
-        };
-        let token = self.tokens.get(number);
-        let Scope {
-            operation,
-            adapter,
-            session_id,
-            ..
-        } = token.scope.clone();
-        let id = Some(token.id());
-        let event = TokenEvent::TokenRevoked;
-        self.audit(event, id, operation, adapter, session_id, failure);
-    }
-
-    /// AQL-7.3-1: what has become of a token, and nothing of what it is bound to.
-    fn token_status(&mut self, token: &str) {
-        let received = Received::parse(token);
-        let number = received.and_then(|received| self.tokens.find(&received.digest));
-        let status = number.map_or(TokenStatus::UNKNOWN, |number| self.status(number));
-        let told = match (self.introspection_oracle(), status.status) {
-            (Oracle::Codes, _) | (Oracle::Uniform, Status::Live) => status,
-            // AQL-6.3-2: one that is no good is as good as none.
-            (
-                Oracle::Uniform,
-                Status::Consumed | Status::Expired | Status::Revoked | Status::Unknown,
-            ) => TokenStatus::UNKNOWN,
-        };
-        self.outputs.push(Output::Respond(Response::Status(told)));
-    }
-
-    fn status(&self, number: TokenNumber) -> TokenStatus {
-        let token = self.tokens.get(number);
-        let has_expired = token.has_expired(self.now);
-        let (status, uses_left) = match token.phase {
-            Phase::Revoked { .. } => (Status::Revoked, 0),
-            Phase::Live { .. } | Phase::Consumed if has_expired => (Status::Expired, 0),
-            Phase::Live { uses_left } => (Status::Live, uses_left.get()),
-            Phase::Consumed => (Status::Consumed, 0),
-        };
-        TokenStatus {
-            status,
-            uses_left: Some(uses_left),
-            expires_at: Some(token.expires_at),
-        }
-    }
-
-    /// Introspection names no adapter, so it tells no more than the adapter that tells least.
-    fn introspection_oracle(&self) -> Oracle {
-        let default = self.settings.configuration.oracle;
-        let configured = self.adapters.values().map(|adapter| adapter.oracle);
-        configured.fold(default, Oracle::max)
-    }
-
     // What is told and written down.
 
     /// What the client is told of a token that was not honoured.
-    fn rejection(
+    pub(super) fn rejection(
         &self,
         oracle: Oracle,
         received: Option<Received>,
@@ -626,14 +493,14 @@ impl Turn<'_> {
     }
 
     /// Writes down that nothing could be taken back. It is the gatekeeper's own adapter that was asked.
-    fn audit_unrevoked(&mut self, token_id: Option<TokenId>, reason: FailureReason) {
+    pub(super) fn audit_unrevoked(&mut self, token_id: Option<TokenId>, reason: FailureReason) {
         let event = TokenEvent::TokenRevoked;
         let (operation, adapter) = (OperationName::introspect(), self.settings.adapter.clone());
         self.audit(event, token_id, operation, adapter, None, Some(reason));
     }
 
     /// AQL-6.4-1: one entry for each thing that is done with a token.
-    fn audit(
+    pub(super) fn audit(
         &mut self,
         event: TokenEvent,
         token_id: Option<TokenId>,

@@ -1,6 +1,6 @@
 //! MCP-AQL confirmation tokens: what stands between a client and a dangerous operation.
 //!
-//! Read `gatekeeper` beside sections 1.3, 5.2 and 5.3: it holds every transition. The checks of section 4.1 are in
+//! Read `gatekeeper` beside sections 1.3 and 5.2, and `ending` beside 5.3: they hold every transition. The checks of section 4.1 are in
 //! `validate`, in both orders that the text has them in; `canonical` says what a token is bound to (section 3.2);
 //! `limits` is the table of section 5.1. `signed` is the alternative of section 6.2, tokens that need no store.
 //!
@@ -49,6 +49,7 @@ mod audit;
 mod base64url;
 mod canonical;
 mod digest;
+mod ending;
 mod gated;
 mod gatekeeper;
 mod interface;

@@ -6,6 +6,7 @@
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
+use super::rate::TooMany;
 use super::vocabulary::{ConfirmationToken, DangerLevel, ErrorCode, OperationName};
 use crate::time::Timestamp;
 
@@ -109,6 +110,14 @@ pub enum Status {
     Revoked,
     /// There is no such token, or nothing is told of it.
     Unknown,
+}
+
+impl From<TooMany> for Details {
+    fn from(too_many: TooMany) -> Self {
+        Self::RetryAfter {
+            retry_after_seconds: too_many.retry_after_seconds,
+        }
+    }
 }
 
 impl TokenStatus {

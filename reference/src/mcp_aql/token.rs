@@ -13,7 +13,8 @@ use super::vocabulary::{
 };
 use crate::time::Timestamp;
 
-/// A token that was issued (AQL-2.3-1). It holds the token's digest, not the token.
+/// A token that was issued: its payload (AQL-2.3-1), which the client never gets to see or to change (AQL-6.2-1,
+/// AQL-7.2-1). It holds the token's digest, not the token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IssuedToken {
@@ -102,7 +103,7 @@ impl IssuedToken {
 }
 
 impl Phase {
-    /// One use of it (AQL-5.2-1, AQL-5.4-4).
+    /// One use of it, and a token of one use is gone (AQL-1.2-1, AQL-5.2-1, AQL-5.4-4).
     pub(super) fn use_once(self) -> Result<Self, IllegalTransition> {
         match self {
             Self::Live { uses_left } => Ok(match NonZeroU32::new(uses_left.get() - 1) {

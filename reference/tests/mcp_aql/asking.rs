@@ -107,7 +107,7 @@ fn a_token_is_not_issued_twice() {
     assert_eq!(ask(Purpose::QuotaContinue), None);
 }
 
-/// AQL-5.1-1, AQL-5.1-2: the life of the token is that of the table, and never more, nor none.
+/// AQL-5.1-1, AQL-5.1-2, AQL-1.2-2: the life of the token is that of the table, and never more, nor none.
 #[test]
 fn a_token_lives_as_long_as_asked_within_the_table() {
     let forbidden = Call {

@@ -71,7 +71,7 @@ fn the_examples_of_rfc_8785_come_out_as_they_should() {
     );
 }
 
-/// AQL-3.2-3: equal meaning, equal form; different meaning, different form.
+/// AQL-3.2-3, AQL-4.3-1: equal meaning, equal form; different meaning, different form.
 #[test]
 fn the_form_follows_the_meaning() {
     for (one, other, equal) in [

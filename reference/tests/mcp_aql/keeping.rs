@@ -251,7 +251,7 @@ fn lived_in() -> Stage {
     stage
 }
 
-/// AQL-5.5-1: what is written down and read back is the same, and behaves the same.
+/// AQL-5.5-1, AQL-7.2-1, AQL-2.3-1: what is written down and read back is the same, and behaves the same.
 #[test]
 fn a_gatekeeper_survives_being_stored() {
     let stage = lived_in();
@@ -259,7 +259,7 @@ fn a_gatekeeper_survives_being_stored() {
     let read: Gatekeeper = serde_json::from_str(&written).expect("written by a gatekeeper");
     assert_eq!(read, stage.gatekeeper);
     assert_eq!(serde_json::to_string(&read).expect("JSON"), written);
-    // AQL-6.2-1: the store holds no token that could be redeemed.
+    // AQL-6.2-1, AQL-6.3-3: the store holds no token that could be redeemed.
     assert!(!written.contains("conf_"));
     assert!(!written.contains("acme"));
 }

@@ -91,8 +91,8 @@ fn a_token_without_fault_is_honoured() {
     }
 }
 
-/// AQL-4.1-1, AQL-4.1-2, AQL-4.1-3, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-5.3-1, AQL-7.1-1, AQL-7.1-2: each check by
-/// itself keeps the operation from being run, and gives its own code.
+/// AQL-4.1-1, AQL-4.1-2, AQL-4.1-3, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-5.3-1, AQL-7.1-1, AQL-7.1-2, AQL-1.2-3: each
+/// check by itself keeps the operation from being run, and gives its own code.
 #[test]
 fn each_check_by_itself_rejects() {
     for (reason, code, fault) in FAULTS {
@@ -150,7 +150,7 @@ fn the_checks_are_made_in_order() {
     }
 }
 
-/// AQL-5.1-7, AQL-5.1-3: one millisecond before the expiry and its tolerance, at, and one after; strict at 0.
+/// AQL-5.1-7, AQL-5.1-3, AQL-5.1-4: one millisecond before the expiry and its tolerance, at, and one after; strict at 0.
 #[test]
 fn a_token_expires_after_its_tolerance() {
     for (tolerance, millis) in [
