@@ -26,11 +26,7 @@ impl Turn<'_> {
         // AQL-6.5-1
         if let Err(too_many) = let_through {
             self.audit_unrevoked(token_id, FailureReason::RateLimited);
-            let retry_after_seconds = too_many.retry_after_seconds;
-            let details = Details::RetryAfter {
-                retry_after_seconds,
-            };
-            let response = Response::failed(ErrorCode::RateLimited, details);
+            let response = Response::failed(ErrorCode::RateLimited, too_many.into());
             self.outputs.push(Output::Respond(response));
             return;
         }

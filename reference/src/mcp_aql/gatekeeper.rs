@@ -382,13 +382,7 @@ impl Turn<'_> {
         let (limits, limited) = (self.settings.rate_limits, Limited::FailedValidation);
         self.buckets
             .check(limits, adapter, limited, self.now)
-            .map_err(|too_many| {
-                let retry_after_seconds = too_many.retry_after_seconds;
-                let details = Details::RetryAfter {
-                    retry_after_seconds,
-                };
-                (FailureReason::RateLimited, details)
-            })?;
+            .map_err(|too_many| (FailureReason::RateLimited, too_many.into()))?;
         self.use_valid_token(gated, digest).inspect_err(|_| {
             self.buckets.take(limits, adapter, limited, self.now);
         })

@@ -163,6 +163,10 @@ fn issuance_is_limited() {
     ];
     assert_eq!(stage.does(Input::Call(call())), too_many);
     assert_eq!(stage.gatekeeper.tokens().len(), 2);
+    let outputs = stage.outputs(Input::Call(call()));
+    let response = serde_json::to_value(&outputs[1]).expect("JSON");
+    let details = &response["respond"]["error"]["details"];
+    assert_eq!(*details, json!({"retry_after_seconds": 1}));
     let other = Call {
         adapter: Some(adapter("gitlab")),
         ..call()
