@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// Source of the 128 bits that each fresh identifier is made of.
 ///
-/// Whoever can guess the next value can guess a reply token, so a host in production draws every value from a
-/// cryptographically secure generator (AAEP-6.2.1-2). A source must not return the same value twice; where a repeat
-/// would do harm (a reply token, a session id) the executor notices it and asks again.
+/// Whoever can guess the next value can guess a token, so a host in production draws every value from a
+/// cryptographically secure generator (AAEP-6.2.1-2, AQL-3.1-3). A source must not return the same value twice; where a repeat
+/// would do harm (a token, a session id) the executor notices it and asks again.
 pub trait IdSource {
     /// The next 128 bits, never returned before.
     fn next_bits(&mut self) -> u128;

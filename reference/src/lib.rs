@@ -7,5 +7,9 @@
 //! after a call and what you have written down is all that a crash leaves.
 
 pub mod aaep;
+mod clause;
+mod identifier;
 pub mod ids;
+mod json;
+pub mod mcp_aql;
 pub mod time;

@@ -38,7 +38,12 @@ impl Timestamp {
 
     /// This time plus `timeout`, unless that lies beyond [`Timestamp::MAX`].
     pub fn checked_plus(self, timeout: Timeout) -> Option<Self> {
-        let sum = self.0 + i64::from(timeout.seconds()) * MILLISECONDS_PER_SECOND;
+        self.checked_plus_seconds(timeout.seconds())
+    }
+
+    /// This time plus that many seconds, unless that lies beyond [`Timestamp::MAX`].
+    pub fn checked_plus_seconds(self, seconds: u32) -> Option<Self> {
+        let sum = self.0 + i64::from(seconds) * MILLISECONDS_PER_SECOND;
         (sum <= Self::MAX.0).then_some(Self(sum))
     }
 

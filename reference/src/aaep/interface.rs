@@ -3,7 +3,6 @@
 //! The one thing to know: hostile, late and malformed messages are ordinary input and end in an [`Audit`] that only
 //! the operator sees. A [`Refusal`] always means that the host asked for something that it must not ask for.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,6 +12,7 @@ use super::vocabulary::{
     Action, ActionId, Capabilities, Decision, ReplyToken, SessionId, SessionOutcome,
     SubscriptionId, ToolCallId, ToolStatus,
 };
+pub use crate::clause::ClauseId;
 
 /// One thing that happens to the producer.
 ///
@@ -196,16 +196,6 @@ pub struct Audit {
     pub reply_token: Option<ReplyToken>,
     /// The reason in words.
     pub text: String,
-}
-
-/// The id of a clause, as the clause index spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct ClauseId(pub &'static str);
-
-impl fmt::Display for ClauseId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.0)
-    }
 }
 
 /// Why a call was refused: the host asked for what the protocol does not allow.

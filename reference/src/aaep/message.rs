@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{self, NotJson, Value};
 use super::vocabulary::{Decision, InvalidIdentifier, ReplyToken, SubscriptionId};
+use crate::json::{self, NotJson, Value};
 use crate::time::{DecidedAt, Timestamp};
 
 /// The most bytes that a message may have. The longest reply that the schema allows fits in, however its texts are
@@ -161,7 +161,11 @@ impl Members {
             None => Ok(None),
             Some(Value::String(text)) => read(text).map(Some).ok_or(invalid),
             Some(
-                Value::Null | Value::Boolean | Value::Number | Value::Array | Value::Object(_),
+                Value::Null
+                | Value::Boolean(_)
+                | Value::Number(_)
+                | Value::Array(_)
+                | Value::Object(_),
             ) => Err(invalid),
         }
     }
@@ -172,7 +176,11 @@ impl Members {
             None => Ok(false),
             Some(Value::Object(_)) => Ok(true),
             Some(
-                Value::Null | Value::Boolean | Value::Number | Value::Array | Value::String(_),
+                Value::Null
+                | Value::Boolean(_)
+                | Value::Number(_)
+                | Value::Array(_)
+                | Value::String(_),
             ) => Err(Malformed::Invalid {
                 property,
                 expected: "an object",

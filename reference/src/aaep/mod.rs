@@ -48,7 +48,6 @@ mod ask;
 mod confirmation;
 mod event;
 mod interface;
-mod json;
 mod ledger;
 mod message;
 mod producer;
@@ -57,6 +56,7 @@ mod stored;
 mod validate;
 mod vocabulary;
 
+pub use crate::json::{MAX_DEPTH, NotJson};
 pub use confirmation::{Authority, Canceller, Confirmation, Phase, Question, Tool};
 pub use event::{
     AgentState, CancelledBy, CountersignExtension, ErrorCategory, Event, ExtraContext, Payload,
@@ -65,7 +65,6 @@ pub use event::{
 pub use interface::{
     Ask, Audit, ClauseId, Input, Notice, Outcome, Output, Refusal, Response, Sender, ToolCall,
 };
-pub use json::{MAX_DEPTH, NotJson};
 pub use message::{ConfirmationReply, MAX_MESSAGE_BYTES, Malformed};
 pub use producer::{Producer, Settings};
 pub use session::{Session, SessionStatus, Subscription};

@@ -3,83 +3,16 @@
 //! The one thing to know: an identifier value is always well-formed, because parsing is the only way to make one
 //! from text.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::confirmation::ConfirmationNumber;
+pub use crate::identifier::InvalidIdentifier;
+use crate::identifier::{identifier, is_name};
 
 /// The most characters that may follow the prefix of an identifier (AAEP-EV-2).
 const MAX_SUFFIX: usize = 64;
-
-/// The most characters in a name that the host chooses freely.
-const MAX_NAME: usize = 256;
-
-/// The text is no identifier of the kind that was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected {expected}")]
-pub struct InvalidIdentifier {
-    /// What the text should have been, in words.
-    pub expected: &'static str,
-}
-
-/// Declares an identifier type: shared immutable text whose grammar is checked when it is made.
-macro_rules! identifier {
-    ($(#[$documentation:meta])* $name:ident, $expected:literal, $is_valid:expr) => {
-        $(#[$documentation])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
-        pub struct $name(Arc<str>);
-
-        impl $name {
-            /// Reads an identifier, checking its grammar.
-            ///
-            /// # Errors
-            ///
-            /// [`InvalidIdentifier`] where the text does not fit the grammar.
-            pub fn parse(text: &str) -> Result<Self, InvalidIdentifier> {
-                let is_valid: fn(&str) -> bool = $is_valid;
-                if is_valid(text) {
-                    Ok(Self(Arc::from(text)))
-                } else {
-                    Err(InvalidIdentifier { expected: $expected })
-                }
-            }
-
-            /// The identifier as it stands on the wire.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(&self.0)
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(&self.0)
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = InvalidIdentifier;
-
-            fn try_from(text: String) -> Result<Self, InvalidIdentifier> {
-                Self::parse(&text)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(identifier: $name) -> Self {
-                identifier.0.as_ref().to_owned()
-            }
-        }
-    };
-}
 
 identifier!(
     /// Ties a reply to its question: `rpl_` and 1 to 64 ASCII letters or digits (AAEP-6.2.1-1).
@@ -164,10 +97,6 @@ fn has_prefix(text: &str, prefix: &str) -> bool {
         (1..=MAX_SUFFIX).contains(&suffix.len())
             && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
-}
-
-fn is_name(text: &str) -> bool {
-    (1..=MAX_NAME).contains(&text.chars().count())
 }
 
 /// What a user, or a default, decides (AAEP-6.3.1-3).

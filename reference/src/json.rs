@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 /// hostile input from exhausting the stack.
 pub const MAX_DEPTH: usize = 64;
 
-/// A JSON value, as far as our messages need to know it: texts and members are kept, the rest only has a type.
+/// A JSON value. A number is kept as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Null,
-    Boolean,
-    Number,
+    Boolean(bool),
+    Number(String),
     String(String),
-    Array,
+    Array(Vec<Value>),
     Object(BTreeMap<String, Value>),
 }
 
@@ -56,7 +56,7 @@ pub enum NotJson {
 /// # Errors
 ///
 /// [`NotJson`] says what is wrong and where.
-pub(super) fn parse(bytes: &[u8]) -> Result<Value, NotJson> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, NotJson> {
     let text = std::str::from_utf8(bytes).map_err(|error| NotJson::NotUtf8 {
         at: error.valid_up_to(),
     })?;
@@ -87,8 +87,8 @@ impl Parser<'_> {
             Some(b'[') => self.nested(Self::array),
             Some(b'"') => self.string().map(Value::String),
             Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.literal("true", Value::Boolean),
-            Some(b'f') => self.literal("false", Value::Boolean),
+            Some(b't') => self.literal("true", Value::Boolean(true)),
+            Some(b'f') => self.literal("false", Value::Boolean(false)),
             Some(b'n') => self.literal("null", Value::Null),
             Some(_) | None => Err(self.unexpected()),
         }
@@ -136,15 +136,16 @@ impl Parser<'_> {
 
     /// The elements of an array up to its closing bracket.
     fn array(&mut self) -> Result<Value, NotJson> {
+        let mut elements = Vec::new();
         self.skip_white_space();
         if self.take(b']') {
-            return Ok(Value::Array);
+            return Ok(Value::Array(elements));
         }
         loop {
-            self.value()?;
+            elements.push(self.value()?);
             self.skip_white_space();
             if self.take(b']') {
-                return Ok(Value::Array);
+                return Ok(Value::Array(elements));
             }
             self.expect(b',')?;
         }
@@ -220,6 +221,7 @@ impl Parser<'_> {
 
     /// Sign, whole part without leading zeros, fraction, exponent.
     fn number(&mut self) -> Result<Value, NotJson> {
+        let start = self.position;
         self.take(b'-');
         if !self.take(b'0') {
             self.digits()?;
@@ -231,7 +233,7 @@ impl Parser<'_> {
             let _signed = self.take(b'+') || self.take(b'-');
             self.digits()?;
         }
-        Ok(Value::Number)
+        Ok(Value::Number(self.text[start..self.position].to_owned()))
     }
 
     /// At least one digit.
@@ -299,10 +301,14 @@ mod tests {
     fn text(json: &str) -> Option<String> {
         match parse(json.as_bytes()) {
             Ok(Value::String(text)) => Some(text),
-            Ok(Value::Null | Value::Boolean | Value::Number | Value::Array | Value::Object(_)) => {
-                None
-            }
-            Err(_) => None,
+            Ok(
+                Value::Null
+                | Value::Boolean(_)
+                | Value::Number(_)
+                | Value::Array(_)
+                | Value::Object(_),
+            )
+            | Err(_) => None,
         }
     }
 
@@ -310,10 +316,16 @@ mod tests {
     #[test]
     fn values_of_every_type_are_read() {
         assert_eq!(parse(b" null\r\n"), Ok(Value::Null));
-        assert_eq!(parse(b"\ttrue "), Ok(Value::Boolean));
-        assert_eq!(parse(b"false"), Ok(Value::Boolean));
-        assert_eq!(parse(b"[1, [ ], {\"a\": []}]"), Ok(Value::Array));
-        let members = BTreeMap::from([("a".into(), Value::Null), ("b".into(), Value::Array)]);
+        assert_eq!(parse(b"\ttrue "), Ok(Value::Boolean(true)));
+        assert_eq!(parse(b"false"), Ok(Value::Boolean(false)));
+        let nothing = || Value::Array(vec![]);
+        let one = Value::Number("1".into());
+        let object = Value::Object(BTreeMap::from([("a".into(), nothing())]));
+        assert_eq!(
+            parse(b"[1, [ ], {\"a\": []}]"),
+            Ok(Value::Array(vec![one, nothing(), object]))
+        );
+        let members = BTreeMap::from([("a".into(), Value::Null), ("b".into(), nothing())]);
         assert_eq!(
             parse(b"{ \"a\" : null , \"b\" : [ ] }"),
             Ok(Value::Object(members))
@@ -330,7 +342,11 @@ mod tests {
             "1e999999",
             "123456789012345678901234567890",
         ] {
-            assert_eq!(parse(number.as_bytes()), Ok(Value::Number), "{number}");
+            assert_eq!(
+                parse(number.as_bytes()),
+                Ok(Value::Number(number.into())),
+                "{number}"
+            );
         }
     }
 

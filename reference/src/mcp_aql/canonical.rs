@@ -1,0 +1,189 @@
+//! What a token is bound to: the canonical form of an operation and its critical parameters, after RFC 8785.
+//!
+//! The one thing to know: two calls have the same canonical form exactly when they mean the same, so that neither the
+//! order of keys nor the spelling of a number or a character makes a difference, and nothing else goes unnoticed
+//! (AQL-3.2-3). What RFC 8785 cannot tell apart from something else is refused: see [`NotCanonical`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::digest::ParametersHash;
+use super::number;
+use super::vocabulary::OperationName;
+use crate::json::{self, NotJson, Value};
+
+/// The most bytes that parameters may have.
+pub const MAX_PARAMS_BYTES: usize = 1024 * 1024;
+
+/// The parameters of a call, as received: the bytes of a JSON object, or whatever the client sent instead.
+///
+/// Read from the driver protocol they are a JSON object, or a string that holds the bytes where JSON within JSON
+/// could not carry them (a key twice, a large number).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Parameters(Arc<[u8]>);
+
+/// Why parameters have no canonical form. It names what is wrong and where, never what stands there (AQL-6.3-1).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotCanonical {
+    /// Too long to be read at all.
+    #[error("longer than {MAX_PARAMS_BYTES} bytes")]
+    TooLong,
+    /// Not one JSON value, or one that says two things at once.
+    #[error(transparent)]
+    NotJson(#[from] NotJson),
+    /// A JSON value of another type.
+    #[error("not an object")]
+    NotAnObject,
+    /// A number stands for the double next to it in RFC 8785. This one would stand for another number that a reader
+    /// with larger numbers tells apart: beyond 2^53, or so small that the double is zero.
+    #[error("a number that no double carries")]
+    NumberOutOfRange,
+}
+
+impl Parameters {
+    /// The parameters that those bytes are.
+    pub fn new(bytes: impl AsRef<[u8]>) -> Self {
+        Self(Arc::from(bytes.as_ref()))
+    }
+
+    /// The bytes as received.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl ParametersHash {
+    /// SHA-256 of the canonical form of the operation and its critical parameters (AQL-3.2-1, AQL-3.2-2, AQL-4.3-1).
+    ///
+    /// # Errors
+    ///
+    /// [`NotCanonical`] where the parameters have no canonical form.
+    pub fn of_call(
+        operation: &OperationName,
+        params: &Parameters,
+        critical: Option<&BTreeSet<String>>,
+    ) -> Result<Self, NotCanonical> {
+        let form = canonical_form(operation, params, critical)?;
+        Ok(Self::of_canonical(&form))
+    }
+}
+
+/// `{"operation": …, "params": {…}}` in canonical form. All parameters are critical where no rule says which.
+///
+/// What is critical has to have a canonical form. The rest only has to be JSON without a key twice, for what it means
+/// must not depend on who reads it either.
+///
+/// # Errors
+///
+/// [`NotCanonical`] where the parameters have no canonical form.
+pub fn canonical_form(
+    operation: &OperationName,
+    params: &Parameters,
+    critical: Option<&BTreeSet<String>>,
+) -> Result<String, NotCanonical> {
+    if params.0.len() > MAX_PARAMS_BYTES {
+        return Err(NotCanonical::TooLong);
+    }
+    let Value::Object(mut members) = json::parse(&params.0)? else {
+        return Err(NotCanonical::NotAnObject);
+    };
+    // AQL-3.2-4: what bears on the impact, and not the rest.
+    if let Some(critical) = critical {
+        members.retain(|name, _| critical.contains(name));
+    }
+    let mut form = String::with_capacity(params.0.len() + 64);
+    form.push_str("{\"operation\":");
+    write_string(&mut form, operation.as_str());
+    form.push_str(",\"params\":");
+    write_object(&mut form, &members)?;
+    form.push('}');
+    Ok(form)
+}
+
+fn write_value(form: &mut String, value: &Value) -> Result<(), NotCanonical> {
+    match value {
+        Value::Null => form.push_str("null"),
+        Value::Boolean(true) => form.push_str("true"),
+        Value::Boolean(false) => form.push_str("false"),
+        Value::Number(written) => {
+            let number = number::canonical(written).ok_or(NotCanonical::NumberOutOfRange)?;
+            form.push_str(&number);
+        }
+        Value::String(text) => write_string(form, text),
+        Value::Array(elements) => {
+            form.push('[');
+            for (index, element) in elements.iter().enumerate() {
+                if index > 0 {
+                    form.push(',');
+                }
+                write_value(form, element)?;
+            }
+            form.push(']');
+        }
+        Value::Object(members) => write_object(form, members)?,
+    }
+    Ok(())
+}
+
+/// RFC 8785 section 3.2.3: sorted by the UTF-16 code units of the keys.
+fn write_object(form: &mut String, members: &BTreeMap<String, Value>) -> Result<(), NotCanonical> {
+    let mut sorted: Vec<_> = members.iter().collect();
+    // The map is sorted by code points, which is nearly the same.
+    sorted.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
+    form.push('{');
+    for (index, (name, value)) in sorted.into_iter().enumerate() {
+        if index > 0 {
+            form.push(',');
+        }
+        write_string(form, name);
+        form.push(':');
+        write_value(form, value)?;
+    }
+    form.push('}');
+    Ok(())
+}
+
+/// RFC 8785 section 3.2.2.2: escaped only where it must be, and then in the shortest way.
+fn write_string(form: &mut String, text: &str) {
+    form.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => form.push_str("\\\""),
+            '\\' => form.push_str("\\\\"),
+            '\u{8}' => form.push_str("\\b"),
+            '\t' => form.push_str("\\t"),
+            '\n' => form.push_str("\\n"),
+            '\u{c}' => form.push_str("\\f"),
+            '\r' => form.push_str("\\r"),
+            '\0'..='\u{1f}' => {
+                // Writing to a string does not fail.
+                let _ = write!(form, "\\u{:04x}", u32::from(character));
+            }
+            _plain => form.push(character),
+        }
+    }
+    form.push('"');
+}
+
+/// As JSON where the bytes are JSON, else as a string.
+impl Serialize for Parameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match serde_json::from_slice::<serde_json::Value>(&self.0) {
+            Ok(value @ serde_json::Value::Object(_)) => value.serialize(serializer),
+            Ok(_) | Err(_) => serializer.serialize_str(&String::from_utf8_lossy(&self.0)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Parameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        Ok(match value.as_str() {
+            Some(text) => Self::new(text),
+            None => Self::new(value.to_string()),
+        })
+    }
+}

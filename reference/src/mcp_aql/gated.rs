@@ -1,0 +1,123 @@
+//! A call that has to be confirmed: what the host may say of it, and what a token for it is bound to.
+//!
+//! The one thing to know: what the host says is checked before anything else is done, and the same for a call that
+//! asks for a token as for one that brings one.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use super::digest::ParametersHash;
+use super::interface::{Call, Operation, Refusal};
+use super::limits::time_to_live;
+use super::response::{ConfirmationRequired, Details};
+use super::settings::Configuration;
+use super::vocabulary::{AdapterName, ConfirmationToken, DangerLevel, Purpose};
+use crate::time::Timestamp;
+
+/// Whether a call has to be confirmed: what is dangerous (AQL-1.3-1), and what goes past a quota whatever it is.
+pub(super) fn is_gated(purpose: Purpose, danger_level: DangerLevel) -> bool {
+    match (purpose, danger_level) {
+        (Purpose::Confirmation, DangerLevel::Safe | DangerLevel::Reversible) => false,
+        (
+            Purpose::Confirmation,
+            DangerLevel::Destructive | DangerLevel::Dangerous | DangerLevel::Forbidden,
+        )
+        | (
+            Purpose::QuotaContinue,
+            DangerLevel::Safe
+            | DangerLevel::Reversible
+            | DangerLevel::Destructive
+            | DangerLevel::Dangerous
+            | DangerLevel::Forbidden,
+        ) => true,
+    }
+}
+
+/// What is run in the end. `own` is the adapter of a call that names none.
+pub(super) fn operation(call: Call, own: &AdapterName) -> Operation {
+    Operation {
+        operation: call.operation,
+        params: call.params,
+        adapter: call.adapter.unwrap_or_else(|| own.clone()),
+        session_id: call.session_id,
+    }
+}
+
+/// A call that has to be confirmed, and that the host may have confirmed.
+pub(super) struct Gated {
+    pub(super) operation: Operation,
+    pub(super) configuration: Arc<Configuration>,
+    pub(super) danger_level: DangerLevel,
+    pub(super) purpose: Purpose,
+    pub(super) max_uses: NonZeroU32,
+    pub(super) expires_at: Timestamp,
+    pub(super) valid_until: Timestamp,
+    reasons: Option<Vec<String>>,
+    confirmation_message: Option<String>,
+}
+
+impl Gated {
+    /// Checks what the host says of a call at `now`. `own` is the adapter of a call that names none.
+    pub(super) fn check(
+        mut call: Call,
+        own: &AdapterName,
+        configuration: Arc<Configuration>,
+        now: Timestamp,
+    ) -> Result<Self, Refusal> {
+        let (purpose, danger_level) = (call.purpose, call.danger_level);
+        let seconds = time_to_live(purpose, danger_level, call.ttl_seconds)?;
+        let max_uses = NonZeroU32::new(call.max_uses).ok_or(Refusal::NoUses)?;
+        // AQL-5.4-1, AQL-5.2-3: more than one use, but only within a session.
+        if max_uses > NonZeroU32::MIN && call.session_id.is_none() {
+            return Err(Refusal::ManyUsesWithoutSession);
+        }
+        // AQL-1.2-2, AQL-5.1-2: an expiry that the calendar cannot hold is none.
+        let expires_at = now.checked_plus_seconds(seconds);
+        let expires_at = expires_at.ok_or(Refusal::WithoutExpiry)?;
+        // AQL-5.1-7: the tolerance is added to the expiry.
+        let valid_until = expires_at.checked_plus_seconds(configuration.tolerance.seconds());
+        let valid_until = valid_until.ok_or(Refusal::WithoutExpiry)?;
+        Ok(Self {
+            configuration,
+            danger_level,
+            purpose,
+            max_uses,
+            expires_at,
+            valid_until,
+            reasons: call.reasons.take(),
+            confirmation_message: call.confirmation_message.take(),
+            operation: operation(call, own),
+        })
+    }
+
+    /// What a token for this call is bound to, or what is wrong with the parameters.
+    pub(super) fn parameters(&self) -> Result<ParametersHash, Details> {
+        let Operation {
+            operation, params, ..
+        } = &self.operation;
+        let critical = self.configuration.critical.get(operation);
+        ParametersHash::of_call(operation, params, critical).map_err(|problem| Details::Problem {
+            problem: problem.to_string(),
+        })
+    }
+
+    /// AQL-3.3-1: what the client is told, in the host's words where it has any.
+    pub(super) fn confirmation_required(
+        self,
+        confirmation_token: ConfirmationToken,
+    ) -> ConfirmationRequired {
+        let operation = self.operation.operation;
+        let default_reason = ConfirmationRequired::default_reason(self.danger_level);
+        let default_message = || format!("Do you want to run {operation}?");
+        ConfirmationRequired {
+            danger_level: self.danger_level,
+            reasons: self
+                .reasons
+                .unwrap_or_else(|| vec![default_reason.to_owned()]),
+            confirmation_message: self.confirmation_message.unwrap_or_else(default_message),
+            confirmation_token,
+            expires_at: self.expires_at,
+            operation,
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! The gatekeeper: configuration and calls. How tokens end before their time is in `ending`.
+//!
+//! The one thing to know: [`Gatekeeper::handle`] is the only way in. A token is used in the same call that finds it
+//! good, before the operation comes out (AQL-5.2-2): there is no moment between the two at which another call could
+//! use it too, and a crash after it loses the operation and not the use.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::audit::{
+    Audit, AuditEntry, AuditOutcome, ClientContext, FailureReason, Warning, WarningKind,
+};
+use super::digest::{ParametersHash, TokenDigest};
+use super::gated::{Gated, is_gated, operation};
+use super::interface::{Call, ClauseId, Input, Operation, Outcome, Output, Query, Refusal};
+use super::ledger::Ledger;
+use super::rate::{Buckets, Limited};
+use super::response::{Details, Response};
+use super::settings::{Configuration, Persistence, Settings, Tolerance};
+use super::stored::{Contradiction, Stored};
+use super::token::{IssuedToken, Phase, Scope};
+use super::validate::{Presented, Received, validate};
+use super::vocabulary::{
+    AdapterName, ConfirmationToken, ErrorCode, OperationName, Oracle, Purpose, Revoker, SessionId,
+    TokenEvent, TokenId,
+};
+use crate::ids::IdSource;
+use crate::time::Timestamp;
+
+/// How often a token that is taken already is drawn again before the source of ids is given up.
+const DRAWS: usize = 8;
+
+/// How many expired tokens a call forgets at most, so that no call takes long however many have expired. Two calls a
+/// second are enough to be rid of a million within the hour (AQL-5.5-2).
+const FORGOTTEN_PER_CALL: usize = 256;
+
+/// A gatekeeper of confirmation tokens: all its state, and nothing but state.
+///
+/// Cloned, both copies behave alike given the same inputs and ids. Serialised and read back, it is the same value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
+pub struct Gatekeeper {
+    settings: Arc<Settings>,
+    /// The greatest time that any call came with. Time never goes back, so nothing ever un-expires.
+    now: Timestamp,
+    /// How the adapters work that were configured.
+    adapters: BTreeMap<AdapterName, Arc<Configuration>>,
+    tokens: Ledger,
+    buckets: Buckets,
+}
+
+impl Gatekeeper {
+    /// A gatekeeper without tokens.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings: Arc::new(settings),
+            now: Timestamp::MIN,
+            adapters: BTreeMap::new(),
+            tokens: Ledger::default(),
+            buckets: Buckets::default(),
+        }
+    }
+
+    /// Lets `input` happen at `now`, and forgets some of what has long expired.
+    ///
+    /// `now` is the host's clock; where it lies before that of an earlier call, the earlier one counts. Carry out
+    /// the outputs one at a time and in order.
+    pub fn handle(&mut self, now: Timestamp, ids: &mut impl IdSource, input: Input) -> Outcome {
+        self.now = self.now.max(now);
+        // AQL-5.5-1, AQL-5.5-2
+        let long_ago = self.now.millis() - i64::from(self.settings.retention.seconds()) * 1_000;
+        self.tokens
+            .forget_expired(Timestamp::from_millis(long_ago), FORGOTTEN_PER_CALL);
+        let mut turn = Turn {
+            now: self.now,
+            settings: &self.settings,
+            adapters: &mut self.adapters,
+            tokens: &mut self.tokens,
+            buckets: &mut self.buckets,
+            ids,
+            outputs: Vec::new(),
+        };
+        let refused = turn.run(input).err();
+        Outcome {
+            outputs: turn.outputs,
+            refused,
+        }
+    }
+
+    /// When the next token is due to be forgotten. Call [`Gatekeeper::handle`] with [`Input::Tick`] then, if not
+    /// before; again as long as this lies in the past.
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        let retention = i64::from(self.settings.retention.seconds()) * 1_000;
+        let after = |valid_until: Timestamp| valid_until.millis() + retention + 1;
+        let first = self.tokens.first_expiry();
+        first.map(|valid_until| Timestamp::from_millis(after(valid_until)))
+    }
+
+    /// What the host chose.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The gatekeeper's idea of the time: the greatest that any call came with.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// How an adapter works.
+    pub fn configuration(&self, adapter: &AdapterName) -> &Configuration {
+        self.adapters
+            .get(adapter)
+            .unwrap_or(&self.settings.configuration)
+    }
+
+    /// All tokens that are remembered, in the order of issue.
+    pub fn tokens(&self) -> impl ExactSizeIterator<Item = &IssuedToken> {
+        self.tokens.tokens()
+    }
+
+    /// What is remembered of a token.
+    pub fn token(&self, token: &ConfirmationToken) -> Option<&IssuedToken> {
+        self.tokens
+            .find(&TokenDigest::of(token))
+            .map(|number| self.tokens.get(number))
+    }
+}
+
+impl TryFrom<Stored> for Gatekeeper {
+    type Error = Contradiction;
+
+    fn try_from(stored: Stored) -> Result<Self, Contradiction> {
+        stored.check()?;
+        let Stored {
+            settings,
+            now,
+            adapters,
+            tokens,
+            buckets,
+        } = stored;
+        Ok(Self {
+            settings,
+            now,
+            adapters,
+            tokens,
+            buckets,
+        })
+    }
+}
+
+/// One input under way: the parts of the gatekeeper, where fresh ids come from, and what has come out so far.
+pub(super) struct Turn<'a> {
+    pub(super) now: Timestamp,
+    pub(super) settings: &'a Settings,
+    pub(super) adapters: &'a mut BTreeMap<AdapterName, Arc<Configuration>>,
+    pub(super) tokens: &'a mut Ledger,
+    pub(super) buckets: &'a mut Buckets,
+    pub(super) ids: &'a mut dyn IdSource,
+    pub(super) outputs: Vec<Output>,
+}
+
+impl Turn<'_> {
+    fn run(&mut self, input: Input) -> Result<(), Refusal> {
+        match input {
+            Input::Configure {
+                adapter,
+                clock_skew_tolerance_seconds,
+                oracle,
+                critical,
+            } => self.configure(adapter, clock_skew_tolerance_seconds, oracle, critical),
+            Input::Call(call) => self.call(call),
+            Input::Introspect { query, token } => {
+                match query {
+                    Query::RevokeToken => self.revoke_token(&token),
+                    Query::TokenStatus => self.token_status(&token),
+                }
+                Ok(())
+            }
+            Input::Event { kind, session_id } => {
+                self.event(kind, session_id.as_ref());
+                Ok(())
+            }
+            Input::EndSession { session_id } => {
+                self.revoke_session(&session_id, Revoker::SessionEnd);
+                Ok(())
+            }
+            Input::Tick => Ok(()),
+            Input::Restart => {
+                self.restart();
+                Ok(())
+            }
+        }
+    }
+
+    /// AQL-5.5-1: what was only in memory is gone. What was used cannot come back either way (AQL-6.1-1).
+    fn restart(&mut self) {
+        match self.settings.persistence {
+            Persistence::Persistent => {}
+            Persistence::InMemory => self.tokens.forget_all(),
+        }
+    }
+
+    // Configuration.
+
+    fn configure(
+        &mut self,
+        adapter: AdapterName,
+        tolerance: Option<u64>,
+        oracle: Option<Oracle>,
+        critical: Option<BTreeMap<OperationName, BTreeSet<String>>>,
+    ) -> Result<(), Refusal> {
+        let mut configuration = Configuration::clone(&self.configuration(&adapter));
+        if let Some(seconds) = tolerance {
+            // AQL-5.1-5
+            configuration.tolerance =
+                Tolerance::from_seconds(seconds).map_err(|_| Refusal::ToleranceOutOfRange)?;
+            self.warn_of(configuration.tolerance, &adapter);
+        }
+        configuration.oracle = oracle.unwrap_or(configuration.oracle);
+        configuration.critical = critical.unwrap_or(configuration.critical);
+        // AQL-5.3-2: what was confirmed was confirmed of the adapter as it was.
+        let live = self.tokens.live_of_adapter(&adapter, self.now);
+        self.revoke_all(live, Revoker::Configuration);
+        self.adapters.insert(adapter, Arc::new(configuration));
+        Ok(())
+    }
+
+    /// AQL-5.1-6: the longer the tolerance, the longer the time for a replay.
+    fn warn_of(&mut self, tolerance: Tolerance, adapter: &AdapterName) {
+        if tolerance.deserves_a_warning() {
+            self.outputs.push(Output::Audit(Audit::Warning(Warning {
+                timestamp: self.now,
+                kind: WarningKind::Warning,
+                clause: ClauseId("AQL-5.1-6"),
+                adapter_name: adapter.clone(),
+                text: format!(
+                    "Tokens are taken for {} s after they have expired.",
+                    tolerance.seconds()
+                ),
+            })));
+        }
+    }
+
+    fn configuration(&self, adapter: &AdapterName) -> Arc<Configuration> {
+        let configured = self.adapters.get(adapter);
+        Arc::clone(configured.unwrap_or(&self.settings.configuration))
+    }
+
+    // Calls.
+
+    fn call(&mut self, mut call: Call) -> Result<(), Refusal> {
+        let token = call.confirmation_token.take();
+        if !is_gated(call.purpose, call.danger_level) {
+            // A token that is not needed is not looked at, and so not used.
+            let operation = operation(call, &self.settings.adapter);
+            self.outputs.push(Output::Perform(operation));
+            return Ok(());
+        }
+        let adapter = call.adapter.as_ref().unwrap_or(&self.settings.adapter);
+        let configuration = self.configuration(adapter);
+        let gated = Gated::check(call, &self.settings.adapter, configuration, self.now)?;
+        match token {
+            None => self.ask(gated),
+            Some(token) => {
+                self.redeem(gated, &token);
+                Ok(())
+            }
+        }
+    }
+
+    /// AQL-1.3-1: nothing is run; the client is told of the danger and gets a token to come back with.
+    fn ask(&mut self, gated: Gated) -> Result<(), Refusal> {
+        let adapter = gated.operation.adapter.clone();
+        // AQL-6.5-1
+        let (limits, limited) = (self.settings.rate_limits, Limited::Issuance);
+        if let Err(too_many) = self.buckets.check(limits, &adapter, limited, self.now) {
+            self.fail_to_issue(&gated, FailureReason::RateLimited, too_many.into());
+            return Ok(());
+        }
+        let parameters = match gated.parameters() {
+            Ok(parameters) => parameters,
+            Err(problem) => {
+                self.fail_to_issue(&gated, FailureReason::InvalidParams, problem);
+                return Ok(());
+            }
+        };
+        // AQL-5.5-3: what has expired makes room, what lives does not.
+        if self.is_full(&adapter) {
+            self.tokens.make_room(&adapter, self.now);
+        }
+        if self.is_full(&adapter) {
+            self.fail_to_issue(&gated, FailureReason::CapacityExceeded, Details::Nothing {});
+            return Ok(());
+        }
+        let token = self.fresh_token(gated.purpose)?;
+        self.buckets.take(limits, &adapter, limited, self.now);
+        self.issue(gated, token, parameters);
+        Ok(())
+    }
+
+    fn is_full(&self, adapter: &AdapterName) -> bool {
+        self.tokens.count_of(adapter) >= self.settings.capacity.tokens()
+    }
+
+    /// AQL-3.1-1, AQL-3.1-2, AQL-3.1-3: 256 bits from the host's generator, and nothing else. One that is remembered is
+    /// not issued again.
+    fn fresh_token(&mut self, purpose: Purpose) -> Result<ConfirmationToken, Refusal> {
+        for _ in 0..DRAWS {
+            let bits = [self.ids.next_bits(), self.ids.next_bits()];
+            let token = ConfirmationToken::from_bits(purpose, bits);
+            if self.tokens.find(&TokenDigest::of(&token)).is_none() {
+                return Ok(token);
+            }
+        }
+        Err(Refusal::NoFreshToken)
+    }
+
+    /// Hands out a token that is bound to this very call (AQL-1.2-3, AQL-3.2-1).
+    fn issue(&mut self, gated: Gated, token: ConfirmationToken, parameters: ParametersHash) {
+        // AQL-1.2-5, AQL-6.4-1
+        let event = TokenEvent::TokenIssued;
+        self.audit_call(event, &gated.operation, Some(token.id()), None);
+        let may_be_reused = gated.max_uses > NonZeroU32::MIN;
+        self.tokens.add(IssuedToken {
+            digest: TokenDigest::of(&token),
+            scope: Scope {
+                purpose: gated.purpose,
+                operation: gated.operation.operation.clone(),
+                parameters,
+                adapter: gated.operation.adapter.clone(),
+                // AQL-5.4-1: bound to the session where it can be used again in it.
+                session_id: gated.operation.session_id.clone().filter(|_| may_be_reused),
+            },
+            danger_level: gated.danger_level,
+            issued_at: self.now,
+            expires_at: gated.expires_at,
+            valid_until: gated.valid_until,
+            max_uses: gated.max_uses,
+            phase: Phase::Live {
+                uses_left: gated.max_uses,
+            },
+        });
+        let required = gated.confirmation_required(token);
+        let details = Details::ConfirmationRequired(Box::new(required));
+        let response = Response::failed(ErrorCode::ConfirmationRequired, details);
+        self.outputs.push(Output::Respond(response));
+    }
+
+    /// AQL-1.3-2: the token is checked, used, and only then is the operation run (AQL-5.2-2). All in one.
+    fn redeem(&mut self, gated: Gated, token: &str) {
+        let received = Received::parse(token);
+        let digest = received.as_ref().map(|received| received.digest);
+        let token_id = digest.map(|digest| digest.id());
+        match self.use_token(&gated, digest) {
+            Ok(()) => {
+                let event = TokenEvent::TokenValidated;
+                self.audit_call(event, &gated.operation, token_id, None);
+                self.outputs.push(Output::Perform(gated.operation));
+            }
+            // AQL-7.1-1: nothing is run, and the token is as it was.
+            Err((reason, details)) => {
+                let event = TokenEvent::TokenRejected;
+                self.audit_call(event, &gated.operation, token_id, Some(reason));
+                let response =
+                    self.rejection(gated.configuration.oracle, received, reason, details);
+                self.outputs.push(Output::Respond(response));
+            }
+        }
+    }
+
+    /// Uses the token for this call, or says why it cannot be.
+    fn use_token(
+        &mut self,
+        gated: &Gated,
+        digest: Option<TokenDigest>,
+    ) -> Result<(), (FailureReason, Details)> {
+        let adapter = &gated.operation.adapter;
+        // AQL-6.5-1: who has failed too often is not listened to, or the limit would not keep anyone from guessing.
+        let (limits, limited) = (self.settings.rate_limits, Limited::FailedValidation);
+        self.buckets
+            .check(limits, adapter, limited, self.now)
+            .map_err(|too_many| (FailureReason::RateLimited, too_many.into()))?;
+        self.use_valid_token(gated, digest).inspect_err(|_| {
+            self.buckets.take(limits, adapter, limited, self.now);
+        })
+    }
+
+    fn use_valid_token(
+        &mut self,
+        gated: &Gated,
+        digest: Option<TokenDigest>,
+    ) -> Result<(), (FailureReason, Details)> {
+        // Before the token is looked up, so that a failure takes as long whether there is one or not (AQL-6.3-2).
+        let parameters = gated
+            .parameters()
+            .map_err(|problem| (FailureReason::InvalidParams, problem))?;
+        let presented = Presented {
+            digest,
+            purpose: gated.purpose,
+            operation: &gated.operation.operation,
+            parameters,
+            adapter: &gated.operation.adapter,
+            session_id: gated.operation.session_id.as_ref(),
+            now: self.now,
+        };
+        let without_details = |reason| (reason, Details::Nothing {});
+        let valid = validate(&presented, self.tokens, self.settings.check_order)
+            .map_err(without_details)?;
+        // The phase itself refuses to be used more often than it can be, whatever led here.
+        self.tokens
+            .transition(valid.redeem(), Phase::use_once)
+            .map_err(|_| without_details(FailureReason::AlreadyUsed))
+    }
+
+    // What is told and written down.
+
+    /// What the client is told of a token that was not honoured.
+    pub(super) fn rejection(
+        &self,
+        oracle: Oracle,
+        received: Option<Received>,
+        reason: FailureReason,
+        details: Details,
+    ) -> Response {
+        let code = reason.code();
+        match (code, oracle) {
+            // These two say nothing of the token.
+            (ErrorCode::RateLimited | ErrorCode::InvalidParams, _) => {
+                Response::failed(code, details)
+            }
+            // AQL-4.2-1, AQL-7.1-2
+            (_, Oracle::Codes) => Response::failed(code, self.details_of(received, reason)),
+            // AQL-6.3-2: the same whatever the reason.
+            (_, Oracle::Uniform) => Response::failed(ErrorCode::TokenInvalid, Details::Nothing {}),
+        }
+    }
+
+    /// The token echoed, if it is one; and since when it has expired, if it has.
+    fn details_of(&self, received: Option<Received>, reason: FailureReason) -> Details {
+        let Some(Received { token, digest }) = received else {
+            return Details::Nothing {};
+        };
+        let number = self.tokens.find(&digest);
+        match (reason, number) {
+            (FailureReason::Expired, Some(number)) => Details::Expired {
+                token,
+                expired_at: self.tokens.get(number).expires_at,
+                current_time: self.now,
+            },
+            (_, _) => Details::Token { token },
+        }
+    }
+
+    fn fail_to_issue(&mut self, gated: &Gated, reason: FailureReason, details: Details) {
+        let event = TokenEvent::TokenIssued;
+        self.audit_call(event, &gated.operation, None, Some(reason));
+        let response = Response::failed(reason.code(), details);
+        self.outputs.push(Output::Respond(response));
+    }
+
+    /// Writes down what was done with a token in a call.
+    fn audit_call(
+        &mut self,
+        event: TokenEvent,
+        operation: &Operation,
+        token_id: Option<TokenId>,
+        failure: Option<FailureReason>,
+    ) {
+        let Operation {
+            operation,
+            adapter,
+            session_id,
+            ..
+        } = operation;
+        let (operation, adapter) = (operation.clone(), adapter.clone());
+        self.audit(
+            event,
+            token_id,
+            operation,
+            adapter,
+            session_id.clone(),
+            failure,
+        );
+    }
+
+    /// Writes down that nothing could be taken back. It is the gatekeeper's own adapter that was asked.
+    pub(super) fn audit_unrevoked(&mut self, token_id: Option<TokenId>, reason: FailureReason) {
+        let event = TokenEvent::TokenRevoked;
+        let (operation, adapter) = (OperationName::introspect(), self.settings.adapter.clone());
+        self.audit(event, token_id, operation, adapter, None, Some(reason));
+    }
+
+    /// AQL-6.4-1: one entry for each thing that is done with a token.
+    pub(super) fn audit(
+        &mut self,
+        event: TokenEvent,
+        token_id: Option<TokenId>,
+        operation: OperationName,
+        adapter_name: AdapterName,
+        session_id: Option<SessionId>,
+        failure_reason: Option<FailureReason>,
+    ) {
+        self.outputs.push(Output::Audit(Audit::Token(AuditEntry {
+            timestamp: self.now,
+            event,
+            token_id,
+            operation,
+            adapter_name,
+            outcome: match failure_reason {
+                Some(_) => AuditOutcome::Failure,
+                None => AuditOutcome::Success,
+            },
+            failure_reason,
+            client_context: session_id.map(|session_id| ClientContext { session_id }),
+        })));
+    }
+}

@@ -1,0 +1,249 @@
+//! When a token is issued, what it looks like, and what the host must not ask for.
+
+use std::collections::BTreeSet;
+
+use countersign_reference::ids::IdSource;
+use countersign_reference::mcp_aql::{
+    Call, ConfirmationToken, DangerLevel, Gatekeeper, Input, Phase, Purpose, Refusal, Settings,
+};
+use countersign_reference::time::Timestamp;
+
+use crate::stage::{Stage, call, call_in_session, with_token};
+
+const ASKED: [&str; 2] = ["audit TokenIssued", "respond ConfirmationRequired"];
+
+fn quota(danger_level: DangerLevel) -> Call {
+    Call {
+        purpose: Purpose::QuotaContinue,
+        danger_level,
+        ..call()
+    }
+}
+
+/// AQL-1.3-1, AQL-5.1-8: levels 2 to 4 are gated, 0 and 1 run at once; a quota pause is gated whatever the level.
+#[test]
+fn what_is_dangerous_or_past_a_quota_is_gated() {
+    for (level, is_gated) in DangerLevel::ALL
+        .into_iter()
+        .zip([false, false, true, true, true])
+    {
+        let mut stage = Stage::new();
+        let dangerous = Call {
+            danger_level: level,
+            ..call()
+        };
+        let outputs = stage.does(Input::Call(dangerous));
+        let expected: &[&str] = if is_gated {
+            &ASKED
+        } else {
+            &["perform delete_repo"]
+        };
+        assert_eq!(outputs, expected, "{level:?}");
+        assert_eq!(stage.gatekeeper.tokens().len(), usize::from(is_gated));
+        assert_eq!(stage.does(Input::Call(quota(level))), ASKED, "{level:?}");
+    }
+}
+
+/// AQL-1.2-1: a token that is not needed is not used.
+#[test]
+fn a_safe_call_leaves_its_token_alone() {
+    let mut stage = Stage::new();
+    let token = stage.asks(call());
+    let safe = Call {
+        danger_level: DangerLevel::Reversible,
+        ..with_token(call(), &token)
+    };
+    assert_eq!(stage.does(Input::Call(safe)), ["perform delete_repo"]);
+    let garbage = Call {
+        danger_level: DangerLevel::Safe,
+        confirmation_token: Some("\0".into()),
+        ..call()
+    };
+    assert_eq!(stage.does(Input::Call(garbage)), ["perform delete_repo"]);
+    assert_eq!(stage.retries(&token).len(), 2);
+}
+
+/// AQL-2.1-1, AQL-3.1-1, AQL-3.1-2: the prefix of the purpose, then two draws of 128 bits.
+#[test]
+fn a_token_has_256_bits_behind_its_prefix() {
+    struct Bits(u128);
+    impl IdSource for Bits {
+        fn next_bits(&mut self) -> u128 {
+            self.0 = !self.0;
+            self.0
+        }
+    }
+    for (purpose, prefix) in [
+        (Purpose::Confirmation, "conf_"),
+        (Purpose::QuotaContinue, "quota_continue_"),
+    ] {
+        let mut gatekeeper = Gatekeeper::new(Settings::default());
+        let input = Input::Call(Call { purpose, ..call() });
+        let outcome = gatekeeper.handle(Timestamp::MIN, &mut Bits(1), input);
+        let token = crate::stage::issued(&outcome.outputs).expect("issued");
+        let expected = format!("{prefix}{}e{}1", "f".repeat(31), "0".repeat(31));
+        assert_eq!(token.as_str(), expected);
+        assert_eq!(token.purpose(), purpose);
+    }
+}
+
+/// AQL-3.1-3: a source that repeats itself is noticed as long as the token is remembered.
+#[test]
+fn a_token_is_not_issued_twice() {
+    struct Stuck;
+    impl IdSource for Stuck {
+        fn next_bits(&mut self) -> u128 {
+            7
+        }
+    }
+    let mut gatekeeper = Gatekeeper::new(Settings::default());
+    let mut ask = |purpose| {
+        let input = Input::Call(Call { purpose, ..call() });
+        gatekeeper.handle(Timestamp::MIN, &mut Stuck, input).refused
+    };
+    assert_eq!(ask(Purpose::Confirmation), None);
+    assert_eq!(ask(Purpose::Confirmation), Some(Refusal::NoFreshToken));
+    // Another prefix makes it another token.
+    assert_eq!(ask(Purpose::QuotaContinue), None);
+}
+
+/// AQL-5.1-1, AQL-5.1-2, AQL-1.2-2: the life of the token is that of the table, and never more, nor none.
+#[test]
+fn a_token_lives_as_long_as_asked_within_the_table() {
+    let forbidden = Call {
+        danger_level: DangerLevel::Forbidden,
+        ..call()
+    };
+    for (call, default, maximum) in [
+        (call(), 300, 900),
+        (forbidden, 120, 300),
+        (quota(DangerLevel::Safe), 300, 600),
+        (quota(DangerLevel::Forbidden), 300, 600),
+    ] {
+        let mut stage = Stage::new();
+        let asking = |ttl_seconds| Call {
+            ttl_seconds,
+            ..call.clone()
+        };
+        for (ttl, life) in [
+            (None, default),
+            (Some(1), 1),
+            (Some(maximum - 1), maximum - 1),
+            (Some(maximum), maximum),
+        ] {
+            let token = stage.asks(asking(ttl));
+            let issued = stage.gatekeeper.token(&token).expect("remembered");
+            let lived = issued.expires_at.millis() - issued.issued_at.millis();
+            assert_eq!(u64::try_from(lived), Ok(life * 1_000));
+        }
+        let too_long = Refusal::TimeToLiveTooLong {
+            maximum_seconds: u32::try_from(maximum).expect("small"),
+        };
+        let refusal = stage.refuses(Input::Call(asking(Some(maximum + 1))));
+        assert_eq!(refusal, too_long);
+        assert_eq!(refusal.clause().0, "AQL-5.1-1");
+        let refusal = stage.refuses(Input::Call(asking(Some(0))));
+        assert_eq!(refusal, Refusal::WithoutExpiry);
+        assert_eq!(refusal.clause().0, "AQL-5.1-2");
+    }
+}
+
+/// AQL-5.1-2: an expiry that the calendar cannot hold, with its tolerance, is none.
+#[test]
+fn no_token_expires_beyond_the_calendar() {
+    let last = Timestamp::MAX.millis();
+    for (now, refused) in [
+        (-330_001, false),
+        (-330_000, false),
+        (-329_999, true),
+        (0, true),
+    ] {
+        let mut stage = Stage::new();
+        stage.now = last + now;
+        if refused {
+            let refusal = stage.refuses(Input::Call(call()));
+            assert_eq!(refusal, Refusal::WithoutExpiry, "{now}");
+        } else {
+            stage.asks(call());
+        }
+    }
+}
+
+/// AQL-5.4-1, AQL-5.2-3: more than one use only within a session; none at all makes no sense.
+#[test]
+fn many_uses_need_a_session() {
+    let mut stage = Stage::new();
+    let many = |max_uses| Call { max_uses, ..call() };
+    let refusal = stage.refuses(Input::Call(many(2)));
+    assert_eq!(refusal, Refusal::ManyUsesWithoutSession);
+    assert_eq!(refusal.clause().0, "AQL-5.4-1");
+    assert_eq!(stage.refuses(Input::Call(many(0))), Refusal::NoUses);
+    assert_eq!(
+        stage.refuses(Input::Call(call_in_session(0))),
+        Refusal::NoUses
+    );
+    for (uses, is_bound) in [(1, false), (2, true), (u32::MAX, true)] {
+        let token = stage.asks(call_in_session(uses));
+        let issued = stage.gatekeeper.token(&token).expect("remembered");
+        assert_eq!(issued.scope.session_id.is_some(), is_bound, "{uses}");
+        assert!(matches!(issued.phase, Phase::Live { uses_left } if uses_left.get() == uses));
+    }
+}
+
+/// AQL-1.3-1: every call without a token gets its own.
+#[test]
+fn every_call_gets_a_token_of_its_own() {
+    let mut stage = Stage::new();
+    let tokens: BTreeSet<_> = (0..5).map(|_| stage.asks(call())).collect();
+    assert_eq!(tokens.len(), 5);
+    // AQL-3.2-1: each works for the call by itself.
+    for token in &tokens {
+        assert_eq!(stage.retries(token), crate::stage::HONOURED);
+    }
+}
+
+/// AQL-2.2-1, AQL-2.2-2, AQL-2.2-3: the grammar, and the length of the whole.
+#[test]
+fn tokens_have_a_grammar() {
+    let of = |prefix: &str, length: usize| format!("{prefix}{}", "x".repeat(length));
+    for good in [
+        of("conf_", 3),
+        of("conf_", 4),
+        of("conf_", 63),
+        of("conf_", 64),
+        of("quota_continue_", 1),
+        of("quota_continue_", 64),
+        "conf_a-Z".into(),
+        "conf____".into(),
+        "conf_-09".into(),
+    ] {
+        assert_eq!(ConfirmationToken::parse(&good).map(String::from), Ok(good));
+    }
+    for bad in [
+        String::new(),
+        "conf_".into(),
+        of("conf_", 1),
+        of("conf_", 2),
+        of("conf_", 65),
+        of("quota_continue_", 0),
+        of("quota_continue_", 65),
+        of("Conf_", 8),
+        of("CONF_", 8),
+        of("conf-", 8),
+        of("quota_", 8),
+        of("", 20),
+        " conf_abc".into(),
+        "conf_abc ".into(),
+        "conf_abc\n".into(),
+        "conf_abé".into(),
+        "conf_ab.".into(),
+        "conf_ab=".into(),
+        "conf_ab\0".into(),
+    ] {
+        assert!(ConfirmationToken::parse(&bad).is_err(), "{bad:?}");
+    }
+    assert_ne!(
+        crate::stage::token("conf_abc").id(),
+        crate::stage::token("conf_abC").id()
+    );
+}

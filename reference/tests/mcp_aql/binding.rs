@@ -1,0 +1,355 @@
+//! What a token is bound to: the canonical form of the parameters, and which of them are critical.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersign_reference::mcp_aql::{
+    Call, Input, MAX_DEPTH, MAX_PARAMS_BYTES, NotCanonical, NotJson, Parameters, ParametersHash,
+    canonical_form,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::stage::{HONOURED, Stage, adapter, call, operation, with_token};
+
+fn form(params: &str) -> Result<String, NotCanonical> {
+    let form = canonical_form(&operation("o"), &Parameters::new(params), None)?;
+    let params = form.strip_prefix(r#"{"operation":"o","params":"#);
+    let params = params.and_then(|rest| rest.strip_suffix('}'));
+    Ok(params.expect("a frame around the parameters").to_owned())
+}
+
+fn hash(params: &str) -> ParametersHash {
+    ParametersHash::of_call(&operation("o"), &Parameters::new(params), None).expect("canonical")
+}
+
+/// AQL-3.2-2, AQL-3.2-3: the hash is the SHA-256 of a form that anyone can write down.
+#[test]
+fn the_hash_is_of_the_canonical_form() {
+    let params = Parameters::new(r#"{"repo": "widgets", "owner": "acme"}"#);
+    let form = canonical_form(&operation("delete_repo"), &params, None);
+    let expected = r#"{"operation":"delete_repo","params":{"owner":"acme","repo":"widgets"}}"#;
+    assert_eq!(form.as_deref(), Ok(expected));
+    let hash = ParametersHash::of_call(&operation("delete_repo"), &params, None);
+    assert_eq!(
+        hash.expect("canonical").to_string(),
+        "f7010821141520063406d69f4c77f6dc1054fcac5a8d555df0944c5b375f2287"
+    );
+}
+
+/// AQL-3.2-3: the example of RFC 8785, section 3.2.2, and the one on sorting of section 3.2.3.
+#[test]
+fn the_examples_of_rfc_8785_come_out_as_they_should() {
+    let primitives = r#"{
+        "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+        "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+        "literals": [null, true, false]
+    }"#;
+    assert_eq!(
+        form(primitives).as_deref(),
+        Ok(concat!(
+            r#"{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"#,
+            r#""string":"€$\u000f\nA'B\"\\\\\"/"}"#
+        ))
+    );
+    let sorting = r#"{
+        "\u20ac": "Euro Sign",
+        "\r": "Carriage Return",
+        "\ufb33": "Hebrew Letter Dalet With Dagesh",
+        "1": "One",
+        "\ud83d\ude00": "Emoji: Grinning Face",
+        "\u0080": "Control",
+        "\u00f6": "Latin Small Letter O With Diaeresis"
+    }"#;
+    assert_eq!(
+        form(sorting).as_deref(),
+        Ok(concat!(
+            r#"{"\r":"Carriage Return","1":"One","#,
+            "\"\u{80}\":\"Control\",",
+            r#""ö":"Latin Small Letter O With Diaeresis","€":"Euro Sign","#,
+            "\"\u{1f600}\":\"Emoji: Grinning Face\",\"\u{fb33}\":\"Hebrew Letter Dalet With Dagesh\"}"
+        ))
+    );
+}
+
+/// AQL-3.2-3, AQL-4.3-1: equal meaning, equal form; different meaning, different form.
+#[test]
+fn the_form_follows_the_meaning() {
+    for (one, other, equal) in [
+        (r#"{"a":1,"b":2}"#, "{ \"b\" : 2 ,\n\t\"a\" : 1 }", true),
+        (r#"{"a":1}"#, r#"{"a":1.0}"#, true),
+        (r#"{"a":0}"#, r#"{"a":-0}"#, true),
+        (r#"{"a":0}"#, r#"{"a":-0.0e9}"#, true),
+        (r#"{"a":100}"#, r#"{"a":1E2}"#, true),
+        (r#"{"a":"A/\n"}"#, r#"{"\u0061":"\u0041\/\u000a"}"#, true),
+        (r#"{"a":"😀"}"#, r#"{"a":"\ud83d\uDE00"}"#, true),
+        (r#"{"a":1}"#, r#"{"a":"1"}"#, false),
+        (r#"{"a":1}"#, r#"{"a":2}"#, false),
+        (r#"{"a":1}"#, r#"{"a":1.0000000000000002}"#, false),
+        (
+            r#"{"a":9007199254740992}"#,
+            r#"{"a":9007199254740991}"#,
+            false,
+        ),
+        (r#"{"a":1}"#, r#"{"b":1}"#, false),
+        (r#"{"a":1}"#, r#"{"A":1}"#, false),
+        (r#"{"a":null}"#, "{}", false),
+        (r#"{"a":null}"#, r#"{"a":false}"#, false),
+        (r#"{"a":[1,2]}"#, r#"{"a":[2,1]}"#, false),
+        (r#"{"a":[1,2]}"#, r#"{"a":[[1,2]]}"#, false),
+        (r#"{"a":[]}"#, r#"{"a":{}}"#, false),
+        (r#"{"a":"é"}"#, "{\"a\":\"e\u{301}\"}", false),
+        (r#"{"a":{"b":1},"c":2}"#, r#"{"a":{"b":1,"c":2}}"#, false),
+    ] {
+        assert_eq!(form(one) == form(other), equal, "{one} {other}");
+        assert_eq!(hash(one) == hash(other), equal, "{one} {other}");
+    }
+}
+
+/// AQL-3.2-3: what has no canonical form is refused, and it is told what is wrong.
+#[test]
+fn what_canonical_json_cannot_carry_is_refused() {
+    let nested = |depth| format!(r#"{{"a":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
+    let long = |length| format!(r#"{{"a":"{}"}}"#, "x".repeat(length - 8));
+    for (params, problem) in [
+        (
+            "",
+            Some(NotCanonical::NotJson(NotJson::Unexpected { at: 0 })),
+        ),
+        ("[]", Some(NotCanonical::NotAnObject)),
+        ("null", Some(NotCanonical::NotAnObject)),
+        (r#""{}""#, Some(NotCanonical::NotAnObject)),
+        (
+            "{}x",
+            Some(NotCanonical::NotJson(NotJson::Unexpected { at: 2 })),
+        ),
+        (
+            r#"{"a":1,"\u0061":1}"#,
+            Some(NotCanonical::NotJson(NotJson::DuplicateKey { at: 17 })),
+        ),
+        (
+            r#"{"a":"\ud83d"}"#,
+            Some(NotCanonical::NotJson(NotJson::Unexpected { at: 12 })),
+        ),
+        (r#"{"a":9007199254740992}"#, None),
+        (
+            r#"{"a":9007199254740993}"#,
+            Some(NotCanonical::NumberOutOfRange),
+        ),
+        (
+            r#"{"a":[{"b":-9007199254740994}]}"#,
+            Some(NotCanonical::NumberOutOfRange),
+        ),
+        (r#"{"a":1e308}"#, None),
+        (r#"{"a":1e400}"#, Some(NotCanonical::NumberOutOfRange)),
+        (r#"{"a":1e-400}"#, Some(NotCanonical::NumberOutOfRange)),
+        (&nested(MAX_DEPTH - 1), None),
+        (
+            &nested(MAX_DEPTH),
+            Some(NotCanonical::NotJson(NotJson::TooDeep {
+                at: MAX_DEPTH + 4,
+            })),
+        ),
+        (&long(MAX_PARAMS_BYTES - 1), None),
+        (&long(MAX_PARAMS_BYTES), None),
+        (&long(MAX_PARAMS_BYTES + 1), Some(NotCanonical::TooLong)),
+    ] {
+        assert_eq!(form(params).err(), problem, "{params:.40}");
+    }
+    let bytes = Parameters::new(b"{\"a\":\"\xff\"}");
+    let problem = canonical_form(&operation("o"), &bytes, None);
+    assert_eq!(
+        problem,
+        Err(NotCanonical::NotJson(NotJson::NotUtf8 { at: 6 }))
+    );
+}
+
+/// AQL-3.2-3, AQL-6.3-1: the client gets a code of its own and no token; a token it has is not used.
+#[test]
+fn parameters_without_canonical_form_get_a_code() {
+    let mut stage = Stage::new();
+    let token = stage.asks(call());
+    let broken = Call {
+        params: Parameters::new(r#"{"owner": 1, "owner": 2}"#),
+        ..call()
+    };
+    assert_eq!(
+        stage.does(Input::Call(broken.clone())),
+        [
+            "audit TokenIssued failed: InvalidParams",
+            "respond InvalidParams"
+        ]
+    );
+    assert_eq!(
+        stage.does(Input::Call(with_token(broken, &token))),
+        [
+            "audit TokenRejected failed: InvalidParams",
+            "respond InvalidParams"
+        ]
+    );
+    assert_eq!(stage.gatekeeper.tokens().len(), 1);
+    assert_eq!(stage.retries(&token), HONOURED);
+}
+
+/// `delete_repo` of `github` has these critical parameters.
+fn with_rule(names: &[&str]) -> Stage {
+    let mut stage = Stage::new();
+    let names: BTreeSet<String> = names.iter().map(ToString::to_string).collect();
+    stage.does(Input::Configure {
+        adapter: adapter("github"),
+        clock_skew_tolerance_seconds: None,
+        oracle: None,
+        critical: Some(BTreeMap::from([(operation("delete_repo"), names)])),
+    });
+    stage
+}
+
+/// AQL-3.2-4: what is not critical may change between the call and its repetition, what is may not; where no rule says
+/// which, all is.
+#[test]
+fn only_critical_parameters_are_bound() {
+    let original = r#"{"repo": "widgets", "force": true, "request_id": 1}"#;
+    let mut bound = with_rule(&["repo", "force"]);
+    let mut all_bound = Stage::new();
+    for (params, by_rule, by_default) in [
+        (original, true, true),
+        (
+            r#"{"request_id": 2, "force": true, "repo": "widgets"}"#,
+            true,
+            false,
+        ),
+        (r#"{"force": true, "repo": "widgets"}"#, true, false),
+        (
+            r#"{"force": true, "repo": "widgets", "request_id": 1e999}"#,
+            true,
+            false,
+        ),
+        (
+            r#"{"repo": "gadgets", "force": true, "request_id": 1}"#,
+            false,
+            false,
+        ),
+        (
+            r#"{"repo": "widgets", "force": false, "request_id": 1}"#,
+            false,
+            false,
+        ),
+        (r#"{"repo": "widgets", "request_id": 1}"#, false, false),
+        (
+            r#"{"repo": "widgets", "force": null, "request_id": 1}"#,
+            false,
+            false,
+        ),
+    ] {
+        for (stage, honoured) in [(&mut bound, by_rule), (&mut all_bound, by_default)] {
+            let with = |params| Call {
+                params: Parameters::new(params),
+                ..call()
+            };
+            let token = stage.asks(with(original));
+            let outputs = stage.does(Input::Call(with_token(with(params), &token)));
+            assert_eq!(outputs == HONOURED, honoured, "{params}");
+        }
+    }
+}
+
+/// AQL-3.2-3: also what is not critical must not say two things at once.
+#[test]
+fn a_key_twice_is_refused_wherever_it_is() {
+    let mut stage = with_rule(&["repo"]);
+    let twice = Call {
+        params: Parameters::new(r#"{"repo": "widgets", "note": {"a": 1, "a": 2}}"#),
+        ..call()
+    };
+    assert_eq!(stage.does(Input::Call(twice))[1], "respond InvalidParams");
+}
+
+/// AQL-3.2-1: a parameter called like the operation does not pass for it.
+#[test]
+fn the_operation_is_apart_from_the_parameters() {
+    let of = |name: &str, params: &str| {
+        canonical_form(&operation(name), &Parameters::new(params), None).expect("canonical")
+    };
+    assert_ne!(
+        of("a", r#"{"operation":"b"}"#),
+        of("b", r#"{"operation":"a"}"#)
+    );
+    assert_ne!(of("a", "{}"), of("b", "{}"));
+    // Nor a name that looks like the frame.
+    assert_ne!(of(r#"a","params":{},"x":""#, "{}"), of("a", "{}"));
+}
+
+/// Any JSON value that canonical JSON can carry.
+fn json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-9_007_199_254_740_992_i64..=9_007_199_254_740_992).prop_map(Value::from),
+        (any::<i32>(), 0..9_i32)
+            .prop_map(|(whole, scale)| json!(f64::from(whole) / 10_f64.powi(scale))),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map(any::<String>(), inner, 0..5)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+fn object() -> impl Strategy<Value = Value> {
+    let members = prop::collection::btree_map(any::<String>(), json(), 0..6);
+    members.prop_map(|map| Value::Object(map.into_iter().collect()))
+}
+
+/// The same value with the keys of every object the other way round, white space, and every character escaped.
+fn respelled(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().rev();
+            let members: Vec<_> = members
+                .map(|(name, value)| format!("{} :\t{}", escaped(name), respelled(value)))
+                .collect();
+            format!("{{ {} }}", members.join("\n,"))
+        }
+        Value::Array(elements) => {
+            let elements: Vec<_> = elements.iter().map(respelled).collect();
+            format!("[\r{} ]", elements.join(" , "))
+        }
+        Value::String(text) => escaped(text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let units = text.encode_utf16().map(|unit| format!("\\u{unit:04X}"));
+    format!("\"{}\"", units.collect::<String>())
+}
+
+proptest! {
+    /// AQL-3.2-3: neither order nor white space nor escapes make a difference; and another writer agrees.
+    #[test]
+    fn spelling_makes_no_difference(value in object()) {
+        let one = form(&value.to_string()).expect("canonical");
+        prop_assert_eq!(form(&respelled(&value)), Ok(one.clone()));
+        prop_assert_eq!(hash(&respelled(&value)), hash(&value.to_string()));
+        prop_assert_eq!(form(&one), Ok(one.clone()));
+        let theirs = serde_json_canonicalizer::to_string(&value).expect("JSON");
+        prop_assert_eq!(one, theirs);
+    }
+
+    /// AQL-3.2-3: different values have different forms.
+    #[test]
+    fn meaning_makes_a_difference(one in object(), other in object()) {
+        let read = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+        let (first, second) = (form(&one.to_string()), form(&other.to_string()));
+        let (first, second) = (first.expect("canonical"), second.expect("canonical"));
+        prop_assert_eq!(first == second, read(&first) == read(&second));
+    }
+
+    /// AQL-3.2-3: whatever the bytes.
+    #[test]
+    fn no_bytes_do_harm(bytes in any::<Vec<u8>>()) {
+        let _ = canonical_form(&operation("o"), &Parameters::new(bytes), None);
+    }
+}

@@ -1,0 +1,240 @@
+//! How tokens end before their time, and what can be asked about them.
+
+use countersign_reference::mcp_aql::{
+    Audit, Call, EventKind, Input, Output, Query, Refusal, SessionId, Status, TokenEvent,
+};
+
+use crate::stage::{
+    HONOURED, Stage, VALID_UNTIL, adapter, call, call_in_session, configure, end_session, event,
+    introspect, revoke, session, with_token,
+};
+
+const REVOKED: &str = "audit TokenRevoked";
+
+/// AQL-5.3-3, AQL-5.3-1, AQL-7.2-2: a token that was given back is no good, and cannot be given back twice.
+#[test]
+fn a_token_can_be_given_back() {
+    let mut stage = Stage::new();
+    let token = stage.asks(call());
+    assert_eq!(stage.does(revoke(&token)), [REVOKED, "respond revoked"]);
+    assert_eq!(
+        stage.retries(&token),
+        [
+            "audit TokenRejected failed: Revoked",
+            "respond TokenInvalid"
+        ]
+    );
+    assert_eq!(
+        stage.does(revoke(&token)),
+        ["audit TokenRevoked failed: Revoked", "respond revoked"]
+    );
+}
+
+/// AQL-5.3-3: there is nothing to take back of what is used or over; it stays what it is.
+#[test]
+fn what_is_over_is_not_revoked() {
+    let mut stage = Stage::new();
+    let used = stage.asks(call());
+    stage.retries(&used);
+    let failed = "audit TokenRevoked failed: AlreadyUsed";
+    assert_eq!(stage.does(revoke(&used)), [failed, "respond revoked"]);
+    assert_eq!(stage.retries(&used)[1], "respond TokenAlreadyUsed");
+
+    let token = stage.asks(call());
+    stage.now = VALID_UNTIL;
+    let mut later = stage.clone();
+    assert_eq!(stage.does(revoke(&token)), [REVOKED, "respond revoked"]);
+    later.now += 1;
+    let failed = "audit TokenRevoked failed: Expired";
+    assert_eq!(later.does(revoke(&token)), [failed, "respond revoked"]);
+    assert_eq!(later.retries(&token)[1], "respond TokenExpired");
+}
+
+/// AQL-5.3-3, AQL-6.3-2: what there is not cannot be given back; whether that is told depends on the mode.
+#[test]
+fn an_unknown_token_is_told_only_where_codes_are() {
+    for (text, reason) in [("conf_guessed", "Unknown"), ("guessed", "Malformed")] {
+        let audit = format!("audit TokenRevoked failed: {reason}");
+        for (mut stage, respond) in [
+            (Stage::new(), "respond TokenInvalid"),
+            (Stage::uniform(), "respond revoked"),
+        ] {
+            let outputs = stage.does(introspect(Query::RevokeToken, text));
+            assert_eq!(outputs, [audit.as_str(), respond]);
+        }
+    }
+}
+
+/// The operations of the tokens that were revoked, in order.
+fn revoked(outputs: &[Output]) -> Vec<(String, Option<SessionId>)> {
+    let entries = outputs.iter().map(|output| match output {
+        Output::Audit(Audit::Token(entry)) if entry.event == TokenEvent::TokenRevoked => {
+            assert_eq!(entry.failure_reason, None);
+            let context = entry.client_context.clone();
+            let session_id = context.map(|context| context.session_id);
+            (entry.adapter_name.to_string(), session_id)
+        }
+        Output::Audit(_) | Output::Respond(_) | Output::Perform(_) => {
+            panic!("not a revocation: {output:?}")
+        }
+    });
+    entries.collect()
+}
+
+/// Tokens of two adapters and two sessions, and three that are over.
+fn crowd() -> Stage {
+    let mut stage = Stage::new();
+    let of = |adapter_name: &str, session_name: Option<&str>| Call {
+        adapter: Some(adapter(adapter_name)),
+        session_id: session_name.map(session),
+        max_uses: if session_name.is_some() { 2 } else { 1 },
+        ..call()
+    };
+    let short = stage.asks(Call {
+        ttl_seconds: Some(1),
+        ..of("github", Some("s1"))
+    });
+    stage.now += 31_001;
+    assert_eq!(stage.status(short.as_str()).0, Status::Expired);
+    let gone = stage.asks(of("github", Some("s1")));
+    stage.does(revoke(&gone));
+    let used = stage.asks(of("github", None));
+    stage.retries(&used);
+    stage.asks(of("github", None));
+    stage.asks(of("gitlab", Some("s1")));
+    stage.asks(of("github", Some("s2")));
+    stage.asks(of("github", Some("s1")));
+    stage
+}
+
+/// AQL-5.3-2, AQL-5.4-2: each trigger ends the tokens that it is about, each once, in the order of issue, and no other.
+#[test]
+fn each_trigger_revokes_its_own() {
+    let s = |name: &str| Some(session(name));
+    let own = |name: &str, session_id| (name.to_owned(), session_id);
+    let all = vec![
+        own("github", None),
+        own("gitlab", s("s1")),
+        own("github", s("s2")),
+        own("github", s("s1")),
+    ];
+    let of_s1 = vec![own("gitlab", s("s1")), own("github", s("s1"))];
+    let of_github = vec![
+        own("github", None),
+        own("github", s("s2")),
+        own("github", s("s1")),
+    ];
+    for (input, expected) in [
+        (end_session("s1"), &of_s1),
+        (end_session("s3"), &vec![]),
+        (event(EventKind::Logout, Some("s1")), &of_s1),
+        (event(EventKind::Logout, None), &all),
+        (event(EventKind::Security, None), &all),
+        (event(EventKind::Security, Some("s1")), &all),
+        (event(EventKind::Configuration, None), &all),
+        (configure(None), &of_github),
+    ] {
+        let mut stage = crowd();
+        assert_eq!(&revoked(&stage.outputs(input.clone())), expected);
+        // Once.
+        assert_eq!(stage.does(input), [""; 0]);
+    }
+}
+
+/// AQL-5.4-2: after the end of its session a token is no good, however many uses are left.
+#[test]
+fn a_token_ends_with_its_session() {
+    let mut stage = Stage::new();
+    let token = stage.asks(call_in_session(3));
+    let retry = Input::Call(with_token(call_in_session(3), &token));
+    assert_eq!(stage.does(retry.clone()), HONOURED);
+    assert_eq!(stage.does(end_session("s1")), [REVOKED]);
+    assert_eq!(stage.does(retry)[1], "respond TokenInvalid");
+}
+
+/// AQL-5.1-5, AQL-5.1-6: what can be configured, and when the operator is warned.
+#[test]
+fn tolerance_is_configured_within_its_bounds() {
+    for (seconds, outputs) in [
+        (0, vec![]),
+        (59, vec![]),
+        (60, vec![]),
+        (61, vec!["warning AQL-5.1-6"]),
+        (300, vec!["warning AQL-5.1-6"]),
+    ] {
+        let mut stage = Stage::new();
+        assert_eq!(stage.does(configure(Some(seconds))), outputs, "{seconds}");
+        let configuration = stage.gatekeeper.configuration(&adapter("github"));
+        assert_eq!(u64::from(configuration.tolerance), seconds);
+        // What is not said stays.
+        assert_eq!(stage.does(configure(None)), [""; 0]);
+        let configuration = stage.gatekeeper.configuration(&adapter("github"));
+        assert_eq!(u64::from(configuration.tolerance), seconds);
+        // AQL-5.1-9: for this adapter alone.
+        let other = stage.gatekeeper.configuration(&adapter("gitlab"));
+        assert_eq!(other.tolerance.seconds(), 30);
+    }
+    let mut stage = Stage::new();
+    stage.asks(call());
+    for seconds in [301, u64::MAX] {
+        let refusal = stage.refuses(configure(Some(seconds)));
+        assert_eq!(refusal, Refusal::ToleranceOutOfRange);
+        assert_eq!(refusal.clause().0, "AQL-5.1-5");
+    }
+}
+
+/// AQL-7.3-1: what has become of a token, through its life.
+#[test]
+fn the_status_of_a_token_can_be_asked() {
+    let mut stage = Stage::new();
+    let token = stage.asks(call_in_session(2));
+    let retry = Input::Call(with_token(call_in_session(2), &token));
+    assert_eq!(stage.status(token.as_str()), (Status::Live, Some(2)));
+    stage.does(retry.clone());
+    assert_eq!(stage.status(token.as_str()), (Status::Live, Some(1)));
+    let mut revoked = stage.clone();
+    revoked.does(end_session("s1"));
+    assert_eq!(revoked.status(token.as_str()), (Status::Revoked, Some(0)));
+    let mut expired = stage.clone();
+    expired.now = VALID_UNTIL;
+    assert_eq!(expired.status(token.as_str()), (Status::Live, Some(1)));
+    expired.now += 1;
+    assert_eq!(expired.status(token.as_str()), (Status::Expired, Some(0)));
+    stage.does(retry);
+    assert_eq!(stage.status(token.as_str()), (Status::Consumed, Some(0)));
+    for unknown in ["conf_guessed", "guessed", ""] {
+        assert_eq!(stage.status(unknown), (Status::Unknown, None));
+    }
+}
+
+/// AQL-6.3-2: in the mode that tells nothing, what is no good is as good as none.
+#[test]
+fn the_uniform_status_tells_only_of_live_tokens() {
+    let mut stage = Stage::uniform();
+    let (live, used, revoked) = (stage.asks(call()), stage.asks(call()), stage.asks(call()));
+    stage.retries(&used);
+    stage.does(revoke(&revoked));
+    assert_eq!(stage.status(live.as_str()), (Status::Live, Some(1)));
+    assert_eq!(stage.status(used.as_str()), (Status::Unknown, None));
+    assert_eq!(stage.status(revoked.as_str()), (Status::Unknown, None));
+    stage.now = VALID_UNTIL + 1;
+    assert_eq!(stage.status(live.as_str()), (Status::Unknown, None));
+}
+
+/// AQL-6.3-2: introspection is about no adapter, so the one that tells least decides.
+#[test]
+fn one_discreet_adapter_is_enough() {
+    let mut stage = Stage::new();
+    let token = stage.asks(call());
+    stage.retries(&token);
+    assert_eq!(stage.status(token.as_str()).0, Status::Consumed);
+    stage.does(Input::Configure {
+        adapter: adapter("gitlab"),
+        clock_skew_tolerance_seconds: None,
+        oracle: Some(countersign_reference::mcp_aql::Oracle::Uniform),
+        critical: None,
+    });
+    assert_eq!(stage.status(token.as_str()).0, Status::Unknown);
+    // A call is about one.
+    assert_eq!(stage.retries(&token)[1], "respond TokenAlreadyUsed");
+}

@@ -1,0 +1,303 @@
+//! The JSON of what goes in and what comes out.
+
+use countersign_reference::mcp_aql::{
+    Call, DangerLevel, EventKind, Input, Output, Parameters, Purpose, Query,
+};
+use serde_json::{Value, json};
+
+use crate::stage::{
+    Stage, adapter, call, call_in_session, configure, end_session, event, introspect, operation,
+    revoke, session, with_token,
+};
+
+fn told(output: &Output) -> Value {
+    serde_json::to_value(output).expect("JSON")
+}
+
+fn read(value: &Value) -> Result<Input, serde_json::Error> {
+    serde_json::from_str(&value.to_string())
+}
+
+/// AQL-3.3-1, AQL-6.3-4: every field of the response that asks for confirmation, in the host's words or in its own.
+#[test]
+fn the_request_for_confirmation_has_every_field() {
+    let mut stage = Stage::new();
+    let outputs = stage.outputs(Input::Call(call()));
+    let token = crate::stage::issued(&outputs).expect("issued");
+    assert_eq!(
+        told(&outputs[1]),
+        json!({"respond": {
+            "success": false,
+            "error": {
+                "code": "CONFIRMATION_REQUIRED",
+                "message": "This operation has to be confirmed.",
+                "details": {
+                    "operation": "delete_repo",
+                    "danger_level": "destructive",
+                    "reasons": ["The operation destroys something."],
+                    "confirmation_message": "Do you want to run delete_repo?",
+                    "confirmation_token": token,
+                    "expires_at": "2026-05-24T14:27:20.000Z",
+                },
+            },
+        }})
+    );
+    let worded = Call {
+        reasons: Some(vec!["It is gone.".into()]),
+        confirmation_message: Some("Really?".into()),
+        ..call()
+    };
+    let outputs = stage.outputs(Input::Call(worded));
+    let details = &told(&outputs[1])["respond"]["error"]["details"];
+    assert_eq!(details["reasons"], json!(["It is gone."]));
+    assert_eq!(details["confirmation_message"], json!("Really?"));
+}
+
+/// AQL-6.4-1, AQL-1.2-5: every field of an entry, through the life of a token. The token itself is in none.
+#[test]
+fn an_audit_entry_has_every_field() {
+    let mut stage = Stage::new();
+    let outputs = stage.outputs(Input::Call(call_in_session(2)));
+    let token = crate::stage::issued(&outputs).expect("issued").clone();
+    let entry = |event: &str, failure: Option<&str>| {
+        let mut entry = json!({
+            "timestamp": "2026-05-24T14:22:20.000Z",
+            "event": event,
+            "token_id": token.id(),
+            "operation": "delete_repo",
+            "adapter_name": "github",
+            "outcome": if failure.is_some() { "failure" } else { "success" },
+            "client_context": {"session_id": "s1"},
+        });
+        if let Some(reason) = failure {
+            entry["failure_reason"] = json!(reason);
+        }
+        json!({ "audit": entry })
+    };
+    assert_eq!(told(&outputs[0]), entry("TOKEN_ISSUED", None));
+    let retry = with_token(call_in_session(2), &token);
+    let outputs = stage.outputs(Input::Call(retry.clone()));
+    assert_eq!(told(&outputs[0]), entry("TOKEN_VALIDATED", None));
+    let other = Call {
+        params: Parameters::new("{}"),
+        ..retry
+    };
+    let outputs = stage.outputs(Input::Call(other));
+    assert_eq!(
+        told(&outputs[0]),
+        entry("TOKEN_REJECTED", Some("other_parameters"))
+    );
+    let outputs = stage.outputs(end_session("s1"));
+    assert_eq!(told(&outputs[0]), entry("TOKEN_REVOKED", None));
+    let outputs = stage.outputs(revoke(&token));
+    assert_eq!(told(&outputs[0]), entry("TOKEN_REVOKED", Some("revoked")));
+    assert_eq!(token.id().to_string().len(), 16);
+    let unknown = stage.outputs(introspect(Query::RevokeToken, "guessed"));
+    assert_eq!(
+        told(&unknown[0]),
+        json!({"audit": {
+            "timestamp": "2026-05-24T14:22:20.000Z",
+            "event": "TOKEN_REVOKED",
+            "operation": "introspect",
+            "adapter_name": "countersign-reference",
+            "outcome": "failure",
+            "failure_reason": "malformed",
+        }})
+    );
+}
+
+/// AQL-5.1-6
+#[test]
+fn a_warning_says_so() {
+    let outputs = Stage::new().outputs(configure(Some(120)));
+    assert_eq!(
+        told(&outputs[0]),
+        json!({"audit": {
+            "timestamp": "2026-05-24T14:22:20.000Z",
+            "kind": "warning",
+            "clause": "AQL-5.1-6",
+            "adapter_name": "github",
+            "text": "Tokens are taken for 120 s after they have expired.",
+        }})
+    );
+}
+
+/// AQL-7.3-1, AQL-5.3-3: the answers of introspection.
+#[test]
+fn introspection_answers_in_json() {
+    let mut stage = Stage::new();
+    let token = stage.asks(call());
+    let mut ask = |query, token: &str| {
+        told(
+            stage
+                .outputs(introspect(query, token))
+                .last()
+                .expect("an answer"),
+        )
+    };
+    assert_eq!(
+        ask(Query::TokenStatus, token.as_str()),
+        json!({"respond": {"success": true, "data": {
+            "status": "live", "uses_left": 1, "expires_at": "2026-05-24T14:27:20.000Z",
+        }}})
+    );
+    assert_eq!(
+        ask(Query::TokenStatus, "guessed"),
+        json!({"respond": {"success": true, "data": {"status": "unknown"}}})
+    );
+    assert_eq!(
+        ask(Query::RevokeToken, token.as_str()),
+        json!({"respond": {"success": true, "data": {"revoked": true}}})
+    );
+    assert_eq!(
+        ask(Query::RevokeToken, "conf_guessed"),
+        json!({"respond": {"success": false, "error": {
+            "code": "TOKEN_INVALID",
+            "message": "The confirmation token is not valid.",
+            "details": {"token": "conf_guessed"},
+        }}})
+    );
+}
+
+/// AQL-1.3-2: the operation comes out with its parameters as they came in.
+#[test]
+fn an_operation_comes_out_as_it_came_in() {
+    let mut stage = Stage::new();
+    let safe = Call {
+        danger_level: DangerLevel::Safe,
+        session_id: Some(session("s1")),
+        ..call()
+    };
+    let outputs = stage.outputs(Input::Call(safe.clone()));
+    assert_eq!(
+        told(&outputs[0]),
+        json!({"perform": {
+            "operation": "delete_repo",
+            "params": {"owner": "acme", "repo": "widgets"},
+            "adapter": "github",
+            "session_id": "s1",
+        }})
+    );
+    let Output::Perform(operation) = &outputs[0] else {
+        panic!("not performed");
+    };
+    assert_eq!(operation.params, safe.params);
+}
+
+/// Every input has its form in the driver protocol; what is left out has its default.
+#[test]
+fn inputs_are_read_from_json() {
+    let least = read(&json!({
+        "op": "call", "operation": "delete_repo", "params": {}, "danger_level": 3,
+    }));
+    let expected = Call {
+        adapter: None,
+        params: Parameters::new("{}"),
+        danger_level: DangerLevel::Dangerous,
+        ..call()
+    };
+    assert_eq!(least.ok(), Some(Input::Call(expected)));
+    let most = read(&json!({
+        "op": "call", "adapter": "github", "operation": "delete_repo", "params": {"a": [1]},
+        "danger_level": "forbidden", "session_id": "s1", "max_uses": 2, "ttl_seconds": 60,
+        "confirmation_token": "any text", "purpose": "quota_continue",
+    }));
+    let expected = Call {
+        params: Parameters::new(r#"{"a":[1]}"#),
+        danger_level: DangerLevel::Forbidden,
+        ttl_seconds: Some(60),
+        confirmation_token: Some("any text".into()),
+        purpose: Purpose::QuotaContinue,
+        ..call_in_session(2)
+    };
+    assert_eq!(most.ok(), Some(Input::Call(expected)));
+    let configured = read(&json!({
+        "op": "configure", "adapter": "github", "clock_skew_tolerance_seconds": 0,
+        "oracle": "uniform", "critical": {"delete_repo": ["repo"]},
+    }));
+    assert_eq!(
+        configured.ok(),
+        Some(Input::Configure {
+            adapter: adapter("github"),
+            clock_skew_tolerance_seconds: Some(0),
+            oracle: Some(countersign_reference::mcp_aql::Oracle::Uniform),
+            critical: Some([(operation("delete_repo"), ["repo".to_owned()].into())].into()),
+        })
+    );
+    for (value, expected) in [
+        (
+            json!({"op": "introspect", "query": "token_status", "token": "x"}),
+            introspect(Query::TokenStatus, "x"),
+        ),
+        (
+            json!({"op": "introspect", "query": "revoke_token", "token": "x"}),
+            introspect(Query::RevokeToken, "x"),
+        ),
+        (
+            json!({"op": "event", "kind": "logout", "session_id": "s1"}),
+            event(EventKind::Logout, Some("s1")),
+        ),
+        (
+            json!({"op": "event", "kind": "security"}),
+            event(EventKind::Security, None),
+        ),
+        (
+            json!({"op": "event", "kind": "configuration"}),
+            event(EventKind::Configuration, None),
+        ),
+        (
+            json!({"op": "end_session", "session_id": "s1"}),
+            end_session("s1"),
+        ),
+        (json!({"op": "tick"}), Input::Tick),
+        (json!({"op": "restart"}), Input::Restart),
+    ] {
+        assert_eq!(read(&value).ok(), Some(expected), "{value}");
+    }
+}
+
+/// AQL-5.1-8: a danger level is a name or a number, and nothing else.
+#[test]
+fn danger_levels_are_names_or_numbers() {
+    for (number, level) in DangerLevel::ALL.into_iter().enumerate() {
+        assert_eq!(serde_json::from_value(json!(number)).ok(), Some(level));
+        assert_eq!(
+            serde_json::from_value(json!(level.as_str())).ok(),
+            Some(level)
+        );
+        assert_eq!(
+            serde_json::to_value(level).ok(),
+            Some(json!(level.as_str()))
+        );
+    }
+    for bad in [
+        json!(5),
+        json!(-1),
+        json!(1.5),
+        json!("Safe"),
+        json!("2"),
+        json!(null),
+    ] {
+        assert!(
+            serde_json::from_value::<DangerLevel>(bad.clone()).is_err(),
+            "{bad}"
+        );
+    }
+}
+
+/// AQL-3.2-3: what JSON within JSON cannot carry comes as a text, and goes out as one.
+#[test]
+fn parameters_can_come_as_text() {
+    let params = r#"{"a": 1, "a": 2}"#;
+    let input = read(&json!({
+        "op": "call", "operation": "delete_repo", "params": params, "danger_level": 2,
+    }));
+    let outputs = Stage::new().outputs(input.expect("a call"));
+    assert_eq!(crate::stage::tell(&outputs[1]), "respond InvalidParams");
+    for text in ["[1]", "not JSON", "{"] {
+        assert_eq!(
+            serde_json::to_value(Parameters::new(text)).ok(),
+            Some(json!(text))
+        );
+    }
+}
