@@ -10,6 +10,7 @@ pub mod aaep;
 pub mod ablation;
 pub mod bounds;
 pub mod checker;
+pub mod mcp_aql;
 pub mod network;
 pub mod outputs;
 pub mod properties;

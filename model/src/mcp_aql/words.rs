@@ -191,7 +191,8 @@ impl Request {
     /// AQL-5.1-1: the lifetime that is granted where none is asked for, in ticks: 300 s, 120 s or 300 s.
     pub const fn default_lifetime(&self) -> u8 {
         match (self.scope.purpose, self.danger) {
-            (Purpose::QuotaContinue, _) | (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => 1,
+            (Purpose::QuotaContinue, _)
+            | (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => 1,
             (Purpose::Confirmation, Danger::Forbidden) => 0,
         }
     }
@@ -259,7 +260,9 @@ impl Trigger {
     /// Whether it concerns a token that is bound to this scope.
     pub fn concerns(self, scope: Scope) -> bool {
         match self {
-            Self::SessionEnd(session) | Self::Logout(Some(session)) => scope.session == Some(session),
+            Self::SessionEnd(session) | Self::Logout(Some(session)) => {
+                scope.session == Some(session)
+            }
             Self::Configuration(adapter) => scope.adapter == adapter,
             Self::Logout(None) | Self::Security => true,
         }
