@@ -49,7 +49,7 @@ pub enum Action {
     Trigger(Trigger),
     /// The clock moves on by one. No call.
     Tick,
-    /// The store forgets a token that can never be valid again (`tick`). It may do so unasked, in any call.
+    /// The store forgets a token that can never be valid again, if it has not yet (`tick`). It may do so in any call.
     Purge {
         /// The token.
         slot: Slot,
