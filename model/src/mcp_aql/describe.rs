@@ -6,7 +6,7 @@ use super::message::{Call, Carried, Network};
 use super::output::{Output, Outputs, Status};
 use super::state::{Phase, State, Token};
 use super::step::faulty;
-use super::words::{Lifetime, Request, Scope, SessionName, Slot, Store, Trigger};
+use super::words::{Lifetime, Purpose, Request, Scope, SessionName, Slot, Store, Trigger};
 use crate::checker::StepText;
 
 impl McpAql {
@@ -155,9 +155,12 @@ fn scope_text(scope: Scope) -> String {
     let session = scope.session.map_or(String::new(), |session: SessionName| {
         format!(" in session {}", session.name())
     });
+    let paused = match scope.purpose {
+        Purpose::Confirmation => "",
+        Purpose::QuotaContinue => ", paused for its quota,",
+    };
     format!(
-        "{}o{}(p{}) on adapter {}{session}",
-        scope.purpose.prefix(),
+        "o{}(p{}){paused} on adapter {}{session}",
         scope.operation.number(),
         scope.parameters.number(),
         scope.adapter.number()

@@ -1,7 +1,7 @@
 //! The confirmation tokens of MCP-AQL.
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`] and [`enabled`] what can happen,
-//! [`rules`] what is forbidden, [`validate`] the heart of it, [`step`] what follows, [`judge`] and [`properties`] what is
+//! [`rules`] what is forbidden, [`validate`] the heart of it, [`step`] and [`introspect`] what follows, [`judge`] and [`properties`] what is
 //! held to be true, [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes,
 //! [`quotient`] what it forgets, [`ablation`] what each rule is worth and what the samples of the text leave out.
 //!
@@ -14,6 +14,7 @@ pub mod action;
 pub mod bounds;
 pub mod describe;
 mod enabled;
+mod introspect;
 mod judge;
 pub mod message;
 mod oracle;

@@ -10,3 +10,4 @@ mod bisimulation;
 mod counts;
 mod graph;
 mod readings;
+mod steps;
