@@ -369,8 +369,10 @@ impl Turn<'_> {
             return room.then(|| self.state.validated.add(call));
         }
         // What can never be valid again may have been purged, and is then unknown.
-        let purged = self.validate(call, Memory::Purged).err();
-        self.instead = purged.map(|check| self.rejection(check));
+        if self.known(call.token, Memory::Purged) != self.known(call.token, Memory::Remembers) {
+            let purged = self.validate(call, Memory::Purged).err();
+            self.instead = purged.map(|check| self.rejection(check));
+        }
         match remembered {
             Ok(slot) => self.admit(slot),
             Err(check) => self.reject(call, check),
