@@ -1,9 +1,10 @@
 //! The confirmation tokens of MCP-AQL.
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`] and [`enabled`] what can happen,
-//! [`rules`] what is forbidden, [`validate`] the heart of it, [`step`] and [`introspect`] what follows, [`judge`] and [`properties`] what is
-//! held to be true, [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes,
-//! [`quotient`] what it forgets, [`ablation`] what each rule is worth and what the samples of the text leave out.
+//! [`rules`] what is forbidden, [`validate`] the heart of it, [`step`] and [`introspect`] what follows, [`judge`] and
+//! [`properties`] what is held to be true, [`readings`] where the text can be taken in more than one way, [`bounds`] how far
+//! the search goes, [`quotient`] what it forgets, [`oracle`] which clause an output keeps or breaks, [`ablation`] what each
+//! rule is worth and what the samples of the text leave out.
 //!
 //! What is not in the model: rate limits (AQL-6.5-1) and capacity (AQL-5.5-3), which are numbers far beyond its bounds; that
 //! a token is purged within the hour (AQL-5.5-2), of which it knows only that nothing is purged too early; the grammar and

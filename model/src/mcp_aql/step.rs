@@ -119,62 +119,32 @@ pub(super) fn faulty(scope: Scope, fault: Fault) -> Scope {
 }
 
 impl Turn<'_> {
-    /// Takes the step, or finds that it is not enabled.
+    /// Takes the step, or finds that it is not enabled. Every call but the first tells the time.
     fn take(&mut self, action: Action) -> Option<()> {
         match action {
-            Action::SetUp { tolerance, oracle } => return self.set_up(tolerance, oracle),
-            Action::Send { slot, fault } => return self.send_with(slot, fault),
-            Action::Guess => return self.guess(),
-            Action::CarryOut { slot } => return self.carry_out(slot),
-            Action::Tick => return self.tick(),
-            Action::Request(_)
-            | Action::Deliver { .. }
-            | Action::Redeem { .. }
-            | Action::Revoke(_)
-            | Action::AskStatus(_)
-            | Action::Trigger(_)
-            | Action::Purge { .. }
-            | Action::Restart(_) => {}
-        }
-        self.before.setup?;
-        let skew = match action {
-            Action::Deliver { skew, .. } => skew,
-            Action::SetUp { .. }
-            | Action::Request(_)
-            | Action::Send { .. }
-            | Action::Guess
-            | Action::Redeem { .. }
-            | Action::CarryOut { .. }
-            | Action::Revoke(_)
-            | Action::AskStatus(_)
-            | Action::Trigger(_)
-            | Action::Tick
-            | Action::Purge { .. }
-            | Action::Restart(_) => 0,
-        };
-        self.read_clock(skew)?;
-        match action {
-            Action::Request(request) => self.request(request),
-            Action::Deliver { index, .. } => self.deliver(usize::from(index)),
-            Action::Redeem { index } => self.redeem(usize::from(index)),
-            Action::Revoke(carried) => self.revoke_by_hand(carried),
+            Action::SetUp { tolerance, oracle } => self.set_up(tolerance, oracle),
+            Action::Request(request) => self.told(0)?.request(request),
+            Action::Send { slot, fault } => self.send_with(slot, fault),
+            Action::Guess => self.guess(),
+            Action::Deliver { index, skew } => self.told(skew)?.deliver(usize::from(index)),
+            Action::Redeem { index } => self.told(0)?.redeem(usize::from(index)),
+            Action::CarryOut { slot } => self.carry_out(slot),
+            Action::Revoke(carried) => self.told(0)?.revoke_by_hand(carried),
             Action::AskStatus(carried) => {
-                self.ask_status(carried);
+                self.told(0)?.ask_status(carried);
                 Some(())
             }
-            Action::Trigger(trigger) => self.trigger(trigger),
-            Action::Purge { slot } => self.purge(slot),
-            Action::Restart(store) => self.restart(store),
-            Action::SetUp { .. }
-            | Action::Send { .. }
-            | Action::Guess
-            | Action::CarryOut { .. }
-            | Action::Tick => None,
+            Action::Trigger(trigger) => self.told(0)?.trigger(trigger),
+            Action::Tick => self.tick(),
+            Action::Purge { slot } => self.told(0)?.purge(slot),
+            Action::Restart(store) => self.told(0)?.restart(store),
         }
     }
 
-    /// A call tells the time. What was told before is not taken back (AQL-5.1-3).
-    fn read_clock(&mut self, skew: i8) -> Option<()> {
+    /// The same turn, once the gatekeeper, which is configured, has been told the time by a clock that is off by so much.
+    /// What it was told before is not taken back (AQL-5.1-3).
+    fn told(&mut self, skew: i8) -> Option<&mut Self> {
+        self.before.setup?;
         if skew != 0 {
             self.spend(Disturbance::Skew)?;
         }
@@ -184,7 +154,7 @@ impl Turn<'_> {
         } else {
             self.before.clock.saturating_add_signed(skew)
         };
-        Some(())
+        Some(self)
     }
 
     // What the operator does.

@@ -173,7 +173,8 @@ fn a_clock_that_is_behind_brings_back_no_token_that_was_seen_to_expire() {
     }
 }
 
-/// AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-2.1-1, AQL-5.4-4: each fault fails its check, uses nothing, and an honest call passes.
+/// AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-2.1-1, AQL-5.4-4: each fault fails its check, uses nothing, and an honest call
+/// passes.
 #[test]
 fn a_call_with_another_scope_is_rejected_and_the_token_stays() {
     for (fault, check) in [
