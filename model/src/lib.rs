@@ -3,6 +3,17 @@
 //! The one thing to know: this crate is one reading of the text, and it knows nothing of the executor, which is another.
 //! A step function gives the state that follows and the outputs that are required and optional; the search, the
 //! comparison with the executor and the oracle for other implementations all use that one function.
+//!
+//! Each protocol is a module; what stands beside them is what both need and neither owns.
 
 pub mod aaep;
+pub mod ablation;
+pub mod bounds;
 pub mod checker;
+pub mod mcp_aql;
+pub mod network;
+pub mod outputs;
+pub mod properties;
+pub mod readings;
+pub mod rules;
+pub mod words;

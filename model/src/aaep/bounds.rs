@@ -1,6 +1,8 @@
 //! How far the model goes: numbers of things, and a budget for each kind of disturbance.
 
-use std::fmt;
+use crate::bounds::within;
+
+pub use crate::bounds::BoundsError;
 
 /// A kind of step that disturbs, each with its own budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,34 +53,14 @@ impl Disturbance {
     }
 }
 
+impl From<Disturbance> for usize {
+    fn from(kind: Disturbance) -> Self {
+        kind as Self
+    }
+}
+
 /// How often each disturbance can still happen, and how many can happen in all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Budgets {
-    /// What is left of each kind, in the order of [`Disturbance::ALL`]: 0 to 3.
-    pub each: [u8; 8],
-    /// What is left of all kinds together: 0 to 15.
-    pub total: u8,
-}
-
-impl Budgets {
-    /// Whether one more of this kind can be afforded.
-    pub const fn affords(self, kind: Disturbance) -> bool {
-        self.total > 0 && self.each[kind as usize] > 0
-    }
-
-    /// Takes one of this kind off; the caller has asked whether it can be afforded.
-    pub const fn spend(&mut self, kind: Disturbance) {
-        self.each[kind as usize] -= 1;
-        self.total -= 1;
-    }
-
-    /// Everything in 20 bits.
-    pub fn word(self) -> u32 {
-        self.each.iter().fold(u32::from(self.total), |word, &left| {
-            word << 2 | u32::from(left)
-        })
-    }
-}
+pub type Budgets = crate::bounds::Budgets<8>;
 
 /// Which classes of confirmations are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +158,10 @@ impl Bounds {
         Self::PRESETS
             .into_iter()
             .find(|preset| preset.name == name)
-            .ok_or_else(|| BoundsError::UnknownPreset(name.to_owned()))
+            .ok_or_else(|| BoundsError::UnknownPreset {
+                name: name.to_owned(),
+                known: Self::PRESETS.map(|preset| preset.name).to_vec(),
+            })
     }
 
     /// Says whether every number is within its range.
@@ -196,17 +181,7 @@ impl Bounds {
         ];
         let budgets =
             Disturbance::ALL.map(|kind| (kind.name(), self.disturbances[kind as usize], 0, 3));
-        for (name, value, least, most) in numbers.into_iter().chain(budgets) {
-            if value < least || value > most {
-                return Err(BoundsError::OutOfRange {
-                    name,
-                    value,
-                    least,
-                    most,
-                });
-            }
-        }
-        Ok(())
+        within(numbers.into_iter().chain(budgets))
     }
 
     /// The budgets at the start of a run.
@@ -217,48 +192,3 @@ impl Bounds {
         }
     }
 }
-
-/// Bounds that cannot be searched.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BoundsError {
-    /// No preset has this name.
-    UnknownPreset(String),
-    /// A number lies outside of its range.
-    OutOfRange {
-        /// Which number.
-        name: &'static str,
-        /// What was given.
-        value: u8,
-        /// The least that is possible.
-        least: u8,
-        /// The most that is possible.
-        most: u8,
-    },
-}
-
-impl fmt::Display for BoundsError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownPreset(name) => {
-                let names = Bounds::PRESETS.map(|preset| preset.name).join(", ");
-                write!(
-                    formatter,
-                    "unknown bounds `{name}`: expected one of {names}"
-                )
-            }
-            Self::OutOfRange {
-                name,
-                value,
-                least,
-                most,
-            } => {
-                write!(
-                    formatter,
-                    "bounds: {name} is {value}, expected {least} to {most}"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for BoundsError {}

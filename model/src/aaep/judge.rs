@@ -485,10 +485,6 @@ impl Turn<'_> {
 
     /// How often the step puts this output out.
     pub(super) fn puts_out(&self, output: Output) -> usize {
-        self.required
-            .as_slice()
-            .iter()
-            .filter(|&&other| other == output)
-            .count()
+        self.required.count(output)
     }
 }

@@ -30,12 +30,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use stateright::Property;
 
+use crate::ablation::Ablatable;
 use crate::checker::{PropertyText, Protocol, StepText};
 
 use action::Action;
 use bounds::{Bounds, BoundsError};
 use readings::Reading;
-use rules::Rules;
+use rules::{Guard, Rules};
 use state::State;
 
 /// The model: a producer of confirmations in a hostile world.
@@ -147,20 +148,14 @@ impl Protocol for Aaep {
     fn invariants(&self) -> Vec<PropertyText> {
         properties::INVARIANTS
             .iter()
-            .map(|row| PropertyText {
-                name: row.name,
-                clauses: row.clauses,
-            })
+            .map(PropertyText::from)
             .collect()
     }
 
     fn witnesses(&self) -> Vec<PropertyText> {
         properties::WITNESSES
             .iter()
-            .map(|row| PropertyText {
-                name: row.name,
-                clauses: row.clauses,
-            })
+            .map(PropertyText::from)
             .collect()
     }
 
@@ -179,5 +174,13 @@ impl Protocol for Aaep {
 
     fn describe(&self, before: &State, action: Action, after: &State) -> StepText {
         Aaep::describe(self, before, action, after)
+    }
+}
+
+impl Ablatable for Aaep {
+    type Guard = Guard;
+
+    fn keeping(&self, rules: Rules) -> Self {
+        self.with(rules, Reading::SPECIFICATION)
     }
 }

@@ -90,63 +90,9 @@ impl Output {
     }
 }
 
-/// The outputs of one step, in order; at most [`Outputs::CAPACITY`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Outputs {
-    length: u8,
-    list: [Output; Outputs::CAPACITY],
+impl crate::outputs::Output for Output {
+    const BLANK: Self = Self::Respond;
 }
 
-impl Outputs {
-    /// More than any step of any ablation puts out.
-    pub const CAPACITY: usize = 20;
-
-    /// No outputs.
-    pub const fn none() -> Self {
-        Self {
-            length: 0,
-            list: [Output::Respond; Self::CAPACITY],
-        }
-    }
-
-    /// Adds one at the end.
-    ///
-    /// # Panics
-    ///
-    /// If there are [`Outputs::CAPACITY`] already.
-    pub fn push(&mut self, output: Output) {
-        self.list[usize::from(self.length)] = output;
-        self.length += 1;
-    }
-
-    /// The outputs in order.
-    pub fn as_slice(&self) -> &[Output] {
-        &self.list[..usize::from(self.length)]
-    }
-
-    /// The outputs in order.
-    pub fn iter(&self) -> impl Iterator<Item = Output> {
-        self.as_slice().iter().copied()
-    }
-
-    /// Whether the output is among them.
-    pub fn contains(&self, output: Output) -> bool {
-        self.as_slice().contains(&output)
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        usize::from(self.length)
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-}
-
-impl std::fmt::Debug for Outputs {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_list().entries(self.as_slice()).finish()
-    }
-}
+/// The outputs of one step, in order; room for more than any step of any ablation puts out.
+pub type Outputs = crate::outputs::Outputs<Output, 20>;

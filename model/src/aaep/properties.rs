@@ -111,294 +111,269 @@ impl Invariant {
 }
 
 /// What there is to say about an invariant.
-#[derive(Clone, Copy, Debug)]
-pub struct InvariantRow {
-    /// The invariant.
-    pub invariant: Invariant,
-    /// Its name: the chief clause, and the rule in words.
-    pub name: &'static str,
-    /// The clauses that it states.
-    pub clauses: &'static [&'static str],
-    /// What shows that it has something to judge.
-    pub witness: Witness,
-}
-
-/// One row of [`INVARIANTS`].
-const fn always(
-    invariant: Invariant,
-    name: &'static str,
-    clauses: &'static [&'static str],
-    witness: Witness,
-) -> InvariantRow {
-    InvariantRow {
-        invariant,
-        name,
-        clauses,
-        witness,
-    }
-}
+pub type InvariantRow = crate::properties::InvariantRow<Invariant, Witness>;
 
 /// Every invariant, in the order of [`Invariant`].
 pub static INVARIANTS: [InvariantRow; 44] = [
-    always(
+    InvariantRow::new(
         Invariant::RunsAuthorised,
         "6.1-1 an action runs only when authorised",
         &["AAEP-6.1-1"],
         Witness::Performed,
     ),
-    always(
+    InvariantRow::new(
         Invariant::RunsOnce,
         "6.9-2 an action runs at most once",
         &["AAEP-6.9-2", "AAEP-6.1-1"],
         Witness::Performed,
     ),
-    always(
+    InvariantRow::new(
         Invariant::RejectedNeverRuns,
         "A.8-5 a rejected action never runs",
         &["AAEP-A.8-5", "AAEP-6.1-1"],
         Witness::ReplyRejects,
     ),
-    always(
+    InvariantRow::new(
         Invariant::CancelledNeverRuns,
         "6.8-1 a cancelled action never runs",
         &["AAEP-6.8-1", "AAEP-6.1-1"],
         Witness::CancelledOne,
     ),
-    always(
+    InvariantRow::new(
         Invariant::NothingBeginsAfterEnd,
         "A.1-3 no action begins after its session has ended",
         &["AAEP-A.1-3"],
         Witness::Withdrawn,
     ),
-    always(
+    InvariantRow::new(
         Invariant::NoTimeoutRunsHighRisk,
         "6.4.1-1 no timeout runs an irreversible high-risk action",
         &["AAEP-6.4.1-1", "AAEP-6.9-5"],
         Witness::RefusedHighRisk,
     ),
-    always(
+    InvariantRow::new(
         Invariant::NoTimeoutRunsMediumRisk,
         "6.4.1-2 no timeout runs an irreversible medium-risk action",
         &["AAEP-6.4.1-2"],
         Witness::RefusedMediumRisk,
     ),
-    always(
+    InvariantRow::new(
         Invariant::SilentWhileBlocked,
         "6.1-5 while blocked, no event implies that the action was performed",
         &["AAEP-6.1-5"],
         Witness::EventWhileBlocked,
     ),
-    always(
+    InvariantRow::new(
         Invariant::NotAskedTwice,
         "6.1-6 while blocked, the same action is not asked for again",
         &["AAEP-6.1-6"],
         Witness::RefusedBlocked,
     ),
-    always(
+    InvariantRow::new(
         Invariant::RejectionFollowedUp,
         "6.1-3 a rejection is followed up",
         &["AAEP-6.1-3", "AAEP-6.1-2"],
         Witness::ReplyRejects,
     ),
-    always(
+    InvariantRow::new(
         Invariant::CancellationTold,
         "6.8-3 the cancellation of one confirmation is told",
         &["AAEP-6.8-3"],
         Witness::CancelledOne,
     ),
-    always(
+    InvariantRow::new(
         Invariant::AwaitingWhenAsked,
         "A.4-1 the question finds the state awaiting_input",
         &["AAEP-A.4-1"],
         Witness::EntersAwaiting,
     ),
-    always(
+    InvariantRow::new(
         Invariant::AwaitingWhilePending,
         "A.2-2 the state is awaiting_input while a confirmation is pending",
         &["AAEP-A.2-2"],
         Witness::EventWhileBlocked,
     ),
-    always(
+    InvariantRow::new(
         Invariant::LeavesAwaiting,
         "A.4-2 the state leaves awaiting_input after resolution",
         &["AAEP-A.4-2", "AAEP-A.7.6-1"],
         Witness::LeavesAwaiting,
     ),
-    always(
+    InvariantRow::new(
         Invariant::TokenIssuedOnce,
         "6.2.2-3 a token is issued once",
         &["AAEP-6.2.2-3", "AAEP-6.2.2-1"],
         Witness::SecondAsked,
     ),
-    always(
+    InvariantRow::new(
         Invariant::ResolvedOnce,
         "6.3.5-1 a token resolves at most once",
         &["AAEP-6.3.5-1", "AAEP-6.7.1-1", "AAEP-REPLY-12"],
         Witness::IgnoredUsed,
     ),
-    always(
+    InvariantRow::new(
         Invariant::RightOutcome,
         "6.7.1-1 the outcome is that of the first valid reply, or the default's",
         &["AAEP-6.7.1-1", "AAEP-6.4-1", "AAEP-6.6-4"],
         Witness::Forwarded,
     ),
-    always(
+    InvariantRow::new(
         Invariant::MalformedWithoutEffect,
         "6.3.4-1 a malformed reply has no effect",
         &["AAEP-6.3.4-1"],
         Witness::IgnoredMalformed,
     ),
-    always(
+    InvariantRow::new(
         Invariant::UnissuedWithoutEffect,
         "6.3.4-2 a token that was never issued has no effect",
         &["AAEP-6.3.4-2"],
         Witness::IgnoredUnissued,
     ),
-    always(
+    InvariantRow::new(
         Invariant::UsedWithoutEffect,
         "6.3.4-3 a used token has no effect",
         &["AAEP-6.3.4-3", "AAEP-6.3.5-1", "AAEP-REPLY-12"],
         Witness::IgnoredUsed,
     ),
-    always(
+    InvariantRow::new(
         Invariant::LateWithoutEffect,
         "6.3.4-4 a reply that claims the deadline or later has no effect",
         &["AAEP-6.3.4-4"],
         Witness::IgnoredLate,
     ),
-    always(
+    InvariantRow::new(
         Invariant::WrongSenderWithoutEffect,
         "6.3.4-5 a reply that fails check 5 has no effect",
         &["AAEP-6.3.4-5"],
         Witness::IgnoredUnauthenticated,
     ),
-    always(
+    InvariantRow::new(
         Invariant::UnlistedWithoutEffect,
         "6.3.4-6 a decision that is not listed has no effect",
         &["AAEP-6.3.4-6"],
         Witness::IgnoredUnlisted,
     ),
-    always(
+    InvariantRow::new(
         Invariant::CancelledWithoutEffect,
         "6.8-4 a cancelled token has no effect",
         &["AAEP-6.8-4"],
         Witness::IgnoredCancelled,
     ),
-    always(
+    InvariantRow::new(
         Invariant::UnauthenticatedWithoutEffect,
         "6.9-1 an unauthenticated reply has no effect",
         &["AAEP-6.9-1", "AAEP-6.2.4-1"],
         Witness::IgnoredUnauthenticated,
     ),
-    always(
+    InvariantRow::new(
         Invariant::InactiveWithoutEffect,
         "REPLY-14 a reply from no open subscription of its own has no effect",
         &["AAEP-REPLY-14"],
         Witness::IgnoredClosed,
     ),
-    always(
+    InvariantRow::new(
         Invariant::ReplayWithoutEffect,
         "6.9-2 a replayed reply has no effect",
         &["AAEP-6.9-2"],
         Witness::IgnoredReplay,
     ),
-    always(
+    InvariantRow::new(
         Invariant::InvalidWithoutEffect,
         "6.3.4-7 a reply that fails any check has no effect",
         &["AAEP-6.3.4-7"],
         Witness::IgnoredUsed,
     ),
-    always(
+    InvariantRow::new(
         Invariant::LateArrivalWithoutEffect,
         "6.4-1 a reply that arrives at the deadline or later has no effect",
         &["AAEP-6.4-1"],
         Witness::IgnoredLateArrival,
     ),
-    always(
+    InvariantRow::new(
         Invariant::JudgedByItself,
         "6.9-2 a reply concerns the confirmation of its token alone",
         &["AAEP-6.9-2", "AAEP-6.3.4-2"],
         Witness::ResolvedBesideAnother,
     ),
-    always(
+    InvariantRow::new(
         Invariant::ModifiedRejects,
         "6.3.2-4 an unsupported modified_action counts as reject",
         &["AAEP-6.3.2-4"],
         Witness::ModifiedRejects,
     ),
-    always(
+    InvariantRow::new(
         Invariant::ConstantResponse,
         "6.3.4-9 the sender sees the same whatever happened",
         &["AAEP-6.3.4-9"],
         Witness::IgnoredUsed,
     ),
-    always(
+    InvariantRow::new(
         Invariant::DefaultApplies,
         "6.4-1 past its deadline a confirmation is resolved by its default",
         &["AAEP-6.4-1"],
         Witness::ServedLate,
     ),
-    always(
+    InvariantRow::new(
         Invariant::NoEarlyAccept,
         "6.1-1 a default of accept never applies before its time",
         &["AAEP-6.1-1", "AAEP-6.4-1"],
         Witness::ClosingKeepsAccept,
     ),
-    always(
+    InvariantRow::new(
         Invariant::ClosingRejects,
         "EV-11 the closing of the last capable subscription rejects",
         &["AAEP-EV-11"],
         Witness::ClosingRejects,
     ),
-    always(
+    InvariantRow::new(
         Invariant::SessionCancels,
         "6.8-2 a cancelled session cancels its confirmations",
         &["AAEP-6.8-2"],
         Witness::CancelledWithSession,
     ),
-    always(
+    InvariantRow::new(
         Invariant::AcceptedInvokedOnce,
         "A.4-3 accepted leads to exactly one tool.invoked",
         &["AAEP-A.4-3", "AAEP-A.7.6-1"],
         Witness::ReplyAccepts,
     ),
-    always(
+    InvariantRow::new(
         Invariant::RejectedNotInvoked,
         "A.4-4 rejected leads to no tool.invoked",
         &["AAEP-A.4-4", "AAEP-A.8-5"],
         Witness::ReplyRejects,
     ),
-    always(
+    InvariantRow::new(
         Invariant::IrreversibleAuthorised,
         "A.7.4-1 an irreversible tool.invoked has an authorisation before it",
         &["AAEP-A.7.4-1", "AAEP-A.8-4", "AAEP-A.8-5"],
         Witness::IrreversibleInvoked,
     ),
-    always(
+    InvariantRow::new(
         Invariant::CompletionHasTool,
         "A.3-2 no tool.completed without a tool in flight",
         &["AAEP-A.3-2", "AAEP-A.7.5-1", "AAEP-A.8-1"],
         Witness::RefusedNotInFlight,
     ),
-    always(
+    InvariantRow::new(
         Invariant::ToolsCompleted,
         "A.3-1 every tool is completed when its session completes",
         &["AAEP-A.3-1", "AAEP-A.7.4-2"],
         Witness::CompletedWithSession,
     ),
-    always(
+    InvariantRow::new(
         Invariant::NothingAfterEnd,
         "A.1-3 no event follows the terminal one",
         &["AAEP-A.1-3", "AAEP-A.7.2-1", "AAEP-A.8-3"],
         Witness::RefusedSessionOver,
     ),
-    always(
+    InvariantRow::new(
         Invariant::EndsOnce,
         "A.1-2 a session has one terminal event",
         &["AAEP-A.1-2", "AAEP-A.8-2"],
         Witness::RefusedEndedAlready,
     ),
-    always(
+    InvariantRow::new(
         Invariant::DoubtReported,
         "6.9-2 after a restart what is in doubt is reported and not performed",
         &["AAEP-6.9-2", "AAEP-6.1-1"],

@@ -1,6 +1,6 @@
 //! The places where the text can be taken in more than one way, each as a named choice.
 
-use std::fmt;
+use crate::readings::{self, Choice};
 
 /// What decides whether a reply is in time once its deadline has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,23 +92,7 @@ impl Reading {
     ///
     /// No equals sign, an unknown name, or a value that the place does not have; the message lists what there is.
     pub fn choose(&mut self, assignment: &str) -> Result<(), ReadingError> {
-        let (name, value) = assignment
-            .split_once('=')
-            .ok_or_else(|| ReadingError::NotAnAssignment(assignment.to_owned()))?;
-        let place = PLACES
-            .iter()
-            .find(|place| place.name == name)
-            .ok_or_else(|| ReadingError::UnknownName(name.to_owned()))?;
-        let choice = place
-            .choices
-            .iter()
-            .find(|choice| choice.value == value)
-            .ok_or_else(|| ReadingError::UnknownValue {
-                place,
-                value: value.to_owned(),
-            })?;
-        (choice.set)(self);
-        Ok(())
+        readings::choose(&PLACES, self, assignment)
     }
 
     /// The specification with one place taken as `name=value` says.
@@ -130,28 +114,10 @@ impl Default for Reading {
 }
 
 /// A place that can be taken in more than one way.
-#[derive(Debug)]
-pub struct Place {
-    /// Its name, as on the command line.
-    pub name: &'static str,
-    /// The clauses that leave it open.
-    pub clauses: &'static [&'static str],
-    /// What is open.
-    pub question: &'static str,
-    /// The choices, the default first.
-    pub choices: &'static [Choice],
-    /// Why the first choice is the default.
-    pub why: &'static str,
-}
+pub type Place = readings::Place<Reading>;
 
-/// One way to take a place.
-#[derive(Debug)]
-pub struct Choice {
-    /// Its value, as on the command line.
-    pub value: &'static str,
-    /// Makes the choice.
-    pub set: fn(&mut Reading),
-}
+/// An assignment that chooses nothing.
+pub type ReadingError = readings::ReadingError<Reading>;
 
 /// Every place, with its choices.
 pub static PLACES: [Place; 6] = [
@@ -256,51 +222,3 @@ pub static PLACES: [Place; 6] = [
         why: "6.3.5 allows it in so many words.",
     },
 ];
-
-/// An assignment that chooses nothing.
-#[derive(Clone, Debug)]
-pub enum ReadingError {
-    /// It is not of the form `name=value`.
-    NotAnAssignment(String),
-    /// No place has this name.
-    UnknownName(String),
-    /// The place does not have this value.
-    UnknownValue {
-        /// The place.
-        place: &'static Place,
-        /// What was given.
-        value: String,
-    },
-}
-
-impl fmt::Display for ReadingError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAnAssignment(text) => {
-                write!(
-                    formatter,
-                    "reading `{text}`: expected NAME=VALUE, such as late-reply=by-claim"
-                )
-            }
-            Self::UnknownName(name) => {
-                let names: Vec<_> = PLACES.iter().map(|place| place.name).collect();
-                write!(
-                    formatter,
-                    "unknown reading `{name}`: expected one of {}",
-                    names.join(", ")
-                )
-            }
-            Self::UnknownValue { place, value } => {
-                let values: Vec<_> = place.choices.iter().map(|choice| choice.value).collect();
-                write!(
-                    formatter,
-                    "reading {}: unknown value `{value}`: expected {}",
-                    place.name,
-                    values.join(" or ")
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for ReadingError {}

@@ -3,7 +3,9 @@
 //! The one thing to know: [`Rules::all`] is the specification, and `Rules::all().without(guard)` an ablation, a producer
 //! that does what the guard forbids whenever it can.
 
-use std::fmt;
+use crate::rules::{Guards, named};
+
+pub use crate::rules::Level;
 
 /// The checks of 6.3.4 in their order. Check 3 has two clauses: a token is invalid because it was used, or because its
 /// confirmation was cancelled.
@@ -87,28 +89,6 @@ impl Refusal {
             Self::EndedAlready => "AAEP-A.1-2",
             Self::ClosedAlready => "AAEP-REPLY-14",
             Self::NotInFlight => "AAEP-A.3-2",
-        }
-    }
-}
-
-/// How strongly the text words a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// MUST
-    Must,
-    /// MUST NOT
-    MustNot,
-    /// Informative, but checkable.
-    Info,
-}
-
-impl Level {
-    /// As the text words it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Must => "MUST",
-            Self::MustNot => "MUST NOT",
-            Self::Info => "INFO",
         }
     }
 }
@@ -197,54 +177,28 @@ pub enum Guard {
 }
 
 /// What there is to say about a guard.
-#[derive(Clone, Copy, Debug)]
-pub struct GuardRow {
-    /// The guard.
-    pub guard: Guard,
-    /// Its name on the command line and in reports: what it forbids.
-    pub name: &'static str,
-    /// The clauses that it carries out, the chief one first.
-    pub clauses: &'static [&'static str],
-    /// The level of the chief clause.
-    pub level: Level,
-    /// The rule in a sentence.
-    pub gist: &'static str,
-}
+pub type GuardRow = crate::rules::GuardRow<Guard>;
 
-/// One row of [`GUARDS`].
-const fn row(
-    guard: Guard,
-    name: &'static str,
-    level: Level,
-    clauses: &'static [&'static str],
-    gist: &'static str,
-) -> GuardRow {
-    GuardRow {
-        guard,
-        name,
-        clauses,
-        level,
-        gist,
-    }
-}
+/// The set of guards in force.
+pub type Rules = crate::rules::Rules<Guard>;
 
 /// Every guard, in the order of [`Guard`].
-pub const GUARDS: [GuardRow; 39] = [
-    row(
+pub static GUARDS: [GuardRow; 39] = [
+    GuardRow::new(
         Guard::HonoursMalformed,
         "honours-malformed",
         Level::Must,
         &["AAEP-6.3.4-1", "AAEP-6.3.4-7"],
         "a message that does not conform to the reply schema is ignored",
     ),
-    row(
+    GuardRow::new(
         Guard::HonoursUnissued,
         "honours-unissued",
         Level::Must,
         &["AAEP-6.3.4-2", "AAEP-6.3.4-7"],
         "a reply whose token this producer never issued is ignored",
     ),
-    row(
+    GuardRow::new(
         Guard::HonoursUsed,
         "honours-used",
         Level::Must,
@@ -257,252 +211,252 @@ pub const GUARDS: [GuardRow; 39] = [
         ],
         "a token that was used, by a reply or by the default, is not honoured again",
     ),
-    row(
+    GuardRow::new(
         Guard::HonoursCancelled,
         "honours-cancelled",
         Level::Must,
         &["AAEP-6.8-4"],
         "the token of a cancelled confirmation is invalid",
     ),
-    row(
+    GuardRow::new(
         Guard::HonoursLate,
         "honours-late",
         Level::Must,
         &["AAEP-6.3.4-4", "AAEP-6.3.4-7", "AAEP-6.9-2"],
         "a reply whose timestamp is not before issue + timeout is ignored",
     ),
-    row(
+    GuardRow::new(
         Guard::HonoursUnauthenticated,
         "honours-unauthenticated",
         Level::Must,
         &["AAEP-6.3.4-5", "AAEP-6.2.4-1", "AAEP-6.9-1"],
         "whoever knows the token is not thereby the one who may decide",
     ),
-    row(
+    GuardRow::new(
         Guard::HonoursClosed,
         "honours-closed",
         Level::Must,
         &["AAEP-REPLY-14", "AAEP-6.3.4-5"],
         "a reply on a subscription that is closed is ignored",
     ),
-    row(
+    GuardRow::new(
         Guard::HonoursImpostor,
         "honours-impostor",
         Level::Must,
         &["AAEP-6.3.4-5", "AAEP-REPLY-14"],
         "a reply that names another subscription than its sender's is ignored",
     ),
-    row(
+    GuardRow::new(
         Guard::HonoursUnlisted,
         "honours-unlisted",
         Level::Must,
         &["AAEP-6.3.4-6", "AAEP-6.3.4-7"],
         "a decision that the confirmation does not list as allowed is ignored",
     ),
-    row(
+    GuardRow::new(
         Guard::SpillsOver,
         "spills-over",
         Level::Must,
         &["AAEP-6.3.4-2", "AAEP-6.9-2"],
         "a reply concerns the confirmation of its token and no other",
     ),
-    row(
+    GuardRow::new(
         Guard::AcceptsModified,
         "accepts-modified",
         Level::Must,
         &["AAEP-6.3.2-4"],
         "an unsupported modified_action makes a reply a reject",
     ),
-    row(
+    GuardRow::new(
         Guard::TellsCheck,
         "tells-check",
         Level::MustNot,
         &["AAEP-6.3.4-9"],
         "the response is the same whichever check failed, and when none did",
     ),
-    row(
+    GuardRow::new(
         Guard::ReusesToken,
         "reuses-token",
         Level::MustNot,
         &["AAEP-6.2.2-3", "AAEP-6.2.2-1"],
         "a token is issued once and never again",
     ),
-    row(
+    GuardRow::new(
         Guard::AsksAfterEnd,
         "asks-after-end",
         Level::Must,
         &["AAEP-A.1-3"],
         "no confirmation is asked for in a session that has ended",
     ),
-    row(
+    GuardRow::new(
         Guard::DefaultsHighRisk,
         "defaults-high-risk",
         Level::Must,
         &["AAEP-6.4.1-1", "AAEP-6.9-5"],
         "irreversible and high risk: the default is reject",
     ),
-    row(
+    GuardRow::new(
         Guard::DefaultsMediumRisk,
         "defaults-medium-risk",
         Level::Must,
         &["AAEP-6.4.1-2"],
         "irreversible and medium risk: the default is reject",
     ),
-    row(
+    GuardRow::new(
         Guard::AsksTwice,
         "asks-twice",
         Level::MustNot,
         &["AAEP-6.1-6"],
         "an action is not asked for again while it is blocked",
     ),
-    row(
+    GuardRow::new(
         Guard::AsksWithoutState,
         "asks-without-state",
         Level::Must,
         &["AAEP-A.4-1"],
         "the state is awaiting_input at or before the question",
     ),
-    row(
+    GuardRow::new(
         Guard::ForgetsDefault,
         "forgets-default",
         Level::Must,
         &["AAEP-6.4-1"],
         "once the timeout has elapsed without a valid reply the default applies",
     ),
-    row(
+    GuardRow::new(
         Guard::PerformsBlocked,
         "performs-blocked",
         Level::MustNot,
         &["AAEP-6.1-1"],
         "a pending action is not performed",
     ),
-    row(
+    GuardRow::new(
         Guard::AnnouncesBlocked,
         "announces-blocked",
         Level::MustNot,
         &["AAEP-6.1-5"],
         "no event implies that a pending action was performed",
     ),
-    row(
+    GuardRow::new(
         Guard::DropsSilently,
         "drops-silently",
         Level::Must,
         &["AAEP-6.1-3", "AAEP-6.1-2"],
         "a rejection is followed by an event that reflects it",
     ),
-    row(
+    GuardRow::new(
         Guard::PerformsRejected,
         "performs-rejected",
         Level::MustNot,
         &["AAEP-6.1-1", "AAEP-A.8-5"],
         "a rejected action is not performed",
     ),
-    row(
+    GuardRow::new(
         Guard::InvokesRejected,
         "invokes-rejected",
         Level::MustNot,
         &["AAEP-A.4-4", "AAEP-A.7.4-1", "AAEP-A.8-4"],
         "a rejected action is not announced by tool.invoked",
     ),
-    row(
+    GuardRow::new(
         Guard::SkipsInvoked,
         "skips-invoked",
         Level::Must,
         &["AAEP-A.4-3"],
         "an accepted action is announced by tool.invoked",
     ),
-    row(
+    GuardRow::new(
         Guard::InvokesTwice,
         "invokes-twice",
         Level::Must,
         &["AAEP-A.4-3", "AAEP-A.3-1"],
         "an accepted action is announced by tool.invoked once",
     ),
-    row(
+    GuardRow::new(
         Guard::PerformsTwice,
         "performs-twice",
         Level::Must,
         &["AAEP-6.9-2", "AAEP-6.1-1"],
         "one authorisation performs its action once",
     ),
-    row(
+    GuardRow::new(
         Guard::StaysAwaiting,
         "stays-awaiting",
         Level::Must,
         &["AAEP-A.4-2"],
         "the state leaves awaiting_input once the last confirmation is resolved",
     ),
-    row(
+    GuardRow::new(
         Guard::LeavesEarly,
         "leaves-early",
         Level::Info,
         &["AAEP-A.2-2"],
         "the state is awaiting_input as long as a confirmation is pending",
     ),
-    row(
+    GuardRow::new(
         Guard::CancelsSilently,
         "cancels-silently",
         Level::Must,
         &["AAEP-6.8-3"],
         "the cancellation of one confirmation is told by a state.changed",
     ),
-    row(
+    GuardRow::new(
         Guard::DefaultsCancelled,
         "defaults-cancelled",
         Level::Must,
         &["AAEP-6.8-4", "AAEP-6.8-1"],
         "the default of a cancelled confirmation does not apply",
     ),
-    row(
+    GuardRow::new(
         Guard::OutlivesSession,
         "outlives-session",
         Level::Must,
         &["AAEP-6.8-2"],
         "the end of a session cancels its pending confirmations",
     ),
-    row(
+    GuardRow::new(
         Guard::BeginsAfterEnd,
         "begins-after-end",
         Level::Must,
         &["AAEP-A.1-3", "AAEP-6.8-2"],
         "an action that has not begun when its session ends is withdrawn",
     ),
-    row(
+    GuardRow::new(
         Guard::LeavesToolOpen,
         "leaves-tool-open",
         Level::Must,
         &["AAEP-A.3-1", "AAEP-A.7.4-2"],
         "every tool.invoked has its tool.completed before its session completes",
     ),
-    row(
+    GuardRow::new(
         Guard::EndsTwice,
         "ends-twice",
         Level::Must,
         &["AAEP-A.1-2"],
         "a session has one terminal event",
     ),
-    row(
+    GuardRow::new(
         Guard::CompletesUninvoked,
         "completes-uninvoked",
         Level::MustNot,
         &["AAEP-A.3-2", "AAEP-A.7.5-1", "AAEP-A.8-1"],
         "no tool.completed without a tool in flight",
     ),
-    row(
+    GuardRow::new(
         Guard::IgnoresClosing,
         "ignores-closing",
         Level::Must,
         &["AAEP-EV-11"],
         "when the last subscription that could answer closes, a default of reject applies",
     ),
-    row(
+    GuardRow::new(
         Guard::AcceptsEarly,
         "accepts-early",
         Level::MustNot,
         &["AAEP-6.1-1"],
         "a default of accept never applies before its time",
     ),
-    row(
+    GuardRow::new(
         Guard::RepeatsAfterRestart,
         "repeats-after-restart",
         Level::MustNot,
@@ -519,60 +473,14 @@ impl Guard {
 
     /// The guards that a name or a clause id means: one for a name, every guard that carries it out for a clause.
     pub fn named(name_or_clause: &str) -> Vec<Self> {
-        GUARDS
-            .iter()
-            .filter(|row| row.name == name_or_clause || row.clauses.contains(&name_or_clause))
-            .map(|row| row.guard)
-            .collect()
+        named(name_or_clause)
     }
 }
 
-/// The set of guards in force.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
-    /// One bit for each guard that is left out.
-    left_out: u64,
-}
+impl Guards for Guard {
+    const ROWS: &'static [GuardRow] = &GUARDS;
 
-impl Rules {
-    /// The specification: every guard is in force.
-    pub const fn all() -> Self {
-        Self { left_out: 0 }
-    }
-
-    /// These rules without one guard.
-    #[must_use]
-    pub const fn without(self, guard: Guard) -> Self {
-        Self {
-            left_out: self.left_out | 1 << guard as u64,
-        }
-    }
-
-    /// Whether the guard is in force.
-    pub const fn has(self, guard: Guard) -> bool {
-        self.left_out & (1 << guard as u64) == 0
-    }
-
-    /// Whether every guard is in force.
-    pub const fn is_complete(self) -> bool {
-        self.left_out == 0
-    }
-
-    /// The guards that are left out.
-    pub fn left_out(self) -> impl Iterator<Item = Guard> {
-        GUARDS
-            .iter()
-            .map(|row| row.guard)
-            .filter(move |&guard| !self.has(guard))
-    }
-}
-
-impl fmt::Debug for Rules {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("all")?;
-        for guard in self.left_out() {
-            write!(formatter, " - {}", guard.row().name)?;
-        }
-        Ok(())
+    fn place(self) -> usize {
+        self as usize
     }
 }

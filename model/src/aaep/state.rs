@@ -5,6 +5,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::network::Coded;
+
 use super::bounds::Budgets;
 use super::message::{Message, Network};
 use super::output::Output;

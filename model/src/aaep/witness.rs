@@ -117,252 +117,231 @@ impl Witness {
 }
 
 /// What there is to say about a witness.
-#[derive(Clone, Copy, Debug)]
-pub struct WitnessRow {
-    /// The witness.
-    pub witness: Witness,
-    /// Its name: the chief clause, and what happens in words.
-    pub name: &'static str,
-    /// The clauses whose case it shows.
-    pub clauses: &'static [&'static str],
-}
-
-/// One row of [`WITNESSES`].
-const fn sometimes(
-    witness: Witness,
-    name: &'static str,
-    clauses: &'static [&'static str],
-) -> WitnessRow {
-    WitnessRow {
-        witness,
-        name,
-        clauses,
-    }
-}
+pub type WitnessRow = crate::properties::WitnessRow<Witness>;
 
 /// Every witness, in the order of [`Witness`].
 pub static WITNESSES: [WitnessRow; 45] = [
-    sometimes(
+    WitnessRow::new(
         Witness::ReplyAccepts,
         "6.1-1 a reply accepts",
         &["AAEP-6.1-1", "AAEP-A.4-3"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::ReplyRejects,
         "6.1-3 a reply rejects",
         &["AAEP-6.1-3", "AAEP-A.4-4"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::DefaultAccepts,
         "6.4-1 a default accepts",
         &["AAEP-6.4-1", "AAEP-6.1-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::DefaultRejects,
         "6.4-1 a default rejects",
         &["AAEP-6.4-1", "AAEP-6.1-3"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::ServedLate,
         "6.4-1 a timer is served after its deadline",
         &["AAEP-6.4-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::SettledByCall,
         "6.4-1 another call applies a default that is due",
         &["AAEP-6.4-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::Performed,
         "6.1-1 a released action is performed",
         &["AAEP-6.1-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::ToolFinished,
         "A.3-1 a tool is reported as done",
         &["AAEP-A.3-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::CompletedWithSession,
         "A.3-1 a tool is completed because its session completes",
         &["AAEP-A.3-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::Withdrawn,
         "A.1-3 an action is withdrawn because its session ended",
         &["AAEP-A.1-3", "AAEP-6.8-2"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::CancelledWithSession,
         "6.8-2 a confirmation is cancelled with its session",
         &["AAEP-6.8-2"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::CancelledOne,
         "6.8-3 a confirmation is cancelled by itself",
         &["AAEP-6.8-1", "AAEP-6.8-3"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::EntersAwaiting,
         "A.4-1 the state becomes awaiting_input",
         &["AAEP-A.4-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::LeavesAwaiting,
         "A.4-2 the state leaves awaiting_input",
         &["AAEP-A.4-2"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::EventWhileBlocked,
         "6.1-4 work goes on while a confirmation is pending",
         &["AAEP-6.1-4", "AAEP-6.1-5"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::ResolvedBesideAnother,
         "6.9-2 a reply resolves one of two pending confirmations",
         &["AAEP-6.9-2"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::SecondAsked,
         "6.2.2-3 a second confirmation has a token of its own",
         &["AAEP-6.2.2-3"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::AskedAgain,
         "6.1-6 a released action is asked for again",
         &["AAEP-6.1-6"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::Forwarded,
         "6.6-4 a forwarder's reply is honoured",
         &["AAEP-6.6-4"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::ModifiedRejects,
         "6.3.2-4 a reply with modified_action rejects",
         &["AAEP-6.3.2-4"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::ModifiedRejectsUnlisted,
         "6.3.2-4 it rejects where reject is not allowed",
         &["AAEP-6.3.2-4"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::MixedUp,
         "6.9-2 a reply is sent with another session's token",
         &["AAEP-6.9-2"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IgnoredMalformed,
         "6.3.4-1 a malformed reply is ignored",
         &["AAEP-6.3.4-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IgnoredUnissued,
         "6.3.4-2 a guessed token is ignored",
         &["AAEP-6.3.4-2"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IgnoredUsed,
         "6.3.4-3 a used token is ignored",
         &["AAEP-6.3.4-3", "AAEP-6.3.5-1", "AAEP-6.7.1-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IgnoredCancelled,
         "6.8-4 a cancelled token is ignored",
         &["AAEP-6.8-4"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IgnoredLate,
         "6.3.4-4 a late claim is ignored",
         &["AAEP-6.3.4-4"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IgnoredUnauthenticated,
         "6.3.4-5 an unauthenticated reply is ignored",
         &["AAEP-6.3.4-5", "AAEP-6.9-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IgnoredClosed,
         "REPLY-14 a reply on a closed subscription is ignored",
         &["AAEP-REPLY-14", "AAEP-6.3.4-5"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IgnoredUnlisted,
         "6.3.4-6 a decision that is not listed is ignored",
         &["AAEP-6.3.4-6"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IgnoredReplay,
         "6.9-2 a replayed reply is ignored",
         &["AAEP-6.9-2"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IgnoredLateArrival,
         "6.4-1 a reply arrives too late, and its arrival lets the default apply",
         &["AAEP-6.4-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::ClosingRejects,
         "EV-11 a closing rejects",
         &["AAEP-EV-11"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::ClosingKeepsAccept,
         "6.1-1 a default of accept outlasts a closing",
         &["AAEP-6.1-1", "AAEP-EV-11"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::IrreversibleInvoked,
         "A.7.4-1 an irreversible action is announced",
         &["AAEP-A.7.4-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::InDoubt,
         "6.9-2 a restart reports an action as in doubt",
         &["AAEP-6.9-2"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::RefusedSessionOver,
         "A.1-3 an ask after the session's end is refused",
         &["AAEP-A.1-3"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::RefusedBadTimeout,
         "EV-5 a timeout out of range is refused",
         &["AAEP-EV-5"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::RefusedHighRisk,
         "6.4.1-1 a forbidden default is refused",
         &["AAEP-6.4.1-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::RefusedMediumRisk,
         "6.4.1-2 a forbidden default is refused",
         &["AAEP-6.4.1-2"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::RefusedBlocked,
         "6.1-6 a second ask for a blocked action is refused",
         &["AAEP-6.1-6"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::RefusedNotPending,
         "6.8-1 the cancellation of what is not pending is refused",
         &["AAEP-6.8-1"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::RefusedEndedAlready,
         "A.1-2 a second end is refused",
         &["AAEP-A.1-2"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::RefusedClosedAlready,
         "REPLY-14 a second closing is refused",
         &["AAEP-REPLY-14"],
     ),
-    sometimes(
+    WitnessRow::new(
         Witness::RefusedNotInFlight,
         "A.3-2 the completion of no tool is refused",
         &["AAEP-A.3-2"],

@@ -2,32 +2,7 @@
 //!
 //! The one thing to know: the model has at most two of each, so each is an enum that lists them by name.
 
-/// One of the two sessions. They are alike; the first question is always asked in `A`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SessionName {
-    /// The session in which the first confirmation is asked for.
-    A,
-    /// The other session.
-    B,
-}
-
-impl SessionName {
-    /// Both sessions, in order.
-    pub const ALL: [Self; 2] = [Self::A, Self::B];
-
-    /// Position in arrays that hold one entry for each session: 0 or 1.
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-
-    /// The name used in descriptions: `A` or `B`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::A => "A",
-            Self::B => "B",
-        }
-    }
-}
+pub use crate::words::{SessionName, Slot};
 
 /// One of the two subscriptions. Both are open at the start and both are sent every confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,42 +27,6 @@ impl Subscriber {
         match self {
             Self::Capable => "s1",
             Self::Forwarder => "s2",
-        }
-    }
-}
-
-/// One of the two places for a confirmation, filled in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Slot {
-    /// The confirmation asked for first.
-    First,
-    /// The confirmation asked for second.
-    Second,
-}
-
-impl Slot {
-    /// Both slots, in the order in which they are filled.
-    pub const ALL: [Self; 2] = [Self::First, Self::Second];
-
-    /// Position in arrays that hold one entry for each slot: 0 or 1.
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-
-    /// The other slot.
-    #[must_use]
-    pub const fn other(self) -> Self {
-        match self {
-            Self::First => Self::Second,
-            Self::Second => Self::First,
-        }
-    }
-
-    /// The name of the confirmation used in descriptions: `c1` or `c2`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::First => "c1",
-            Self::Second => "c2",
         }
     }
 }

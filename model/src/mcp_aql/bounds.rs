@@ -1,0 +1,165 @@
+//! How far the model goes: numbers of things, and a budget for each kind of disturbance.
+
+use crate::bounds::within;
+
+pub use crate::bounds::BoundsError;
+
+/// A kind of step that disturbs, each with its own budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Disturbance {
+    /// A client makes an honest call more often than its token has uses: a retry, a race or a replay.
+    Retry,
+    /// A client sends a call that differs from the one that its token was issued for.
+    Tamper,
+    /// Somebody sends a token that was never issued.
+    Guess,
+    /// A call arrives at a node whose clock is off.
+    Skew,
+    /// Tokens are revoked, by hand or by a trigger.
+    Revoke,
+    /// The process dies and restarts.
+    Restart,
+}
+
+impl Disturbance {
+    /// All kinds, in the order of the budgets.
+    pub const ALL: [Self; 6] = [
+        Self::Retry,
+        Self::Tamper,
+        Self::Guess,
+        Self::Skew,
+        Self::Revoke,
+        Self::Restart,
+    ];
+
+    /// The name of its budget in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Tamper => "tamper",
+            Self::Guess => "guess",
+            Self::Skew => "skew",
+            Self::Revoke => "revoke",
+            Self::Restart => "restart",
+        }
+    }
+}
+
+impl From<Disturbance> for usize {
+    fn from(kind: Disturbance) -> Self {
+        kind as Self
+    }
+}
+
+/// How often each disturbance can still happen, and how many can happen in all.
+pub type Budgets = crate::bounds::Budgets<6>;
+
+/// Which tokens are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variety {
+    /// First: a confirmation with one use, one with two, and a quota continuation. Second: another operation on another
+    /// adapter, and two uses in the other session.
+    Few,
+    /// Besides, first: a forbidden operation, and the longest lifetime of a destructive one.
+    Many,
+}
+
+/// The bounds of one search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The preset's name, or `custom`.
+    pub name: &'static str,
+    /// Tokens in all: 1 or 2.
+    pub tokens: u8,
+    /// The last value of the clock: 0 to 8 ticks.
+    pub ticks: u8,
+    /// Which tokens are asked for.
+    pub variety: Variety,
+    /// Calls under way at the same time: 1 to 4.
+    pub under_way: u8,
+    /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3.
+    pub disturbances: [u8; 6],
+    /// Disturbances of all kinds in one run: 0 to 15.
+    pub disturbances_in_all: u8,
+}
+
+impl Bounds {
+    /// Seconds in a debug test, walked with and without the quotient: 60,963 states, 853,121 literally.
+    pub const SMALL: Self = Self {
+        name: "small",
+        tokens: 2,
+        ticks: 3,
+        variety: Variety::Few,
+        under_way: 2,
+        disturbances: [1; 6],
+        disturbances_in_all: 1,
+    };
+
+    /// The main job: 566,809 states and 5,684,555 steps, each of which is also taken by the executor.
+    ///
+    /// What keeps it there: two calls under way at a time and two disturbances in one run, of six kinds with a budget of
+    /// one each.
+    pub const DEFAULT: Self = Self {
+        name: "default",
+        tokens: 2,
+        ticks: 4,
+        variety: Variety::Many,
+        under_way: 2,
+        disturbances: [1; 6],
+        disturbances_in_all: 2,
+    };
+
+    /// For the night: 8.5 million states and 110 million steps.
+    pub const LARGE: Self = Self {
+        name: "large",
+        tokens: 2,
+        ticks: 6,
+        variety: Variety::Many,
+        under_way: 3,
+        disturbances: [2, 1, 1, 1, 2, 1],
+        disturbances_in_all: 4,
+    };
+
+    /// The presets, the smallest first.
+    pub const PRESETS: [Self; 3] = [Self::SMALL, Self::DEFAULT, Self::LARGE];
+
+    /// The preset of this name.
+    ///
+    /// # Errors
+    ///
+    /// An unknown name; the message lists the names that there are.
+    pub fn preset(name: &str) -> Result<Self, BoundsError> {
+        Self::PRESETS
+            .into_iter()
+            .find(|preset| preset.name == name)
+            .ok_or_else(|| BoundsError::UnknownPreset {
+                name: name.to_owned(),
+                known: Self::PRESETS.map(|preset| preset.name).to_vec(),
+            })
+    }
+
+    /// Says whether every number is within its range.
+    ///
+    /// # Errors
+    ///
+    /// The first number that is out of its range, with the range.
+    pub fn validate(&self) -> Result<(), BoundsError> {
+        let numbers = [
+            ("tokens", self.tokens, 1, 2),
+            ("ticks", self.ticks, 0, 8),
+            ("under_way", self.under_way, 1, 4),
+            ("disturbances_in_all", self.disturbances_in_all, 0, 15),
+        ];
+        let budgets =
+            Disturbance::ALL.map(|kind| (kind.name(), self.disturbances[kind as usize], 0, 3));
+        within(numbers.into_iter().chain(budgets))
+    }
+
+    /// The budgets at the start of a run.
+    pub const fn budgets(&self) -> Budgets {
+        Budgets {
+            each: self.disturbances,
+            total: self.disturbances_in_all,
+        }
+    }
+}

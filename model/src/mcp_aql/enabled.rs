@@ -1,0 +1,372 @@
+//! Which actions are enabled in a state.
+//!
+//! The one thing to know: what cannot matter is not offered. Of equal calls one stands for all; what changes nothing is
+//! offered in a quiet moment, as it depends neither on the calls under way nor on what is still to be performed; a clock
+//! is off only where that tells; and time stands still once no token waits for it.
+
+use super::McpAql;
+use super::action::{Action, Fault};
+use super::bounds::{Disturbance, Variety};
+use super::message::{Call, Carried, Network};
+use super::rules::Guard;
+use super::state::{Phase, State, Token};
+use super::words::{
+    Danger, Lifetime, Oracle, Purpose, Request, Scope, SessionName, Slot, Store, Trigger, Which,
+};
+
+impl McpAql {
+    /// Adds every enabled action, in an order that depends on the state alone.
+    pub fn enabled(&self, state: &State, actions: &mut Vec<Action>) {
+        if state.setup.is_none() {
+            self.setups(actions);
+            return;
+        }
+        arrivals(state, actions);
+        self.clients(state, actions);
+        for slot in state
+            .slots_where(|token| token.to_run > 0)
+            .into_iter()
+            .flatten()
+        {
+            actions.push(Action::CarryOut { slot });
+        }
+        if state.clock < self.bounds.ticks && waits_for_time(state) {
+            actions.push(Action::Tick);
+        }
+        revocations(state, actions);
+        self.store(state, actions);
+        if is_quiet(state) {
+            self.idle_calls(state, actions);
+        }
+    }
+
+    /// Whether another token fits into the bounds.
+    pub(super) fn can_ask(&self, state: &State) -> bool {
+        state
+            .free_slot()
+            .is_some_and(|slot| slot.index() < usize::from(self.bounds.tokens))
+    }
+
+    /// How the operator may configure the gatekeeper. What is out of range is refused whatever the rest.
+    fn setups(&self, actions: &mut Vec<Action>) {
+        let modes = Oracle::ALL
+            .into_iter()
+            .filter(|&oracle| self.reading.oracle.allows(oracle));
+        for (nth, oracle) in modes.enumerate() {
+            for tolerance in 0..=1 {
+                actions.push(Action::SetUp { tolerance, oracle });
+            }
+            if nth == 0 {
+                let tolerance = 2;
+                actions.push(Action::SetUp { tolerance, oracle });
+            }
+        }
+    }
+
+    /// Clients ask for tokens and use them; attackers guess.
+    fn clients(&self, state: &State, actions: &mut Vec<Action>) {
+        if let Some(slot) = state.free_slot()
+            && self.can_ask(state)
+        {
+            let offer = |request| actions.push(Action::Request(request));
+            match slot {
+                Slot::First => self.first_requests().for_each(offer),
+                Slot::Second => second_requests().into_iter().for_each(offer),
+            }
+        }
+        if state.network.len() >= usize::from(self.bounds.under_way) {
+            return;
+        }
+        for slot in state.slots_where(|_| true).into_iter().flatten() {
+            sends(state, slot, actions);
+        }
+        if state.budgets.affords(Disturbance::Guess) {
+            actions.push(Action::Guess);
+        }
+    }
+
+    /// What the first token is asked for.
+    fn first_requests(&self) -> impl Iterator<Item = Request> + use<> {
+        let few = [
+            Request {
+                scope: Scope {
+                    session: Some(SessionName::A),
+                    ..Scope::PLAIN
+                },
+                ..PLAIN
+            },
+            Request {
+                scope: Scope {
+                    session: Some(SessionName::A),
+                    ..Scope::PLAIN
+                },
+                max_uses: 2,
+                ..PLAIN
+            },
+            Request {
+                scope: Scope {
+                    purpose: Purpose::QuotaContinue,
+                    ..Scope::PLAIN
+                },
+                danger: Danger::Safe,
+                ..PLAIN
+            },
+        ];
+        let many = [
+            Request {
+                danger: Danger::Forbidden,
+                ..PLAIN
+            },
+            Request {
+                lifetime: Lifetime::Ticks(PLAIN.longest_lifetime()),
+                ..PLAIN
+            },
+        ];
+        let more = match self.bounds.variety {
+            Variety::Few => 0,
+            Variety::Many => many.len(),
+        };
+        few.into_iter().chain(many.into_iter().take(more))
+    }
+
+    /// The store forgets what is dead, and everything in a crash if it is in memory.
+    fn store(&self, state: &State, actions: &mut Vec<Action>) {
+        let early = !self.rules.has(Guard::PurgesEarly);
+        let purgeable = |token: &Token| {
+            let past = is_past(state, token) || early && token.is_past(state.now(0), 0);
+            is_held(token) && past
+        };
+        for slot in state.slots_where(purgeable).into_iter().flatten() {
+            actions.push(Action::Purge { slot });
+        }
+        if state.budgets.affords(Disturbance::Restart) && state.slots_where(is_held) != [None; 2] {
+            for store in Store::ALL {
+                actions.push(Action::Restart(store));
+            }
+        }
+    }
+
+    /// Calls that change nothing: queries, what is refused, what needs no token, and revocations of what is not live.
+    fn idle_calls(&self, state: &State, actions: &mut Vec<Action>) {
+        for slot in state.slots_where(|_| true).into_iter().flatten() {
+            let carried = Carried::Token(slot);
+            actions.push(Action::AskStatus(carried));
+            if !is_live(state, state.token(slot)) {
+                actions.push(Action::Revoke(carried));
+            }
+        }
+        actions.push(Action::AskStatus(Carried::Guessed));
+        actions.push(Action::Revoke(Carried::Guessed));
+        let safe = Request {
+            danger: Danger::Safe,
+            ..PLAIN
+        };
+        actions.push(Action::Request(safe));
+        if self.can_ask(state) {
+            actions.extend(refused_requests().map(Action::Request));
+        }
+    }
+}
+
+/// A request without peculiarities.
+const PLAIN: Request = Request {
+    scope: Scope::PLAIN,
+    danger: Danger::Destructive,
+    max_uses: 1,
+    lifetime: Lifetime::Default,
+};
+
+/// What the second token is asked for: another operation on another adapter, and several uses in the other session.
+fn second_requests() -> [Request; 2] {
+    let elsewhere = Scope {
+        operation: Which::Second,
+        adapter: Which::Second,
+        ..Scope::PLAIN
+    };
+    let in_session = Scope {
+        session: Some(SessionName::B),
+        ..Scope::PLAIN
+    };
+    [
+        Request {
+            scope: elsewhere,
+            ..PLAIN
+        },
+        Request {
+            scope: in_session,
+            max_uses: 2,
+            ..PLAIN
+        },
+    ]
+}
+
+/// Requests that are refused: no lifetime, one beyond the longest of each context, several uses outside of any session.
+fn refused_requests() -> impl Iterator<Item = Request> {
+    let quota = Request {
+        scope: Scope {
+            purpose: Purpose::QuotaContinue,
+            ..Scope::PLAIN
+        },
+        danger: Danger::Safe,
+        ..PLAIN
+    };
+    let forbidden = Request {
+        danger: Danger::Forbidden,
+        ..PLAIN
+    };
+    let too_long = [PLAIN, forbidden, quota].map(|request| Request {
+        lifetime: Lifetime::Ticks(request.longest_lifetime() + 1),
+        ..request
+    });
+    let none = Request {
+        lifetime: Lifetime::Ticks(0),
+        ..PLAIN
+    };
+    let loose = Request {
+        max_uses: 2,
+        ..PLAIN
+    };
+    too_long.into_iter().chain([none, loose])
+}
+
+/// Calls arrive, at a node whose clock is right or, where that tells, off.
+fn arrivals(state: &State, actions: &mut Vec<Action>) {
+    for (place, index) in (0..state.network.len()).zip(0..) {
+        if !state.network.is_first_of_its_like(place) {
+            continue;
+        }
+        actions.push(Action::Deliver { index, skew: 0 });
+        if let Some(call) = state.network.get(place)
+            && state.budgets.affords(Disturbance::Skew)
+        {
+            telling_skews(state, call, |skew| {
+                actions.push(Action::Deliver { index, skew });
+            });
+        }
+    }
+    for (place, index) in (0..state.validated.len()).zip(0..) {
+        if state.validated.is_first_of_its_like(place) {
+            actions.push(Action::Redeem { index });
+        }
+    }
+}
+
+/// Live tokens are revoked, by hand or by what happens.
+fn revocations(state: &State, actions: &mut Vec<Action>) {
+    let live = state.slots_where(|token| is_live(state, token));
+    if !state.budgets.affords(Disturbance::Revoke) || live == [None; 2] {
+        return;
+    }
+    for slot in live.into_iter().flatten() {
+        actions.push(Action::Revoke(Carried::Token(slot)));
+    }
+    for session in SessionName::ALL {
+        actions.push(Action::Trigger(Trigger::SessionEnd(session)));
+        actions.push(Action::Trigger(Trigger::Logout(Some(session))));
+    }
+    for adapter in Which::ALL {
+        actions.push(Action::Trigger(Trigger::Configuration(adapter)));
+    }
+    actions.push(Action::Trigger(Trigger::Logout(None)));
+    actions.push(Action::Trigger(Trigger::Security));
+}
+
+/// What clients send with a token: honest calls, retries, and calls with a fault as long as it is live.
+fn sends(state: &State, slot: Slot, actions: &mut Vec<Action>) {
+    let token = state.token(slot);
+    let honest = token.sent < token.max_uses || state.budgets.affords(Disturbance::Retry);
+    if honest {
+        let fault = Fault::None;
+        actions.push(Action::Send { slot, fault });
+    }
+    if is_live(state, token) && state.budgets.affords(Disturbance::Tamper) {
+        for fault in Fault::ALL {
+            let told = match fault {
+                Fault::None => false,
+                Fault::Session => token.scope.session.is_some(),
+                Fault::Purpose
+                | Fault::Operation
+                | Fault::Parameters
+                | Fault::Adapter
+                | Fault::Everything
+                | Fault::Ungated => true,
+            };
+            if told {
+                actions.push(Action::Send { slot, fault });
+            }
+        }
+    }
+}
+
+/// How far a clock may be off so that it tells: the call then comes at the last moment of its token, or one tick later. A
+/// token whose time is over is not brought back by a clock that is behind.
+fn telling_skews(state: &State, call: Call, mut tells: impl FnMut(i8)) {
+    let Carried::Token(slot) = call.token else {
+        return;
+    };
+    let token = state.token(slot);
+    if !call.gated || !is_timed(token) {
+        return;
+    }
+    if is_over(state, token) {
+        tells(-1);
+        return;
+    }
+    let last = token.expires + state.tolerance();
+    let farthest = farthest_skew(state);
+    for skew in (-farthest..=farthest).filter(|&skew| state.now(skew) != state.now(0)) {
+        if (last..=last + 1).contains(&state.now(skew)) {
+            tells(skew);
+        }
+    }
+}
+
+/// Clocks are off by up to the tolerance, and by a tick more.
+fn farthest_skew(state: &State) -> i8 {
+    state.tolerance().cast_signed() + 1
+}
+
+/// Whether expiry and tolerance have passed.
+pub(super) fn is_past(state: &State, token: &Token) -> bool {
+    token.is_past(state.now(0), state.tolerance())
+}
+
+/// Whether the gatekeeper holds it.
+pub(super) fn is_held(token: &Token) -> bool {
+    match token.phase {
+        Phase::Live | Phase::Consumed | Phase::Revoked => true,
+        Phase::Unissued | Phase::Lost => false,
+    }
+}
+
+/// Whether it can still admit a call.
+pub(super) fn is_live(state: &State, token: &Token) -> bool {
+    token.phase == Phase::Live && !is_past(state, token)
+}
+
+/// Whether a call with it is answered otherwise before and after its time.
+pub(super) fn is_timed(token: &Token) -> bool {
+    matches!(token.phase, Phase::Live | Phase::Consumed)
+}
+
+/// Whether it can never be valid again: its time is over even at a node whose clock is behind.
+pub(super) fn is_over(state: &State, token: &Token) -> bool {
+    let behind = if state.budgets.affords(Disturbance::Skew) {
+        farthest_skew(state)
+    } else {
+        0
+    };
+    token.is_past(state.now(-behind), state.tolerance())
+}
+
+/// Whether any token waits for time to pass.
+fn waits_for_time(state: &State) -> bool {
+    state.slots_where(|token| is_timed(token) && !is_past(state, token)) != [None; 2]
+}
+
+/// Whether nothing is under way and nothing is still to be performed.
+fn is_quiet(state: &State) -> bool {
+    state.network.is_empty()
+        && state.validated == Network::default()
+        && state.slots_where(|token| token.to_run > 0) == [None; 2]
+}

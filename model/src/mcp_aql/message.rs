@@ -1,0 +1,87 @@
+//! A call with a token, under way.
+
+use crate::network::Coded;
+
+use super::words::{Scope, Slot};
+
+/// The token that a call or a query carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Carried {
+    /// The token in this slot.
+    Token(Slot),
+    /// A token that was never issued, or no token at all by its form.
+    Guessed,
+}
+
+/// A call with a token. The message is what the client says; the danger level is what the adapter knows of the operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Call {
+    /// `confirmation_token`
+    pub token: Carried,
+    /// Purpose, operation, critical parameters, adapter and the session that it names.
+    pub scope: Scope,
+    /// Whether it needs a token at all.
+    pub gated: bool,
+}
+
+impl Coded for Call {
+    fn code(self) -> u16 {
+        let token = match self.token {
+            Carried::Token(slot) => slot as u16,
+            Carried::Guessed => 2,
+        };
+        1 << 9 | token << 7 | u16::from(self.gated) << 6 | self.scope.code()
+    }
+
+    fn from_code(code: u16) -> Self {
+        Self {
+            token: match (code >> 7) & 3 {
+                0 => Carried::Token(Slot::First),
+                1 => Carried::Token(Slot::Second),
+                _ => Carried::Guessed,
+            },
+            gated: (code >> 6) & 1 == 1,
+            scope: Scope::from_code(code & 63),
+        }
+    }
+}
+
+/// The calls under way.
+pub type Network = crate::network::Network<Call>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp_aql::words::{Purpose, SessionName, Which};
+
+    #[test]
+    fn every_call_is_the_one_of_its_code_and_no_other() {
+        let mut codes = std::collections::BTreeSet::new();
+        let tokens = [
+            Carried::Token(Slot::First),
+            Carried::Token(Slot::Second),
+            Carried::Guessed,
+        ];
+        for token in tokens {
+            for session in [None, Some(SessionName::A), Some(SessionName::B)] {
+                for bits in 0..32 {
+                    let scope = Scope {
+                        purpose: Purpose::ALL[bits & 1],
+                        operation: Which::ALL[bits >> 1 & 1],
+                        parameters: Which::ALL[bits >> 2 & 1],
+                        adapter: Which::ALL[bits >> 3 & 1],
+                        session,
+                    };
+                    let call = Call {
+                        token,
+                        scope,
+                        gated: bits >> 4 == 1,
+                    };
+                    assert_eq!(Call::from_code(call.code()), call);
+                    assert!(codes.insert(call.code()));
+                }
+            }
+        }
+        assert!(!codes.contains(&0));
+    }
+}

@@ -1,0 +1,154 @@
+//! The quotient: data that can no longer matter leaves the state.
+//!
+//! The one thing to know: [`McpAql::quotient_of`] maps a state to one like it, in which everything that no later step can
+//! tell apart has the same value. It is written for the specification, every rule in force and the default reading; a test
+//! walks the literal graph and shows that it is a bisimulation there.
+
+use super::McpAql;
+use super::action::Fault;
+use super::bounds::Disturbance;
+use super::enabled::{is_held, is_live, is_over, is_timed};
+use super::message::{Call, Carried, Network};
+use super::state::{Fate, Phase, State, Token};
+use super::step::faulty;
+use super::words::{Scope, Slot};
+
+/// The time that stands for any at which no token waits for time any more: past the life of a token that expires at 0.
+const LATE: u8 = 8;
+
+impl McpAql {
+    /// The state that stands for all that no later step can tell from this one.
+    #[must_use]
+    pub fn quotient_of(&self, state: &State) -> State {
+        let mut q = *state;
+        for slot in Slot::ALL {
+            q.tokens[slot.index()] = token(state, slot);
+        }
+        q.network = network(&q);
+        self.forget_budgets(&mut q);
+        self.forget_time(&mut q);
+        q
+    }
+
+    /// What can still be spent, and therefore matters.
+    fn forget_budgets(&self, q: &mut State) {
+        let can_ask = self.can_ask(q);
+        let any = |holds: fn(&State, &Token) -> bool| {
+            can_ask || q.slots_where(|token| holds(q, token)) != [None; 2]
+        };
+        let possible = Disturbance::ALL.map(|kind| match kind {
+            Disturbance::Retry | Disturbance::Guess => true,
+            Disturbance::Tamper | Disturbance::Revoke => any(is_live),
+            Disturbance::Skew => any(|_, token| is_timed(token)),
+            Disturbance::Restart => any(|_, token| is_held(token)),
+        });
+        for (left, possible) in q.budgets.each.iter_mut().zip(possible) {
+            if !possible {
+                *left = 0;
+            }
+        }
+        if q.budgets.total == 0 {
+            q.budgets.each = [0; 6];
+        }
+        q.budgets.total = q.budgets.total.min(q.budgets.each.iter().sum());
+    }
+
+    /// The greatest time that was told matters only if it is ahead, or if a clock can still be behind; and no time matters
+    /// once no token waits for it, now or later.
+    fn forget_time(&self, q: &mut State) {
+        let over = |token: &Token| token.phase == Phase::Lost || is_over(q, token);
+        if !self.can_ask(q) && Slot::ALL.into_iter().all(|slot| over(q.token(slot))) {
+            q.clock = LATE;
+            q.latest = LATE;
+        } else if !q.budgets.affords(Disturbance::Skew) {
+            q.latest = q.now(0);
+        }
+    }
+}
+
+/// What still matters of a token.
+fn token(state: &State, slot: Slot) -> Token {
+    let full = *state.token(slot);
+    // Of the calls that its client can still make, how many; of what was admitted, what the host has not performed.
+    let spent = Token {
+        phase: full.phase,
+        max_uses: 2,
+        uses: 2,
+        expires: full.expires,
+        to_run: full.to_run,
+        sent: 2 - full.max_uses.saturating_sub(full.sent),
+        redemptions: 2,
+        runs: 2 - full.to_run,
+        ..Token::UNISSUED
+    };
+    match full.phase {
+        Phase::Unissued => full,
+        Phase::Lost => Token {
+            expires: 0,
+            fate: Fate::Lost,
+            ..spent
+        },
+        // Revoked, and perhaps purged: its scope matters no more, its time only until it may be forgotten.
+        Phase::Revoked => Token {
+            expires: if is_over(state, &full) {
+                0
+            } else {
+                full.expires
+            },
+            fate: Fate::Revoked,
+            ..spent
+        },
+        // Expired, whether used or not, and perhaps purged.
+        Phase::Live | Phase::Consumed if is_over(state, &full) => Token {
+            phase: Phase::Consumed,
+            expires: 0,
+            ..spent
+        },
+        Phase::Consumed => spent,
+        Phase::Live => Token {
+            purged: false,
+            runs: full.uses - full.to_run,
+            redemptions: full.uses,
+            ..full
+        },
+    }
+}
+
+/// The calls, each as the one that stands for all that come to the same.
+fn network(q: &State) -> Network {
+    let mut network = Network::default();
+    for call in q.network.messages() {
+        network.add(canonical(q, call));
+    }
+    network
+}
+
+/// The call that stands for all that come to the same: the one with its first fault alone, if its token is live; any
+/// scope, if it is not, for then the scope is never looked at.
+fn canonical(q: &State, call: Call) -> Call {
+    let Carried::Token(slot) = call.token else {
+        return call;
+    };
+    let token = q.token(slot);
+    let bound = token.scope;
+    let faults = [
+        (call.scope.purpose != bound.purpose, Fault::Purpose),
+        (call.scope.operation != bound.operation, Fault::Operation),
+        (call.scope.parameters != bound.parameters, Fault::Parameters),
+        (call.scope.adapter != bound.adapter, Fault::Adapter),
+        (call.scope.session != bound.session, Fault::Session),
+    ];
+    let first = faults.iter().find(|(found, _)| *found);
+    let scope = if !call.gated {
+        bound
+    } else if token.phase == Phase::Live {
+        let elsewhere = |fault: Fault| fault != Fault::Session || bound.session.is_some();
+        first
+            .map(|&(_, fault)| fault)
+            .filter(|&fault| elsewhere(fault))
+            .map_or(bound, |fault| faulty(bound, fault))
+    } else {
+        Scope::PLAIN
+    };
+    Call { scope, ..call }
+}

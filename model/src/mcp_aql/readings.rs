@@ -1,0 +1,245 @@
+//! The places where the text can be taken in more than one way, each as a named choice.
+
+use crate::readings::{self, Choice};
+
+use super::rules::{Check, Code};
+use super::words::Oracle;
+
+/// In which order a token is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckOrder {
+    /// As the table of 4.1 lists the checks.
+    Table,
+    /// As the sample of 4.3 makes them: the scope before expiry and use.
+    Sample,
+}
+
+impl CheckOrder {
+    /// The checks in this order.
+    pub const fn checks(self) -> &'static [Check; 9] {
+        match self {
+            Self::Table => &Check::TABLE,
+            Self::Sample => &Check::SAMPLE,
+        }
+    }
+}
+
+/// Which answers to a failure the operator can choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OracleModes {
+    /// Both.
+    Configured,
+    /// A code for every check, to the letter of 4.1.
+    Codes,
+    /// The same for all, to the letter of 6.3.
+    Uniform,
+}
+
+impl OracleModes {
+    /// Whether the operator can choose this mode.
+    pub const fn allows(self, oracle: Oracle) -> bool {
+        match self {
+            Self::Configured => true,
+            Self::Codes => matches!(oracle, Oracle::Codes),
+            Self::Uniform => matches!(oracle, Oracle::Uniform),
+        }
+    }
+}
+
+/// Where a token may have several uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MultiUse {
+    /// In a session that the call names.
+    InSession,
+    /// Anywhere: batches too (AQL-5.2-3).
+    Anywhere,
+}
+
+/// Which tokens are bound to the session that the call names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionBinding {
+    /// Those with several uses.
+    MultiUse,
+    /// All.
+    Always,
+}
+
+/// How a token is answered that can never be valid again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PurgeCode {
+    /// As remembered or as unknown: the store may have forgotten it or not.
+    Either,
+    /// As remembered until it is purged, and as unknown from then on.
+    Unknown,
+    /// As remembered for ever.
+    Remembered,
+}
+
+/// One choice for every place that can be taken in more than one way. The default is the specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// `check-order`
+    pub check_order: CheckOrder,
+    /// `oracle`
+    pub oracle: OracleModes,
+    /// `multi-use`
+    pub multi_use: MultiUse,
+    /// `session-binding`
+    pub session_binding: SessionBinding,
+    /// `purge-code`
+    pub purge_code: PurgeCode,
+    /// `revoked-code`: the code of a token that was revoked.
+    pub revoked_code: Code,
+}
+
+impl Reading {
+    /// The reading that binds model and executor alike.
+    pub const SPECIFICATION: Self = Self {
+        check_order: CheckOrder::Table,
+        oracle: OracleModes::Configured,
+        multi_use: MultiUse::InSession,
+        session_binding: SessionBinding::MultiUse,
+        purge_code: PurgeCode::Either,
+        revoked_code: Code::Invalid,
+    };
+
+    /// Takes one place in the way that `name=value` says.
+    ///
+    /// # Errors
+    ///
+    /// No equals sign, an unknown name, or a value that the place does not have; the message lists what there is.
+    pub fn choose(&mut self, assignment: &str) -> Result<(), ReadingError> {
+        readings::choose(&PLACES, self, assignment)
+    }
+
+    /// The specification with one place taken as `name=value` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reading::choose`].
+    pub fn parse(assignment: &str) -> Result<Self, ReadingError> {
+        let mut reading = Self::SPECIFICATION;
+        reading.choose(assignment)?;
+        Ok(reading)
+    }
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self::SPECIFICATION
+    }
+}
+
+/// A place that can be taken in more than one way.
+pub type Place = readings::Place<Reading>;
+
+/// An assignment that chooses nothing.
+pub type ReadingError = readings::ReadingError<Reading>;
+
+/// Every place, with its choices.
+pub static PLACES: [Place; 6] = [
+    Place {
+        name: "check-order",
+        clauses: &["AQL-4.1-1", "AQL-4.3-1"],
+        question: "A token has two faults: which of the checks comes first and gives the code?",
+        choices: &[
+            Choice {
+                value: "table",
+                set: |reading| reading.check_order = CheckOrder::Table,
+            },
+            Choice {
+                value: "sample",
+                set: |reading| reading.check_order = CheckOrder::Sample,
+            },
+        ],
+        why: "The table is the rule, the sample an example; a dead token then tells nothing of its scope.",
+    },
+    Place {
+        name: "oracle",
+        clauses: &["AQL-4.1-1", "AQL-6.3-2", "AQL-7.1-2"],
+        question: "May the client tell by the code which check failed?",
+        choices: &[
+            Choice {
+                value: "configured",
+                set: |reading| reading.oracle = OracleModes::Configured,
+            },
+            Choice {
+                value: "codes",
+                set: |reading| reading.oracle = OracleModes::Codes,
+            },
+            Choice {
+                value: "uniform",
+                set: |reading| reading.oracle = OracleModes::Uniform,
+            },
+        ],
+        why: "4.1 and 7.1 give each check its code, 6.3 advises against it: the operator chooses.",
+    },
+    Place {
+        name: "multi-use",
+        clauses: &["AQL-5.2-3", "AQL-5.4-1"],
+        question: "May a token that is bound to no session have several uses?",
+        choices: &[
+            Choice {
+                value: "in-session",
+                set: |reading| reading.multi_use = MultiUse::InSession,
+            },
+            Choice {
+                value: "anywhere",
+                set: |reading| reading.multi_use = MultiUse::Anywhere,
+            },
+        ],
+        why: "5.4 gives max_uses to session-scoped tokens alone, and a token for all sessions could be replayed in any.",
+    },
+    Place {
+        name: "session-binding",
+        clauses: &["AQL-5.4-1", "AQL-6.1-2"],
+        question: "A call names a session and asks for one use: is its token bound to the session?",
+        choices: &[
+            Choice {
+                value: "multi-use",
+                set: |reading| reading.session_binding = SessionBinding::MultiUse,
+            },
+            Choice {
+                value: "always",
+                set: |reading| reading.session_binding = SessionBinding::Always,
+            },
+        ],
+        why: "Session scope is an option of its own; a single use is protected by being single.",
+    },
+    Place {
+        name: "purge-code",
+        clauses: &["AQL-4.1-1", "AQL-4.1-2", "AQL-5.5-2"],
+        question: "A token has expired and may have been purged: which code does it get?",
+        choices: &[
+            Choice {
+                value: "either",
+                set: |reading| reading.purge_code = PurgeCode::Either,
+            },
+            Choice {
+                value: "unknown",
+                set: |reading| reading.purge_code = PurgeCode::Unknown,
+            },
+            Choice {
+                value: "remembered",
+                set: |reading| reading.purge_code = PurgeCode::Remembered,
+            },
+        ],
+        why: "The text leaves open when within the hour a token is purged.",
+    },
+    Place {
+        name: "revoked-code",
+        clauses: &["AQL-5.3-1", "AQL-7.1-2"],
+        question: "Which code does a revoked token get?",
+        choices: &[
+            Choice {
+                value: "invalid",
+                set: |reading| reading.revoked_code = Code::Invalid,
+            },
+            Choice {
+                value: "already-used",
+                set: |reading| reading.revoked_code = Code::AlreadyUsed,
+            },
+        ],
+        why: "The table has no row for it; a token that was revoked is no more than one that never was.",
+    },
+];

@@ -1,0 +1,302 @@
+//! One state of the model: the gatekeeper, the world around it, and what the judge has to remember.
+//!
+//! The one thing to know: `fate` and `redemptions` are what the text makes of a token, `phase` and `uses` what the
+//! gatekeeper makes of it. In the specification the two agree; where a rule is left out they may not, and that shows.
+
+use std::hash::{Hash, Hasher};
+
+use super::bounds::Budgets;
+use super::message::Network;
+use super::words::{Oracle, Scope, Slot};
+
+/// How the operator has configured both adapters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Setup {
+    /// `clock_skew_tolerance_seconds`, in ticks.
+    pub tolerance: u8,
+    /// `oracle`
+    pub oracle: Oracle,
+}
+
+/// Where a token stands with the gatekeeper. Whether it has expired is a matter of its time, not of its phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Not issued yet.
+    Unissued,
+    /// Issued, neither used up nor revoked.
+    Live,
+    /// All its uses are spent.
+    Consumed,
+    /// Revoked, by hand or by a trigger.
+    Revoked,
+    /// Gone with a store that did not outlast the process: unknown.
+    Lost,
+}
+
+/// What the text makes of a token; the judge's own account, which no rule and no reading touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// Not issued, or issued and not withdrawn.
+    Open,
+    /// Revoked by hand, by a logout, a configuration or a security event.
+    Revoked,
+    /// Revoked by the end of its session.
+    SessionOver,
+    /// Gone with its store.
+    Lost,
+}
+
+/// The expiry of a token that never expires (against AQL-1.2-2).
+pub const ETERNAL: u8 = 15;
+
+/// A token. Times are in ticks since the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Where it stands with the gatekeeper.
+    pub phase: Phase,
+    /// Whether the store has forgotten it, because it can never be valid again.
+    pub purged: bool,
+    /// What it is bound to; the session only if it is bound to one.
+    pub scope: Scope,
+    /// `max_uses`
+    pub max_uses: u8,
+    /// `use_count`, up to 3.
+    pub uses: u8,
+    /// `expires_at`; [`ETERNAL`] for never.
+    pub expires: u8,
+    /// How many of its operations the host has still to perform, up to 3.
+    pub to_run: u8,
+    /// How often its client has sent an honest call with it, up to `max_uses`.
+    pub sent: u8,
+    /// What the text makes of it (kept by the judge).
+    pub fate: Fate,
+    /// How many calls it has admitted, up to 3 (kept by the judge).
+    pub redemptions: u8,
+    /// How many operations the host has performed on it, up to 3 (kept by the judge).
+    pub runs: u8,
+}
+
+impl Token {
+    /// A slot that is not filled.
+    pub const UNISSUED: Self = Self {
+        phase: Phase::Unissued,
+        purged: false,
+        scope: Scope::PLAIN,
+        max_uses: 1,
+        uses: 0,
+        expires: 0,
+        to_run: 0,
+        sent: 0,
+        fate: Fate::Open,
+        redemptions: 0,
+        runs: 0,
+    };
+
+    /// Whether its slot is filled.
+    pub const fn is_issued(&self) -> bool {
+        !matches!(self.phase, Phase::Unissued)
+    }
+
+    /// AQL-5.1-7: whether expiry and tolerance have passed; at their sum they have not.
+    pub const fn is_past(&self, now: u8, tolerance: u8) -> bool {
+        self.expires != ETERNAL && now > self.expires + tolerance
+    }
+
+    /// How many uses are left.
+    pub const fn uses_left(&self) -> u8 {
+        self.max_uses.saturating_sub(self.uses)
+    }
+
+    /// Everything in 31 bits.
+    fn word(&self) -> u64 {
+        let fields = [
+            (self.phase as u64, 3),
+            (u64::from(self.purged), 1),
+            (u64::from(self.scope.code()), 6),
+            (u64::from(self.max_uses), 2),
+            (u64::from(self.uses), 2),
+            (u64::from(self.expires), 4),
+            (u64::from(self.to_run), 2),
+            (u64::from(self.sent), 2),
+            (self.fate as u64, 2),
+            (u64::from(self.redemptions), 2),
+            (u64::from(self.runs), 2),
+        ];
+        fields
+            .iter()
+            .fold(0, |word, &(value, bits)| word << bits | value)
+    }
+}
+
+/// One state of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// How the gatekeeper is configured; nothing before the first step.
+    pub setup: Option<Setup>,
+    /// The time, in ticks since the start.
+    pub clock: u8,
+    /// The greatest time that a call has told the gatekeeper.
+    pub latest: u8,
+    /// The tokens, by [`Slot::index`].
+    pub tokens: [Token; 2],
+    /// The calls under way.
+    pub network: Network,
+    /// The calls that were validated and not redeemed. Only where a rule is left out are there any.
+    pub validated: Network,
+    /// How often each disturbance can still happen.
+    pub budgets: Budgets,
+    /// The invariants that were broken on the way here, one bit each; none ever is mended.
+    pub broken: u64,
+}
+
+impl State {
+    /// Nothing configured, nothing issued, nothing under way.
+    pub fn start(budgets: Budgets) -> Self {
+        Self {
+            setup: None,
+            clock: 0,
+            latest: 0,
+            tokens: [Token::UNISSUED; 2],
+            network: Network::default(),
+            validated: Network::default(),
+            budgets,
+            broken: 0,
+        }
+    }
+
+    /// The token in a slot.
+    pub const fn token(&self, slot: Slot) -> &Token {
+        &self.tokens[slot.index()]
+    }
+
+    /// The slot that the next token fills.
+    pub fn free_slot(&self) -> Option<Slot> {
+        Slot::ALL
+            .into_iter()
+            .find(|&slot| !self.token(slot).is_issued())
+    }
+
+    /// The slots of the issued tokens for which the condition holds, in order.
+    pub fn slots_where(&self, holds: impl Fn(&Token) -> bool) -> [Option<Slot>; 2] {
+        Slot::ALL.map(|slot| {
+            let token = self.token(slot);
+            (token.is_issued() && holds(token)).then_some(slot)
+        })
+    }
+
+    /// The configured tolerance, in ticks; 0 before anything is configured.
+    pub fn tolerance(&self) -> u8 {
+        self.setup.map_or(0, |setup| setup.tolerance)
+    }
+
+    /// Whether failures are answered alike.
+    pub fn is_uniform(&self) -> bool {
+        self.setup
+            .is_some_and(|setup| setup.oracle == Oracle::Uniform)
+    }
+
+    /// The time that the gatekeeper goes by in a call at a node whose clock is off by so much: it never goes back.
+    pub fn now(&self, skew: i8) -> u8 {
+        self.clock.saturating_add_signed(skew).max(self.latest)
+    }
+
+    /// What the gatekeeper knows, apart from what the world and the judge keep.
+    pub fn gatekeeper(&self) -> Gatekeeper {
+        Gatekeeper {
+            latest: self.latest,
+            tokens: self.tokens.map(|token| {
+                token.is_issued().then_some(GatekeeperToken {
+                    phase: token.phase,
+                    purged: token.purged,
+                    scope: token.scope,
+                    max_uses: token.max_uses,
+                    uses: token.uses,
+                    expires: token.expires,
+                })
+            }),
+        }
+    }
+
+    /// This state with another gatekeeper in it: the world and the judge's account stay as they are.
+    ///
+    /// An executor agrees with a model state `s` when the quotient of `s.with_gatekeeper(executor's)` is the quotient of
+    /// `s`. A token that the executor has purged is to be told as the model has it, with `purged` set.
+    #[must_use]
+    pub fn with_gatekeeper(&self, gatekeeper: &Gatekeeper) -> Self {
+        let mut state = *self;
+        state.latest = gatekeeper.latest;
+        for (place, found) in state.tokens.iter_mut().zip(gatekeeper.tokens) {
+            let found = found.unwrap_or(GatekeeperToken::UNISSUED);
+            place.phase = found.phase;
+            place.purged = found.purged;
+            place.scope = found.scope;
+            place.max_uses = found.max_uses;
+            place.uses = found.uses;
+            place.expires = found.expires;
+        }
+        state
+    }
+
+    /// Everything in five words, for hashing: equal words mean equal states.
+    pub fn words(&self) -> [u64; 5] {
+        let setup = self.setup.map_or(0, |setup| {
+            1 + (u64::from(setup.tolerance) << 1 | setup.oracle as u64)
+        });
+        [
+            self.tokens[0].word() << 32 | self.tokens[1].word(),
+            self.network.word(),
+            self.validated.word(),
+            setup << 40
+                | u64::from(self.clock) << 36
+                | u64::from(self.latest) << 32
+                | u64::from(self.budgets.word()),
+            self.broken,
+        ]
+    }
+}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        for word in self.words() {
+            hasher.write_u64(word);
+        }
+    }
+}
+
+/// The gatekeeper's part of a state: what an abstraction function makes of an executor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gatekeeper {
+    /// The greatest time that it was told.
+    pub latest: u8,
+    /// The tokens that it issued, by [`Slot::index`].
+    pub tokens: [Option<GatekeeperToken>; 2],
+}
+
+/// A token as the gatekeeper knows it. Times are in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatekeeperToken {
+    /// Where it stands.
+    pub phase: Phase,
+    /// Whether the store has forgotten it.
+    pub purged: bool,
+    /// What it is bound to.
+    pub scope: Scope,
+    /// `max_uses`
+    pub max_uses: u8,
+    /// `use_count`
+    pub uses: u8,
+    /// `expires_at`, rounded down to whole ticks.
+    pub expires: u8,
+}
+
+impl GatekeeperToken {
+    /// A slot that is not filled.
+    const UNISSUED: Self = Self {
+        phase: Phase::Unissued,
+        purged: false,
+        scope: Scope::PLAIN,
+        max_uses: 1,
+        uses: 0,
+        expires: 0,
+    };
+}

@@ -1,0 +1,538 @@
+//! One step: the state that follows and what may come out.
+//!
+//! The one thing to know: validation and redemption are one step (AQL-5.2-2), and the use is counted before the operation
+//! comes out to be performed. Only where a rule is left out are they two, so that the race between them shows.
+
+use super::McpAql;
+use super::action::{Action, Fault};
+use super::bounds::Disturbance;
+use super::judge;
+use super::message::{Call, Carried, Network};
+use super::output::{Output, Outputs};
+use super::readings::{MultiUse, SessionBinding};
+use super::rules::{Check, Code, Guard, Refusal};
+use super::state::{ETERNAL, Phase, Setup, State, Token};
+use super::validate::Memory;
+use super::words::{Lifetime, Oracle, Request, Scope, SessionName, Slot, Store, Trigger, Which};
+
+/// What an action leads to. What is in no list of outputs is forbidden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The state that follows, not yet quotiented.
+    pub next: State,
+    /// What must come out, in this order.
+    pub required: Outputs,
+    /// What may come out in place of all that: the answer of a gatekeeper that has purged the token already.
+    pub instead: Option<Outputs>,
+    /// For a call that was rejected: the first check that it failed.
+    pub rejected: Option<Check>,
+    /// The witnesses that this step is one of, one bit each, by their place in [`super::properties::WITNESSES`].
+    pub witnessed: u64,
+}
+
+/// A step in the making.
+pub(super) struct Turn<'step> {
+    /// The model that makes it.
+    pub(super) model: &'step McpAql,
+    /// The state before.
+    pub(super) before: &'step State,
+    /// The state so far.
+    pub(super) state: State,
+    /// The time that the gatekeeper goes by.
+    pub(super) now: u8,
+    /// The outputs so far.
+    pub(super) required: Outputs,
+    /// What a gatekeeper that has purged the token puts out.
+    pub(super) instead: Option<Outputs>,
+    /// The check at which a call was rejected.
+    pub(super) rejected: Option<Check>,
+    /// The call that was delivered or redeemed.
+    pub(super) call: Option<Call>,
+}
+
+impl McpAql {
+    /// What the action leads to; nothing if it is not enabled in this state.
+    pub fn step(&self, before: &State, action: Action) -> Option<Step> {
+        let mut turn = Turn {
+            model: self,
+            before,
+            state: *before,
+            now: before.now(0),
+            required: Outputs::none(),
+            instead: None,
+            rejected: None,
+            call: None,
+        };
+        turn.take(action)?;
+        let witnessed = judge::judge(&mut turn, action);
+        Some(Step {
+            next: turn.state,
+            required: turn.required,
+            instead: turn.instead.filter(|other| *other != turn.required),
+            rejected: turn.rejected,
+            witnessed,
+        })
+    }
+
+    /// Whether validation and redemption are two steps.
+    pub(super) fn redeems_apart(&self) -> bool {
+        !self.rules.has(Guard::RedeemsApart) || !self.rules.has(Guard::RedeemsExpired)
+    }
+}
+
+/// The scope of a call that differs in this way from the one that its token was issued for.
+pub(super) fn faulty(scope: Scope, fault: Fault) -> Scope {
+    let elsewhere = match scope.session {
+        None | Some(SessionName::A) => SessionName::B,
+        Some(SessionName::B) => SessionName::A,
+    };
+    match fault {
+        Fault::None | Fault::Ungated => scope,
+        Fault::Purpose => Scope {
+            purpose: scope.purpose.other(),
+            ..scope
+        },
+        Fault::Operation => Scope {
+            operation: scope.operation.other(),
+            ..scope
+        },
+        Fault::Parameters => Scope {
+            parameters: scope.parameters.other(),
+            ..scope
+        },
+        Fault::Adapter => Scope {
+            adapter: scope.adapter.other(),
+            ..scope
+        },
+        Fault::Session => Scope {
+            session: Some(elsewhere),
+            ..scope
+        },
+        Fault::Everything => Scope {
+            purpose: scope.purpose.other(),
+            operation: scope.operation.other(),
+            parameters: scope.parameters.other(),
+            adapter: scope.adapter.other(),
+            session: Some(elsewhere),
+        },
+    }
+}
+
+impl Turn<'_> {
+    /// Takes the step, or finds that it is not enabled. Every call but the first tells the time.
+    fn take(&mut self, action: Action) -> Option<()> {
+        match action {
+            Action::SetUp { tolerance, oracle } => self.set_up(tolerance, oracle),
+            Action::Request(request) => self.told(0)?.request(request),
+            Action::Send { slot, fault } => self.send_with(slot, fault),
+            Action::Guess => self.guess(),
+            Action::Deliver { index, skew } => self.told(skew)?.deliver(usize::from(index)),
+            Action::Redeem { index } => self.told(0)?.redeem(usize::from(index)),
+            Action::CarryOut { slot } => self.carry_out(slot),
+            Action::Revoke(carried) => self.told(0)?.revoke_by_hand(carried),
+            Action::AskStatus(carried) => {
+                self.told(0)?.ask_status(carried);
+                Some(())
+            }
+            Action::Trigger(trigger) => self.told(0)?.trigger(trigger),
+            Action::Tick => self.tick(),
+            Action::Purge { slot } => self.told(0)?.purge(slot),
+            Action::Restart(store) => self.told(0)?.restart(store),
+        }
+    }
+
+    /// The same turn, once the gatekeeper, which is configured, has been told the time by a clock that is off by so much.
+    /// What it was told before is not taken back (AQL-5.1-3).
+    fn told(&mut self, skew: i8) -> Option<&mut Self> {
+        self.before.setup?;
+        if skew != 0 {
+            self.spend(Disturbance::Skew)?;
+        }
+        self.state.latest = self.before.now(skew);
+        self.now = if self.model.rules.has(Guard::TurnsClockBack) {
+            self.state.latest
+        } else {
+            self.before.clock.saturating_add_signed(skew)
+        };
+        Some(self)
+    }
+
+    // What the operator does.
+
+    /// `configure` for both adapters.
+    fn set_up(&mut self, tolerance: u8, oracle: Oracle) -> Option<()> {
+        if self.before.setup.is_some() {
+            return None;
+        }
+        // AQL-5.1-5: 0 to 300 seconds.
+        if tolerance > 1 && self.model.rules.has(Guard::TakesWideTolerance) {
+            self.required.push(Output::Refused(Refusal::WideTolerance));
+            return Some(());
+        }
+        self.state.setup = Some(Setup { tolerance, oracle });
+        for adapter in Which::ALL {
+            self.warn(adapter);
+        }
+        Some(())
+    }
+
+    /// AQL-5.1-6: a tolerance above 60 seconds is warned of; a tick is more.
+    fn warn(&mut self, adapter: Which) {
+        if self.state.tolerance() > 0 && self.model.rules.has(Guard::WidensSilently) {
+            self.required.push(Output::Warned(adapter));
+        }
+    }
+
+    /// Tokens are revoked by what happens: the session ends, the user logs out, the adapter changes, security is at stake.
+    fn trigger(&mut self, trigger: Trigger) -> Option<()> {
+        self.spend(Disturbance::Revoke)?;
+        if let Trigger::Configuration(adapter) = trigger {
+            self.warn(adapter);
+        }
+        let rules = self.model.rules;
+        let heeded = rules.has(match trigger {
+            // AQL-5.4-2
+            Trigger::SessionEnd(_) => Guard::OutlivesSession,
+            // AQL-5.3-2
+            Trigger::Logout(_) => Guard::OutlivesLogout,
+            Trigger::Configuration(_) => Guard::OutlivesConfiguration,
+            Trigger::Security => Guard::OutlivesSecurityEvent,
+        });
+        let concerned = self.state.slots_where(|token| {
+            let concerns = trigger.concerns(token.scope) || !rules.has(Guard::RevokesOthers);
+            heeded && concerns && self.is_live(token)
+        });
+        for slot in concerned.into_iter().flatten() {
+            self.revoke(slot);
+        }
+        Some(())
+    }
+
+    // What the clients and their attackers do.
+
+    /// `call` without a token. The order of the refusals is: lifetime, uses.
+    fn request(&mut self, request: Request) -> Option<()> {
+        if !request.is_gated() {
+            self.required.push(Output::PerformUngated);
+            return Some(());
+        }
+        let slot = self
+            .before
+            .free_slot()
+            .filter(|slot| slot.index() < usize::from(self.model.bounds.tokens))?;
+        // AQL-1.3-1: not executed, but answered with a token.
+        if !self.model.rules.has(Guard::RunsUnconfirmed) {
+            self.required.push(Output::PerformUngated);
+            return Some(());
+        }
+        match self.refusal(&request) {
+            Some(refusal) => self.required.push(Output::Refused(refusal)),
+            None => self.issue(slot, &request),
+        }
+        Some(())
+    }
+
+    /// Why no token is issued for this call, if none is.
+    fn refusal(&self, request: &Request) -> Option<Refusal> {
+        let rules = self.model.rules;
+        let asked = match request.lifetime {
+            Lifetime::Default => request.default_lifetime().max(1),
+            Lifetime::Ticks(ticks) => ticks,
+        };
+        let loose = request.max_uses > 1
+            && request.scope.session.is_none()
+            && self.model.reading.multi_use == MultiUse::InSession;
+        // AQL-5.1-2: no token without an expiry.
+        if asked == 0 && rules.has(Guard::IssuesEternal) {
+            Some(Refusal::NoLifetime)
+        // AQL-5.1-1: no token beyond the longest lifetime.
+        } else if asked > request.longest_lifetime() && rules.has(Guard::OutstretchesLifetime) {
+            Some(Refusal::LongLifetime)
+        // AQL-5.4-1: several uses are for sessions.
+        } else if loose && rules.has(Guard::GrantsLooseMultiUse) {
+            Some(Refusal::LooseMultiUse)
+        } else {
+            None
+        }
+    }
+
+    /// A token is issued, bound to what the call is for (AQL-3.2-1).
+    fn issue(&mut self, slot: Slot, request: &Request) {
+        let bound = match self.model.reading.session_binding {
+            SessionBinding::MultiUse => request.max_uses > 1,
+            SessionBinding::Always => true,
+        };
+        let expires = match request.lifetime {
+            Lifetime::Default => self.now + request.default_lifetime(),
+            Lifetime::Ticks(0) => ETERNAL,
+            Lifetime::Ticks(ticks) => self.now + ticks,
+        };
+        self.state.tokens[slot.index()] = Token {
+            phase: Phase::Live,
+            scope: Scope {
+                session: request.scope.session.filter(|_| bound),
+                ..request.scope
+            },
+            max_uses: request.max_uses,
+            expires,
+            ..Token::UNISSUED
+        };
+        // AQL-1.2-5: every issue is logged.
+        if self.model.rules.has(Guard::IssuesUnaudited) {
+            self.required.push(Output::Issued(slot));
+        }
+        self.required.push(Output::ConfirmationRequired(slot));
+    }
+
+    /// A client sends a call with its token, or with somebody else's.
+    fn send_with(&mut self, slot: Slot, fault: Fault) -> Option<()> {
+        let token = *self.before.token(slot);
+        if !token.is_issued() {
+            return None;
+        }
+        if fault != Fault::None {
+            self.spend(Disturbance::Tamper)?;
+        } else if token.sent < token.max_uses {
+            self.state.tokens[slot.index()].sent += 1;
+        } else {
+            self.spend(Disturbance::Retry)?;
+        }
+        self.send(Call {
+            token: Carried::Token(slot),
+            scope: faulty(token.scope, fault),
+            gated: fault != Fault::Ungated,
+        })
+    }
+
+    /// Somebody makes a token up.
+    fn guess(&mut self) -> Option<()> {
+        self.spend(Disturbance::Guess)?;
+        self.send(Call {
+            token: Carried::Guessed,
+            scope: Scope::PLAIN,
+            gated: true,
+        })
+    }
+
+    /// Puts a call on its way, if there is room.
+    fn send(&mut self, call: Call) -> Option<()> {
+        if self.state.network.len() >= usize::from(self.model.bounds.under_way) {
+            return None;
+        }
+        self.state.network.add(call);
+        Some(())
+    }
+
+    // What the gatekeeper does with a call.
+
+    /// `call` with a token: validated and redeemed at once.
+    fn deliver(&mut self, index: usize) -> Option<()> {
+        let call = self.state.network.take(index)?;
+        self.call = Some(call);
+        if !call.gated {
+            self.pass_ungated(call);
+            return Some(());
+        }
+        let remembered = self.validate(call, Memory::Remembers);
+        if self.model.redeems_apart() && remembered.is_ok() {
+            let room = self.state.validated.len() < Network::CAPACITY;
+            return room.then(|| self.state.validated.add(call));
+        }
+        // What can never be valid again may have been purged, and is then unknown.
+        if self.known(call.token, Memory::Purged) != self.known(call.token, Memory::Remembers) {
+            let purged = self.validate(call, Memory::Purged).err();
+            self.instead = purged.map(|check| self.rejection(check));
+        }
+        match remembered {
+            Ok(slot) => self.admit(slot),
+            Err(check) => self.reject(call, check),
+        }
+        Some(())
+    }
+
+    /// The second step of a gatekeeper that does not validate and redeem in one.
+    fn redeem(&mut self, index: usize) -> Option<()> {
+        let call = self.state.validated.take(index)?;
+        self.call = Some(call);
+        let blind = !self.model.rules.has(Guard::RedeemsApart);
+        let verdict = match self.validate(call, Memory::Remembers) {
+            Err(check) if blind || check == Check::NotExpired => {
+                self.known(call.token, Memory::Remembers).ok_or(check)
+            }
+            Ok(slot) => Ok(slot),
+            Err(check) => Err(check),
+        };
+        match verdict {
+            Ok(slot) => self.admit(slot),
+            Err(check) => self.reject(call, check),
+        }
+        Some(())
+    }
+
+    /// AQL-5.1-8: an operation that needs no token runs at once; the token that comes with it is left alone.
+    fn pass_ungated(&mut self, call: Call) {
+        self.required.push(Output::PerformUngated);
+        if !self.model.rules.has(Guard::ConsumesUngated) {
+            self.use_up(call);
+        }
+    }
+
+    /// The call passes: the use is counted, then the operation comes out to be performed (AQL-5.2-2).
+    fn admit(&mut self, slot: Slot) {
+        let rules = self.model.rules;
+        if rules.has(Guard::RunsFirst) {
+            self.count_use(slot);
+        }
+        // AQL-1.2-5: every redemption is logged, once.
+        if rules.has(Guard::RedeemsUnaudited) {
+            self.required.push(Output::Validated(slot));
+        }
+        if !rules.has(Guard::AuditsTwice) {
+            self.required.push(Output::Validated(slot));
+        }
+        self.perform(slot);
+        if !rules.has(Guard::PerformsTwice) {
+            self.perform(slot);
+        }
+    }
+
+    /// The operation comes out to be performed.
+    fn perform(&mut self, slot: Slot) {
+        let token = &mut self.state.tokens[slot.index()];
+        token.to_run = (token.to_run + 1).min(3);
+        self.required.push(Output::Perform(slot));
+    }
+
+    /// Counts a use; the last one consumes the token.
+    fn count_use(&mut self, slot: Slot) {
+        let token = &mut self.state.tokens[slot.index()];
+        if token.max_uses > 1 && !self.model.rules.has(Guard::LosesCount) {
+            return;
+        }
+        token.uses = (token.uses + 1).min(3);
+        if token.phase == Phase::Live && token.uses >= token.max_uses {
+            token.phase = Phase::Consumed;
+        }
+    }
+
+    /// A use is counted that none was made of: what AQL-1.2-1 does not have.
+    fn use_up(&mut self, call: Call) {
+        if let Some(slot) = self.known(call.token, Memory::Remembers) {
+            self.count_use(slot);
+        }
+    }
+
+    /// The call fails a check (AQL-7.1-1).
+    fn reject(&mut self, call: Call, check: Check) {
+        self.rejected = Some(check);
+        self.required = self.rejection(check);
+        // AQL-1.2-1: a token is used by a call that succeeds.
+        if !self.model.rules.has(Guard::ConsumesOnFailure) {
+            self.use_up(call);
+        }
+    }
+
+    /// What comes out when a call fails a check.
+    fn rejection(&self, check: Check) -> Outputs {
+        let mut outputs = Outputs::none();
+        // AQL-6.4-1: every rejection is logged.
+        if self.model.rules.has(Guard::RejectsUnaudited) {
+            outputs.push(Output::Rejected(check));
+        }
+        let exposes =
+            check.code() == Code::ScopeMismatch && !self.model.rules.has(Guard::ExposesParameters);
+        outputs.push(if exposes {
+            // AQL-6.3-1: the values stay with the gatekeeper.
+            Output::Expose
+        } else {
+            Output::Fail(self.code(check))
+        });
+        outputs
+    }
+
+    /// AQL-7.1-2: the code of the check; AQL-6.3-2: the same for all, if so configured.
+    fn code(&self, check: Check) -> Code {
+        let rules = self.model.rules;
+        if self.state.is_uniform() && rules.has(Guard::TellsCheck) {
+            Code::Invalid
+        } else if check == Check::NotRevoked {
+            self.model.reading.revoked_code
+        } else if check != Check::Exists && !rules.has(Guard::ConfusesCodes) {
+            Code::Expired
+        } else {
+            check.code()
+        }
+    }
+
+    // What the host, its store and time do.
+
+    /// The host performs an operation.
+    fn carry_out(&mut self, slot: Slot) -> Option<()> {
+        let token = &mut self.state.tokens[slot.index()];
+        token.to_run = token.to_run.checked_sub(1)?;
+        token.runs = (token.runs + 1).min(3);
+        if !self.model.rules.has(Guard::RunsFirst) {
+            self.count_use(slot);
+        }
+        Some(())
+    }
+
+    /// AQL-5.5-2: what can never be valid again may be forgotten.
+    fn purge(&mut self, slot: Slot) -> Option<()> {
+        let token = *self.state.token(slot);
+        let held = match token.phase {
+            Phase::Live | Phase::Consumed | Phase::Revoked => true,
+            Phase::Unissued | Phase::Lost => false,
+        };
+        let early = !self.model.rules.has(Guard::PurgesEarly) && token.is_past(self.now, 0);
+        if !held || !self.is_past(&token) && !early {
+            return None;
+        }
+        self.state.tokens[slot.index()].purged = true;
+        Some(())
+    }
+
+    /// `restart`: the outbox is lost, and with it what was admitted and not performed. It is not performed again.
+    fn restart(&mut self, store: Store) -> Option<()> {
+        self.spend(Disturbance::Restart)?;
+        let rules = self.model.rules;
+        // AQL-5.5-1: at the least the tokens are in memory.
+        let lost = match store {
+            Store::Persistent => !rules.has(Guard::LosesStored),
+            Store::InMemory => true,
+        };
+        for token in self
+            .state
+            .tokens
+            .iter_mut()
+            .filter(|token| token.is_issued())
+        {
+            token.to_run = 0;
+            if lost {
+                token.phase = Phase::Lost;
+            } else if token.phase == Phase::Consumed && !rules.has(Guard::RevivesAfterRestart) {
+                token.phase = Phase::Live;
+                token.uses = 0;
+            }
+        }
+        self.state.validated = Network::default();
+        if store == Store::InMemory {
+            self.state.latest = self.before.clock;
+        }
+        Some(())
+    }
+
+    /// The clock moves on.
+    fn tick(&mut self) -> Option<()> {
+        self.state.clock += 1;
+        (self.state.clock <= self.model.bounds.ticks).then_some(())
+    }
+
+    /// Takes one off a budget, if it can be afforded.
+    pub(super) fn spend(&mut self, kind: Disturbance) -> Option<()> {
+        self.state
+            .budgets
+            .affords(kind)
+            .then(|| self.state.budgets.spend(kind))
+    }
+}

@@ -1,0 +1,270 @@
+//! The things that the specification speaks of, as small values: purposes, scopes, levels of danger, lifetimes.
+//!
+//! The one thing to know: a tick is 300 seconds. So the tolerance that can be configured, 0 to 300 seconds, is none or one
+//! tick, and a lifetime in ticks is one in seconds rounded down: as calls come at whole ticks, nothing tells them apart.
+
+pub use crate::words::{SessionName, Slot};
+
+/// What a token is for; told by its prefix (AQL-2.1-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Purpose {
+    /// A dangerous operation is confirmed.
+    Confirmation,
+    /// A quota pause is continued.
+    QuotaContinue,
+}
+
+impl Purpose {
+    /// Both purposes.
+    pub const ALL: [Self; 2] = [Self::Confirmation, Self::QuotaContinue];
+
+    /// The prefix of its tokens: `conf_` or `quota_continue_`.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Confirmation => "conf_",
+            Self::QuotaContinue => "quota_continue_",
+        }
+    }
+
+    /// The other purpose.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Confirmation => Self::QuotaContinue,
+            Self::QuotaContinue => Self::Confirmation,
+        }
+    }
+}
+
+/// One of two alike things, of which the second is the wrong one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Which {
+    /// The first.
+    First,
+    /// The second.
+    Second,
+}
+
+impl Which {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::First, Self::Second];
+
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+
+    /// Its number in descriptions: 1 or 2.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::First => 1,
+            Self::Second => 2,
+        }
+    }
+}
+
+/// What a call is for, and what a token is bound to (AQL-3.2-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope {
+    /// What the token is for.
+    pub purpose: Purpose,
+    /// The operation.
+    pub operation: Which,
+    /// Its critical parameters. What is not critical is not in the model.
+    pub parameters: Which,
+    /// The adapter.
+    pub adapter: Which,
+    /// The session that the call names, or that the token is bound to.
+    pub session: Option<SessionName>,
+}
+
+impl Scope {
+    /// The scope that stands for all where it does not matter.
+    pub const PLAIN: Self = Self {
+        purpose: Purpose::Confirmation,
+        operation: Which::First,
+        parameters: Which::First,
+        adapter: Which::First,
+        session: None,
+    };
+
+    /// The scope as a number below 64.
+    pub(super) const fn code(self) -> u16 {
+        let session = match self.session {
+            None => 0,
+            Some(session) => 1 + session as u16,
+        };
+        (self.purpose as u16) << 5
+            | (self.operation as u16) << 4
+            | (self.parameters as u16) << 3
+            | (self.adapter as u16) << 2
+            | session
+    }
+
+    /// The scope of a code made by [`Scope::code`].
+    pub(super) const fn from_code(code: u16) -> Self {
+        const fn which(code: u16, bit: u16) -> Which {
+            if (code >> bit) & 1 == 0 {
+                Which::First
+            } else {
+                Which::Second
+            }
+        }
+        Self {
+            purpose: if (code >> 5) & 1 == 0 {
+                Purpose::Confirmation
+            } else {
+                Purpose::QuotaContinue
+            },
+            operation: which(code, 4),
+            parameters: which(code, 3),
+            adapter: which(code, 2),
+            session: match code & 3 {
+                0 => None,
+                1 => Some(SessionName::A),
+                _ => Some(SessionName::B),
+            },
+        }
+    }
+}
+
+/// The danger level of an operation (AQL-5.1-8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Danger {
+    /// Safe (0), and reversible (1), which is treated alike: it runs at once.
+    Safe,
+    /// Destructive (2), and dangerous (3), which is treated alike.
+    Destructive,
+    /// Forbidden (4).
+    Forbidden,
+}
+
+impl Danger {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::Safe, Self::Destructive, Self::Forbidden];
+
+    /// The level's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Destructive => "destructive",
+            Self::Forbidden => "forbidden",
+        }
+    }
+}
+
+/// `ttl_seconds` of a call, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lifetime {
+    /// It is absent: the default of the context.
+    Default,
+    /// This many ticks.
+    Ticks(u8),
+}
+
+/// A call without a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Request {
+    /// What it is for; its session is the one that it names.
+    pub scope: Scope,
+    /// The danger level of the operation.
+    pub danger: Danger,
+    /// `max_uses`: 1 or 2.
+    pub max_uses: u8,
+    /// `ttl_seconds`
+    pub lifetime: Lifetime,
+}
+
+impl Request {
+    /// Whether it needs a token: every quota pause does, and every operation above reversible (AQL-1.3-1, AQL-5.1-8).
+    pub const fn is_gated(&self) -> bool {
+        !matches!(
+            (self.scope.purpose, self.danger),
+            (Purpose::Confirmation, Danger::Safe)
+        )
+    }
+
+    /// AQL-5.1-1: the lifetime that is granted where none is asked for, in ticks: 300 s, 120 s or 300 s.
+    pub const fn default_lifetime(&self) -> u8 {
+        match (self.scope.purpose, self.danger) {
+            (Purpose::QuotaContinue, _)
+            | (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => 1,
+            (Purpose::Confirmation, Danger::Forbidden) => 0,
+        }
+    }
+
+    /// AQL-5.1-1: the longest lifetime, in ticks: 900 s, 300 s or 600 s.
+    pub const fn longest_lifetime(&self) -> u8 {
+        match (self.scope.purpose, self.danger) {
+            (Purpose::QuotaContinue, _) => 2,
+            (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => 3,
+            (Purpose::Confirmation, Danger::Forbidden) => 1,
+        }
+    }
+}
+
+/// Whether the client can tell the checks apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Oracle {
+    /// Every check has its code (AQL-4.1-1 and those after it).
+    Codes,
+    /// Every failure is answered alike (AQL-6.3-2).
+    Uniform,
+}
+
+impl Oracle {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Codes, Self::Uniform];
+
+    /// The value of `oracle`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Codes => "codes",
+            Self::Uniform => "uniform",
+        }
+    }
+}
+
+/// What the tokens are kept in (AQL-5.5-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Store {
+    /// It outlasts the process.
+    Persistent,
+    /// It is lost with the process.
+    InMemory,
+}
+
+impl Store {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Persistent, Self::InMemory];
+}
+
+/// What revokes tokens by itself (AQL-5.3-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Trigger {
+    /// The session ends (`end_session`).
+    SessionEnd(SessionName),
+    /// The user logs out of this session (`event` of kind `logout`), of all if none is named.
+    Logout(Option<SessionName>),
+    /// The adapter is configured anew, as before (`configure`).
+    Configuration(Which),
+    /// A security event (`event` of kind `security`).
+    Security,
+}
+
+impl Trigger {
+    /// Whether it concerns a token that is bound to this scope.
+    pub fn concerns(self, scope: Scope) -> bool {
+        match self {
+            Self::SessionEnd(session) | Self::Logout(Some(session)) => {
+                scope.session == Some(session)
+            }
+            Self::Configuration(adapter) => scope.adapter == adapter,
+            Self::Logout(None) | Self::Security => true,
+        }
+    }
+}

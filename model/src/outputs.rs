@@ -1,0 +1,70 @@
+//! The ordered list of what comes out of a step.
+
+/// Something that can come out.
+pub trait Output: Copy + PartialEq {
+    /// What fills the places of a list that hold nothing.
+    const BLANK: Self;
+}
+
+/// The outputs of one step, in order; at most `CAPACITY`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Outputs<O, const CAPACITY: usize> {
+    length: u8,
+    list: [O; CAPACITY],
+}
+
+impl<O: Output, const CAPACITY: usize> Outputs<O, CAPACITY> {
+    /// No outputs.
+    pub const fn none() -> Self {
+        Self {
+            length: 0,
+            list: [O::BLANK; CAPACITY],
+        }
+    }
+
+    /// Adds one at the end.
+    ///
+    /// # Panics
+    ///
+    /// If there are `CAPACITY` already.
+    pub fn push(&mut self, output: O) {
+        self.list[usize::from(self.length)] = output;
+        self.length += 1;
+    }
+
+    /// The outputs in order.
+    pub fn as_slice(&self) -> &[O] {
+        &self.list[..usize::from(self.length)]
+    }
+
+    /// The outputs in order.
+    pub fn iter(&self) -> impl Iterator<Item = O> {
+        self.as_slice().iter().copied()
+    }
+
+    /// Whether the output is among them.
+    pub fn contains(&self, output: O) -> bool {
+        self.as_slice().contains(&output)
+    }
+
+    /// How often the output is among them.
+    pub fn count(&self, output: O) -> usize {
+        self.iter().filter(|&other| other == output).count()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        usize::from(self.length)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+}
+
+impl<O: Output + std::fmt::Debug, const CAPACITY: usize> std::fmt::Debug for Outputs<O, CAPACITY> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_list().entries(self.as_slice()).finish()
+    }
+}

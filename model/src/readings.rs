@@ -1,0 +1,125 @@
+//! Readings as data: a place where a text can be taken in more than one way, and its choices.
+
+use std::fmt;
+
+/// A place that can be taken in more than one way; `R` is the protocol's reading.
+#[derive(Debug)]
+pub struct Place<R: 'static> {
+    /// Its name, as on the command line.
+    pub name: &'static str,
+    /// The clauses that leave it open.
+    pub clauses: &'static [&'static str],
+    /// What is open.
+    pub question: &'static str,
+    /// The choices, the default first.
+    pub choices: &'static [Choice<R>],
+    /// Why the first choice is the default.
+    pub why: &'static str,
+}
+
+/// One way to take a place.
+#[derive(Debug)]
+pub struct Choice<R> {
+    /// Its value, as on the command line.
+    pub value: &'static str,
+    /// Makes the choice.
+    pub set: fn(&mut R),
+}
+
+/// Takes one of the places in the way that `name=value` says.
+///
+/// # Errors
+///
+/// No equals sign, an unknown name, or a value that the place does not have; the message lists what there is.
+pub fn choose<R>(
+    places: &'static [Place<R>],
+    reading: &mut R,
+    assignment: &str,
+) -> Result<(), ReadingError<R>> {
+    let (name, value) =
+        assignment
+            .split_once('=')
+            .ok_or_else(|| ReadingError::NotAnAssignment {
+                places,
+                text: assignment.to_owned(),
+            })?;
+    let place = places
+        .iter()
+        .find(|place| place.name == name)
+        .ok_or_else(|| ReadingError::UnknownName {
+            places,
+            name: name.to_owned(),
+        })?;
+    let choice = place
+        .choices
+        .iter()
+        .find(|choice| choice.value == value)
+        .ok_or_else(|| ReadingError::UnknownValue {
+            place,
+            value: value.to_owned(),
+        })?;
+    (choice.set)(reading);
+    Ok(())
+}
+
+/// An assignment that chooses nothing.
+#[derive(Clone, Debug)]
+pub enum ReadingError<R: 'static> {
+    /// It is not of the form `name=value`.
+    NotAnAssignment {
+        /// The places that there are.
+        places: &'static [Place<R>],
+        /// What was given.
+        text: String,
+    },
+    /// No place has this name.
+    UnknownName {
+        /// The places that there are.
+        places: &'static [Place<R>],
+        /// What was given.
+        name: String,
+    },
+    /// The place does not have this value.
+    UnknownValue {
+        /// The place.
+        place: &'static Place<R>,
+        /// What was given.
+        value: String,
+    },
+}
+
+impl<R> fmt::Display for ReadingError<R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAnAssignment { places, text } => {
+                let examples = places
+                    .iter()
+                    .take(1)
+                    .flat_map(|place| place.choices.iter().map(move |choice| (place, choice)));
+                write!(formatter, "reading `{text}`: expected NAME=VALUE")?;
+                examples.last().map_or(Ok(()), |(place, choice)| {
+                    write!(formatter, ", such as {}={}", place.name, choice.value)
+                })
+            }
+            Self::UnknownName { places, name } => {
+                let names: Vec<_> = places.iter().map(|place| place.name).collect();
+                write!(
+                    formatter,
+                    "unknown reading `{name}`: expected one of {}",
+                    names.join(", ")
+                )
+            }
+            Self::UnknownValue { place, value } => {
+                let values: Vec<_> = place.choices.iter().map(|choice| choice.value).collect();
+                write!(
+                    formatter,
+                    "reading {}: unknown value `{value}`: expected {}",
+                    place.name,
+                    values.join(" or ")
+                )
+            }
+        }
+    }
+}
+
+impl<R: fmt::Debug> std::error::Error for ReadingError<R> {}

@@ -1,0 +1,69 @@
+//! The shape of a model's graph.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use countersign_model::checker::Protocol;
+
+/// A state in 64 bits.
+fn fingerprint(state: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    state.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Every state with the states that follow it, apart from itself.
+fn graph<P: Protocol>(model: &P) -> BTreeMap<u64, Vec<u64>> {
+    let mut graph = BTreeMap::new();
+    let mut open = model.init_states();
+    let mut actions = Vec::new();
+    while let Some(state) = open.pop() {
+        if graph.contains_key(&fingerprint(&state)) {
+            continue;
+        }
+        actions.clear();
+        model.actions(&state, &mut actions);
+        let steps = actions
+            .iter()
+            .filter_map(|&action| model.take(&state, action));
+        let next: Vec<P::State> = steps
+            .map(|(next, _)| next)
+            .filter(|next| *next != state)
+            .collect();
+        graph.insert(fingerprint(&state), next.iter().map(fingerprint).collect());
+        open.extend(next);
+    }
+    graph
+}
+
+/// The length of the longest run, in steps that change something; nothing if the graph has a cycle.
+pub fn longest_run<P: Protocol>(model: &P) -> Option<usize> {
+    let graph = graph(model);
+    let mut arrivals: BTreeMap<u64, usize> = graph.keys().map(|&state| (state, 0)).collect();
+    for next in graph.values().flatten() {
+        *arrivals.entry(*next).or_default() += 1;
+    }
+    // A state is settled once every step into it is; on a cycle none ever would be.
+    let mut settled: Vec<(u64, usize)> = model
+        .init_states()
+        .iter()
+        .map(|state| (fingerprint(state), 0))
+        .collect();
+    let mut longest: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut count = 0;
+    let mut greatest = 0;
+    while let Some((state, depth)) = settled.pop() {
+        count += 1;
+        greatest = greatest.max(depth);
+        for next in &graph[&state] {
+            let through = longest.entry(*next).or_default();
+            *through = (*through).max(depth + 1);
+            let left = arrivals.entry(*next).or_default();
+            *left -= 1;
+            if *left == 0 {
+                settled.push((*next, *through));
+            }
+        }
+    }
+    (count == graph.len()).then_some(greatest)
+}
