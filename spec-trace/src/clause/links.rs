@@ -4,10 +4,12 @@
 //! name its properties and guards; only a deliberate gap is written down, in `clauses/exceptions.toml`, with its reason.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::sync::LazyLock;
 
-use countersign_model::aaep::properties::{INVARIANTS, WITNESSES};
-use countersign_model::aaep::rules::GUARDS;
+use countersign_model::properties::{InvariantRow, WitnessRow};
+use countersign_model::rules::GuardRow;
+use countersign_model::{aaep, mcp_aql};
 use serde::{Deserialize, Serialize};
 
 use super::{Clause, ClauseId, UnknownClause};
@@ -168,23 +170,50 @@ impl Citation {
 /// A row of one of the model's tables: its kind, its name, its clauses, and where it stands.
 type Row = (Kind, &'static str, &'static [&'static str], Option<String>);
 
-/// The rows of the model's tables. What has to be possible is a property like what has to hold.
+/// The rows of the model's tables, protocol by protocol.
 fn model_tables() -> impl Iterator<Item = Row> {
-    let invariant = |name| find(MODEL_NAMES, name, |file| file.ends_with("/properties.rs"));
-    let witness = |name| find(MODEL_NAMES, name, |file| file.ends_with("/witness.rs"));
-    let guards = GUARDS.iter().map(|row| {
+    let aaep = tables(
+        "/aaep/",
+        &aaep::rules::GUARDS,
+        &aaep::properties::INVARIANTS,
+        &aaep::properties::WITNESSES,
+    );
+    let mcp_aql = tables(
+        "/mcp_aql/",
+        &mcp_aql::rules::GUARDS,
+        &mcp_aql::properties::INVARIANTS,
+        &mcp_aql::properties::WITNESSES,
+    );
+    aaep.chain(mcp_aql)
+}
+
+/// The rows of one protocol's tables; its files lie in this folder. What has to be possible is a property like what has
+/// to hold.
+fn tables<G: Debug, I, V, W>(
+    folder: &'static str,
+    guards: &'static [GuardRow<G>],
+    invariants: &'static [InvariantRow<I, V>],
+    witnesses: &'static [WitnessRow<W>],
+) -> impl Iterator<Item = Row> {
+    let named = move |name, file: &str| {
+        let suffix = format!("{folder}{file}");
+        find(MODEL_NAMES, name, |file| file.ends_with(&suffix))
+    };
+    let guards = guards.iter().map(move |row| {
         // Where the model asks for the guard says more than the row of the table.
         let variant = format!("{:?}", row.guard);
-        let at = find(GUARD_PLACES, &variant, |_| true)
-            .or_else(|| find(MODEL_NAMES, row.name, |file| file.ends_with("/rules.rs")));
+        let at = find(GUARD_PLACES, &variant, |file| file.contains(folder))
+            .or_else(|| named(row.name, "rules.rs"));
         (Kind::Guard, row.name, row.clauses, at)
     });
-    let invariants = INVARIANTS
-        .iter()
-        .map(move |row| (Kind::Property, row.name, row.clauses, invariant(row.name)));
-    let witnesses = WITNESSES
-        .iter()
-        .map(move |row| (Kind::Property, row.name, row.clauses, witness(row.name)));
+    let invariants = invariants.iter().map(move |row| {
+        let at = named(row.name, "properties.rs");
+        (Kind::Property, row.name, row.clauses, at)
+    });
+    let witnesses = witnesses.iter().map(move |row| {
+        let at = named(row.name, "witness.rs");
+        (Kind::Property, row.name, row.clauses, at)
+    });
     guards.chain(invariants).chain(witnesses)
 }
 
@@ -192,7 +221,7 @@ fn model_tables() -> impl Iterator<Item = Row> {
 fn find(
     places: &[(&str, &'static str, usize)],
     wanted: &str,
-    counts: fn(&str) -> bool,
+    counts: impl Fn(&str) -> bool,
 ) -> Option<String> {
     places
         .iter()
