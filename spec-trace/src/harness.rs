@@ -40,8 +40,10 @@ pub fn aaep_reply(bytes: &[u8]) {
     let Ok(reply) = ConfirmationReply::parse(bytes) else {
         return;
     };
-    let document: serde_json::Value =
-        serde_json::from_slice(bytes).expect("what the strict parser takes is JSON");
+    // A number like 1e999 is JSON, and this reader has no value for it, so it cannot be written out again.
+    let Ok(document) = serde_json::from_slice::<serde_json::Value>(bytes) else {
+        return;
+    };
     let again = serde_json::to_vec(&document).expect("a JSON value can be written");
     assert_eq!(
         ConfirmationReply::parse(&again).as_ref(),
