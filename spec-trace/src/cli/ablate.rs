@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-use countersign_model::aaep::ablation::{self, Ablation, LONGEST};
+use countersign_model::aaep::Aaep;
 use countersign_model::aaep::bounds::Bounds;
-use countersign_model::aaep::rules::GUARDS;
+use countersign_model::aaep::rules::{GUARDS, Guard};
+use countersign_model::ablation::{self, LONGEST};
+use countersign_model::rules::Guards;
 use serde_json::{Value, json};
 
 use super::arguments::{Protocol, preset};
@@ -12,6 +14,8 @@ use super::progress::Progress;
 use super::table::{self, Align};
 use crate::answer::{Answer, Format, Status};
 use crate::report::{numbered, steps_json};
+
+type Ablation = ablation::Ablation<Guard>;
 
 /// The arguments of `countersign ablate`.
 #[derive(Clone, Debug, clap::Args)]
@@ -36,8 +40,8 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         &format!("{name}: leaving out"),
         "rules",
     );
-    let ablations = ablation::ablate(args.bounds, |done| progress.at(done as u64))
-        .map_err(miette::Report::msg)?;
+    let model = Aaep::new(args.bounds).map_err(miette::Report::msg)?;
+    let ablations = ablation::ablate(&model, |done| progress.at(done as u64));
     drop(progress);
     let status = Status::of(ablations.iter().all(|ablation| !ablation.breaks.is_empty()));
     Ok(match format {

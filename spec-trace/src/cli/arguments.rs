@@ -1,9 +1,10 @@
 //! What several commands take: a protocol, a bounds preset, rules to leave out, readings.
 
 use clap::ValueEnum;
+use countersign_model::aaep::Aaep;
 use countersign_model::aaep::bounds::Bounds;
-use countersign_model::aaep::readings::Reading;
 use countersign_model::aaep::rules::{GUARDS, Guard};
+use countersign_model::rules::Guards;
 
 /// The protocols, by their names on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,7 +31,7 @@ impl Protocol {
 ///
 /// An unknown name; the message lists the names.
 pub fn preset(name: &str) -> Result<Bounds, String> {
-    Bounds::preset(name).map_err(|error| error.to_string())
+    Aaep::preset(name).map_err(|error| error.to_string())
 }
 
 /// The guards that a clause id or a guard's name stands for.
@@ -62,9 +63,9 @@ pub fn guards(name_or_clause: &str) -> Result<Vec<Guard>, String> {
 ///
 /// # Errors
 ///
-/// As [`Reading::choose`].
+/// As [`Aaep::reading`].
 pub fn assignment(text: &str) -> Result<String, String> {
-    Reading::parse(text)
+    Aaep::reading([text])
         .map(|_| text.to_owned())
         .map_err(|error| error.to_string())
 }

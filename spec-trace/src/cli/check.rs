@@ -10,6 +10,7 @@ use countersign_model::aaep::bounds::Bounds;
 use countersign_model::aaep::readings::Reading;
 use countersign_model::aaep::rules::{Guard, Rules};
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict};
+use countersign_model::rules::Guards;
 use miette::{IntoDiagnostic, WrapErr};
 
 use super::arguments::{Protocol, assignment, guards, preset};
@@ -89,11 +90,7 @@ fn left_out(without: &[String]) -> miette::Result<Vec<Guard>> {
 }
 
 fn reading(assignments: &[String]) -> miette::Result<Reading> {
-    let mut reading = Reading::SPECIFICATION;
-    for assignment in assignments {
-        reading.choose(assignment).map_err(miette::Report::msg)?;
-    }
-    Ok(reading)
+    Aaep::reading(assignments.iter().map(String::as_str)).map_err(miette::Report::msg)
 }
 
 /// The quotient holds for the specification alone; everything else is searched literally.
