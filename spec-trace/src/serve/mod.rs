@@ -24,7 +24,7 @@ use crate::answer::{Answer, Status};
 use request::{BadRequest, Fields};
 
 const REQUESTS: &str = "\
-Each request has `id` and `op`, and from `reset` on `now` (RFC 3339). `hello` and `reset` come first.
+Each request has `id` and `op`, and from `reset` on `now` (RFC 3339). The first two are
   {\"id\":1,\"op\":\"hello\",\"driver\":1,\"protocol\":\"mcp-aql\"}
   {\"id\":2,\"op\":\"reset\",\"now\":\"2026-05-24T14:22:20Z\"}
 
@@ -40,15 +40,15 @@ Further ops, with their fields (? may be absent):
            end_session       session_id, outcome
   mcp-aql  configure         adapter, clock_skew_tolerance_seconds?, oracle?: codes or uniform,
                              critical?: {operation: [parameter]}
-           call              operation, params, danger_level, adapter?, session_id?, max_uses?, ttl_seconds?,
-                             confirmation_token?, purpose?: confirmation or quota_continue, reasons?,
-                             confirmation_message?
+           call              operation, params, danger_level, adapter?, session_id?, max_uses?,
+                             ttl_seconds?, purpose?: confirmation or quota_continue,
+                             confirmation_token?, reasons?, confirmation_message?
            introspect        query: revoke_token or token_status, token
            event             kind: logout, security or configuration, session_id?
            end_session       session_id
 
-`params` is any JSON, and reaches the executor as it is written; a string holds the text of the parameters.
-`danger_level` is safe, reversible, destructive, dangerous or forbidden, or its number from 0 to 4.";
+`params` is any JSON and reaches the executor as it is written; a string holds the text of it.
+`danger_level` is safe, reversible, destructive, dangerous, forbidden, or its number from 0 to 4.";
 
 /// Arguments of `countersign serve`.
 #[derive(Clone, Debug, clap::Args)]
