@@ -8,8 +8,8 @@
 //!
 //! - As long as a token has not come with its call, one for something else and a forged one cannot be told apart: both
 //!   are [`FailureReason::Unknown`]. Nor is its status told: it is as unknown.
-//! - Such a token can be given back by its holder, but the log does not say what it was for. Where all tokens of an
-//!   adapter end, or all there are, the log names those that had come, and the others cannot be named.
+//! - Such a token can be given back by its holder, but the log does not say what it was for, nor that it had ended with
+//!   its adapter before. Where all tokens of an adapter end, or all there are, the log names only those that had come.
 //! - No token may be used more than once, so none is bound to a session. Its entropy is the 128 bits required, not the
 //!   256 recommended (AQL-3.1-1, AQL-3.1-2).
 //! - The capacity is that of the ledger: where it is full, no signed token is redeemed that has not come before.
