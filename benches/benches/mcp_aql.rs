@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use countersign_benches::mcp_aql::{Active, call};
 use countersign_reference::mcp_aql::{
-    ConfirmationToken, Input, ParametersHash, Purpose, canonical_form,
+    Call, ConfirmationToken, Input, ParametersHash, Purpose, canonical_form,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// How many inputs are made ready at once, so that making them is not measured.
-const BATCH: usize = 4_096;
+const BATCH: usize = 256;
 
 /// Coprime to every number of tokens here: steps that long visit all of them, in an order that no cache foresees.
 const STRIDE: usize = 618_033;
@@ -25,14 +25,17 @@ fn many() -> usize {
 fn redeem(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("validate and redeem");
     for count in [10, many()] {
-        let mut calls = Calls::new(count, |active, number| {
-            active.retry(number * STRIDE % active.count())
-        });
+        let mut calls = Calls::new(count, retry);
         group.bench_function(format!("of {count}"), |bencher| {
             bencher.iter_custom(|times| calls.time(times));
         });
     }
     group.finish();
+}
+
+/// The call of one of the tokens, with it.
+fn retry(active: &Active, number: usize) -> Input {
+    active.retry(number * STRIDE % active.count())
 }
 
 /// A call without a token: one is issued.
@@ -116,7 +119,7 @@ impl Calls {
     fn time_purges(&mut self, times: u64) -> Duration {
         let mut elapsed = Duration::ZERO;
         for _ in 0..times {
-            if self.active.gatekeeper.tokens().len() < 256 {
+            if self.active.gatekeeper.tokens().len() < 128 {
                 *self = Self::new(self.active.count(), self.input);
                 self.active.let_all_expire();
             }
@@ -128,48 +131,53 @@ impl Calls {
     }
 }
 
-/// What no average shows, in one line each: the longest call, the weight of a token, the shares of a redemption.
+/// What no average shows, in one line each: the weight of a token, the shares of a redemption, the longest call.
 fn figures(_: &mut Criterion) {
     let before = resident_bytes();
-    let mut active = Active::new(many());
+    let mut calls = Calls::new(many(), retry);
     let after = resident_bytes();
     if let (Some(before), Some(after)) = (before, after) {
-        // The bench keeps each token as its client does: text of 69 characters and what surrounds it.
-        let kept = std::mem::size_of::<ConfirmationToken>() + 69 + 16;
-        let bytes = after.saturating_sub(before) / active.count() - kept;
+        let count = calls.active.count();
+        // The bench keeps each token as its client does: a pointer to 69 characters, in an allocation of 96 bytes.
+        let kept = 16 + 96;
+        let bytes = after.saturating_sub(before) / count;
         println!(
-            "memory: {bytes} bytes for each of {} tokens",
-            active.count()
+            "memory: {} bytes for each of {count} tokens",
+            bytes.saturating_sub(kept)
         );
     }
-    shares(&mut active);
-    longest_call(active);
+    shares(&mut calls);
+    longest_call(calls.active);
 }
 
-/// What a redemption takes, and which part of it the two digests and the canonical form take for the same calls.
-fn shares(active: &mut Active) {
-    let numbers: Vec<usize> = (0..active.count() / 4)
-        .map(|number| number * STRIDE % active.count())
+/// What a redemption takes, and what of it the digests and the canonical form take.
+fn shares(calls: &mut Calls) {
+    let batch: Vec<Call> = (0..BATCH).map(call).collect();
+    let tokens: Vec<ConfirmationToken> = (0..BATCH as u128)
+        .map(|number| ConfirmationToken::from_bits(Purpose::Confirmation, [number, 0]))
         .collect();
-    let canonical = mean(numbers.iter().map(|&number| call(number)), |call| {
-        black_box(canonical_form(&call.operation, &call.params, None).ok());
+    let canonical = nanoseconds(|index| {
+        let Call {
+            operation, params, ..
+        } = &batch[index];
+        black_box(canonical_form(operation, params, None).ok());
     });
-    let hashed = mean(numbers.iter().map(|&number| call(number)), |call| {
-        black_box(ParametersHash::of_call(&call.operation, &call.params, None).ok());
+    let hashed = nanoseconds(|index| {
+        let Call {
+            operation, params, ..
+        } = &batch[index];
+        black_box(ParametersHash::of_call(operation, params, None).ok());
     });
-    let tokens = numbers.iter().map(|&number| active.token(number).clone());
-    let digest = mean(tokens.collect::<Vec<_>>().into_iter(), |token| {
-        black_box(token.id());
+    let digest = nanoseconds(|index| {
+        black_box(tokens[index].id());
     });
-    let inputs: Vec<Input> = numbers.iter().map(|&number| active.retry(number)).collect();
-    let whole = mean(inputs.into_iter(), |input| {
-        black_box(active.handle(input));
-    });
+    let times = calls.active.count() / 4;
+    let whole = mean(calls.time(times as u64), times);
     let percent = |part: f64| 100.0 * part / whole;
     println!(
         "validate and redeem, of {}: {whole:.0} ns, of which canonical form {canonical:.0} ns ({:.0} %), SHA-256 of it \
          {:.0} ns ({:.0} %), SHA-256 of the token {digest:.0} ns ({:.0} %)",
-        active.count(),
+        calls.active.count(),
         percent(canonical),
         hashed - canonical,
         percent(hashed - canonical),
@@ -177,15 +185,20 @@ fn shares(active: &mut Active) {
     );
 }
 
-/// The mean time for one of the things in nanoseconds.
-fn mean<Thing>(things: impl Iterator<Item = Thing>, mut run: impl FnMut(Thing)) -> f64 {
-    let things: Vec<Thing> = things.collect();
-    let count = things.len().max(1);
+/// The mean time that something takes which is run for every index of a batch, again and again.
+fn nanoseconds(run: impl Fn(usize)) -> f64 {
+    let rounds = many() / BATCH + 1;
     let start = Instant::now();
-    things.into_iter().for_each(&mut run);
-    #[expect(clippy::cast_precision_loss, reason = "both are far below 2^53")]
-    let mean = start.elapsed().as_nanos() as f64 / count as f64;
-    mean
+    for _ in 0..rounds {
+        (0..BATCH).for_each(&run);
+    }
+    mean(start.elapsed(), rounds * BATCH)
+}
+
+/// In nanoseconds.
+#[expect(clippy::cast_precision_loss, reason = "both are far below 2^53")]
+fn mean(elapsed: Duration, times: usize) -> f64 {
+    elapsed.as_nanos() as f64 / times.max(1) as f64
 }
 
 /// The longest call from the moment that all tokens have expired until none is left. The calls before the longest are

@@ -49,11 +49,6 @@ impl Active {
         self.tokens.len()
     }
 
-    /// One of them.
-    pub fn token(&self, number: usize) -> &ConfirmationToken {
-        &self.tokens[number]
-    }
-
     /// The call that one of the tokens is for, with it.
     pub fn retry(&self, number: usize) -> Input {
         Input::Call(Call {
@@ -63,6 +58,10 @@ impl Active {
     }
 
     /// A call in, outputs out.
+    ///
+    /// # Panics
+    ///
+    /// If the gatekeeper refuses, which it has no reason to.
     pub fn handle(&mut self, input: Input) -> Vec<Output> {
         let now = Timestamp::from_millis(self.now);
         let outcome = self.gatekeeper.handle(now, &mut self.ids, input);
@@ -77,6 +76,10 @@ impl Active {
 }
 
 /// A call whose parameters differ from those of every other.
+///
+/// # Panics
+///
+/// Never: its names are constant and well-formed.
 pub fn call(number: usize) -> Call {
     Call {
         adapter: Some(AdapterName::parse("github").expect("a name")),
