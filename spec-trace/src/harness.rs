@@ -3,10 +3,14 @@
 //! The one thing to know: each function here is a target in `fuzz/`, and a test replays its corpus, so that whatever a
 //! fuzzer finds is found again by `cargo test`.
 
+mod mcp_aql;
+
 use countersign_reference::aaep::ConfirmationReply;
 
 use crate::conform::aaep::{AaepBridge, FAR};
 use crate::conform::{Divergence, schedule};
+
+pub use self::mcp_aql::{mcp_aql_canonical, mcp_aql_signed, mcp_aql_token};
 
 /// The bridge for runs that go as far as the model does.
 ///

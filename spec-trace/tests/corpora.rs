@@ -34,3 +34,18 @@ fn aaep_reply_holds_on_its_corpus() {
 fn lint_stream_holds_on_its_corpus() {
     replay("lint_stream", harness::lint_stream);
 }
+
+#[test]
+fn mcp_aql_token_holds_on_its_corpus() {
+    replay("mcp_aql_token", harness::mcp_aql_token);
+}
+
+#[test]
+fn mcp_aql_canonical_holds_on_its_corpus() {
+    replay("mcp_aql_canonical", harness::mcp_aql_canonical);
+}
+
+#[test]
+fn mcp_aql_signed_holds_on_its_corpus() {
+    replay("mcp_aql_signed", harness::mcp_aql_signed);
+}
