@@ -5,16 +5,27 @@
 
 use countersign_reference::aaep::ConfirmationReply;
 
-use crate::conform::aaep::{AaepBridge, FAR};
-use crate::conform::{Divergence, schedule};
+use crate::conform::aaep::{self, AaepBridge};
+use crate::conform::mcp_aql::{self, McpAqlBridge};
+use crate::conform::{Bridge, Divergence, schedule};
 
-/// The bridge for runs that go as far as the model does.
+/// The bridge for runs that go as far as the model of AAEP does.
 ///
 /// # Panics
 ///
 /// Never: the bounds are constant and in range.
-pub fn far() -> AaepBridge {
-    let bridge = AaepBridge::new(FAR).expect("constant bounds are in range");
+pub fn far_aaep() -> AaepBridge {
+    let bridge = AaepBridge::new(aaep::FAR).expect("constant bounds are in range");
+    bridge.literal()
+}
+
+/// The bridge for runs that go as far as the model of MCP-AQL does.
+///
+/// # Panics
+///
+/// Never: the bounds are constant and in range.
+pub fn far_mcp_aql() -> McpAqlBridge {
+    let bridge = McpAqlBridge::new(mcp_aql::FAR).expect("constant bounds are in range");
     bridge.literal()
 }
 
@@ -24,10 +35,16 @@ pub fn far() -> AaepBridge {
 ///
 /// Where model and executor differ, with the shrunk run.
 pub fn aaep_schedule(bytes: &[u8]) {
-    let bridge = far();
-    if let Err(shrunk) = schedule::run(&bridge, schedule::choices(bytes)) {
-        panic!("{}", explain(&shrunk.divergence));
-    }
+    run(&far_aaep(), bytes);
+}
+
+/// A run of the MCP-AQL model and executor that the bytes choose, far beyond the bounds of the exhaustive walk.
+///
+/// # Panics
+///
+/// Where model and executor differ, with the shrunk run.
+pub fn mcp_aql_schedule(bytes: &[u8]) {
+    run(&far_mcp_aql(), bytes);
 }
 
 /// The bytes as a `confirmation.reply`: the parser must not panic, and what it takes it must take again after it has
@@ -60,6 +77,12 @@ pub fn aaep_reply(bytes: &[u8]) {
 pub fn lint_stream(bytes: &[u8]) {
     let judge = || crate::lint::lint(bytes, "fuzzed").map(|report| report.to_json());
     assert_eq!(judge().ok(), judge().ok(), "the judge is deterministic");
+}
+
+fn run<B: Bridge>(bridge: &B, bytes: &[u8]) {
+    if let Err(shrunk) = schedule::run(bridge, schedule::choices(bytes)) {
+        panic!("{}", explain(&shrunk.divergence));
+    }
 }
 
 /// A divergence as the message of a panic.

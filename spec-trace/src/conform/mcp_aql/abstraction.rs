@@ -1,9 +1,10 @@
 //! From the executor to the model's words: what it holds.
 //!
 //! The one thing to know: what the executor holds of a token is what the call that it was issued for asked for, and is
-//! [`Unexplained`] otherwise. A token that it holds no more is told as the model has it if it can never be valid again;
-//! if it can, it is told as lost.
+//! [`Unexplained`] otherwise. A token that it holds no more is told as the model has it, for [`check_memory`] has found that
+//! it can never be valid again.
 
+use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::state::{Gatekeeper, GatekeeperToken, Phase, State, Token};
 use countersign_model::mcp_aql::words::{Purpose, Scope, SessionName, Slot, Which};
 use countersign_reference::mcp_aql as executor;
@@ -29,7 +30,7 @@ pub(super) fn gatekeeper(
     let latest = world.tick(now).filter(|&tick| world.time(tick, 0) == now);
     let latest =
         latest.ok_or_else(|| unexplained("AQL-5.1-3", "the greatest time told as time"))?;
-    let mut tokens = Slot::ALL.map(|slot| forgotten(host, slot, next.token(slot)));
+    let mut tokens = Slot::ALL.map(|slot| forgotten(next.token(slot)));
     for found in host.gatekeeper.tokens() {
         let slot = host
             .slot_where(|issued| issued.id == found.id())
@@ -57,19 +58,35 @@ fn last_kept(world: &World, valid_until: Timestamp) -> Timestamp {
     later(valid_until, world.settings.retention.seconds().into())
 }
 
-/// A token that the executor does not hold.
-fn forgotten(host: &Host, slot: Slot, wanted: &Token) -> Option<GatekeeperToken> {
-    let phase = match wanted.phase {
-        Phase::Unissued => return None,
-        Phase::Lost => Phase::Lost,
-        Phase::Live | Phase::Consumed | Phase::Revoked => {
-            let issued = host.issued[slot.index()].as_ref();
-            let is_past = issued.is_some_and(|token| host.gatekeeper.now() > token.valid_until);
-            if is_past { wanted.phase } else { Phase::Lost }
+/// AQL-5.5-1, AQL-5.5-2: whether the executor still holds every token that it must not have forgotten yet.
+///
+/// # Errors
+///
+/// [`Unexplained`] where it has lost a token that can still be valid.
+pub(super) fn check_memory(host: &Host, action: Action, next: &State) -> Result<(), Unexplained> {
+    let now = host.gatekeeper.now();
+    for slot in Slot::ALL {
+        let must_be_held = match next.token(slot).phase {
+            Phase::Unissued | Phase::Lost => false,
+            Phase::Live | Phase::Consumed | Phase::Revoked => {
+                let issued = host.issued[slot.index()].as_ref();
+                issued.is_some_and(|issued| now <= issued.valid_until)
+            }
+        };
+        if must_be_held && !host.holds(slot) {
+            let is_restart = matches!(action, Action::Restart(_));
+            let clause = if is_restart { "AQL-5.5-1" } else { "AQL-5.5-2" };
+            let text = format!("{} remembered until {:?}", slot.name(), host.issued(slot));
+            return Err(unexplained(clause, text));
         }
-    };
-    Some(GatekeeperToken {
-        phase,
+    }
+    Ok(())
+}
+
+/// A token that the executor does not hold, as the model has it.
+fn forgotten(wanted: &Token) -> Option<GatekeeperToken> {
+    wanted.is_issued().then_some(GatekeeperToken {
+        phase: wanted.phase,
         purged: wanted.purged,
         scope: wanted.scope,
         max_uses: wanted.max_uses,

@@ -1,11 +1,12 @@
 //! The bridge between the two readings of the MCP-AQL confirmation tokens.
 //!
-//! Where to read: [`concrete`] turns a step of the model into calls with real bytes, in one of the many ways to [`spelling`]
-//! them; `outputs` turns what the executor put out, and [`abstraction`] what it holds, back into the model's words. This
-//! file compares.
+//! Where to read: [`concrete`] turns a step of the model into calls with real bytes, in one of the many ways of [`spelling`]
+//! them; `outputs` turns what the executor put out, `issue` the tokens among it, and [`abstraction`] what it holds, back into
+//! the model's words. This file compares.
 
 mod abstraction;
 pub mod concrete;
+mod issue;
 mod outputs;
 mod spelling;
 
@@ -164,6 +165,8 @@ impl Bridge for McpAqlBridge {
         let next = self.model.reduced(&step.next);
         if action.is_call() {
             let seen = self.call(state, host, action)?;
+            abstraction::check_memory(host, action, &step.next)
+                .map_err(|unexplained| disagree_on_state(host, unexplained))?;
             self.compare_outputs(state, host, action, &step, &seen)?;
             self.compare_states(action, &step, &next, host)?;
         }
@@ -284,15 +287,8 @@ impl McpAqlBridge {
         next: &State,
         host: &Host,
     ) -> Result<(), Disagreement> {
-        let found =
-            abstraction::gatekeeper(&self.world, host, &step.next).map_err(|unexplained| {
-                let held: Vec<_> = host.gatekeeper.tokens().collect();
-                Disagreement {
-                    clause: unexplained.clause,
-                    expected: unexplained.text,
-                    actual: format!("{held:?} at {}", host.gatekeeper.now()),
-                }
-            })?;
+        let found = abstraction::gatekeeper(&self.world, host, &step.next)
+            .map_err(|unexplained| disagree_on_state(host, unexplained))?;
         let wanted = step.next.gatekeeper();
         let agrees = || self.model.reduced(&step.next.with_gatekeeper(&found)) == *next;
         if found != wanted && !agrees() {
@@ -448,6 +444,15 @@ fn not_a_call(action: Action) -> Disagreement {
         clause: CONTRACT,
         expected: "a step that both sides can take".to_owned(),
         actual: format!("{action:?}"),
+    }
+}
+
+fn disagree_on_state(host: &Host, unexplained: Unexplained) -> Disagreement {
+    let held: Vec<_> = host.gatekeeper.tokens().collect();
+    Disagreement {
+        clause: unexplained.clause,
+        expected: unexplained.text,
+        actual: format!("{held:?} at {}", host.gatekeeper.now()),
     }
 }
 

@@ -3,21 +3,20 @@
 //! The one thing to know: an output that has no word in the model is not passed over. It is [`Unexplained`], and so is an
 //! audit entry, a response or an operation to perform that is not in every field what was asked for.
 
-use std::sync::Arc;
-
 use countersign_model::mcp_aql::output::{Output, Status};
 use countersign_model::mcp_aql::rules::{Check, Code, Refusal};
 use countersign_model::mcp_aql::state::{Phase, State};
 use countersign_model::mcp_aql::words::{Slot, Which};
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
-    AdapterName, Audit, AuditEntry, AuditOutcome, Call, ConfirmationRequired, ConfirmationToken,
-    Details, ErrorCode, Failure, FailureReason, Input, Operation, OperationName, Outcome, Response,
-    SessionId, TokenEvent, TokenStatus, Warning,
+    AdapterName, Audit, AuditEntry, AuditOutcome, ConfirmationToken, Details, ErrorCode, Failure,
+    FailureReason, Input, Operation, OperationName, Outcome, Response, SessionId, TokenEvent,
+    TokenStatus, Warning,
 };
 use countersign_reference::time::Timestamp;
 
-use super::concrete::{World, later, life, longest_life, place, seconds, sha_256};
+use super::concrete::{World, longest_life, place};
+use super::issue::{is_gated, is_id_of, is_token, note_issue};
 use super::spelling::SECRET;
 use super::{Host, Issued};
 use crate::conform::{Unexplained, unexplained};
@@ -124,142 +123,6 @@ impl Presented {
     }
 }
 
-/// AQL-6.4-1: a token is named by what cannot be redeemed.
-fn is_id_of(id: executor::TokenId, token: &ConfirmationToken) -> bool {
-    id.to_string() == sha_256(token.as_str())[..16]
-}
-
-/// AQL-2.2-1, AQL-2.2-2: the grammar.
-fn is_token(text: &str) -> bool {
-    let identifier = text
-        .strip_prefix("conf_")
-        .or_else(|| text.strip_prefix("quota_continue_"));
-    (8..=80).contains(&text.len())
-        && identifier.is_some_and(|identifier| {
-            let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-            (1..=64).contains(&identifier.len()) && identifier.bytes().all(is_allowed)
-        })
-}
-
-// What was handed out.
-
-/// The next free slot takes the token that was just handed out.
-fn note_issue(
-    host: &mut Host,
-    state: &State,
-    input: &Input,
-    outcome: &Outcome,
-) -> Result<Option<Slot>, Unexplained> {
-    let Some(required) = outcome.outputs.iter().find_map(confirmation_required) else {
-        return Ok(None);
-    };
-    let Input::Call(call) = input else {
-        return Err(unexplained("AQL-1.3-1", "no token but for a call"));
-    };
-    let token = &required.confirmation_token;
-    if host.slot_where(|issued| issued.token == *token).is_some() {
-        return Err(unexplained(
-            "AQL-3.1-1",
-            "a token that was never issued before",
-        ));
-    }
-    let free = Slot::ALL
-        .into_iter()
-        .find(|slot| host.issued[slot.index()].is_none());
-    let slot = free.ok_or_else(|| unexplained("AQL-1.3-1", "no further token"))?;
-    let issued_at = host.gatekeeper.now();
-    let expires_at = later(issued_at, life(call));
-    check_question(call, required, expires_at)?;
-    if !is_id_of(token.id(), token) {
-        return Err(unexplained("AQL-6.4-1", "16 digits of SHA-256 as id"));
-    }
-    host.issued[slot.index()] = Some(Arc::new(Issued {
-        call: call.clone(),
-        token: token.clone(),
-        id: token.id(),
-        issued_at,
-        expires_at,
-        valid_until: later(expires_at, seconds(state.tolerance())),
-    }));
-    Ok(Some(slot))
-}
-
-fn confirmation_required(output: &executor::Output) -> Option<&ConfirmationRequired> {
-    let executor::Output::Respond(Response::Failed(failure)) = output else {
-        return None;
-    };
-    match &failure.details {
-        Details::ConfirmationRequired(required) => Some(required),
-        Details::Expired { .. }
-        | Details::Token { .. }
-        | Details::RetryAfter { .. }
-        | Details::Problem { .. }
-        | Details::Nothing {} => None,
-    }
-}
-
-/// AQL-3.3-1, AQL-6.3-4: the client is told what was called, how dangerous it is, in the host's words where it has any,
-/// and until when its token can be used.
-fn check_question(
-    call: &Call,
-    required: &ConfirmationRequired,
-    expires_at: Timestamp,
-) -> Result<(), Unexplained> {
-    let token = required.confirmation_token.as_str();
-    let prefix = match call.purpose {
-        executor::Purpose::Confirmation => "conf_",
-        executor::Purpose::QuotaContinue => "quota_continue_",
-    };
-    let is_told = |told: &str| !told.is_empty() && !told.contains(SECRET);
-    let reasons = match &call.reasons {
-        Some(reasons) => required.reasons == *reasons,
-        None => !required.reasons.is_empty() && required.reasons.iter().all(|text| is_told(text)),
-    };
-    let message = match &call.confirmation_message {
-        Some(message) => required.confirmation_message == *message,
-        None => is_told(&required.confirmation_message),
-    };
-    let held = [
-        (
-            required.operation == call.operation,
-            "AQL-3.3-1",
-            "the operation called",
-        ),
-        (
-            required.danger_level == call.danger_level,
-            "AQL-3.3-1",
-            "its danger level",
-        ),
-        (
-            reasons,
-            "AQL-6.3-4",
-            "the host's reasons, or some without parameters",
-        ),
-        (
-            message,
-            "AQL-6.3-4",
-            "the host's message, or one without parameters",
-        ),
-        (
-            token.starts_with(prefix),
-            "AQL-2.1-1",
-            "the prefix of its purpose",
-        ),
-        (is_token(token), "AQL-2.2-1", "a token of the form of 2.2"),
-        (
-            required.expires_at == expires_at,
-            "AQL-5.1-1",
-            "the lifetime of 5.1",
-        ),
-    ];
-    match held.into_iter().find(|(holds, ..)| !holds) {
-        Some((_, clause, text)) => Err(unexplained(clause, text)),
-        None => Ok(()),
-    }
-}
-
-// What was put out.
-
 impl Turn<'_> {
     /// AQL-6.4-1: an entry in the operator's log.
     fn entry(&self, entry: &AuditEntry) -> Result<Output, Unexplained> {
@@ -337,6 +200,14 @@ impl Turn<'_> {
             && context.map(|context| &context.session_id) == subject.session_id;
         if agrees {
             return Ok(());
+        }
+        // AQL-4.1-1, AQL-2.2-3: what is nearly a token is none.
+        let is_other = |issued: &Issued| entry.token_id == Some(issued.id);
+        if !matches!(token, Presented::Token(_)) && self.host.slot_where(is_other).is_some() {
+            return Err(unexplained(
+                "AQL-4.1-1",
+                "a token never issued, taken for none",
+            ));
         }
         let text = format!(
             "an entry at {} that names the token, {}, {} and {:?}",
@@ -599,14 +470,6 @@ impl Turn<'_> {
 
 fn has_own_message(failure: &Failure) -> bool {
     failure.message == failure.code.message()
-}
-
-/// AQL-5.1-8: whether the call that was made needs a token.
-fn is_gated(call: &Call) -> bool {
-    match call.purpose {
-        executor::Purpose::QuotaContinue => true,
-        executor::Purpose::Confirmation => call.danger_level >= executor::DangerLevel::Destructive,
-    }
 }
 
 fn refusal(input: &Input, refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
