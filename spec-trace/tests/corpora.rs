@@ -26,6 +26,11 @@ fn aaep_schedule_agrees_on_its_corpus() {
 }
 
 #[test]
+fn mcp_aql_schedule_agrees_on_its_corpus() {
+    replay("mcp_aql_schedule", harness::mcp_aql_schedule);
+}
+
+#[test]
 fn aaep_reply_holds_on_its_corpus() {
     replay("aaep_reply", harness::aaep_reply);
 }

@@ -84,6 +84,9 @@ impl Gatekeeper {
     /// `now` is the host's clock; where it lies before that of an earlier call, the earlier one counts. Carry out
     /// the outputs one at a time and in order.
     pub fn handle(&mut self, now: Timestamp, ids: &mut impl IdSource, input: Input) -> Outcome {
+        if matches!(input, Input::Restart) {
+            self.restart(ids);
+        }
         self.now = self.now.max(now);
         // AQL-5.5-1, AQL-5.5-2
         let long_ago = self.now.millis() - i64::from(self.settings.retention.seconds()) * 1_000;
@@ -106,6 +109,23 @@ impl Gatekeeper {
         Outcome {
             outputs: turn.outputs,
             refused,
+        }
+    }
+
+    /// AQL-5.5-1: what was only in memory is gone, the time and the limits with the tokens. What was used cannot come
+    /// back either way (AQL-6.1-1).
+    fn restart(&mut self, ids: &mut impl IdSource) {
+        match self.settings.persistence {
+            Persistence::Persistent => {}
+            Persistence::InMemory => {
+                self.tokens.forget_all();
+                self.buckets = Buckets::default();
+                self.now = Timestamp::MIN;
+                if let Some(signer) = &mut self.signer {
+                    let bits = [ids.next_bits(), ids.next_bits()];
+                    signer.start_anew(SigningKey::from_bits(bits));
+                }
+            }
         }
     }
 
@@ -212,22 +232,8 @@ impl Turn<'_> {
                 Ok(())
             }
             Input::RotateKey { key } => self.rotate_key(key),
-            Input::Tick => Ok(()),
-            Input::Restart => {
-                self.restart();
-                Ok(())
-            }
-        }
-    }
-
-    /// AQL-5.5-1: what was only in memory is gone. What was used cannot come back either way (AQL-6.1-1).
-    fn restart(&mut self) {
-        match self.settings.persistence {
-            Persistence::Persistent => {}
-            Persistence::InMemory => {
-                self.tokens.forget_all();
-                self.end_unkept();
-            }
+            // What a restart leaves was settled before the clock was read.
+            Input::Tick | Input::Restart => Ok(()),
         }
     }
 

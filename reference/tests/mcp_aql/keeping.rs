@@ -138,6 +138,23 @@ fn a_restart_leaves_what_was_stored() {
     }
 }
 
+/// AQL-5.5-1, AQL-5.1-3: a store keeps the greatest time with the tokens, so that what has expired stays so; a process
+/// without one goes by the clock again.
+#[test]
+fn a_restart_without_a_store_forgets_the_time_too() {
+    for (persistence, back) in [(Persistence::Persistent, 1), (Persistence::InMemory, 0)] {
+        let mut stage = Stage::with(Settings {
+            persistence,
+            ..Settings::default()
+        });
+        stage.now = START + 1;
+        stage.does(Input::Tick);
+        stage.now = START;
+        stage.does(Input::Restart);
+        assert_eq!(stage.gatekeeper.now().millis(), START + back);
+    }
+}
+
 fn limited(limit: RateLimit, choose: fn(&mut RateLimits) -> &mut Option<RateLimit>) -> Stage {
     let mut rate_limits = RateLimits::default();
     *choose(&mut rate_limits) = Some(limit);

@@ -1,4 +1,4 @@
-//! What is fuzzed of the confirmation tokens: their grammar, the canonical form, signed tokens.
+//! What is fuzzed of the confirmation tokens: runs, their grammar, the canonical form, signed tokens.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,32 @@ use countersign_reference::mcp_aql::{
 use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
+use crate::conform::mcp_aql::{FAR, McpAqlBridge};
+
 /// Every character that an identifier may have (AQL-2.2-1).
 const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
 /// 2026-05-24T14:22:20.000Z.
 const START: i64 = 1_779_632_540_000;
+
+/// The bridge for runs that go as far as the model of MCP-AQL does.
+///
+/// # Panics
+///
+/// Never: the bounds are constant and in range.
+pub fn far_mcp_aql() -> McpAqlBridge {
+    let bridge = McpAqlBridge::new(FAR).expect("constant bounds are in range");
+    bridge.literal()
+}
+
+/// A run of the MCP-AQL model and executor that the bytes choose, far beyond the bounds of the exhaustive walk.
+///
+/// # Panics
+///
+/// Where model and executor differ, with the shrunk run.
+pub fn mcp_aql_schedule(bytes: &[u8]) {
+    super::run(&far_mcp_aql(), bytes);
+}
 
 /// The bytes as a token: what section 2.2 allows is read as it is written, nothing else is read, and none of it is
 /// honoured that was not issued.
