@@ -82,7 +82,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Takes one token back, if there is anything to take back, and writes down whether there was.
+    /// AQL-7.2-2: takes one token back, if there is anything to take back, and writes down whether there was.
     fn revoke(&mut self, number: TokenNumber, by: Revoker) {
         let failure = match self.status(number).status {
             Status::Expired => Some(FailureReason::Expired),

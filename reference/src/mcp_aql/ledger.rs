@@ -20,7 +20,8 @@ type ByExpiry = BTreeSet<(Timestamp, TokenNumber)>;
 pub(super) struct Ledger {
     /// How many were ever issued.
     issued: u64,
-    tokens: BTreeMap<TokenNumber, IssuedToken>,
+    /// A tree that grows at its end stays half empty: with the tokens in boxes, what is empty is small.
+    tokens: BTreeMap<TokenNumber, Box<IssuedToken>>,
     /// Short keys make a look-up among a million twice as fast. Two tokens may have the same, so the digest decides.
     by_id: BTreeSet<(TokenId, TokenNumber)>,
     by_expiry: ByExpiry,
@@ -35,7 +36,7 @@ pub(super) struct Ledger {
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
     issued: u64,
-    tokens: BTreeMap<TokenNumber, IssuedToken>,
+    tokens: BTreeMap<TokenNumber, Box<IssuedToken>>,
 }
 
 /// The list of tokens contradicts itself, so no gatekeeper can have written it.
@@ -52,11 +53,11 @@ impl Ledger {
     pub(super) fn add(&mut self, token: IssuedToken) -> TokenNumber {
         let number = TokenNumber(self.issued);
         self.issued += 1;
-        self.enter(number, token);
+        self.enter(number, Box::new(token));
         number
     }
 
-    fn enter(&mut self, number: TokenNumber, mut token: IssuedToken) {
+    fn enter(&mut self, number: TokenNumber, mut token: Box<IssuedToken>) {
         let place = (token.valid_until, number);
         self.by_id.insert((token.id(), number));
         self.by_expiry.insert(place);
@@ -125,7 +126,7 @@ impl Ledger {
 
     /// Everything remembered, in the order of issue.
     pub(super) fn tokens(&self) -> impl ExactSizeIterator<Item = &IssuedToken> {
-        self.tokens.values()
+        self.tokens.values().map(Box::as_ref)
     }
 
     /// How many tokens of an adapter are remembered.
@@ -361,7 +362,7 @@ mod tests {
     fn a_list_that_contradicts_itself_is_not_read() {
         let written = Written::from(ledger());
         let mut twice = Written::from(ledger());
-        twice.tokens.insert(TokenNumber(0), token(1, 1));
+        twice.tokens.insert(TokenNumber(0), token(1, 1).into());
         assert_eq!(Ledger::try_from(twice), Err(Inconsistent::TokenTwice));
         let never = Written {
             issued: 5,
