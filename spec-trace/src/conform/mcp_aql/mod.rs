@@ -9,6 +9,8 @@ pub mod concrete;
 mod issue;
 mod outputs;
 mod spelling;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
