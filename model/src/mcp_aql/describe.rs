@@ -14,6 +14,9 @@ impl McpAql {
     pub fn describe(&self, before: &State, action: Action, after: &State) -> StepText {
         let (actor, action_text) = action_text(before, action);
         let mut changes = changes(before, after);
+        if let Action::CarryOut { slot } = action {
+            changes.push(self.run_text(slot, after.token(slot)));
+        }
         if let Some(step) = self.step(before, action) {
             changes.extend(told("out", &step.required));
             if let Some(instead) = step.instead {
@@ -26,6 +29,18 @@ impl McpAql {
             action: action_text,
             changes,
         }
+    }
+
+    /// An operation that runs, in words. The quotient does not know how often it ran before.
+    fn run_text(&self, slot: Slot, token: &Token) -> String {
+        let times = if self.quotient {
+            ""
+        } else if token.runs > 1 {
+            " again"
+        } else {
+            " once"
+        };
+        format!("{}: its operation runs{times}", slot.name())
     }
 }
 
@@ -251,10 +266,6 @@ fn token_changes(slot: Slot, old: &Token, new: &Token, changes: &mut Vec<String>
     }
     if !old.is_issued() && new.is_issued() {
         changes.push(format!("{name}: expires at t={}", new.expires));
-    }
-    if new.to_run < old.to_run && new.runs > old.runs {
-        let times = if new.runs > 1 { "again" } else { "once" };
-        changes.push(format!("{name}: its operation runs {times}"));
     }
 }
 

@@ -66,31 +66,31 @@ fn judged(steps: usize, change: impl Fn(&mut Vec<Output>)) -> Option<&'static st
 }
 
 fn entry(outputs: &mut [Output]) -> &mut AuditEntry {
-    match &mut outputs[0] {
-        Output::Audit(Audit::Token(entry)) => entry,
-        other => panic!("no entry: {other:?}"),
-    }
+    let Output::Audit(Audit::Token(entry)) = &mut outputs[0] else {
+        panic!("an entry comes first");
+    };
+    entry
 }
 
 fn failure(outputs: &mut [Output]) -> &mut Failure {
-    match &mut outputs[1] {
-        Output::Respond(Response::Failed(failure)) => failure,
-        other => panic!("no failure: {other:?}"),
-    }
+    let Output::Respond(Response::Failed(failure)) = &mut outputs[1] else {
+        panic!("a failure comes second");
+    };
+    failure
 }
 
 fn question(outputs: &mut [Output]) -> &mut ConfirmationRequired {
-    match &mut failure(outputs).details {
-        Details::ConfirmationRequired(required) => required,
-        other => panic!("no question: {other:?}"),
-    }
+    let Details::ConfirmationRequired(required) = &mut failure(outputs).details else {
+        panic!("the failure asks for a confirmation");
+    };
+    required
 }
 
 fn performed(outputs: &mut [Output]) -> &mut Operation {
-    match &mut outputs[1] {
-        Output::Perform(operation) => operation,
-        other => panic!("nothing performed: {other:?}"),
-    }
+    let Output::Perform(operation) = &mut outputs[1] else {
+        panic!("an operation comes second");
+    };
+    operation
 }
 
 fn other_operation() -> OperationName {
