@@ -1,7 +1,7 @@
 //! The bridge between the two readings of the MCP-AQL confirmation tokens.
 //!
-//! Where to read: [`concrete`] turns a step of the model into calls with real bytes, in one of the many ways of [`spelling`]
-//! them; `outputs` turns what the executor put out, `issue` the tokens among it, and [`abstraction`] what it holds, back into
+//! Where to read: [`concrete`] turns a step of the model into calls with real bytes, in one of the many ways of `spelling`
+//! them; `outputs` turns what the executor put out, `issue` the tokens among it, and `abstraction` what it holds, back into
 //! the model's words. This file compares.
 
 mod abstraction;
