@@ -14,4 +14,5 @@ pub mod ids;
 mod json;
 pub mod mcp_aql;
 mod number;
+pub mod pending_action;
 pub mod time;
