@@ -253,7 +253,7 @@ impl Turn<'_> {
         debug_assert_eq!(entered, Ok(()), "only what can follow is recorded");
         if entered.is_ok() {
             let behind = behind(&record, &self.book.actions);
-            self.outputs.push(Output::Record(record));
+            self.outputs.push(Output::Record(record.clone()));
             self.outputs.extend(behind);
         }
     }
@@ -428,7 +428,7 @@ impl Turn<'_> {
                 | Output::InDoubt(_)
                 | Output::Audit(_) => false,
             };
-            self.outputs.extend(behind.into_iter().filter(is_told));
+            self.outputs.extend(behind.filter(is_told));
         }
     }
 

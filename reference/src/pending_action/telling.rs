@@ -16,13 +16,12 @@ use super::vocabulary::{CancelReason, DeciderId, Decision, ToolStatus};
 use crate::time::Timestamp;
 
 /// Everything that the world must do once the record is durable, in order.
-pub(super) fn behind(record: &Record, actions: &Actions) -> Vec<Output> {
+pub(super) fn behind(record: &Record, actions: &Actions) -> impl Iterator<Item = Output> {
     let at = record.at;
     let about = record.entry.about().iter();
     about
         .filter_map(|action_id| actions.find(*action_id))
-        .flat_map(|action| Telling { action, at }.of(&record.entry))
-        .collect()
+        .flat_map(move |action| Telling { action, at }.of(&record.entry))
 }
 
 /// The action that something is told of, and when that became true.

@@ -3,8 +3,6 @@
 //! The one thing to know: an identifier value is always well-formed, because parsing is the only way to make one from
 //! text. Ids that the ledger mints are numbers of 128 bits inside, and text only where they leave it.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 pub use crate::identifier::InvalidIdentifier;
@@ -135,10 +133,10 @@ fn bits_from_digits(digits: &str) -> Option<u128> {
         .flatten()
 }
 
-/// Those who may decide: at least one (PA-2).
+/// Those who may decide: at least one, sorted, each once (PA-2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<DeciderId>", into = "Vec<DeciderId>")]
-pub struct Deciders(BTreeSet<DeciderId>);
+pub struct Deciders(Box<[DeciderId]>);
 
 /// The list of those who may decide is empty, or names somebody twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -148,26 +146,27 @@ pub struct InvalidDeciders;
 impl Deciders {
     /// Whether that one may decide.
     pub fn contain(&self, decider: &DeciderId) -> bool {
-        self.0.contains(decider)
+        self.0.binary_search(decider).is_ok()
     }
 }
 
 impl TryFrom<Vec<DeciderId>> for Deciders {
     type Error = InvalidDeciders;
 
-    fn try_from(names: Vec<DeciderId>) -> Result<Self, InvalidDeciders> {
+    fn try_from(mut names: Vec<DeciderId>) -> Result<Self, InvalidDeciders> {
         let count = names.len();
-        let different: BTreeSet<_> = names.into_iter().collect();
-        if count == 0 || different.len() < count {
+        names.sort_unstable();
+        names.dedup();
+        if count == 0 || names.len() < count {
             return Err(InvalidDeciders);
         }
-        Ok(Self(different))
+        Ok(Self(names.into()))
     }
 }
 
 impl From<Deciders> for Vec<DeciderId> {
     fn from(deciders: Deciders) -> Self {
-        deciders.0.into_iter().collect()
+        deciders.0.into()
     }
 }
 
