@@ -19,7 +19,7 @@ use countersign_model::aaep::state::State;
 use countersign_model::aaep::state::{Phase, Producer as ModelProducer};
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
-use countersign_model::checker::{Protocol, StepText};
+use countersign_model::checker::StepText;
 use countersign_reference::aaep::{
     Ask, Capabilities, Input, Outcome, Producer, ReplyToken, Settings, ToolCallId,
 };
