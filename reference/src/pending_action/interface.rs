@@ -245,6 +245,21 @@ impl Refusal {
     }
 }
 
+impl Output {
+    /// The record, if that is what it is: what a host hands to its store.
+    pub fn record(&self) -> Option<&Record> {
+        match self {
+            Self::Record(record) => Some(record),
+            Self::Append(_)
+            | Self::Event(_)
+            | Self::Perform(_)
+            | Self::Withdraw(_)
+            | Self::InDoubt(_)
+            | Self::Audit(_) => None,
+        }
+    }
+}
+
 impl ToolCall {
     /// The call that an action is about.
     pub(super) fn of(action: &Action) -> Self {
