@@ -238,12 +238,9 @@ impl Host {
 fn run_tool(call: &ToolCall, calls: &Path) -> Input {
     let write = |word: &str| {
         let mut file = OpenOptions::new().create(true).append(true).open(calls)?;
-        writeln!(
-            file,
-            "{word} {} {}",
-            call.action_id,
-            call.arguments.as_str()
-        )
+        // In one piece, for other calls write as well.
+        let line = format!("{word} {} {}\n", call.action_id, call.arguments.as_str());
+        file.write_all(line.as_bytes())
     };
     let begun = write("begin");
     thread::sleep(TOOL_TAKES);
