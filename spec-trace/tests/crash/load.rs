@@ -54,8 +54,12 @@ pub struct Load {
 impl Load {
     /// The sessions that nobody has asked to end.
     pub fn open_sessions(&self) -> Vec<String> {
-        let open = self.ended..self.ended + SESSIONS;
-        open.map(|number| format!("session {number}")).collect()
+        (self.ended..self.ended + SESSIONS).map(session).collect()
+    }
+
+    /// Every session, also those whose end a host may not have lived to hear of.
+    pub fn sessions(&self) -> Vec<String> {
+        (0..self.ended + SESSIONS).map(session).collect()
     }
 
     /// A few operations at once, so that some of them share a sync, and some of them race.
@@ -99,10 +103,14 @@ impl Load {
     }
 
     fn end_session(&mut self) -> Value {
-        let session_id = format!("session {}", self.ended);
+        let session_id = session(self.ended);
         self.ended += 1;
         json!({"op": "end_session", "session_id": session_id})
     }
+}
+
+fn session(number: u64) -> String {
+    format!("session {number}")
 }
 
 /// Allow or deny by somebody, who may not be entitled; sometimes twice, sometimes both at once.

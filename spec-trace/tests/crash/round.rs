@@ -109,15 +109,15 @@ impl<'a> Round<'a> {
         self.wait_for_restart(&mut life);
         life.say(&self.account.clear_all_doubts());
         self.hear_all(life.end());
-        let still_open = self.load.open_sessions();
         let mut life = self.new_life();
         let end = |session_id| json!({"op": "end_session", "session_id": session_id});
-        let ends: Vec<Value> = still_open.iter().map(end).collect();
+        let ends: Vec<Value> = self.load.sessions().into_iter().map(end).collect();
         life.say(&ends);
         self.hear_all(life.end());
         let ledger = self.left_behind();
         let (proposed, delivery) = (&self.load.proposed, self.delivery);
         self.account.agrees_with(&ledger, proposed, delivery);
+        let still_open = self.load.open_sessions();
         self.account.is_complete(&ledger, &still_open, delivery);
         ledger
     }
