@@ -18,7 +18,7 @@
 //! carried out, in order; how far that has come is said afterwards. A turn takes whatever has arrived meanwhile, so that
 //! a busy host syncs its store once for many decisions.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::error::Error;
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
@@ -29,7 +29,7 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use countersign_reference::pending_action::{
-    Delivery, Input, Ledger, Output, Settings, Text, ToolCall, ToolStatus,
+    ActionId, Delivery, Input, Ledger, Named, Output, Settings, Text, ToolCall, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
 use countersign_spec_trace::serve::ids::SystemIds;
@@ -79,6 +79,8 @@ struct Host {
     outbox: Vec<Output>,
     /// Calls that were released and have not begun.
     released: VecDeque<ToolCall>,
+    /// Those of them, and those that have begun since, that a host before this one may have begun as well.
+    released_again: BTreeSet<ActionId>,
     /// How many calls are running, each in a thread of its own.
     running: usize,
     /// The file that the tool writes into.
@@ -100,6 +102,7 @@ impl Host {
             ids: SystemIds,
             outbox: Vec::new(),
             released: VecDeque::new(),
+            released_again: BTreeSet::new(),
             running: 0,
             calls,
             inbox,
@@ -113,6 +116,7 @@ impl Host {
         thread::spawn(move || read_inputs(&inputs));
         // First of all: what had expired by now, what was not told, what is in doubt.
         self.handle(Input::Restart)?;
+        self.released_again = self.outbox.iter().filter_map(released).collect();
         self.settle()?;
         while !(self.has_ended && self.released.is_empty() && self.running == 0) {
             self.turn()?;
@@ -196,26 +200,33 @@ impl Host {
                 self.released.push_back(call);
                 Ok(())
             }
-            Output::Withdraw(named) => {
-                let before = self.released.len();
-                self.released
-                    .retain(|call| call.action_id != named.action_id);
-                if self.released.len() < before {
-                    self.handle(Input::FinishTool {
-                        action_id: named.action_id.to_string(),
-                        status: ToolStatus::NotRun,
-                        result: Text::default(),
-                    })?;
-                }
-                // Else it is too late: the tool runs, and will come back.
-                Ok(())
-            }
+            Output::Withdraw(named) => self.withdraw(named),
             // Messages and events have ids: whoever reads them here has read one twice at most after a crash, and knows.
             // What is in doubt is for the operator to look into, who then says `finish_tool`.
             Output::Append(_) | Output::Event(_) | Output::InDoubt(_) | Output::Audit(_) => {
                 tell(&output)
             }
         }
+    }
+
+    /// PA-5: what has not begun does not begin any more.
+    fn withdraw(&mut self, named: Named) -> io::Result<()> {
+        let before = self.released.len();
+        self.released
+            .retain(|call| call.action_id != named.action_id);
+        if self.released.len() == before {
+            // Too late: it runs, and will come back.
+            return Ok(());
+        }
+        if self.released_again.contains(&named.action_id) {
+            // Not begun since the restart, and perhaps before it: nobody may say that it never ran.
+            return tell(&Output::InDoubt(named));
+        }
+        self.handle(Input::FinishTool {
+            action_id: named.action_id.to_string(),
+            status: ToolStatus::NotRun,
+            result: Text::default(),
+        })
     }
 
     /// Begins what was released, as far as there is room.
@@ -231,6 +242,19 @@ impl Host {
                 let _ = returns.send(returned);
             });
         }
+    }
+}
+
+/// The action whose call an output releases.
+fn released(output: &Output) -> Option<ActionId> {
+    match output {
+        Output::Perform(call) => Some(call.action_id),
+        Output::Record(_)
+        | Output::Append(_)
+        | Output::Event(_)
+        | Output::Withdraw(_)
+        | Output::InDoubt(_)
+        | Output::Audit(_) => None,
     }
 }
 

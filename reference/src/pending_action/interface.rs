@@ -135,7 +135,9 @@ pub enum Output {
     Event(Event),
     /// Run the tool now, with the arguments byte for byte (PA-3).
     Perform(ToolCall),
-    /// If the tool has not been begun, do not begin it: drop its `perform`, and finish it as not run (PA-5).
+    /// If the tool has not been begun, do not begin it: drop its `perform`, and finish it as not run (PA-5). A `perform`
+    /// that came out of a restart is to be dropped as well, but the tool may have begun before the restart: then the
+    /// action is in doubt.
     Withdraw(Named),
     /// After a restart: this was released and is not recorded as finished. It may or may not have run, and is not
     /// released again. Say how it came out, once that is known.
