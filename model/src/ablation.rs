@@ -3,23 +3,12 @@
 //! The one thing to know: an ablated party is searched literally, breadth first, and only [`LONGEST`] steps deep. That
 //! is deeper than any shortest counterexample, and it is why an ablation that breaks nothing says "within so many steps".
 
-use crate::checker::{
-    Kind, Limit, PropertyVerdict, Protocol, Shortest, describe_run, shortest_runs,
-};
+use crate::checker::{Kind, Limit, PropertyVerdict, Shortest, describe_run, shortest_runs};
 use crate::rules::{GuardRow, Guards, Rules};
+use crate::specification::{Specification, Text};
 
 /// The longest runs of an ablated party that are looked at, in steps.
 pub const LONGEST: usize = 8;
-
-/// A model whose rules can be left out.
-pub trait Ablatable: Protocol {
-    /// Its guards.
-    type Guard: Guards + Send + Sync;
-
-    /// The same model with these rules alone, literal unless they are complete.
-    #[must_use]
-    fn keeping(&self, rules: Rules<Self::Guard>) -> Self;
-}
 
 /// What leaving out one rule does.
 #[derive(Clone, Debug)]
@@ -34,12 +23,12 @@ pub struct Ablation<G: 'static> {
 }
 
 /// Leaves out every guard in turn; `progress` is told how many have been done.
-pub fn ablate<P: Ablatable>(
-    specification: &P,
+pub fn ablate<T: Text>(
+    specification: &Specification<T>,
     mut progress: impl FnMut(usize),
-) -> Vec<Ablation<P::Guard>> {
+) -> Vec<Ablation<T::Guard>> {
     let mut ablations = Vec::new();
-    for row in P::Guard::ROWS {
+    for row in T::Guard::ROWS {
         progress(ablations.len());
         ablations.push(leave_out(specification, row));
     }
@@ -48,10 +37,10 @@ pub fn ablate<P: Ablatable>(
 }
 
 /// Leaves out one guard, and a second one if the first breaks nothing.
-pub fn leave_out<P: Ablatable>(
-    specification: &P,
-    row: &'static GuardRow<P::Guard>,
-) -> Ablation<P::Guard> {
+pub fn leave_out<T: Text>(
+    specification: &Specification<T>,
+    row: &'static GuardRow<T::Guard>,
+) -> Ablation<T::Guard> {
     let alone = Rules::all().without(row.guard);
     let breaks = breaks(specification, alone, &[]);
     if !breaks.is_empty() {
@@ -61,7 +50,7 @@ pub fn leave_out<P: Ablatable>(
             masked_by: None,
         };
     }
-    for other in P::Guard::ROWS
+    for other in T::Guard::ROWS
         .iter()
         .map(|other| other.guard)
         .filter(|&other| other != row.guard)
@@ -86,36 +75,57 @@ pub fn leave_out<P: Ablatable>(
     }
 }
 
+/// The same party with these rules alone.
+fn keeping<T: Text>(specification: &Specification<T>, rules: Rules<T::Guard>) -> Specification<T> {
+    specification.with(rules, specification.reading)
+}
+
 /// The shortest runs of a party that keeps these rules.
-fn runs<P: Ablatable>(specification: &P, rules: Rules<P::Guard>) -> Shortest<P> {
-    let model = specification.keeping(rules);
-    shortest_runs(
-        &model,
-        Limit {
-            steps: LONGEST,
-            ..Limit::default()
-        },
-    )
+fn runs<T: Text>(specification: &Specification<T>, rules: Rules<T::Guard>) -> Shortest<T> {
+    let limit = Limit {
+        steps: LONGEST,
+        ..Limit::default()
+    };
+    shortest_runs(&keeping(specification, rules), limit)
 }
 
 /// The invariants that break under these rules, apart from those at the places in `except`.
-pub fn breaks<P: Ablatable>(
-    specification: &P,
-    rules: Rules<P::Guard>,
+pub fn breaks<T: Text>(
+    specification: &Specification<T>,
+    rules: Rules<T::Guard>,
     except: &[usize],
 ) -> Vec<PropertyVerdict> {
-    let model = specification.keeping(rules);
-    let invariants = model.invariants();
+    let model = keeping(specification, rules);
     let found = runs(specification, rules)
         .broken
         .into_iter()
         .filter(|(place, _)| !except.contains(place));
     let verdict = |(place, run): (usize, Vec<_>)| PropertyVerdict {
-        name: invariants[place].name,
-        clauses: invariants[place].clauses,
+        name: T::INVARIANTS[place].name,
+        clauses: T::INVARIANTS[place].clauses,
         kind: Kind::Always,
         holds: false,
         steps: describe_run(&model, &run),
     };
     found.map(verdict).collect()
+}
+
+/// Of the invariants that break, those that say what the rule is for: they state its chief clause before all others. Where
+/// there is none, those that state any of its clauses.
+pub fn telling<'a, G>(
+    guard: &GuardRow<G>,
+    broken: impl Iterator<Item = &'a PropertyVerdict> + Clone,
+) -> Vec<&'a PropertyVerdict> {
+    let chief: Vec<_> = broken
+        .clone()
+        .filter(|property| property.clauses[0] == guard.clauses[0])
+        .collect();
+    if !chief.is_empty() {
+        return chief;
+    }
+    let states_one = |property: &&PropertyVerdict| {
+        let mut clauses = guard.clauses.iter();
+        clauses.any(|clause| property.clauses.contains(clause))
+    };
+    broken.filter(states_one).collect()
 }

@@ -31,14 +31,15 @@ impl<const KINDS: usize> Budgets<KINDS> {
     }
 }
 
-/// Says whether every number, given as its name, its value, the least and the most that is possible, is within its range.
+/// A number of some bounds: its name, its value, and the least and the most that is possible.
+pub type Number = (&'static str, u8, u8, u8);
+
+/// Says whether every number is within its range.
 ///
 /// # Errors
 ///
 /// The first number that is out of its range, with the range.
-pub fn within(
-    numbers: impl IntoIterator<Item = (&'static str, u8, u8, u8)>,
-) -> Result<(), BoundsError> {
+pub fn within(numbers: impl IntoIterator<Item = Number>) -> Result<(), BoundsError> {
     for (name, value, least, most) in numbers {
         if value < least || value > most {
             return Err(BoundsError::OutOfRange {

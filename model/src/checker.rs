@@ -10,42 +10,7 @@ use std::time::Duration;
 
 use stateright::{Checker, Model};
 
-/// A model whose invariants are judged in its steps, so that a state carries which of them were broken.
-pub trait Protocol:
-    Model<State: Copy + Hash + PartialEq + Send + Sync, Action: Copy + PartialEq + Send + Sync>
-    + Clone
-    + Send
-    + Sync
-    + 'static
-{
-    /// The invariants; a state's broken ones are a mask over these places.
-    fn invariants(&self) -> Vec<PropertyText>;
-
-    /// The witnesses; a step's are a mask over these places.
-    fn witnesses(&self) -> Vec<PropertyText>;
-
-    /// The invariants that were broken on the way to this state.
-    fn broken(&self, state: &Self::State) -> u64;
-
-    /// The state that the search goes on from, and what the step witnesses; nothing if the action is not enabled.
-    fn take(&self, state: &Self::State, action: Self::Action) -> Option<(Self::State, u64)>;
-
-    /// What was witnessed by every search with this model so far.
-    fn witnessed(&self) -> u64;
-
-    /// A step in words.
-    fn describe(&self, before: &Self::State, action: Self::Action, after: &Self::State)
-    -> StepText;
-}
-
-/// What there is to say about a property.
-#[derive(Clone, Copy, Debug)]
-pub struct PropertyText {
-    /// Its name: the chief clause, and the rule in words.
-    pub name: &'static str,
-    /// The clauses that it states.
-    pub clauses: &'static [&'static str],
-}
+use crate::specification::{Specification, Text};
 
 /// A step in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +82,7 @@ pub const EXPLAINED: Limit = Limit {
 ///
 /// A broken invariant is explained by its shortest counterexample, or, where that is too long to be looked for, by the
 /// one that the exhaustive search came upon.
-pub fn check<P: Protocol>(model: &P, mut progress: impl FnMut(usize)) -> CheckReport {
+pub fn check<T: Text>(model: &Specification<T>, mut progress: impl FnMut(usize)) -> CheckReport {
     let checker = model.clone().checker().spawn_dfs();
     while !checker.is_done() {
         progress(checker.unique_state_count());
@@ -134,7 +99,8 @@ pub fn check<P: Protocol>(model: &P, mut progress: impl FnMut(usize)) -> CheckRe
     );
     CheckReport {
         unique_states: checker.unique_state_count(),
-        transitions: checker.state_count() - model.init_states().len(),
+        // The start is counted among the states that were generated; no step led there.
+        transitions: checker.state_count() - 1,
         depth: checker.max_depth() - 1,
         exhaustive: discovered.is_empty(),
         properties: verdicts(model, &shortest),
@@ -142,17 +108,15 @@ pub fn check<P: Protocol>(model: &P, mut progress: impl FnMut(usize)) -> CheckRe
 }
 
 /// The shortest counterexamples within reach, and the known one for what it breaks beyond that.
-fn explain<P: Protocol>(model: &P, known: &[P::Action]) -> Shortest<P> {
+fn explain<T: Text>(model: &Specification<T>, known: &[T::Action]) -> Shortest<T> {
     let mut shortest = shortest_runs(model, EXPLAINED);
-    let Some(mut state) = model.init_states().into_iter().next() else {
-        return shortest;
-    };
+    let mut state = model.start();
     for &action in known {
         if let Some((next, _)) = model.take(&state, action) {
             state = next;
         }
     }
-    for place in (0..64).filter(|place| model.broken(&state) & 1 << place != 0) {
+    for place in (0..64).filter(|place| T::broken(&state) & 1 << place != 0) {
         shortest
             .broken
             .entry(place)
@@ -162,31 +126,26 @@ fn explain<P: Protocol>(model: &P, known: &[P::Action]) -> Shortest<P> {
 }
 
 /// Every property with its verdict.
-fn verdicts<P: Protocol>(model: &P, shortest: &Shortest<P>) -> Vec<PropertyVerdict> {
-    let always = model
-        .invariants()
-        .into_iter()
+fn verdicts<T: Text>(model: &Specification<T>, shortest: &Shortest<T>) -> Vec<PropertyVerdict> {
+    let always = T::INVARIANTS.iter().enumerate().map(|(place, row)| {
+        let run = shortest.broken.get(&place);
+        let steps = run
+            .map(|actions| describe_run(model, actions))
+            .unwrap_or_default();
+        PropertyVerdict {
+            name: row.name,
+            clauses: row.clauses,
+            kind: Kind::Always,
+            holds: run.is_none(),
+            steps,
+        }
+    });
+    let sometimes = T::WITNESSES
+        .iter()
         .enumerate()
-        .map(|(place, text)| {
-            let run = shortest.broken.get(&place);
-            let steps = run
-                .map(|actions| describe_run(model, actions))
-                .unwrap_or_default();
-            PropertyVerdict {
-                name: text.name,
-                clauses: text.clauses,
-                kind: Kind::Always,
-                holds: run.is_none(),
-                steps,
-            }
-        });
-    let sometimes = model
-        .witnesses()
-        .into_iter()
-        .enumerate()
-        .map(|(place, text)| PropertyVerdict {
-            name: text.name,
-            clauses: text.clauses,
+        .map(|(place, row)| PropertyVerdict {
+            name: row.name,
+            clauses: row.clauses,
             kind: Kind::Sometimes,
             holds: shortest.witnessed & 1 << place != 0,
             steps: Vec::new(),
@@ -215,15 +174,15 @@ impl Default for Limit {
 
 /// The shortest runs that a breadth-first search found.
 #[derive(Clone, Debug)]
-pub struct Shortest<P: Protocol> {
+pub struct Shortest<T: Text> {
     /// For each broken invariant, by its place, the shortest run that breaks it.
-    pub broken: BTreeMap<usize, Vec<P::Action>>,
+    pub broken: BTreeMap<usize, Vec<T::Action>>,
     /// What was witnessed.
     pub witnessed: u64,
 }
 
 /// Searches breadth first for the shortest run to each broken invariant, within the limit.
-pub fn shortest_runs<P: Protocol>(model: &P, limit: Limit) -> Shortest<P> {
+pub fn shortest_runs<T: Text>(model: &Specification<T>, limit: Limit) -> Shortest<T> {
     let mut search = BreadthFirst::new(model);
     let mut steps = 0;
     while !search.frontier.is_empty() && steps < limit.steps {
@@ -237,42 +196,36 @@ pub fn shortest_runs<P: Protocol>(model: &P, limit: Limit) -> Shortest<P> {
 }
 
 /// A state that was found, and how.
-struct Node<P: Protocol> {
-    state: P::State,
+struct Node<T: Text> {
+    state: T::State,
     /// The place of the state before, and the action that led here; nothing at the start.
-    from: Option<(usize, P::Action)>,
+    from: Option<(usize, T::Action)>,
 }
 
 /// A breadth-first search in progress.
-struct BreadthFirst<P: Protocol> {
-    nodes: Vec<Node<P>>,
+struct BreadthFirst<T: Text> {
+    nodes: Vec<Node<T>>,
     seen: BTreeSet<u64>,
     frontier: Vec<usize>,
-    broken: BTreeMap<usize, Vec<P::Action>>,
+    broken: BTreeMap<usize, Vec<T::Action>>,
     witnessed: u64,
 }
 
-impl<P: Protocol> BreadthFirst<P> {
+impl<T: Text> BreadthFirst<T> {
     /// At the start.
-    fn new(model: &P) -> Self {
-        let nodes: Vec<_> = model
-            .init_states()
-            .into_iter()
-            .map(|state| Node { state, from: None })
-            .collect();
-        let seen = nodes.iter().map(|node| fingerprint(&node.state)).collect();
-        let frontier = (0..nodes.len()).collect();
+    fn new(model: &Specification<T>) -> Self {
+        let state = model.start();
         Self {
-            nodes,
-            seen,
-            frontier,
+            nodes: vec![Node { state, from: None }],
+            seen: BTreeSet::from([fingerprint(&state)]),
+            frontier: vec![0],
             broken: BTreeMap::new(),
             witnessed: 0,
         }
     }
 
     /// Takes every step from every state of the frontier, as long as there is room for what is found.
-    fn advance(&mut self, model: &P, room: usize) {
+    fn advance(&mut self, model: &Specification<T>, room: usize) {
         let mut actions = Vec::new();
         for place in std::mem::take(&mut self.frontier) {
             if self.nodes.len() >= room {
@@ -292,15 +245,15 @@ impl<P: Protocol> BreadthFirst<P> {
                         from: Some((place, action)),
                     });
                     self.frontier.push(self.nodes.len() - 1);
-                    self.record(model, &state, &next);
+                    self.record(&state, &next);
                 }
             }
         }
     }
 
     /// Keeps the run to the state found last for every invariant that it is the first to break.
-    fn record(&mut self, model: &P, before: &P::State, after: &P::State) {
-        let newly = model.broken(after) & !model.broken(before);
+    fn record(&mut self, before: &T::State, after: &T::State) {
+        let newly = T::broken(after) & !T::broken(before);
         for bit in (0..64).filter(|bit| newly & 1 << bit != 0) {
             if !self.broken.contains_key(&bit) {
                 let run = self.run_to(self.nodes.len() - 1);
@@ -310,7 +263,7 @@ impl<P: Protocol> BreadthFirst<P> {
     }
 
     /// The actions that lead to a state.
-    fn run_to(&self, mut place: usize) -> Vec<P::Action> {
+    fn run_to(&self, mut place: usize) -> Vec<T::Action> {
         let mut run = Vec::new();
         while let Some((before, action)) = self.nodes[place].from {
             run.push(action);
@@ -329,16 +282,15 @@ fn fingerprint(state: &impl Hash) -> u64 {
 }
 
 /// A run from the start, in words.
-pub fn describe_run<P: Protocol>(model: &P, actions: &[P::Action]) -> Vec<StepText> {
+pub fn describe_run<T: Text>(model: &Specification<T>, actions: &[T::Action]) -> Vec<StepText> {
     let mut texts = Vec::new();
-    for mut state in model.init_states().into_iter().take(1) {
-        for &action in actions {
-            let Some((next, _)) = model.take(&state, action) else {
-                break;
-            };
-            texts.push(model.describe(&state, action, &next));
-            state = next;
-        }
+    let mut state = model.start();
+    for &action in actions {
+        let Some((next, _)) = model.take(&state, action) else {
+            break;
+        };
+        texts.push(model.describe(&state, action, &next));
+        state = next;
     }
     texts
 }

@@ -4,7 +4,8 @@
 //! A step function gives the state that follows and the outputs that are required and optional; the search, the
 //! comparison with the executor and the oracle for other implementations all use that one function.
 //!
-//! Each protocol is a module; what stands beside them is what both need and neither owns.
+//! Each protocol is a module that says in its `mod.rs` what is its own; what stands beside them is what all need and none
+//! owns: [`specification`] first, where a protocol becomes a model.
 
 pub mod aaep;
 pub mod ablation;
@@ -16,4 +17,5 @@ pub mod outputs;
 pub mod properties;
 pub mod readings;
 pub mod rules;
+pub mod specification;
 pub mod words;

@@ -1,7 +1,5 @@
 //! The tables of what always holds and of what can happen.
 
-use crate::checker::PropertyText;
-
 /// What there is to say about an invariant `I`, which the witness `W` shows to have something to judge.
 #[derive(Clone, Copy, Debug)]
 pub struct InvariantRow<I, W> {
@@ -32,15 +30,6 @@ impl<I, W> InvariantRow<I, W> {
     }
 }
 
-impl<I, W> From<&InvariantRow<I, W>> for PropertyText {
-    fn from(row: &InvariantRow<I, W>) -> Self {
-        Self {
-            name: row.name,
-            clauses: row.clauses,
-        }
-    }
-}
-
 /// What there is to say about a witness `W`.
 #[derive(Clone, Copy, Debug)]
 pub struct WitnessRow<W> {
@@ -59,15 +48,6 @@ impl<W> WitnessRow<W> {
             witness,
             name,
             clauses,
-        }
-    }
-}
-
-impl<W> From<&WitnessRow<W>> for PropertyText {
-    fn from(row: &WitnessRow<W>) -> Self {
-        Self {
-            name: row.name,
-            clauses: row.clauses,
         }
     }
 }

@@ -50,6 +50,8 @@ pub struct GuardRow<G> {
     pub level: Level,
     /// The rule in a sentence.
     pub gist: &'static str,
+    /// Where the text shows code of its own that leaves the rule out: the sections of the samples.
+    pub left_out_in: Option<&'static str>,
 }
 
 impl<G> GuardRow<G> {
@@ -67,26 +69,44 @@ impl<G> GuardRow<G> {
             clauses,
             level,
             gist,
+            left_out_in: None,
+        }
+    }
+
+    /// The same row of a rule that the samples in these sections of the text leave out.
+    #[must_use]
+    pub const fn left_out_in(self, sections: &'static str) -> Self
+    where
+        G: Copy,
+    {
+        Self {
+            left_out_in: Some(sections),
+            ..self
         }
     }
 }
 
 /// The guards of one protocol: at most 64.
-pub trait Guards: Copy + PartialEq + 'static {
+pub trait Guards: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
     /// What there is to say about each, in their order.
     const ROWS: &'static [GuardRow<Self>];
 
     /// The guard's place in the order.
     fn place(self) -> usize;
-}
 
-/// The guards that a name or a clause id means: one for a name, every guard that carries it out for a clause.
-pub fn named<G: Guards>(name_or_clause: &str) -> Vec<G> {
-    G::ROWS
-        .iter()
-        .filter(|row| row.name == name_or_clause || row.clauses.contains(&name_or_clause))
-        .map(|row| row.guard)
-        .collect()
+    /// What there is to say about the guard.
+    fn row(self) -> &'static GuardRow<Self> {
+        &Self::ROWS[self.place()]
+    }
+
+    /// The guards that a name or a clause id means: one for a name, every guard that carries it out for a clause.
+    fn named(name_or_clause: &str) -> Vec<Self> {
+        Self::ROWS
+            .iter()
+            .filter(|row| row.name == name_or_clause || row.clauses.contains(&name_or_clause))
+            .map(|row| row.guard)
+            .collect()
+    }
 }
 
 /// The set of guards in force.
@@ -143,7 +163,7 @@ impl<G: Guards> fmt::Debug for Rules<G> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("all")?;
         for guard in self.left_out() {
-            write!(formatter, " - {}", G::ROWS[guard.place()].name)?;
+            write!(formatter, " - {}", guard.row().name)?;
         }
         Ok(())
     }

@@ -8,29 +8,27 @@ use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State};
 use super::words::{Class, SessionName, Slot, Subscriber};
 use crate::checker::StepText;
 
-impl Aaep {
-    /// A step in words; `after` is the state that the search went on from.
-    pub fn describe(&self, before: &State, action: Action, after: &State) -> StepText {
-        let (actor, action_text) = action_text(before, action);
-        let mut changes = changes(before, after);
-        if let Some(step) = self.step(before, action) {
-            changes.extend(
-                step.required
-                    .iter()
-                    .map(|output| format!("out: {}", output_text(output))),
-            );
-            changes.extend(
-                step.optional
-                    .iter()
-                    .map(|output| format!("may put out: {}", output_text(output))),
-            );
-        }
-        StepText {
-            at: format!("t={}", before.clock),
-            actor,
-            action: action_text,
-            changes,
-        }
+/// A step in words; `after` is the state that the search went on from.
+pub(super) fn describe(model: &Aaep, before: &State, action: Action, after: &State) -> StepText {
+    let (actor, action_text) = action_text(before, action);
+    let mut changes = changes(before, after);
+    if let Some(step) = model.step(before, action) {
+        changes.extend(
+            step.required
+                .iter()
+                .map(|output| format!("out: {}", output_text(output))),
+        );
+        changes.extend(
+            step.optional
+                .iter()
+                .map(|output| format!("may put out: {}", output_text(output))),
+        );
+    }
+    StepText {
+        at: format!("t={}", before.clock),
+        actor,
+        action: action_text,
+        changes,
     }
 }
 

@@ -85,26 +85,6 @@ impl Reading {
         early_default_on_close: EarlyDefaultOnClose::RejectOnly,
         courtesy_notice: CourtesyNotice::Permitted,
     };
-
-    /// Takes one place in the way that `name=value` says.
-    ///
-    /// # Errors
-    ///
-    /// No equals sign, an unknown name, or a value that the place does not have; the message lists what there is.
-    pub fn choose(&mut self, assignment: &str) -> Result<(), ReadingError> {
-        readings::choose(&PLACES, self, assignment)
-    }
-
-    /// The specification with one place taken as `name=value` says.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reading::choose`].
-    pub fn parse(assignment: &str) -> Result<Self, ReadingError> {
-        let mut reading = Self::SPECIFICATION;
-        reading.choose(assignment)?;
-        Ok(reading)
-    }
 }
 
 impl Default for Reading {
@@ -115,9 +95,6 @@ impl Default for Reading {
 
 /// A place that can be taken in more than one way.
 pub type Place = readings::Place<Reading>;
-
-/// An assignment that chooses nothing.
-pub type ReadingError = readings::ReadingError<Reading>;
 
 /// Every place, with its choices.
 pub static PLACES: [Place; 6] = [

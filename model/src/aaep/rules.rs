@@ -3,7 +3,7 @@
 //! The one thing to know: [`Rules::all`] is the specification, and `Rules::all().without(guard)` an ablation, a producer
 //! that does what the guard forbids whenever it can.
 
-use crate::rules::{Guards, named};
+use crate::rules::Guards;
 
 pub use crate::rules::Level;
 
@@ -464,18 +464,6 @@ pub static GUARDS: [GuardRow; 39] = [
         "after a restart an action in doubt is reported, not performed again",
     ),
 ];
-
-impl Guard {
-    /// What there is to say about the guard.
-    pub const fn row(self) -> &'static GuardRow {
-        &GUARDS[self as usize]
-    }
-
-    /// The guards that a name or a clause id means: one for a name, every guard that carries it out for a clause.
-    pub fn named(name_or_clause: &str) -> Vec<Self> {
-        named(name_or_clause)
-    }
-}
 
 impl Guards for Guard {
     const ROWS: &'static [GuardRow] = &GUARDS;

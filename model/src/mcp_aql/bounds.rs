@@ -1,6 +1,6 @@
 //! How far the model goes: numbers of things, and a budget for each kind of disturbance.
 
-use crate::bounds::within;
+use crate::bounds::Number;
 
 pub use crate::bounds::BoundsError;
 
@@ -120,30 +120,8 @@ impl Bounds {
         disturbances_in_all: 4,
     };
 
-    /// The presets, the smallest first.
-    pub const PRESETS: [Self; 3] = [Self::SMALL, Self::DEFAULT, Self::LARGE];
-
-    /// The preset of this name.
-    ///
-    /// # Errors
-    ///
-    /// An unknown name; the message lists the names that there are.
-    pub fn preset(name: &str) -> Result<Self, BoundsError> {
-        Self::PRESETS
-            .into_iter()
-            .find(|preset| preset.name == name)
-            .ok_or_else(|| BoundsError::UnknownPreset {
-                name: name.to_owned(),
-                known: Self::PRESETS.map(|preset| preset.name).to_vec(),
-            })
-    }
-
-    /// Says whether every number is within its range.
-    ///
-    /// # Errors
-    ///
-    /// The first number that is out of its range, with the range.
-    pub fn validate(&self) -> Result<(), BoundsError> {
+    /// Every number, with its range.
+    pub(super) fn numbers(&self) -> Vec<Number> {
         let numbers = [
             ("tokens", self.tokens, 1, 2),
             ("ticks", self.ticks, 0, 8),
@@ -152,7 +130,7 @@ impl Bounds {
         ];
         let budgets =
             Disturbance::ALL.map(|kind| (kind.name(), self.disturbances[kind as usize], 0, 3));
-        within(numbers.into_iter().chain(budgets))
+        numbers.into_iter().chain(budgets).collect()
     }
 
     /// The budgets at the start of a run.

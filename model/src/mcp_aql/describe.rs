@@ -9,23 +9,21 @@ use super::step::faulty;
 use super::words::{Lifetime, Purpose, Request, Scope, SessionName, Slot, Store, Trigger};
 use crate::checker::StepText;
 
-impl McpAql {
-    /// A step in words; `after` is the state that the search went on from.
-    pub fn describe(&self, before: &State, action: Action, after: &State) -> StepText {
-        let (actor, action_text) = action_text(before, action);
-        let mut changes = changes(before, after);
-        if let Some(step) = self.step(before, action) {
-            changes.extend(told("out", &step.required));
-            if let Some(instead) = step.instead {
-                changes.extend(told("or, if it was purged", &instead));
-            }
+/// A step in words; `after` is the state that the search went on from.
+pub(super) fn describe(model: &McpAql, before: &State, action: Action, after: &State) -> StepText {
+    let (actor, action_text) = action_text(before, action);
+    let mut changes = changes(before, after);
+    if let Some(step) = model.step(before, action) {
+        changes.extend(told("out", &step.required));
+        if let Some(instead) = step.instead {
+            changes.extend(told("or, if it was purged", &instead));
         }
-        StepText {
-            at: format!("t={}", before.clock),
-            actor: actor.to_owned(),
-            action: action_text,
-            changes,
-        }
+    }
+    StepText {
+        at: format!("t={}", before.clock),
+        actor: actor.to_owned(),
+        action: action_text,
+        changes,
     }
 }
 

@@ -3,7 +3,7 @@
 //! The one thing to know: [`Rules::all`] is the specification, and `Rules::all().without(guard)` an ablation, a gatekeeper
 //! that does what the guard forbids whenever it can.
 
-use crate::rules::{Guards, named};
+use crate::rules::Guards;
 
 pub use crate::rules::Level;
 
@@ -263,7 +263,8 @@ pub static GUARDS: [GuardRow; 44] = [
         Level::Should,
         &["AQL-5.1-5"],
         "a tolerance of 0 is none",
-    ),
+    )
+    .left_out_in("5.1"),
     GuardRow::new(
         Guard::ExpiresEarly,
         "expires-early",
@@ -319,7 +320,8 @@ pub static GUARDS: [GuardRow; 44] = [
         Level::Must,
         &["AQL-4.1-6", "AQL-7.1-1"],
         "a token admits calls to the adapter that issued it",
-    ),
+    )
+    .left_out_in("4.3"),
     GuardRow::new(
         Guard::HonoursOtherSession,
         "honours-other-session",
@@ -333,14 +335,16 @@ pub static GUARDS: [GuardRow; 44] = [
         Level::Must,
         &["AQL-5.2-2", "AQL-6.1-1"],
         "a token is validated and its use counted in one step",
-    ),
+    )
+    .left_out_in("4.3 and 5.2"),
     GuardRow::new(
         Guard::RedeemsExpired,
         "redeems-expired",
         Level::MustNot,
         &["AQL-5.1-3"],
         "what is redeemed has not expired when it is redeemed",
-    ),
+    )
+    .left_out_in("5.2"),
     GuardRow::new(
         Guard::RunsFirst,
         "runs-first",
@@ -545,18 +549,6 @@ pub static GUARDS: [GuardRow; 44] = [
         "what happens once is audited once",
     ),
 ];
-
-impl Guard {
-    /// What there is to say about the guard.
-    pub const fn row(self) -> &'static GuardRow {
-        &GUARDS[self as usize]
-    }
-
-    /// The guards that a name or a clause id means: one for a name, every guard that carries it out for a clause.
-    pub fn named(name_or_clause: &str) -> Vec<Self> {
-        named(name_or_clause)
-    }
-}
 
 impl Guards for Guard {
     const ROWS: &'static [GuardRow] = &GUARDS;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use countersign_model::checker::Protocol;
+use countersign_model::specification::{Specification, Text};
+use stateright::Model;
 
 /// A state in 64 bits.
 fn fingerprint(state: &impl Hash) -> u64 {
@@ -13,9 +14,9 @@ fn fingerprint(state: &impl Hash) -> u64 {
 }
 
 /// Every state with the states that follow it, apart from itself.
-fn graph<P: Protocol>(model: &P) -> BTreeMap<u64, Vec<u64>> {
+fn graph<T: Text>(model: &Specification<T>) -> BTreeMap<u64, Vec<u64>> {
     let mut graph = BTreeMap::new();
-    let mut open = model.init_states();
+    let mut open = vec![model.start()];
     let mut actions = Vec::new();
     while let Some(state) = open.pop() {
         if graph.contains_key(&fingerprint(&state)) {
@@ -26,7 +27,7 @@ fn graph<P: Protocol>(model: &P) -> BTreeMap<u64, Vec<u64>> {
         let steps = actions
             .iter()
             .filter_map(|&action| model.take(&state, action));
-        let next: Vec<P::State> = steps
+        let next: Vec<T::State> = steps
             .map(|(next, _)| next)
             .filter(|next| *next != state)
             .collect();
@@ -37,18 +38,14 @@ fn graph<P: Protocol>(model: &P) -> BTreeMap<u64, Vec<u64>> {
 }
 
 /// The length of the longest run, in steps that change something; nothing if the graph has a cycle.
-pub fn longest_run<P: Protocol>(model: &P) -> Option<usize> {
+pub fn longest_run<T: Text>(model: &Specification<T>) -> Option<usize> {
     let graph = graph(model);
     let mut arrivals: BTreeMap<u64, usize> = graph.keys().map(|&state| (state, 0)).collect();
     for next in graph.values().flatten() {
         *arrivals.entry(*next).or_default() += 1;
     }
     // A state is settled once every step into it is; on a cycle none ever would be.
-    let mut settled: Vec<(u64, usize)> = model
-        .init_states()
-        .iter()
-        .map(|state| (fingerprint(state), 0))
-        .collect();
+    let mut settled = vec![(fingerprint(&model.start()), 0)];
     let mut longest: BTreeMap<u64, usize> = BTreeMap::new();
     let mut count = 0;
     let mut greatest = 0;
@@ -66,4 +63,31 @@ pub fn longest_run<P: Protocol>(model: &P) -> Option<usize> {
         }
     }
     (count == graph.len()).then_some(greatest)
+}
+
+/// Checks on the first hundred thousand literal states that those that differ differ in their words, which are hashed.
+pub fn assert_words_tell_apart<T: Text, W: Ord>(
+    model: &Specification<T>,
+    words: impl Fn(&T::State) -> W,
+) {
+    let model = model.literal();
+    let mut found: BTreeMap<W, T::State> = BTreeMap::new();
+    let mut open = vec![model.start()];
+    let mut actions = Vec::new();
+    while let Some(state) = open.pop() {
+        if let Some(known) = found.insert(words(&state), state) {
+            assert_eq!(known, state);
+            continue;
+        }
+        if found.len() > 100_000 {
+            return;
+        }
+        actions.clear();
+        model.actions(&state, &mut actions);
+        let next = actions
+            .iter()
+            .filter_map(|&action| model.next_state(&state, action));
+        open.extend(next);
+    }
+    panic!("there are more literal states than {}", found.len());
 }

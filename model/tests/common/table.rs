@@ -5,14 +5,13 @@ use std::fmt::Write;
 
 use countersign_model::ablation::Ablation;
 use countersign_model::rules::{Guards, Level};
+use countersign_model::specification::Text;
 
 /// Ablations as a text: a line for each guard, then one for each invariant that breaks, with the steps that it takes.
 pub fn table<G: Guards>(ablations: &[Ablation<G>]) -> String {
     let mut text = String::new();
     for ablation in ablations {
-        let masked = ablation
-            .masked_by
-            .map_or("", |guard| G::ROWS[guard.place()].name);
+        let masked = ablation.masked_by.map_or("", |guard| guard.row().name);
         let line = format!(
             "{} {} {masked}",
             ablation.guard.name, ablation.guard.clauses[0]
@@ -27,7 +26,7 @@ pub fn table<G: Guards>(ablations: &[Ablation<G>]) -> String {
 }
 
 /// Checks that every rule but the informative ones carries something, and that every invariant is carried.
-pub fn assert_carried<G: Guards>(ablations: &[Ablation<G>], invariants: &BTreeSet<&str>) {
+pub fn assert_carried<T: Text>(ablations: &[Ablation<T::Guard>]) {
     for ablation in ablations {
         let binding = ablation.guard.level != Level::Info;
         assert!(
@@ -41,5 +40,21 @@ pub fn assert_carried<G: Guards>(ablations: &[Ablation<G>], invariants: &BTreeSe
         .flat_map(|ablation| &ablation.breaks)
         .map(|broken| broken.name)
         .collect();
-    assert_eq!(&broken, invariants);
+    assert_eq!(broken, T::INVARIANTS.iter().map(|row| row.name).collect());
+}
+
+/// Checks that the rows of every table stand in the order of what they are about, by which they are found.
+pub fn assert_ordered<T: Text>(
+    invariant: impl Fn(&T::Invariant) -> usize,
+    witness: impl Fn(&T::Witness) -> usize,
+) {
+    for (place, row) in T::Guard::ROWS.iter().enumerate() {
+        assert_eq!(row.guard.place(), place, "{}", row.name);
+    }
+    for (place, row) in T::INVARIANTS.iter().enumerate() {
+        assert_eq!(invariant(&row.invariant), place, "{}", row.name);
+    }
+    for (place, row) in T::WITNESSES.iter().enumerate() {
+        assert_eq!(witness(&row.witness), place, "{}", row.name);
+    }
 }

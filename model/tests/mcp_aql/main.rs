@@ -1,9 +1,7 @@
 //! The model of MCP-AQL confirmation tokens: its size, its quotient, its rules and its steps.
 
-#[path = "../common/shape.rs"]
-mod shape;
-#[path = "../common/table.rs"]
-mod table;
+#[path = "../common/mod.rs"]
+mod common;
 
 mod ablation;
 mod bisimulation;

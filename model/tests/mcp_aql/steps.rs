@@ -37,6 +37,11 @@ const IN_SESSION: Request = Request {
     ..PLAIN
 };
 
+/// The reading that takes one place as `name=value` says.
+fn taken(assignment: &str) -> Reading {
+    McpAql::reading([assignment]).expect("it is a choice")
+}
+
 impl Run {
     /// A gatekeeper that is configured so, with every disturbance to be had three times.
     fn new(tolerance: u8, oracle: Oracle, reading: Reading) -> Self {
@@ -213,7 +218,7 @@ fn a_token_admits_as_many_calls_as_it_has_uses() {
 /// AQL-4.1-2, AQL-4.1-3, AQL-4.3-1: a token with two faults gets the code of the check that the reading puts first.
 #[test]
 fn of_two_faults_the_reading_names_the_first() {
-    let sample = Reading::parse("check-order=sample").expect("it is a choice");
+    let sample = taken("check-order=sample");
     for (reading, expected) in [
         (Reading::SPECIFICATION, Check::NotUsed),
         (sample, Check::Operation),
@@ -438,7 +443,7 @@ fn an_expired_token_may_be_answered_as_expired_or_as_unknown() {
         ("purge-code=unknown", true, Check::Exists),
         ("purge-code=remembered", true, Check::NotExpired),
     ] {
-        let reading = Reading::parse(assignment).expect("it is a choice");
+        let reading = taken(assignment);
         let mut run = Run::new(0, Oracle::Codes, reading);
         run.request(PLAIN);
         run.wait(2);
@@ -507,7 +512,7 @@ fn a_status_is_what_a_call_would_find() {
 /// AQL-6.1-2: read so, a token with one use is bound to the session that its call names.
 #[test]
 fn the_reading_binds_single_use_tokens_to_their_session() {
-    let always = Reading::parse("session-binding=always").expect("it is a choice");
+    let always = taken("session-binding=always");
     for (reading, bound) in [
         (Reading::SPECIFICATION, None),
         (always, Some(SessionName::A)),

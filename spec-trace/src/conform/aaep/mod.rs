@@ -19,16 +19,15 @@ use countersign_model::aaep::state::State;
 use countersign_model::aaep::state::{Phase, Producer as ModelProducer};
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
-use countersign_model::checker::{Protocol, StepText};
+use countersign_model::checker::StepText;
 use countersign_reference::aaep::{
     Ask, Capabilities, Input, Outcome, Producer, ReplyToken, Settings, ToolCallId,
 };
 use countersign_reference::ids::SequentialIds;
 
-use self::abstraction::Unexplained;
 use self::concrete::World;
 use self::outputs::Call;
-use super::{Bridge, Disagreement};
+use super::{Bridge, Disagreement, Unexplained};
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {

@@ -2,7 +2,7 @@
 
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::{Action, Forgery};
-use countersign_model::aaep::bounds::{Bounds, BoundsError};
+use countersign_model::aaep::bounds::Bounds;
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::output::Output;
 use countersign_model::aaep::rules::{Check, Refusal};
@@ -501,37 +501,6 @@ fn forbidden_and_missing_outputs_are_traced_to_their_clauses() {
         required(&modified, Output::FollowUpLeaving(Slot::First)),
         Some("AAEP-6.3.2-4")
     );
-}
-
-#[test]
-fn a_bound_out_of_range_is_named_with_its_range() {
-    for (ticks, valid) in [(7, true), (8, true), (9, false)] {
-        let result = Bounds {
-            ticks,
-            ..Bounds::SMALL
-        }
-        .validate();
-        assert_eq!(result.is_ok(), valid);
-        assert_eq!(
-            result.is_err(),
-            result
-                == Err(BoundsError::OutOfRange {
-                    name: "ticks",
-                    value: 9,
-                    least: 0,
-                    most: 8
-                })
-        );
-    }
-    let unknown = Bounds::preset("tiny").expect_err("there is no such preset");
-    assert_eq!(
-        unknown.to_string(),
-        "unknown bounds `tiny`: expected one of small, default, large"
-    );
-    for preset in Bounds::PRESETS {
-        assert_eq!(preset.validate(), Ok(()));
-        assert_eq!(Bounds::preset(preset.name), Ok(preset));
-    }
 }
 
 /// Every output that there is.

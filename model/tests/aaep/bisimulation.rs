@@ -1,0 +1,80 @@
+//! The quotient forgets nothing that matters.
+//!
+//! A step is what can be told of it: who does what to which confirmation, session or subscription, what must and what may
+//! come out, at which check a reply was ignored, which invariants are broken, and the quotient of the state that follows.
+//! Left out of the label is only what the quotient merges: which of several alike messages is meant, and by which of
+//! several alike decisions a message comes to be under way. Asks keep their class.
+
+use countersign_model::aaep::Aaep;
+use countersign_model::aaep::action::{Action, Forgery};
+use countersign_model::aaep::output::Outputs;
+use countersign_model::aaep::rules::Check;
+use countersign_model::aaep::state::State;
+
+use crate::common::quotient::assert_bisimulation;
+
+/// What can be told of a step.
+type Told = (Label, Outputs, Outputs, Option<Check>, u64, [u64; 5]);
+
+/// An action without what the quotient merges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Label {
+    /// Nothing is merged.
+    Whole(Action),
+    /// Some subscriber decides on some question.
+    Decide,
+    /// Some message arrives.
+    Deliver,
+    /// Some message is doubled.
+    Duplicate,
+    /// Some message is lost.
+    Lose,
+    /// Somebody forges a reply.
+    Forge,
+}
+
+/// The action without what the quotient merges.
+fn label(action: Action) -> Label {
+    match action {
+        Action::Decide { .. } => Label::Decide,
+        Action::Deliver { .. } => Label::Deliver,
+        Action::Duplicate { .. } => Label::Duplicate,
+        Action::Lose { .. } => Label::Lose,
+        Action::Forge(
+            Forgery::Unauthenticated { .. }
+            | Forgery::Guessed
+            | Forgery::MixedUp { .. }
+            | Forgery::Impostor { .. },
+        ) => Label::Forge,
+        Action::Ask { .. }
+        | Action::Replay
+        | Action::Tick
+        | Action::ServeTimer
+        | Action::Cancel { .. }
+        | Action::EndSession { .. }
+        | Action::Close { .. }
+        | Action::CarryOut
+        | Action::FinishTool { .. }
+        | Action::Crash
+        | Action::Transgress(_) => Label::Whole(action),
+    }
+}
+
+/// What can be told of the step.
+fn told(model: &Aaep, state: &State, action: Action) -> Option<Told> {
+    let step = model.step(state, action)?;
+    let next = model.quotient_of(&step.next);
+    Some((
+        label(action),
+        step.required,
+        step.optional,
+        step.ignored,
+        next.broken,
+        next.words(),
+    ))
+}
+
+#[test]
+fn a_state_and_its_quotient_offer_the_same_steps() {
+    assert_bisimulation(told);
+}

@@ -1,0 +1,45 @@
+//! How many states, steps and levels the model has, and that every property holds on all of them.
+//!
+//! A change of a number here is a change of the specification and has to be explained where it is made.
+
+use countersign_model::aaep::AaepText;
+use countersign_model::aaep::bounds::Bounds;
+use countersign_model::checker::{Kind, check};
+
+use crate::common::counts::{failures, size};
+use crate::common::{small, within};
+
+#[test]
+fn every_property_holds_at_small_bounds() {
+    assert_eq!(size(&small::<AaepText>()), (20_659, 162_749, 18));
+}
+
+#[test]
+fn every_property_holds_at_small_bounds_without_the_quotient() {
+    let literal = small::<AaepText>().literal();
+    assert_eq!(size(&literal), (2_705_701, 8_488_332, 22));
+}
+
+#[test]
+fn every_property_holds_at_default_bounds() {
+    let model = within::<AaepText>(Bounds::DEFAULT);
+    assert_eq!(size(&model), (893_790, 11_281_862, 21));
+}
+
+#[test]
+fn a_report_lists_the_invariants_and_then_the_witnesses() {
+    let bounds = Bounds {
+        confirmations: 1,
+        ..Bounds::SMALL
+    };
+    let report = check(&within::<AaepText>(bounds), |_| {});
+    let kinds: Vec<_> = report
+        .properties
+        .iter()
+        .map(|property| property.kind)
+        .collect();
+    assert!(kinds.is_sorted_by_key(|kind| *kind == Kind::Sometimes));
+    // With one confirmation nothing can happen beside it, so some witnesses are missing, and the report says so.
+    assert!(failures(&report).contains(&"6.2.2-3 a second confirmation has a token of its own"));
+    assert!(!report.holds());
+}

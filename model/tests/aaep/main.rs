@@ -1,0 +1,11 @@
+//! The model of the AAEP confirmation protocol: its size, its quotient, its rules and its steps.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod ablation;
+mod bisimulation;
+mod counts;
+mod graph;
+mod readings;
+mod steps;

@@ -1,0 +1,27 @@
+//! Bounds and their names.
+
+use countersign_model::bounds::BoundsError;
+use countersign_model::specification::{Specification, Text};
+
+/// Checks that bounds are refused once their clock is out of range, and that presets, and nothing else, are found by name.
+pub fn assert_bounds<T: Text>(with_ticks: impl Fn(u8) -> T::Bounds) {
+    for (ticks, refused) in [(7, false), (8, false), (9, true)] {
+        let error = BoundsError::OutOfRange {
+            name: "ticks",
+            value: ticks,
+            least: 0,
+            most: 8,
+        };
+        let model = Specification::<T>::new(with_ticks(ticks));
+        assert_eq!(model.err(), refused.then_some(error));
+    }
+    let unknown = Specification::<T>::preset("tiny").expect_err("there is no such preset");
+    assert_eq!(
+        unknown.to_string(),
+        "unknown bounds `tiny`: expected one of small, default, large"
+    );
+    for preset in T::PRESETS {
+        assert!(Specification::<T>::new(preset).is_ok());
+        assert_eq!(Specification::<T>::preset(T::name_of(&preset)), Ok(preset));
+    }
+}

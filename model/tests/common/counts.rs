@@ -1,0 +1,22 @@
+//! The size of a model.
+
+use countersign_model::checker::{CheckReport, check};
+use countersign_model::specification::{Specification, Text};
+
+/// The properties that do not hold.
+pub fn failures(report: &CheckReport) -> Vec<&'static str> {
+    report
+        .properties
+        .iter()
+        .filter(|property| !property.holds)
+        .map(|property| property.name)
+        .collect()
+}
+
+/// Searches the whole graph, on which every property has to hold: its unique states, its transitions, and its depth.
+pub fn size<T: Text>(model: &Specification<T>) -> (usize, usize, usize) {
+    let report = check(model, |_| {});
+    assert_eq!(failures(&report), Vec::<&str>::new());
+    assert!(report.exhaustive);
+    (report.unique_states, report.transitions, report.depth)
+}

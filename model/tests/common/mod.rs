@@ -1,0 +1,21 @@
+//! What is asked of the model of every protocol.
+
+pub mod bounds;
+pub mod counts;
+pub mod quotient;
+pub mod readings;
+pub mod shape;
+pub mod table;
+
+use countersign_model::specification::{Specification, Text};
+
+/// The smallest preset of a protocol.
+pub fn small<T: Text>() -> Specification<T> {
+    let [small, _, _] = T::PRESETS;
+    within(small)
+}
+
+/// The specification within bounds that are known to be in range.
+pub fn within<T: Text>(bounds: T::Bounds) -> Specification<T> {
+    Specification::new(bounds).expect("the bounds are in range")
+}

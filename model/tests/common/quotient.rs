@@ -1,0 +1,79 @@
+//! An exhaustive proof, at `small` bounds, that a quotient forgets nothing that matters.
+//!
+//! For every state `s` of the literal graph, `s` and its quotient `q(s)` offer the same steps, and `q(q(s)) = q(s)`. What
+//! can be told of a step is for the protocol to say: who does what, what comes out, which invariants are broken, and the
+//! quotient of the state that follows.
+
+use countersign_model::specification::{Specification, Text};
+use stateright::{Checker, Model, Property};
+
+use super::small;
+
+/// What can be told of one step of a model.
+type Told<T, L> = fn(&Specification<T>, &<T as Text>::State, <T as Text>::Action) -> Option<L>;
+
+/// The literal model; its one property is that a state and its quotient offer the same steps.
+#[derive(Clone)]
+struct Literal<T: Text, L> {
+    model: Specification<T>,
+    told: Told<T, L>,
+}
+
+impl<T: Text, L: Ord> Literal<T, L> {
+    /// Every step that the state offers, as it can be told.
+    fn told(&self, state: &T::State) -> Vec<L> {
+        let mut actions = Vec::new();
+        self.model.actions(state, &mut actions);
+        let mut steps: Vec<L> = actions
+            .iter()
+            .filter_map(|&action| (self.told)(&self.model, state, action))
+            .collect();
+        steps.sort_unstable();
+        steps.dedup();
+        steps
+    }
+}
+
+impl<T: Text, L: Ord> Model for Literal<T, L> {
+    type State = T::State;
+    type Action = T::Action;
+
+    fn init_states(&self) -> Vec<T::State> {
+        self.model.init_states()
+    }
+
+    fn actions(&self, state: &T::State, actions: &mut Vec<T::Action>) {
+        self.model.actions(state, actions);
+    }
+
+    fn next_state(&self, state: &T::State, action: T::Action) -> Option<T::State> {
+        self.model.next_state(state, action)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![Property::always(
+            "a state and its quotient offer the same steps",
+            |this: &Self, state: &T::State| {
+                let quotient = T::quotient_of(&this.model, state);
+                T::quotient_of(&this.model, &quotient) == quotient
+                    && (quotient == *state || this.told(state) == this.told(&quotient))
+            },
+        )]
+    }
+}
+
+/// Checks that no state offers other steps than its quotient, or has a quotient that has another.
+pub fn assert_bisimulation<T: Text, L: Ord + 'static>(told: Told<T, L>) {
+    let model = small().literal();
+    let checker = Literal { model, told }
+        .checker()
+        .threads(2)
+        .spawn_dfs()
+        .join();
+    let disagreements: Vec<_> = checker
+        .discoveries()
+        .into_values()
+        .map(stateright::Path::into_actions)
+        .collect();
+    assert_eq!(disagreements, Vec::<Vec<T::Action>>::new());
+}
