@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use countersign_benches::Outstanding;
+use countersign_benches::aaep::Outstanding;
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::bounds::Bounds;
 use countersign_model::checker;

@@ -3,18 +3,24 @@
 //! The one thing to know: each function here is a target in `fuzz/`, and a test replays its corpus, so that whatever a
 //! fuzzer finds is found again by `cargo test`.
 
+mod mcp_aql;
+
 use countersign_reference::aaep::ConfirmationReply;
 
-use crate::conform::aaep::{AaepBridge, FAR};
-use crate::conform::{Divergence, schedule};
+use crate::conform::aaep::{self, AaepBridge};
+use crate::conform::{Bridge, Divergence, schedule};
 
-/// The bridge for runs that go as far as the model does.
+pub use self::mcp_aql::{
+    far_mcp_aql, mcp_aql_canonical, mcp_aql_schedule, mcp_aql_signed, mcp_aql_token,
+};
+
+/// The bridge for runs that go as far as the model of AAEP does.
 ///
 /// # Panics
 ///
 /// Never: the bounds are constant and in range.
-pub fn far() -> AaepBridge {
-    let bridge = AaepBridge::new(FAR).expect("constant bounds are in range");
+pub fn far_aaep() -> AaepBridge {
+    let bridge = AaepBridge::new(aaep::FAR).expect("constant bounds are in range");
     bridge.literal()
 }
 
@@ -24,10 +30,7 @@ pub fn far() -> AaepBridge {
 ///
 /// Where model and executor differ, with the shrunk run.
 pub fn aaep_schedule(bytes: &[u8]) {
-    let bridge = far();
-    if let Err(shrunk) = schedule::run(&bridge, schedule::choices(bytes)) {
-        panic!("{}", explain(&shrunk.divergence));
-    }
+    run(&far_aaep(), bytes);
 }
 
 /// The bytes as a `confirmation.reply`: the parser must not panic, and what it takes it must take again after it has
@@ -60,6 +63,12 @@ pub fn aaep_reply(bytes: &[u8]) {
 pub fn lint_stream(bytes: &[u8]) {
     let judge = || crate::lint::lint(bytes, "fuzzed").map(|report| report.to_json());
     assert_eq!(judge().ok(), judge().ok(), "the judge is deterministic");
+}
+
+fn run<B: Bridge>(bridge: &B, bytes: &[u8]) {
+    if let Err(shrunk) = schedule::run(bridge, schedule::choices(bytes)) {
+        panic!("{}", explain(&shrunk.divergence));
+    }
 }
 
 /// A divergence as the message of a panic.

@@ -26,6 +26,11 @@ fn aaep_schedule_agrees_on_its_corpus() {
 }
 
 #[test]
+fn mcp_aql_schedule_agrees_on_its_corpus() {
+    replay("mcp_aql_schedule", harness::mcp_aql_schedule);
+}
+
+#[test]
 fn aaep_reply_holds_on_its_corpus() {
     replay("aaep_reply", harness::aaep_reply);
 }
@@ -33,4 +38,19 @@ fn aaep_reply_holds_on_its_corpus() {
 #[test]
 fn lint_stream_holds_on_its_corpus() {
     replay("lint_stream", harness::lint_stream);
+}
+
+#[test]
+fn mcp_aql_token_holds_on_its_corpus() {
+    replay("mcp_aql_token", harness::mcp_aql_token);
+}
+
+#[test]
+fn mcp_aql_canonical_holds_on_its_corpus() {
+    replay("mcp_aql_canonical", harness::mcp_aql_canonical);
+}
+
+#[test]
+fn mcp_aql_signed_holds_on_its_corpus() {
+    replay("mcp_aql_signed", harness::mcp_aql_signed);
 }

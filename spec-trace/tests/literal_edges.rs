@@ -1,15 +1,31 @@
-//! Every edge of the literal model: the quotient makes replies that the model cannot tell apart into one, and an executor
+//! Every edge of the literal models: the quotient makes messages that the model cannot tell apart into one, and an executor
 //! could tell them apart all the same.
 
-use countersign_spec_trace::conform::aaep::{AaepBridge, LITERAL};
+use countersign_spec_trace::conform::Bridge;
+use countersign_spec_trace::conform::aaep::{self, AaepBridge};
 use countersign_spec_trace::conform::edges::{self, Scope};
+use countersign_spec_trace::conform::mcp_aql::{self, McpAqlBridge};
+
+/// How many states and edges the two agree on.
+#[track_caller]
+fn agreed(bridge: &impl Bridge) -> (u64, u64) {
+    let walk = edges::walk(bridge, Scope::States, &|_| {});
+    assert_eq!(walk.divergences, []);
+    (walk.nodes, walk.edges)
+}
 
 /// AAEP-6.3.4-1, AAEP-6.3.4-3: whatever a reply says beside what makes it fail, it has no effect, and the check that it
 /// fails first is named.
 #[test]
-fn the_executor_agrees_with_the_literal_model_on_every_edge() {
-    let bridge = AaepBridge::new(LITERAL).expect("the bounds are in range");
-    let walk = edges::walk(&bridge.literal(), Scope::States, &|_| {});
-    assert_eq!(walk.divergences, []);
-    assert_eq!((walk.nodes, walk.edges), (413_902, 1_281_079));
+fn the_producer_agrees_with_the_literal_model_on_every_edge() {
+    let bridge = AaepBridge::new(aaep::LITERAL).expect("the bounds are in range");
+    assert_eq!(agreed(&bridge.literal()), (413_902, 1_281_079));
+}
+
+/// AQL-4.1-1, AQL-4.1-2, AQL-4.1-3, AQL-7.1-1: whatever a call says beside what makes it fail, it has no effect, and the
+/// check that it fails first is named.
+#[test]
+fn the_gatekeeper_agrees_with_the_literal_model_on_every_edge() {
+    let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
+    assert_eq!(agreed(&bridge.literal()), (853_121, 4_100_735));
 }

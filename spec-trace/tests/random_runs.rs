@@ -1,39 +1,89 @@
 //! Random runs far beyond the bounds of the exhaustive walk: the model as reference machine, the executor as the system
 //! under test. Whatever a run once found is kept as a file and replayed by every later run of the tests.
+//!
+//! The one thing to know: the machine is the same for every protocol; a protocol is a [`Far`].
 
 use std::fs;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use countersign_model::aaep::action::Action;
-use countersign_model::aaep::state::State;
 use countersign_spec_trace::conform::Bridge;
-use countersign_spec_trace::conform::aaep::{AaepBridge, FAR, Host};
+use countersign_spec_trace::conform::aaep::AaepBridge;
+use countersign_spec_trace::conform::mcp_aql::McpAqlBridge;
 use countersign_spec_trace::conform::schedule::{self, SavedRun};
-use countersign_spec_trace::harness::{self, far};
+use countersign_spec_trace::harness;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Just;
 use proptest::test_runner::FileFailurePersistence;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 
-fn kept_runs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/runs/aaep")
+/// A bridge whose runs go as far as its model does.
+trait Far: Bridge + Sized + 'static {
+    /// The protocol's name on the command line.
+    const PROTOCOL: &str;
+
+    /// Made once: transitions are chosen without a bridge at hand.
+    fn far() -> &'static Self;
+
+    fn enabled(&self, state: &Self::State) -> Vec<Self::Action> {
+        let mut enabled = Vec::new();
+        self.actions(state, &mut enabled);
+        enabled
+    }
+
+    /// The model's step alone.
+    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State;
+}
+
+impl Far for AaepBridge {
+    const PROTOCOL: &str = "aaep";
+
+    fn far() -> &'static Self {
+        static FAR: LazyLock<AaepBridge> = LazyLock::new(harness::far_aaep);
+        &FAR
+    }
+
+    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
+        let step = self.model().step(state, action);
+        self.model().reduced(&step.expect("an enabled step").next)
+    }
+}
+
+impl Far for McpAqlBridge {
+    const PROTOCOL: &str = "mcp-aql";
+
+    fn far() -> &'static Self {
+        static FAR: LazyLock<McpAqlBridge> = LazyLock::new(harness::far_mcp_aql);
+        &FAR
+    }
+
+    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
+        let step = self.model().step(state, action);
+        self.model().reduced(&step.expect("an enabled step").next)
+    }
+}
+
+fn kept_runs(protocol: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("traces/runs")
+        .join(protocol)
 }
 
 /// The model, taking any step that it allows. `None` stands for the end of a run in which nothing is possible any more.
-struct Model;
+struct Model<B>(PhantomData<B>);
 
-impl ReferenceStateMachine for Model {
-    type State = State;
-    type Transition = Option<Action>;
+impl<B: Far> ReferenceStateMachine for Model<B> {
+    type State = B::State;
+    type Transition = Option<B::Action>;
 
-    fn init_state() -> BoxedStrategy<State> {
-        Just(far().begin().0).boxed()
+    fn init_state() -> BoxedStrategy<B::State> {
+        Just(B::far().begin().0).boxed()
     }
 
-    fn transitions(state: &State) -> BoxedStrategy<Option<Action>> {
-        let mut enabled = Vec::new();
-        far().actions(state, &mut enabled);
+    fn transitions(state: &B::State) -> BoxedStrategy<Option<B::Action>> {
+        let enabled = B::far().enabled(state);
         if enabled.is_empty() {
             Just(None).boxed()
         } else {
@@ -41,60 +91,44 @@ impl ReferenceStateMachine for Model {
         }
     }
 
-    fn preconditions(state: &State, transition: &Option<Action>) -> bool {
-        let mut enabled = Vec::new();
-        far().actions(state, &mut enabled);
+    fn preconditions(state: &B::State, transition: &Option<B::Action>) -> bool {
+        let enabled = B::far().enabled(state);
         transition.map_or(enabled.is_empty(), |action| enabled.contains(&action))
     }
 
-    fn apply(state: State, transition: &Option<Action>) -> State {
-        let bridge = far();
-        let Some(action) = *transition else {
-            return state;
-        };
-        let step = bridge.model().step(&state, action);
-        let next = step.expect("only enabled steps are taken").next;
-        bridge.model().reduced(&next)
+    fn apply(state: B::State, transition: &Option<B::Action>) -> B::State {
+        transition.map_or(state, |action| B::far().next(&state, action))
     }
 }
 
 /// The executor, with the model state that it should be in and the steps taken so far.
-struct Executor {
-    bridge: AaepBridge,
-    state: State,
-    host: Host,
-    run: Vec<Action>,
+struct Executor<B: Bridge> {
+    state: B::State,
+    host: B::Host,
+    run: Vec<B::Action>,
 }
 
-impl StateMachineTest for Executor {
+impl<B: Far> StateMachineTest for Executor<B> {
     type SystemUnderTest = Self;
-    type Reference = Model;
+    type Reference = Model<B>;
 
-    fn init_test(_: &State) -> Self {
-        let bridge = far();
-        let (state, host) = bridge.begin();
+    fn init_test(_: &B::State) -> Self {
+        let (state, host) = B::far().begin();
         let run = Vec::new();
-        Self {
-            bridge,
-            state,
-            host,
-            run,
-        }
+        Self { state, host, run }
     }
 
-    fn apply(mut executor: Self, after: &State, transition: Option<Action>) -> Self {
+    fn apply(mut executor: Self, after: &B::State, transition: Option<B::Action>) -> Self {
         let Some(action) = transition else {
             return executor;
         };
         executor.run.push(action);
-        match executor
-            .bridge
-            .step(&executor.state, &mut executor.host, action)
-        {
+        match B::far().step(&executor.state, &mut executor.host, action) {
             Ok(next) => executor.state = next,
             Err(disagreement) => {
-                let shrunk = schedule::shrunk(&executor.bridge, executor.run, disagreement);
-                let kept = SavedRun::of("aaep", FAR.name, &shrunk).keep(&kept_runs());
+                let shrunk = schedule::shrunk(B::far(), executor.run, disagreement);
+                let saved = SavedRun::of(B::PROTOCOL, "far", &shrunk);
+                let kept = saved.keep(&kept_runs(B::PROTOCOL));
                 panic!("{}\nkept: {kept:?}", harness::explain(&shrunk.divergence));
             }
         }
@@ -115,22 +149,43 @@ prop_state_machine! {
     /// AAEP-6.3.5-1, AAEP-6.4-1, AAEP-6.8-2: whatever the order of replies, duplicates, clocks and crashes, the
     /// executor does what the model allows.
     #[test]
-    fn the_executor_follows_the_model_on_random_runs(sequential 1..200 => Executor);
+    fn the_producer_follows_the_model_on_random_runs(
+        sequential 1..200 => Executor<AaepBridge>
+    );
+
+    /// AQL-5.1-3, AQL-5.2-2, AQL-6.1-1, AQL-7.1-1: whatever the order of calls, retries, faults, clocks, revocations
+    /// and crashes, the executor does what the model allows.
+    #[test]
+    fn the_gatekeeper_follows_the_model_on_random_runs(
+        sequential 1..200 => Executor<McpAqlBridge>
+    );
 }
 
-#[test]
-fn every_kept_run_agrees() {
-    let bridge = far();
-    let files = fs::read_dir(kept_runs()).expect("the folder of kept runs");
+/// Replays every run that is kept of a protocol.
+fn replay<B: Far>() {
+    let bridge = B::far();
+    let folder = kept_runs(B::PROTOCOL);
+    let files = fs::read_dir(&folder).expect("the folder of kept runs");
     let mut replayed = 0;
     for file in files {
         let path = file.expect("a readable entry").path();
         let text = fs::read_to_string(&path).expect("a readable run");
         let run: SavedRun = serde_json::from_str(&text).expect("a saved run");
-        if let Err(error) = run.replay(&bridge) {
+        assert_eq!(run.protocol, B::PROTOCOL, "{}", path.display());
+        if let Err(error) = run.replay(bridge) {
             panic!("{}: {error}", path.display());
         }
         replayed += 1;
     }
-    assert!(replayed > 0, "there are kept runs to replay");
+    assert!(replayed > 0, "{} holds runs to replay", folder.display());
+}
+
+#[test]
+fn every_kept_run_of_aaep_agrees() {
+    replay::<AaepBridge>();
+}
+
+#[test]
+fn every_kept_run_of_mcp_aql_agrees() {
+    replay::<McpAqlBridge>();
 }

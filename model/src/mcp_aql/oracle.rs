@@ -120,10 +120,20 @@ fn forbidden(before: &State, action: Action, step: &Step, output: Output) -> &'s
             .map_or(wrongly_rejected(check.code()), Check::clause),
         Output::Fail(code) => failure(before, action, step, code),
         Output::Revoked(_) | Output::NotRevoked => revocation(action),
-        Output::Warned(_) => "AQL-5.1-6",
-        Output::AnswerRevocation | Output::AnswerStatus(_) if before.is_uniform() => "AQL-6.3-2",
+        // What is refused is not warned of.
+        Output::Warned(_) => refusal(step).map_or("AQL-5.1-6", Refusal::clause),
+        Output::AnswerRevocation if before.is_uniform() => "AQL-6.3-2",
         Output::AnswerRevocation => "AQL-4.1-1",
-        Output::AnswerStatus(_) => "AQL-7.3-1",
+        Output::AnswerStatus(status) => match status {
+            Status::Consumed | Status::Expired | Status::Revoked if before.is_uniform() => {
+                "AQL-6.3-2"
+            }
+            Status::Live { .. }
+            | Status::Consumed
+            | Status::Expired
+            | Status::Revoked
+            | Status::Unknown => "AQL-7.3-1",
+        },
         Output::Expose => "AQL-6.3-1",
         Output::Refused(refusal) => refusal.clause(),
     }

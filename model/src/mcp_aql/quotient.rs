@@ -107,7 +107,8 @@ fn token(state: &State, slot: Slot) -> Token {
         Phase::Consumed => spent,
         Phase::Live => Token {
             purged: false,
-            runs: full.uses - full.to_run,
+            // An executor that is held against the model may have counted fewer uses than it has performed.
+            runs: full.uses.saturating_sub(full.to_run),
             redemptions: full.uses,
             ..full
         },

@@ -25,7 +25,7 @@ impl Turn<'_> {
         let token_id = digest.map(|digest| digest.id());
         // AQL-6.5-1
         if let Err(too_many) = let_through {
-            self.audit_unrevoked(token_id, FailureReason::RateLimited);
+            self.audit_revocation(token_id, Some(FailureReason::RateLimited));
             let response = Response::failed(ErrorCode::RateLimited, too_many.into());
             self.outputs.push(Output::Respond(response));
             return;
@@ -36,11 +36,17 @@ impl Turn<'_> {
             self.outputs.push(Output::Respond(Response::Revoked));
             return;
         }
+        // One that is not remembered may be with its holder all the same.
+        if let Some(revoked) = received.as_ref().and_then(|it| self.revoke_unkept(it)) {
+            self.audit_revocation(token_id, revoked.err());
+            self.outputs.push(Output::Respond(Response::Revoked));
+            return;
+        }
         let reason = match digest {
             Some(_) => FailureReason::Unknown,
             None => FailureReason::Malformed,
         };
-        self.audit_unrevoked(token_id, reason);
+        self.audit_revocation(token_id, Some(reason));
         let response = match self.introspection_oracle() {
             Oracle::Codes => self.rejection(Oracle::Codes, received, reason, Details::Nothing {}),
             // AQL-6.3-2: the same as for a token that there is.
@@ -61,6 +67,7 @@ impl Turn<'_> {
         };
         let live = self.tokens.live(self.now);
         self.revoke_all(live, revoker);
+        self.end_unkept();
     }
 
     /// AQL-5.4-2: a token that is bound to a session ends with it.
@@ -75,7 +82,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Takes one token back, if there is anything to take back, and writes down whether there was.
+    /// AQL-7.2-2: takes one token back, if there is anything to take back, and writes down whether there was.
     fn revoke(&mut self, number: TokenNumber, by: Revoker) {
         let failure = match self.status(number).status {
             Status::Expired => Some(FailureReason::Expired),

@@ -11,6 +11,7 @@ use super::interface::{Call, Operation, Refusal};
 use super::limits::time_to_live;
 use super::response::{ConfirmationRequired, Details};
 use super::settings::Configuration;
+use super::token::Scope;
 use super::vocabulary::{AdapterName, ConfirmationToken, DangerLevel, Purpose};
 use crate::time::Timestamp;
 
@@ -50,6 +51,7 @@ pub(super) struct Gated {
     pub(super) danger_level: DangerLevel,
     pub(super) purpose: Purpose,
     pub(super) max_uses: NonZeroU32,
+    pub(super) life_seconds: u32,
     pub(super) expires_at: Timestamp,
     pub(super) valid_until: Timestamp,
     reasons: Option<Vec<String>>,
@@ -82,6 +84,7 @@ impl Gated {
             danger_level,
             purpose,
             max_uses,
+            life_seconds: seconds,
             expires_at,
             valid_until,
             reasons: call.reasons.take(),
@@ -99,6 +102,20 @@ impl Gated {
         ParametersHash::of_call(operation, params, critical).map_err(|problem| Details::Problem {
             problem: problem.to_string(),
         })
+    }
+
+    /// What a token for this call is good for (AQL-1.2-3, AQL-3.2-1).
+    pub(super) fn scope(&self, parameters: ParametersHash) -> Scope {
+        let may_be_reused = self.max_uses > NonZeroU32::MIN;
+        let session_id = self.operation.session_id.clone();
+        Scope {
+            purpose: self.purpose,
+            operation: self.operation.operation.clone(),
+            parameters,
+            adapter: self.operation.adapter.clone(),
+            // AQL-5.4-1: bound to the session where it can be used again in it.
+            session_id: session_id.filter(|_| may_be_reused),
+        }
     }
 
     /// AQL-3.3-1: what the client is told, in the host's words where it has any.

@@ -5,7 +5,6 @@
 //! use it too, and a crash after it loses the operation and not the use.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -20,11 +19,12 @@ use super::ledger::Ledger;
 use super::rate::{Buckets, Limited};
 use super::response::{Details, Response};
 use super::settings::{Configuration, Persistence, Settings, Tolerance};
+use super::signed::{Signer, SigningKey};
 use super::stored::{Contradiction, Stored};
-use super::token::{IssuedToken, Phase, Scope};
+use super::token::{IssuedToken, Phase};
 use super::validate::{Presented, Received, validate};
 use super::vocabulary::{
-    AdapterName, ConfirmationToken, ErrorCode, OperationName, Oracle, Purpose, Revoker, SessionId,
+    AdapterName, ConfirmationToken, ErrorCode, OperationName, Oracle, Revoker, SessionId,
     TokenEvent, TokenId,
 };
 use crate::ids::IdSource;
@@ -33,9 +33,9 @@ use crate::time::Timestamp;
 /// How often a token that is taken already is drawn again before the source of ids is given up.
 const DRAWS: usize = 8;
 
-/// How many expired tokens a call forgets at most, so that no call takes long however many have expired. Two calls a
-/// second are enough to be rid of a million within the hour (AQL-5.5-2).
-const FORGOTTEN_PER_CALL: usize = 256;
+/// How many expired tokens a call forgets at most, so that no call takes long however many have expired. Three calls a
+/// second are enough to be rid of a million within the hour, remembered for a quarter of it (AQL-5.5-2).
+const FORGOTTEN_PER_CALL: usize = 128;
 
 /// A gatekeeper of confirmation tokens: all its state, and nothing but state.
 ///
@@ -49,18 +49,33 @@ pub struct Gatekeeper {
     /// How the adapters work that were configured.
     adapters: BTreeMap<AdapterName, Arc<Configuration>>,
     tokens: Ledger,
+    /// Where tokens are signed instead of kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signer: Option<Signer>,
     buckets: Buckets,
 }
 
 impl Gatekeeper {
-    /// A gatekeeper without tokens.
+    /// A gatekeeper that has issued nothing yet, and keeps what it issues.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings: Arc::new(settings),
             now: Timestamp::MIN,
             adapters: BTreeMap::new(),
             tokens: Ledger::default(),
+            signer: None,
             buckets: Buckets::default(),
+        }
+    }
+
+    /// A gatekeeper that does not keep what it issues, but signs it: section 6.2, AQL-7.3-2. What that costs is told
+    /// in `stateless`.
+    ///
+    /// Serialised it holds the key: keep the document from clients as you keep the key (AQL-6.2-3).
+    pub fn signing(settings: Settings, key: SigningKey) -> Self {
+        Self {
+            signer: Some(Signer::new(key)),
+            ..Self::new(settings)
         }
     }
 
@@ -69,16 +84,23 @@ impl Gatekeeper {
     /// `now` is the host's clock; where it lies before that of an earlier call, the earlier one counts. Carry out
     /// the outputs one at a time and in order.
     pub fn handle(&mut self, now: Timestamp, ids: &mut impl IdSource, input: Input) -> Outcome {
+        if matches!(input, Input::Restart) {
+            self.restart(ids);
+        }
         self.now = self.now.max(now);
         // AQL-5.5-1, AQL-5.5-2
         let long_ago = self.now.millis() - i64::from(self.settings.retention.seconds()) * 1_000;
         self.tokens
             .forget_expired(Timestamp::from_millis(long_ago), FORGOTTEN_PER_CALL);
+        if let Some(signer) = &mut self.signer {
+            signer.forget_expired(self.now, FORGOTTEN_PER_CALL);
+        }
         let mut turn = Turn {
             now: self.now,
             settings: &self.settings,
             adapters: &mut self.adapters,
             tokens: &mut self.tokens,
+            signer: &mut self.signer,
             buckets: &mut self.buckets,
             ids,
             outputs: Vec::new(),
@@ -90,13 +112,32 @@ impl Gatekeeper {
         }
     }
 
+    /// AQL-5.5-1: what was only in memory is gone, the time and the limits with the tokens. What was used cannot come
+    /// back either way (AQL-6.1-1).
+    fn restart(&mut self, ids: &mut impl IdSource) {
+        match self.settings.persistence {
+            Persistence::Persistent => {}
+            Persistence::InMemory => {
+                self.tokens.forget_all();
+                self.buckets = Buckets::default();
+                self.now = Timestamp::MIN;
+                if let Some(signer) = &mut self.signer {
+                    let bits = [ids.next_bits(), ids.next_bits()];
+                    signer.start_anew(SigningKey::from_bits(bits));
+                }
+            }
+        }
+    }
+
     /// When the next token is due to be forgotten. Call [`Gatekeeper::handle`] with [`Input::Tick`] then, if not
     /// before; again as long as this lies in the past.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         let retention = i64::from(self.settings.retention.seconds()) * 1_000;
         let after = |valid_until: Timestamp| valid_until.millis() + retention + 1;
         let first = self.tokens.first_expiry();
-        first.map(|valid_until| Timestamp::from_millis(after(valid_until)))
+        let first = first.map(|valid_until| Timestamp::from_millis(after(valid_until)));
+        let revoked = self.signer.as_ref().and_then(Signer::next_deadline);
+        first.into_iter().chain(revoked).min()
     }
 
     /// What the host chose.
@@ -139,6 +180,7 @@ impl TryFrom<Stored> for Gatekeeper {
             now,
             adapters,
             tokens,
+            signer,
             buckets,
         } = stored;
         Ok(Self {
@@ -146,6 +188,7 @@ impl TryFrom<Stored> for Gatekeeper {
             now,
             adapters,
             tokens,
+            signer,
             buckets,
         })
     }
@@ -157,6 +200,7 @@ pub(super) struct Turn<'a> {
     pub(super) settings: &'a Settings,
     pub(super) adapters: &'a mut BTreeMap<AdapterName, Arc<Configuration>>,
     pub(super) tokens: &'a mut Ledger,
+    pub(super) signer: &'a mut Option<Signer>,
     pub(super) buckets: &'a mut Buckets,
     pub(super) ids: &'a mut dyn IdSource,
     pub(super) outputs: Vec<Output>,
@@ -187,19 +231,9 @@ impl Turn<'_> {
                 self.revoke_session(&session_id, Revoker::SessionEnd);
                 Ok(())
             }
-            Input::Tick => Ok(()),
-            Input::Restart => {
-                self.restart();
-                Ok(())
-            }
-        }
-    }
-
-    /// AQL-5.5-1: what was only in memory is gone. What was used cannot come back either way (AQL-6.1-1).
-    fn restart(&mut self) {
-        match self.settings.persistence {
-            Persistence::Persistent => {}
-            Persistence::InMemory => self.tokens.forget_all(),
+            Input::RotateKey { key } => self.rotate_key(key),
+            // What a restart leaves was settled before the clock was read.
+            Input::Tick | Input::Restart => Ok(()),
         }
     }
 
@@ -224,6 +258,7 @@ impl Turn<'_> {
         // AQL-5.3-2: what was confirmed was confirmed of the adapter as it was.
         let live = self.tokens.live_of_adapter(&adapter, self.now);
         self.revoke_all(live, Revoker::Configuration);
+        self.end_unkept_of(&adapter);
         self.adapters.insert(adapter, Arc::new(configuration));
         Ok(())
     }
@@ -262,6 +297,7 @@ impl Turn<'_> {
         let adapter = call.adapter.as_ref().unwrap_or(&self.settings.adapter);
         let configuration = self.configuration(adapter);
         let gated = Gated::check(call, &self.settings.adapter, configuration, self.now)?;
+        self.check_uses(&gated)?;
         match token {
             None => self.ask(gated),
             Some(token) => {
@@ -295,22 +331,24 @@ impl Turn<'_> {
             self.fail_to_issue(&gated, FailureReason::CapacityExceeded, Details::Nothing {});
             return Ok(());
         }
-        let token = self.fresh_token(gated.purpose)?;
+        let token = self.fresh_token(&gated, parameters)?;
         self.buckets.take(limits, &adapter, limited, self.now);
         self.issue(gated, token, parameters);
         Ok(())
     }
 
-    fn is_full(&self, adapter: &AdapterName) -> bool {
+    pub(super) fn is_full(&self, adapter: &AdapterName) -> bool {
         self.tokens.count_of(adapter) >= self.settings.capacity.tokens()
     }
 
-    /// AQL-3.1-1, AQL-3.1-2, AQL-3.1-3: 256 bits from the host's generator, and nothing else. One that is remembered is
-    /// not issued again.
-    fn fresh_token(&mut self, purpose: Purpose) -> Result<ConfirmationToken, Refusal> {
+    /// AQL-3.1-1: one that is remembered is not issued again.
+    fn fresh_token(
+        &mut self,
+        gated: &Gated,
+        parameters: ParametersHash,
+    ) -> Result<ConfirmationToken, Refusal> {
         for _ in 0..DRAWS {
-            let bits = [self.ids.next_bits(), self.ids.next_bits()];
-            let token = ConfirmationToken::from_bits(purpose, bits);
+            let token = self.draw(gated, parameters)?;
             if self.tokens.find(&TokenDigest::of(&token)).is_none() {
                 return Ok(token);
             }
@@ -323,17 +361,9 @@ impl Turn<'_> {
         // AQL-1.2-5, AQL-6.4-1
         let event = TokenEvent::TokenIssued;
         self.audit_call(event, &gated.operation, Some(token.id()), None);
-        let may_be_reused = gated.max_uses > NonZeroU32::MIN;
-        self.tokens.add(IssuedToken {
+        self.keep(IssuedToken {
             digest: TokenDigest::of(&token),
-            scope: Scope {
-                purpose: gated.purpose,
-                operation: gated.operation.operation.clone(),
-                parameters,
-                adapter: gated.operation.adapter.clone(),
-                // AQL-5.4-1: bound to the session where it can be used again in it.
-                session_id: gated.operation.session_id.clone().filter(|_| may_be_reused),
-            },
+            scope: gated.scope(parameters),
             danger_level: gated.danger_level,
             issued_at: self.now,
             expires_at: gated.expires_at,
@@ -352,9 +382,8 @@ impl Turn<'_> {
     /// AQL-1.3-2: the token is checked, used, and only then is the operation run (AQL-5.2-2). All in one.
     fn redeem(&mut self, gated: Gated, token: &str) {
         let received = Received::parse(token);
-        let digest = received.as_ref().map(|received| received.digest);
-        let token_id = digest.map(|digest| digest.id());
-        match self.use_token(&gated, digest) {
+        let token_id = received.as_ref().map(|received| received.digest.id());
+        match self.use_token(&gated, received.as_ref()) {
             Ok(()) => {
                 let event = TokenEvent::TokenValidated;
                 self.audit_call(event, &gated.operation, token_id, None);
@@ -375,7 +404,7 @@ impl Turn<'_> {
     fn use_token(
         &mut self,
         gated: &Gated,
-        digest: Option<TokenDigest>,
+        received: Option<&Received>,
     ) -> Result<(), (FailureReason, Details)> {
         let adapter = &gated.operation.adapter;
         // AQL-6.5-1: who has failed too often is not listened to, or the limit would not keep anyone from guessing.
@@ -383,7 +412,7 @@ impl Turn<'_> {
         self.buckets
             .check(limits, adapter, limited, self.now)
             .map_err(|too_many| (FailureReason::RateLimited, too_many.into()))?;
-        self.use_valid_token(gated, digest).inspect_err(|_| {
+        self.use_valid_token(gated, received).inspect_err(|_| {
             self.buckets.take(limits, adapter, limited, self.now);
         })
     }
@@ -391,14 +420,19 @@ impl Turn<'_> {
     fn use_valid_token(
         &mut self,
         gated: &Gated,
-        digest: Option<TokenDigest>,
+        received: Option<&Received>,
     ) -> Result<(), (FailureReason, Details)> {
         // Before the token is looked up, so that a failure takes as long whether there is one or not (AQL-6.3-2).
         let parameters = gated
             .parameters()
             .map_err(|problem| (FailureReason::InvalidParams, problem))?;
+        let without_details = |reason| (reason, Details::Nothing {});
+        if let Some(received) = received {
+            self.recall(received, gated, parameters)
+                .map_err(without_details)?;
+        }
         let presented = Presented {
-            digest,
+            digest: received.map(|received| received.digest),
             purpose: gated.purpose,
             operation: &gated.operation.operation,
             parameters,
@@ -406,7 +440,6 @@ impl Turn<'_> {
             session_id: gated.operation.session_id.as_ref(),
             now: self.now,
         };
-        let without_details = |reason| (reason, Details::Nothing {});
         let valid = validate(&presented, self.tokens, self.settings.check_order)
             .map_err(without_details)?;
         // The phase itself refuses to be used more often than it can be, whatever led here.
@@ -427,10 +460,11 @@ impl Turn<'_> {
     ) -> Response {
         let code = reason.code();
         match (code, oracle) {
-            // These two say nothing of the token.
-            (ErrorCode::RateLimited | ErrorCode::InvalidParams, _) => {
-                Response::failed(code, details)
-            }
+            // These say nothing of the token.
+            (
+                ErrorCode::RateLimited | ErrorCode::InvalidParams | ErrorCode::CapacityExceeded,
+                _,
+            ) => Response::failed(code, details),
             // AQL-4.2-1, AQL-7.1-2
             (_, Oracle::Codes) => Response::failed(code, self.details_of(received, reason)),
             // AQL-6.3-2: the same whatever the reason.
@@ -486,11 +520,16 @@ impl Turn<'_> {
         );
     }
 
-    /// Writes down that nothing could be taken back. It is the gatekeeper's own adapter that was asked.
-    pub(super) fn audit_unrevoked(&mut self, token_id: Option<TokenId>, reason: FailureReason) {
+    /// Writes down whether a token was taken back of which nothing is remembered. It is the gatekeeper's own adapter
+    /// that was asked.
+    pub(super) fn audit_revocation(
+        &mut self,
+        token_id: Option<TokenId>,
+        failure: Option<FailureReason>,
+    ) {
         let event = TokenEvent::TokenRevoked;
         let (operation, adapter) = (OperationName::introspect(), self.settings.adapter.clone());
-        self.audit(event, token_id, operation, adapter, None, Some(reason));
+        self.audit(event, token_id, operation, adapter, None, failure);
     }
 
     /// AQL-6.4-1: one entry for each thing that is done with a token.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::audit::Audit;
 use super::canonical::Parameters;
 use super::response::Response;
+use super::signed::SigningKey;
 use super::vocabulary::{AdapterName, DangerLevel, OperationName, Oracle, Purpose, SessionId};
 pub use crate::clause::ClauseId;
 
@@ -55,6 +56,12 @@ pub enum Input {
     EndSession {
         /// Which.
         session_id: SessionId,
+    },
+    /// The host signs its tokens with another key from now on. Those signed with the one before are honoured as long
+    /// as they live, those signed with still earlier ones are not any more (AQL-6.2-2).
+    RotateKey {
+        /// From a cryptographic generator, and never used before.
+        key: SigningKey,
     },
     /// Time has passed and nothing else has happened.
     Tick,
@@ -182,6 +189,12 @@ pub enum Refusal {
     /// A token that can never be used.
     #[error("max_uses must be 1 or more")]
     NoUses,
+    /// A token that counts its uses has to be kept, and the host signs instead.
+    #[error("max_uses above 1 needs a gatekeeper that keeps its tokens")]
+    ManyUsesWithoutStore,
+    /// There is no key to replace.
+    #[error("only a gatekeeper that signs its tokens has a key")]
+    NoKey,
     /// The source of ids has returned nothing but values that are taken.
     #[error("the source of ids returned no unused token")]
     NoFreshToken,
@@ -194,7 +207,8 @@ impl Refusal {
             Self::TimeToLiveTooLong { .. } => "AQL-5.1-1",
             Self::WithoutExpiry => "AQL-5.1-2",
             Self::ToleranceOutOfRange => "AQL-5.1-5",
-            Self::ManyUsesWithoutSession | Self::NoUses => "AQL-5.4-1",
+            Self::ManyUsesWithoutSession | Self::ManyUsesWithoutStore | Self::NoUses => "AQL-5.4-1",
+            Self::NoKey => "AQL-6.2-2",
             Self::NoFreshToken => "AQL-3.1-1",
         })
     }

@@ -2,7 +2,8 @@
 //!
 //! Read `gatekeeper` beside sections 1.3 and 5.2, and `ending` beside 5.3: they hold every transition. The checks of section 4.1 are in
 //! `validate`, in both orders that the text has them in; `canonical` says what a token is bound to (section 3.2);
-//! `limits` is the table of section 5.1. `signed` is the alternative of section 6.2, tokens that need no store.
+//! `limits` is the table of section 5.1. `stateless` is what is different where tokens are signed instead of kept
+//! (section 6.2), and `signed` how they are.
 //!
 //! The one thing to know: a token is found good and used in the same call, before the operation comes out. So it is
 //! used at most as often as it may be, however calls race and whenever the process dies.
@@ -59,6 +60,7 @@ mod rate;
 mod response;
 mod settings;
 mod signed;
+mod stateless;
 mod stored;
 mod token;
 mod validate;
@@ -76,7 +78,7 @@ pub use response::{ConfirmationRequired, Details, Failure, Response, Status, Tok
 pub use settings::{
     Capacity, Configuration, OutOfBounds, Persistence, RateLimits, Retention, Settings, Tolerance,
 };
-pub use signed::{SignedToken, SignedTokens, SigningKey};
+pub use signed::SigningKey;
 pub use token::{IssuedToken, Phase, Scope};
 pub use vocabulary::{
     AdapterName, CheckOrder, ConfirmationToken, DangerLevel, ErrorCode, InvalidIdentifier,

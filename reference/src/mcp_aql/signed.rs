@@ -1,17 +1,11 @@
-//! Signed tokens: the alternative of section 6.2, for a host that cannot keep what it issues (AQL-7.3-2).
+//! Signed tokens: the alternative of section 6.2, for a host that does not keep what it issues (AQL-7.3-2).
 //!
 //! The one thing to know: the grammar leaves 64 characters, so a token carries only what a call cannot repeat (key,
-//! expiry, life, 128 random bits) and a signature over that *and* over everything that the call has to repeat:
-//! purpose, operation, hash of the parameters, adapter, session. Nothing of the payload is left unsigned
-//! (AQL-6.2-4), and nothing of the operation can be read off the token (AQL-6.3-3).
+//! expiry, life, danger level, 128 random bits), a mark that it was issued here, and a signature over what it carries
+//! *and* over everything that the call has to repeat: purpose, operation, hash of the parameters, adapter. Nothing of
+//! the payload is left unsigned (AQL-6.2-4), and nothing of the operation can be read off the token (AQL-6.3-3).
 //!
-//! What that costs, against the store that section 6.2 recommends (AQL-7.2-1):
-//!
-//! - A token for something else and a forged one cannot be told apart: both are [`FailureReason::Unknown`].
-//! - Single use needs memory all the same, but only of tokens that were used, and only until they would have expired.
-//! - A token can only be revoked by someone who knows what it is for; all can be, by rotating the key twice.
-//! - No token may be used more than once, and its entropy is the 128 bits required, not the 256 recommended
-//!   (AQL-3.1-1, AQL-3.1-2).
+//! How the gatekeeper uses it, and what it costs against the store that section 6.2 recommends, is in `stateless`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,77 +17,66 @@ use sha2::Sha256;
 use super::audit::FailureReason;
 use super::base64url;
 use super::digest::{Digest, TokenDigest};
-use super::interface::Refusal;
-use super::limits::time_to_live;
-use super::settings::Tolerance;
 use super::token::Scope;
-use super::vocabulary::{ConfirmationToken, DangerLevel};
-use crate::ids::IdSource;
+use super::validate::Received;
+use super::vocabulary::{AdapterName, ConfirmationToken, DangerLevel};
 use crate::time::Timestamp;
 
-/// What a token carries in the open: key 1, expiry 6, life 2, random 16.
-const CARRIED_BYTES: usize = 25;
+/// What a token carries in the open: key 1, expiry 6, life 2, danger level 1, random 16.
+const CARRIED_BYTES: usize = 26;
 
-/// What fits behind it: 184 bits of the signature.
-const SIGNATURE_BYTES: usize = base64url::BYTES - CARRIED_BYTES;
+/// What fits behind it: 48 bits of the mark, by which alone nothing is run, and 128 of the signature.
+const MARK_BYTES: usize = 6;
 
 /// The longest tolerance there can be, in seconds.
 const LONGEST_TOLERANCE: u32 = 300;
 
-/// How many spent tokens a call forgets at most.
-const FORGOTTEN_PER_CALL: usize = 256;
-
-/// Issues tokens that need no store, and redeems each of them once.
+/// Signs tokens, and knows its own.
 ///
 /// Serialised it holds the keys: keep the document from clients as you keep the keys (AQL-6.2-3).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SignedTokens {
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Signer {
     current: NumberedKey,
     /// Signed what may still be on its way.
     previous: Option<NumberedKey>,
-    /// The greatest time that any call came with.
-    now: Timestamp,
-    spent: Spent,
+    /// How often all tokens of an adapter were taken back. It is signed along, so that none from before is good.
+    generations: BTreeMap<AdapterName, u64>,
+    revoked: Revoked,
 }
 
 /// A secret of 256 bits. It does not show itself when it is printed.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SigningKey(Digest);
 
 /// A key, with the number that its tokens carry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct NumberedKey {
     number: u8,
     key: SigningKey,
 }
 
-/// A signed token and when it expires.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SignedToken {
-    /// The token.
-    pub token: ConfirmationToken,
-    /// When it expires.
-    pub expires_at: Timestamp,
+/// What a token says of its own life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Life {
+    pub(super) expires_at: Timestamp,
+    /// How long before that it was issued.
+    pub(super) seconds: u16,
+    /// Which the bounds of that life depend on.
+    pub(super) danger_level: DangerLevel,
 }
 
-/// The tokens that must not be honoured again, until they could not be anyway.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The tokens that were given back one by one, until they could not be honoured anyway.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(
     from = "BTreeMap<TokenDigest, Timestamp>",
     into = "BTreeMap<TokenDigest, Timestamp>"
 )]
-struct Spent {
+struct Revoked {
     until: BTreeMap<TokenDigest, Timestamp>,
     by_time: BTreeSet<(Timestamp, TokenDigest)>,
-}
-
-/// What stands in a token in the open.
-struct Carried {
-    key_number: u8,
-    expires_at: Timestamp,
-    life_seconds: u16,
-    random: u128,
 }
 
 impl SigningKey {
@@ -110,222 +93,242 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-impl SignedTokens {
+impl Signer {
     /// Signs with that key from now on.
-    pub fn new(key: SigningKey) -> Self {
+    pub(super) fn new(key: SigningKey) -> Self {
         Self {
             current: NumberedKey { number: 0, key },
             previous: None,
-            now: Timestamp::MIN,
-            spent: Spent::default(),
+            generations: BTreeMap::new(),
+            revoked: Revoked::default(),
         }
     }
 
     /// Signs with another key from now on. Tokens signed with the one before are honoured as long as they live;
     /// those signed with still earlier ones are not any more.
-    pub fn rotate(&mut self, key: SigningKey) {
+    pub(super) fn rotate(&mut self, key: SigningKey) {
         let number = self.current.number.wrapping_add(1);
         let current = NumberedKey { number, key };
         self.previous = Some(std::mem::replace(&mut self.current, current));
     }
 
-    /// Issues a token that is bound to `scope` and nothing else (AQL-3.2-1), for the time that section 5.1 allows.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal`] where the time asked for is not allowed (AQL-5.1-1, AQL-5.1-2).
-    pub fn issue(
-        &mut self,
-        now: Timestamp,
-        ids: &mut impl IdSource,
-        scope: &Scope,
-        danger_level: DangerLevel,
-        ttl_seconds: Option<u64>,
-    ) -> Result<SignedToken, Refusal> {
-        self.advance(now);
-        let seconds = time_to_live(scope.purpose, danger_level, ttl_seconds)?;
-        let expires_at = self.now.checked_plus_seconds(seconds);
-        let expires_at = expires_at.ok_or(Refusal::WithoutExpiry)?;
-        let carried = Carried {
-            key_number: self.current.number,
-            expires_at,
-            life_seconds: u16::try_from(seconds).map_err(|_| Refusal::WithoutExpiry)?,
-            random: ids.next_bits(),
-        };
-        // A time that the token cannot carry would be no expiry.
-        let carried = carried.to_bytes().ok_or(Refusal::WithoutExpiry)?;
-        let signature = self.current.key.sign(&carried, scope).finalize();
-        let signature = signature.into_bytes();
-        let mut bytes = [0; base64url::BYTES];
-        let (open, signed) = bytes.split_at_mut(CARRIED_BYTES);
-        open.copy_from_slice(&carried);
-        signed.copy_from_slice(&signature[..SIGNATURE_BYTES]);
-        let token = ConfirmationToken::with_identifier(scope.purpose, &base64url::encode(&bytes));
-        Ok(SignedToken { token, expires_at })
+    /// Signs with another key from now on, and honours nothing that was signed before.
+    pub(super) fn start_anew(&mut self, key: SigningKey) {
+        let number = self.current.number.wrapping_add(1);
+        *self = Self::new(key);
+        self.current.number = number;
     }
 
-    /// Honours a token for `scope`, once. `scope` is made anew from the call that the token came with (AQL-4.3-1).
-    ///
-    /// # Errors
-    ///
-    /// Why the token is not honoured; it is then as it was.
-    pub fn redeem(
-        &mut self,
-        now: Timestamp,
-        token: &str,
-        scope: &Scope,
-        tolerance: Tolerance,
-    ) -> Result<(), FailureReason> {
-        self.advance(now);
-        let (digest, expires_at) = self.verify(token, scope)?;
-        // AQL-4.1-2, AQL-5.1-7: expired only after the expiry and the tolerance.
-        let valid_until = after(expires_at, tolerance.seconds());
-        if self.now > valid_until {
-            return Err(FailureReason::Expired);
-        }
-        // AQL-4.1-3, AQL-6.1-1, AQL-5.2-2: whoever is first has it, before anything is run.
-        self.spend(digest, expires_at)
+    /// Honours nothing that was signed for that adapter before.
+    pub(super) fn revoke_adapter(&mut self, adapter: &AdapterName) {
+        *self.generations.entry(adapter.clone()).or_default() += 1;
     }
 
-    /// Makes a token for `scope` worthless (AQL-5.3-1, AQL-7.2-2).
-    ///
-    /// # Errors
-    ///
-    /// Why there is nothing to revoke.
-    pub fn revoke(
-        &mut self,
-        now: Timestamp,
-        token: &str,
-        scope: &Scope,
-    ) -> Result<(), FailureReason> {
-        self.advance(now);
-        let (digest, expires_at) = self.verify(token, scope)?;
-        self.spend(digest, expires_at)
-    }
-
-    /// How many spent tokens are remembered.
-    pub fn spent(&self) -> usize {
-        self.spent.until.len()
-    }
-
-    /// Time has passed.
-    fn advance(&mut self, now: Timestamp) {
-        self.now = self.now.max(now);
-        self.spent.forget_before(self.now);
-    }
-
-    /// The signature is checked before anything that it signs is believed.
-    fn verify(
+    /// A token that is bound to `scope` and nothing else (AQL-3.2-1), unless it cannot carry its expiry.
+    pub(super) fn sign(
         &self,
-        token: &str,
         scope: &Scope,
-    ) -> Result<(TokenDigest, Timestamp), FailureReason> {
-        // AQL-2.2-1
-        let token = ConfirmationToken::parse(token).map_err(|_| FailureReason::Malformed)?;
-        let bytes = base64url::decode(token.identifier()).ok_or(FailureReason::Unknown)?;
-        let (open, signature) = bytes.split_at(CARRIED_BYTES);
-        let (number, expires_at) = Carried::key_and_expiry(open).ok_or(FailureReason::Unknown)?;
-        let key = self.key(number).ok_or(FailureReason::Unknown)?;
+        life: Life,
+        random: u128,
+    ) -> Option<ConfirmationToken> {
+        let NumberedKey { number, key } = &self.current;
+        let carried = life.carried(*number, random)?;
+        let mark = key.mark(&carried, scope.purpose.prefix());
+        let signature = key.sign(&carried, scope, self.generation(&scope.adapter));
+        let (mark, signature) = (
+            mark.finalize().into_bytes(),
+            signature.finalize().into_bytes(),
+        );
+        let parts = carried.iter().chain(&mark[..MARK_BYTES]).chain(&signature);
+        let mut bytes = [0; base64url::BYTES];
+        bytes
+            .iter_mut()
+            .zip(parts)
+            .for_each(|(byte, &part)| *byte = part);
+        let identifier = base64url::encode(&bytes);
+        Some(ConfirmationToken::with_identifier(
+            scope.purpose,
+            &identifier,
+        ))
+    }
+
+    /// What a token says of its life, if it was signed for `scope`, which is made anew from the call that it came with
+    /// (AQL-4.3-1).
+    pub(super) fn verify(&self, received: &Received, scope: &Scope) -> Result<Life, FailureReason> {
+        let token = Parts::of(&received.token).ok_or(FailureReason::Unknown)?;
+        let key = self.key_of(&token).ok_or(FailureReason::Unknown)?;
         // AQL-2.1-1: the prefix is not covered by the bytes, but the purpose is by the signature.
-        let is_for_scope = token.purpose() == scope.purpose;
-        // AQL-6.2-2: compared in constant time.
-        let verified = key.sign(open, scope).verify_truncated_left(signature);
-        // AQL-1.2-4, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6
+        let is_for_scope = received.token.purpose() == scope.purpose;
+        let expected = key.sign(token.carried(), scope, self.generation(&scope.adapter));
+        // AQL-6.2-2: compared in constant time. AQL-1.2-4, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6: as a whole.
+        let verified = expected.verify_truncated_left(token.signature());
         if verified.is_err() || !is_for_scope {
             return Err(FailureReason::Unknown);
         }
-        Ok((TokenDigest::of(&token), expires_at))
-    }
-
-    fn key(&self, number: u8) -> Option<&SigningKey> {
-        let keys = std::iter::once(&self.current).chain(&self.previous);
-        let mut matching = keys.filter(|numbered| numbered.number == number);
-        matching.next().map(|numbered| &numbered.key)
-    }
-
-    fn spend(&mut self, digest: TokenDigest, expires_at: Timestamp) -> Result<(), FailureReason> {
-        if self.spent.until.contains_key(&digest) {
-            return Err(FailureReason::AlreadyUsed);
+        if self.revoked.until.contains_key(&received.digest) {
+            return Err(FailureReason::Revoked);
         }
-        // Not only for the tolerance of today: were a longer one chosen tomorrow, the token would be good again.
-        self.spent.add(digest, after(expires_at, LONGEST_TOLERANCE));
-        Ok(())
+        Life::carried_in(token.carried()).ok_or(FailureReason::Unknown)
+    }
+
+    /// Honours a token no more, whatever it is for (AQL-5.3-1). Nothing, if it was not issued here.
+    pub(super) fn revoke(
+        &mut self,
+        received: &Received,
+        now: Timestamp,
+    ) -> Option<Result<(), FailureReason>> {
+        let token = Parts::of(&received.token)?;
+        self.key_of(&token)?;
+        let life = Life::carried_in(token.carried())?;
+        // Which tolerance it has depends on what it is for.
+        let until = life.expires_at.checked_plus_seconds(LONGEST_TOLERANCE);
+        let until = until.unwrap_or(Timestamp::MAX);
+        if until < now {
+            return Some(Err(FailureReason::Expired));
+        }
+        if self.revoked.until.contains_key(&received.digest) {
+            return Some(Err(FailureReason::Revoked));
+        }
+        self.revoked.add(received.digest, until);
+        Some(Ok(()))
+    }
+
+    /// Forgets up to `at_most` of what was given back and could not be honoured at `now` anyway (AQL-5.5-1).
+    pub(super) fn forget_expired(&mut self, now: Timestamp, at_most: usize) {
+        self.revoked.forget_before(now, at_most);
+    }
+
+    /// When the next is due to be forgotten.
+    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+        let first = self.revoked.by_time.first();
+        first.map(|(until, _)| Timestamp::from_millis(until.millis() + 1))
+    }
+
+    /// The key that a token was marked with, if it was.
+    fn key_of(&self, token: &Parts) -> Option<&SigningKey> {
+        let (&number, _) = token.carried().split_first()?;
+        let mut keys = std::iter::once(&self.current).chain(&self.previous);
+        let key = &keys.find(|numbered| numbered.number == number)?.key;
+        let expected = key.mark(token.carried(), token.prefix);
+        expected
+            .verify_truncated_left(token.mark())
+            .ok()
+            .map(|()| key)
+    }
+
+    fn generation(&self, adapter: &AdapterName) -> u64 {
+        self.generations.get(adapter).copied().unwrap_or_default()
     }
 }
 
 impl SigningKey {
+    /// That it was issued here, whatever for. It keeps strangers from filling the list of what was given back.
+    fn mark(&self, carried: &[u8], prefix: &str) -> Hmac<Sha256> {
+        self.over(&[carried, prefix.as_bytes()])
+    }
+
     /// The signature over what the token carries and what the call repeats (AQL-6.2-2, AQL-6.2-4).
-    fn sign(&self, carried: &[u8], scope: &Scope) -> Hmac<Sha256> {
+    fn sign(&self, carried: &[u8], scope: &Scope, generation: u64) -> Hmac<Sha256> {
         let Scope {
             purpose,
             operation,
             parameters,
             adapter,
-            session_id,
+            // A signed token is used once, and what is used once is bound to no session.
+            session_id: _,
         } = scope;
+        self.over(&[
+            carried,
+            purpose.prefix().as_bytes(),
+            operation.as_str().as_bytes(),
+            parameters.bytes(),
+            adapter.as_str().as_bytes(),
+            &generation.to_be_bytes(),
+        ])
+    }
+
+    fn over(&self, fields: &[&[u8]]) -> Hmac<Sha256> {
         // HMAC fills a short key up with zeros; a whole block cannot be refused.
         let mut block = [0; 64];
         block[..32].copy_from_slice(self.0.bytes());
         let mut mac = Hmac::<Sha256>::new(&block.into());
-        let session = session_id
-            .as_ref()
-            .map(|session| session.as_str().as_bytes());
-        for field in [
-            Some(carried),
-            Some(purpose.prefix().as_bytes()),
-            Some(operation.as_str().as_bytes()),
-            Some(parameters.bytes()),
-            Some(adapter.as_str().as_bytes()),
-            session,
-        ] {
-            // With its length before it no field can pass for part of another, and none for one that is absent.
-            let length = field.map_or(u64::MAX, |field| field.len() as u64);
-            mac.update(&length.to_be_bytes());
-            mac.update(field.unwrap_or_default());
+        for field in fields {
+            // With its length before it no field can pass for part of another.
+            mac.update(&(field.len() as u64).to_be_bytes());
+            mac.update(field);
         }
         mac
     }
 }
 
-impl Carried {
-    fn to_bytes(&self) -> Option<[u8; CARRIED_BYTES]> {
+/// A signed token taken apart.
+struct Parts {
+    prefix: &'static str,
+    bytes: [u8; base64url::BYTES],
+}
+
+impl Parts {
+    fn of(token: &ConfirmationToken) -> Option<Self> {
+        Some(Self {
+            prefix: token.purpose().prefix(),
+            bytes: base64url::decode(token.identifier())?,
+        })
+    }
+
+    fn carried(&self) -> &[u8] {
+        &self.bytes[..CARRIED_BYTES]
+    }
+
+    fn mark(&self) -> &[u8] {
+        &self.bytes[CARRIED_BYTES..][..MARK_BYTES]
+    }
+
+    fn signature(&self) -> &[u8] {
+        &self.bytes[CARRIED_BYTES + MARK_BYTES..]
+    }
+}
+
+impl Life {
+    /// What a token carries, unless its expiry is out of range.
+    fn carried(self, key_number: u8, random: u128) -> Option<[u8; CARRIED_BYTES]> {
         let millis = u64::try_from(self.expires_at.millis()).ok()?;
         let [0, 0, millis @ ..] = millis.to_be_bytes() else {
             return None;
         };
+        let level = DangerLevel::ALL
+            .iter()
+            .position(|&level| level == self.danger_level)?;
         let mut bytes = [0; CARRIED_BYTES];
-        bytes[0] = self.key_number;
+        bytes[0] = key_number;
         bytes[1..7].copy_from_slice(&millis);
-        bytes[7..9].copy_from_slice(&self.life_seconds.to_be_bytes());
-        bytes[9..].copy_from_slice(&self.random.to_be_bytes());
+        bytes[7..9].copy_from_slice(&self.seconds.to_be_bytes());
+        bytes[9] = u8::try_from(level).ok()?;
+        bytes[10..].copy_from_slice(&random.to_be_bytes());
         Some(bytes)
     }
 
-    /// The number of the key and the expiry. The rest only has to be there for the signature to be right.
-    fn key_and_expiry(bytes: &[u8]) -> Option<(u8, Timestamp)> {
-        let (&key_number, rest) = bytes.split_first()?;
-        let expiry = rest.first_chunk::<6>()?;
-        let millis = expiry
-            .iter()
-            .fold(0, |sum, &byte| sum << 8 | i64::from(byte));
-        Some((key_number, Timestamp::from_millis(millis)))
+    /// What was carried. Key and random bits only have to be there for the signature to be right.
+    fn carried_in(bytes: &[u8]) -> Option<Self> {
+        let &[_, e0, e1, e2, e3, e4, e5, s0, s1, level, ..] = bytes else {
+            return None;
+        };
+        let millis = u64::from_be_bytes([0, 0, e0, e1, e2, e3, e4, e5]);
+        Some(Self {
+            expires_at: Timestamp::from_millis(i64::try_from(millis).ok()?),
+            seconds: u16::from_be_bytes([s0, s1]),
+            danger_level: *DangerLevel::ALL.get(usize::from(level))?,
+        })
     }
 }
 
-/// Later than a time by so many seconds, or the last time there is.
-fn after(time: Timestamp, seconds: u32) -> Timestamp {
-    time.checked_plus_seconds(seconds).unwrap_or(Timestamp::MAX)
-}
-
-impl Spent {
+impl Revoked {
     fn add(&mut self, digest: TokenDigest, until: Timestamp) {
         self.until.insert(digest, until);
         self.by_time.insert((until, digest));
     }
 
-    /// Forgets some of those that could not be honoured any more before `now`.
-    fn forget_before(&mut self, now: Timestamp) {
-        for _ in 0..FORGOTTEN_PER_CALL {
+    fn forget_before(&mut self, now: Timestamp, at_most: usize) {
+        for _ in 0..at_most {
             match self.by_time.first() {
                 Some(&(until, digest)) if until < now => {
                     self.by_time.pop_first();
@@ -337,7 +340,7 @@ impl Spent {
     }
 }
 
-impl From<BTreeMap<TokenDigest, Timestamp>> for Spent {
+impl From<BTreeMap<TokenDigest, Timestamp>> for Revoked {
     fn from(until: BTreeMap<TokenDigest, Timestamp>) -> Self {
         let by_time = until
             .iter()
@@ -347,8 +350,8 @@ impl From<BTreeMap<TokenDigest, Timestamp>> for Spent {
     }
 }
 
-impl From<Spent> for BTreeMap<TokenDigest, Timestamp> {
-    fn from(spent: Spent) -> Self {
-        spent.until
+impl From<Revoked> for BTreeMap<TokenDigest, Timestamp> {
+    fn from(revoked: Revoked) -> Self {
+        revoked.until
     }
 }

@@ -13,6 +13,7 @@ use super::ledger::Ledger;
 use super::limits::time_to_live;
 use super::rate::Buckets;
 use super::settings::{Configuration, OutOfBounds, Settings, Tolerance};
+use super::signed::Signer;
 use super::token::{IssuedToken, Phase};
 use super::vocabulary::AdapterName;
 use crate::time::Timestamp;
@@ -24,6 +25,8 @@ pub(super) struct Stored {
     pub(super) now: Timestamp,
     pub(super) adapters: BTreeMap<AdapterName, Arc<Configuration>>,
     pub(super) tokens: Ledger,
+    #[serde(default)]
+    pub(super) signer: Option<Signer>,
     pub(super) buckets: Buckets,
 }
 

@@ -87,6 +87,27 @@ fn a_token_has_256_bits_behind_its_prefix() {
     }
 }
 
+/// AQL-3.1-4: what the named methods make, 32 hexadecimal digits, has the form of a token. The gatekeeper draws twice as
+/// much, and not by version 4 UUIDs, whose 122 bits are less than AQL-3.1-1 asks for.
+#[test]
+fn what_the_named_methods_make_has_the_form_of_a_token() {
+    for (identifier, purpose) in [
+        (
+            "conf_8f14e45fceea167a5a36dedd4bea2543",
+            Purpose::Confirmation,
+        ),
+        (
+            "quota_continue_8f14e45fceea467a9a36dedd4bea2543",
+            Purpose::QuotaContinue,
+        ),
+    ] {
+        let token = ConfirmationToken::parse(identifier).expect("a token");
+        assert_eq!(token.purpose(), purpose);
+        let ours = Stage::new().asks(Call { purpose, ..call() });
+        assert_eq!(ours.as_str().len(), token.as_str().len() + 32);
+    }
+}
+
 /// AQL-3.1-3: a source that repeats itself is noticed as long as the token is remembered.
 #[test]
 fn a_token_is_not_issued_twice() {

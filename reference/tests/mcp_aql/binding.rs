@@ -7,6 +7,7 @@ use countersign_reference::mcp_aql::{
     canonical_form,
 };
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 use serde_json::{Value, json};
 
 use crate::stage::{HONOURED, Stage, adapter, call, operation, with_token};
@@ -278,6 +279,16 @@ fn the_operation_is_apart_from_the_parameters() {
     assert_ne!(of(r#"a","params":{},"x":""#, "{}"), of("a", "{}"));
 }
 
+/// What a property test finds is kept as a file, and tried first from then on.
+fn kept() -> ProptestConfig {
+    ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "proptest-regressions/mcp_aql_binding.txt",
+        ))),
+        ..ProptestConfig::default()
+    }
+}
+
 /// Any JSON value that canonical JSON can carry.
 fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -326,7 +337,81 @@ fn escaped(text: &str) -> String {
     format!("\"{}\"", units.collect::<String>())
 }
 
+/// The pointers to a value and to everything in it.
+fn places(value: &Value) -> Vec<String> {
+    let inner: Vec<(String, &Value)> = match value {
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, inner)| (name.replace('~', "~0").replace('/', "~1"), inner))
+            .collect(),
+        Value::Array(elements) => elements
+            .iter()
+            .enumerate()
+            .map(|(index, inner)| (index.to_string(), inner))
+            .collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => vec![],
+    };
+    let below = inner.into_iter().flat_map(|(step, inner)| {
+        let places = places(inner).into_iter();
+        places.map(move |place| format!("/{step}{place}"))
+    });
+    std::iter::once(String::new()).chain(below).collect()
+}
+
+/// A change that means something else, whatever it is made to.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// Another leaf, or a member or an element more.
+    Contents,
+    /// Another key.
+    Key,
+    /// One level deeper.
+    Nested,
+    /// The text of it.
+    Quoted,
+}
+
+fn changes() -> impl Strategy<Value = Change> {
+    use Change::{Contents, Key, Nested, Quoted};
+    prop::sample::select(vec![Contents, Key, Nested, Quoted])
+}
+
+impl Change {
+    fn of(self, value: &Value) -> Value {
+        match (self, value) {
+            (Self::Nested, _) => json!([value]),
+            (Self::Quoted, _) => json!(format!("{value}")),
+            (Self::Key, Value::Object(members)) if !members.is_empty() => {
+                let renamed = members.iter().enumerate();
+                let renamed = renamed.map(|(index, (name, value))| match index {
+                    0 => (format!("{name}{name}."), value.clone()),
+                    _other => (name.clone(), value.clone()),
+                });
+                Value::Object(renamed.collect())
+            }
+            (Self::Contents | Self::Key, _) => match value {
+                Value::Null => json!(false),
+                Value::Bool(flag) => json!(!flag),
+                Value::Number(number) => json!(if number.as_f64() == Some(7.5) {
+                    0.0
+                } else {
+                    7.5
+                }),
+                Value::String(text) => json!(format!("{text}.")),
+                Value::Array(elements) => elements.iter().cloned().chain([json!(null)]).collect(),
+                Value::Object(members) => {
+                    let longest = members.keys().map(String::len).max().unwrap_or_default();
+                    let more = ("+".repeat(longest + 1), json!(null));
+                    Value::Object(members.clone().into_iter().chain([more]).collect())
+                }
+            },
+        }
+    }
+}
+
 proptest! {
+    #![proptest_config(kept())]
+
     /// AQL-3.2-3: neither order nor white space nor escapes make a difference; and another writer agrees.
     #[test]
     fn spelling_makes_no_difference(value in object()) {
@@ -336,6 +421,80 @@ proptest! {
         prop_assert_eq!(form(&one), Ok(one.clone()));
         let theirs = serde_json_canonicalizer::to_string(&value).expect("JSON");
         prop_assert_eq!(one, theirs);
+    }
+
+    /// AQL-3.2-3, AQL-4.1-5: one leaf, key or level of nesting changed is another form and another hash; so is another
+    /// operation with the same parameters (AQL-4.1-4).
+    #[test]
+    fn one_change_anywhere_makes_a_difference(value in object(), at in any::<prop::sample::Index>(), change in changes()) {
+        let mut changed = value.clone();
+        let places = places(&value);
+        *changed.pointer_mut(&places[at.index(places.len())]).expect("a place") = {
+            let place = value.pointer(&places[at.index(places.len())]).expect("a place");
+            change.of(place)
+        };
+        if !changed.is_object() {
+            prop_assert_eq!(form(&changed.to_string()), Err(NotCanonical::NotAnObject));
+            return Ok(());
+        }
+        prop_assert_ne!(form(&value.to_string()), form(&changed.to_string()));
+        prop_assert_ne!(hash(&value.to_string()), hash(&changed.to_string()));
+        let params = Parameters::new(value.to_string());
+        let other = ParametersHash::of_call(&operation("p"), &params, None);
+        prop_assert_ne!(other.expect("canonical"), hash(&value.to_string()));
+    }
+
+    /// AQL-3.2-3: a number means what its double means, however it is spelled.
+    #[test]
+    fn the_spelling_of_a_number_makes_no_difference(whole in -9_007_199_254_740_992_i64..=9_007_199_254_740_992, zeros in 0..5_usize) {
+        let object = |number: &str| format!(r#"{{"n":[{number}]}}"#);
+        let plain = hash(&object(&whole.to_string()));
+        let zeros_after = "0".repeat(zeros);
+        for spelling in [
+            format!("{whole}.0{zeros_after}"),
+            format!("{whole}e0"),
+            format!("{whole}E+0{zeros_after}"),
+            format!("{whole}{zeros_after}e-{zeros}"),
+        ] {
+            prop_assert_eq!(hash(&object(&spelling)), plain, "{}", spelling);
+        }
+    }
+
+    /// AQL-3.2-3: beyond 2^53 a whole number in full is refused, and so is what no double carries at all.
+    #[test]
+    fn numbers_that_no_double_carries_are_refused(beyond in 1..u64::MAX - (1 << 53), exponent in 309..99_999_u32, negative in any::<bool>()) {
+        let sign = if negative { "-" } else { "" };
+        for number in [
+            format!("{sign}{}", (1_u64 << 53) + beyond),
+            format!("{sign}1e{exponent}"),
+            format!("{sign}1e-{}", exponent + 30),
+        ] {
+            let problem = form(&format!(r#"{{"a":[{{"b":{number}}}]}}"#));
+            prop_assert_eq!(problem, Err(NotCanonical::NumberOutOfRange), "{}", number);
+        }
+    }
+
+    /// AQL-3.2-3: a key twice is refused wherever it is, and however it is spelled the second time.
+    #[test]
+    fn a_key_twice_is_refused_at_any_depth(value in object(), key in any::<String>(), depth in 0..20_usize) {
+        let json = |text: &str| serde_json::to_string(text).expect("JSON");
+        let (before, after) = (r#"{"x":["#.repeat(depth), "]}".repeat(depth));
+        for second in [json(&key), escaped(&key)] {
+            let twice = format!("{before}{{{}:{value},{second}:1}}{after}", json(&key));
+            let problem = form(&twice);
+            let is_refused = matches!(problem, Err(NotCanonical::NotJson(NotJson::DuplicateKey { .. })));
+            prop_assert!(is_refused, "{} {:?}", twice, problem);
+        }
+    }
+
+    /// AQL-3.2-3: half a surrogate pair is no character, in a key as in a value.
+    #[test]
+    fn half_a_surrogate_pair_is_refused(unit in 0xd800..=0xdfff_u16, before in "[a-z]{0,3}", after in "[a-z]{0,3}") {
+        let half = format!("\"{before}\\u{unit:04x}{after}\"");
+        for params in [format!("{{{half}:1}}"), format!(r#"{{"a":{half}}}"#), format!(r#"{{"a":[[{half}]]}}"#)] {
+            let problem = form(&params);
+            prop_assert!(matches!(problem, Err(NotCanonical::NotJson(NotJson::Unexpected { .. }))), "{}", params);
+        }
     }
 
     /// AQL-3.2-3: different values have different forms.

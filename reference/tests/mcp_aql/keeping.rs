@@ -57,7 +57,7 @@ fn forgetting_is_done_bit_by_bit() {
         stage.asks(call());
     }
     stage.now += 2 * HOUR;
-    for left in [344, 88, 0] {
+    for left in [472, 344, 216, 88, 0] {
         assert!(
             stage
                 .gatekeeper
@@ -135,6 +135,23 @@ fn a_restart_leaves_what_was_stored() {
         // What is issued next is new.
         let next = stage.asks(call());
         assert_eq!(stage.retries(&next), HONOURED);
+    }
+}
+
+/// AQL-5.5-1, AQL-5.1-3: a store keeps the greatest time with the tokens, so that what has expired stays so; a process
+/// without one goes by the clock again.
+#[test]
+fn a_restart_without_a_store_forgets_the_time_too() {
+    for (persistence, back) in [(Persistence::Persistent, 1), (Persistence::InMemory, 0)] {
+        let mut stage = Stage::with(Settings {
+            persistence,
+            ..Settings::default()
+        });
+        stage.now = START + 1;
+        stage.does(Input::Tick);
+        stage.now = START;
+        stage.does(Input::Restart);
+        assert_eq!(stage.gatekeeper.now().millis(), START + back);
     }
 }
 

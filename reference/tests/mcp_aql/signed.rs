@@ -1,279 +1,480 @@
-//! Tokens that need no store: bound by their signature, used once all the same.
+//! Tokens that are signed instead of kept: bound by their signature, used once all the same.
 
-use countersign_reference::ids::SequentialIds;
 use countersign_reference::mcp_aql::{
-    ConfirmationToken, DangerLevel, FailureReason, Parameters, ParametersHash, Purpose, Refusal,
-    Scope, SignedTokens, SigningKey, Tolerance,
+    Call, Capacity, ConfirmationToken, DangerLevel, EventKind, Gatekeeper, Input, Parameters,
+    Persistence, Purpose, Query, RateLimit, RateLimits, Refusal, Retention, Settings, SigningKey,
+    Status,
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
 
-use crate::stage::{START, adapter, operation, session};
+use crate::stage::{
+    EXPIRY, HONOURED, START, Stage, VALID_UNTIL, adapter, call, call_in_session, configure, event,
+    introspect, operation, revoke, session, with_token,
+};
 
-const LEVEL: DangerLevel = DangerLevel::Dangerous;
+/// What comes out when a token is refused of which nothing is known.
+const REFUSED: [&str; 2] = [
+    "audit TokenRejected failed: Unknown",
+    "respond TokenInvalid",
+];
 
 fn key(number: u128) -> SigningKey {
     SigningKey::from_bits([number, !number])
 }
 
-fn at(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis)
+fn signing() -> Stage {
+    signing_with(Settings::default())
 }
 
-fn scope() -> Scope {
-    let params = Parameters::new(r#"{"owner": "acme", "repo": "widgets"}"#);
-    let operation = operation("delete_repo");
-    Scope {
-        purpose: Purpose::Confirmation,
-        parameters: ParametersHash::of_call(&operation, &params, None).expect("canonical"),
-        operation,
-        adapter: adapter("github"),
-        session_id: Some(session("s1")),
+fn signing_with(settings: Settings) -> Stage {
+    let gatekeeper = Gatekeeper::signing(settings, key(1));
+    Stage {
+        gatekeeper,
+        ..Stage::new()
     }
 }
 
-struct Signer {
-    tokens: SignedTokens,
-    ids: SequentialIds,
+fn rotate(number: u128) -> Input {
+    Input::RotateKey { key: key(number) }
 }
 
-impl Signer {
-    fn new() -> Self {
-        Self {
-            tokens: SignedTokens::new(key(1)),
-            ids: SequentialIds::new(),
-        }
-    }
-
-    fn issues(&mut self, scope: &Scope) -> ConfirmationToken {
-        let issued = self
-            .tokens
-            .issue(at(START), &mut self.ids, scope, LEVEL, None);
-        issued.expect("an ordinary token").token
-    }
-
-    fn redeems(&mut self, millis: i64, token: &str, scope: &Scope) -> Result<(), FailureReason> {
-        self.tokens
-            .redeem(at(millis), token, scope, Tolerance::default())
-    }
-}
-
-/// AQL-2.2-1, AQL-2.2-2: a signed token fits the grammar, with either prefix.
+/// AQL-2.2-1, AQL-2.2-2, AQL-7.3-2: a signed token fits the grammar, with either prefix, and is not kept.
 #[test]
-fn a_signed_token_fits_the_grammar() {
+fn a_signed_token_fits_the_grammar_and_is_not_kept() {
     for (purpose, length) in [(Purpose::Confirmation, 69), (Purpose::QuotaContinue, 79)] {
-        let mut signer = Signer::new();
-        let scope = Scope { purpose, ..scope() };
-        let token = signer.issues(&scope);
+        let mut stage = signing();
+        let call = Call { purpose, ..call() };
+        let token = stage.asks(call.clone());
         assert_eq!(token.as_str().len(), length);
         assert_eq!(token.purpose(), purpose);
         assert_eq!(ConfirmationToken::parse(token.as_str()), Ok(token.clone()));
-        assert_ne!(signer.issues(&scope), token);
-        assert_eq!(signer.redeems(START, token.as_str(), &scope), Ok(()));
+        assert_ne!(stage.asks(call.clone()), token);
+        assert_eq!(stage.gatekeeper.tokens().len(), 0);
+        let outputs = stage.does(Input::Call(with_token(call, &token)));
+        assert_eq!(outputs, HONOURED);
+        assert_eq!(stage.gatekeeper.tokens().len(), 1);
     }
 }
 
-/// AQL-6.1-1, AQL-5.2-1: once.
+/// AQL-6.1-1, AQL-5.2-1, AQL-5.2-2: once.
 #[test]
 fn a_signed_token_is_used_once() {
-    let mut signer = Signer::new();
-    let token = signer.issues(&scope());
-    assert_eq!(signer.redeems(START, token.as_str(), &scope()), Ok(()));
+    let mut stage = signing();
+    let token = stage.asks(call());
+    assert_eq!(stage.retries(&token), HONOURED);
     for _ in 0..2 {
-        let again = signer.redeems(START, token.as_str(), &scope());
-        assert_eq!(again, Err(FailureReason::AlreadyUsed));
+        let again = stage.retries(&token);
+        assert_eq!(
+            again,
+            [
+                "audit TokenRejected failed: AlreadyUsed",
+                "respond TokenAlreadyUsed"
+            ]
+        );
     }
-    assert_eq!(signer.tokens.spent(), 1);
 }
 
-/// AQL-5.1-7: one before the expiry and its tolerance, at, and one after.
+/// AQL-5.1-7, AQL-4.1-2: one before the expiry and its tolerance, at, and one after; a clock set back changes nothing.
 #[test]
 fn a_signed_token_expires() {
     for (tolerance, millis) in [(0, 0), (30, 30_000), (300, 300_000)] {
-        let tolerance = Tolerance::from_seconds(tolerance).expect("in bounds");
-        for (beyond, expected) in [(-1, Ok(())), (0, Ok(())), (1, Err(FailureReason::Expired))] {
-            let mut signer = Signer::new();
-            let token = signer.issues(&scope());
-            let now = at(START + 300_000 + millis + beyond);
-            let redeemed = signer
-                .tokens
-                .redeem(now, token.as_str(), &scope(), tolerance);
-            assert_eq!(redeemed, expected);
-            // A clock that is set back does not bring it back.
-            let earlier = signer
-                .tokens
-                .redeem(at(START), token.as_str(), &scope(), tolerance);
-            let expected = expected.and(Err(FailureReason::AlreadyUsed));
-            assert_eq!(earlier, expected);
+        for (beyond, expected) in [
+            (-1, HONOURED[1]),
+            (0, HONOURED[1]),
+            (1, "respond TokenExpired"),
+        ] {
+            let mut stage = signing();
+            stage.does(configure(Some(tolerance)));
+            let token = stage.asks(call());
+            stage.now = EXPIRY + millis + beyond;
+            assert_eq!(stage.retries(&token)[1], expected);
+            stage.now = START;
+            assert_ne!(stage.retries(&token)[1], HONOURED[1]);
         }
     }
 }
 
-/// AQL-6.1-1: a used token stays used when a longer tolerance would make it good again; then it is forgotten.
+/// AQL-6.1-1, AQL-5.5-1: what was used is remembered until it has expired, and when it is forgotten it has expired.
 #[test]
-fn a_longer_tolerance_brings_nothing_back() {
-    let mut signer = Signer::new();
-    let token = signer.issues(&scope());
-    assert_eq!(signer.redeems(START, token.as_str(), &scope()), Ok(()));
-    let longest = Tolerance::from_seconds(300).expect("in bounds");
-    for (beyond, expected) in [
-        (-1, FailureReason::AlreadyUsed),
-        (0, FailureReason::AlreadyUsed),
-        (1, FailureReason::Expired),
+fn what_was_used_never_comes_back() {
+    let mut stage = signing_with(Settings {
+        retention: Retention::from_seconds(0).expect("in bounds"),
+        ..Settings::default()
+    });
+    let token = stage.asks(call());
+    assert_eq!(stage.retries(&token), HONOURED);
+    for (beyond, code, remembered) in [
+        (-1, "respond TokenAlreadyUsed", 1),
+        (0, "respond TokenAlreadyUsed", 1),
+        (1, "respond TokenExpired", 0),
     ] {
-        let now = at(START + 600_000 + beyond);
-        let redeemed = signer.tokens.redeem(now, token.as_str(), &scope(), longest);
-        assert_eq!(redeemed, Err(expected), "{beyond}");
+        stage.now = VALID_UNTIL + beyond;
+        stage.does(Input::Tick);
+        assert_eq!(stage.gatekeeper.tokens().len(), remembered, "{beyond}");
+        assert_eq!(stage.retries(&token)[1], code, "{beyond}");
     }
-    assert_eq!(signer.tokens.spent(), 0);
 }
 
-/// AQL-6.2-4, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-6.1-2: every field of the payload is signed.
+/// AQL-6.2-4, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-4.3-1: every field of the payload is signed.
 #[test]
 fn a_signed_token_is_good_for_nothing_else() {
-    let mut signer = Signer::new();
-    let token = signer.issues(&scope());
-    let changes: [fn(&mut Scope); 6] = [
-        |scope| scope.purpose = Purpose::QuotaContinue,
-        |scope| scope.operation = operation("delete_org"),
-        |scope| {
-            let params = Parameters::new("{}");
-            let hash = ParametersHash::of_call(&scope.operation, &params, None);
-            scope.parameters = hash.expect("canonical");
-        },
-        |scope| scope.adapter = adapter("gitlab"),
-        |scope| scope.session_id = Some(session("s2")),
-        |scope| scope.session_id = None,
+    let mut stage = signing();
+    let token = stage.asks(call());
+    let changes: [fn(&mut Call); 4] = [
+        |call| call.purpose = Purpose::QuotaContinue,
+        |call| call.operation = operation("delete_org"),
+        |call| call.params = Parameters::new("{}"),
+        |call| call.adapter = Some(adapter("gitlab")),
     ];
     for change in changes {
-        let mut other = scope();
+        let mut other = call();
         change(&mut other);
-        let redeemed = signer.redeems(START, token.as_str(), &other);
-        assert_eq!(redeemed, Err(FailureReason::Unknown), "{other:?}");
+        let outputs = stage.does(Input::Call(with_token(other.clone(), &token)));
+        assert_eq!(outputs, REFUSED, "{other:?}");
     }
     // The other prefix, with the purpose to match.
-    let renamed = token.as_str().replace("conf_", "quota_continue_");
-    let quota = Scope {
+    let renamed = crate::stage::token(&token.as_str().replace("conf_", "quota_continue_"));
+    let quota = Call {
         purpose: Purpose::QuotaContinue,
-        ..scope()
+        ..call()
     };
-    for scope in [quota, scope()] {
-        let redeemed = signer.redeems(START, &renamed, &scope);
-        assert_eq!(redeemed, Err(FailureReason::Unknown));
+    for call in [quota, call()] {
+        let outputs = stage.does(Input::Call(with_token(call, &renamed)));
+        assert_eq!(outputs, REFUSED);
     }
-    assert_eq!(signer.redeems(START, token.as_str(), &scope()), Ok(()));
+    assert_eq!(stage.gatekeeper.tokens().len(), 0);
+    assert_eq!(stage.retries(&token), HONOURED);
 }
 
 /// AQL-6.2-4: where one field ends and the next begins is signed as well.
 #[test]
 fn fields_do_not_run_into_each_other() {
-    let mut signer = Signer::new();
-    let names = |operation_name: &str, adapter_name: &str| Scope {
+    let mut stage = signing();
+    let names = |operation_name: &str, adapter_name: &str| Call {
         operation: operation(operation_name),
-        adapter: adapter(adapter_name),
-        ..scope()
+        adapter: Some(adapter(adapter_name)),
+        ..call()
     };
-    let token = signer.issues(&names("ab", "c"));
-    let shifted = signer.redeems(START, token.as_str(), &names("a", "bc"));
-    assert_eq!(shifted, Err(FailureReason::Unknown));
+    let token = stage.asks(names("ab", "c"));
+    let shifted = stage.does(Input::Call(with_token(names("a", "bc"), &token)));
+    assert_eq!(shifted, REFUSED);
 }
 
 /// AQL-6.2-2: a token signed with the key before is honoured, with one still earlier it is not, nor with another.
 #[test]
 fn keys_rotate() {
-    let mut signer = Signer::new();
-    let (first, second) = (signer.issues(&scope()), signer.issues(&scope()));
-    signer.tokens.rotate(key(2));
-    assert_eq!(signer.redeems(START, first.as_str(), &scope()), Ok(()));
-    let third = signer.issues(&scope());
-    signer.tokens.rotate(key(3));
-    let unknown = Err(FailureReason::Unknown);
-    assert_eq!(signer.redeems(START, second.as_str(), &scope()), unknown);
-    assert_eq!(signer.redeems(START, third.as_str(), &scope()), Ok(()));
-    let mut stranger = Signer::new();
-    stranger.tokens = SignedTokens::new(key(9));
-    let fourth = Signer::new().issues(&scope());
-    assert_eq!(stranger.redeems(START, fourth.as_str(), &scope()), unknown);
+    let mut stage = signing();
+    let (first, second) = (stage.asks(call()), stage.asks(call()));
+    assert_eq!(stage.does(rotate(2)), [""; 0]);
+    assert_eq!(stage.retries(&first), HONOURED);
+    let third = stage.asks(call());
+    stage.does(rotate(3));
+    assert_eq!(stage.retries(&second), REFUSED);
+    assert_eq!(stage.retries(&third), HONOURED);
+    let mut stranger = signing();
+    stranger.gatekeeper = Gatekeeper::signing(Settings::default(), key(9));
+    let fourth = signing().asks(call());
+    assert_eq!(stranger.retries(&fourth), REFUSED);
     // The numbers of the keys come round.
     for number in 4..300 {
-        signer.tokens.rotate(key(number));
-        let token = signer.issues(&scope());
-        assert_eq!(signer.redeems(START, token.as_str(), &scope()), Ok(()));
-        assert_eq!(signer.redeems(START, second.as_str(), &scope()), unknown);
+        stage.does(rotate(number));
+        let token = stage.asks(call());
+        assert_eq!(stage.retries(&token), HONOURED);
+        assert_eq!(stage.retries(&second), REFUSED);
     }
+}
+
+/// AQL-6.2-2: who keeps tokens has no key.
+#[test]
+fn only_who_signs_has_a_key() {
+    assert_eq!(Stage::new().refuses(rotate(2)), Refusal::NoKey);
 }
 
 /// AQL-6.2-3: a key does not show itself.
 #[test]
 fn a_key_is_not_printed() {
-    let signer = Signer::new();
-    let printed = format!("{:?} {:?}", signer.tokens, key(1));
+    let mut stage = signing();
+    let token = stage.asks(call());
+    stage.does(rotate(2));
+    let printed = format!("{:?} {:?}", stage.gatekeeper, rotate(3));
     assert!(printed.contains("SigningKey(secret)"));
     assert!(!printed.contains("00000000"));
+    assert!(!printed.contains(token.as_str()));
 }
 
-/// AQL-5.3-1, AQL-7.2-2: who knows what it is for can make it worthless.
+/// AQL-5.3-1, AQL-5.3-3, AQL-7.2-2: its holder can give it back before and after it was used; once.
 #[test]
-fn a_signed_token_can_be_revoked() {
-    let mut signer = Signer::new();
-    let token = signer.issues(&scope());
-    let other = Scope {
-        operation: operation("delete_org"),
-        ..scope()
+fn a_signed_token_can_be_given_back() {
+    let mut stage = signing();
+    let (fresh, used) = (stage.asks(call()), stage.asks(call()));
+    stage.retries(&used);
+    for (token, first, second, code) in [
+        (
+            &fresh,
+            "audit TokenRevoked",
+            "audit TokenRevoked failed: Revoked",
+            "respond TokenInvalid",
+        ),
+        (
+            &used,
+            "audit TokenRevoked failed: AlreadyUsed",
+            "audit TokenRevoked failed: AlreadyUsed",
+            "respond TokenAlreadyUsed",
+        ),
+    ] {
+        assert_eq!(stage.does(revoke(token)), [first, "respond revoked"]);
+        assert_eq!(stage.does(revoke(token)), [second, "respond revoked"]);
+        assert_eq!(stage.retries(token)[1], code);
+    }
+}
+
+/// AQL-5.3-3: what was not issued here cannot be given back, and is not remembered.
+#[test]
+fn what_was_not_signed_cannot_be_given_back() {
+    let mut stage = signing();
+    let token = stage.asks(call());
+    let untouched = stage.gatekeeper.clone();
+    let renamed = token.as_str().replace("conf_", "quota_continue_");
+    let last = if token.as_str().ends_with('A') {
+        'B'
+    } else {
+        'A'
     };
-    let foreign = signer.tokens.revoke(at(START), token.as_str(), &other);
-    assert_eq!(foreign, Err(FailureReason::Unknown));
+    let mark_changed = format!("{}{last}{}", &token.as_str()[..42], &token.as_str()[43..]);
+    for text in [&renamed, "conf_guessed", &mark_changed, &"A".repeat(69)] {
+        if text == token.as_str() {
+            continue;
+        }
+        let outputs = stage.does(introspect(Query::RevokeToken, text));
+        assert_eq!(outputs[1], "respond TokenInvalid", "{text}");
+    }
+    assert_eq!(stage.gatekeeper, untouched);
+}
+
+/// AQL-5.3-1, AQL-5.5-1, AQL-5.5-2: what was given back is remembered until no tolerance could bring it back.
+#[test]
+fn what_was_given_back_is_forgotten_in_the_end() {
+    let mut stage = signing();
+    let empty = stage.gatekeeper.clone();
+    let token = stage.asks(call());
+    stage.does(revoke(&token));
+    let deadline = EXPIRY + 300_001;
     assert_eq!(
-        signer.tokens.revoke(at(START), token.as_str(), &scope()),
-        Ok(())
+        stage.gatekeeper.next_deadline(),
+        Some(Timestamp::from_millis(deadline))
     );
-    let redeemed = signer.redeems(START, token.as_str(), &scope());
-    assert_eq!(redeemed, Err(FailureReason::AlreadyUsed));
+    for (beyond, is_forgotten) in [(-1, false), (0, true), (1, true)] {
+        let mut stage = stage.clone();
+        stage.now = deadline + beyond;
+        stage.does(Input::Tick);
+        let is_empty = stage.gatekeeper.next_deadline() == empty.next_deadline();
+        assert_eq!(is_empty, is_forgotten, "{beyond}");
+        assert_ne!(stage.retries(&token)[1], HONOURED[1]);
+        let failure = if is_forgotten { "Expired" } else { "Revoked" };
+        let audit = format!("audit TokenRevoked failed: {failure}");
+        assert_eq!(stage.does(revoke(&token))[0], audit, "{beyond}");
+    }
+}
+
+/// AQL-5.3-2: a change of the configuration ends the tokens of its adapter, wherever they are; other events end all.
+#[test]
+fn events_end_signed_tokens() {
+    let elsewhere = Call {
+        adapter: Some(adapter("gitlab")),
+        ..call()
+    };
+    for (input, elsewhere_too) in [
+        (configure(None), false),
+        (event(EventKind::Configuration, None), true),
+        (event(EventKind::Security, None), true),
+        (event(EventKind::Logout, None), true),
+    ] {
+        let mut stage = signing();
+        let (here, there) = (stage.asks(call()), stage.asks(elsewhere.clone()));
+        let used = stage.asks(call());
+        stage.retries(&used);
+        // A key from before does not help.
+        stage.does(rotate(2));
+        assert_eq!(stage.does(input.clone()), [""; 0]);
+        assert_eq!(stage.retries(&here), REFUSED, "{input:?}");
+        let outputs = stage.does(Input::Call(with_token(elsewhere.clone(), &there)));
+        assert_eq!(outputs == REFUSED, elsewhere_too, "{input:?}");
+        assert_eq!(stage.retries(&used)[1], "respond TokenAlreadyUsed");
+        // What is issued from then on is good.
+        let next = stage.asks(call());
+        assert_eq!(stage.retries(&next), HONOURED);
+    }
+}
+
+/// AQL-5.4-1, AQL-5.4-2: none is bound to a session, as a kept one of one use is not; more uses need a store.
+#[test]
+fn a_signed_token_counts_no_uses() {
+    let mut stage = signing();
+    let many = stage.refuses(Input::Call(call_in_session(2)));
+    assert_eq!(many, Refusal::ManyUsesWithoutStore);
+    let token = stage.asks(call_in_session(1));
+    stage.does(event(EventKind::Logout, Some("s1")));
+    stage.does(Input::EndSession {
+        session_id: session("s1"),
+    });
+    assert_eq!(stage.retries(&token), HONOURED);
 }
 
 /// AQL-5.1-1, AQL-5.1-2: the lives of section 5.1; and no expiry that the token cannot carry.
 #[test]
 fn a_signed_token_has_a_bounded_life() {
-    let mut signer = Signer::new();
-    let mut issue = |now, ttl| {
-        let issued = signer
-            .tokens
-            .issue(now, &mut signer.ids, &scope(), LEVEL, ttl);
-        issued.map(|issued| issued.expires_at.millis() - now.millis())
+    let for_seconds = |seconds| Call {
+        ttl_seconds: Some(seconds),
+        ..call()
     };
-    assert_eq!(issue(Timestamp::MIN, None), Err(Refusal::WithoutExpiry));
-    assert_eq!(issue(at(START), Some(0)), Err(Refusal::WithoutExpiry));
-    assert_eq!(issue(at(START), Some(899)), Ok(899_000));
-    assert_eq!(issue(at(START), Some(900)), Ok(900_000));
+    let mut stage = signing();
+    assert_eq!(
+        stage.refuses(Input::Call(for_seconds(0))),
+        Refusal::WithoutExpiry
+    );
     let too_long = Refusal::TimeToLiveTooLong {
         maximum_seconds: 900,
     };
-    assert_eq!(issue(at(START), Some(901)), Err(too_long));
-    assert_eq!(issue(Timestamp::MAX, None), Err(Refusal::WithoutExpiry));
+    assert_eq!(stage.refuses(Input::Call(for_seconds(901))), too_long);
+    let token = stage.asks(for_seconds(900));
+    assert_eq!(stage.retries(&token), HONOURED);
+    // Before 1970 there is no room for an expiry in a token.
+    let mut early = signing();
+    early.now = Timestamp::MIN.millis();
+    assert_eq!(early.refuses(Input::Call(call())), Refusal::WithoutExpiry);
 }
 
-/// AQL-7.3-2: what lasts is the keys and what was used, and it can be stored.
+/// AQL-5.1-1, AQL-6.2-2: with the same key elsewhere, a token is not good before it was issued.
 #[test]
-fn signed_tokens_survive_being_stored() {
-    let mut signer = Signer::new();
-    signer.tokens.rotate(key(2));
-    let (used, unused) = (signer.issues(&scope()), signer.issues(&scope()));
-    assert_eq!(signer.redeems(START, used.as_str(), &scope()), Ok(()));
-    let written = serde_json::to_string(&signer.tokens).expect("JSON");
-    let mut read = Signer::new();
-    read.tokens = serde_json::from_str(&written).expect("written by itself");
-    assert_eq!(read.tokens, signer.tokens);
-    let again = read.redeems(START, used.as_str(), &scope());
-    assert_eq!(again, Err(FailureReason::AlreadyUsed));
-    assert_eq!(read.redeems(START, unused.as_str(), &scope()), Ok(()));
+fn a_token_from_the_future_is_refused() {
+    let token = signing().asks(call());
+    for (beyond, outputs) in [(-1, REFUSED), (0, HONOURED), (1, HONOURED)] {
+        let mut other = signing();
+        other.now = START + beyond;
+        assert_eq!(other.retries(&token), outputs, "{beyond}");
+    }
+}
+
+/// AQL-5.5-1, AQL-6.1-1, AQL-7.3-2: what lasts is the key and what was used; without a store neither.
+#[test]
+fn a_restart_brings_no_used_token_back() {
+    for (persistence, unused_code, used_code) in [
+        (
+            Persistence::Persistent,
+            HONOURED[1],
+            "respond TokenAlreadyUsed",
+        ),
+        (
+            Persistence::InMemory,
+            "respond TokenInvalid",
+            "respond TokenInvalid",
+        ),
+    ] {
+        let mut stage = signing_with(Settings {
+            persistence,
+            ..Settings::default()
+        });
+        let (used, unused) = (stage.asks(call()), stage.asks(call()));
+        stage.retries(&used);
+        stage.does(Input::Restart);
+        assert_eq!(stage.retries(&unused)[1], unused_code);
+        assert_eq!(stage.retries(&used)[1], used_code);
+        let next = stage.asks(call());
+        assert_eq!(stage.retries(&next), HONOURED);
+    }
+}
+
+/// AQL-7.3-2: written down and read back it is the same, keys and all.
+#[test]
+fn a_signing_gatekeeper_survives_being_stored() {
+    let mut stage = signing();
+    let (used, revoked) = (stage.asks(call()), stage.asks(call()));
+    stage.does(rotate(2));
+    stage.retries(&used);
+    stage.does(revoke(&revoked));
+    let unused = stage.asks(call());
+    let written = serde_json::to_string(&stage.gatekeeper).expect("JSON");
+    let read: Gatekeeper = serde_json::from_str(&written).expect("written by a gatekeeper");
+    assert_eq!(read, stage.gatekeeper);
+    stage.gatekeeper = read;
+    assert_eq!(stage.retries(&used)[1], "respond TokenAlreadyUsed");
+    assert_eq!(stage.retries(&revoked)[1], "respond TokenInvalid");
+    assert_eq!(stage.retries(&unused), HONOURED);
+}
+
+/// AQL-5.5-3: one before the last place, the last, and one too many; a full store tells nothing of the token.
+#[test]
+fn a_full_ledger_redeems_nothing_new() {
+    let mut stage = signing_with(Settings {
+        capacity: Capacity::new(1_000).expect("in bounds"),
+        ..Settings::default()
+    });
+    let tokens: Vec<_> = (0..1_001).map(|_| stage.asks(call())).collect();
+    for token in &tokens[..1_000] {
+        assert_eq!(stage.retries(token), HONOURED);
+    }
+    let full = [
+        "audit TokenRejected failed: CapacityExceeded",
+        "respond CapacityExceeded",
+    ];
+    let guess = crate::stage::token("conf_guessed");
+    for token in [&tokens[1_000], &guess] {
+        assert_eq!(stage.retries(token), full);
+    }
+    assert_eq!(stage.retries(&tokens[0])[1], "respond TokenAlreadyUsed");
+    assert_eq!(stage.gatekeeper.tokens().len(), 1_000);
+}
+
+/// AQL-6.5-1, AQL-6.3-2, AQL-7.3-1: limits and silence are as for kept tokens; of an unused one no status is told.
+#[test]
+fn signed_tokens_have_the_same_limits() {
+    let limit = Some(RateLimit::new(1, 1_000).expect("in bounds"));
+    let mut stage = signing_with(Settings {
+        rate_limits: RateLimits {
+            issuance: limit,
+            failed_validation: limit,
+            revocation: limit,
+        },
+        ..Settings::default()
+    });
+    let token = stage.asks(call());
+    assert_eq!(stage.does(Input::Call(call()))[1], "respond RateLimited");
+    assert_eq!(stage.status(token.as_str()), (Status::Unknown, None));
+    stage.retries(&crate::stage::token("conf_guessed"));
+    assert_eq!(stage.retries(&token)[1], "respond RateLimited");
+    stage.now += 1_000;
+    assert_eq!(stage.retries(&token), HONOURED);
+    assert_eq!(stage.status(token.as_str()), (Status::Consumed, Some(0)));
+    stage.does(revoke(&token));
+    assert_eq!(stage.does(revoke(&token))[1], "respond RateLimited");
+}
+
+/// AQL-5.1-1: also of a token that comes back with another danger level, the life is that of its issue.
+#[test]
+fn the_danger_level_of_the_issue_counts() {
+    let mut stage = signing();
+    let long = Call {
+        ttl_seconds: Some(900),
+        ..call()
+    };
+    let token = stage.asks(long);
+    let raised = Call {
+        danger_level: DangerLevel::Forbidden,
+        ..call()
+    };
+    let outputs = stage.does(Input::Call(with_token(raised, &token)));
+    assert_eq!(outputs, HONOURED);
+    let written = serde_json::to_string(&stage.gatekeeper).expect("JSON");
+    assert!(serde_json::from_str::<Gatekeeper>(&written).is_ok());
 }
 
 /// AQL-1.2-4, AQL-6.2-1: every bit of a token, and every other character in its place.
 #[test]
 fn tampering_with_any_bit_is_noticed() {
     const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let mut signer = Signer::new();
-    let token = signer.issues(&scope());
+    let mut stage = signing();
+    let token = stage.asks(call());
     for position in 5..69 {
         for &letter in ALPHABET {
             let mut bytes = token.as_str().as_bytes().to_vec();
@@ -282,11 +483,11 @@ fn tampering_with_any_bit_is_noticed() {
             }
             bytes[position] = letter;
             let tampered = String::from_utf8(bytes).expect("ASCII");
-            let redeemed = signer.redeems(START, &tampered, &scope());
-            assert_eq!(redeemed, Err(FailureReason::Unknown), "{position}");
+            let outputs = stage.retries(&crate::stage::token(&tampered));
+            assert_eq!(outputs, REFUSED, "{position}");
         }
     }
-    assert_eq!(signer.redeems(START, token.as_str(), &scope()), Ok(()));
+    assert_eq!(stage.retries(&token), HONOURED);
 }
 
 proptest! {
@@ -297,9 +498,13 @@ proptest! {
         "conf_[A-Za-z0-9_-]{1,64}",
         "conf_A[A-Za-z0-9_-]{63}",
     ]) {
-        let mut signer = Signer::new();
-        signer.issues(&scope());
-        prop_assert!(signer.redeems(START, &text, &scope()).is_err());
-        prop_assert_eq!(signer.tokens.spent(), 0);
+        let mut stage = signing();
+        stage.asks(call());
+        let forged = Call { confirmation_token: Some(text.clone()), ..call() };
+        let outputs = stage.does(Input::Call(forged));
+        prop_assert_eq!(&outputs[1], "respond TokenInvalid");
+        let outputs = stage.does(introspect(Query::RevokeToken, &text));
+        prop_assert_eq!(&outputs[1], "respond TokenInvalid");
+        prop_assert_eq!(stage.gatekeeper.tokens().len(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! The JSON of what goes in and what comes out.
 
 use countersign_reference::mcp_aql::{
-    Call, DangerLevel, EventKind, Input, Output, Parameters, Purpose, Query,
+    Call, DangerLevel, EventKind, Input, Output, Parameters, Purpose, Query, SigningKey,
 };
 use serde_json::{Value, json};
 
@@ -248,6 +248,12 @@ fn inputs_are_read_from_json() {
         (
             json!({"op": "end_session", "session_id": "s1"}),
             end_session("s1"),
+        ),
+        (
+            json!({"op": "rotate_key", "key": format!("{:064x}", 7)}),
+            Input::RotateKey {
+                key: SigningKey::from_bits([0, 7]),
+            },
         ),
         (json!({"op": "tick"}), Input::Tick),
         (json!({"op": "restart"}), Input::Restart),

@@ -161,6 +161,22 @@ fn time_does_not_go_back_over_a_restart() {
     assert_eq!(stage.journal[2].at.millis(), EXPIRY - 1);
 }
 
+/// PA-7: nor does it over a snapshot that knows of a later time than the journal.
+#[test]
+fn a_snapshot_keeps_the_time_that_it_has_seen() {
+    let mut stage = Stage::new();
+    stage.proposes(ordinary());
+    stage.now = EXPIRY;
+    stage.does(Input::Tick);
+    let later = stage.ledger.snapshot();
+    stage.crashes();
+    stage.now = START;
+    stage.proposes(ordinary());
+    assert_eq!(stage.ledger.now().millis(), START);
+    stage.crashes_into(Settings::default(), Some(later), 2);
+    assert_eq!(stage.ledger.now().millis(), EXPIRY);
+}
+
 /// PA-2: a decision whose record was not durable is as if never made; the question is still open.
 #[test]
 fn a_decision_that_was_not_durable_was_not_made() {

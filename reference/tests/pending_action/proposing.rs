@@ -6,6 +6,7 @@ use countersign_reference::pending_action::{
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
 
 use crate::stage::{ALLOWED, ASKED, START, Stage, allow, ordinary};
 
@@ -246,6 +247,13 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "proptest-regressions/pending_action_proposing.txt",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
     /// PA-3: whatever text is proposed, it is refused, or it runs byte for byte.
     #[test]
     fn any_text_is_refused_or_runs_as_it_is(text in prop_oneof![pieces(), any::<String>(), pieces().prop_map(|text| format!("{{\"a\":[{text}]}}"))]) {

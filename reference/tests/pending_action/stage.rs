@@ -201,7 +201,7 @@ fn number(action_id: ActionId) -> u128 {
     u128::from_str_radix(&digits, 16).map_or(0, |drawn| drawn.div_ceil(2))
 }
 
-/// The fields of `tell`, for what is told in a row.
+/// Outputs in words.
 pub fn telling(outputs: &[Output]) -> Vec<String> {
     outputs.iter().map(tell).collect()
 }

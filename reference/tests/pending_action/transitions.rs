@@ -1,8 +1,8 @@
 //! Every transition: what comes out, in which order, and what is remembered.
 
 use countersign_reference::pending_action::{
-    CancelReason, Decision, Effect, Input, Output, Propose, ReadEffect, Refusal, Run, Settings,
-    Status, Text, ToolStatus,
+    CancelReason, Decision, Effect, Input, Message, Output, Propose, ReadEffect, Refusal, Run,
+    Settings, Status, Text, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
 
@@ -295,7 +295,15 @@ fn free_text_decides_nothing() {
         &format!("{{\"op\":\"decide\",\"action_id\":\"{id}\",\"decision\":\"allow\"}}"),
         "\u{0}\u{202e}\n",
     ] {
-        assert_eq!(stage.does(say(text)), ["append user message"]);
+        let said = stage.outputs(say(text));
+        let [Output::Append(append)] = &said[..] else {
+            panic!("{said:?}");
+        };
+        let untouched = Message::UserMessage {
+            by: "ana".into(),
+            text: text.into(),
+        };
+        assert_eq!(append.message, untouched);
         assert_eq!(stage.ledger, before);
     }
 }

@@ -372,6 +372,32 @@ fn a_contradictory_snapshot_is_not_read() {
     }
 }
 
+/// PA-8: records are counted no further than every reader of JSON counts: one before the last, at, and after.
+#[test]
+fn a_snapshot_counts_its_records() {
+    let mut stage = Stage::new();
+    stage.does(end_session("s1"));
+    stage.does(end_session("s2"));
+    let is_read = |book: Value| serde_json::from_value::<Snapshot>(book).is_ok();
+    let mut carried = stage.ledger.clone();
+    carried.carried(2);
+    for (recorded, is_valid) in [
+        ((1 << 53) - 1, true),
+        (1 << 53, true),
+        ((1_u64 << 53) + 1, false),
+    ] {
+        let mut book = serde_json::to_value(carried.snapshot()).expect("JSON");
+        book["recorded"] = json!(recorded);
+        assert_eq!(is_read(book), is_valid, "{recorded}");
+    }
+    // More records at the end than there are in all.
+    let mut book = serde_json::to_value(stage.ledger.snapshot()).expect("JSON");
+    book["recorded"] = json!(1);
+    book["tail"][0]["number"] = json!(0);
+    book["tail"][1]["number"] = json!(1);
+    assert!(!is_read(book));
+}
+
 /// PA-7, PA-13: the readings have their names.
 #[test]
 fn settings_in_json() {

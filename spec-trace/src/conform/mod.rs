@@ -6,6 +6,7 @@
 
 pub mod aaep;
 pub mod edges;
+pub mod mcp_aql;
 pub mod schedule;
 
 use std::fmt::Debug;
@@ -57,6 +58,23 @@ pub struct Disagreement {
     pub expected: String,
     /// What the executor did, in words.
     pub actual: String,
+}
+
+/// Something that the executor did and that has no place in the model's reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unexplained {
+    /// The clause that it goes against.
+    pub clause: &'static str,
+    /// What was expected instead.
+    pub text: String,
+}
+
+/// See [`Unexplained`].
+fn unexplained(clause: &'static str, text: impl Into<String>) -> Unexplained {
+    Unexplained {
+        clause,
+        text: text.into(),
+    }
 }
 
 /// A run at whose last step model and executor differ.

@@ -14,15 +14,7 @@ use countersign_reference::aaep::{AgentState, Confirmation, SessionId, Subscript
 
 use super::Host;
 use super::concrete::World;
-
-/// Something that the executor did and that has no place in the model's reading.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unexplained {
-    /// The clause that it goes against.
-    pub clause: &'static str,
-    /// What was expected instead.
-    pub text: String,
-}
+use crate::conform::{Unexplained, unexplained};
 
 /// A session as its events have told it so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +29,6 @@ impl Told {
         next_sequence_number: 1,
         state: AgentState::Idle,
     };
-}
-
-/// See [`Unexplained`].
-pub(super) fn unexplained(clause: &'static str, text: impl Into<String>) -> Unexplained {
-    Unexplained {
-        clause,
-        text: text.into(),
-    }
 }
 
 /// The abstraction function: what the executor holds, as the producer's part of a model state.

@@ -25,10 +25,9 @@ use countersign_reference::aaep::{
 };
 use countersign_reference::ids::SequentialIds;
 
-use self::abstraction::Unexplained;
 use self::concrete::World;
 use self::outputs::Call;
-use super::{Bridge, Disagreement};
+use super::{Bridge, Disagreement, Unexplained};
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {

@@ -15,9 +15,10 @@ use countersign_reference::aaep::{
 };
 use countersign_reference::time::Timeout;
 
-use super::abstraction::{Unexplained, session_named, unexplained};
+use super::abstraction::session_named;
 use super::concrete::World;
 use super::{Asked, Host};
+use crate::conform::{Unexplained, unexplained};
 
 /// What of a call its outputs are held against.
 pub(super) struct Call {

@@ -1,0 +1,160 @@
+//! What is different where tokens are signed instead of kept (section 6.2).
+//!
+//! The one thing to know: a signed token that comes with its call for the first time is entered into the ledger, as it
+//! would have been at its issue. From then on it is checked, used, taken back, logged and forgotten like any other. So
+//! single use needs memory all the same, but only of the tokens that came back.
+//!
+//! What the signature cannot do, against the store that section 6.2 recommends (AQL-7.2-1):
+//!
+//! - As long as a token has not come with its call, one for something else and a forged one cannot be told apart: both
+//!   are [`FailureReason::Unknown`]. Nor is its status told: it is as unknown.
+//! - Such a token can be given back by its holder, but the log does not say what it was for, nor that it had ended with
+//!   its adapter before. Where all tokens of an adapter end, or all there are, the log names only those that had come.
+//! - No token may be used more than once, so none is bound to a session. Its entropy is the 128 bits required, not the
+//!   256 recommended (AQL-3.1-1, AQL-3.1-2).
+//! - The capacity is that of the ledger: where it is full, no signed token is redeemed that has not come before.
+//! - Where a restart leaves nothing it leaves no key either, for with the key alone what was used would be good again.
+
+use std::num::NonZeroU32;
+
+use super::audit::FailureReason;
+use super::digest::ParametersHash;
+use super::gated::Gated;
+use super::gatekeeper::Turn;
+use super::interface::Refusal;
+use super::limits::time_to_live;
+use super::signed::{Life, SigningKey};
+use super::token::{IssuedToken, Phase, Scope};
+use super::validate::Received;
+use super::vocabulary::{AdapterName, ConfirmationToken};
+use crate::time::Timestamp;
+
+impl Turn<'_> {
+    /// Signs with another key from now on.
+    pub(super) fn rotate_key(&mut self, key: SigningKey) -> Result<(), Refusal> {
+        let signer = self.signer.as_mut().ok_or(Refusal::NoKey)?;
+        signer.rotate(key);
+        Ok(())
+    }
+
+    /// AQL-5.2-3: what counts its uses has to be remembered from the first.
+    pub(super) fn check_uses(&self, gated: &Gated) -> Result<(), Refusal> {
+        if self.signer.is_some() && gated.max_uses > NonZeroU32::MIN {
+            return Err(Refusal::ManyUsesWithoutStore);
+        }
+        Ok(())
+    }
+
+    /// AQL-3.1-2, AQL-3.1-3: 256 bits from the host's generator, and nothing else; or 128 of them (AQL-3.1-1), signed.
+    pub(super) fn draw(
+        &mut self,
+        gated: &Gated,
+        parameters: ParametersHash,
+    ) -> Result<ConfirmationToken, Refusal> {
+        let Some(signer) = self.signer else {
+            let bits = [self.ids.next_bits(), self.ids.next_bits()];
+            return Ok(ConfirmationToken::from_bits(gated.purpose, bits));
+        };
+        let life = Life {
+            expires_at: gated.expires_at,
+            seconds: u16::try_from(gated.life_seconds).map_err(|_| Refusal::WithoutExpiry)?,
+            danger_level: gated.danger_level,
+        };
+        // An expiry that the token cannot carry would be none.
+        let signed = signer.sign(&gated.scope(parameters), life, self.ids.next_bits());
+        signed.ok_or(Refusal::WithoutExpiry)
+    }
+
+    /// Remembers a token that was issued, unless its signature says all there is to say.
+    pub(super) fn keep(&mut self, token: IssuedToken) {
+        if self.signer.is_none() {
+            self.tokens.add(token);
+        }
+    }
+
+    /// Remembers a signed token from now on, if it is one that was issued for this very call (AQL-4.3-1).
+    pub(super) fn recall(
+        &mut self,
+        received: &Received,
+        gated: &Gated,
+        parameters: ParametersHash,
+    ) -> Result<(), FailureReason> {
+        let Some(signer) = self.signer.as_ref() else {
+            return Ok(());
+        };
+        if self.tokens.find(&received.digest).is_some() {
+            return Ok(());
+        }
+        let scope = gated.scope(parameters);
+        // AQL-5.5-3: before the signature is looked at, so that a full ledger tells nothing of the token.
+        self.tokens.make_room(&scope.adapter, self.now);
+        if self.is_full(&scope.adapter) {
+            return Err(FailureReason::CapacityExceeded);
+        }
+        let life = signer.verify(received, &scope)?;
+        let token = self.issued(received, gated, scope, life);
+        self.tokens.add(token.ok_or(FailureReason::Unknown)?);
+        Ok(())
+    }
+
+    /// The token as it was when it was issued, unless it cannot have been: another gatekeeper may have the same key.
+    fn issued(
+        &self,
+        received: &Received,
+        gated: &Gated,
+        scope: Scope,
+        life: Life,
+    ) -> Option<IssuedToken> {
+        let Life {
+            expires_at,
+            seconds,
+            danger_level,
+        } = life;
+        // AQL-5.1-1
+        time_to_live(scope.purpose, danger_level, Some(seconds.into())).ok()?;
+        let issued_at = expires_at.millis() - i64::from(seconds) * 1_000;
+        let issued_at = Timestamp::from_millis(issued_at);
+        if issued_at > self.now {
+            return None;
+        }
+        // AQL-5.1-7: the tolerance is that of its issue, for a change of the configuration would have ended it.
+        let tolerance = gated.configuration.tolerance.seconds();
+        Some(IssuedToken {
+            digest: received.digest,
+            scope,
+            danger_level,
+            issued_at,
+            expires_at,
+            valid_until: expires_at.checked_plus_seconds(tolerance)?,
+            max_uses: NonZeroU32::MIN,
+            phase: Phase::Live {
+                uses_left: NonZeroU32::MIN,
+            },
+        })
+    }
+
+    /// Takes back a signed token that has not come with its call (AQL-5.3-1, AQL-5.3-3). Nothing, if it is none.
+    pub(super) fn revoke_unkept(
+        &mut self,
+        received: &Received,
+    ) -> Option<Result<(), FailureReason>> {
+        let now = self.now;
+        let signer = self.signer.as_mut();
+        signer.and_then(|signer| signer.revoke(received, now))
+    }
+
+    /// Takes back all signed tokens of an adapter, whoever has them (AQL-5.3-2).
+    pub(super) fn end_unkept_of(&mut self, adapter: &AdapterName) {
+        if let Some(signer) = self.signer {
+            signer.revoke_adapter(adapter);
+        }
+    }
+
+    /// Takes back all signed tokens, whoever has them (AQL-5.3-2).
+    pub(super) fn end_unkept(&mut self) {
+        if let Some(signer) = self.signer {
+            let bits = [self.ids.next_bits(), self.ids.next_bits()];
+            signer.start_anew(SigningKey::from_bits(bits));
+        }
+    }
+}

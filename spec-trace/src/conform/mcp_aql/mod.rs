@@ -1,0 +1,477 @@
+//! The bridge between the two readings of the MCP-AQL confirmation tokens.
+//!
+//! Where to read: [`concrete`] turns a step of the model into calls with real bytes, in one of the many ways of [`spelling`]
+//! them; `outputs` turns what the executor put out, `issue` the tokens among it, and [`abstraction`] what it holds, back into
+//! the model's words. This file compares.
+
+mod abstraction;
+pub mod concrete;
+mod issue;
+mod outputs;
+mod spelling;
+
+use std::sync::Arc;
+
+use countersign_model::checker::StepText;
+use countersign_model::mcp_aql::McpAql;
+use countersign_model::mcp_aql::action::Action;
+use countersign_model::mcp_aql::bounds::{Bounds, BoundsError};
+use countersign_model::mcp_aql::describe::output_text;
+use countersign_model::mcp_aql::message::Carried;
+use countersign_model::mcp_aql::output::Output;
+use countersign_model::mcp_aql::output::Outputs;
+use countersign_model::mcp_aql::rules::Check;
+use countersign_model::mcp_aql::state::{Gatekeeper as ModelGatekeeper, State};
+use countersign_model::mcp_aql::step::Step;
+use countersign_model::mcp_aql::words::{Slot, Store, Trigger};
+use countersign_reference::mcp_aql::{
+    Call, ConfirmationToken, Gatekeeper, Outcome, Persistence, TokenId,
+};
+use countersign_reference::time::Timestamp;
+
+use self::concrete::{Ids, World};
+use super::{Bridge, Disagreement, Unexplained};
+
+/// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
+pub const FAR: Bounds = Bounds {
+    name: "far",
+    ticks: 8,
+    under_way: 4,
+    disturbances: [3; 6],
+    disturbances_in_all: 15,
+    ..Bounds::LARGE
+};
+
+/// Bounds for the walk over the literal model, which shows the executor each call as it was sent, also with a token that is
+/// dead.
+pub const LITERAL: Bounds = Bounds::SMALL;
+
+/// The MCP-AQL model and executor, side by side.
+pub struct McpAqlBridge {
+    model: McpAql,
+    world: World,
+    start: Host,
+}
+
+/// The executor, and what its clients remember of the tokens that it has handed out.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// The executor; shared until a call comes, for most steps are none.
+    pub gatekeeper: Arc<Gatekeeper>,
+    /// Where it gets its ids.
+    pub ids: Ids,
+    /// Each token that was handed out, by [`Slot::index`].
+    pub issued: [Option<Arc<Issued>>; 2],
+}
+
+/// A token that was handed out, and the call that it was handed out for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issued {
+    /// As it was made.
+    pub call: Call,
+    /// What the client got.
+    pub token: ConfirmationToken,
+    /// What the log calls it.
+    pub id: TokenId,
+    /// When it was handed out.
+    pub issued_at: Timestamp,
+    /// When it expires.
+    pub expires_at: Timestamp,
+    /// Until when it is taken all the same.
+    pub valid_until: Timestamp,
+}
+
+impl McpAqlBridge {
+    /// Both sides within these bounds, by the rules and the reading of the specification.
+    ///
+    /// # Errors
+    ///
+    /// A bound that is out of its range.
+    pub fn new(bounds: Bounds) -> Result<Self, BoundsError> {
+        let world = World::new();
+        let start = Host::start(&world);
+        Ok(Self {
+            model: McpAql::new(bounds)?,
+            world,
+            start,
+        })
+    }
+
+    /// The same over the literal model: calls arrive as they were sent, also where the model can no longer tell what they say,
+    /// and the executor's state is compared in full.
+    #[must_use]
+    pub fn literal(self) -> Self {
+        Self {
+            model: self.model.literal(),
+            ..self
+        }
+    }
+
+    /// The model side.
+    pub fn model(&self) -> &McpAql {
+        &self.model
+    }
+}
+
+impl Host {
+    /// An executor that nobody has configured or called.
+    fn start(world: &World) -> Self {
+        Self {
+            gatekeeper: Arc::new(Gatekeeper::new(world.settings.clone())),
+            ids: Ids::FRESH,
+            issued: [None, None],
+        }
+    }
+
+    /// The slot of the token for which the condition holds.
+    fn slot_where(&self, is_it: impl Fn(&Issued) -> bool) -> Option<Slot> {
+        Slot::ALL.into_iter().find(|slot| {
+            let issued = self.issued[slot.index()].as_ref();
+            issued.is_some_and(|issued| is_it(issued))
+        })
+    }
+
+    /// What was handed out in that slot, which was found by it.
+    fn issued(&self, slot: Slot) -> &Issued {
+        let issued = self.issued[slot.index()].as_ref();
+        issued.expect("a slot is found by what was handed out in it")
+    }
+
+    /// Whether the executor still holds the token in this slot.
+    fn holds(&self, slot: Slot) -> bool {
+        let id = self.issued[slot.index()].as_ref().map(|issued| issued.id);
+        let mut held = self.gatekeeper.tokens();
+        held.any(|token| Some(token.id()) == id)
+    }
+}
+
+impl Bridge for McpAqlBridge {
+    type State = State;
+    type Action = Action;
+    type Host = Host;
+
+    fn begin(&self) -> (State, Host) {
+        (self.model.start(), self.start.clone())
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        self.model.enabled(state, actions);
+    }
+
+    fn step(&self, state: &State, host: &mut Host, action: Action) -> Result<State, Disagreement> {
+        let Some(step) = self.model.step(state, action) else {
+            return Err(not_a_call(action));
+        };
+        let next = self.model.reduced(&step.next);
+        if action.is_call() {
+            let seen = self.call(state, host, action)?;
+            abstraction::check_memory(host, action, &step.next)
+                .map_err(|unexplained| disagree_on_state(host, unexplained))?;
+            self.compare_outputs(state, host, action, &step, &seen)?;
+            self.compare_states(action, &step, &next, host)?;
+        }
+        Ok(next)
+    }
+
+    fn identity(&self, host: &Host) -> Vec<u8> {
+        abstraction::identity(host)
+    }
+
+    fn describe(&self, state: &State, action: Action) -> StepText {
+        let after = self.model.take(state, action);
+        let after = after.map_or(*state, |(after, _)| after);
+        self.model.describe(state, action, &after)
+    }
+}
+
+impl McpAqlBridge {
+    /// Makes the calls that the step is, one after the other until one is refused; what came out, in the model's words.
+    fn call(
+        &self,
+        state: &State,
+        host: &mut Host,
+        action: Action,
+    ) -> Result<Vec<Output>, Disagreement> {
+        let inputs = self.world.inputs(host, state, action);
+        if let Action::Restart(store) = action {
+            host.gatekeeper = Arc::new(what_lasts(&host.gatekeeper, store)?);
+        }
+        let now = match action {
+            Action::Deliver { skew, .. } => self.world.time(state.clock, skew),
+            Action::SetUp { .. }
+            | Action::Request(_)
+            | Action::Send { .. }
+            | Action::Guess
+            | Action::Redeem { .. }
+            | Action::CarryOut { .. }
+            | Action::Revoke(_)
+            | Action::AskStatus(_)
+            | Action::Trigger(_)
+            | Action::Tick
+            | Action::Purge { .. }
+            | Action::Restart(_) => self.world.time(state.clock, 0),
+        };
+        let mut seen = Vec::new();
+        for input in inputs.ok_or_else(|| not_a_call(action))? {
+            let gatekeeper = Arc::make_mut(&mut host.gatekeeper);
+            let outcome = gatekeeper.handle(now, &mut host.ids, input.clone());
+            let words = outputs::outputs(&self.world, host, state, &input, &outcome)
+                .map_err(|unexplained| disagree_on_wire(&outcome, unexplained))?;
+            seen.extend(words);
+            if outcome.refused.is_some() {
+                break;
+            }
+        }
+        Ok(seen)
+    }
+
+    /// What is required came, in order, and nothing else. A gatekeeper that has forgotten the token is held to what one
+    /// says that has; one that has not, to what one says that has not.
+    fn compare_outputs(
+        &self,
+        state: &State,
+        host: &Host,
+        action: Action,
+        step: &Step,
+        seen: &[Output],
+    ) -> Result<(), Disagreement> {
+        let wanted = match (step.instead, carried(state, action)) {
+            (Some(instead), Some(Carried::Token(slot))) if !host.holds(slot) => instead,
+            (Some(_) | None, _) => step.required,
+        };
+        if seen == wanted.as_slice() {
+            return Ok(());
+        }
+        Err(Disagreement {
+            clause: self.clause_of_outputs(state, action, step, &wanted, seen),
+            expected: in_words(wanted.as_slice()),
+            actual: in_words(seen),
+        })
+    }
+
+    /// The clause that a step goes against which does not put out what is wanted: something came that must not, or came too
+    /// often; something is missing; or the order is wrong.
+    fn clause_of_outputs(
+        &self,
+        state: &State,
+        action: Action,
+        step: &Step,
+        wanted: &Outputs,
+        seen: &[Output],
+    ) -> &'static str {
+        if let Some(output) = worst_of(&not_allowed(wanted, seen)) {
+            let rejected = step.rejected.map(Check::clause);
+            let forbidden = self.model.forbidden_by(state, action, output).or(rejected);
+            return forbidden.unwrap_or(McpAql::repetition_breaks(output));
+        }
+        let misplaced = |(wanted, came): (Output, Output)| (wanted != came).then_some(wanted);
+        let missing = wanted.iter().find(|output| !seen.contains(output));
+        let output =
+            missing.or_else(|| wanted.iter().zip(seen.iter().copied()).find_map(misplaced));
+        match (missing, output) {
+            // AQL-5.2-2: what is used is used, and said to be, before anything runs.
+            (None, Some(Output::Validated(_) | Output::Perform(_))) => "AQL-5.2-2",
+            (_, Some(output)) => self
+                .model
+                .required_by(state, action, output)
+                .unwrap_or(CONTRACT),
+            (_, None) => CONTRACT,
+        }
+    }
+
+    /// What the executor holds is what the model's gatekeeper holds, as far as it can still matter.
+    fn compare_states(
+        &self,
+        action: Action,
+        step: &Step,
+        next: &State,
+        host: &Host,
+    ) -> Result<(), Disagreement> {
+        let found = abstraction::gatekeeper(&self.world, host, &step.next)
+            .map_err(|unexplained| disagree_on_state(host, unexplained))?;
+        let wanted = step.next.gatekeeper();
+        let agrees = || self.model.reduced(&step.next.with_gatekeeper(&found)) == *next;
+        if found != wanted && !agrees() {
+            let (expected, actual) = differences(&wanted, &found);
+            return Err(Disagreement {
+                clause: clause_of_state(action, step, &wanted, &found),
+                expected,
+                actual,
+            });
+        }
+        let deadline = abstraction::deadline(&self.world, host);
+        let announced = host.gatekeeper.next_deadline();
+        if announced == deadline {
+            return Ok(());
+        }
+        Err(Disagreement {
+            clause: "AQL-5.5-2",
+            expected: format!("next deadline {deadline:?}"),
+            actual: format!("next deadline {announced:?}"),
+        })
+    }
+}
+
+/// The token that comes with a step.
+fn carried(state: &State, action: Action) -> Option<Carried> {
+    match action {
+        Action::Deliver { index, .. } => {
+            let call = state.network.get(usize::from(index));
+            call.map(|call| call.token)
+        }
+        Action::Revoke(carried) | Action::AskStatus(carried) => Some(carried),
+        Action::SetUp { .. }
+        | Action::Request(_)
+        | Action::Send { .. }
+        | Action::Guess
+        | Action::Redeem { .. }
+        | Action::CarryOut { .. }
+        | Action::Trigger(_)
+        | Action::Tick
+        | Action::Purge { .. }
+        | Action::Restart(_) => None,
+    }
+}
+
+/// The clause that a step goes against which puts out the right things and comes to the wrong state.
+fn clause_of_state(
+    action: Action,
+    step: &Step,
+    wanted: &ModelGatekeeper,
+    found: &ModelGatekeeper,
+) -> &'static str {
+    // AQL-5.1-3: the greatest time that was told counts.
+    if wanted.latest != found.latest {
+        return "AQL-5.1-3";
+    }
+    let performs = |output| matches!(output, Output::Perform(_));
+    match action {
+        Action::Deliver { .. } if step.required.iter().any(performs) => "AQL-5.2-2",
+        // What is not admitted uses nothing, and what needs no token neither.
+        Action::Deliver { .. } | Action::Redeem { .. } => "AQL-1.2-1",
+        Action::Request(_) => "AQL-3.2-1",
+        Action::Revoke(_) => "AQL-5.3-3",
+        Action::Trigger(Trigger::SessionEnd(_)) => "AQL-5.4-2",
+        Action::Trigger(Trigger::Logout(_) | Trigger::Configuration(_) | Trigger::Security) => {
+            "AQL-5.3-2"
+        }
+        Action::Purge { .. } => "AQL-5.5-2",
+        Action::Restart(_) => "AQL-5.5-1",
+        Action::AskStatus(_) => "AQL-7.3-1",
+        Action::SetUp { .. }
+        | Action::Send { .. }
+        | Action::Guess
+        | Action::CarryOut { .. }
+        | Action::Tick => CONTRACT,
+    }
+}
+
+/// What came and is not wanted, or came too often.
+fn not_allowed(wanted: &Outputs, seen: &[Output]) -> Vec<Output> {
+    let mut allowed = wanted.as_slice().to_vec();
+    let is_excess = |output: &Output| match allowed.iter().position(|other| other == output) {
+        Some(place) => {
+            allowed.remove(place);
+            false
+        }
+        None => true,
+    };
+    seen.iter().copied().filter(is_excess).collect()
+}
+
+/// The output that does the most harm: an operation that runs, then whatever came first.
+fn worst_of(outputs: &[Output]) -> Option<Output> {
+    let is_harmless =
+        |output: &&Output| !matches!(output, Output::Perform(_) | Output::PerformUngated);
+    outputs.iter().min_by_key(is_harmless).copied()
+}
+
+/// What two gatekeepers of the model differ in, each in its own words.
+fn differences(wanted: &ModelGatekeeper, found: &ModelGatekeeper) -> (String, String) {
+    let mut pairs = vec![(
+        format!("greatest time: {}", wanted.latest),
+        format!("greatest time: {}", found.latest),
+    )];
+    for slot in Slot::ALL {
+        let [wanted, found] = [wanted, found].map(|side| {
+            let token = side.tokens[slot.index()];
+            format!("{}: {token:?}", slot.name())
+        });
+        pairs.push((wanted, found));
+    }
+    pairs.retain(|(wanted, found)| wanted != found);
+    let (wanted, found): (Vec<String>, Vec<String>) = pairs.into_iter().unzip();
+    (wanted.join("; "), found.join("; "))
+}
+
+/// The clause that stands for the whole contract, where no other is to blame.
+const CONTRACT: &str = "AQL-1.3-2";
+
+/// What is left of a gatekeeper when its process dies: what it was serialised to after its last call, in a store of the kind
+/// that the model has chosen for this restart.
+fn what_lasts(gatekeeper: &Gatekeeper, store: Store) -> Result<Gatekeeper, Disagreement> {
+    let disagree = |error: &serde_json::Error| Disagreement {
+        clause: "AQL-5.5-1",
+        expected: "a gatekeeper that can be stored and read back".to_owned(),
+        actual: error.to_string(),
+    };
+    let stored = serde_json::to_value(gatekeeper).map_err(|error| disagree(&error))?;
+    let read = |document: serde_json::Value| serde_json::from_value::<Gatekeeper>(document);
+    let whole = read(stored.clone()).map_err(|error| disagree(&error))?;
+    if whole != *gatekeeper {
+        return Err(Disagreement {
+            clause: "AQL-5.5-1",
+            expected: format!("{gatekeeper:?}"),
+            actual: format!("read back as {whole:?}"),
+        });
+    }
+    let persistence = match store {
+        Store::Persistent => Persistence::Persistent,
+        Store::InMemory => Persistence::InMemory,
+    };
+    if whole.settings().persistence == persistence {
+        return Ok(whole);
+    }
+    let mut changed = stored;
+    changed["settings"]["persistence"] =
+        serde_json::to_value(persistence).map_err(|error| disagree(&error))?;
+    read(changed).map_err(|error| disagree(&error))
+}
+
+/// A step that one of the two sides cannot take at all, which no walk over the model's own steps should meet.
+fn not_a_call(action: Action) -> Disagreement {
+    Disagreement {
+        clause: CONTRACT,
+        expected: "a step that both sides can take".to_owned(),
+        actual: format!("{action:?}"),
+    }
+}
+
+fn disagree_on_state(host: &Host, unexplained: Unexplained) -> Disagreement {
+    let held: Vec<_> = host.gatekeeper.tokens().collect();
+    Disagreement {
+        clause: unexplained.clause,
+        expected: unexplained.text,
+        actual: format!("{held:?} at {}", host.gatekeeper.now()),
+    }
+}
+
+fn disagree_on_wire(outcome: &Outcome, unexplained: Unexplained) -> Disagreement {
+    let outputs = outcome.outputs.iter();
+    let texts: Vec<String> = outputs
+        .map(|output| serde_json::to_string(output).unwrap_or_default())
+        .collect();
+    Disagreement {
+        clause: unexplained.clause,
+        expected: unexplained.text,
+        actual: texts.join(", "),
+    }
+}
+
+fn in_words(outputs: &[Output]) -> String {
+    if outputs.is_empty() {
+        return "nothing".to_owned();
+    }
+    let words: Vec<String> = outputs.iter().map(|output| output_text(*output)).collect();
+    words.join(", ")
+}

@@ -1,0 +1,66 @@
+//! How one and the same parameters can be written, and how others differ from them.
+//!
+//! The one thing to know: of each operation there is one canonical form, written down by hand after RFC 8785; the hash of it
+//! is what a token must be bound to, however the call was written (AQL-3.2-3).
+
+/// An operation and its parameters, in many ways.
+pub(super) struct Spelling {
+    pub(super) operation: &'static str,
+    /// The canonical form of the operation and its critical parameters.
+    pub(super) canonical: &'static str,
+    /// Parameters that mean this.
+    pub(super) asked: &'static [&'static str],
+    /// Parameters that do not.
+    pub(super) other: &'static [&'static str],
+}
+
+/// What stands in every parameter that is worth a secret, and must stand in no response.
+pub(super) const SECRET: &str = "classified";
+
+/// AQL-3.2-4: the critical parameters of the first operation. Of the second all are.
+pub(super) const CRITICAL: [&str; 3] = ["count", "options", "path"];
+
+/// By `Which`.
+pub(super) const OPERATIONS: [Spelling; 2] = [
+    Spelling {
+        operation: "delete_files",
+        // The keys are in the order of UTF-16, which has the emoji before the ligature.
+        canonical: "{\"operation\":\"delete_files\",\"params\":{\"count\":3,\
+            \"options\":{\"depth\":0.5,\"\u{1f600}\":1,\"\u{fb00}\":2},\"path\":\"/classified/a\"}}",
+        asked: &[
+            r#"{"path":"/classified/a","options":{"ﬀ":2,"😀":1,"depth":0.5},"count":3,"request_id":"r-1"}"#,
+            r#"{"count":3.0,"request_id":{"try":2},"options":{"😀":1e0,"depth":5e-1,"ﬀ":2},"path":"\/classified\/a"}"#,
+            r#" { "options" : {"depth":0.50, "\ud83d\ude00":1, "\ufb00":20e-1}, "path":"\u002fclassified/\u0061", "count":0.3e1 } "#,
+        ],
+        other: &[
+            // Another value, of each type and at each depth; the same text as another type; one too few, one too many.
+            r#"{"path":"/classified/A","options":{"ﬀ":2,"😀":1,"depth":0.5},"count":3}"#,
+            r#"{"path":"/classified/a","options":{"ﬀ":2,"😀":1,"depth":0.5},"count":4}"#,
+            r#"{"path":"/classified/a","options":{"ﬀ":2,"😀":1,"depth":0.25},"count":3}"#,
+            r#"{"path":"/classified/a","options":{"ﬀ":1,"😀":2,"depth":0.5},"count":3}"#,
+            r#"{"path":"/classified/a","options":{"ﬀ":2,"😀":1,"depth":0.5},"count":"3"}"#,
+            r#"{"path":["/classified/a"],"options":{"ﬀ":2,"😀":1,"depth":0.5},"count":3}"#,
+            r#"{"path":"/classified/a","options":{"ﬀ":2,"😀":1,"depth":0.5}}"#,
+            r#"{"path":"/classified/a","options":{"ﬀ":2,"😀":1,"depth":0.5,"force":true},"count":3}"#,
+            r#"{"path":null,"options":{"ﬀ":2,"😀":1,"depth":0.5},"count":3}"#,
+        ],
+    },
+    Spelling {
+        operation: "drop_table",
+        canonical: r#"{"operation":"drop_table","params":{"cascade":true,"rows":1e+21,"table":"classified"}}"#,
+        asked: &[
+            r#"{"table":"classified","rows":1e21,"cascade":true}"#,
+            r#"{"rows":10E+20,"cascade":true,"table":"\u0063lassified"}"#,
+            r#"{"cascade" : true,"table":"classified","rows":1.0e21}"#,
+        ],
+        other: &[
+            r#"{"table":"classified","rows":1e21,"cascade":false}"#,
+            r#"{"table":"classified","rows":1e22,"cascade":true}"#,
+            r#"{"table":"classified ","rows":1e21,"cascade":true}"#,
+            r#"{"table":"classified","rows":1e21}"#,
+            r#"{"table":"classified","rows":1e21,"cascade":true,"request_id":"r-1"}"#,
+            r#"{"Table":"classified","rows":1e21,"cascade":true}"#,
+            "{}",
+        ],
+    },
+];
