@@ -13,6 +13,9 @@ use crate::checker::StepText;
 pub(super) fn describe(model: &McpAql, before: &State, action: Action, after: &State) -> StepText {
     let (actor, action_text) = action_text(before, action);
     let mut changes = changes(before, after);
+    if let Action::CarryOut { slot } = action {
+        changes.push(run_text(model, slot, after.token(slot)));
+    }
     if let Some(step) = model.step(before, action) {
         changes.extend(told("out", &step.required));
         if let Some(instead) = step.instead {
@@ -25,6 +28,18 @@ pub(super) fn describe(model: &McpAql, before: &State, action: Action, after: &S
         action: action_text,
         changes,
     }
+}
+
+/// An operation that runs, in words. The quotient does not know how often it ran before.
+fn run_text(model: &McpAql, slot: Slot, token: &Token) -> String {
+    let times = if model.quotient {
+        ""
+    } else if token.runs > 1 {
+        " again"
+    } else {
+        " once"
+    };
+    format!("{}: its operation runs{times}", slot.name())
 }
 
 /// The outputs in words.
@@ -249,10 +264,6 @@ fn token_changes(slot: Slot, old: &Token, new: &Token, changes: &mut Vec<String>
     }
     if !old.is_issued() && new.is_issued() {
         changes.push(format!("{name}: expires at t={}", new.expires));
-    }
-    if new.to_run < old.to_run && new.runs > old.runs {
-        let times = if new.runs > 1 { "again" } else { "once" };
-        changes.push(format!("{name}: its operation runs {times}"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The bridge between the two readings of the MCP-AQL confirmation tokens.
 //!
-//! Where to read: [`concrete`] turns a step of the model into calls with real bytes, in one of the many ways of [`spelling`]
-//! them; `outputs` turns what the executor put out, `issue` the tokens among it, and [`abstraction`] what it holds, back into
+//! Where to read: [`concrete`] turns a step of the model into calls with real bytes, in one of the many ways of `spelling`
+//! them; `outputs` turns what the executor put out, `issue` the tokens among it, and `abstraction` what it holds, back into
 //! the model's words. This file compares.
 
 mod abstraction;
@@ -9,6 +9,8 @@ pub mod concrete;
 mod issue;
 mod outputs;
 mod spelling;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -415,9 +417,9 @@ fn what_lasts(gatekeeper: &Gatekeeper, store: Store) -> Result<Gatekeeper, Disag
         expected: "a gatekeeper that can be stored and read back".to_owned(),
         actual: error.to_string(),
     };
-    let stored = serde_json::to_value(gatekeeper).map_err(|error| disagree(&error))?;
-    let read = |document: serde_json::Value| serde_json::from_value::<Gatekeeper>(document);
-    let whole = read(stored.clone()).map_err(|error| disagree(&error))?;
+    let stored = serde_json::to_string(gatekeeper).map_err(|error| disagree(&error))?;
+    let read = |document: &str| serde_json::from_str::<Gatekeeper>(document);
+    let whole = read(&stored).map_err(|error| disagree(&error))?;
     if whole != *gatekeeper {
         return Err(Disagreement {
             clause: "AQL-5.5-1",
@@ -425,17 +427,18 @@ fn what_lasts(gatekeeper: &Gatekeeper, store: Store) -> Result<Gatekeeper, Disag
             actual: format!("read back as {whole:?}"),
         });
     }
-    let persistence = match store {
-        Store::Persistent => Persistence::Persistent,
-        Store::InMemory => Persistence::InMemory,
+    let kinds = [
+        r#""persistence":"persistent""#,
+        r#""persistence":"in_memory""#,
+    ];
+    let ([new, old], wanted) = match store {
+        Store::Persistent => (kinds, Persistence::Persistent),
+        Store::InMemory => ([kinds[1], kinds[0]], Persistence::InMemory),
     };
-    if whole.settings().persistence == persistence {
+    if whole.settings().persistence == wanted {
         return Ok(whole);
     }
-    let mut changed = stored;
-    changed["settings"]["persistence"] =
-        serde_json::to_value(persistence).map_err(|error| disagree(&error))?;
-    read(changed).map_err(|error| disagree(&error))
+    read(&stored.replacen(old, new, 1)).map_err(|error| disagree(&error))
 }
 
 /// A step that one of the two sides cannot take at all, which no walk over the model's own steps should meet.

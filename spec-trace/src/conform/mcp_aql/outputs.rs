@@ -173,7 +173,7 @@ impl Turn<'_> {
             }
             TokenEvent::TokenRevoked => {
                 let wanted = self.why_not_revoked();
-                if reason != wanted {
+                if wanted.is_some_and(|wanted| reason != wanted) {
                     return Err(unexplained("AQL-6.4-1", format!("{wanted:?} as reason")));
                 }
                 self.check_entry(entry, &self.presented, &self.unrevoked(reason))?;
@@ -255,23 +255,20 @@ impl Turn<'_> {
         }
     }
 
-    /// Why there was nothing to revoke: revoked before expired before used, as a call would find.
-    fn why_not_revoked(&self) -> FailureReason {
+    /// Why there was nothing to revoke: revoked before expired before used, as a call would find. Nothing if there was.
+    fn why_not_revoked(&self) -> Option<FailureReason> {
         let slot = match &self.presented {
-            Presented::Nothing | Presented::Malformed => return FailureReason::Malformed,
+            Presented::Nothing | Presented::Malformed => return Some(FailureReason::Malformed),
             Presented::Token(slot) if self.host.holds(*slot) => *slot,
-            Presented::Token(_) | Presented::Stray(_) => return FailureReason::Unknown,
+            Presented::Token(_) | Presented::Stray(_) => return Some(FailureReason::Unknown),
         };
         let token = self.state.token(slot);
+        let is_past = token.is_past(self.state.now(0), self.state.tolerance());
         match token.phase {
-            Phase::Revoked => FailureReason::Revoked,
-            Phase::Unissued | Phase::Live | Phase::Consumed | Phase::Lost => {
-                if token.is_past(self.state.now(0), self.state.tolerance()) {
-                    FailureReason::Expired
-                } else {
-                    FailureReason::AlreadyUsed
-                }
-            }
+            Phase::Revoked => Some(FailureReason::Revoked),
+            Phase::Live | Phase::Consumed if is_past => Some(FailureReason::Expired),
+            Phase::Consumed => Some(FailureReason::AlreadyUsed),
+            Phase::Unissued | Phase::Live | Phase::Lost => None,
         }
     }
 
