@@ -10,129 +10,45 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use countersign_reference::ids::SequentialIds;
-use countersign_reference::pending_action::{
-    ActionId, Decide, Decision, Effect, Input, Ledger, Output, Propose, Record, Settings, Text,
-};
-use countersign_reference::time::Timestamp;
+use countersign_benches::pending_action::Pending;
+use countersign_benches::resident_bytes;
+use countersign_reference::pending_action::{Output, Record, Settings};
 use countersign_spec_trace::store::Store;
-use criterion::{Criterion, criterion_group};
+use criterion::{Criterion, criterion_group, criterion_main};
 use redb::{Database, TableDefinition};
 
-/// How many actions pend.
-const PENDING: usize = 100_000;
+/// How many decisions are measured beside as many commits.
+const COMMITS: u32 = 500;
 
-/// How many of them, where the benches are only tried out.
-const PENDING_IN_A_TEST: usize = 1_000;
-
-/// How many decisions are measured for the ratio.
-const COMMITS: usize = 500;
-
-/// A ledger with actions pending, and what is needed to decide about them.
-#[derive(Clone)]
-struct Pending {
-    ledger: Ledger,
-    ids: SequentialIds,
-    action_ids: Vec<ActionId>,
+/// How many actions pend: few where it is only tried whether the benches run.
+fn many() -> usize {
+    if is_trial() { 1_000 } else { 100_000 }
 }
 
-impl Pending {
-    /// Proposes so many calls, each of which goes to `each` as records.
-    fn new(count: usize, mut each: impl FnMut(&[Record])) -> Self {
-        let mut pending = Self {
-            ledger: Ledger::new(Settings::default()),
-            ids: SequentialIds::new(),
-            action_ids: Vec::with_capacity(count),
-        };
-        for number in 0..count {
-            let outputs = pending.happens(Input::Propose(proposal(number)));
-            each(&records(&outputs));
-            pending.has_carried();
-        }
-        let actions = pending.ledger.actions().iter();
-        pending.action_ids = actions.map(|action| action.action_id).collect();
-        pending
-    }
-
-    fn allows(&mut self, number: usize) -> Vec<Output> {
-        self.happens(Input::Decide(Decide {
-            action_id: self.action_ids[number].to_string(),
-            nonce: None,
-            decision: Decision::Allow,
-            by: "ana".into(),
-            arguments: None,
-        }))
-    }
-
-    /// All that has come out is carried out.
-    fn has_carried(&mut self) {
-        self.ledger.carried(self.ledger.recorded());
-    }
-
-    fn happens(&mut self, input: Input) -> Vec<Output> {
-        let now = Timestamp::from_millis(1_779_632_540_000);
-        let outcome = self.ledger.handle(now, &mut self.ids, input);
-        assert_eq!(outcome.refused, None);
-        outcome.outputs
-    }
-}
-
-fn proposal(number: usize) -> Propose {
-    Propose {
-        agent_id: "menta".into(),
-        session_id: format!("chat {}", number / 10),
-        run_id: "run 1".into(),
-        tool: "carpeta/delete-potreros".into(),
-        arguments: Text::new(format!(r#"{{"ids": [{number}], "confirm": true}}"#)),
-        effect: Effect::Destructive,
-        summary: "¿Borro este potrero?".into(),
-        label: "Sí, borrar".into(),
-        expires_at: None,
-        deciders: None,
-        idempotent: false,
-    }
-}
-
-fn records(outputs: &[Output]) -> Vec<Record> {
-    outputs.iter().filter_map(Output::record).cloned().collect()
-}
-
-fn is_test() -> bool {
+fn is_trial() -> bool {
     std::env::args().any(|argument| argument == "--test")
-}
-
-fn count() -> usize {
-    if is_test() {
-        PENDING_IN_A_TEST
-    } else {
-        PENDING
-    }
 }
 
 /// The ledger alone: a decision that counts, and one that does not.
 fn decide(criterion: &mut Criterion) {
-    let pending = Pending::new(count(), |_records| {});
+    let pending = Pending::new(many(), drop);
     let mut group = criterion.benchmark_group("decide in memory");
-    group.bench_function(format!("allowed, of {}", count()), |bencher| {
+    group.bench_function(format!("allowed, of {}", many()), |bencher| {
         bencher.iter_custom(|decisions| time_to_allow(&pending, decisions));
     });
-    group.bench_function(format!("ignored, of {}", count()), |bencher| {
+    group.bench_function(format!("ignored, of {}", many()), |bencher| {
         let mut pending = pending.clone();
-        pending.allows(0);
-        bencher.iter_batched(
-            || (),
-            |()| black_box(pending.allows(0)),
-            BatchSize::SmallInput,
-        );
+        drop(pending.allows(0));
+        bencher.iter(|| pending.allows(black_box(0)));
     });
     group.finish();
 }
 
-/// How long so many decisions take. Half of the actions are decided, then a fresh ledger takes over, so that at least
+/// How long so many decisions take. When half of the actions are decided, a fresh ledger takes over, so that at least
 /// half of them pend all the time.
 fn time_to_allow(pending: &Pending, decisions: u64) -> Duration {
     let half = pending.action_ids.len() / 2;
-    let mut left = usize::try_from(decisions).expect("a number of decisions");
+    let mut left = usize::try_from(decisions).unwrap_or(usize::MAX);
     let mut elapsed = Duration::ZERO;
     while left > 0 {
         let mut fresh = pending.clone();
@@ -147,64 +63,81 @@ fn time_to_allow(pending: &Pending, decisions: u64) -> Duration {
     elapsed
 }
 
-/// On disk: what they weigh, how long the store takes to open, and a durable decision beside the smallest durable write.
-fn durable() {
+/// On disk, in one line each: what they weigh, how long the store takes to open, and durable decisions beside the
+/// smallest durable writes.
+fn figures(_: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let path = folder.path().join("actions.store");
-    let mut pending = fill(&path);
-    let bytes = fs::metadata(&path).expect("the store's file").len();
-    let each = bytes / count() as u64;
-    say("actions pending", count());
-    say("bytes of the store's file for each", each);
-
+    let before = resident_bytes();
+    let mut store = Store::open(&path).expect("a new store");
+    let mut pending = fill(&mut store);
+    if let (Some(before), Some(after)) = (before, resident_bytes()) {
+        let bytes = after.saturating_sub(before) / many();
+        say(
+            "memory, the store's cache included",
+            format!("{bytes} bytes for each"),
+        );
+    }
+    drop(store);
+    let file = fs::metadata(&path).expect("the store's file").len();
+    say(
+        "file of the store",
+        format!("{} bytes for each", file / many() as u64),
+    );
     let start = Instant::now();
     let mut store = Store::open(&path).expect("a store");
-    let opened = start.elapsed();
-    let ledger = store.ledger(Settings::default(), None).expect("a journal");
-    assert_eq!(ledger.actions().len(), count());
-    say("store opened and checked", milliseconds(opened));
     say(
-        "journal read and ledger rebuilt",
-        milliseconds(start.elapsed() - opened),
+        "opened, every byte of it checked",
+        milliseconds(start.elapsed()),
     );
+    let start = Instant::now();
+    let ledger = store.ledger(Settings::default(), None).expect("a journal");
+    say(
+        "journal read, ledger rebuilt",
+        milliseconds(start.elapsed()),
+    );
+    assert_eq!(ledger.actions().len(), many());
+    compare_commits(&mut store, &mut pending, &folder.path().join("plain"));
+}
 
-    let database = Database::create(folder.path().join("plain.redb")).expect("a database");
+/// Decisions and plain writes in turn, so that whatever else the disk has to do slows both down alike.
+fn compare_commits(store: &mut Store, pending: &mut Pending, plain: &Path) {
+    let database = Database::create(plain).expect("a database");
     let (mut decisions, mut writes) = (Duration::ZERO, Duration::ZERO);
-    let commits = COMMITS.min(count() / 2);
-    for number in 0..commits {
+    for number in 0..COMMITS {
         let start = Instant::now();
-        let outputs = pending.allows(number);
-        let appended = store.append(&records(&outputs), pending.ledger.watermark());
-        appended.expect("a store that works");
+        let outputs = pending.allows(number as usize);
+        append(store, &records(&outputs), pending.ledger.watermark());
         pending.has_carried();
         decisions += start.elapsed();
         let start = Instant::now();
-        write(&database, number as u64);
+        write(&database, number.into());
         writes += start.elapsed();
     }
-    let per_second = |time: Duration| commits as f64 / time.as_secs_f64();
+    let rate = |time: Duration| 1.0 / (time / COMMITS).as_secs_f64();
+    let ratio = rate(decisions) / rate(writes);
     say(
-        "durable decisions a second",
-        format!("{:.0}", per_second(decisions)),
+        "durable decisions",
+        format!("{:.0} a second", rate(decisions)),
     );
     say(
-        "the store's own synced single writes a second",
-        format!("{:.0}", per_second(writes)),
+        "synced single writes of the database",
+        format!("{:.0} a second", rate(writes)),
     );
-    let ratio = per_second(decisions) / per_second(writes);
     say("ratio", format!("{ratio:.2}"));
-    assert!(is_test() || ratio >= 0.5, "less than half as many");
+    assert!(
+        is_trial() || ratio >= 0.5,
+        "a decision costs more than two writes"
+    );
 }
 
-/// A store in which all of them pend.
-fn fill(path: &Path) -> Pending {
-    let mut store = Store::open(path).expect("a new store");
+/// Makes all of them durable, a thousand in one commit.
+fn fill(store: &mut Store) -> Pending {
     let mut waiting = Vec::new();
-    let pending = Pending::new(count(), |records| {
-        waiting.extend_from_slice(records);
+    let pending = Pending::new(many(), |outputs| {
+        waiting.extend(records(&outputs));
         if waiting.len() == 1_000 {
-            let carried = store.recorded();
-            store.append(&waiting, carried).expect("a store that works");
+            append(store, &waiting, store.recorded());
             waiting.clear();
         }
     });
@@ -212,7 +145,16 @@ fn fill(path: &Path) -> Pending {
     pending
 }
 
-/// The smallest commit that there is: one row of as many bytes as the record of a decision, one sync.
+fn append(store: &mut Store, records: &[Record], carried: u64) {
+    let appended = store.append(records, carried);
+    appended.expect("a store that works");
+}
+
+fn records(outputs: &[Output]) -> Vec<Record> {
+    outputs.iter().filter_map(Output::record).cloned().collect()
+}
+
+/// One row of as many bytes as the record of a decision, one sync.
 fn write(database: &Database, number: u64) {
     const ROWS: TableDefinition<u64, &[u8]> = TableDefinition::new("rows");
     let writing = database.begin_write().expect("a transaction");
@@ -223,17 +165,12 @@ fn write(database: &Database, number: u64) {
 }
 
 fn say(what: &str, figure: impl Display) {
-    println!("{what:<46} {figure:>10}");
+    println!("{} pending: {what}: {figure}", many());
 }
 
 fn milliseconds(time: Duration) -> String {
-    format!("{:.0} ms", time.as_secs_f64() * 1_000.0)
+    format!("{} ms", time.as_millis())
 }
 
-criterion_group!(benches, decide);
-
-fn main() {
-    durable();
-    benches();
-    Criterion::default().configure_from_args().final_summary();
-}
+criterion_group!(benches, figures, decide);
+criterion_main!(benches);

@@ -347,7 +347,7 @@ fn a_schema_is_printed_as_json() {
 
 #[test]
 fn what_cannot_be_used_is_named_with_what_was_expected() {
-    let cases: [(&[&str], &str); 17] = [
+    let cases: [(&[&str], &str); 19] = [
         (&["check", "nonsense"], "possible values: aaep, mcp-aql"),
         (
             &["check", "aaep", "--bounds", "huge"],

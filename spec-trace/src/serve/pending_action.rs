@@ -160,7 +160,7 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
             "restart" => Input::Restart,
             "snapshot" => return Ok(Operation::Do(Request::Snapshot)),
             "rollback" => {
-                let snapshot = snapshot(fields.required("snapshot")?)?;
+                let snapshot = snapshot(&fields.required("snapshot")?)?;
                 return Ok(Operation::Do(Request::Rollback(snapshot.into())));
             }
             op => return Err(unknown_op(op, OPS)),
@@ -226,7 +226,7 @@ fn optional_text(fields: &mut Fields, name: &'static str) -> Result<Option<Text>
 }
 
 /// A snapshot is opaque: a string that was put out here, whatever it holds.
-fn snapshot(field: Field) -> Result<Snapshot, BadRequest> {
+fn snapshot(field: &Field) -> Result<Snapshot, BadRequest> {
     let text = field.clone().text()?;
     serde_json::from_str(&text).map_err(|_| field.not("a snapshot that was put out here"))
 }

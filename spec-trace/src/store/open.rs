@@ -161,18 +161,24 @@ fn sync_folder_of(_path: &Path) -> io::Result<()> {
 }
 
 impl OpenError {
+    /// Asks for what is told apart, one by one: the database may come to know further errors.
     fn of(path: &Path, error: DatabaseError) -> Self {
-        match error {
-            DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch => {
-                Self::InUse(path.to_owned())
-            }
-            DatabaseError::Storage(StorageError::Io(error)) => match error.kind() {
-                // No other error has this kind: the file does not begin as such a database does.
-                io::ErrorKind::InvalidData => Self::NotAStore(path.to_owned()),
-                io::ErrorKind::UnexpectedEof => Self::damaged(path, &"it was cut short"),
-                _other => Self::unreachable(path, error),
-            },
-            error => Self::damaged(path, &error),
+        if matches!(
+            error,
+            DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch
+        ) {
+            return Self::InUse(path.to_owned());
+        }
+        let DatabaseError::Storage(StorageError::Io(because)) = error else {
+            return Self::damaged(path, &error);
+        };
+        if because.kind() == io::ErrorKind::InvalidData {
+            // Nothing else has this kind: the file does not begin as such a database does.
+            Self::NotAStore(path.to_owned())
+        } else if because.kind() == io::ErrorKind::UnexpectedEof {
+            Self::damaged(path, &"it was cut short")
+        } else {
+            Self::unreachable(path, because)
         }
     }
 

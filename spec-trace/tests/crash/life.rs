@@ -55,7 +55,11 @@ impl Life {
     /// Says something to the host, which may be too busy or too dead to hear it.
     pub fn say(&mut self, operations: &[Value]) {
         if let Some(stdin) = &mut self.stdin {
-            let lines: String = operations.iter().map(|line| format!("{line}\n")).collect();
+            let mut lines = String::new();
+            for operation in operations {
+                lines += &operation.to_string();
+                lines.push('\n');
+            }
             let heard = stdin.write_all(lines.as_bytes());
             heard.expect("a host reads as long as it lives");
         }

@@ -19,7 +19,7 @@ use super::load::{Load, Random};
 const LONGEST_LIFE: u64 = 120;
 
 /// What a host must have said by then.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub struct Round<'a> {
     /// Everything in it goes with it.
@@ -95,11 +95,7 @@ impl<'a> Round<'a> {
                 self.account.hear(&output);
             }
         }
-        let last_words = life.kill();
-        last_words
-            .iter()
-            .for_each(|output| self.account.hear(output));
-        self.read_calls();
+        self.hear_all(&life.kill());
     }
 
     /// Two hosts that are not killed: with the first everything that was allowed comes to its end, and the second is told
@@ -108,12 +104,12 @@ impl<'a> Round<'a> {
         let mut life = self.new_life();
         self.wait_for_restart(&mut life);
         life.say(&self.account.clear_all_doubts());
-        self.hear_all(life.end());
+        self.hear_all(&life.end());
         let mut life = self.new_life();
         let end = |session_id| json!({"op": "end_session", "session_id": session_id});
         let ends: Vec<Value> = self.load.sessions().into_iter().map(end).collect();
         life.say(&ends);
-        self.hear_all(life.end());
+        self.hear_all(&life.end());
         let ledger = self.left_behind();
         let (proposed, delivery) = (&self.load.proposed, self.delivery);
         self.account.agrees_with(&ledger, proposed, delivery);
@@ -135,20 +131,19 @@ impl<'a> Round<'a> {
         }
     }
 
-    fn hear_all(&mut self, outputs: Vec<Value>) {
-        outputs.iter().for_each(|output| self.account.hear(output));
-        self.read_calls();
+    /// Everything that a host has said to the last, and all that its tool has done.
+    fn hear_all(&mut self, outputs: &[Value]) {
+        for output in outputs {
+            self.account.hear(output);
+        }
+        // There is no such file before the first call.
+        let calls = fs::read_to_string(self.path("calls")).unwrap_or_default();
+        self.account.read_calls(&calls);
     }
 
     fn new_life(&mut self) -> Life {
         self.account.new_life();
         Life::begin(&self.path("store"), &self.path("calls"), self.delivery)
-    }
-
-    fn read_calls(&mut self) {
-        // There is no such file before the first call.
-        let calls = fs::read_to_string(self.path("calls")).unwrap_or_default();
-        self.account.read_calls(&calls);
     }
 
     /// What the store holds. A copy of it is opened, so that the next host finds it as the last one has left it.

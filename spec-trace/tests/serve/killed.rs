@@ -46,7 +46,7 @@ impl Served {
         self.ask("propose", deletion())["outputs"][1]["event"].clone()
     }
 
-    fn is_killed(mut self) {
+    fn dies(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
@@ -61,7 +61,7 @@ fn what_is_served_from_a_store_survives_a_kill() {
     served.ask("reset", json!({}));
     let (denied, pending) = (served.proposes(), served.proposes());
     served.ask("decide", decision(&denied, "deny"));
-    served.is_killed();
+    served.dies();
 
     let mut served = Served::from(&store);
     served.ask("restart", json!({}));
@@ -70,5 +70,5 @@ fn what_is_served_from_a_store_survives_a_kill() {
     let allowed = served.ask("decide", decision(&pending, "allow"));
     let perform = &allowed["outputs"][2]["perform"];
     assert_eq!(perform["arguments"], ARGUMENTS, "{allowed}");
-    served.is_killed();
+    served.dies();
 }

@@ -1,6 +1,6 @@
 //! What is durable, what is not, and what comes back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{Input, Output, Settings, Status};
@@ -16,7 +16,7 @@ fn folder() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-fn open(path: &PathBuf) -> Store {
+fn open(path: &Path) -> Store {
     Store::open(path).expect("a store")
 }
 
