@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use countersign_benches::mcp_aql::{Active, call};
+use countersign_benches::resident_bytes;
 use countersign_reference::mcp_aql::{
     Call, ConfirmationToken, Input, ParametersHash, Purpose, canonical_form,
 };
@@ -235,16 +236,6 @@ fn expiry() -> Vec<Duration> {
         times.push(start.elapsed());
     }
     times
-}
-
-/// The memory that this process has, where the system tells.
-fn resident_bytes() -> Option<usize> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kibibytes * 1_024)
 }
 
 criterion_group!(benches, figures, redeem, issue, purge, parts);

@@ -5,3 +5,14 @@
 
 pub mod aaep;
 pub mod mcp_aql;
+pub mod pending_action;
+
+/// The memory that this process has, where the system tells.
+pub fn resident_bytes() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1_024)
+}

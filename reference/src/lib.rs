@@ -7,9 +7,12 @@
 //! after a call and what you have written down is all that a crash leaves.
 
 pub mod aaep;
+mod canonical;
 mod clause;
 mod identifier;
 pub mod ids;
 mod json;
 pub mod mcp_aql;
+mod number;
+pub mod pending_action;
 pub mod time;

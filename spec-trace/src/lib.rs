@@ -14,3 +14,4 @@ pub mod lint;
 pub mod report;
 pub mod schema;
 pub mod serve;
+pub mod store;

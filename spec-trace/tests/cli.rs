@@ -354,7 +354,7 @@ fn a_schema_is_printed_as_json() {
 
 #[test]
 fn what_cannot_be_used_is_named_with_what_was_expected() {
-    let cases: [(&[&str], &str); 17] = [
+    let cases: [(&[&str], &str); 19] = [
         (&["check", "nonsense"], "possible values: aaep, mcp-aql"),
         (
             &["check", "aaep", "--bounds", "huge"],
@@ -407,6 +407,20 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
             "cannot read no-such-file.jsonl",
         ),
         (&["serve", "nonsense", "--stdio"], "possible values: aaep"),
+        (
+            &["serve", "aaep", "--stdio", "--store", "actions.store"],
+            "--store is for pending-action alone",
+        ),
+        (
+            &[
+                "serve",
+                "pending-action",
+                "--stdio",
+                "--store",
+                "Cargo.toml",
+            ],
+            "Cargo.toml: not a store of pending actions",
+        ),
         (&["nonsense"], "unrecognized subcommand"),
     ];
     for (arguments, message) in cases {

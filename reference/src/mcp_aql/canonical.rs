@@ -4,15 +4,14 @@
 //! order of keys nor the spelling of a number or a character makes a difference, and nothing else goes unnoticed
 //! (AQL-3.2-3). What RFC 8785 cannot tell apart from something else is refused: see [`NotCanonical`].
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::digest::ParametersHash;
-use super::number;
 use super::vocabulary::OperationName;
+use crate::canonical::{NumberOutOfRange, write_object, write_string};
 use crate::json::{self, NotJson, Value};
 
 /// The most bytes that parameters may have.
@@ -41,6 +40,12 @@ pub enum NotCanonical {
     /// with larger numbers tells apart: beyond 2^53, or so small that the double is zero.
     #[error("a number that no double carries")]
     NumberOutOfRange,
+}
+
+impl From<NumberOutOfRange> for NotCanonical {
+    fn from(NumberOutOfRange: NumberOutOfRange) -> Self {
+        Self::NumberOutOfRange
+    }
 }
 
 impl Parameters {
@@ -101,71 +106,6 @@ pub fn canonical_form(
     write_object(&mut form, &members)?;
     form.push('}');
     Ok(form)
-}
-
-fn write_value(form: &mut String, value: &Value) -> Result<(), NotCanonical> {
-    match value {
-        Value::Null => form.push_str("null"),
-        Value::Boolean(true) => form.push_str("true"),
-        Value::Boolean(false) => form.push_str("false"),
-        Value::Number(written) => {
-            let number = number::canonical(written).ok_or(NotCanonical::NumberOutOfRange)?;
-            form.push_str(&number);
-        }
-        Value::String(text) => write_string(form, text),
-        Value::Array(elements) => {
-            form.push('[');
-            for (index, element) in elements.iter().enumerate() {
-                if index > 0 {
-                    form.push(',');
-                }
-                write_value(form, element)?;
-            }
-            form.push(']');
-        }
-        Value::Object(members) => write_object(form, members)?,
-    }
-    Ok(())
-}
-
-/// RFC 8785 section 3.2.3: sorted by the UTF-16 code units of the keys.
-fn write_object(form: &mut String, members: &BTreeMap<String, Value>) -> Result<(), NotCanonical> {
-    let mut sorted: Vec<_> = members.iter().collect();
-    // The map is sorted by code points, which is nearly the same.
-    sorted.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-    form.push('{');
-    for (index, (name, value)) in sorted.into_iter().enumerate() {
-        if index > 0 {
-            form.push(',');
-        }
-        write_string(form, name);
-        form.push(':');
-        write_value(form, value)?;
-    }
-    form.push('}');
-    Ok(())
-}
-
-/// RFC 8785 section 3.2.2.2: escaped only where it must be, and then in the shortest way.
-fn write_string(form: &mut String, text: &str) {
-    form.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => form.push_str("\\\""),
-            '\\' => form.push_str("\\\\"),
-            '\u{8}' => form.push_str("\\b"),
-            '\t' => form.push_str("\\t"),
-            '\n' => form.push_str("\\n"),
-            '\u{c}' => form.push_str("\\f"),
-            '\r' => form.push_str("\\r"),
-            '\0'..='\u{1f}' => {
-                // Writing to a string does not fail.
-                let _ = write!(form, "\\u{:04x}", u32::from(character));
-            }
-            _plain => form.push(character),
-        }
-    }
-    form.push('"');
 }
 
 /// An object where JSON carries it and nothing is lost, else a string that holds the bytes.

@@ -56,7 +56,6 @@ mod gatekeeper;
 mod interface;
 mod ledger;
 mod limits;
-mod number;
 mod rate;
 mod response;
 mod settings;

@@ -8,7 +8,7 @@ use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::request::{BadRequest, Field, Fields, unknown_op};
-use super::{Operation, Service, refusal, stored_and_read_back};
+use super::{Failure, Operation, Service, refusal, stored_and_read_back};
 
 /// What [`Aaep`] carries out.
 const OPS: &[&str] = &[
@@ -50,10 +50,11 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
     const VERBATIM: &'static [&'static str] = &[];
     type Input = Input;
 
-    fn reset(&mut self, now: Timestamp) {
+    fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
         self.producer = Producer::new(Settings::default());
         // There is nothing yet that could be due: this only tells the time.
         let _nothing = self.producer.handle(now, &mut self.ids, Input::Tick);
+        Ok(())
     }
 
     fn read(op: &str, fields: &mut Fields) -> Result<Operation<Input>, BadRequest> {
@@ -97,7 +98,7 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
         Ok(Operation::Do(input))
     }
 
-    fn handle(&mut self, now: Timestamp, input: Input) -> serde_json::Result<Vec<Value>> {
+    fn handle(&mut self, now: Timestamp, input: Input) -> Result<Vec<Value>, Failure> {
         if matches!(input, Input::Restart) {
             self.producer = stored_and_read_back(&self.producer)?;
         }

@@ -12,7 +12,7 @@ use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::request::{BadRequest, Field, Fields, unknown_op};
-use super::{Operation, Service, refusal, stored_and_read_back};
+use super::{Failure, Operation, Service, refusal, stored_and_read_back};
 
 /// What [`McpAql`] carries out.
 const OPS: &[&str] = &[
@@ -50,10 +50,11 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
     const VERBATIM: &'static [&'static str] = &["params"];
     type Input = Input;
 
-    fn reset(&mut self, now: Timestamp) {
+    fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
         self.gatekeeper = Gatekeeper::new(self.settings.clone());
         // There is nothing yet that could happen: this only tells the time.
         let _nothing = self.gatekeeper.handle(now, &mut self.ids, Input::Tick);
+        Ok(())
     }
 
     fn read(op: &str, fields: &mut Fields) -> Result<Operation<Input>, BadRequest> {
@@ -78,7 +79,7 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
         Ok(Operation::Do(input))
     }
 
-    fn handle(&mut self, now: Timestamp, input: Input) -> serde_json::Result<Vec<Value>> {
+    fn handle(&mut self, now: Timestamp, input: Input) -> Result<Vec<Value>, Failure> {
         if matches!(input, Input::Restart) {
             self.gatekeeper = stored_and_read_back(&self.gatekeeper)?;
         }
@@ -111,7 +112,7 @@ fn call(fields: &mut Fields) -> Result<Call, BadRequest> {
     Ok(Call {
         adapter: fields.optional("adapter").map(Field::word).transpose()?,
         operation: fields.required("operation")?.word()?,
-        params: params(&fields.required("params")?.text()?),
+        params: Parameters::new(fields.required("params")?.verbatim()?),
         danger_level: danger_level(fields.required("danger_level")?)?,
         session_id: fields.optional("session_id").map(Field::word).transpose()?,
         // AQL-5.2-1: one use where nothing is said.
@@ -133,15 +134,6 @@ fn call(fields: &mut Fields) -> Result<Call, BadRequest> {
             .map(Field::text)
             .transpose()?,
     })
-}
-
-/// A string holds the text of the parameters, for drivers whose JSON library cannot write what is to be sent. Everything
-/// else is that text itself, and so is a string that stands for no text.
-fn params(written: &str) -> Parameters {
-    match serde_json::from_str::<String>(written) {
-        Ok(text) => Parameters::new(text),
-        Err(_) => Parameters::new(written),
-    }
 }
 
 /// AQL-5.1-8: a level has a name and a number.

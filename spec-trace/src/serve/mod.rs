@@ -7,20 +7,24 @@
 pub mod aaep;
 pub mod ids;
 pub mod mcp_aql;
+pub mod pending_action;
 pub mod request;
 pub mod stdio;
 
+use std::error::Error;
 use std::io;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
-use countersign_reference::mcp_aql::Settings;
 use countersign_reference::time::Timestamp;
-use miette::{Context, IntoDiagnostic};
+use countersign_reference::{mcp_aql as aql, pending_action as pending};
+use miette::{Context, IntoDiagnostic, miette};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Status};
+use crate::store::Store;
 use request::{BadRequest, Fields};
 
 const REQUESTS: &str = "\
@@ -29,7 +33,7 @@ Each request has `id` and `op`, and from `reset` on `now` (RFC 3339). The first 
   {\"id\":2,\"op\":\"reset\",\"now\":\"2026-05-24T14:22:20Z\"}
 
 Further ops, with their fields (? may be absent):
-  both     tick, restart
+  all      tick, restart
   aaep     start_session     session_id?
            subscribe         subscription_id, capabilities?
            unsubscribe       subscription_id
@@ -46,8 +50,20 @@ Further ops, with their fields (? may be absent):
            introspect        query: revoke_token or token_status, token
            event             kind: logout, security or configuration, session_id?
            end_session       session_id
+  pending-action
+           propose           agent_id, session_id, run_id, tool, arguments, effect: read, write,
+                             destructive or external, summary, label, expires_at?, deciders?,
+                             idempotent?
+           decide            action_id, nonce?, decision: allow or deny, by, arguments?
+           say               by, text
+           finish_tool       action_id, status: success, error or not_run, result?
+           cancel            action_id
+           end_session       session_id
+           snapshot
+           rollback          snapshot
 
-`params` is any JSON and reaches the executor as it is written; a string holds the text of it.
+`params`, `arguments` and `result` are any JSON and reach the executor as they are written; a
+string holds the text of it. `arguments` and `result` come out as such a string.
 `danger_level` is safe, reversible, destructive, dangerous, forbidden, or its number from 0 to 4.";
 
 /// Arguments of `countersign serve`.
@@ -60,6 +76,11 @@ pub struct Args {
     /// Read requests from stdin and write responses to stdout, one JSON object a line
     #[arg(long, required = true)]
     pub stdio: bool,
+    /// Keep the journal of pending actions in this file, so that they survive the end of the process
+    ///
+    /// After `hello`, `restart` goes on with what the file holds. `reset` forgets all of it and starts afresh.
+    #[arg(long, value_name = "PATH")]
+    pub store: Option<PathBuf>,
 }
 
 /// The protocols that are served.
@@ -69,6 +90,8 @@ pub enum Protocol {
     Aaep,
     /// MCP-AQL confirmation tokens.
     McpAql,
+    /// Pending actions of the Agents API.
+    PendingAction,
 }
 
 /// Serves until stdin ends or nobody reads stdout any more. Responses are written while it runs, so that there is
@@ -76,23 +99,48 @@ pub enum Protocol {
 ///
 /// # Errors
 ///
-/// Where stdin cannot be read or stdout cannot be written.
+/// Where stdin cannot be read, stdout cannot be written, or the store cannot be opened.
 pub fn run(arguments: &Args) -> miette::Result<Answer> {
-    let (input, output) = (io::stdin().lock(), io::stdout().lock());
-    match arguments.protocol {
-        Protocol::Aaep => stdio::serve(input, output, aaep::Aaep::new(ids::SystemIds)),
-        Protocol::McpAql => {
-            let service = mcp_aql::McpAql::new(Settings::default(), ids::SystemIds);
-            stdio::serve(input, output, service)
+    match (arguments.protocol, &arguments.store) {
+        (Protocol::Aaep, None) => converse(aaep::Aaep::new(ids::SystemIds)),
+        (Protocol::McpAql, None) => converse(mcp_aql::McpAql::new(
+            aql::Settings::default(),
+            ids::SystemIds,
+        )),
+        (Protocol::PendingAction, None) => {
+            let settings = pending::Settings::default();
+            let service = pending_action::PendingAction::in_memory(settings, ids::SystemIds);
+            converse(service.into_diagnostic()?)
         }
+        (Protocol::PendingAction, Some(path)) => {
+            let settings = pending::Settings::default();
+            let store = Store::open(path).into_diagnostic()?;
+            converse(pending_action::PendingAction::kept_in(
+                store,
+                settings,
+                ids::SystemIds,
+            ))
+        }
+        (Protocol::Aaep | Protocol::McpAql, Some(_)) => Err(miette!(
+            help = "leave --store out: the state of this executor lives as long as its process",
+            "--store is for pending-action alone"
+        )),
     }
-    .into_diagnostic()
-    .wrap_err("the conversation over stdin and stdout broke off")?;
+}
+
+fn converse(service: impl Service) -> miette::Result<Answer> {
+    stdio::serve(io::stdin().lock(), io::stdout().lock(), service)
+        .into_diagnostic()
+        .wrap_err("the conversation over stdin and stdout broke off")?;
     Ok(Answer {
         text: String::new(),
         status: Status::Holds,
     })
 }
+
+/// Why a request that is in order could not be carried out all the same: the executor's state could not be stored or
+/// read back.
+pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// One protocol's executor, as the driver protocol sees it.
 pub trait Service {
@@ -106,8 +154,17 @@ pub trait Service {
     /// One thing that can happen to the executor.
     type Input;
 
+    /// Whether it outlives its process, so that a conversation may begin with `restart` in place of `reset`.
+    fn is_kept(&self) -> bool {
+        false
+    }
+
     /// Forgets everything: a new executor that nothing has happened to and that knows no other time than `now`.
-    fn reset(&mut self, now: Timestamp);
+    ///
+    /// # Errors
+    ///
+    /// Where it was stored and cannot be forgotten.
+    fn reset(&mut self, now: Timestamp) -> Result<(), Failure>;
 
     /// Reads the fields of a request other than `id`, `op` and `now`. Fields that are left over are reported by the
     /// caller, so that none is passed over in silence.
@@ -122,7 +179,7 @@ pub trait Service {
     /// # Errors
     ///
     /// Where the executor's state could not be stored or read back.
-    fn handle(&mut self, now: Timestamp, input: Self::Input) -> serde_json::Result<Vec<Value>>;
+    fn handle(&mut self, now: Timestamp, input: Self::Input) -> Result<Vec<Value>, Failure>;
 }
 
 /// What a request asks for.

@@ -125,6 +125,17 @@ impl Field {
         }
     }
 
+    /// The text that a verbatim field stands for. A string holds that text, for drivers whose JSON library cannot write
+    /// what is to be sent; everything else is the text itself, and so is a string that stands for no text.
+    ///
+    /// # Errors
+    ///
+    /// Where the field is not one of those that [`Fields::parse`] was told to keep verbatim.
+    pub fn verbatim(self) -> Result<String, BadRequest> {
+        let written = self.text()?;
+        Ok(serde_json::from_str(&written).unwrap_or(written))
+    }
+
     /// The value as a word out of a list or a grammar, such as a decision, an identifier or a time.
     ///
     /// # Errors

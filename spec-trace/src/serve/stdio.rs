@@ -3,6 +3,7 @@
 //! The one thing to know: a bad request never ends the conversation. It is answered with an `error` that names the
 //! line, the field and what was expected, it changes nothing, and the next line is read.
 
+use std::error::Error;
 use std::io::{self, BufRead, Write};
 
 use countersign_reference::time::Timestamp;
@@ -99,10 +100,25 @@ impl<S: Service> Conversation<S> {
                 "`op` is {op:?}: expected \"hello\" before anything else"
             ))),
             ("reset", Stage::Greeted | Stage::Serving) => self.reset(fields),
+            ("restart", Stage::Greeted) if self.service.is_kept() => {
+                let body = self.operate(&op, fields)?;
+                self.stage = Stage::Serving;
+                Ok(body)
+            }
             (_, Stage::Greeted) => Err(BadRequest(format!(
-                "`op` is {op:?}: expected \"reset\" after \"hello\""
+                "`op` is {op:?}: expected {} after \"hello\"",
+                self.first_ops()
             ))),
             (op, Stage::Serving) => self.operate(op, fields),
+        }
+    }
+
+    /// What a conversation begins with.
+    fn first_ops(&self) -> &'static str {
+        if self.service.is_kept() {
+            "\"restart\" or \"reset\""
+        } else {
+            "\"reset\""
         }
     }
 
@@ -129,7 +145,8 @@ impl<S: Service> Conversation<S> {
     fn reset(&mut self, mut fields: Fields) -> Result<Body, BadRequest> {
         let now = fields.required("now")?.word::<Timestamp>()?;
         fields.finish()?;
-        self.service.reset(now);
+        let reset = self.service.reset(now);
+        reset.map_err(|error| internal_failure(&*error))?;
         self.stage = Stage::Serving;
         Ok(Body::Outputs(Vec::new()))
     }
@@ -142,7 +159,7 @@ impl<S: Service> Conversation<S> {
         };
         fields.finish()?;
         let outputs = self.service.handle(now, input);
-        let outputs = outputs.map_err(|error| BadRequest(format!("internal failure: {error}")))?;
+        let outputs = outputs.map_err(|error| internal_failure(&*error))?;
         Ok(Body::Outputs(outputs))
     }
 }
@@ -157,6 +174,10 @@ fn without_middle(message: &str) -> String {
     let start = message.chars().take(KEPT_OF_MESSAGE);
     let end = message.chars().skip(length - KEPT_OF_MESSAGE);
     start.chain(['…']).chain(end).collect()
+}
+
+fn internal_failure(error: &dyn Error) -> BadRequest {
+    BadRequest(format!("internal failure: {error}"))
 }
 
 fn name() -> String {

@@ -13,7 +13,7 @@ const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 /// It has none where the double would be infinite, and where it would be zero though the number is not. A number
 /// beyond 2^53 has one only if it is exactly what the canonical form says, and both say it with an exponent: without,
 /// it is a whole number that most readers would get wrong.
-pub(super) fn canonical(written: &str) -> Option<String> {
+pub(crate) fn canonical(written: &str) -> Option<String> {
     let double: f64 = written.parse().ok()?;
     let form = write(double)?;
     let carried = if double == 0.0 {

@@ -1,0 +1,123 @@
+//! The arguments of a call: exactly the text that was proposed, and what it means.
+//!
+//! The one thing to know: the text is kept and handed to the tool byte for byte (PA-3); it is only ever read to see
+//! that it is one JSON object, and whether another text means the same.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::canonical::write_value;
+use crate::json::{self, NotJson, Value};
+
+/// The most bytes that arguments may have.
+pub const MAX_ARGUMENTS_BYTES: usize = 1024 * 1024;
+
+/// A text as it was received, untouched: arguments that nobody has read yet, or what a tool has returned.
+///
+/// Read from the driver protocol it is a JSON string that holds the text; any other JSON value stands for its own
+/// compact text. Only the string can say how a number was spelled, or that a key is there twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Text(Arc<str>);
+
+/// The arguments of a call: the text of one JSON object without a key twice, as it was proposed (PA-3).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Text", into = "Text")]
+pub struct Arguments(Text);
+
+/// Why a text is no arguments. It names what is wrong and where, never what stands there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotArguments {
+    /// Too long to be read at all.
+    #[error("longer than {MAX_ARGUMENTS_BYTES} bytes")]
+    TooLong,
+    /// Not one JSON value, or one that says two things at once.
+    #[error(transparent)]
+    NotJson(#[from] NotJson),
+    /// A JSON value of another type.
+    #[error("not an object")]
+    NotAnObject,
+}
+
+impl Text {
+    /// That text.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text as received.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Arguments {
+    /// Reads a text to see that it is one JSON object, and keeps it as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`NotArguments`] says what else it is.
+    pub fn parse(text: Text) -> Result<Self, NotArguments> {
+        read(&text)?;
+        Ok(Self(text))
+    }
+
+    /// The text, byte for byte as it was proposed.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Whether another text says the same: as it stands, or in canonical form (PA-3).
+    ///
+    /// A number that no double carries has no canonical form. It is the same only as part of the very same text, for
+    /// whoever showed it to the user may have read another number.
+    pub fn means(&self, other: &Text) -> bool {
+        let canonical = |text: &Text| -> Option<String> {
+            let mut form = String::with_capacity(text.0.len());
+            write_value(&mut form, &read(text).ok()?).ok()?;
+            Some(form)
+        };
+        self.0 == *other || canonical(&self.0).is_some_and(|form| canonical(other) == Some(form))
+    }
+}
+
+/// The object that a text is.
+fn read(text: &Text) -> Result<Value, NotArguments> {
+    if text.0.len() > MAX_ARGUMENTS_BYTES {
+        return Err(NotArguments::TooLong);
+    }
+    match json::parse(text.0.as_bytes())? {
+        object @ Value::Object(_) => Ok(object),
+        Value::Null | Value::Boolean(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(NotArguments::NotAnObject)
+        }
+    }
+}
+
+impl TryFrom<Text> for Arguments {
+    type Error = NotArguments;
+
+    fn try_from(text: Text) -> Result<Self, NotArguments> {
+        Self::parse(text)
+    }
+}
+
+impl From<Arguments> for Text {
+    fn from(arguments: Arguments) -> Self {
+        arguments.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(text) => Self::new(text),
+            other @ (serde_json::Value::Null
+            | serde_json::Value::Bool(_)
+            | serde_json::Value::Number(_)
+            | serde_json::Value::Array(_)
+            | serde_json::Value::Object(_)) => Self::new(other.to_string()),
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! Pending actions: a tool call with its exact arguments, one decision about it, and no loss in a crash.
+//!
+//! Read `ledger` first: it holds every transition. `validate` has the checks that a decision must pass, in their order;
+//! `telling` says what follows from each record; `book` is what the journal amounts to.
+//!
+//! The one thing to know: what was approved is what runs. The arguments are kept as the text that was proposed, the
+//! decision names the action by its id, and neither a model nor a transcript stands in between (PA-2, PA-3).
+//!
+//! A host makes each [`Output::Record`] durable before it carries out what is behind it, and says now and then how far
+//! it has come, with [`Ledger::carried`]. After a crash it hands its journal to [`Ledger::rebuild`] and lets
+//! [`Input::Restart`] happen: what it had not told comes out again, and what it had released is in doubt.
+//!
+//! ```
+//! use countersign_reference::pending_action::{Input, Ledger, Output, Settings};
+//! use countersign_reference::{ids::SequentialIds, time::Timestamp};
+//!
+//! let mut ledger = Ledger::new(Settings::default());
+//! // A host in production passes a cryptographic source of ids, and its clock.
+//! let mut ids = SequentialIds::new();
+//! let now = Timestamp::parse("2026-05-24T14:22:20Z")?;
+//!
+//! let mut happens = |json: &str| {
+//!     let input: Input = serde_json::from_str(json).expect("an operation");
+//!     ledger.handle(now, &mut ids, input).outputs
+//! };
+//! let asked = happens(r#"{
+//!     "op": "propose",
+//!     "agent_id": "menta",
+//!     "session_id": "chat 7",
+//!     "run_id": "run 1",
+//!     "tool": "carpeta/delete-potreros",
+//!     "arguments": "{\"ids\": [3, 5, 8], \"confirm\": true}",
+//!     "effect": "destructive",
+//!     "summary": "¿Borro estos 3 potreros?",
+//!     "label": "Sí, borrar"
+//! }"#);
+//! // The record, what the user sees, what the client is told.
+//! let [Output::Record(_), Output::Append(_), Output::Event(created)] = &asked[..] else {
+//!     panic!("asked otherwise");
+//! };
+//!
+//! // The user taps the button. What runs is what was proposed, to the byte.
+//! let tapped = format!(
+//!     r#"{{"op": "decide", "action_id": "{}", "decision": "allow", "by": "ana"}}"#,
+//!     created.action_id
+//! );
+//! let allowed = happens(&tapped);
+//! let Some(Output::Perform(call)) = allowed.last() else {
+//!     panic!("not allowed");
+//! };
+//! assert_eq!(call.arguments.as_str(), r#"{"ids": [3, 5, 8], "confirm": true}"#);
+//!
+//! // A second tap does nothing, and only the operator learns of it.
+//! assert!(matches!(happens(&tapped)[..], [Output::Audit(_)]));
+//!
+//! // The process dies. What the journal held is all that is needed.
+//! let journal = asked.into_iter().chain(allowed).filter_map(|output| match output {
+//!     Output::Record(record) => Some(record),
+//!     _told => None,
+//! });
+//! let mut ledger = Ledger::rebuild(Settings::default(), None, journal, 0).expect("our own journal");
+//! let resumed = ledger.handle(now, &mut ids, Input::Restart).outputs;
+//! assert!(matches!(resumed.last(), Some(Output::InDoubt(_))));
+//! # Ok::<(), countersign_reference::time::NotRfc3339>(())
+//! ```
+
+mod action;
+mod actions;
+mod arguments;
+mod book;
+mod event;
+mod interface;
+mod ledger;
+mod message;
+mod propose;
+mod record;
+mod settings;
+mod stored;
+mod telling;
+mod validate;
+mod vocabulary;
+
+pub use action::{Action, Proposal, Run, Status};
+pub use arguments::{Arguments, MAX_ARGUMENTS_BYTES, NotArguments, Text};
+pub use book::Contradiction;
+pub use event::{Event, EventId, Happened};
+pub use interface::{
+    Audit, ClauseId, Decide, Input, Named, Outcome, Output, Propose, Refusal, ToolCall,
+};
+pub use ledger::{Damaged, Ledger, Snapshot};
+pub use message::{Append, Message, MessageId};
+pub use record::{Entry, Record};
+pub use settings::{DecidersAbsent, Delivery, ExpiryBoundary, ReadEffect, Settings};
+pub use validate::IgnoredBecause;
+pub use vocabulary::{
+    ActionId, AgentId, CancelReason, DeciderId, Deciders, Decision, Effect, InvalidIdentifier,
+    Label, Nonce, RunId, SessionId, Summary, ToolName, ToolStatus,
+};
+
+pub use crate::json::{MAX_DEPTH, NotJson};

@@ -1,0 +1,95 @@
+//! What a host chooses once: the readings of what the text leaves open, and what a crash does to a released call.
+//!
+//! The one thing to know: settings decide what happens next, never what has happened. The journal says that by itself,
+//! so a host may restart with other settings.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+
+/// What a host chooses once. The defaults ask most and run least.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Whether a call that only reads waits as well.
+    pub read_effect: ReadEffect,
+    /// Whether an action is still good at the very instant of its expiry.
+    pub expiry_boundary: ExpiryBoundary,
+    /// Who decides where a proposal does not say.
+    pub deciders_absent: DecidersAbsent,
+    /// What becomes of a call that was released before a crash and is not recorded as finished.
+    pub delivery: Delivery,
+}
+
+/// Whether a call that only reads waits for a decision (PA-13).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadEffect {
+    /// It does, like every other: what is proposed pends, and what to propose is the loop's policy (PA-14).
+    #[default]
+    Pends,
+    /// It does not: it is recorded and released at once, and nobody is asked.
+    Runs,
+}
+
+/// Whether an action is still good at `expires_at` itself (PA-7).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ExpiryBoundary {
+    /// It is not: expired from then on.
+    #[default]
+    At,
+    /// It is: expired from the millisecond after.
+    After,
+}
+
+/// Who may decide where a proposal names nobody (PA-2).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum DecidersAbsent {
+    /// Anyone whom the host has identified.
+    #[default]
+    Anyone,
+    /// Nobody: the action can only expire or be cancelled.
+    Nobody,
+}
+
+/// What a restart does with a call that was released and is not recorded as finished (PA-8).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// It is reported as in doubt and never released again.
+    #[default]
+    AtMostOnce,
+    /// It is released again where its proposal says that twice does what once does, and its session goes on. Else as
+    /// above.
+    AtLeastOnce,
+}
+
+impl ExpiryBoundary {
+    /// Whether what expires then has expired at `now` (PA-7).
+    pub(super) fn is_past(self, expires_at: Timestamp, now: Timestamp) -> bool {
+        match self {
+            Self::At => expires_at <= now,
+            Self::After => expires_at < now,
+        }
+    }
+
+    /// The first instant at which it has.
+    pub(super) fn first_past(self, expires_at: Timestamp) -> Timestamp {
+        match self {
+            Self::At => expires_at,
+            Self::After => Timestamp::from_millis(expires_at.millis() + 1),
+        }
+    }
+}
