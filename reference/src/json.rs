@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Serialize, Serializer, ser::Error as _};
+
 /// How many arrays and objects may lie within each other. RFC 8259 leaves the limit to the reader; this one keeps
 /// hostile input from exhausting the stack.
 pub const MAX_DEPTH: usize = 64;
@@ -70,6 +72,24 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, NotJson> {
     match parser.peek() {
         None => Ok(value),
         Some(_) => Err(parser.unexpected()),
+    }
+}
+
+/// A whole number of 64 bits as such, and any other as the double next to it.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Boolean(value) => serializer.serialize_bool(*value),
+            Self::Number(written) => match (written.parse::<i64>(), written.parse::<f64>()) {
+                (Ok(whole), _) => serializer.serialize_i64(whole),
+                (Err(_), Ok(double)) => serializer.serialize_f64(double),
+                (Err(_), Err(error)) => Err(S::Error::custom(error)),
+            },
+            Self::String(text) => serializer.serialize_str(text),
+            Self::Array(elements) => serializer.collect_seq(elements),
+            Self::Object(members) => serializer.collect_map(members),
+        }
     }
 }
 

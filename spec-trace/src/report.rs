@@ -157,14 +157,16 @@ pub struct Verified {
     /// The protocol, by its name on the command line.
     pub protocol: &'static str,
     /// The bounds preset.
-    pub bounds: String,
+    pub bounds: &'static str,
     /// The model check.
     pub check: CheckReport,
     /// How long it took, in seconds.
     pub check_seconds: f64,
     /// Every edge, one executor for each model state.
     pub edges: Walk,
-    /// Every edge of the literal model at the smallest bounds.
+    /// The bounds of the walk over the literal model.
+    pub literal_bounds: &'static str,
+    /// Every edge of the literal model within those bounds.
     pub literal: Walk,
     /// Every edge at the smallest bounds, over pairs of model state and executor.
     pub pairs: Walk,
@@ -225,7 +227,7 @@ mod tests {
         };
         Verified {
             protocol: "aaep",
-            bounds: "small".to_owned(),
+            bounds: "small",
             check: CheckReport {
                 unique_states: 3,
                 transitions: 5,
@@ -235,6 +237,7 @@ mod tests {
             },
             check_seconds: 1.0,
             edges: walk(nodes, edges),
+            literal_bounds: "small",
             literal: walk(3, 5),
             pairs: walk(3, 5),
         }

@@ -43,6 +43,9 @@ fn verify_holds_and_prints_a_row_for_each_protocol() {
         .stdout(contains("unique states"))
         .stdout(contains("aaep   holds"))
         .stdout(contains("162,749 agree"))
+        .stdout(contains(
+            "of the literal model (small, one session), edges: ",
+        ))
         .stderr("");
 }
 
@@ -73,7 +76,13 @@ fn verify_has_the_shape_that_others_rely_on() {
 
 #[test]
 fn check_lists_every_property_with_its_clauses() {
-    let document = json(&["check", "aaep", "--bounds", "small"]);
+    assert_properties_listed("aaep");
+    assert_properties_listed("mcp-aql");
+}
+
+fn assert_properties_listed(protocol: &str) {
+    let document = json(&["check", protocol, "--bounds", "small"]);
+    assert_eq!(document["protocol"], protocol);
     assert_eq!(
         keys(&document),
         [
@@ -120,6 +129,84 @@ fn a_rule_left_out_is_shown_by_its_shortest_counterexample() {
         ));
 }
 
+/// AQL-5.1-5, AQL-4.1-6, AQL-5.2-2, AQL-5.1-3: what the samples of the text itself leave out, by the command.
+#[test]
+fn what_the_samples_of_the_text_leave_out_is_shown_by_shortest_counterexamples() {
+    let samples = [
+        (
+            "takes-zero-for-default",
+            "5.1",
+            "5.1-5 with tolerance 0 nothing runs after expiry          (5 steps",
+        ),
+        (
+            "honours-other-adapter",
+            "4.3",
+            "4.1-6 a token runs nothing on another adapter          (4 steps",
+        ),
+        (
+            "redeems-apart",
+            "4.3 and 5.2",
+            "4.1-3 a consumed token runs nothing          (8 steps",
+        ),
+        (
+            "redeems-expired",
+            "5.2",
+            "5.1-3 nothing runs after expiry and tolerance          (7 steps",
+        ),
+    ];
+    let ablate = countersign().args(["ablate", "mcp-aql"]).assert().code(0);
+    let ablations = String::from_utf8_lossy(&ablate.get_output().stdout).into_owned();
+    assert_eq!(
+        ablations.matches("the text's own code").count(),
+        samples.len()
+    );
+    for (rule, sections, counterexample) in samples {
+        countersign()
+            .args(["check", "mcp-aql", "--without", rule])
+            .assert()
+            .code(1)
+            .stdout(contains(format!("counterexample to  {counterexample}")))
+            .stdout(contains(format!(
+                "(left out here, as in the text's own code in {sections})"
+            )))
+            .stdout(contains(format!(
+                "again:  countersign check mcp-aql --without {rule}\n"
+            )));
+        assert!(ablations.contains(&format!("without {rule} (")), "{rule}");
+        assert!(
+            ablations.contains(&format!(
+                "the text's own code in {sections} leaves it out\n  breaks "
+            )),
+            "{rule}"
+        );
+    }
+}
+
+/// AQL-5.4-1: the command that is offered takes the same bounds, readings and search.
+#[test]
+fn a_counterexample_says_how_to_see_it_again() {
+    let words = [
+        "check",
+        "mcp-aql",
+        "--bounds",
+        "small",
+        "--reading",
+        "multi-use=anywhere",
+        "--literal",
+    ];
+    countersign()
+        .args(words)
+        .assert()
+        .code(1)
+        .stdout(contains(
+            "counterexample to  5.4-1 a token with several uses is bound to a session",
+        ))
+        .stdout(contains(format!(
+            "again:  countersign {}\n",
+            words.join(" ")
+        )));
+}
+
 #[test]
 fn a_counterexample_is_saved_as_it_is_printed() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -149,13 +236,16 @@ fn a_counterexample_is_saved_as_it_is_printed() {
 
 #[test]
 fn every_rule_breaks_something() {
-    let document = json(&["ablate", "aaep"]);
+    assert_every_rule_breaks_something("aaep", countersign_model::aaep::rules::GUARDS.len());
+    assert_every_rule_breaks_something("mcp-aql", countersign_model::mcp_aql::rules::GUARDS.len());
+}
+
+fn assert_every_rule_breaks_something(protocol: &str, rules: usize) {
+    let document = json(&["ablate", protocol]);
     assert_eq!(keys(&document), ["protocol", "bounds", "ablations"]);
+    assert_eq!(document["protocol"], protocol);
     let ablations = document["ablations"].as_array().expect("a list");
-    assert_eq!(
-        ablations.len(),
-        countersign_model::aaep::rules::GUARDS.len()
-    );
+    assert_eq!(ablations.len(), rules);
     for ablation in ablations {
         assert_eq!(keys(ablation), ["guard", "clauses", "breaks", "masked_by"]);
         let breaks = ablation["breaks"].as_array().expect("a list");
@@ -257,8 +347,8 @@ fn a_schema_is_printed_as_json() {
 
 #[test]
 fn what_cannot_be_used_is_named_with_what_was_expected() {
-    let cases: [(&[&str], &str); 11] = [
-        (&["check", "nonsense"], "possible values: aaep"),
+    let cases: [(&[&str], &str); 17] = [
+        (&["check", "nonsense"], "possible values: aaep, mcp-aql"),
         (
             &["check", "aaep", "--bounds", "huge"],
             "expected one of small, default, large",
@@ -276,6 +366,30 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
             "expected by-arrival or by-claim",
         ),
         (&["check", "aaep", "--reading", "late-reply"], "late-reply"),
+        (
+            &["check", "aaep", "--without", "takes-zero-for-default"],
+            "takes-zero-for-default is a guard of mcp-aql, not of aaep",
+        ),
+        (
+            &["check", "mcp-aql", "--without", "AAEP-6.3.4-3"],
+            "AAEP-6.3.4-3 is a clause of aaep, not of mcp-aql",
+        ),
+        (
+            &["check", "mcp-aql", "--without", "AQL-3.3-1"],
+            "no guard of the model carries out AQL-3.3-1",
+        ),
+        (
+            &["check", "mcp-aql", "--reading", "late-reply=by-claim"],
+            "expected one of check-order, oracle",
+        ),
+        (
+            &["ablate", "mcp-aql", "--bounds", "huge"],
+            "expected one of small, default, large",
+        ),
+        (
+            &["verify", "--bounds", "huge"],
+            "expected one of small, default, large",
+        ),
         (&["clauses", "NOPE-1"], "unknown clause"),
         (
             &["schema", "nonsense"],
@@ -323,5 +437,6 @@ fn help_has_examples_and_the_exit_statuses() {
         .assert()
         .code(0)
         .stdout(contains("Examples:"))
+        .stdout(contains("countersign check mcp-aql --without AQL-4.1-6"))
         .stdout(contains("Exit status: 0 all hold"));
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use countersign_spec_trace::answer::{Format, Status};
 use countersign_spec_trace::lint::command::{LintArgs, run};
 use countersign_spec_trace::lint::finding::Finding;
 use countersign_spec_trace::lint::lint;
@@ -219,7 +220,7 @@ fn every_invalid_stream_is_accused_of_exactly_its_fault_at_its_line() {
         let report = lint_file("invalid", name);
         assert_eq!(places(&report.violations), [(*clause, *line)], "{name}");
         assert_eq!(
-            (report.verdict, report.status()),
+            (report.verdict, report.status().code()),
             (Verdict::Violating, 1),
             "{name}"
         );
@@ -234,7 +235,7 @@ fn every_valid_stream_conforms_and_is_warned_only_where_it_is_listed() {
         let report = lint_file("valid", name);
         assert_eq!(places(&report.violations), [], "{name}");
         assert_eq!(
-            (report.verdict, report.status()),
+            (report.verdict, report.status().code()),
             (Verdict::Conforming, 0),
             "{name}"
         );
@@ -332,7 +333,7 @@ fn an_input_that_ends_too_early_is_inconclusive_and_says_what_is_owed() {
         let start: String = text.split_inclusive('\n').take(lines).collect();
         let report = lint_bytes(start.as_bytes());
         assert_eq!(
-            (report.verdict, report.status()),
+            (report.verdict, report.status().code()),
             (Verdict::Inconclusive, 3),
             "{name}"
         );
@@ -373,7 +374,7 @@ fn nothing_is_missed_where_events_are_not_in_the_record() {
     ] {
         let report = without("valid", accepted, missing);
         assert_eq!(places(&report.violations), [], "{missing}");
-        assert_eq!(report.status(), 3, "{missing}");
+        assert_eq!(report.status(), Status::Inconclusive, "{missing}");
         let not_judged: Vec<_> = report.not_judged.iter().map(|it| it.clause).collect();
         assert!(not_judged.contains(&clause), "{missing}: {not_judged:?}");
     }
@@ -392,7 +393,7 @@ fn an_input_without_events_is_inconclusive() {
     for input in [&b""[..], b"\n \r\n", foreign, malformed_reply] {
         let report = lint_bytes(input);
         assert_eq!(
-            (report.verdict, report.status()),
+            (report.verdict, report.status().code()),
             (Verdict::Inconclusive, 3)
         );
         assert_eq!(report.not_judged.len(), 1);
@@ -405,7 +406,8 @@ fn a_file_that_cannot_be_read_is_an_error_that_names_it() {
         traces("valid").join("no-such-stream.jsonl"),
         traces("valid"),
     ] {
-        let error = run(&LintArgs { file: file.clone() }).expect_err("nothing to read");
+        let error =
+            run(&LintArgs { file: file.clone() }, Format::Text).expect_err("nothing to read");
         assert!(
             error
                 .to_string()
@@ -516,6 +518,6 @@ proptest! {
         bytes[at] = byte;
         bytes.remove(removed.index(bytes.len()));
         let report = lint_bytes(&bytes);
-        prop_assert_eq!(report.status() == 1, !report.violations.is_empty());
+        prop_assert_eq!(report.status() == Status::Violated, !report.violations.is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! What can happen: one [`Action`] for each step of the producer, its host, the subscribers, the network and time.
 
-use super::message::{Shape, Token};
+use super::message::{Message, Shape, Token};
+use super::state::State;
 use super::words::{Class, Decision, SessionName, SessionOutcome, Slot, Subscriber};
 
 /// One step. Positions are those of [`super::message::Network`].
@@ -103,6 +104,28 @@ impl Action {
             | Self::FinishTool { .. }
             | Self::Crash
             | Self::Transgress(_) => true,
+        }
+    }
+
+    /// The reply that the step delivers.
+    pub fn message(self, before: &State) -> Option<Message> {
+        match self {
+            Self::Deliver { index } => before.network.get(usize::from(index)),
+            Self::Replay => before.captured,
+            Self::Ask { .. }
+            | Self::Decide { .. }
+            | Self::Duplicate { .. }
+            | Self::Lose { .. }
+            | Self::Forge(_)
+            | Self::Tick
+            | Self::ServeTimer
+            | Self::Cancel { .. }
+            | Self::EndSession { .. }
+            | Self::Close { .. }
+            | Self::CarryOut
+            | Self::FinishTool { .. }
+            | Self::Crash
+            | Self::Transgress(_) => None,
         }
     }
 }

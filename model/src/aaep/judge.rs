@@ -83,7 +83,7 @@ fn account(turn: &Turn<'_>, action: Action) -> Account {
     let mut after = settled;
     match action {
         Action::Deliver { .. } | Action::Replay => {
-            if let Some(message) = turn.delivered
+            if let Some(message) = action.message(before)
                 && let Some((slot, decision)) = decided_by(before, settled, message)
             {
                 after[slot.index()] = Fate::of(decision);
@@ -239,7 +239,7 @@ fn judge_call(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
             marks |= judge_confirmation(turn, action, account, slot);
         }
     }
-    if let Some(message) = turn.delivered {
+    if let Some(message) = action.message(turn.before) {
         marks |= judge_reply(turn, action, account, message);
     }
     for output in turn.required.as_slice() {

@@ -106,33 +106,11 @@ fn applied_default(
 
 /// The clause that a reply's rejection follows.
 fn rejecting_reply(before: &State, action: Action) -> &'static str {
-    let message = delivered(before, action);
+    let message = action.message(before);
     if message.is_some_and(|message| message.shape == Shape::Modified) {
         "AAEP-6.3.2-4"
     } else {
         "AAEP-6.1-3"
-    }
-}
-
-/// The message that a call delivers.
-fn delivered(before: &State, action: Action) -> Option<super::message::Message> {
-    match action {
-        Action::Deliver { index } => before.network.get(usize::from(index)),
-        Action::Replay => before.captured,
-        Action::Ask { .. }
-        | Action::Decide { .. }
-        | Action::Duplicate { .. }
-        | Action::Lose { .. }
-        | Action::Forge(_)
-        | Action::Tick
-        | Action::ServeTimer
-        | Action::Cancel { .. }
-        | Action::EndSession { .. }
-        | Action::Close { .. }
-        | Action::CarryOut
-        | Action::FinishTool { .. }
-        | Action::Crash
-        | Action::Transgress(_) => None,
     }
 }
 
@@ -186,7 +164,7 @@ fn forbidden_by_the_call(
     if let Some(check) = step.ignored {
         return (effect || matches!(output, Output::Audit(_))).then(|| check.clause());
     }
-    let message = delivered(before, action)?;
+    let message = action.message(before)?;
     let own = output
         .slot()
         .is_some_and(|slot| message.token == Token::Of(slot));

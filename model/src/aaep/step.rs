@@ -52,8 +52,6 @@ pub(super) struct Turn<'step> {
     pub(super) optional: Outputs,
     /// The check at which a reply was ignored.
     pub(super) ignored: Option<Check>,
-    /// The reply that was delivered.
-    pub(super) delivered: Option<Message>,
     /// How often each confirmation was resolved in this step, by reply or default.
     pub(super) resolved: [u8; 2],
     /// Which confirmations a reply resolved in this step.
@@ -72,7 +70,6 @@ impl Aaep {
             required: Outputs::none(),
             optional: Outputs::none(),
             ignored: None,
-            delivered: None,
             resolved: [0; 2],
             resolved_by_reply: [false; 2],
             overflowed: false,
@@ -442,7 +439,6 @@ impl Turn<'_> {
 
     /// `deliver`: the six checks of 6.3.4 in their order; the first that fails is named in the audit.
     fn deliver(&mut self, message: Message) {
-        self.delivered = Some(message);
         let spared = match self.model.reading.late_reply {
             LateReply::ByArrival => None,
             LateReply::ByClaim => self.validate(message).ok().map(|(slot, _)| slot),

@@ -435,7 +435,7 @@ fn by_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
 
 /// What a delivered reply shows.
 fn by_reply(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
-    let Some(message) = turn.delivered else {
+    let Some(message) = action.message(turn.before) else {
         return 0;
     };
     let Some(check) = turn.ignored else {

@@ -168,11 +168,13 @@ fn write_string(form: &mut String, text: &str) {
     form.push('"');
 }
 
-/// As JSON where the bytes are JSON, else as a string.
+/// An object where JSON carries it and nothing is lost, else a string that holds the bytes.
 impl Serialize for Parameters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match serde_json::from_slice::<serde_json::Value>(&self.0) {
-            Ok(value @ serde_json::Value::Object(_)) => value.serialize(serializer),
+        match json::parse(&self.0) {
+            Ok(Value::Object(members)) if write_object(&mut String::new(), &members).is_ok() => {
+                serializer.collect_map(members)
+            }
             Ok(_) | Err(_) => serializer.serialize_str(&String::from_utf8_lossy(&self.0)),
         }
     }

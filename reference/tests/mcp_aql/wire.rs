@@ -294,10 +294,35 @@ fn parameters_can_come_as_text() {
     }));
     let outputs = Stage::new().outputs(input.expect("a call"));
     assert_eq!(crate::stage::tell(&outputs[1]), "respond InvalidParams");
-    for text in ["[1]", "not JSON", "{"] {
+    let deep = format!("{{\"a\": {}{}}}", "[".repeat(64), "]".repeat(64));
+    for text in [
+        "[1]",
+        "not JSON",
+        "{",
+        params,
+        &deep,
+        r#"{"a": "\ud800"}"#,
+        r#"{"a": 9007199254740993}"#,
+        r#"{"a": [{"b": 1e400}]}"#,
+    ] {
         assert_eq!(
             serde_json::to_value(Parameters::new(text)).ok(),
             Some(json!(text))
         );
+    }
+}
+
+/// AQL-3.2-3: what comes out as JSON means what came in, to the last digit.
+#[test]
+fn parameters_come_out_as_they_came_in() {
+    for text in [
+        "{}",
+        r#"{"a":[null,true,false,"\u0007é",{}],"b":{"c":[]}}"#,
+        r#"{"a":9007199254740992,"b":-9007199254740992,"c":0}"#,
+        r#"{"a":1424953923781206.2,"b":5e-324,"c":1.7976931348623157e+308}"#,
+        r#"{"$serde_json::private::RawValue":"{\"repo\":\"another\"}"}"#,
+    ] {
+        let written = serde_json::to_string(&Parameters::new(text)).ok();
+        assert_eq!(written.as_deref(), Some(text));
     }
 }

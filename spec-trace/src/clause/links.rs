@@ -4,12 +4,12 @@
 //! name its properties and guards; only a deliberate gap is written down, in `clauses/exceptions.toml`, with its reason.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::sync::LazyLock;
 
-use countersign_model::properties::{InvariantRow, WitnessRow};
-use countersign_model::rules::GuardRow;
-use countersign_model::{aaep, mcp_aql};
+use countersign_model::aaep::AaepText;
+use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::rules::Guards;
+use countersign_model::specification::Text;
 use serde::{Deserialize, Serialize};
 
 use super::{Clause, ClauseId, UnknownClause};
@@ -171,50 +171,34 @@ impl Citation {
 type Row = (Kind, &'static str, &'static [&'static str], Option<String>);
 
 /// The rows of the model's tables, protocol by protocol.
-fn model_tables() -> impl Iterator<Item = Row> {
-    let aaep = tables(
-        "/aaep/",
-        &aaep::rules::GUARDS,
-        &aaep::properties::INVARIANTS,
-        &aaep::properties::WITNESSES,
-    );
-    let mcp_aql = tables(
-        "/mcp_aql/",
-        &mcp_aql::rules::GUARDS,
-        &mcp_aql::properties::INVARIANTS,
-        &mcp_aql::properties::WITNESSES,
-    );
-    aaep.chain(mcp_aql)
+fn model_tables() -> Vec<Row> {
+    [tables::<AaepText>(), tables::<McpAqlText>()].concat()
 }
 
-/// The rows of one protocol's tables; its files lie in this folder. What has to be possible is a property like what has
-/// to hold.
-fn tables<G: Debug, I, V, W>(
-    folder: &'static str,
-    guards: &'static [GuardRow<G>],
-    invariants: &'static [InvariantRow<I, V>],
-    witnesses: &'static [WitnessRow<W>],
-) -> impl Iterator<Item = Row> {
-    let named = move |name, file: &str| {
+/// The rows of one protocol's tables; its files lie in the folder of its name. What has to be possible is a property like
+/// what has to hold.
+fn tables<T: Text>() -> Vec<Row> {
+    let folder = format!("/{}/", T::NAME.replace('-', "_"));
+    let named = |name, file: &str| {
         let suffix = format!("{folder}{file}");
         find(MODEL_NAMES, name, |file| file.ends_with(&suffix))
     };
-    let guards = guards.iter().map(move |row| {
+    let guards = T::Guard::ROWS.iter().map(|row| {
         // Where the model asks for the guard says more than the row of the table.
         let variant = format!("{:?}", row.guard);
-        let at = find(GUARD_PLACES, &variant, |file| file.contains(folder))
+        let at = find(GUARD_PLACES, &variant, |file| file.contains(&folder))
             .or_else(|| named(row.name, "rules.rs"));
         (Kind::Guard, row.name, row.clauses, at)
     });
-    let invariants = invariants.iter().map(move |row| {
+    let invariants = T::INVARIANTS.iter().map(|row| {
         let at = named(row.name, "properties.rs");
         (Kind::Property, row.name, row.clauses, at)
     });
-    let witnesses = witnesses.iter().map(move |row| {
+    let witnesses = T::WITNESSES.iter().map(|row| {
         let at = named(row.name, "witness.rs");
         (Kind::Property, row.name, row.clauses, at)
     });
-    guards.chain(invariants).chain(witnesses)
+    guards.chain(invariants).chain(witnesses).collect()
 }
 
 /// Where a text stands, in the first of the files that count.

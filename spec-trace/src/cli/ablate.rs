@@ -2,20 +2,18 @@
 
 use std::fmt::Write as _;
 
-use countersign_model::aaep::Aaep;
-use countersign_model::aaep::bounds::Bounds;
-use countersign_model::aaep::rules::{GUARDS, Guard};
-use countersign_model::ablation::{self, LONGEST};
+use countersign_model::aaep::AaepText;
+use countersign_model::ablation::{self, Ablation, LONGEST};
+use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::rules::Guards;
+use countersign_model::specification::Text;
 use serde_json::{Value, json};
 
-use super::arguments::{Protocol, preset};
+use super::arguments::{Protocol, preset, specification};
 use super::progress::Progress;
 use super::table::{self, Align};
 use crate::answer::{Answer, Format, Status};
 use crate::report::{numbered, steps_json};
-
-type Ablation = ablation::Ablation<Guard>;
 
 /// The arguments of `countersign ablate`.
 #[derive(Clone, Debug, clap::Args)]
@@ -24,35 +22,41 @@ pub struct Args {
     #[arg(value_enum)]
     protocol: Protocol,
     /// How far the model goes: small, default or large
-    #[arg(long, default_value = "small", value_parser = preset)]
-    bounds: Bounds,
+    #[arg(long, default_value = "small")]
+    bounds: String,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 ///
-/// Bounds that are out of range.
+/// Bounds that there are not.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
-    let name = args.protocol.name();
+    match args.protocol {
+        Protocol::Aaep => ablate::<AaepText>(args, format),
+        Protocol::McpAql => ablate::<McpAqlText>(args, format),
+    }
+}
+
+fn ablate<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
+    let model = specification::<T>(preset::<T>(&args.bounds)?)?;
     let progress = Progress::of(
-        GUARDS.len() as u64,
-        &format!("{name}: leaving out"),
+        T::Guard::ROWS.len() as u64,
+        &format!("{}: leaving out", T::NAME),
         "rules",
     );
-    let model = Aaep::new(args.bounds).map_err(miette::Report::msg)?;
     let ablations = ablation::ablate(&model, |done| progress.at(done as u64));
     drop(progress);
     let status = Status::of(ablations.iter().all(|ablation| !ablation.breaks.is_empty()));
     Ok(match format {
         Format::Text => Answer {
-            text: text(args, &ablations),
+            text: text(&args.bounds, &ablations),
             status,
         },
         Format::Json => {
             let document = json!({
-                "protocol": name,
-                "bounds": args.bounds.name,
+                "protocol": T::NAME,
+                "bounds": args.bounds,
                 "ablations": ablations.iter().map(ablation_json).collect::<Vec<_>>(),
             });
             Answer::json(&document, status)
@@ -60,7 +64,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     })
 }
 
-fn ablation_json(ablation: &Ablation) -> Value {
+fn ablation_json<G: Guards>(ablation: &Ablation<G>) -> Value {
     let breaks: Vec<Value> = ablation
         .breaks
         .iter()
@@ -74,7 +78,7 @@ fn ablation_json(ablation: &Ablation) -> Value {
     })
 }
 
-fn text(args: &Args, ablations: &[Ablation]) -> String {
+fn text<G: Guards>(bounds: &str, ablations: &[Ablation<G>]) -> String {
     let mut text = String::new();
     for ablation in ablations {
         text.push_str(&one(ablation));
@@ -91,17 +95,16 @@ fn text(args: &Args, ablations: &[Ablation]) -> String {
         .count();
     let _ = writeln!(
         text,
-        "\n{} rules left out at {} bounds, runs of up to {LONGEST} steps: {} break something by themselves, {masked} \
+        "\n{} rules left out at {bounds} bounds, runs of up to {LONGEST} steps: {} break something by themselves, {masked} \
          only together with another, {idle} nothing",
         ablations.len(),
-        args.bounds.name,
         ablations.len() - masked - idle,
     );
     text
 }
 
 /// One rule, and what leaving it out breaks.
-fn one(ablation: &Ablation) -> String {
+fn one<G: Guards>(ablation: &Ablation<G>) -> String {
     let row = ablation.guard;
     let mut text = format!(
         "without {} ({} {}): {}\n",
@@ -110,6 +113,9 @@ fn one(ablation: &Ablation) -> String {
         row.level.name(),
         row.gist
     );
+    if let Some(sections) = row.left_out_in {
+        let _ = writeln!(text, "  the text's own code in {sections} leaves it out");
+    }
     if let Some(other) = ablation.masked_by {
         let _ = writeln!(
             text,
@@ -135,7 +141,7 @@ fn one(ablation: &Ablation) -> String {
 }
 
 /// A line for each rule.
-fn overview(ablations: &[Ablation]) -> String {
+fn overview<G: Guards>(ablations: &[Ablation<G>]) -> String {
     let head = ["rule", "clause", "level", "breaks", "shortest", "masked by"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(ablations.iter().map(|ablation| {

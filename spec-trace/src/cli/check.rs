@@ -5,15 +5,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use countersign_model::aaep::Aaep;
-use countersign_model::aaep::bounds::Bounds;
-use countersign_model::aaep::readings::Reading;
-use countersign_model::aaep::rules::{Guard, Rules};
+use countersign_model::aaep::AaepText;
+use countersign_model::ablation::telling;
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict};
-use countersign_model::rules::Guards;
+use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::rules::{Guards, Rules};
+use countersign_model::specification::{Specification, Text};
 use miette::{IntoDiagnostic, WrapErr};
 
-use super::arguments::{Protocol, assignment, guards, preset};
+use super::arguments::{Protocol, guards, preset, specification};
 use super::progress::Progress;
 use super::table::{self, Align, grouped};
 use crate::answer::{Answer, Format, Status};
@@ -27,14 +27,14 @@ pub struct Args {
     protocol: Protocol,
     /// How far the model goes: small, default or large. Without the quotient, as with --without and --reading, small is
     /// the default
-    #[arg(long, value_parser = preset)]
-    bounds: Option<Bounds>,
+    #[arg(long)]
+    bounds: Option<String>,
     /// Leave out the rules that carry out this clause, or the rule of this name (may be repeated); an unknown
     /// name lists the rules
     #[arg(long, value_name = "CLAUSE")]
     without: Vec<String>,
     /// Take an ambiguous passage in another way (may be repeated); an unknown name lists the readings
-    #[arg(long = "reading", value_name = "NAME=VALUE", value_parser = assignment)]
+    #[arg(long = "reading", value_name = "NAME=VALUE")]
     readings: Vec<String>,
     /// Search the literal model, without the quotient
     #[arg(long)]
@@ -48,19 +48,23 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// Rules or readings that there are not, bounds out of range, or a file that cannot be written.
+/// Bounds, rules or readings that there are not, or a file that cannot be written.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
-    let left_out = left_out(&args.without)?;
-    let reading = reading(&args.readings)?;
-    let model = model(args, &left_out, reading)?;
+    match args.protocol {
+        Protocol::Aaep => check::<AaepText>(args, format),
+        Protocol::McpAql => check::<McpAqlText>(args, format),
+    }
+}
+
+fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
+    let model = model::<T>(args)?;
     let started = Instant::now();
-    let name = args.protocol.name();
-    let progress = Progress::counting(&format!("{name}: checking the model"), "states");
+    let progress = Progress::counting(&format!("{}: checking the model", T::NAME), "states");
     let report = checker::check(&model, |states| progress.at(states as u64));
     drop(progress);
     let seconds = started.elapsed().as_secs_f64();
 
-    let document = check_json(name, model.bounds.name, &report, seconds);
+    let document = check_json(T::NAME, T::name_of(&model.bounds), &report, seconds);
     if let Some(file) = &args.save {
         fs::write(file, format!("{document:#}\n"))
             .into_diagnostic()
@@ -72,40 +76,33 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         Format::Text => {
             let mut text = summary(&model, &report, seconds);
             if model.quotient {
-                text.push_str(&literally(name)?);
+                text.push_str(&literally::<T>()?);
             }
             text.push_str(&properties(&report));
-            text.push_str(&counterexamples(args, &left_out, &report));
+            text.push_str(&counterexamples(&model, &again::<T>(args), &report));
             Answer { text, status }
         }
     })
 }
 
-fn left_out(without: &[String]) -> miette::Result<Vec<Guard>> {
-    let mut all = Vec::new();
-    for name_or_clause in without {
-        all.extend(guards(name_or_clause).map_err(miette::Report::msg)?);
-    }
-    Ok(all)
-}
-
-fn reading(assignments: &[String]) -> miette::Result<Reading> {
-    Aaep::reading(assignments.iter().map(String::as_str)).map_err(miette::Report::msg)
-}
-
 /// The quotient holds for the specification alone; everything else is searched literally.
-fn model(args: &Args, left_out: &[Guard], reading: Reading) -> miette::Result<Aaep> {
-    let is_specification = left_out.is_empty() && reading == Reading::SPECIFICATION;
-    let usual = if is_specification && !args.literal {
-        Bounds::DEFAULT
-    } else {
-        Bounds::SMALL
+fn model<T: Text>(args: &Args) -> miette::Result<Specification<T>> {
+    let mut rules = Rules::all();
+    for name_or_clause in &args.without {
+        for guard in guards::<T>(name_or_clause)? {
+            rules = rules.without(guard);
+        }
+    }
+    let assignments = args.readings.iter().map(String::as_str);
+    let reading = Specification::<T>::reading(assignments).map_err(miette::Report::msg)?;
+    let is_specification = rules.is_complete() && reading == T::Reading::default();
+    let [small, default, _] = T::PRESETS;
+    let bounds = match &args.bounds {
+        Some(name) => preset::<T>(name)?,
+        None if is_specification && !args.literal => default,
+        None => small,
     };
-    let model = Aaep::new(args.bounds.unwrap_or(usual)).map_err(miette::Report::msg)?;
-    let rules = left_out
-        .iter()
-        .fold(Rules::all(), |rules, &guard| rules.without(guard));
-    let model = model.with(rules, reading);
+    let model = specification::<T>(bounds)?.with(rules, reading);
     Ok(if args.literal { model.literal() } else { model })
 }
 
@@ -120,13 +117,13 @@ fn status(report: &CheckReport) -> Status {
     }
 }
 
-fn summary(model: &Aaep, report: &CheckReport, seconds: f64) -> String {
+fn summary<T: Text>(model: &Specification<T>, report: &CheckReport, seconds: f64) -> String {
     let how = if model.quotient {
         "with the quotient"
     } else {
         "literal"
     };
-    let mut text = format!("{} bounds, {how}: ", model.bounds.name);
+    let mut text = format!("{} bounds, {how}: ", T::name_of(&model.bounds));
     if unmet(report, Kind::Always).next().is_some() {
         let _ = writeln!(
             text,
@@ -148,9 +145,10 @@ fn summary(model: &Aaep, report: &CheckReport, seconds: f64) -> String {
 }
 
 /// What the quotient saves, at bounds where the literal model can be searched, too.
-fn literally(protocol: &str) -> miette::Result<String> {
-    let small = Aaep::new(Bounds::SMALL).map_err(miette::Report::msg)?;
-    let progress = Progress::counting(&format!("{protocol}: the literal model"), "states");
+fn literally<T: Text>() -> miette::Result<String> {
+    let [small, _, _] = T::PRESETS;
+    let small = specification::<T>(small)?;
+    let progress = Progress::counting(&format!("{}: the literal model", T::NAME), "states");
     let literal = checker::check(&small.literal(), |states| progress.at(states as u64));
     let quotiented = checker::check(&small, |states| progress.at(states as u64));
     let counts = |report: &CheckReport| {
@@ -183,17 +181,20 @@ fn properties(report: &CheckReport) -> String {
     table::render(&[Align::Left, Align::Left], &rows)
 }
 
-/// The counterexamples that say most in full: those to what the rules left out are about, or else the shortest. The
+/// The counterexamples that say most in full: those that tell what the rules left out are for, or else the shortest. The
 /// others are named; `--format json` and `--save` have every run.
-fn counterexamples(args: &Args, left_out: &[Guard], report: &CheckReport) -> String {
+fn counterexamples<T: Text>(model: &Specification<T>, again: &str, report: &CheckReport) -> String {
     let mut broken: Vec<&PropertyVerdict> = unmet(report, Kind::Always).collect();
     broken.sort_by_key(|property| property.steps.len());
-    let is_about = |property: &&PropertyVerdict| {
-        left_out
-            .iter()
-            .any(|guard| guard.row().clauses[0] == property.clauses[0])
-    };
-    let (mut told, mut named): (Vec<_>, Vec<_>) = broken.into_iter().partition(is_about);
+    let telling: Vec<&str> = model
+        .rules
+        .left_out()
+        .flat_map(|guard| telling(guard.row(), broken.iter().copied()))
+        .map(|property| property.name)
+        .collect();
+    let (mut told, mut named): (Vec<_>, Vec<_>) = broken
+        .into_iter()
+        .partition(|property| telling.contains(&property.name));
     if told.is_empty() && !named.is_empty() {
         told.push(named.remove(0));
     }
@@ -201,17 +202,8 @@ fn counterexamples(args: &Args, left_out: &[Guard], report: &CheckReport) -> Str
     for property in &told {
         text.push('\n');
         text.push_str(&property_text(property));
-        for guard in left_out {
-            let row = guard.row();
-            let _ = writeln!(
-                text,
-                "   forbidden by  {} {}: {} (left out here)",
-                row.clauses[0],
-                row.level.name(),
-                row.gist
-            );
-        }
-        let _ = writeln!(text, "   again:  {}", again(args));
+        text.push_str(&forbidden_by(model));
+        let _ = writeln!(text, "   again:  {again}");
     }
     if !named.is_empty() {
         let _ = writeln!(text, "\nalso broken (--format json has the runs):");
@@ -227,13 +219,29 @@ fn counterexamples(args: &Args, left_out: &[Guard], report: &CheckReport) -> Str
     text
 }
 
+/// The rules left out, one a line.
+fn forbidden_by<T: Text>(model: &Specification<T>) -> String {
+    let mut text = String::new();
+    for guard in model.rules.left_out() {
+        let row = guard.row();
+        let as_in = row.left_out_in.map_or_else(String::new, |sections| {
+            format!(", as in the text's own code in {sections}")
+        });
+        let _ = writeln!(
+            text,
+            "   forbidden by  {} {}: {} (left out here{as_in})",
+            row.clauses[0],
+            row.level.name(),
+            row.gist
+        );
+    }
+    text
+}
+
 /// The command that does this once more.
-fn again(args: &Args) -> String {
-    let mut words = vec![format!("countersign check {}", args.protocol.name())];
-    words.extend(
-        args.bounds
-            .map(|bounds| format!("--bounds {}", bounds.name)),
-    );
+fn again<T: Text>(args: &Args) -> String {
+    let mut words = vec![format!("countersign check {}", T::NAME)];
+    words.extend(args.bounds.iter().map(|name| format!("--bounds {name}")));
     words.extend(args.without.iter().map(|name| format!("--without {name}")));
     words.extend(args.readings.iter().map(|text| format!("--reading {text}")));
     if args.literal {

@@ -19,12 +19,15 @@ mod verify;
 
 const EXAMPLES: &str = "\
 Examples:
-  countersign                                     the main job: check the model, compare every edge
-  countersign check aaep --without AAEP-6.3.4-3   what goes wrong when a token may be used twice
-  countersign ablate aaep                         what each rule is good for
-  countersign lint capture.jsonl                  judge a recorded stream
-  producer | countersign lint - --format json     the same in a pipe, for a program
-  countersign clauses AAEP-6.3.4-4                a rule, and all that states, executes or tests it
+  countersign                                      the main job: check the model, compare every edge
+  countersign check aaep --without AAEP-6.3.4-3    what goes wrong when a token may be used twice
+  countersign check mcp-aql --without AQL-4.1-6    what goes wrong when a token serves any adapter
+  countersign check aaep --reading late-reply=by-claim
+                                                   what another reading of the text costs
+  countersign ablate mcp-aql                       what each rule is good for
+  countersign lint capture.jsonl                   judge a recorded stream
+  producer | countersign lint - --format json      the same in a pipe, for a program
+  countersign clauses AAEP-6.3.4-4                 a rule, and all that states, executes or tests it
 
 Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable input, 3 inconclusive.";
 
@@ -73,7 +76,7 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args, format),
         Command::Check(args) => check::run(&args, format),
         Command::Ablate(args) => ablate::run(&args, format),
-        Command::Lint(args) => lint(&args, format),
+        Command::Lint(args) => crate::lint::command::run(&args, format),
         Command::Clauses(args) => crate::clause::command::run(&args, format),
         Command::Schema(args) => crate::schema::run(&args, format),
         Command::Serve(args) => crate::serve::run(&args),
@@ -87,23 +90,6 @@ pub fn main() -> ExitCode {
             ExitCode::from(Status::Unusable.code())
         }
     }
-}
-
-/// `countersign lint`: a stream that cannot be read is an error, everything else a verdict.
-fn lint(args: &crate::lint::command::LintArgs, format: Format) -> miette::Result<Answer> {
-    use crate::lint::report::Verdict;
-    let report = crate::lint::command::run(args).map_err(miette::Report::msg)?;
-    Ok(Answer {
-        text: match format {
-            Format::Text => report.render_text(),
-            Format::Json => format!("{:#}\n", report.to_json()),
-        },
-        status: match report.verdict {
-            Verdict::Conforming => Status::Holds,
-            Verdict::Violating => Status::Violated,
-            Verdict::Inconclusive => Status::Inconclusive,
-        },
-    })
 }
 
 /// Writes the answer. A reader that has gone away (`countersign … | head`) is no error.

@@ -3,35 +3,44 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use countersign_model::aaep::Aaep;
-use countersign_model::aaep::bounds::Bounds;
+use clap::ValueEnum;
+use countersign_model::aaep::AaepText;
+use countersign_model::bounds::BoundsError;
 use countersign_model::checker::{self, Kind};
+use countersign_model::specification::Text;
 
-use super::arguments::{Protocol, preset};
+use super::arguments::{preset, specification};
 use super::progress::Progress;
 use super::table::{self, Align, grouped};
 use crate::answer::{Answer, Format, Status};
 use crate::clause;
-use crate::conform::aaep::{AaepBridge, LITERAL};
+use crate::conform::Bridge;
+use crate::conform::aaep::{self, AaepBridge};
 use crate::conform::edges::{self, Scope, Walk};
 use crate::report::{Verified, divergence_text, property_text};
+
+/// The protocols whose model and executor a bridge holds together, in the order in which they are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Bridged {
+    Aaep,
+}
 
 /// The arguments of `countersign verify`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Only this protocol; all of them where this is absent
     #[arg(long, value_enum)]
-    protocol: Option<Protocol>,
+    protocol: Option<Bridged>,
     /// How far the model goes: small, default or large
-    #[arg(long, default_value = "default", value_parser = preset)]
-    bounds: Bounds,
+    #[arg(long, default_value = "default")]
+    bounds: String,
 }
 
 impl Default for Args {
     fn default() -> Self {
         Self {
             protocol: None,
-            bounds: Bounds::DEFAULT,
+            bounds: "default".to_owned(),
         }
     }
 }
@@ -40,15 +49,20 @@ impl Default for Args {
 ///
 /// # Errors
 ///
-/// Bounds that are out of range.
+/// Bounds that there are not.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let protocols = args
         .protocol
-        .map_or_else(|| Protocol::ALL.to_vec(), |one| vec![one]);
+        .map_or_else(|| Bridged::value_variants().to_vec(), |one| vec![one]);
     let mut verified = Vec::new();
     for protocol in protocols {
         verified.push(match protocol {
-            Protocol::Aaep => verify_aaep(args.bounds)?,
+            Bridged::Aaep => verify::<AaepText, _>(
+                &args.bounds,
+                aaep::LITERAL,
+                AaepBridge::new,
+                AaepBridge::literal,
+            )?,
         });
     }
     let status = status(&verified);
@@ -75,40 +89,49 @@ fn status(verified: &[Verified]) -> Status {
     }
 }
 
-fn verify_aaep(bounds: Bounds) -> miette::Result<Verified> {
-    let model = Aaep::new(bounds).map_err(miette::Report::msg)?;
+/// Checks one protocol's model and walks its bridge: within the bounds, literally within those that the protocol sets
+/// aside for it, and over pairs within the smallest.
+fn verify<T: Text, B: Bridge>(
+    bounds: &str,
+    literal_bounds: T::Bounds,
+    bridge: impl Fn(T::Bounds) -> Result<B, BoundsError>,
+    literal: impl Fn(B) -> B,
+) -> miette::Result<Verified> {
+    let bounds = preset::<T>(bounds)?;
+    let [small, _, _] = T::PRESETS;
+    let bridge = |bounds| bridge(bounds).map_err(miette::Report::msg);
+
+    let model = specification::<T>(bounds)?;
     let started = Instant::now();
-    let progress = Progress::counting("aaep: checking the model", "states");
+    let progress = Progress::counting(&format!("{}: checking the model", T::NAME), "states");
     let check = checker::check(&model, |states| progress.at(states as u64));
     let check_seconds = started.elapsed().as_secs_f64();
     drop(progress);
 
     // The walk meets the transitions that the search has counted, so how far it has come is known.
     let transitions = check.transitions as u64;
-    let progress = Progress::of(transitions, "aaep: comparing every edge", "edges");
+    let comparing = |what: &str| format!("{}: comparing {what}", T::NAME);
+    let progress = Progress::of(transitions, &comparing("every edge"), "edges");
     let edges = walk(&bridge(bounds)?, Scope::States, &progress);
     drop(progress);
-    let progress = Progress::counting("aaep: comparing the literal model", "edges");
-    let literal = walk(&bridge(LITERAL)?.literal(), Scope::States, &progress);
+    let progress = Progress::counting(&comparing("the literal model"), "edges");
+    let literal = walk(&literal(bridge(literal_bounds)?), Scope::States, &progress);
     drop(progress);
-    let progress = Progress::counting("aaep: comparing every pair at small bounds", "edges");
-    let pairs = walk(&bridge(Bounds::SMALL)?, Scope::Pairs, &progress);
+    let progress = Progress::counting(&comparing("every pair at small bounds"), "edges");
+    let pairs = walk(&bridge(small)?, Scope::Pairs, &progress);
     Ok(Verified {
-        protocol: Protocol::Aaep.name(),
-        bounds: bounds.name.to_owned(),
+        protocol: T::NAME,
+        bounds: T::name_of(&bounds),
         check,
         check_seconds,
         edges,
+        literal_bounds: T::name_of(&literal_bounds),
         literal,
         pairs,
     })
 }
 
-fn bridge(bounds: Bounds) -> miette::Result<AaepBridge> {
-    AaepBridge::new(bounds).map_err(miette::Report::msg)
-}
-
-fn walk(bridge: &AaepBridge, scope: Scope, progress: &Progress) -> Walk {
+fn walk(bridge: &impl Bridge, scope: Scope, progress: &Progress) -> Walk {
     edges::walk(bridge, scope, &|edges| progress.at(edges))
 }
 
@@ -134,11 +157,12 @@ fn text(verified: &[Verified]) -> String {
         let _ = writeln!(
             text,
             "{0}: {1} pairs of model state and executor at small bounds, edges: {2}\n\
-             {0}: {3} states of the literal model, small and of one session, edges: {4}",
+             {0}: {3} states of the literal model ({4}), edges: {5}",
             one.protocol,
             grouped(one.pairs.nodes),
             walk_text(&one.pairs),
             grouped(one.literal.nodes),
+            one.literal_bounds,
             walk_text(&one.literal)
         );
     }

@@ -5,8 +5,9 @@ use std::io::{self, BufReader};
 use std::path::PathBuf;
 
 use clap::Args;
+use miette::{IntoDiagnostic, WrapErr};
 
-use super::report::LintReport;
+use crate::answer::{Answer, Format};
 
 /// Judges a recorded AAEP stream: JSON Lines of events, replies, or both.
 #[derive(Debug, Clone, Args)]
@@ -16,28 +17,26 @@ pub struct LintArgs {
     pub file: PathBuf,
 }
 
-/// Why a stream could not be read.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read {file}: {cause}")]
-pub struct Unreadable {
-    /// What was to be read.
-    pub file: String,
-    /// What the system said.
-    #[source]
-    pub cause: io::Error,
-}
-
 /// Reads and judges the stream.
 ///
 /// # Errors
 ///
 /// When the file is missing or reading it fails; broken content is a verdict, not an error.
-pub fn run(arguments: &LintArgs) -> Result<LintReport, Unreadable> {
+pub fn run(arguments: &LintArgs, format: Format) -> miette::Result<Answer> {
     let file = arguments.file.display().to_string();
     let report = if arguments.file.as_os_str() == "-" {
         super::lint(io::stdin().lock(), "<stdin>")
     } else {
         File::open(&arguments.file).and_then(|stream| super::lint(BufReader::new(stream), &file))
-    };
-    report.map_err(|cause| Unreadable { file, cause })
+    }
+    .into_diagnostic()
+    .wrap_err_with(|| format!("cannot read {file}"))?;
+    let status = report.status();
+    Ok(match format {
+        Format::Text => Answer {
+            text: report.render_text(),
+            status,
+        },
+        Format::Json => Answer::json(&report.to_json(), status),
+    })
 }

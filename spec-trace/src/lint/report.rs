@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::finding::{Finding, TiedBy};
+use crate::answer::Status;
 
 /// What a stream comes out as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -61,12 +62,12 @@ pub struct LintReport {
 }
 
 impl LintReport {
-    /// The exit status: 0 conforming, 1 violating, 3 inconclusive.
-    pub const fn status(&self) -> u8 {
+    /// How a command ends that has this to report.
+    pub const fn status(&self) -> Status {
         match self.verdict {
-            Verdict::Conforming => 0,
-            Verdict::Violating => 1,
-            Verdict::Inconclusive => 3,
+            Verdict::Conforming => Status::Holds,
+            Verdict::Violating => Status::Violated,
+            Verdict::Inconclusive => Status::Inconclusive,
         }
     }
 

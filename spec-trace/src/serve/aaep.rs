@@ -1,15 +1,14 @@
 //! AAEP over the driver protocol: requests as inputs of the producer, its outputs as JSON.
 
 use countersign_reference::aaep::{
-    Action, Ask, Capabilities, Input, Outcome, Output, Producer, Refusal, Sender, Settings,
-    ToolCall,
+    Action, Ask, Capabilities, Input, Outcome, Output, Producer, Sender, Settings, ToolCall,
 };
 use countersign_reference::ids::IdSource;
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::request::{BadRequest, Field, Fields, listed};
-use super::{Operation, Service};
+use super::request::{BadRequest, Field, Fields, unknown_op};
+use super::{Operation, Service, refusal, stored_and_read_back};
 
 /// What [`Aaep`] carries out.
 const OPS: &[&str] = &[
@@ -43,18 +42,12 @@ impl<Ids: IdSource> Aaep<Ids> {
             ids,
         }
     }
-
-    /// The process dies and comes back: what is not written down is gone.
-    fn die_and_come_back(&mut self) -> serde_json::Result<()> {
-        let stored = serde_json::to_vec(&self.producer)?;
-        self.producer = serde_json::from_slice(&stored)?;
-        Ok(())
-    }
 }
 
 impl<Ids: IdSource> Service for Aaep<Ids> {
     const PROTOCOL: &'static str = "aaep";
     const SUPPORTS: &'static [&'static str] = &["cancel", "restart", "clock"];
+    const VERBATIM: &'static [&'static str] = &[];
     type Input = Input;
 
     fn reset(&mut self, now: Timestamp) {
@@ -99,14 +92,14 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
             "tick" => Input::Tick,
             "restart" => Input::Restart,
             op if UNSUPPORTED_OPS.contains(&op) => return Ok(Operation::Unsupported),
-            op => return Err(unknown_op(op)),
+            op => return Err(unknown_op(op, OPS)),
         };
         Ok(Operation::Do(input))
     }
 
     fn handle(&mut self, now: Timestamp, input: Input) -> serde_json::Result<Vec<Value>> {
         if matches!(input, Input::Restart) {
-            self.die_and_come_back()?;
+            self.producer = stored_and_read_back(&self.producer)?;
         }
         let Outcome { outputs, refused } = self.producer.handle(now, &mut self.ids, input);
         let mut values = outputs
@@ -114,7 +107,7 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
             .map(output)
             .collect::<serde_json::Result<Vec<Value>>>()?;
         // What fell due before the call has happened all the same, and so comes first.
-        values.extend(refused.map(refusal));
+        values.extend(refused.map(|refused| refusal(refused.clause(), &refused)));
         Ok(values)
     }
 }
@@ -171,13 +164,6 @@ fn capabilities(field: Option<Field>) -> Result<Capabilities, BadRequest> {
     })
 }
 
-fn unknown_op(op: &str) -> BadRequest {
-    BadRequest(format!(
-        "`op` is {op:?}: expected `hello`, `reset`, {}",
-        listed(OPS)
-    ))
-}
-
 /// One output, as an object whose one key is its kind.
 fn output(output: &Output) -> serde_json::Result<Value> {
     Ok(match output {
@@ -212,10 +198,6 @@ fn too_late_to_withdraw(call: &ToolCall) -> Value {
         "action": call.action.as_str(),
         "text": "the session ended before this action was reported as done: it should not run if it has not begun",
     })
-}
-
-fn refusal(refusal: Refusal) -> Value {
-    json!({"refused": {"clause": refusal.clause(), "reason": refusal.to_string()}})
 }
 
 #[cfg(test)]

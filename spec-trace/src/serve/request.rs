@@ -6,6 +6,7 @@
 use std::str;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde::de::value::{Error, StrDeserializer};
 use serde_json::{Map, Value};
 
@@ -30,12 +31,13 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Reads a line as one JSON object in which no key appears twice.
+    /// Reads a line as one JSON object in which no key appears twice. The values of the fields in `verbatim` come as
+    /// texts, as they are written: see [`json::parse_keeping`].
     ///
     /// # Errors
     ///
     /// Where it is anything else.
-    pub fn parse(line: &[u8]) -> Result<Self, BadRequest> {
+    pub fn parse(line: &[u8], verbatim: &[&str]) -> Result<Self, BadRequest> {
         let text = str::from_utf8(line).map_err(|error| {
             let column = error.valid_up_to() + 1;
             BadRequest(format!("column {column}: expected UTF-8"))
@@ -45,7 +47,7 @@ impl Fields {
                 "expected a JSON object, found nothing".to_owned(),
             ));
         }
-        match json::parse(text).map_err(|error| not_json(&error))? {
+        match json::parse_keeping(text, verbatim).map_err(|error| not_json(&error))? {
             Value::Object(rest) => Ok(Self {
                 path: String::new(),
                 rest,
@@ -137,6 +139,15 @@ impl Field {
         })
     }
 
+    /// The value as anything else that JSON can be read as; `expected` says what, in words.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be read so.
+    pub fn read<T: DeserializeOwned>(self, expected: &str) -> Result<T, BadRequest> {
+        T::deserialize(&self.value).map_err(|_| self.not(expected))
+    }
+
     /// The value as a truth value.
     ///
     /// # Errors
@@ -204,8 +215,16 @@ impl Field {
     }
 }
 
+/// The complaint that there is no such op, beside the `ops` of the protocol.
+pub fn unknown_op(op: &str, ops: &[&str]) -> BadRequest {
+    BadRequest(format!(
+        "`op` is {op:?}: expected `hello`, `reset`, {}",
+        listed(ops)
+    ))
+}
+
 /// Names in backquotes with commas between them.
-pub fn listed(names: &[&str]) -> String {
+fn listed(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }

@@ -90,7 +90,7 @@ impl<S: Service> Conversation<S> {
 
     /// Carries a request out. `id` is set as soon as it is known, so that an error can carry it, too.
     fn request(&mut self, line: &[u8], id: &mut Option<u64>) -> Result<Body, BadRequest> {
-        let mut fields = Fields::parse(line)?;
+        let mut fields = Fields::parse(line, S::VERBATIM)?;
         *id = Some(fields.required("id")?.whole_number()?);
         let op = fields.required("op")?.text()?;
         match (op.as_str(), self.stage) {

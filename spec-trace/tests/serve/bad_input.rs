@@ -1,4 +1,4 @@
-//! What the server makes of input that no driver should send.
+//! What the server makes of input that no driver should send, with requests of AAEP where it takes some.
 
 use std::io::{self, Write};
 
@@ -6,12 +6,13 @@ use countersign_reference::ids::SequentialIds;
 use countersign_spec_trace::serve::{aaep::Aaep, stdio};
 use serde_json::{Value, json};
 
-use super::driver::{Driver, NOW, timed, transfer};
+use super::aaep::{ready, transfer};
+use super::driver::{NOW, timed};
 
 /// Each line is answered with an id, as JSON, and an error; the line after all of them is served.
 #[track_caller]
 fn answers(cases: &[(&str, &str, &str)]) {
-    let mut driver = Driver::ready();
+    let mut driver = ready();
     // `hello`, `reset` and the two of `ready` were lines 1 to 4.
     for (number, (line, id, error)) in (5..).zip(cases) {
         let response = driver.send(line);
@@ -113,12 +114,8 @@ fn a_request_without_id_op_or_time_says_so() {
 /// Each request is answered with its error, and all of them together have changed nothing.
 #[track_caller]
 fn complains(cases: &[(&str, Value, &str)]) {
-    let mut driver = Driver::ready();
-    for (op, fields, error) in cases {
-        let response = driver.ask(op, timed(NOW, fields.clone()));
-        let line = driver.id;
-        assert_eq!(response["error"], format!("line {line}: {error}"));
-    }
+    let mut driver = ready();
+    driver.complains(cases);
     // No event was put out, and no id was drawn: the first was for the start, the second is for the token.
     let response = driver.ask("confirm", timed(NOW, transfer()));
     let event = &response["outputs"][0]["emit"];
@@ -272,7 +269,7 @@ fn a_timeout_out_of_range_is_refused_and_no_error() {
         (86_400, false),
         (86_401, true),
     ] {
-        let mut driver = Driver::ready();
+        let mut driver = ready();
         let mut ask = transfer();
         ask["timeout_seconds"] = json!(seconds);
         let outputs = driver.at(NOW, "confirm", ask);
@@ -306,7 +303,7 @@ fn a_line_of_more_than_16_mib_is_an_error_and_the_next_line_is_served() {
 fn a_complaint_stays_short_however_long_the_fault_is() {
     let long = "é".repeat(1 << 20);
     let field: &str = &long;
-    let mut driver = Driver::reset();
+    let mut driver = ready();
     for (op, fields, expected) in [
         (field, json!({}), "`restart`"),
         ("tick", json!({ field: 1 }), "`now`"),

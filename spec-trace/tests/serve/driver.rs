@@ -1,4 +1,4 @@
-//! The driver's side of a conversation, and what there is to say.
+//! The driver's side of a conversation, whatever the protocol.
 //!
 //! The one thing to know: [`Driver::ask`] sends one request and waits for its response before the next one is sent, as
 //! a driver does. A response that is not flushed would hang here.
@@ -6,8 +6,7 @@
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::thread::{self, JoinHandle};
 
-use countersign_reference::ids::SequentialIds;
-use countersign_spec_trace::serve::{aaep::Aaep, stdio};
+use countersign_spec_trace::serve::{Service, stdio};
 use serde_json::{Value, json};
 
 /// When everything begins.
@@ -18,57 +17,37 @@ pub struct Driver {
     requests: PipeWriter,
     responses: BufReader<PipeReader>,
     server: JoinHandle<io::Result<()>>,
+    protocol: &'static str,
+    summary: fn(&Value) -> String,
     /// The id of the last request. As long as everything is sent by [`Driver::ask`], also the number of its line.
     pub id: u64,
 }
 
 impl Driver {
-    /// A server that nobody has talked to.
-    pub fn connected() -> Self {
+    /// A server that nobody has talked to. `summary` says one output in a few words: its kind, and what tells it from
+    /// others of its kind.
+    pub fn connected<S: Service + Send + 'static>(
+        service: S,
+        summary: fn(&Value) -> String,
+    ) -> Self {
         let (input, requests) = io::pipe().unwrap();
         let (responses, output) = io::pipe().unwrap();
-        let server = thread::spawn(move || {
-            stdio::serve(
-                BufReader::new(input),
-                output,
-                Aaep::new(SequentialIds::new()),
-            )
-        });
+        let server = thread::spawn(move || stdio::serve(BufReader::new(input), output, service));
         Self {
             requests,
             responses: BufReader::new(responses),
             server,
+            protocol: S::PROTOCOL,
+            summary,
             id: 0,
         }
     }
 
-    /// A server after `hello` and `reset`.
-    pub fn reset() -> Self {
-        let mut driver = Self::connected();
-        driver.ask("hello", json!({"driver": 1, "protocol": "aaep"}));
-        driver.ask("reset", json!({"now": NOW}));
-        driver
-    }
-
-    /// A server with the session `sess_1`, and `sub_1`, which can reply.
-    pub fn ready() -> Self {
-        let mut driver = Self::reset();
-        driver.at(NOW, "start_session", json!({"session_id": "sess_1"}));
-        driver.subscribe("sub_1");
-        driver
-    }
-
-    pub fn subscribe(&mut self, id: &str) {
-        let capabilities = json!({"supports_confirmation_reply": true, "max_events_per_second": 5});
-        let fields = json!({"subscription_id": id, "capabilities": capabilities});
-        assert_eq!(self.at(NOW, "subscribe", fields), [""; 0]);
-    }
-
-    /// Asks to confirm an action, for a minute; its token.
-    pub fn confirm(&mut self, ask: Value) -> String {
-        let response = self.ask("confirm", timed(NOW, ask));
-        let event = response["outputs"].as_array().unwrap().last().unwrap();
-        event["emit"]["reply_token"].as_str().unwrap().to_owned()
+    /// The same server after `hello` and `reset`.
+    pub fn greeted(mut self) -> Self {
+        self.ask("hello", json!({"driver": 1, "protocol": self.protocol}));
+        self.ask("reset", json!({"now": NOW}));
+        self
     }
 
     /// Sends one request and gives what came out, a line for each output.
@@ -76,7 +55,7 @@ impl Driver {
         let response = self.ask(op, timed(now, fields));
         let outputs = response["outputs"].as_array();
         let outputs = outputs.unwrap_or_else(|| panic!("no outputs in {response}"));
-        outputs.iter().map(summary).collect()
+        outputs.iter().map(self.summary).collect()
     }
 
     /// Sends one request with the next id and gives its whole response, which has to carry that id.
@@ -100,6 +79,16 @@ impl Driver {
         serde_json::from_str(&response).unwrap()
     }
 
+    /// Each request is answered with an error that names the line and says this.
+    #[track_caller]
+    pub fn complains(&mut self, cases: &[(&str, Value, &str)]) {
+        for (op, fields, error) in cases {
+            let response = self.ask(op, timed(NOW, fields.clone()));
+            let line = self.id;
+            assert_eq!(response["error"], format!("line {line}: {error}"));
+        }
+    }
+
     /// Ends the input; the server then ends by itself, without a further word.
     pub fn hang_up(mut self) {
         drop(self.requests);
@@ -115,68 +104,3 @@ pub fn timed(now: &str, mut fields: Value) -> Value {
     fields["now"] = json!(now);
     fields
 }
-
-/// A question about a transfer: irreversible, of high risk, rejected by default after a minute.
-pub fn transfer() -> Value {
-    json!({
-        "session_id": "sess_1",
-        "action": {
-            "id": "a1",
-            "tool": "transfer_funds",
-            "description": "Transfer 500 dollars",
-            "consequence": "The money is gone",
-            "risk_level": "high",
-            "irreversible": true,
-        },
-        "timeout_seconds": 60,
-        "default_decision": "reject",
-    })
-}
-
-/// A question about a draft: harmless, and accepted by default.
-pub fn draft() -> Value {
-    let mut ask = transfer();
-    ask["action"]["id"] = json!("a2");
-    ask["action"]["risk_level"] = json!("low");
-    ask["action"]["irreversible"] = json!(false);
-    ask["default_decision"] = json!("accept");
-    ask
-}
-
-/// A reply of `sub_1`, decided at once.
-pub fn reply(token: &str, decision: &str) -> Value {
-    json!({
-        "type": "confirmation.reply",
-        "reply_token": token,
-        "decision": decision,
-        "subscription_id": "sub_1",
-        "timestamp": NOW,
-    })
-}
-
-/// A delivery of `message` by `sub_1`, authenticated.
-pub fn delivery(message: &Value) -> Value {
-    json!({
-        "sender": {"subscription_id": "sub_1", "authenticated": true},
-        "message": message.to_string(),
-    })
-}
-
-/// One output in a few words: its kind, and what tells it from others of its kind.
-pub fn summary(output: &Value) -> String {
-    let (kind, body) = output.as_object().unwrap().iter().next().unwrap();
-    let text = |field: &str| body[field].as_str().unwrap_or("-");
-    match kind.as_str() {
-        "emit" if body["type"] == "aaep:agent.state.changed" => {
-            format!("emit {} > {}", text("from_state"), text("to_state"))
-        }
-        "emit" => format!("emit {}", text("type").trim_start_matches("aaep:agent.")),
-        "perform" | "in_doubt" => format!("{kind} {}", text("action")),
-        "audit" | "refused" => format!("{kind} {}", text("clause")),
-        "respond" => format!("respond {body}"),
-        other => panic!("an output of kind {other}"),
-    }
-}
-
-/// What the sender of any message gets to see, as [`summary`] puts it.
-pub const RESPOND: &str = r#"respond {"status":204,"body":null}"#;

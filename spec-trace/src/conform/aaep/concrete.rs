@@ -73,11 +73,9 @@ impl World {
                 timeout,
                 same_action,
             ))),
-            Action::Deliver { index } => {
-                let message = state.network.get(usize::from(index))?;
-                Some(self.deliver(host, message))
+            Action::Deliver { .. } | Action::Replay => {
+                Some(self.deliver(host, action.message(state)?))
             }
-            Action::Replay => Some(self.deliver(host, state.captured?)),
             Action::ServeTimer => Some(Input::Tick),
             Action::Cancel { slot } => Some(Input::Cancel {
                 reply_token: self.token(host, Token::Of(slot)),
