@@ -113,10 +113,13 @@ impl PendingAction {
             if state.outbox.performs(slot) {
                 continue;
             }
-            let found: &[ToolStatus] = match self.bounds.variety {
-                _ if state.held(slot).runs == 0 => &[ToolStatus::NotRun],
-                Variety::Few => &[ToolStatus::Success],
-                Variety::Many => &[ToolStatus::Success, ToolStatus::Error],
+            let found: &[ToolStatus] = if state.held(slot).runs == 0 {
+                &[ToolStatus::NotRun]
+            } else {
+                match self.bounds.variety {
+                    Variety::Few => &[ToolStatus::Success],
+                    Variety::Many => &[ToolStatus::Success, ToolStatus::Error],
+                }
             };
             let report = |&status| Action::FinishTool { slot, status };
             actions.extend(found.iter().map(report));

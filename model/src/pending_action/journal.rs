@@ -3,6 +3,8 @@
 //! The one thing to know: the journal is the truth. What the ledger knows is what follows from its records, and of those a
 //! crash leaves what the host had made durable.
 
+use std::iter;
+
 use super::words::{Decider, Decision, SessionName, Slot, ToolStatus};
 
 /// What a record says. The proposal itself is kept beside the journal, in its slot.
@@ -121,15 +123,13 @@ impl Journal {
     }
 
     /// The entries in order.
-    pub fn entries(self) -> impl DoubleEndedIterator<Item = Entry> {
-        (0..self.len()).filter_map(move |place| self.get(place))
-    }
-
-    /// The entry at a place, counted from 0.
-    fn get(self, place: usize) -> Option<Entry> {
-        let bits = u16::try_from(self.word >> (WIDTH * place) & 0x1ff).unwrap_or(0);
-        let [time, code] = [bits >> 5, bits & 31].map(|part| u8::try_from(part).unwrap_or(0));
-        Record::from_code(code).map(|record| Entry { record, at: time })
+    pub fn entries(self) -> impl Iterator<Item = Entry> {
+        let mut left = self.word;
+        iter::from_fn(move || {
+            let entry = lowest(left);
+            left >>= WIDTH;
+            entry
+        })
     }
 
     /// Adds one at the end; false if there is no room.
@@ -158,12 +158,8 @@ impl Journal {
 
     /// The time of the last record; 0 if there is none.
     pub fn latest(self) -> u8 {
-        self.entries().next_back().map_or(0, |entry| entry.at)
-    }
-
-    /// Whether this record is among them, whenever it was made.
-    pub fn contains(self, record: Record) -> bool {
-        self.entries().any(|entry| entry.record == record)
+        let before_last = self.len().saturating_sub(1);
+        lowest(self.word >> (WIDTH * before_last)).map_or(0, |entry| entry.at)
     }
 
     /// Everything in two words, for hashing.
@@ -171,6 +167,13 @@ impl Journal {
         [self.word >> 64, self.word & u128::from(u64::MAX)]
             .map(|half| u64::try_from(half).unwrap_or(0))
     }
+}
+
+/// The entry in the lowest bits; nothing if there is none.
+fn lowest(word: u128) -> Option<Entry> {
+    let bits = u16::try_from(word & 0x1ff).unwrap_or(0);
+    let [at, code] = [bits >> 5, bits & 31].map(|part| u8::try_from(part).unwrap_or(0));
+    Record::from_code(code).map(|record| Entry { record, at })
 }
 
 #[cfg(test)]

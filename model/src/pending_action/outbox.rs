@@ -4,6 +4,8 @@
 //! to the same as a crash before both: the host has not told that it is through with their record, so both come again, and
 //! what is carried out twice by the same id is carried out once.
 
+use std::iter;
+
 use super::words::{Arguments, Note, Slot};
 
 /// One thing to carry out.
@@ -49,6 +51,9 @@ impl Item {
     }
 }
 
+/// The bits of an item.
+const WIDTH: usize = 5;
+
 /// The items, the head first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Outbox {
@@ -62,18 +67,17 @@ impl Outbox {
 
     /// The items, the head first.
     pub fn items(self) -> impl Iterator<Item = Item> {
-        (0..Self::CAPACITY).map_while(move |place| self.get(place))
-    }
-
-    /// The item at a place, counted from 0.
-    fn get(self, place: usize) -> Option<Item> {
-        let code = self.word >> (5 * place) & 31;
-        Item::from_code(u64::try_from(code).unwrap_or(0))
+        let mut left = self.word;
+        iter::from_fn(move || {
+            let item = lowest(left);
+            left >>= WIDTH;
+            item
+        })
     }
 
     /// How many items there are.
     pub const fn len(self) -> usize {
-        (u128::BITS as usize - self.word.leading_zeros() as usize).div_ceil(5)
+        (u128::BITS as usize - self.word.leading_zeros() as usize).div_ceil(WIDTH)
     }
 
     /// Whether there is nothing to carry out.
@@ -106,14 +110,14 @@ impl Outbox {
         if place == Self::CAPACITY {
             return false;
         }
-        self.word |= u128::from(item.code()) << (5 * place);
+        self.word |= u128::from(item.code()) << (WIDTH * place);
         true
     }
 
     /// Takes the head off.
     pub fn pop(&mut self) -> Option<Item> {
-        let head = self.get(0);
-        self.word >>= 5;
+        let head = lowest(self.word);
+        self.word >>= WIDTH;
         head
     }
 
@@ -133,6 +137,11 @@ impl Outbox {
         [self.word >> 64, self.word & u128::from(u64::MAX)]
             .map(|half| u64::try_from(half).unwrap_or(0))
     }
+}
+
+/// The item in the lowest bits; nothing if there is none.
+fn lowest(word: u128) -> Option<Item> {
+    Item::from_code(u64::try_from(word & 31).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -81,6 +81,8 @@ struct View<'state> {
     settled: Book,
     /// What no crash takes back.
     firm: Book,
+    /// Of which actions nothing is to come but decisions to be ignored, by [`Slot::index`].
+    done: [bool; 2],
 }
 
 impl<'state> View<'state> {
@@ -94,14 +96,16 @@ impl<'state> View<'state> {
             durable
         };
         let book = |count| Book::of(state.journal.first(count), state.sessions());
+        let settled = book(settled_count);
         Self {
             model,
             state,
             budgets,
             crashes,
             settled_count,
-            settled: book(settled_count),
+            settled,
             firm: if crashes { book(durable) } else { state.book },
+            done: Slot::ALL.map(|slot| is_done(state, &settled, slot)),
         }
     }
 
@@ -112,12 +116,7 @@ impl<'state> View<'state> {
 
     /// Whether nothing is to come of an action but decisions to be ignored.
     fn is_done(&self, slot: Slot) -> bool {
-        let standing = self.state.book.standing(slot);
-        let settled = self.settled.standing(slot);
-        let recorded = settled.status == standing.status
-            && settled.finished.is_some() == standing.finished.is_some();
-        let told = !self.state.outbox.concerns(slot);
-        standing.status.is_final() && !standing.is_unfinished() && recorded && told
+        self.done[slot.index()]
     }
 
     /// Where an action stands, without who decided and when, which only those who read the ledger can tell.
@@ -336,6 +335,17 @@ impl<'state> View<'state> {
             ..plain
         }
     }
+}
+
+/// Whether an action is resolved, its call not to be heard of, all this settled, and nothing about it to be carried out.
+fn is_done(state: &State, settled: &Book, slot: Slot) -> bool {
+    let standing = state.book.standing(slot);
+    let recorded = settled.standing(slot);
+    standing.status.is_final()
+        && !standing.is_unfinished()
+        && recorded.status == standing.status
+        && recorded.finished.is_some() == standing.finished.is_some()
+        && !state.outbox.concerns(slot)
 }
 
 /// A number of records.
