@@ -1,13 +1,13 @@
 //! Each rule left out in turn: what breaks, and how soon.
 //!
-//! The one thing to know: an ablated party is searched literally, breadth first, and only [`LONGEST`] steps deep. That
+//! The one thing to know: an ablated party is searched literally, breadth first, and only [`Text::LONGEST`] steps deep. That
 //! is deeper than any shortest counterexample, and it is why an ablation that breaks nothing says "within so many steps".
 
 use crate::checker::{Kind, Limit, PropertyVerdict, Shortest, describe_run, shortest_runs};
 use crate::rules::{GuardRow, Guards, Rules};
 use crate::specification::{Specification, Text};
 
-/// The longest runs of an ablated party that are looked at, in steps.
+/// The longest runs of an ablated party that are looked at, in steps, where its text does not say otherwise.
 pub const LONGEST: usize = 8;
 
 /// What leaving out one rule does.
@@ -83,7 +83,7 @@ fn keeping<T: Text>(specification: &Specification<T>, rules: Rules<T::Guard>) ->
 /// The shortest runs of a party that keeps these rules.
 fn runs<T: Text>(specification: &Specification<T>, rules: Rules<T::Guard>) -> Shortest<T> {
     let limit = Limit {
-        steps: LONGEST,
+        steps: T::LONGEST,
         ..Limit::default()
     };
     shortest_runs(&keeping(specification, rules), limit)

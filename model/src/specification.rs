@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use stateright::{Model, Property};
 
+use crate::ablation;
 use crate::bounds::{BoundsError, Number, within};
 use crate::checker::StepText;
 use crate::properties::{InvariantRow, WitnessRow};
@@ -44,6 +45,9 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
     const INVARIANTS: &'static [InvariantRow<Self::Invariant, Self::Witness>];
     /// The witnesses; a step's are a mask over their places here.
     const WITNESSES: &'static [WitnessRow<Self::Witness>];
+
+    /// The longest runs of a party with a rule left out that are looked at, in steps.
+    const LONGEST: usize = ablation::LONGEST;
 
     /// The name of these bounds: `small`, `default`, `large`, or another of bounds that are no preset.
     fn name_of(bounds: &Self::Bounds) -> &'static str;

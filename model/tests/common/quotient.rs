@@ -1,4 +1,4 @@
-//! An exhaustive proof, at `small` bounds, that a quotient forgets nothing that matters.
+//! An exhaustive proof, within bounds, that a quotient forgets nothing that matters.
 //!
 //! For every state `s` of the literal graph, `s` and its quotient `q(s)` offer the same steps, and `q(q(s)) = q(s)`. What
 //! can be told of a step is for the protocol to say: who does what, what comes out, which invariants are broken, and the
@@ -7,7 +7,7 @@
 use countersign_model::specification::{Specification, Text};
 use stateright::{Checker, Model, Property};
 
-use super::small;
+use super::within;
 
 /// What can be told of one step of a model.
 type Told<T, L> = fn(&Specification<T>, &<T as Text>::State, <T as Text>::Action) -> Option<L>;
@@ -62,9 +62,15 @@ impl<T: Text, L: Ord> Model for Literal<T, L> {
     }
 }
 
-/// Checks that no state offers other steps than its quotient, or has a quotient that has another.
+/// Checks, at `small` bounds, that no state offers other steps than its quotient, or has a quotient that has another.
 pub fn assert_bisimulation<T: Text, L: Ord + 'static>(told: Told<T, L>) {
-    let model = small().literal();
+    let [bounds, _, _] = T::PRESETS;
+    assert_bisimulation_within(bounds, told);
+}
+
+/// The same within these bounds.
+pub fn assert_bisimulation_within<T: Text, L: Ord + 'static>(bounds: T::Bounds, told: Told<T, L>) {
+    let model = within(bounds).literal();
     let checker = Literal { model, told }
         .checker()
         .threads(2)

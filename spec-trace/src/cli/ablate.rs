@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use countersign_model::aaep::AaepText;
-use countersign_model::ablation::{self, Ablation, LONGEST};
+use countersign_model::ablation::{self, Ablation};
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::rules::Guards;
 use countersign_model::specification::Text;
@@ -50,7 +50,7 @@ fn ablate<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
     let status = Status::of(ablations.iter().all(|ablation| !ablation.breaks.is_empty()));
     Ok(match format {
         Format::Text => Answer {
-            text: text(&args.bounds, &ablations),
+            text: text::<T>(&args.bounds, &ablations),
             status,
         },
         Format::Json => {
@@ -78,7 +78,7 @@ fn ablation_json<G: Guards>(ablation: &Ablation<G>) -> Value {
     })
 }
 
-fn text<G: Guards>(bounds: &str, ablations: &[Ablation<G>]) -> String {
+fn text<T: Text>(bounds: &str, ablations: &[Ablation<T::Guard>]) -> String {
     let mut text = String::new();
     for ablation in ablations {
         text.push_str(&one(ablation));
@@ -95,9 +95,10 @@ fn text<G: Guards>(bounds: &str, ablations: &[Ablation<G>]) -> String {
         .count();
     let _ = writeln!(
         text,
-        "\n{} rules left out at {bounds} bounds, runs of up to {LONGEST} steps: {} break something by themselves, {masked} \
+        "\n{} rules left out at {bounds} bounds, runs of up to {} steps: {} break something by themselves, {masked} \
          only together with another, {idle} nothing",
         ablations.len(),
+        T::LONGEST,
         ablations.len() - masked - idle,
     );
     text

@@ -1,0 +1,162 @@
+//! How far the model goes: numbers of things, and a budget for each kind of disturbance.
+
+use crate::bounds::Number;
+
+pub use crate::bounds::BoundsError;
+
+/// A kind of step that disturbs, each with its own budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Disturbance {
+    /// A decision is duplicated or kept for a replay.
+    Duplicate,
+    /// Somebody sends a decision that something is wrong with.
+    Forge,
+    /// The clock is set back.
+    SetBack,
+    /// The host cancels a pending action.
+    Cancel,
+    /// The process dies and restarts.
+    Crash,
+    /// A snapshot is loaded.
+    Rollback,
+}
+
+impl Disturbance {
+    /// All kinds, in the order of the budgets.
+    pub const ALL: [Self; 6] = [
+        Self::Duplicate,
+        Self::Forge,
+        Self::SetBack,
+        Self::Cancel,
+        Self::Crash,
+        Self::Rollback,
+    ];
+
+    /// The name of its budget in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Duplicate => "duplicate",
+            Self::Forge => "forge",
+            Self::SetBack => "set back",
+            Self::Cancel => "cancel",
+            Self::Crash => "crash",
+            Self::Rollback => "rollback",
+        }
+    }
+}
+
+impl From<Disturbance> for usize {
+    fn from(kind: Disturbance) -> Self {
+        kind as Self
+    }
+}
+
+/// How often each disturbance can still happen, and how many can happen in all.
+pub type Budgets = crate::bounds::Budgets<6>;
+
+/// Which calls are proposed, and which forgeries sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variety {
+    /// First: one that expires, for the owner, at most once; and a read for anyone, which may run again. Second: one in the
+    /// other session that expires. Not everything is sent about either, and every tool that runs succeeds.
+    Few,
+    /// Besides, second: one in the same session that never expires and may run again. Everything is sent about both, also
+    /// what has everything wrong with it, and tools fail.
+    Many,
+}
+
+/// The bounds of one search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The preset's name, or `custom`.
+    pub name: &'static str,
+    /// Pending actions in all: 1 or 2.
+    pub actions: u8,
+    /// The last value of the clock: 0 to 8 ticks.
+    pub ticks: u8,
+    /// Which calls are proposed, and which forgeries sent.
+    pub variety: Variety,
+    /// Honest decisions on the first and on the second action: 1 or 2.
+    pub decisions: [u8; 2],
+    /// Sessions that end: 0 to 2.
+    pub ends: u8,
+    /// Decisions under way at the same time: 1 to 4.
+    pub under_way: u8,
+    /// Records that are not durable yet while the ledger takes another call: 1 to 4.
+    pub backlog: u8,
+    /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3.
+    pub disturbances: [u8; 6],
+    /// Disturbances of all kinds in one run: 0 to 15.
+    pub disturbances_in_all: u8,
+}
+
+impl Bounds {
+    /// Seconds in a debug test, walked with and without the quotient: 50,793 states, 1,434,073 literally.
+    pub const SMALL: Self = Self {
+        name: "small",
+        actions: 2,
+        ticks: 1,
+        variety: Variety::Few,
+        decisions: [2, 1],
+        ends: 1,
+        under_way: 2,
+        backlog: 1,
+        disturbances: [1; 6],
+        disturbances_in_all: 1,
+    };
+
+    /// The main job: 613,108 states and 3,292,454 steps, each of which is also taken by the executor.
+    ///
+    /// What keeps it there: a host that makes one record durable before the next call, and two disturbances in one run.
+    pub const DEFAULT: Self = Self {
+        name: "default",
+        actions: 2,
+        ticks: 2,
+        variety: Variety::Many,
+        decisions: [2, 1],
+        ends: 1,
+        under_way: 2,
+        backlog: 1,
+        disturbances: [1; 6],
+        disturbances_in_all: 2,
+    };
+
+    /// For the night.
+    pub const LARGE: Self = Self {
+        name: "large",
+        actions: 2,
+        ticks: 3,
+        variety: Variety::Many,
+        decisions: [2; 2],
+        ends: 2,
+        under_way: 3,
+        backlog: 2,
+        disturbances: [2, 1, 1, 1, 2, 1],
+        disturbances_in_all: 3,
+    };
+
+    /// Every number, with its range.
+    pub(super) fn numbers(&self) -> Vec<Number> {
+        let numbers = [
+            ("actions", self.actions, 1, 2),
+            ("ticks", self.ticks, 0, 8),
+            ("decisions on the first", self.decisions[0], 1, 2),
+            ("decisions on the second", self.decisions[1], 1, 2),
+            ("ends", self.ends, 0, 2),
+            ("under_way", self.under_way, 1, 4),
+            ("backlog", self.backlog, 1, 4),
+            ("disturbances_in_all", self.disturbances_in_all, 0, 15),
+        ];
+        let budgets =
+            Disturbance::ALL.map(|kind| (kind.name(), self.disturbances[kind as usize], 0, 3));
+        numbers.into_iter().chain(budgets).collect()
+    }
+
+    /// The budgets at the start of a run.
+    pub const fn budgets(&self) -> Budgets {
+        Budgets {
+            each: self.disturbances,
+            total: self.disturbances_in_all,
+        }
+    }
+}

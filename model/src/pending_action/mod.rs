@@ -1,0 +1,105 @@
+//! The pending actions of the Agents API.
+//!
+//! Where to read: [`words`], [`message`], [`journal`] and [`state`] name the things, [`book`] what follows from records and
+//! [`outbox`] what is to be carried out; [`action`] and [`enabled`] what can happen, [`rules`] what is forbidden, [`validate`]
+//! the checks of a decision, [`step`] and [`record`] what follows, [`judge`] and [`properties`] what is held to be true,
+//! [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
+//! forgets, [`oracle`] which clause an output keeps or breaks; this file ties them together.
+//!
+//! What the host promises: it carries out what it is given in order and one thing at a time, it drops at once what is
+//! withdrawn, it keeps no snapshot before the records in it are durable, and it reports a result once no run of the call
+//! waits.
+//!
+//! What is not in the model: the canonical form of arguments (PA-3), the ids and nonces themselves (PA-1), and how far the
+//! contract suits other products (PA-12), which are functions and not steps.
+
+pub mod action;
+pub mod book;
+pub mod bounds;
+pub mod describe;
+mod enabled;
+pub mod journal;
+mod judge;
+pub mod message;
+mod oracle;
+pub mod outbox;
+pub mod output;
+pub mod properties;
+mod quotient;
+pub mod readings;
+mod record;
+pub mod rules;
+pub mod state;
+pub mod step;
+mod validate;
+mod witness;
+pub mod words;
+
+use crate::bounds::Number;
+use crate::checker::StepText;
+use crate::specification::{Specification, Text};
+
+use action::Action;
+use bounds::Bounds;
+use properties::{INVARIANTS, Invariant, InvariantRow, WITNESSES, Witness, WitnessRow};
+use readings::{PLACES, Place, Reading};
+use rules::Guard;
+use state::State;
+
+/// The model: a ledger of pending actions in a hostile world.
+pub type PendingAction = Specification<PendingActionText>;
+
+/// What the contract of pending actions comes to.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingActionText;
+
+impl Text for PendingActionText {
+    type State = State;
+    type Action = Action;
+    type Bounds = Bounds;
+    type Guard = Guard;
+    type Reading = Reading;
+    type Invariant = Invariant;
+    type Witness = Witness;
+
+    const NAME: &'static str = "pending-action";
+    const PRESETS: [Bounds; 3] = [Bounds::SMALL, Bounds::DEFAULT, Bounds::LARGE];
+    const PLACES: &'static [Place] = &PLACES;
+    const INVARIANTS: &'static [InvariantRow] = &INVARIANTS;
+    const WITNESSES: &'static [WitnessRow] = &WITNESSES;
+    /// What runs twice was recorded, told and run before the crash: that alone takes ten steps.
+    const LONGEST: usize = 13;
+
+    fn name_of(bounds: &Bounds) -> &'static str {
+        bounds.name
+    }
+
+    fn numbers(bounds: &Bounds) -> Vec<Number> {
+        bounds.numbers()
+    }
+
+    fn start(bounds: &Bounds) -> State {
+        State::start(bounds.budgets())
+    }
+
+    fn enabled(model: &PendingAction, state: &State, actions: &mut Vec<Action>) {
+        model.enabled(state, actions);
+    }
+
+    fn take(model: &PendingAction, state: &State, action: Action) -> Option<(State, u64)> {
+        let step = model.step(state, action)?;
+        Some((step.next, step.witnessed))
+    }
+
+    fn quotient_of(model: &PendingAction, state: &State) -> State {
+        model.quotient_of(state)
+    }
+
+    fn broken(state: &State) -> u64 {
+        state.broken
+    }
+
+    fn describe(model: &PendingAction, before: &State, action: Action, after: &State) -> StepText {
+        describe::describe(model, before, action, after)
+    }
+}

@@ -1,0 +1,111 @@
+//! The places where the text can be taken in more than one way, each as a named choice.
+
+use crate::readings::{self, Choice};
+
+/// Whether a call that only reads pends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadEffect {
+    /// Every proposed call pends.
+    Pends,
+    /// It is told of and released at once.
+    Runs,
+}
+
+/// When an action has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpiryBoundary {
+    /// At its `expires_at`.
+    At,
+    /// Only after it.
+    After,
+}
+
+/// Who may decide where `deciders` is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecidersAbsent {
+    /// Anyone whom the host has identified.
+    Anyone,
+    /// Nobody.
+    Nobody,
+}
+
+/// One choice for every place that can be taken in more than one way. The default is the specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// `read-effect`
+    pub read_effect: ReadEffect,
+    /// `expiry-boundary`
+    pub expiry_boundary: ExpiryBoundary,
+    /// `deciders-absent`
+    pub deciders_absent: DecidersAbsent,
+}
+
+impl Reading {
+    /// The reading that binds model and executor alike.
+    pub const SPECIFICATION: Self = Self {
+        read_effect: ReadEffect::Pends,
+        expiry_boundary: ExpiryBoundary::At,
+        deciders_absent: DecidersAbsent::Anyone,
+    };
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self::SPECIFICATION
+    }
+}
+
+/// A place that can be taken in more than one way.
+pub type Place = readings::Place<Reading>;
+
+/// Every place, with its choices.
+pub static PLACES: [Place; 3] = [
+    Place {
+        name: "read-effect",
+        clauses: &["PA-13", "PA-14"],
+        question: "A call is proposed that only reads: does it pend?",
+        choices: &[
+            Choice {
+                value: "pends",
+                set: |reading| reading.read_effect = ReadEffect::Pends,
+            },
+            Choice {
+                value: "runs",
+                set: |reading| reading.read_effect = ReadEffect::Runs,
+            },
+        ],
+        why: "Which calls are proposed is the policy of the loop; whoever proposes one wants it asked about.",
+    },
+    Place {
+        name: "expiry-boundary",
+        clauses: &["PA-7"],
+        question: "Has an action expired at the very instant of its expires_at?",
+        choices: &[
+            Choice {
+                value: "at",
+                set: |reading| reading.expiry_boundary = ExpiryBoundary::At,
+            },
+            Choice {
+                value: "after",
+                set: |reading| reading.expiry_boundary = ExpiryBoundary::After,
+            },
+        ],
+        why: "It expires at that time, not after it.",
+    },
+    Place {
+        name: "deciders-absent",
+        clauses: &["PA-2"],
+        question: "Who may decide where the proposal names no deciders?",
+        choices: &[
+            Choice {
+                value: "anyone",
+                set: |reading| reading.deciders_absent = DecidersAbsent::Anyone,
+            },
+            Choice {
+                value: "nobody",
+                set: |reading| reading.deciders_absent = DecidersAbsent::Nobody,
+            },
+        ],
+        why: "The text asks for no list; an action that nobody may decide could as well not be proposed.",
+    },
+];

@@ -1,0 +1,293 @@
+//! One state of the model: the ledger, what is durable of it, and the world around it.
+//!
+//! The one thing to know: `book` is what the ledger holds in its memory, `journal` what it has recorded. How much of that is
+//! durable follows from the outbox, in which every record waits that is not.
+
+use std::hash::{Hash, Hasher};
+
+use super::book::{Book, Standing, Status};
+use super::bounds::Budgets;
+use super::journal::Journal;
+use super::message::Network;
+use super::outbox::Outbox;
+use super::words::{Effect, Note, Proposal, SessionName, Slot};
+
+/// The `expires_at` of an action that never expires.
+pub const NEVER: u8 = 15;
+
+/// A proposed call, and what the world knows of it. Times are in ticks since the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Whether its slot is filled. What was proposed and lost in a crash fills it for ever.
+    pub proposed: bool,
+    /// The session that it belongs to.
+    pub session: SessionName,
+    /// `expires_at`; [`NEVER`] if absent.
+    pub expires: u8,
+    /// Whether `deciders` is absent.
+    pub by_anyone: bool,
+    /// `idempotent`
+    pub idempotent: bool,
+    /// What the tool does to the world.
+    pub effect: Effect,
+    /// How often the tool has run, up to 3.
+    pub runs: u8,
+    /// Which messages the transcript holds, by [`Note::bit`].
+    pub told: u8,
+    /// How many honest decisions were sent.
+    pub sent: u8,
+}
+
+impl Held {
+    /// A slot that is not filled.
+    pub const UNPROPOSED: Self = Self {
+        proposed: false,
+        session: SessionName::A,
+        expires: NEVER,
+        by_anyone: false,
+        idempotent: false,
+        effect: Effect::Destructive,
+        runs: 0,
+        told: 0,
+        sent: 0,
+    };
+
+    /// What is proposed at this time by the caller's clock.
+    pub(super) fn of(proposal: Proposal, clock: u8) -> Self {
+        Self {
+            proposed: true,
+            session: proposal.session,
+            expires: proposal.lifetime.map_or(NEVER, |ticks| clock + ticks),
+            by_anyone: proposal.by_anyone,
+            idempotent: proposal.idempotent,
+            effect: proposal.effect,
+            ..Self::UNPROPOSED
+        }
+    }
+
+    /// Whether the transcript holds the message.
+    pub const fn is_told(&self, note: Note) -> bool {
+        self.told & note.bit() != 0
+    }
+
+    /// Whether the deciders were told of it, and not yet of how it was resolved.
+    pub const fn is_asked(&self) -> bool {
+        self.is_told(Note::Request) && self.told & (Note::FINAL | Note::Call.bit()) == 0
+    }
+
+    /// PA-7: whether it has expired at this time.
+    pub const fn is_past(&self, now: u8) -> bool {
+        self.expires != NEVER && now >= self.expires
+    }
+
+    /// Everything in 19 bits.
+    fn word(&self) -> u64 {
+        let fields = [
+            (u64::from(self.proposed), 1),
+            (self.session as u64, 1),
+            (u64::from(self.expires), 4),
+            (u64::from(self.by_anyone), 1),
+            (u64::from(self.idempotent), 1),
+            (self.effect as u64, 1),
+            (u64::from(self.runs), 2),
+            (u64::from(self.told), 6),
+            (u64::from(self.sent), 2),
+        ];
+        fields
+            .iter()
+            .fold(0, |word, &(value, bits)| word << bits | value)
+    }
+}
+
+/// One state of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The caller's clock, in ticks since the start.
+    pub clock: u8,
+    /// The greatest time that the ledger has seen.
+    pub latest: u8,
+    /// What the ledger holds in its memory.
+    pub book: Book,
+    /// The proposed calls, by [`Slot::index`].
+    pub actions: [Held; 2],
+    /// What the ledger has recorded, durable or not.
+    pub journal: Journal,
+    /// The watermark: of so many records the host knows that it has carried out all that is behind them.
+    pub carried: u8,
+    /// What the host has not carried out yet.
+    pub outbox: Outbox,
+    /// The decisions under way.
+    pub network: Network,
+    /// The decisions that were validated and have no effect yet. Only where a rule is left out are there any.
+    pub validated: Network,
+    /// How many records the snapshot holds, once there is one.
+    pub snapshot: Option<u8>,
+    /// How often each disturbance can still happen.
+    pub budgets: Budgets,
+    /// The invariants that were broken on the way here, one bit each; none ever is mended.
+    pub broken: u64,
+}
+
+impl State {
+    /// Nothing proposed, nothing recorded, nothing under way.
+    pub fn start(budgets: Budgets) -> Self {
+        Self {
+            clock: 0,
+            latest: 0,
+            book: Book::EMPTY,
+            actions: [Held::UNPROPOSED; 2],
+            journal: Journal::default(),
+            carried: 0,
+            outbox: Outbox::default(),
+            network: Network::default(),
+            validated: Network::default(),
+            snapshot: None,
+            budgets,
+            broken: 0,
+        }
+    }
+
+    /// The proposed call in a slot.
+    pub const fn held(&self, slot: Slot) -> &Held {
+        &self.actions[slot.index()]
+    }
+
+    /// Where the action in a slot stands with the ledger.
+    pub const fn status(&self, slot: Slot) -> Status {
+        self.book.standing(slot).status
+    }
+
+    /// The slot that the next proposal fills.
+    pub fn free_slot(&self) -> Option<Slot> {
+        Slot::ALL
+            .into_iter()
+            .find(|&slot| !self.held(slot).proposed)
+    }
+
+    /// The slots of the actions that the ledger knows and for which the condition holds, in order of creation.
+    pub fn slots_where(&self, holds: impl Fn(&Held, Standing) -> bool) -> [Option<Slot>; 2] {
+        Slot::ALL.map(|slot| {
+            let standing = self.book.standing(slot);
+            let known = standing.status != Status::Unknown;
+            (known && holds(self.held(slot), standing)).then_some(slot)
+        })
+    }
+
+    /// The sessions of the slots.
+    pub fn sessions(&self) -> [SessionName; 2] {
+        self.actions.map(|held| held.session)
+    }
+
+    /// How many records are durable.
+    pub fn durable(&self) -> usize {
+        self.journal.len().saturating_sub(self.outbox.records())
+    }
+
+    /// The ledger, apart from the world around it.
+    pub fn ledger(&self) -> Ledger {
+        Ledger {
+            latest: self.latest,
+            ended: self.book.ended,
+            actions: Slot::ALL.map(|slot| {
+                let held = self.held(slot);
+                let standing = self.book.standing(slot);
+                (standing.status != Status::Unknown).then_some(LedgerAction {
+                    session: held.session,
+                    expires: held.expires,
+                    by_anyone: held.by_anyone,
+                    idempotent: held.idempotent,
+                    effect: held.effect,
+                    standing,
+                })
+            }),
+        }
+    }
+
+    /// This state with another ledger in it: the journal, what is to be carried out and the world stay as they are.
+    ///
+    /// An executor agrees with a model state `s` when the quotient of `s.with_ledger(executor's)` is the quotient of `s`.
+    #[must_use]
+    pub fn with_ledger(&self, ledger: &Ledger) -> Self {
+        let mut state = *self;
+        state.latest = ledger.latest;
+        state.book.ended = ledger.ended;
+        for slot in Slot::ALL {
+            let found = ledger.actions[slot.index()];
+            state.book.standings[slot.index()] =
+                found.map_or(Standing::UNKNOWN, |found| found.standing);
+            if let Some(found) = found {
+                let held = &mut state.actions[slot.index()];
+                held.session = found.session;
+                held.expires = found.expires;
+                held.by_anyone = found.by_anyone;
+                held.idempotent = found.idempotent;
+                held.effect = found.effect;
+            }
+        }
+        state
+    }
+
+    /// Everything in nine words, for hashing: equal words mean equal states.
+    pub fn words(&self) -> [u64; 9] {
+        let fields = [
+            (u64::from(self.clock), 4),
+            (u64::from(self.latest), 4),
+            (u64::from(self.carried), 4),
+            (self.snapshot.map_or(0, |count| 1 + u64::from(count)), 4),
+            (u64::from(self.budgets.word()), 18),
+        ];
+        let rest = fields
+            .iter()
+            .fold(0, |word, &(value, bits)| word << bits | value);
+        let [first, second] = self.actions.map(|held| held.word());
+        let [journal, more_journal] = self.journal.words();
+        let [outbox, more_outbox] = self.outbox.words();
+        [
+            self.book.word() << 38 | first << 19 | second,
+            journal,
+            more_journal,
+            outbox,
+            more_outbox,
+            self.network.word(),
+            self.validated.word(),
+            rest,
+            self.broken,
+        ]
+    }
+}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        for word in self.words() {
+            hasher.write_u64(word);
+        }
+    }
+}
+
+/// The ledger's part of a state: what an abstraction function makes of an executor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ledger {
+    /// The greatest time that it has seen.
+    pub latest: u8,
+    /// Which sessions have ended, by [`SessionName::index`].
+    pub ended: [bool; 2],
+    /// The actions that it knows, by [`Slot::index`].
+    pub actions: [Option<LedgerAction>; 2],
+}
+
+/// An action as the ledger knows it. Times are in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedgerAction {
+    /// Its session.
+    pub session: SessionName,
+    /// `expires_at`; [`NEVER`] if absent.
+    pub expires: u8,
+    /// Whether `deciders` is absent.
+    pub by_anyone: bool,
+    /// `idempotent`
+    pub idempotent: bool,
+    /// What the tool does to the world.
+    pub effect: Effect,
+    /// Where it stands.
+    pub standing: Standing,
+}

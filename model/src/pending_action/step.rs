@@ -1,0 +1,535 @@
+//! One step: the state that follows and what must come out.
+//!
+//! The one thing to know: every call first lets expire what is due (PA-7), and only then does what it was made for. What
+//! happens is recorded first, then told, then done.
+
+use super::PendingAction;
+use super::action::{Action, Manner};
+use super::book::Status;
+use super::bounds::Disturbance;
+use super::journal::Record;
+use super::judge;
+use super::message::{Approved, Message, Network};
+use super::outbox::Item;
+use super::output::{Output, Outputs};
+use super::readings::ReadEffect;
+use super::rules::{Check, Guard, Refusal};
+use super::state::{Held, State};
+use super::words::{
+    Arguments, Decider, Decision, Effect, Flaw, Nonce, Proposal, SessionName, Slot, ToolStatus,
+};
+
+/// What an action leads to. What is not required is forbidden: the contract leaves no output to choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The state that follows, not yet quotiented.
+    pub next: State,
+    /// What must come out, in this order.
+    pub required: Outputs,
+    /// For a decision that was ignored: the first check that it failed.
+    pub ignored: Option<Check>,
+    /// The witnesses that this step is one of, one bit each, by their place in [`super::properties::WITNESSES`].
+    pub witnessed: u64,
+}
+
+/// A step in the making.
+pub(super) struct Turn<'step> {
+    /// The model that makes it.
+    pub(super) model: &'step PendingAction,
+    /// The state before.
+    pub(super) before: &'step State,
+    /// The state so far.
+    pub(super) state: State,
+    /// The time that the ledger goes by.
+    pub(super) now: u8,
+    /// The outputs so far.
+    pub(super) required: Outputs,
+    /// The check at which a decision was ignored.
+    pub(super) ignored: Option<Check>,
+    /// The decision that was delivered or takes effect.
+    pub(super) message: Option<Message>,
+    /// What was carried out.
+    pub(super) carried_out: Option<Item>,
+    /// The outbox or the journal of a ledger with a rule left out is full: the run is not followed further.
+    pub(super) overflowed: bool,
+}
+
+impl PendingAction {
+    /// What the action leads to; nothing if it is not enabled in this state.
+    pub fn step(&self, before: &State, action: Action) -> Option<Step> {
+        let mut turn = Turn {
+            model: self,
+            before,
+            state: *before,
+            now: before.clock,
+            required: Outputs::none(),
+            ignored: None,
+            message: None,
+            carried_out: None,
+            overflowed: false,
+        };
+        turn.take(action)?;
+        if turn.overflowed {
+            return None;
+        }
+        let witnessed = judge::judge(&mut turn, action);
+        Some(Step {
+            next: turn.state,
+            required: turn.required,
+            ignored: turn.ignored,
+            witnessed,
+        })
+    }
+}
+
+impl Turn<'_> {
+    /// Takes the step, or finds that it is not enabled.
+    fn take(&mut self, action: Action) -> Option<()> {
+        match action {
+            Action::Propose(proposal) => self.told().propose(proposal),
+            Action::ProposeFlawed(flaw) => self.told().propose_flawed(flaw),
+            Action::Send {
+                slot,
+                decision,
+                manner,
+            } => self.send(slot, decision, manner),
+            Action::Guess => self.guess(),
+            Action::Duplicate { index } => self.duplicate(usize::from(index)),
+            Action::Deliver { index } => self.told().deliver(usize::from(index)),
+            Action::Apply { index } => self.told().take_effect(usize::from(index)),
+            Action::Say => {
+                self.told().say();
+                Some(())
+            }
+            Action::FinishTool { slot, status } => {
+                self.told().finish_tool(slot, status);
+                Some(())
+            }
+            Action::Cancel { slot } => self.told().cancel(slot),
+            Action::EndSession(session) => {
+                self.told().end_session(session);
+                Some(())
+            }
+            Action::CarryOut => self.carry_out(),
+            Action::Tick => self.tick(),
+            Action::SetBack => self.set_back(),
+            Action::ServeTimer => {
+                self.told().settle();
+                Some(())
+            }
+            Action::Restart => self.restart(),
+            Action::Snapshot => self.snapshot(),
+            Action::Rollback => self.rollback(),
+        }
+    }
+
+    /// The same turn, once the ledger was told the time and has let expire what is due. What it has seen of time before is
+    /// not taken back (PA-7).
+    fn told(&mut self) -> &mut Self {
+        self.see(self.before.latest);
+        if self.model.rules.has(Guard::WaitsForTimer) {
+            self.settle();
+        }
+        self
+    }
+
+    /// The ledger is told the time; `latest` is the greatest that it remembers.
+    pub(super) fn see(&mut self, latest: u8) {
+        self.state.latest = self.before.clock.max(latest);
+        if self.model.rules.has(Guard::TurnsClockBack) {
+            self.now = self.state.latest;
+        }
+    }
+
+    /// PA-7: what is due expires, in the order of its time and of its creation.
+    pub(super) fn settle(&mut self) {
+        let [first, second] = self
+            .state
+            .slots_where(|held, standing| standing.status == Status::Pending && self.is_due(held));
+        let expires = |slot: Slot| self.state.held(slot).expires;
+        let in_order = match (first, second) {
+            (Some(one), Some(two)) if expires(two) < expires(one) => [second, first],
+            (None | Some(_), _) => [first, second],
+        };
+        for slot in in_order.into_iter().flatten() {
+            // PA-10: an expiry is no denial.
+            if self.model.rules.has(Guard::ExpiresAsDenied) {
+                self.commit(Record::Expired(slot), None);
+            } else {
+                let decision = Decision::Deny;
+                self.commit(
+                    Record::Decided {
+                        slot,
+                        decision,
+                        by: None,
+                    },
+                    None,
+                );
+            }
+        }
+    }
+
+    // What the loop does.
+
+    /// `propose`. The order of the refusals is: session, expiry.
+    fn propose(&mut self, proposal: Proposal) -> Option<()> {
+        let slot = self.free_slot()?;
+        let held = Held::of(proposal, self.before.clock);
+        let rules = self.model.rules;
+        // PA-5: the session is over, and with it whatever could be proposed in it.
+        if self.state.book.has_ended(held.session) && rules.has(Guard::ProposesAfterEnd) {
+            self.required.push(Output::Refused(Refusal::SessionOver));
+            return Some(());
+        }
+        // PA-7: what has expired does not run, so it is not asked about either.
+        if self.is_past(&held) && rules.has(Guard::ProposesExpired) {
+            self.required.push(Output::Refused(Refusal::NotInFuture));
+            return Some(());
+        }
+        self.state.actions[slot.index()] = held;
+        self.commit(Record::Proposed(slot), None);
+        let released = held.effect == Effect::Read
+            && self.model.reading.read_effect == ReadEffect::Runs
+            || !rules.has(Guard::RunsUnasked);
+        if released {
+            self.release(slot, None, Arguments::Original);
+        }
+        Some(())
+    }
+
+    /// `propose` of what is not well-formed.
+    fn propose_flawed(&mut self, flaw: Flaw) -> Option<()> {
+        let slot = self.free_slot()?;
+        if self.model.rules.has(Guard::ProposesMalformed) {
+            let refusal = Refusal::Malformed(flaw);
+            self.required.push(Output::Refused(refusal));
+        } else {
+            self.state.actions[slot.index()] = Held::of(Proposal::PLAIN, self.before.clock);
+            self.commit(Record::Proposed(slot), None);
+        }
+        Some(())
+    }
+
+    /// The slot for the next proposal, if the bounds have one more.
+    fn free_slot(&self) -> Option<Slot> {
+        self.before
+            .free_slot()
+            .filter(|slot| slot.index() < usize::from(self.model.bounds.actions))
+    }
+
+    // What the deciders, their network and its attackers do.
+
+    /// A client decides on what it was told of.
+    fn send(&mut self, slot: Slot, decision: Decision, manner: Manner) -> Option<()> {
+        if !self.before.held(slot).is_asked() {
+            return None;
+        }
+        if manner.is_forged() {
+            self.spend(Disturbance::Forge)?;
+        } else {
+            let sent = &mut self.state.actions[slot.index()].sent;
+            *sent += 1;
+            if *sent > self.model.bounds.decisions[slot.index()] {
+                return None;
+            }
+        }
+        self.put_on_its_way(sent(slot, decision, manner))
+    }
+
+    /// Somebody makes an id up.
+    fn guess(&mut self) -> Option<()> {
+        self.spend(Disturbance::Forge)?;
+        self.put_on_its_way(Message {
+            id: None,
+            ..sent(Slot::First, Decision::Allow, Manner::Plain)
+        })
+    }
+
+    /// There are two of a message where there was one.
+    fn duplicate(&mut self, index: usize) -> Option<()> {
+        let message = self.before.network.get(index)?;
+        self.spend(Disturbance::Duplicate)?;
+        self.put_on_its_way(message)
+    }
+
+    /// Puts a message on its way, if there is room.
+    fn put_on_its_way(&mut self, message: Message) -> Option<()> {
+        if self.state.network.len() >= usize::from(self.model.bounds.under_way) {
+            return None;
+        }
+        self.state.network.add(message);
+        Some(())
+    }
+
+    // What the ledger does with a decision.
+
+    /// `decide`.
+    fn deliver(&mut self, index: usize) -> Option<()> {
+        let message = self.state.network.take(index)?;
+        self.message = Some(message);
+        match self.validate(message) {
+            Ok(slot) if self.model.rules.has(Guard::DecidesApart) => self.honour(slot, message),
+            Ok(_) if self.state.validated.len() < Network::CAPACITY => {
+                self.state.validated.add(message);
+            }
+            Ok(_) => self.overflowed = true,
+            Err(check) => self.ignore(message, check),
+        }
+        Some(())
+    }
+
+    /// A validated decision takes effect, whatever has happened since. Only where a rule is left out is that a step.
+    fn take_effect(&mut self, index: usize) -> Option<()> {
+        let message = self.state.validated.take(index)?;
+        self.message = Some(message);
+        self.honour(message.id?, message);
+        Some(())
+    }
+
+    /// The decision resolves the action.
+    fn honour(&mut self, slot: Slot, message: Message) {
+        let by = Some(message.by);
+        match message.decision {
+            Decision::Allow => {
+                let rules = self.model.rules;
+                // PA-3: what runs are the proposed arguments, whatever the client says that it approved.
+                let arguments = match message.approved {
+                    Approved::Alike if !rules.has(Guard::RunsRewritten) => Arguments::Alike,
+                    Approved::Edited if !rules.has(Guard::RunsEdited) => Arguments::Edited,
+                    Approved::Unsaid | Approved::Alike | Approved::Edited => Arguments::Original,
+                };
+                self.release(slot, by, arguments);
+            }
+            Decision::Deny => {
+                let decision = Decision::Deny;
+                self.commit(Record::Decided { slot, decision, by }, None);
+            }
+        }
+    }
+
+    /// The call is allowed and comes out to be run.
+    fn release(&mut self, slot: Slot, by: Option<Decider>, arguments: Arguments) {
+        let decision = Decision::Allow;
+        self.commit(
+            Record::Decided { slot, decision, by },
+            Some((slot, arguments)),
+        );
+    }
+
+    /// PA-8, PA-2: nothing changes, and only the operator learns of it.
+    fn ignore(&mut self, message: Message, check: Check) {
+        self.ignored = Some(check);
+        let rules = self.model.rules;
+        if rules.has(Guard::IgnoresUnaudited) {
+            self.required
+                .push(Output::Audit(if rules.has(Guard::MisnamesIgnored) {
+                    check
+                } else {
+                    Check::Unresolved
+                }));
+        }
+        if let Some(slot) = message.id
+            && self.state.status(slot) == Status::Pending
+            && !rules.has(Guard::SpendsOnIgnored)
+        {
+            let (decision, by) = (Decision::Deny, Some(message.by));
+            self.commit(Record::Decided { slot, decision, by }, None);
+        }
+    }
+
+    /// `say`. PA-11: the text goes to the model, untouched, and resolves nothing.
+    fn say(&mut self) {
+        self.required.push(Output::AppendText);
+        let [first, second] = self
+            .state
+            .slots_where(|_, standing| standing.status == Status::Pending);
+        if let Some(slot) = second.or(first)
+            && !self.model.rules.has(Guard::TakesTextForDecision)
+        {
+            self.release(slot, Some(Decider::Owner), Arguments::Original);
+        }
+    }
+
+    // What the host does.
+
+    /// `finish_tool`.
+    fn finish_tool(&mut self, slot: Slot, status: ToolStatus) {
+        let rules = self.model.rules;
+        let refusal = match self.state.status(slot) {
+            Status::Unknown => Some(Refusal::Unknown),
+            // PA-3, PA-5, PA-7: only what was released can have run.
+            Status::Pending => Some(Refusal::Undecided),
+            Status::Rejected | Status::Cancelled | Status::SessionOver => {
+                Some(Refusal::NotReleased)
+            }
+            Status::Expired => Some(Refusal::Expired),
+            Status::Accepted => None,
+        };
+        let again = self.state.book.standing(slot).finished.is_some();
+        if let Some(refusal) = refusal
+            && (refusal == Refusal::Unknown || rules.has(Guard::FinishesUnreleased))
+        {
+            self.required.push(Output::Refused(refusal));
+        // PA-8: one result.
+        } else if again && rules.has(Guard::FinishesTwice) {
+            self.required.push(Output::Refused(Refusal::Resolved));
+        } else {
+            self.commit(Record::Finished(slot, status), None);
+        }
+    }
+
+    /// `cancel`.
+    fn cancel(&mut self, slot: Slot) -> Option<()> {
+        let refusal = match self.state.status(slot) {
+            Status::Unknown => Some(Refusal::Unknown),
+            Status::Pending => None,
+            Status::Expired => Some(Refusal::Expired),
+            Status::Accepted | Status::Rejected | Status::Cancelled | Status::SessionOver => {
+                Some(Refusal::Resolved)
+            }
+        };
+        match refusal {
+            Some(refusal)
+                if refusal == Refusal::Unknown || self.model.rules.has(Guard::CancelsResolved) =>
+            {
+                self.required.push(Output::Refused(refusal));
+            }
+            Some(_) => self.commit(Record::Cancelled(slot), None),
+            None => {
+                self.spend(Disturbance::Cancel)?;
+                self.commit(Record::Cancelled(slot), None);
+            }
+        }
+        Some(())
+    }
+
+    /// `end_session`: what is pending in it is cancelled, and what has not begun is withdrawn. Ending it again does nothing.
+    fn end_session(&mut self, session: SessionName) {
+        if self.state.book.has_ended(session) {
+            return;
+        }
+        self.commit(Record::SessionEnded(session), None);
+        let released = self
+            .state
+            .slots_where(|held, standing| held.session == session && standing.is_unfinished());
+        for slot in released.into_iter().flatten() {
+            // PA-5: what has not begun must not begin.
+            if self.model.rules.has(Guard::BeginsAfterEnd) {
+                self.required.push(Output::Withdraw(slot));
+                self.state.outbox.drop_performs(slot);
+            }
+        }
+    }
+
+    /// The host carries out the head of the outbox. Once there is nothing left it knows that it is through with every
+    /// record; until then its watermark stays behind.
+    fn carry_out(&mut self) -> Option<()> {
+        let item = self.state.outbox.pop()?;
+        self.carried_out = Some(item);
+        match item {
+            Item::Record => {}
+            Item::Tell(note, slot) => self.state.actions[slot.index()].told |= note.bit(),
+            Item::Perform(slot, _) => {
+                let runs = &mut self.state.actions[slot.index()].runs;
+                *runs = (*runs + 1).min(3);
+            }
+        }
+        self.mark_carried();
+        Some(())
+    }
+
+    /// The watermark of a host with nothing to carry out.
+    pub(super) fn mark_carried(&mut self) {
+        if self.state.outbox.is_empty() {
+            self.state.carried = u8::try_from(self.state.journal.len()).unwrap_or(u8::MAX);
+        }
+    }
+
+    /// The host keeps the ledger at a moment at which all its records are durable.
+    fn snapshot(&mut self) -> Option<()> {
+        self.state.snapshot = Some(self.at_rest()?);
+        Some(())
+    }
+
+    /// The number of the last record, if all are durable.
+    fn at_rest(&self) -> Option<u8> {
+        let at_rest = self.before.outbox.records() == 0;
+        at_rest.then(|| u8::try_from(self.before.journal.len()).unwrap_or(u8::MAX))
+    }
+
+    // What time does.
+
+    /// The clock moves on.
+    fn tick(&mut self) -> Option<()> {
+        self.state.clock += 1;
+        (self.state.clock <= self.model.bounds.ticks).then_some(())
+    }
+
+    /// The clock is set back.
+    fn set_back(&mut self) -> Option<()> {
+        self.spend(Disturbance::SetBack)?;
+        self.state.clock = self.before.clock.checked_sub(1)?;
+        Some(())
+    }
+
+    /// PA-7: whether the ledger takes it to have expired.
+    fn is_past(&self, held: &Held) -> bool {
+        self.model.is_past(held, self.now)
+    }
+
+    /// Whether the ledger lets it expire now.
+    fn is_due(&self, held: &Held) -> bool {
+        let early = u8::from(!self.model.rules.has(Guard::ExpiresEarly));
+        self.model.is_past(held, self.now + early)
+    }
+
+    /// Takes one off a budget, if it can be afforded.
+    pub(super) fn spend(&mut self, kind: Disturbance) -> Option<()> {
+        self.state
+            .budgets
+            .affords(kind)
+            .then(|| self.state.budgets.spend(kind))
+    }
+
+    /// Puts an item into the outbox.
+    pub(super) fn put_out(&mut self, item: Item) {
+        self.overflowed |= !self.state.outbox.push(item);
+    }
+}
+
+/// What a client sends.
+fn sent(slot: Slot, decision: Decision, manner: Manner) -> Message {
+    let plain = Message {
+        id: Some(slot),
+        nonce: Nonce::Absent,
+        decision,
+        by: Decider::Owner,
+        approved: Approved::Unsaid,
+    };
+    match manner {
+        Manner::Plain => plain,
+        Manner::Full => Message {
+            nonce: Nonce::Right,
+            approved: Approved::Alike,
+            ..plain
+        },
+        Manner::Stranger => Message {
+            by: Decider::Stranger,
+            ..plain
+        },
+        Manner::OtherNonce => Message {
+            nonce: Nonce::Wrong,
+            ..plain
+        },
+        Manner::Edited => Message {
+            approved: Approved::Edited,
+            ..plain
+        },
+        Manner::Everything => Message {
+            nonce: Nonce::Wrong,
+            by: Decider::Stranger,
+            approved: Approved::Edited,
+            ..plain
+        },
+    }
+}

@@ -1,0 +1,84 @@
+//! The quotient forgets nothing that matters.
+//!
+//! A step is what can be told of it: who does what to which action, what must come out, at which check a decision was
+//! ignored, which invariants are broken, and the quotient of the state that follows. Left out of the label is only what the
+//! quotient merges: which of several alike decisions is meant.
+
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::action::Action;
+use countersign_model::pending_action::bounds::{Bounds, Variety};
+use countersign_model::pending_action::output::Outputs;
+use countersign_model::pending_action::rules::Check;
+use countersign_model::pending_action::state::State;
+
+use crate::common::quotient::{assert_bisimulation, assert_bisimulation_within};
+
+/// What can be told of a step.
+type Told = (Action, Outputs, Option<Check>, u64, [u64; 9]);
+
+/// The action without what the quotient merges.
+fn label(action: Action) -> Action {
+    match action {
+        Action::Deliver { .. } => Action::Deliver { index: 0 },
+        Action::Duplicate { .. } => Action::Duplicate { index: 0 },
+        Action::Propose(_)
+        | Action::ProposeFlawed(_)
+        | Action::Send { .. }
+        | Action::Guess
+        | Action::Apply { .. }
+        | Action::Say
+        | Action::FinishTool { .. }
+        | Action::Cancel { .. }
+        | Action::EndSession(_)
+        | Action::CarryOut
+        | Action::Tick
+        | Action::SetBack
+        | Action::ServeTimer
+        | Action::Restart
+        | Action::Snapshot
+        | Action::Rollback => action,
+    }
+}
+
+/// What can be told of the step.
+fn told(model: &PendingAction, state: &State, action: Action) -> Option<Told> {
+    let step = model.step(state, action)?;
+    let next = model.quotient_of(&step.next);
+    Some((
+        label(action),
+        step.required,
+        step.ignored,
+        next.broken,
+        next.words(),
+    ))
+}
+
+#[test]
+fn a_state_and_its_quotient_offer_the_same_steps() {
+    assert_bisimulation(told);
+}
+
+/// What `small` bounds do not have: two disturbances in one run, such as a crash after the clock was set back.
+#[test]
+fn that_is_so_after_two_disturbances_as_well() {
+    let one_action = Bounds {
+        actions: 1,
+        ticks: 2,
+        variety: Variety::Many,
+        backlog: 2,
+        disturbances_in_all: 2,
+        ..Bounds::SMALL
+    };
+    let crashes_alone = Bounds {
+        ticks: 2,
+        decisions: [1; 2],
+        ends: 0,
+        under_way: 1,
+        disturbances: [0, 0, 1, 0, 2, 1],
+        disturbances_in_all: 2,
+        ..Bounds::SMALL
+    };
+    for bounds in [one_action, crashes_alone] {
+        assert_bisimulation_within(bounds, told);
+    }
+}

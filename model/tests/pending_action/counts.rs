@@ -1,0 +1,26 @@
+//! How many states, steps and levels the model has, and that every property holds on all of them.
+//!
+//! A change of a number here is a change of the specification and has to be explained where it is made.
+
+use countersign_model::pending_action::PendingActionText;
+use countersign_model::pending_action::bounds::Bounds;
+
+use crate::common::counts::size;
+use crate::common::{small, within};
+
+#[test]
+fn every_property_holds_at_small_bounds() {
+    assert_eq!(size(&small::<PendingActionText>()), (50_793, 225_482, 28));
+}
+
+#[test]
+fn every_property_holds_at_small_bounds_without_the_quotient() {
+    let literal = small::<PendingActionText>().literal();
+    assert_eq!(size(&literal), (1_434_073, 3_374_145, 30));
+}
+
+#[test]
+fn every_property_holds_at_default_bounds() {
+    let model = within::<PendingActionText>(Bounds::DEFAULT);
+    assert_eq!(size(&model), (613_108, 3_292_454, 30));
+}

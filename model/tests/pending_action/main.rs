@@ -1,0 +1,13 @@
+//! The model of pending actions: its size, its quotient, its rules and its steps.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod ablation;
+mod acceptance;
+mod bisimulation;
+mod counts;
+mod graph;
+mod readings;
+mod run;
+mod steps;

@@ -1,0 +1,554 @@
+//! Single steps at their boundaries, in threes: one before, at, one after.
+
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::action::{Action, Manner};
+use countersign_model::pending_action::book::Status;
+use countersign_model::pending_action::journal::Record;
+use countersign_model::pending_action::output::{Event, Output};
+use countersign_model::pending_action::readings::Reading;
+use countersign_model::pending_action::rules::{Check, Refusal};
+use countersign_model::pending_action::words::{
+    Arguments, Decider, Decision, Effect, Flaw, Note, Proposal, SessionName, Slot, ToolStatus,
+};
+
+use crate::run::{IDEMPOTENT, Run, expiring};
+
+const FIRST: Slot = Slot::First;
+
+/// What comes out when the owner allows the first action.
+const RELEASED: [Output; 4] = [
+    Output::Record(Record::Decided {
+        slot: FIRST,
+        decision: Decision::Allow,
+        by: Some(Decider::Owner),
+    }),
+    Output::Event(Event::Decided(Decision::Allow), FIRST),
+    Output::Append(Note::Call, FIRST),
+    Output::Perform(FIRST, Arguments::Original),
+];
+
+/// What comes out when an action expires.
+const fn expired(slot: Slot) -> [Output; 3] {
+    [
+        Output::Record(Record::Expired(slot)),
+        Output::Append(Note::Expired, slot),
+        Output::Event(Event::Expired, slot),
+    ]
+}
+
+/// The reading that takes one place as `name=value` says.
+fn taken(assignment: &str) -> Reading {
+    PendingAction::reading([assignment]).expect("it is a choice")
+}
+
+/// PA-7: an action may be decided before its time, and at it only where it is taken to expire after it.
+#[test]
+fn a_decision_counts_before_the_expiry_and_not_from_then_on() {
+    for (reading, last) in [("expiry-boundary=at", 1), ("expiry-boundary=after", 2)] {
+        for ticks in 1..=3 {
+            let mut run = Run::read(taken(reading));
+            run.put(Action::Propose(expiring(2)));
+            run.carry_out().wait(ticks);
+            let (slot, decision) = (FIRST, Decision::Allow);
+            let manner = Manner::Plain;
+            run.take(Action::Send {
+                slot,
+                decision,
+                manner,
+            });
+            let step = run.model.step(&run.state, Action::Deliver { index: 0 });
+            let step = step.expect("it arrives");
+            let outputs = step.required.as_slice();
+            if ticks <= last {
+                assert_eq!(outputs, RELEASED, "{reading}, {ticks} after");
+            } else {
+                assert_eq!(outputs[..3], expired(FIRST), "{reading}, {ticks} after");
+                assert_eq!(outputs[3..], [Output::Audit(Check::NotExpired)]);
+            }
+        }
+    }
+}
+
+/// PA-7: what is proposed expires later than now.
+#[test]
+fn a_proposal_has_to_expire_in_the_future() {
+    let refused = [Output::Refused(Refusal::NotInFuture)];
+    for (back, lifetime, taken) in [
+        (0, 1, true),
+        (0, 0, false),
+        (1, 0, false),
+        (1, 1, false),
+        (1, 2, true),
+    ] {
+        let mut run = Run::asked(expiring(8));
+        run.wait(2);
+        run.put(Action::ServeTimer);
+        for _ in 0..back {
+            run.take(Action::SetBack);
+        }
+        let outputs = run.put(Action::Propose(expiring(lifetime)));
+        assert_eq!(outputs != refused, taken, "{back} back, for {lifetime}");
+        assert_eq!(run.state.status(Slot::Second) == Status::Pending, taken);
+    }
+}
+
+/// PA-7: what is due expires in the order of its time, and of its creation where that is the same.
+#[test]
+fn what_is_due_expires_in_its_order_before_anything_else() {
+    for (one, two, order) in [
+        (1, 2, [Slot::First, Slot::Second]),
+        (2, 2, [Slot::First, Slot::Second]),
+        (2, 1, [Slot::Second, Slot::First]),
+    ] {
+        let mut run = Run::asked(expiring(one));
+        run.put(Action::Propose(expiring(two)));
+        run.carry_out().wait(2);
+        let outputs = run.put(Action::Say);
+        let [first, second] = order.map(expired);
+        assert_eq!(outputs[..3], first);
+        assert_eq!(outputs[3..6], second);
+        assert_eq!(outputs[6..], [Output::AppendText]);
+    }
+}
+
+/// PA-1, PA-2, PA-3: a decision that something is wrong with changes nothing, is audited with the first check that failed,
+/// and a valid one counts all the same.
+#[test]
+fn a_decision_with_a_fault_is_ignored_and_the_action_stays() {
+    for (manner, check) in [
+        (Manner::OtherNonce, Check::Nonce),
+        (Manner::Stranger, Check::Entitled),
+        (Manner::Edited, Check::Arguments),
+        (Manner::Everything, Check::Nonce),
+    ] {
+        let mut run = Run::asked(Proposal::PLAIN);
+        let before = run.state.ledger();
+        let step = run.decide(Decision::Allow, manner);
+        assert_eq!(step.required.as_slice(), [Output::Audit(check)]);
+        assert_eq!(step.ignored, Some(check));
+        assert_eq!(run.state.ledger(), before);
+        assert_eq!(run.allow().required.as_slice(), RELEASED);
+    }
+}
+
+/// PA-1: an id that was never minted resolves nothing.
+#[test]
+fn a_made_up_id_resolves_nothing() {
+    let mut run = Run::asked(Proposal::PLAIN);
+    run.take(Action::Guess);
+    let outputs = run.put(Action::Deliver { index: 0 });
+    assert_eq!(outputs, [Output::Audit(Check::Known)]);
+    assert_eq!(run.status(), Status::Pending);
+}
+
+/// PA-2: without a list of deciders whoever the host has identified may decide, or nobody, as the text is taken.
+#[test]
+fn without_a_list_anyone_may_decide_or_nobody() {
+    let anyone = Proposal {
+        by_anyone: true,
+        ..Proposal::PLAIN
+    };
+    let mut run = Run::asked(anyone);
+    let step = run.decide(Decision::Allow, Manner::Stranger);
+    assert_eq!(step.ignored, None);
+    assert_eq!(run.status(), Status::Accepted);
+
+    let mut run = Run::read(taken("deciders-absent=nobody"));
+    run.put(Action::Propose(anyone));
+    run.carry_out();
+    let slot = FIRST;
+    let (decision, manner) = (Decision::Allow, Manner::Plain);
+    run.take(Action::Send {
+        slot,
+        decision,
+        manner,
+    });
+    let step = run.model.step(&run.state, Action::Deliver { index: 0 });
+    assert_eq!(step.map(|step| step.ignored), Some(Some(Check::Entitled)));
+}
+
+/// PA-3, PA-5: a deny with other arguments denies, and an allow that gives the same in other bytes releases the original.
+#[test]
+fn a_deny_counts_whatever_its_arguments_and_an_allow_releases_the_original() {
+    let mut run = Run::asked(Proposal::PLAIN);
+    run.decide(Decision::Deny, Manner::Edited);
+    assert_eq!(run.status(), Status::Rejected);
+
+    let mut run = Run::asked(Proposal::PLAIN);
+    let step = run.decide(Decision::Allow, Manner::Full);
+    assert_eq!(step.required.as_slice(), RELEASED);
+}
+
+/// PA-8: of any two decisions the first valid one counts, and the second is ignored as too late.
+#[test]
+fn the_first_valid_decision_counts() {
+    for first in Decision::ALL {
+        for second in Decision::ALL {
+            let mut run = Run::asked(Proposal::PLAIN);
+            for decision in [first, second] {
+                let (slot, manner) = (FIRST, Manner::Plain);
+                run.take(Action::Send {
+                    slot,
+                    decision,
+                    manner,
+                });
+            }
+            let place = |run: &Run, wanted| {
+                let mut messages = run.state.network.messages();
+                let place = messages.position(|message| message.decision == wanted);
+                u8::try_from(place.expect("it is under way")).expect("there are few")
+            };
+            let index = place(&run, first);
+            run.put(Action::Deliver { index });
+            let status = run.status();
+            let late = run.put(Action::Deliver { index: 0 });
+            assert_eq!(
+                late,
+                [Output::Audit(Check::Unresolved)],
+                "{first:?}, then {second:?}"
+            );
+            assert_eq!(run.status(), status);
+        }
+    }
+}
+
+/// PA-2, PA-8: who may not decide is told so even of what is resolved: entitlement is checked first.
+#[test]
+fn a_late_decision_by_a_stranger_is_a_strangers() {
+    let mut run = Run::asked(Proposal::PLAIN);
+    for manner in [Manner::Plain, Manner::Stranger] {
+        let (slot, decision) = (FIRST, Decision::Allow);
+        run.take(Action::Send {
+            slot,
+            decision,
+            manner,
+        });
+    }
+    let mut messages = run.state.network.messages();
+    let place = messages.position(|message| message.by == Decider::Owner);
+    let index = u8::try_from(place.expect("it is under way")).expect("there are few");
+    run.put(Action::Deliver { index });
+    assert_eq!(
+        run.put(Action::Deliver { index: 0 }),
+        [Output::Audit(Check::Entitled)]
+    );
+}
+
+/// PA-4, PA-5, PA-6, PA-10: what each call puts out, in its order.
+#[test]
+fn everything_is_recorded_first_and_told_in_its_order() {
+    let mut run = Run::new();
+    assert_eq!(
+        run.put(Action::Propose(Proposal::PLAIN)),
+        [
+            Output::Record(Record::Proposed(FIRST)),
+            Output::Append(Note::Request, FIRST),
+            Output::Event(Event::Created, FIRST),
+        ]
+    );
+    run.carry_out();
+    assert_eq!(run.allow().required.as_slice(), RELEASED);
+    run.carry_out();
+    let success = ToolStatus::Success;
+    assert_eq!(
+        run.finish(),
+        [
+            Output::Record(Record::Finished(FIRST, success)),
+            Output::Append(Note::Result(success), FIRST),
+            Output::Event(Event::Executed(success), FIRST),
+        ]
+    );
+
+    let mut run = Run::asked(Proposal::PLAIN);
+    let denied = Record::Decided {
+        slot: FIRST,
+        decision: Decision::Deny,
+        by: Some(Decider::Owner),
+    };
+    assert_eq!(
+        run.deny().required.as_slice(),
+        [
+            Output::Record(denied),
+            Output::Event(Event::Decided(Decision::Deny), FIRST),
+            Output::Append(Note::Denied, FIRST),
+            Output::Event(Event::Denied, FIRST),
+        ]
+    );
+
+    let mut run = Run::asked(Proposal::PLAIN);
+    assert_eq!(
+        run.put(Action::Cancel { slot: FIRST }),
+        [
+            Output::Record(Record::Cancelled(FIRST)),
+            Output::Append(Note::Cancelled, FIRST),
+            Output::Event(Event::Cancelled, FIRST),
+        ]
+    );
+}
+
+/// PA-5: the end of a session cancels what is pending in it, withdraws what has not begun, and spares the other session.
+#[test]
+fn the_end_of_a_session_cancels_and_withdraws_what_is_its_own() {
+    let mut run = Run::asked(Proposal::PLAIN);
+    run.put(Action::Propose(Proposal::PLAIN));
+    run.carry_out();
+    run.allow();
+    let outputs = run.put(Action::EndSession(SessionName::A));
+    assert_eq!(
+        outputs,
+        [
+            Output::Record(Record::SessionEnded(SessionName::A)),
+            Output::Append(Note::Cancelled, Slot::Second),
+            Output::Event(Event::Cancelled, Slot::Second),
+            Output::Withdraw(FIRST),
+        ]
+    );
+    run.carry_out();
+    assert_eq!(run.runs(), 0);
+    assert_eq!(run.put(Action::EndSession(SessionName::A)), []);
+
+    let mut run = Run::asked(Proposal::PLAIN);
+    let outputs = run.put(Action::EndSession(SessionName::B));
+    assert_eq!(
+        outputs,
+        [Output::Record(Record::SessionEnded(SessionName::B))]
+    );
+    assert_eq!(run.status(), Status::Pending);
+}
+
+/// PA-5: what has begun when its session ends is not undone, and its result is still taken.
+#[test]
+fn what_has_begun_may_finish_after_its_session() {
+    let mut run = Run::asked(Proposal::PLAIN);
+    run.allow();
+    run.carry_out();
+    run.put(Action::EndSession(SessionName::A));
+    assert_eq!(run.runs(), 1);
+    assert_eq!(run.finish().len(), 3);
+}
+
+/// PA-1, PA-3, PA-5, PA-7, PA-8: what cannot be cancelled or have a result is refused, and nothing changes.
+#[test]
+fn what_the_caller_cannot_mean_is_refused() {
+    let in_state = |prepare: &dyn Fn(&mut Run)| {
+        let mut run = Run::asked(expiring(2));
+        prepare(&mut run);
+        run.carry_out();
+        run
+    };
+    let cases: [(Run, Refusal, Option<Refusal>); 6] = [
+        (Run::new(), Refusal::Unknown, Some(Refusal::Unknown)),
+        (
+            in_state(&|run| _ = run.deny()),
+            Refusal::Resolved,
+            Some(Refusal::NotReleased),
+        ),
+        (
+            in_state(&|run| _ = run.put(Action::Cancel { slot: FIRST })),
+            Refusal::Resolved,
+            Some(Refusal::NotReleased),
+        ),
+        (
+            in_state(&|run| _ = run.wait(2).put(Action::ServeTimer)),
+            Refusal::Expired,
+            Some(Refusal::Expired),
+        ),
+        (in_state(&|run| _ = run.allow()), Refusal::Resolved, None),
+        (
+            in_state(&|run| {
+                run.allow();
+                run.carry_out().finish();
+            }),
+            Refusal::Resolved,
+            Some(Refusal::Resolved),
+        ),
+    ];
+    for (mut run, to_cancel, to_finish) in cases {
+        let before = run.state.ledger();
+        let cancelled = run.put(Action::Cancel { slot: FIRST });
+        assert_eq!(cancelled, [Output::Refused(to_cancel)]);
+        if let Some(refusal) = to_finish {
+            assert_eq!(run.finish(), [Output::Refused(refusal)]);
+        }
+        assert_eq!(run.state.ledger(), before);
+    }
+    let mut pending = Run::asked(Proposal::PLAIN);
+    assert_eq!(pending.finish(), [Output::Refused(Refusal::Undecided)]);
+}
+
+/// PA-1, PA-2, PA-3, PA-5, PA-9: a proposal that is not well-formed, or in an ended session, is refused.
+#[test]
+fn a_proposal_that_cannot_pend_is_refused() {
+    for flaw in Flaw::ALL {
+        let mut run = Run::new();
+        let refusal = Refusal::Malformed(flaw);
+        assert_eq!(
+            run.put(Action::ProposeFlawed(flaw)),
+            [Output::Refused(refusal)]
+        );
+        assert_eq!(run.status(), Status::Unknown);
+    }
+    let mut run = Run::new();
+    run.put(Action::EndSession(SessionName::A));
+    let outputs = run.put(Action::Propose(Proposal::PLAIN));
+    assert_eq!(outputs, [Output::Refused(Refusal::SessionOver)]);
+}
+
+/// PA-1: a crash before the record is durable takes the step back; one after it does not.
+#[test]
+fn a_decision_is_made_once_its_record_is_durable() {
+    for (carried, status, runs) in [
+        (0, Status::Pending, 0),
+        (1, Status::Accepted, 0),
+        (2, Status::Accepted, 0),
+        (3, Status::Accepted, 1),
+    ] {
+        let mut run = Run::asked(Proposal::PLAIN);
+        run.allow();
+        run.carry(carried);
+        run.put(Action::Restart);
+        run.carry_out();
+        assert_eq!(run.status(), status, "after {carried}");
+        assert_eq!(run.runs(), runs, "after {carried}");
+    }
+}
+
+/// PA-8, PA-10: what was released and is not done is in doubt at every restart until its result is told.
+#[test]
+fn what_was_released_is_in_doubt_until_it_is_done() {
+    let mut run = Run::asked(Proposal::PLAIN);
+    run.allow();
+    run.carry_out();
+    for _ in 0..2 {
+        assert_eq!(run.put(Action::Restart), [Output::InDoubt(FIRST)]);
+    }
+    run.finish();
+    run.carry_out();
+    assert_eq!(run.put(Action::Restart), []);
+    assert_eq!(run.runs(), 1);
+}
+
+/// PA-3, PA-5: what is declared idempotent is released again with the same arguments, unless its session has ended.
+#[test]
+fn what_is_declared_idempotent_is_released_again() {
+    let mut run = Run::asked(IDEMPOTENT);
+    run.allow();
+    run.carry_out();
+    let again = run.put(Action::Restart);
+    assert_eq!(again, [Output::Perform(FIRST, Arguments::Original)]);
+    run.carry_out();
+    assert_eq!(run.runs(), 2);
+    run.put(Action::EndSession(SessionName::A));
+    run.carry_out();
+    assert_eq!(run.put(Action::Restart), [Output::InDoubt(FIRST)]);
+}
+
+/// PA-10: after a restart what is due expires first, then what was recorded and perhaps not told is told.
+#[test]
+fn a_restart_lets_expire_what_is_due_and_tells_what_was_not_told() {
+    let mut run = Run::new();
+    run.put(Action::Propose(expiring(1)));
+    run.carry(1).wait(1);
+    let outputs = run.put(Action::Restart);
+    assert_eq!(outputs[..3], expired(FIRST));
+    let told = [
+        Output::Append(Note::Request, FIRST),
+        Output::Event(Event::Created, FIRST),
+    ];
+    assert_eq!(outputs[3..], told);
+    run.carry_out();
+    assert!(run.tells(&[Note::Request, Note::Expired]));
+}
+
+/// PA-8: a snapshot undoes nothing: what was decided since stays decided, and nothing comes out again.
+#[test]
+fn a_rollback_catches_up_with_the_journal() {
+    let mut run = Run::asked(Proposal::PLAIN);
+    run.take(Action::Snapshot);
+    run.deny();
+    run.carry_out();
+    assert_eq!(run.put(Action::Rollback), []);
+    assert_eq!(run.status(), Status::Rejected);
+}
+
+/// PA-11: free text is handed on and resolves nothing.
+#[test]
+fn free_text_resolves_nothing() {
+    let mut run = Run::asked(Proposal::PLAIN);
+    assert_eq!(run.put(Action::Say), [Output::AppendText]);
+    assert_eq!(run.status(), Status::Pending);
+}
+
+/// PA-13, PA-14: a call that only reads pends like any other, unless the text is taken otherwise.
+#[test]
+fn a_read_pends_unless_it_is_taken_to_run() {
+    let read = Proposal {
+        effect: Effect::Read,
+        ..Proposal::PLAIN
+    };
+    let released = Output::Perform(FIRST, Arguments::Original);
+    for (choice, runs) in [("read-effect=pends", false), ("read-effect=runs", true)] {
+        let run = Run::read(taken(choice));
+        let step = run.model.step(&run.state, Action::Propose(read));
+        let step = step.expect("it is enabled");
+        assert_eq!(step.required.contains(released), runs, "{choice}");
+    }
+}
+
+/// PA-1, PA-3, PA-8: what is missing and what is too much is traced to a clause.
+#[test]
+fn forbidden_and_missing_outputs_are_traced_to_their_clauses() {
+    let mut run = Run::asked(Proposal::PLAIN);
+    let released = Output::Perform(FIRST, Arguments::Original);
+    let edited = Output::Perform(FIRST, Arguments::Edited);
+    let (slot, decision) = (FIRST, Decision::Allow);
+    let manner = Manner::Plain;
+    run.take(Action::Send {
+        slot,
+        decision,
+        manner,
+    });
+    let arrives = Action::Deliver { index: 0 };
+    let model = &run.model;
+    assert_eq!(
+        model.required_by(&run.state, arrives, released),
+        Some("PA-3")
+    );
+    assert_eq!(model.required_by(&run.state, arrives, edited), None);
+    assert_eq!(model.forbidden_by(&run.state, arrives, released), None);
+    assert_eq!(
+        model.forbidden_by(&run.state, arrives, edited),
+        Some("PA-3")
+    );
+    let other = Output::Perform(Slot::Second, Arguments::Original);
+    assert_eq!(model.forbidden_by(&run.state, arrives, other), Some("PA-1"));
+    assert_eq!(
+        model.forbidden_by(&run.state, Action::Say, released),
+        Some("PA-11")
+    );
+    assert_eq!(PendingAction::repetition_breaks(released), "PA-8");
+    run.put(arrives);
+    run.carry_out();
+    assert_eq!(
+        run.model
+            .forbidden_by(&run.state, Action::Restart, released),
+        Some("PA-8")
+    );
+    let in_doubt = Output::InDoubt(FIRST);
+    assert_eq!(
+        run.model.required_by(&run.state, Action::Restart, in_doubt),
+        Some("PA-8")
+    );
+}
+
+/// The ledger's part of a state, put back into it, gives the state.
+#[test]
+fn a_state_with_its_own_ledger_is_the_state() {
+    let mut run = Run::asked(expiring(2));
+    assert_eq!(run.state.with_ledger(&run.state.ledger()), run.state);
+    run.allow();
+    assert_eq!(run.state.with_ledger(&run.state.ledger()), run.state);
+    let mut other = run.state.ledger();
+    other.latest += 1;
+    assert_ne!(run.state.with_ledger(&other), run.state);
+}
