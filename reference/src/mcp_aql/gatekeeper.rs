@@ -466,9 +466,22 @@ impl Turn<'_> {
                 _,
             ) => Response::failed(code, details),
             // AQL-4.2-1, AQL-7.1-2
-            (_, Oracle::Codes) => Response::failed(code, self.details_of(received, reason)),
+            (_, Oracle::Codes) => {
+                let reason = self.tellable(received.as_ref(), reason);
+                Response::failed(reason.code(), self.details_of(received, reason))
+            }
             // AQL-6.3-2: the same whatever the reason.
             (_, Oracle::Uniform) => Response::failed(ErrorCode::TokenInvalid, Details::Nothing {}),
+        }
+    }
+
+    /// AQL-6.3-2: a token of an adapter that tells nothing is to every other adapter one that it does not know.
+    fn tellable(&self, received: Option<&Received>, reason: FailureReason) -> FailureReason {
+        let number = received.and_then(|received| self.tokens.find(&received.digest));
+        let issuer = number.map(|number| &self.tokens.get(number).scope.adapter);
+        match issuer.map(|adapter| self.configuration(adapter).oracle) {
+            Some(Oracle::Uniform) => FailureReason::Unknown,
+            Some(Oracle::Codes) | None => reason,
         }
     }
 

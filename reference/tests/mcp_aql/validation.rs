@@ -1,7 +1,8 @@
 //! The checks of section 4.1: each by itself, in both orders, and what is told of them.
 
 use countersign_reference::mcp_aql::{
-    Call, CheckOrder, ConfirmationToken, EventKind, Input, Output, Parameters, Purpose, Settings,
+    Call, CheckOrder, ConfirmationToken, EventKind, Input, Oracle, Output, Parameters, Purpose,
+    Settings,
 };
 use serde_json::{Value, json};
 
@@ -293,6 +294,44 @@ fn the_uniform_answer_tells_nothing_apart() {
         // AQL-6.4-1: the operator learns it all the same.
         let told = crate::stage::tell(&outputs[0]);
         assert_eq!(told, format!("audit TokenRejected failed: {reason}"));
+    }
+}
+
+/// AQL-6.3-2: nor does another adapter, which has codes, tell more of the token than that it is unknown there.
+#[test]
+fn a_discreet_adapter_is_not_told_on_by_another() {
+    let faults: [(&str, Fault); 3] = [
+        ("OtherAdapter", |_| {}),
+        ("Expired", |scene| scene.stage.now = VALID_UNTIL + 1),
+        ("AlreadyUsed", |scene| {
+            scene.stage.retries(&scene.token);
+        }),
+    ];
+    for (reason, fault) in faults {
+        let mut stage = Stage::new();
+        stage.does(Input::Configure {
+            adapter: adapter("github"),
+            clock_skew_tolerance_seconds: None,
+            oracle: Some(Oracle::Uniform),
+            critical: None,
+        });
+        let elsewhere = Call {
+            adapter: Some(adapter("gitlab")),
+            ..call()
+        };
+        let token = stage.asks(call());
+        let call = with_token(elsewhere.clone(), &token);
+        let mut scene = Scene { stage, token, call };
+        fault(&mut scene);
+        let outputs = scene.stage.outputs(Input::Call(scene.call));
+        let told = crate::stage::tell(&outputs[0]);
+        assert_eq!(told, format!("audit TokenRejected failed: {reason}"));
+        // To the letter what is said of a token that nobody issued.
+        let guessed = with_token(elsewhere, &crate::stage::token("conf_guessed"));
+        let unknown = scene.stage.outputs(Input::Call(guessed));
+        let [known, unknown] =
+            [&outputs[1], &unknown[1]].map(|output| serde_json::to_string(output).expect("JSON"));
+        assert_eq!(known.replace(scene.token.as_str(), "conf_guessed"), unknown);
     }
 }
 
