@@ -29,3 +29,12 @@ fn the_gatekeeper_agrees_with_the_literal_model_on_every_edge() {
     let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
     assert_eq!(agreed(&bridge.literal()), (853_121, 4_100_735));
 }
+
+/// AQL-4.3-1, AQL-7.1-1: also where the checks are made in the order of the sample none is left out, and the first of
+/// several faults is another.
+#[test]
+fn the_gatekeeper_agrees_with_the_literal_model_in_the_order_of_the_sample() {
+    let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
+    let bridge = bridge.in_the_order_of_the_sample();
+    assert_eq!(agreed(&bridge), (853_121, 4_100_735));
+}

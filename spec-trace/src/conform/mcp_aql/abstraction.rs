@@ -166,8 +166,20 @@ fn check_payload(issued: &Issued, found: &IssuedToken) -> Result<(), Unexplained
     ];
     match differing.into_iter().find(|(differs, ..)| *differs) {
         Some((_, clause, field)) => Err(unexplained(clause, format!("{field} as in {issued:?}"))),
-        None => Ok(()),
+        None => check_last_moment(found),
     }
+}
+
+/// AQL-5.1-7: good at its last moment, and not a millisecond later. Calls come at whole ticks, which are too far apart to
+/// show it.
+fn check_last_moment(found: &IssuedToken) -> Result<(), Unexplained> {
+    let last = found.valid_until;
+    let next = Timestamp::from_millis(last.millis() + 1);
+    if !found.has_expired(last) && found.has_expired(next) {
+        return Ok(());
+    }
+    let text = format!("good until {last}, and expired the millisecond after");
+    Err(unexplained("AQL-5.1-7", text))
 }
 
 /// AQL-1.2-3, AQL-3.2-1: what a token is bound to.

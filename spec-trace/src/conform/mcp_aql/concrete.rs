@@ -70,7 +70,7 @@ impl IdSource for Ids {
 
 impl World {
     pub(super) fn new() -> Self {
-        let adapters = ["files", "databases"]
+        let adapters = ["files", "Files"]
             .map(|text| AdapterName::parse(text).expect("a well-formed adapter name"));
         let operations = OPERATIONS
             .each_ref()
@@ -87,7 +87,7 @@ impl World {
             critical: BTreeMap::from([(operations[0].clone(), BTreeSet::from(critical))]),
             adapters,
             operations,
-            sessions: ["sess_A", "sess_B"]
+            sessions: ["sess_A", "sess_a"]
                 .map(|text| SessionId::parse(text).expect("a well-formed session id")),
             bound: OPERATIONS.each_ref().map(bound),
             asked: OPERATIONS.each_ref().map(|spelling| texts(spelling.asked)),
@@ -164,7 +164,7 @@ impl World {
             adapter: self.adapter(scope.adapter, picks),
             operation: self.operations[place(scope.operation)].clone(),
             params: picks.among(&self.asked[place(scope.operation)]),
-            danger_level: danger_level(request.danger, picks),
+            danger_level: danger_level(&request, picks),
             session_id: scope.session.map(|name| self.session(name)),
             max_uses: request.max_uses.into(),
             ttl_seconds: seconds_asked(&request),
@@ -360,13 +360,14 @@ pub(super) fn sha_256(text: &str) -> String {
     digits
 }
 
-/// AQL-5.1-8: the levels that the model does not tell apart.
-fn danger_level(danger: Danger, picks: &mut Picks) -> DangerLevel {
-    match danger {
-        Danger::Safe => picks.among(&[DangerLevel::Safe, DangerLevel::Reversible]),
-        Danger::Destructive => picks.among(&[DangerLevel::Destructive, DangerLevel::Dangerous]),
-        Danger::Forbidden => DangerLevel::Forbidden,
-    }
+/// AQL-5.1-8: the levels that the model does not tell apart. Past a quota none of them makes a difference (AQL-5.1-1).
+fn danger_level(request: &Request, picks: &mut Picks) -> DangerLevel {
+    picks.among(match (request.scope.purpose, request.danger) {
+        (Purpose::QuotaContinue, _) => &DangerLevel::ALL[..],
+        (Purpose::Confirmation, Danger::Safe) => &DangerLevel::ALL[..2],
+        (Purpose::Confirmation, Danger::Destructive) => &DangerLevel::ALL[2..4],
+        (Purpose::Confirmation, Danger::Forbidden) => &DangerLevel::ALL[4..],
+    })
 }
 
 /// AQL-5.1-8: the level of a call with a token: any that needs one, or any that needs none.

@@ -22,10 +22,13 @@ use countersign_model::mcp_aql::describe::output_text;
 use countersign_model::mcp_aql::message::Carried;
 use countersign_model::mcp_aql::output::Output;
 use countersign_model::mcp_aql::output::Outputs;
+use countersign_model::mcp_aql::readings::{CheckOrder, Reading};
 use countersign_model::mcp_aql::rules::Check;
 use countersign_model::mcp_aql::state::{Gatekeeper as ModelGatekeeper, State};
 use countersign_model::mcp_aql::step::Step;
 use countersign_model::mcp_aql::words::{Slot, Store, Trigger};
+use countersign_model::rules::Rules;
+use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
     Call, ConfirmationToken, Gatekeeper, Outcome, Persistence, TokenId,
 };
@@ -106,6 +109,22 @@ impl McpAqlBridge {
         Self {
             model: self.model.literal(),
             ..self
+        }
+    }
+
+    /// The same, literal too, with the checks made in the order of the sample in section 4.3 by both sides.
+    #[must_use]
+    pub fn in_the_order_of_the_sample(self) -> Self {
+        let reading = Reading {
+            check_order: CheckOrder::Sample,
+            ..Reading::SPECIFICATION
+        };
+        let mut world = self.world;
+        world.settings.check_order = executor::CheckOrder::Sample;
+        Self {
+            model: self.model.with(Rules::all(), reading),
+            start: Host::start(&world),
+            world,
         }
     }
 
