@@ -2,7 +2,7 @@
 //! of is lost, nothing runs twice that must not, and in the end everybody has been told everything (PA-3, PA-8, PA-10).
 //!
 //! ```text
-//! COUNTERSIGN_KILLS=1000 cargo test --release -p countersign-spec-trace --test crash
+//! COUNTERSIGN_KILLS=1000 cargo test -p countersign-spec-trace --test crash
 //! ```
 //!
 //! The one thing to know: this is a test without a harness, because its own program is what it kills. Started with
