@@ -38,15 +38,15 @@ impl Pending {
         pending
     }
 
-    /// Somebody allows one of them.
-    pub fn allows(&mut self, number: usize) -> Vec<Output> {
-        self.happens(Input::Decide(Decide {
+    /// That somebody allows one of them.
+    pub fn allow(&self, number: usize) -> Input {
+        Input::Decide(Decide {
             action_id: self.action_ids[number].to_string(),
             nonce: None,
             decision: Decision::Allow,
             by: "ana".into(),
             arguments: None,
-        }))
+        })
     }
 
     /// All that has come out is carried out.
@@ -54,7 +54,12 @@ impl Pending {
         self.ledger.carried(self.ledger.recorded());
     }
 
-    fn happens(&mut self, input: Input) -> Vec<Output> {
+    /// Lets something happen that there is no reason to refuse.
+    ///
+    /// # Panics
+    ///
+    /// If it is refused all the same.
+    pub fn happens(&mut self, input: Input) -> Vec<Output> {
         let now = Timestamp::from_millis(1_779_632_540_000);
         let outcome = self.ledger.handle(now, &mut self.ids, input);
         assert_eq!(outcome.refused, None);

@@ -19,11 +19,13 @@
 //! a busy host syncs its store once for many decisions.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::env;
 use std::error::Error;
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -45,10 +47,19 @@ const MOST_RUNNING: usize = 4;
 /// How long the tool takes.
 const TOOL_TAKES: Duration = Duration::from_millis(1);
 
-/// Reads the command line and runs a host until stdin ends and every tool has come back.
-pub fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (store, calls, delivery) = match &arguments[..] {
+/// Runs a host until stdin ends and every tool has come back.
+pub fn main() -> ExitCode {
+    match run(&env::args().skip(1).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let (store, calls, delivery) = match arguments {
         [store, calls] => (store, calls, Delivery::AtMostOnce),
         [store, calls, mode] if mode == "at_least_once" => (store, calls, Delivery::AtLeastOnce),
         _ => return Err("usage: pending_action_host STORE CALLS [at_least_once]".into()),

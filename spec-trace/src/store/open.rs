@@ -123,10 +123,15 @@ fn make(path: &Path) -> Result<Database, OpenError> {
         Err(TryLockError::WouldBlock) => return Err(OpenError::InUse(path.to_owned())),
         Err(TryLockError::Error(error)) => return Err(unreachable(error)),
     }
-    if fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0) {
-        // Somebody was faster.
-        fs::remove_file(&draft).map_err(unreachable)?;
-        return Err(OpenError::InUse(path.to_owned()));
+    if let Ok(there) = fs::metadata(path) {
+        if there.len() > 0 {
+            // Somebody was faster.
+            fs::remove_file(&draft).map_err(unreachable)?;
+            return Err(OpenError::InUse(path.to_owned()));
+        }
+        // Whoever has made the empty file has said who may read it.
+        file.set_permissions(there.permissions())
+            .map_err(unreachable)?;
     }
     // What a crash has left there is no store yet.
     file.set_len(0).map_err(unreachable)?;

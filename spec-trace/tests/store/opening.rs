@@ -35,6 +35,20 @@ fn no_file_and_an_empty_file_become_an_empty_store() {
     }
 }
 
+/// Arguments may be nobody else's business.
+#[cfg(unix)]
+#[test]
+fn a_store_in_the_place_of_an_empty_file_is_as_private_as_that() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let (_folder, path) = folder();
+    fs::write(&path, "").expect("an empty file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("our own file");
+    drop(Store::open(&path).expect("a store"));
+    let mode = fs::metadata(&path).expect("the store").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
 #[test]
 fn a_file_that_is_no_store_is_left_as_it_is() {
     let (_folder, path) = folder();
