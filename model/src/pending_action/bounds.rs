@@ -121,7 +121,7 @@ impl Bounds {
         disturbances_in_all: 2,
     };
 
-    /// For the night.
+    /// For the night: 25 million states and 169 million steps.
     pub const LARGE: Self = Self {
         name: "large",
         actions: 2,

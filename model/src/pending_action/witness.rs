@@ -42,7 +42,7 @@ pub enum Witness {
     /// Two actions expire in one call.
     BothExpired,
     /// A call comes at an earlier time than the ledger has seen.
-    ExpiredSetBack,
+    ClockSetBack,
     /// The host cancels an action.
     Cancelled,
     /// A session ends with an action pending.
@@ -194,7 +194,7 @@ pub static WITNESSES: [WitnessRow; 49] = [
         &["PA-7"],
     ),
     WitnessRow::new(
-        Witness::ExpiredSetBack,
+        Witness::ClockSetBack,
         "PA-7 a call comes at an earlier time than the ledger has seen",
         &["PA-7"],
     ),
@@ -424,7 +424,7 @@ pub(super) fn witnessed(turn: &Turn<'_>, action: Action, account: &Account) -> u
         | by_action
         | seen(Witness::BothExpired, both.count() > 1)
         | seen(
-            Witness::ExpiredSetBack,
+            Witness::ClockSetBack,
             action.is_call() && turn.before.clock < turn.state.latest,
         )
 }
