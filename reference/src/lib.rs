@@ -15,4 +15,5 @@ mod json;
 pub mod mcp_aql;
 mod number;
 pub mod pending_action;
+mod received;
 pub mod time;

@@ -13,6 +13,7 @@ use super::digest::ParametersHash;
 use super::vocabulary::OperationName;
 use crate::canonical::{NumberOutOfRange, write_object, write_string};
 use crate::json::{self, NotJson, Value};
+use crate::received::Received;
 
 /// The most bytes that parameters may have.
 pub const MAX_PARAMS_BYTES: usize = 1024 * 1024;
@@ -122,10 +123,6 @@ impl Serialize for Parameters {
 
 impl<'de> Deserialize<'de> for Parameters {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = serde_json::Value::deserialize(deserializer)?;
-        Ok(match value.as_str() {
-            Some(text) => Self::new(text),
-            None => Self::new(value.to_string()),
-        })
+        Received::deserialize(deserializer).map(|received| Self::new(received.into_text()))
     }
 }

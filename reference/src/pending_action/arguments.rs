@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::canonical::write_value;
 use crate::json::{self, NotJson, Value};
+use crate::received::Received;
 
 /// The most bytes that arguments may have.
 pub const MAX_ARGUMENTS_BYTES: usize = 1024 * 1024;
@@ -16,7 +17,7 @@ pub const MAX_ARGUMENTS_BYTES: usize = 1024 * 1024;
 /// A text as it was received, untouched: arguments that nobody has read yet, or what a tool has returned.
 ///
 /// Read from the driver protocol it is a JSON string that holds the text; any other JSON value stands for its own
-/// compact text. Only the string can say how a number was spelled, or that a key is there twice.
+/// compact text, in which a number may be spelled in another way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Text(Arc<str>);
@@ -111,13 +112,6 @@ impl From<Arguments> for Text {
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match serde_json::Value::deserialize(deserializer)? {
-            serde_json::Value::String(text) => Self::new(text),
-            other @ (serde_json::Value::Null
-            | serde_json::Value::Bool(_)
-            | serde_json::Value::Number(_)
-            | serde_json::Value::Array(_)
-            | serde_json::Value::Object(_)) => Self::new(other.to_string()),
-        })
+        Received::deserialize(deserializer).map(|received| Self::new(received.into_text()))
     }
 }

@@ -291,6 +291,36 @@ fn danger_levels_are_names_or_numbers() {
     }
 }
 
+/// AQL-3.2-3: a call that is read as JSON by this library is held to the same, whatever its reader makes of numbers.
+#[test]
+fn parameters_that_say_two_things_get_no_token_however_the_call_was_read() {
+    for (params, told) in [
+        (r#"{"repo":"a","id":1}"#, "respond ConfirmationRequired"),
+        (
+            r#"{"repo":"a","id":9007199254740991}"#,
+            "respond ConfirmationRequired",
+        ),
+        (r#"{"repo":"a","repo":"b"}"#, "respond InvalidParams"),
+        (
+            r#"{"a":[{"repo":"a","repo":"a"}]}"#,
+            "respond InvalidParams",
+        ),
+        (r#"{"id":9007199254740993}"#, "respond InvalidParams"),
+        (r#"{"id":12345678901234567890123}"#, "respond InvalidParams"),
+        (
+            r#"{"id":-12345678901234567890123.0}"#,
+            "respond InvalidParams",
+        ),
+    ] {
+        let call = format!(
+            r#"{{"op":"call","operation":"delete_repo","danger_level":2,"params":{params}}}"#
+        );
+        let input: Input = serde_json::from_str(&call).expect("a call");
+        let outputs = Stage::new().outputs(input);
+        assert_eq!(crate::stage::tell(&outputs[1]), told, "{params}");
+    }
+}
+
 /// AQL-3.2-3: what JSON within JSON cannot carry comes as a text, and goes out as one.
 #[test]
 fn parameters_can_come_as_text() {
