@@ -118,7 +118,8 @@ impl Gated {
         }
     }
 
-    /// AQL-3.3-1: what the client is told, in the host's words where it has any.
+    /// AQL-3.3-1, AQL-6.3-4: what the client is told, in the host's words where it has any. Nobody can confirm what says
+    /// nothing, so blank words are none.
     pub(super) fn confirmation_required(
         self,
         confirmation_token: ConfirmationToken,
@@ -126,12 +127,14 @@ impl Gated {
         let operation = self.operation.operation;
         let default_reason = ConfirmationRequired::default_reason(self.danger_level);
         let default_message = || format!("Do you want to run {operation}?");
+        let says_something = |text: &String| !text.trim().is_empty();
+        let reasons = self.reasons;
+        let reasons = reasons.filter(|reasons| reasons.iter().any(says_something));
+        let message = self.confirmation_message.filter(says_something);
         ConfirmationRequired {
             danger_level: self.danger_level,
-            reasons: self
-                .reasons
-                .unwrap_or_else(|| vec![default_reason.to_owned()]),
-            confirmation_message: self.confirmation_message.unwrap_or_else(default_message),
+            reasons: reasons.unwrap_or_else(|| vec![default_reason.to_owned()]),
+            confirmation_message: message.unwrap_or_else(default_message),
             confirmation_token,
             expires_at: self.expires_at,
             operation,

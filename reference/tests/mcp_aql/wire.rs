@@ -53,6 +53,28 @@ fn the_request_for_confirmation_has_every_field() {
     assert_eq!(details["confirmation_message"], json!("Really?"));
 }
 
+/// AQL-3.3-1, AQL-6.3-4: whoever has to confirm is told something, also where the host had nothing to say.
+#[test]
+fn blank_words_of_the_host_are_none() {
+    for (reasons, message) in [(vec![], ""), (vec![String::new(), " ".into()], "\n")] {
+        let worded = Call {
+            reasons: Some(reasons),
+            confirmation_message: Some(message.into()),
+            ..call()
+        };
+        let outputs = Stage::new().outputs(Input::Call(worded));
+        let details = &told(&outputs[1])["respond"]["error"]["details"];
+        assert_eq!(
+            details["reasons"],
+            json!(["The operation destroys something."])
+        );
+        assert_eq!(
+            details["confirmation_message"],
+            json!("Do you want to run delete_repo?")
+        );
+    }
+}
+
 /// AQL-6.4-1, AQL-1.2-5: every field of an entry, through the life of a token. The token itself is in none.
 #[test]
 fn an_audit_entry_has_every_field() {
