@@ -70,15 +70,17 @@ impl Account {
         }
     }
 
-    /// Reads anew what the tool has written down. The last line of one that was killed may be half a one: then it had
-    /// not begun.
+    /// Reads anew what the tool has written down. A kill may have torn a line, and the next one stands right behind what
+    /// is left of it. A call whose line is torn had not begun.
     pub fn read_calls(&mut self, calls: &str) {
         self.begun.clear();
-        for line in calls
-            .split_inclusive('\n')
-            .filter(|line| line.ends_with('\n'))
-        {
-            let mut words = line.trim_end_matches('\n').splitn(3, ' ');
+        for line in calls.split_inclusive('\n') {
+            let words = ["begin pa_", "end pa_"];
+            let whole = words.iter().filter_map(|word| line.rfind(word)).max();
+            let Some(line) = whole.and_then(|start| line[start..].strip_suffix('\n')) else {
+                continue;
+            };
+            let mut words = line.splitn(3, ' ');
             let mut word = || words.next().expect("three words").to_owned();
             let (when, action_id, arguments) = (word(), word(), word());
             if when == "begin" {
