@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use countersign_model::aaep::AaepText;
 use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::pending_action::PendingActionText;
 use countersign_model::rules::Guards;
 use countersign_model::specification::Text;
 use serde::{Deserialize, Serialize};
@@ -172,7 +173,12 @@ type Row = (Kind, &'static str, &'static [&'static str], Option<String>);
 
 /// The rows of the model's tables, protocol by protocol.
 fn model_tables() -> Vec<Row> {
-    [tables::<AaepText>(), tables::<McpAqlText>()].concat()
+    [
+        tables::<AaepText>(),
+        tables::<McpAqlText>(),
+        tables::<PendingActionText>(),
+    ]
+    .concat()
 }
 
 /// The rows of one protocol's tables; its files lie in the folder of its name. What has to be possible is a property like

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use countersign_model::aaep::AaepText;
 use countersign_model::ablation::{self, Ablation};
 use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::pending_action::PendingActionText;
 use countersign_model::rules::Guards;
 use countersign_model::specification::Text;
 use serde_json::{Value, json};
@@ -35,6 +36,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
         Protocol::Aaep => ablate::<AaepText>(args, format),
         Protocol::McpAql => ablate::<McpAqlText>(args, format),
+        Protocol::PendingAction => ablate::<PendingActionText>(args, format),
     }
 }
 

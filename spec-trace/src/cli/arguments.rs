@@ -6,6 +6,7 @@
 use clap::ValueEnum;
 use countersign_model::aaep::AaepText;
 use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::pending_action::PendingActionText;
 use countersign_model::rules::Guards;
 use countersign_model::specification::{Specification, Text};
 
@@ -16,6 +17,8 @@ pub enum Protocol {
     Aaep,
     /// The confirmation tokens of MCP-AQL.
     McpAql,
+    /// The pending actions of the Agents API.
+    PendingAction,
 }
 
 /// The bounds preset of that name.
@@ -86,5 +89,6 @@ fn elsewhere(name: &str) -> Option<&'static str> {
     protocols.find_map(|protocol| match protocol {
         Protocol::Aaep => name_of::<AaepText>(name),
         Protocol::McpAql => name_of::<McpAqlText>(name),
+        Protocol::PendingAction => name_of::<PendingActionText>(name),
     })
 }

@@ -9,6 +9,7 @@ use countersign_model::aaep::AaepText;
 use countersign_model::ablation::telling;
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict};
 use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::pending_action::PendingActionText;
 use countersign_model::rules::{Guards, Rules};
 use countersign_model::specification::{Specification, Text};
 use miette::{IntoDiagnostic, WrapErr};
@@ -53,6 +54,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
         Protocol::Aaep => check::<AaepText>(args, format),
         Protocol::McpAql => check::<McpAqlText>(args, format),
+        Protocol::PendingAction => check::<PendingActionText>(args, format),
     }
 }
 

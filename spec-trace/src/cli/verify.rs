@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use clap::ValueEnum as _;
+use clap::ValueEnum;
 use countersign_model::aaep::AaepText;
 use countersign_model::bounds::BoundsError;
 use countersign_model::checker::{self, Kind};
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::specification::Text;
 
-use super::arguments::{Protocol, preset, specification};
+use super::arguments::{preset, specification};
 use super::progress::Progress;
 use super::table::{self, Align, grouped};
 use crate::answer::{Answer, Format, Status};
@@ -21,12 +21,19 @@ use crate::conform::edges::{self, Scope, Walk};
 use crate::conform::mcp_aql::{self, McpAqlBridge};
 use crate::report::{Verified, divergence_text, property_text};
 
+/// The protocols whose model and executor a bridge holds together, in the order in which they are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Bridged {
+    Aaep,
+    McpAql,
+}
+
 /// The arguments of `countersign verify`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Only this protocol; all of them where this is absent
     #[arg(long, value_enum)]
-    protocol: Option<Protocol>,
+    protocol: Option<Bridged>,
     /// How far the model goes: small, default or large
     #[arg(long, default_value = "default")]
     bounds: String,
@@ -49,17 +56,17 @@ impl Default for Args {
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let protocols = args
         .protocol
-        .map_or_else(|| Protocol::value_variants().to_vec(), |one| vec![one]);
+        .map_or_else(|| Bridged::value_variants().to_vec(), |one| vec![one]);
     let mut verified = Vec::new();
     for protocol in protocols {
         verified.push(match protocol {
-            Protocol::Aaep => verify::<AaepText, _>(
+            Bridged::Aaep => verify::<AaepText, _>(
                 &args.bounds,
                 aaep::LITERAL,
                 AaepBridge::new,
                 AaepBridge::literal,
             )?,
-            Protocol::McpAql => verify::<McpAqlText, _>(
+            Bridged::McpAql => verify::<McpAqlText, _>(
                 &args.bounds,
                 mcp_aql::LITERAL,
                 McpAqlBridge::new,
