@@ -49,7 +49,7 @@ fn verify_holds_and_prints_a_row_for_each_protocol() {
         ))
         .stdout(contains("mcp-aql   holds"))
         .stdout(contains("397,557 agree"))
-        .stdout(contains("342,249 pairs of model state and executor"))
+        .stdout(contains("343,922 pairs of model state and executor"))
         .stdout(contains(
             "853,121 states of the literal model (small), edges: ",
         ))
