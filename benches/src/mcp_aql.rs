@@ -2,8 +2,8 @@
 
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::mcp_aql::{
-    AdapterName, Call, Capacity, ConfirmationToken, DangerLevel, Details, Gatekeeper, Input,
-    OperationName, Output, Parameters, Purpose, Response, Settings,
+    AdapterName, Call, Capacity, ConfirmationToken, DangerLevel, Gatekeeper, Input, OperationName,
+    Output, Parameters, Purpose, Settings,
 };
 use countersign_reference::time::Timestamp;
 
@@ -102,17 +102,6 @@ fn params(number: usize) -> String {
 }
 
 fn issued(outputs: &[Output]) -> Option<ConfirmationToken> {
-    outputs.iter().find_map(|output| match output {
-        Output::Respond(Response::Failed(failure)) => match &failure.details {
-            Details::ConfirmationRequired(required) => Some(required.confirmation_token.clone()),
-            Details::Expired { .. }
-            | Details::Token { .. }
-            | Details::RetryAfter { .. }
-            | Details::Problem { .. }
-            | Details::Nothing {} => None,
-        },
-        Output::Respond(Response::Revoked | Response::Status(_))
-        | Output::Audit(_)
-        | Output::Perform(_) => None,
-    })
+    let required = outputs.iter().find_map(Output::confirmation_required);
+    required.map(|required| required.confirmation_token.clone())
 }

@@ -6,7 +6,7 @@
 //! identifier and delete the next.
 
 /// Up to here a double carries every whole number: 2^53.
-const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+pub(crate) const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// The canonical form of a number as written in JSON, unless it has none.
 ///

@@ -9,9 +9,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::canonical::write_string;
-
-/// Up to here a double carries every whole number: 2^53.
-const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+use crate::number::LARGEST_WHOLE;
 
 /// A value as it was received.
 pub(crate) enum Received {

@@ -5,6 +5,8 @@
 
 mod mcp_aql;
 
+use std::sync::LazyLock;
+
 use countersign_reference::aaep::ConfirmationReply;
 
 use crate::conform::aaep::{self, AaepBridge};
@@ -14,14 +16,17 @@ pub use self::mcp_aql::{
     far_mcp_aql, mcp_aql_canonical, mcp_aql_schedule, mcp_aql_signed, mcp_aql_token,
 };
 
-/// The bridge for runs that go as far as the model of AAEP does.
+/// The bridge for runs that go as far as the model of AAEP does, made once.
 ///
 /// # Panics
 ///
 /// Never: the bounds are constant and in range.
-pub fn far_aaep() -> AaepBridge {
-    let bridge = AaepBridge::new(aaep::FAR).expect("constant bounds are in range");
-    bridge.literal()
+pub fn far_aaep() -> &'static AaepBridge {
+    static BRIDGE: LazyLock<AaepBridge> = LazyLock::new(|| {
+        let bridge = AaepBridge::new(aaep::FAR).expect("constant bounds are in range");
+        bridge.literal()
+    });
+    &BRIDGE
 }
 
 /// A run of the AAEP model and executor that the bytes choose, far beyond the bounds of the exhaustive walk.
@@ -30,7 +35,7 @@ pub fn far_aaep() -> AaepBridge {
 ///
 /// Where model and executor differ, with the shrunk run.
 pub fn aaep_schedule(bytes: &[u8]) {
-    run(&far_aaep(), bytes);
+    run(far_aaep(), bytes);
 }
 
 /// The bytes as a `confirmation.reply`: the parser must not panic, and what it takes it must take again after it has

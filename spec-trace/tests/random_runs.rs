@@ -6,7 +6,6 @@
 use std::fs;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use countersign_spec_trace::conform::Bridge;
 use countersign_spec_trace::conform::aaep::AaepBridge;
@@ -41,8 +40,7 @@ impl Far for AaepBridge {
     const PROTOCOL: &str = "aaep";
 
     fn far() -> &'static Self {
-        static FAR: LazyLock<AaepBridge> = LazyLock::new(harness::far_aaep);
-        &FAR
+        harness::far_aaep()
     }
 
     fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
@@ -55,8 +53,7 @@ impl Far for McpAqlBridge {
     const PROTOCOL: &str = "mcp-aql";
 
     fn far() -> &'static Self {
-        static FAR: LazyLock<McpAqlBridge> = LazyLock::new(harness::far_mcp_aql);
-        &FAR
+        harness::far_mcp_aql()
     }
 
     fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {

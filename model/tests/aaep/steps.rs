@@ -12,6 +12,7 @@ use countersign_model::aaep::words::{
     AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
 };
 
+use crate::common::shape::each_step;
 /// A run of the literal specification, step by step.
 struct Run {
     model: Aaep,
@@ -539,44 +540,33 @@ fn every_output_of_every_step_is_required_optional_or_forbidden_by_a_clause() {
     };
     let model = Aaep::new(bounds).expect("the bounds are in range");
     let outputs = every_output();
-    let mut open = vec![model.start()];
-    let mut known = std::collections::BTreeSet::from([model.start().words()]);
-    let mut actions = Vec::new();
-    while let Some(state) = open.pop() {
-        actions.clear();
-        model.enabled(&state, &mut actions);
-        for &action in &actions {
-            let step = model
-                .step(&state, action)
-                .expect("an action that is offered is enabled");
-            for &output in &outputs {
-                let required = model.required_by(&state, action, output);
-                let forbidden = model.forbidden_by(&state, action, output);
-                assert_eq!(
-                    required.is_some(),
-                    step.required.contains(output),
-                    "{action:?} {output:?}"
-                );
-                let optional = step.optional.contains(output);
-                assert!(
-                    required.is_some() || optional || forbidden.is_some(),
-                    "{action:?} {output:?}"
-                );
-                assert!(
-                    forbidden.is_none() || required.is_none() && !optional,
-                    "{action:?} {output:?}"
-                );
-            }
-            assert!(
-                step.required
-                    .iter()
-                    .all(|output| model.forbidden_by(&state, action, output).is_none())
+    let states = each_step(&model, |&state, action| {
+        let step = model
+            .step(&state, action)
+            .expect("an action that is offered is enabled");
+        for &output in &outputs {
+            let required = model.required_by(&state, action, output);
+            let forbidden = model.forbidden_by(&state, action, output);
+            assert_eq!(
+                required.is_some(),
+                step.required.contains(output),
+                "{action:?} {output:?}"
             );
-            let next = model.reduced(&step.next);
-            if known.insert(next.words()) {
-                open.push(next);
-            }
+            let optional = step.optional.contains(output);
+            assert!(
+                required.is_some() || optional || forbidden.is_some(),
+                "{action:?} {output:?}"
+            );
+            assert!(
+                forbidden.is_none() || required.is_none() && !optional,
+                "{action:?} {output:?}"
+            );
         }
-    }
-    assert!(known.len() > 500);
+        assert!(
+            step.required
+                .iter()
+                .all(|output| model.forbidden_by(&state, action, output).is_none())
+        );
+    });
+    assert!(states > 500);
 }

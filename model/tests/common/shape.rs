@@ -1,6 +1,6 @@
 //! The shape of a model's graph.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use countersign_model::specification::{Specification, Text};
@@ -11,6 +11,26 @@ fn fingerprint(state: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     state.hash(&mut hasher);
     hasher.finish()
+}
+
+/// Shows every step of the model's graph, with the state that it is taken in; how many states there are.
+pub fn each_step<T: Text>(
+    model: &Specification<T>,
+    mut show: impl FnMut(&T::State, T::Action),
+) -> usize {
+    let mut known = BTreeSet::from([fingerprint(&model.start())]);
+    let mut open = vec![model.start()];
+    let mut actions = Vec::new();
+    while let Some(state) = open.pop() {
+        actions.clear();
+        model.actions(&state, &mut actions);
+        for &action in &actions {
+            show(&state, action);
+            let next = model.next_state(&state, action);
+            open.extend(next.filter(|next| known.insert(fingerprint(next))));
+        }
+    }
+    known.len()
 }
 
 /// Every state with the states that follow it, apart from itself.

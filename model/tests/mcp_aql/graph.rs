@@ -1,15 +1,13 @@
 //! The shape of the graph: it ends. Every step but one that changes nothing spends something that does not come back, so a
 //! depth-first search, which carries its path with it, stays small.
 
-use std::collections::BTreeSet;
-
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::mcp_aql::bounds::Bounds;
 use countersign_model::mcp_aql::output::Output;
 use countersign_model::mcp_aql::state::State;
 
 use crate::common::bounds::assert_bounds;
-use crate::common::shape::{assert_words_tell_apart, longest_run};
+use crate::common::shape::{assert_words_tell_apart, each_step, longest_run};
 use crate::common::small;
 
 #[test]
@@ -27,29 +25,18 @@ fn states_that_differ_differ_in_their_words() {
 #[test]
 fn every_output_has_its_clause_and_no_admission_has_another_answer() {
     let model = small::<McpAqlText>();
-    let mut known = BTreeSet::from([model.start().words()]);
-    let mut open = vec![model.start()];
-    let mut actions = Vec::new();
-    while let Some(state) = open.pop() {
-        actions.clear();
-        model.enabled(&state, &mut actions);
-        for &action in &actions {
-            let step = model
-                .step(&state, action)
-                .expect("what is enabled leads somewhere");
-            let admits = |output| matches!(output, Output::Perform(_) | Output::Revoked(_));
-            assert!(step.instead.is_none() || !step.required.iter().any(admits));
-            for output in step.required.iter() {
-                let clause = model.required_by(&state, action, output);
-                assert!(clause.is_some_and(|clause| clause.starts_with("AQL-")));
-                assert_eq!(model.forbidden_by(&state, action, output), None);
-            }
-            let next = model.reduced(&step.next);
-            if known.insert(next.words()) {
-                open.push(next);
-            }
+    each_step(&model, |&state, action| {
+        let step = model
+            .step(&state, action)
+            .expect("what is enabled leads somewhere");
+        let admits = |output| matches!(output, Output::Perform(_) | Output::Revoked(_));
+        assert!(step.instead.is_none() || !step.required.iter().any(admits));
+        for output in step.required.iter() {
+            let clause = model.required_by(&state, action, output);
+            assert!(clause.is_some_and(|clause| clause.starts_with("AQL-")));
+            assert_eq!(model.forbidden_by(&state, action, output), None);
         }
-    }
+    });
 }
 
 #[test]

@@ -1,15 +1,13 @@
 //! The shape of the graph: it ends. Every step but one that changes nothing spends something that does not come back, so a
 //! depth-first search, which carries its path with it, stays small.
 
-use std::collections::BTreeSet;
-
 use countersign_model::pending_action::PendingActionText;
 use countersign_model::pending_action::bounds::Bounds;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::state::State;
 
 use crate::common::bounds::assert_bounds;
-use crate::common::shape::{assert_words_tell_apart, longest_run};
+use crate::common::shape::{assert_words_tell_apart, each_step, longest_run};
 use crate::common::small;
 
 #[test]
@@ -27,36 +25,25 @@ fn states_that_differ_differ_in_their_words() {
 #[test]
 fn every_output_has_its_clause_and_its_record_before_it() {
     let model = small::<PendingActionText>();
-    let mut known = BTreeSet::from([model.start().words()]);
-    let mut open = vec![model.start()];
-    let mut actions = Vec::new();
-    while let Some(state) = open.pop() {
-        actions.clear();
-        model.enabled(&state, &mut actions);
-        for &action in &actions {
-            let step = model
-                .step(&state, action)
-                .expect("what is enabled leads somewhere");
-            for output in step.required.iter() {
-                let clause = model.required_by(&state, action, output);
-                assert!(clause.is_some_and(|clause| clause.starts_with("PA-")));
-                assert_eq!(model.forbidden_by(&state, action, output), None);
-                assert_eq!(step.required.count(output), 1, "{output:?} comes out once");
-            }
-            let perform = |output| matches!(output, Output::Perform(..));
-            assert!(
-                step.required
-                    .iter()
-                    .filter(|&output| perform(output))
-                    .count()
-                    < 3
-            );
-            let next = model.reduced(&step.next);
-            if known.insert(next.words()) {
-                open.push(next);
-            }
+    each_step(&model, |&state, action| {
+        let step = model
+            .step(&state, action)
+            .expect("what is enabled leads somewhere");
+        for output in step.required.iter() {
+            let clause = model.required_by(&state, action, output);
+            assert!(clause.is_some_and(|clause| clause.starts_with("PA-")));
+            assert_eq!(model.forbidden_by(&state, action, output), None);
+            assert_eq!(step.required.count(output), 1, "{output:?} comes out once");
         }
-    }
+        let perform = |output| matches!(output, Output::Perform(..));
+        assert!(
+            step.required
+                .iter()
+                .filter(|&output| perform(output))
+                .count()
+                < 3
+        );
+    });
 }
 
 #[test]

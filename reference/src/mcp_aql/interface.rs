@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::audit::Audit;
 use super::canonical::Parameters;
-use super::response::Response;
+use super::response::{ConfirmationRequired, Details, Response};
 use super::signed::SigningKey;
 use super::vocabulary::{AdapterName, DangerLevel, OperationName, Oracle, Purpose, SessionId};
 pub use crate::clause::ClauseId;
@@ -152,6 +152,23 @@ pub enum Output {
     Respond(Response),
     /// Run the operation now. Its token, if it needed one, is used already (AQL-5.2-2).
     Perform(Operation),
+}
+
+impl Output {
+    /// What the client is asked to confirm, and the token to do it with, if this is what it is told (AQL-3.3-1).
+    pub fn confirmation_required(&self) -> Option<&ConfirmationRequired> {
+        let Self::Respond(Response::Failed(failure)) = self else {
+            return None;
+        };
+        match &failure.details {
+            Details::ConfirmationRequired(required) => Some(required),
+            Details::Expired { .. }
+            | Details::Token { .. }
+            | Details::RetryAfter { .. }
+            | Details::Problem { .. }
+            | Details::Nothing {} => None,
+        }
+    }
 }
 
 /// An operation to run.

@@ -2,7 +2,7 @@
 
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::mcp_aql::{
-    AdapterName, Audit, AuditOutcome, Call, Configuration, ConfirmationToken, DangerLevel, Details,
+    AdapterName, Audit, AuditOutcome, Call, Configuration, ConfirmationToken, DangerLevel,
     EventKind, Gatekeeper, Input, OperationName, Oracle, Output, Parameters, Purpose, Query,
     Refusal, Response, SessionId, Settings, Status,
 };
@@ -105,19 +105,8 @@ impl Stage {
 
 /// The token among the outputs.
 pub fn issued(outputs: &[Output]) -> Option<&ConfirmationToken> {
-    outputs.iter().find_map(|output| match output {
-        Output::Respond(Response::Failed(failure)) => match &failure.details {
-            Details::ConfirmationRequired(required) => Some(&required.confirmation_token),
-            Details::Expired { .. }
-            | Details::Token { .. }
-            | Details::RetryAfter { .. }
-            | Details::Problem { .. }
-            | Details::Nothing {} => None,
-        },
-        Output::Respond(Response::Revoked | Response::Status(_))
-        | Output::Audit(_)
-        | Output::Perform(_) => None,
-    })
+    let required = outputs.iter().find_map(Output::confirmation_required);
+    required.map(|required| &required.confirmation_token)
 }
 
 /// An output in words: its kind, then what it is about.

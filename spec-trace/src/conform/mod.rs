@@ -5,6 +5,7 @@
 //! walks ([`edges`], [`schedule`]) choose the steps; they know no protocol.
 
 pub mod aaep;
+mod comparison;
 pub mod edges;
 pub mod mcp_aql;
 pub mod schedule;

@@ -1,12 +1,12 @@
 //! What is fuzzed of the confirmation tokens: runs, their grammar, the canonical form, signed tokens.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::mcp_aql::{
-    AdapterName, Call, ConfirmationToken, DangerLevel, Details, ErrorCode, Gatekeeper, Input,
-    NotCanonical, OperationName, Output, Parameters, Purpose, Response, Settings, SigningKey,
-    canonical_form,
+    AdapterName, Call, ConfirmationToken, DangerLevel, ErrorCode, Gatekeeper, Input, NotCanonical,
+    OperationName, Output, Parameters, Purpose, Settings, SigningKey, canonical_form,
 };
 use countersign_reference::time::Timestamp;
 use serde_json::Value;
@@ -19,14 +19,17 @@ const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 /// 2026-05-24T14:22:20.000Z.
 const START: i64 = 1_779_632_540_000;
 
-/// The bridge for runs that go as far as the model of MCP-AQL does.
+/// The bridge for runs that go as far as the model of MCP-AQL does, made once.
 ///
 /// # Panics
 ///
 /// Never: the bounds are constant and in range.
-pub fn far_mcp_aql() -> McpAqlBridge {
-    let bridge = McpAqlBridge::new(FAR).expect("constant bounds are in range");
-    bridge.literal()
+pub fn far_mcp_aql() -> &'static McpAqlBridge {
+    static BRIDGE: LazyLock<McpAqlBridge> = LazyLock::new(|| {
+        let bridge = McpAqlBridge::new(FAR).expect("constant bounds are in range");
+        bridge.literal()
+    });
+    &BRIDGE
 }
 
 /// A run of the MCP-AQL model and executor that the bytes choose, far beyond the bounds of the exhaustive walk.
@@ -35,7 +38,7 @@ pub fn far_mcp_aql() -> McpAqlBridge {
 ///
 /// Where model and executor differ, with the shrunk run.
 pub fn mcp_aql_schedule(bytes: &[u8]) {
-    super::run(&far_mcp_aql(), bytes);
+    super::run(far_mcp_aql(), bytes);
 }
 
 /// The bytes as a token: what section 2.2 allows is read as it is written, nothing else is read, and none of it is
@@ -292,20 +295,9 @@ impl Host {
     /// Calls without a token, and gives the one that comes out.
     fn ask(&mut self, call: &Call) -> ConfirmationToken {
         let outputs = self.call(call, None);
-        let issued = outputs.into_iter().find_map(|output| match output {
-            Output::Respond(Response::Failed(failure)) => match failure.details {
-                Details::ConfirmationRequired(required) => Some(required.confirmation_token),
-                Details::Expired { .. }
-                | Details::Token { .. }
-                | Details::RetryAfter { .. }
-                | Details::Problem { .. }
-                | Details::Nothing {} => None,
-            },
-            Output::Respond(Response::Revoked | Response::Status(_))
-            | Output::Audit(_)
-            | Output::Perform(_) => None,
-        });
-        issued.expect("an ordinary call gets a token")
+        let required = outputs.iter().find_map(Output::confirmation_required);
+        let required = required.expect("an ordinary call gets a token");
+        required.confirmation_token.clone()
     }
 }
 

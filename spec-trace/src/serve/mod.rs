@@ -15,7 +15,6 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use countersign_reference::time::Timestamp;
 use countersign_reference::{mcp_aql as aql, pending_action as pending};
 use miette::{Context, IntoDiagnostic, miette};
@@ -24,6 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, Status};
+use crate::cli::arguments::Protocol;
 use crate::store::Store;
 use request::{BadRequest, Fields};
 
@@ -81,17 +81,6 @@ pub struct Args {
     /// After `hello`, `restart` goes on with what the file holds. `reset` forgets all of it and starts afresh.
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
-}
-
-/// The protocols that are served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Protocol {
-    /// The AAEP confirmation protocol.
-    Aaep,
-    /// MCP-AQL confirmation tokens.
-    McpAql,
-    /// Pending actions of the Agents API.
-    PendingAction,
 }
 
 /// Serves until stdin ends or nobody reads stdout any more. Responses are written while it runs, so that there is

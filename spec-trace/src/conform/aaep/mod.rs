@@ -21,13 +21,14 @@ use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
 use countersign_model::checker::StepText;
 use countersign_reference::aaep::{
-    Ask, Capabilities, Input, Outcome, Producer, ReplyToken, Settings, ToolCallId,
+    Ask, Capabilities, Input, Producer, ReplyToken, Settings, ToolCallId,
 };
 use countersign_reference::ids::SequentialIds;
 
 use self::concrete::World;
 use self::outputs::Call;
-use super::{Bridge, Disagreement, Unexplained};
+use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
+use super::{Bridge, Disagreement};
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {
@@ -185,20 +186,21 @@ impl Bridge for AaepBridge {
 
     fn step(&self, state: &State, host: &mut Host, action: Action) -> Result<State, Disagreement> {
         let Some(step) = self.model.step(state, action) else {
-            return Err(not_a_call(action));
+            return Err(not_a_call(CONTRACT, action));
         };
         if action.is_call() {
             let Some(input) = self.world.input(host, state, action) else {
-                return Err(not_a_call(action));
+                return Err(not_a_call(CONTRACT, action));
             };
             if action == Action::Crash {
-                host.producer = what_lasts(&host.producer)?;
+                // What is left when the process dies: what it was serialised to after its last call.
+                (_, host.producer) = stored_and_read(&host.producer, CONTRACT)?;
             }
             let now = self.world.time(state.clock);
             let call = Call::of(&input);
             let outcome = host.producer.handle(now, &mut host.ids, input);
             let seen = outputs::outputs(&self.world, host, &call, &outcome)
-                .map_err(|unexplained| disagree_on_wire(&outcome, unexplained))?;
+                .map_err(|unexplained| on_wire(&outcome.outputs, unexplained))?;
             self.compare_outputs(state, action, &step, &seen)?;
             self.compare_states(state, action, &step, host)?;
         }
@@ -227,12 +229,13 @@ impl AaepBridge {
     ) -> Result<(), Disagreement> {
         let disagree = |clause: Option<&'static str>| Disagreement {
             clause: clause.unwrap_or(CONTRACT),
-            expected: in_words(step.required.as_slice()),
-            actual: in_words(seen),
+            expected: in_words(step.required.as_slice(), output_text),
+            actual: in_words(seen, output_text),
         };
         // A reply that should have been ignored: the check that it failed says more than what came of it.
         let ignored = step.ignored.map(Check::clause);
-        if let Some(output) = worst_of(&not_allowed(step, seen)) {
+        let allowed = [step.required.as_slice(), step.optional.as_slice()].concat();
+        if let Some(output) = worst_of(&excess(allowed, seen)) {
             let forbidden = self.model.forbidden_by(state, action, output);
             let forbidden = forbidden.unwrap_or(Aaep::repetition_breaks(output));
             return Err(disagree(ignored.or(Some(forbidden))));
@@ -321,20 +324,6 @@ impl AaepBridge {
     }
 }
 
-/// What came and is neither required nor optional, or came too often.
-fn not_allowed(step: &Step, seen: &[Output]) -> Vec<Output> {
-    let mut allowed = step.required.as_slice().to_vec();
-    allowed.extend_from_slice(step.optional.as_slice());
-    let is_excess = |output: &Output| match allowed.iter().position(|other| other == output) {
-        Some(place) => {
-            allowed.remove(place);
-            false
-        }
-        None => true,
-    };
-    seen.iter().copied().filter(is_excess).collect()
-}
-
 /// The output that does the most harm: an action that runs, then one that is announced, then whatever came first.
 fn worst_of(outputs: &[Output]) -> Option<Output> {
     let harm = |output: &&Output| {
@@ -367,58 +356,8 @@ fn differences(wanted: &ModelProducer, found: &ModelProducer) -> (String, String
         format!("open subscriptions: {:?}", wanted.open),
         format!("open subscriptions: {:?}", found.open),
     ));
-    pairs.retain(|(wanted, found)| wanted != found);
-    let (wanted, found): (Vec<String>, Vec<String>) = pairs.into_iter().unzip();
-    (wanted.join("; "), found.join("; "))
+    differing(pairs)
 }
 
 /// The clause that stands for the whole contract, where no other is to blame.
 const CONTRACT: &str = "AAEP-6-1";
-
-/// What is left of a producer when its process dies: what it was serialised to after its last call.
-fn what_lasts(producer: &Producer) -> Result<Producer, Disagreement> {
-    let disagree = |error: &serde_json::Error| Disagreement {
-        clause: CONTRACT,
-        expected: "a producer that can be stored and read back".to_owned(),
-        actual: error.to_string(),
-    };
-    let stored = serde_json::to_vec(producer).map_err(|error| disagree(&error))?;
-    let read: Producer = serde_json::from_slice(&stored).map_err(|error| disagree(&error))?;
-    if read == *producer {
-        return Ok(read);
-    }
-    Err(Disagreement {
-        clause: CONTRACT,
-        expected: format!("{producer:?}"),
-        actual: format!("read back as {read:?}"),
-    })
-}
-
-/// A step that one of the two sides cannot take at all, which no walk over the model's own steps should meet.
-fn not_a_call(action: Action) -> Disagreement {
-    Disagreement {
-        clause: CONTRACT,
-        expected: "a step that both sides can take".to_owned(),
-        actual: format!("{action:?}"),
-    }
-}
-
-fn disagree_on_wire(outcome: &Outcome, unexplained: Unexplained) -> Disagreement {
-    let outputs = outcome.outputs.iter();
-    let texts: Vec<String> = outputs
-        .map(|output| serde_json::to_string(output).unwrap_or_default())
-        .collect();
-    Disagreement {
-        clause: unexplained.clause,
-        expected: unexplained.text,
-        actual: texts.join(", "),
-    }
-}
-
-fn in_words(outputs: &[Output]) -> String {
-    if outputs.is_empty() {
-        return "nothing".to_owned();
-    }
-    let words: Vec<String> = outputs.iter().map(|output| output_text(*output)).collect();
-    words.join(", ")
-}

@@ -9,7 +9,7 @@ use countersign_model::mcp_aql::state::State;
 use countersign_model::mcp_aql::words::Slot;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
-    Call, ConfirmationRequired, ConfirmationToken, Details, Input, Outcome, Response,
+    Call, ConfirmationRequired, ConfirmationToken, Input, Outcome,
 };
 use countersign_reference::time::Timestamp;
 
@@ -25,7 +25,11 @@ pub(super) fn note_issue(
     input: &Input,
     outcome: &Outcome,
 ) -> Result<Option<Slot>, Unexplained> {
-    let Some(required) = outcome.outputs.iter().find_map(confirmation_required) else {
+    let Some(required) = outcome
+        .outputs
+        .iter()
+        .find_map(executor::Output::confirmation_required)
+    else {
         return Ok(None);
     };
     let Input::Call(call) = input else {
@@ -60,20 +64,6 @@ pub(super) fn note_issue(
         valid_until: later(expires_at, seconds(state.tolerance())),
     }));
     Ok(Some(slot))
-}
-
-fn confirmation_required(output: &executor::Output) -> Option<&ConfirmationRequired> {
-    let executor::Output::Respond(Response::Failed(failure)) = output else {
-        return None;
-    };
-    match &failure.details {
-        Details::ConfirmationRequired(required) => Some(required),
-        Details::Expired { .. }
-        | Details::Token { .. }
-        | Details::RetryAfter { .. }
-        | Details::Problem { .. }
-        | Details::Nothing {} => None,
-    }
 }
 
 /// AQL-3.3-1, AQL-6.3-4: the client is told what was called, how dangerous it is, in the host's words where it has any,

@@ -29,12 +29,13 @@ use countersign_model::mcp_aql::step::Step;
 use countersign_model::mcp_aql::words::{Slot, Store, Trigger};
 use countersign_model::rules::Rules;
 use countersign_reference::mcp_aql as executor;
-use countersign_reference::mcp_aql::{
-    Call, ConfirmationToken, Gatekeeper, Outcome, Persistence, TokenId,
-};
+use countersign_reference::mcp_aql::{Call, ConfirmationToken, Gatekeeper, Persistence, TokenId};
 use countersign_reference::time::Timestamp;
 
 use self::concrete::{Ids, World};
+use super::comparison::{
+    differing, excess, in_words, not_a_call, not_stored, on_wire, stored_and_read,
+};
 use super::{Bridge, Disagreement, Unexplained};
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
@@ -181,7 +182,7 @@ impl Bridge for McpAqlBridge {
 
     fn step(&self, state: &State, host: &mut Host, action: Action) -> Result<State, Disagreement> {
         let Some(step) = self.model.step(state, action) else {
-            return Err(not_a_call(action));
+            return Err(not_a_call(CONTRACT, action));
         };
         let next = self.model.reduced(&step.next);
         if action.is_call() {
@@ -233,11 +234,11 @@ impl McpAqlBridge {
             | Action::Restart(_) => self.world.time(state.clock, 0),
         };
         let mut seen = Vec::new();
-        for input in inputs.ok_or_else(|| not_a_call(action))? {
+        for input in inputs.ok_or_else(|| not_a_call(CONTRACT, action))? {
             let gatekeeper = Arc::make_mut(&mut host.gatekeeper);
             let outcome = gatekeeper.handle(now, &mut host.ids, input.clone());
             let words = outputs::outputs(&self.world, host, state, &input, &outcome)
-                .map_err(|unexplained| disagree_on_wire(&outcome, unexplained))?;
+                .map_err(|unexplained| on_wire(&outcome.outputs, unexplained))?;
             seen.extend(words);
             if outcome.refused.is_some() {
                 break;
@@ -265,8 +266,8 @@ impl McpAqlBridge {
         }
         Err(Disagreement {
             clause: self.clause_of_outputs(state, action, step, &wanted, seen),
-            expected: in_words(wanted.as_slice()),
-            actual: in_words(seen),
+            expected: in_words(wanted.as_slice(), output_text),
+            actual: in_words(seen, output_text),
         })
     }
 
@@ -280,7 +281,7 @@ impl McpAqlBridge {
         wanted: &Outputs,
         seen: &[Output],
     ) -> &'static str {
-        if let Some(output) = worst_of(&not_allowed(wanted, seen)) {
+        if let Some(output) = worst_of(&excess(wanted.as_slice().to_vec(), seen)) {
             let rejected = step.rejected.map(Check::clause);
             let forbidden = self.model.forbidden_by(state, action, output).or(rejected);
             return forbidden.unwrap_or(McpAql::repetition_breaks(output));
@@ -387,19 +388,6 @@ fn clause_of_state(
     }
 }
 
-/// What came and is not wanted, or came too often.
-fn not_allowed(wanted: &Outputs, seen: &[Output]) -> Vec<Output> {
-    let mut allowed = wanted.as_slice().to_vec();
-    let is_excess = |output: &Output| match allowed.iter().position(|other| other == output) {
-        Some(place) => {
-            allowed.remove(place);
-            false
-        }
-        None => true,
-    };
-    seen.iter().copied().filter(is_excess).collect()
-}
-
 /// The output that does the most harm: an operation that runs, then whatever came first.
 fn worst_of(outputs: &[Output]) -> Option<Output> {
     let is_harmless =
@@ -420,32 +408,19 @@ fn differences(wanted: &ModelGatekeeper, found: &ModelGatekeeper) -> (String, St
         });
         pairs.push((wanted, found));
     }
-    pairs.retain(|(wanted, found)| wanted != found);
-    let (wanted, found): (Vec<String>, Vec<String>) = pairs.into_iter().unzip();
-    (wanted.join("; "), found.join("; "))
+    differing(pairs)
 }
 
 /// The clause that stands for the whole contract, where no other is to blame.
 const CONTRACT: &str = "AQL-1.3-2";
 
+/// The clause that has tokens stored.
+const STORED: &str = "AQL-5.5-1";
+
 /// What is left of a gatekeeper when its process dies: what it was serialised to after its last call, in a store of the kind
 /// that the model has chosen for this restart.
 fn what_lasts(gatekeeper: &Gatekeeper, store: Store) -> Result<Gatekeeper, Disagreement> {
-    let disagree = |error: &serde_json::Error| Disagreement {
-        clause: "AQL-5.5-1",
-        expected: "a gatekeeper that can be stored and read back".to_owned(),
-        actual: error.to_string(),
-    };
-    let stored = serde_json::to_string(gatekeeper).map_err(|error| disagree(&error))?;
-    let read = |document: &str| serde_json::from_str::<Gatekeeper>(document);
-    let whole = read(&stored).map_err(|error| disagree(&error))?;
-    if whole != *gatekeeper {
-        return Err(Disagreement {
-            clause: "AQL-5.5-1",
-            expected: format!("{gatekeeper:?}"),
-            actual: format!("read back as {whole:?}"),
-        });
-    }
+    let (stored, whole) = stored_and_read(gatekeeper, STORED)?;
     let kinds = [
         r#""persistence":"persistent""#,
         r#""persistence":"in_memory""#,
@@ -457,16 +432,8 @@ fn what_lasts(gatekeeper: &Gatekeeper, store: Store) -> Result<Gatekeeper, Disag
     if whole.settings().persistence == wanted {
         return Ok(whole);
     }
-    read(&stored.replacen(old, new, 1)).map_err(|error| disagree(&error))
-}
-
-/// A step that one of the two sides cannot take at all, which no walk over the model's own steps should meet.
-fn not_a_call(action: Action) -> Disagreement {
-    Disagreement {
-        clause: CONTRACT,
-        expected: "a step that both sides can take".to_owned(),
-        actual: format!("{action:?}"),
-    }
+    let elsewhere = serde_json::from_str(&stored.replacen(old, new, 1));
+    elsewhere.map_err(|error| not_stored(STORED, &error))
 }
 
 fn disagree_on_state(host: &Host, unexplained: Unexplained) -> Disagreement {
@@ -476,24 +443,4 @@ fn disagree_on_state(host: &Host, unexplained: Unexplained) -> Disagreement {
         expected: unexplained.text,
         actual: format!("{held:?} at {}", host.gatekeeper.now()),
     }
-}
-
-fn disagree_on_wire(outcome: &Outcome, unexplained: Unexplained) -> Disagreement {
-    let outputs = outcome.outputs.iter();
-    let texts: Vec<String> = outputs
-        .map(|output| serde_json::to_string(output).unwrap_or_default())
-        .collect();
-    Disagreement {
-        clause: unexplained.clause,
-        expected: unexplained.text,
-        actual: texts.join(", "),
-    }
-}
-
-fn in_words(outputs: &[Output]) -> String {
-    if outputs.is_empty() {
-        return "nothing".to_owned();
-    }
-    let words: Vec<String> = outputs.iter().map(|output| output_text(*output)).collect();
-    words.join(", ")
 }
