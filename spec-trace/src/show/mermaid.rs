@@ -1,0 +1,102 @@
+//! A run as a Mermaid `sequenceDiagram`, to be pasted into Markdown.
+//!
+//! Mermaid takes most punctuation for grammar somewhere; its way out is `#35;`, the number of a character. So what is not a
+//! letter, a digit or one of a few signs that mean nothing to it is written as a number.
+
+use std::fmt::Write as _;
+
+use super::run::{Run, Step};
+use super::words::shortened;
+
+/// The widest text of a message or note, in columns.
+const WIDEST: usize = 160;
+
+/// The drawing, with a line's end behind it.
+pub fn render(run: &Run) -> String {
+    let mut text = "sequenceDiagram\n".to_owned();
+    // Writing to a string cannot fail, here and below.
+    let _ = writeln!(text, "    accTitle: {}", escaped(&run.title));
+    let _ = writeln!(
+        text,
+        "    accDescr: {}",
+        escaped(&format!("{}: {}", run.kind.name(), run.verdict))
+    );
+    for (index, name) in run.participants.iter().enumerate() {
+        let _ = writeln!(text, "    participant p{index} as {}", escaped(name));
+    }
+    for (index, step) in run.steps.iter().enumerate() {
+        message(run, index, step, &mut text);
+    }
+    text
+}
+
+fn message(run: &Run, index: usize, step: &Step, text: &mut String) {
+    let number = step.line.unwrap_or(index as u64 + 1);
+    let mark = step
+        .weight(run)
+        .map_or(String::new(), |weight| format!("{} ", weight.mark()));
+    let (from, to) = (step.from, step.to.unwrap_or(step.from));
+    let said = escaped(&format!("{mark}{number} {}", step.text));
+    let _ = writeln!(text, "    p{from}->>p{to}: {said}");
+    let asides = step.asides(run).join(", ");
+    if !asides.is_empty() {
+        let _ = writeln!(text, "    Note over p{to}: {}", escaped(&asides));
+    }
+    for finding in step.findings.iter().map(|index| &run.findings[*index]) {
+        let what = format!(
+            "{} {}: {}",
+            finding.weight.name(),
+            finding.headline(),
+            finding.message
+        );
+        let _ = writeln!(text, "    Note over p{from},p{to}: {}", escaped(&what));
+    }
+}
+
+/// The text as Mermaid shows it; never empty.
+fn escaped(text: &str) -> String {
+    let text = shortened(text, WIDEST);
+    let words: Vec<String> = text.split(' ').map(word).collect();
+    let escaped = words.join(" ");
+    if escaped.trim().is_empty() {
+        "#160;".to_owned()
+    } else {
+        escaped
+    }
+}
+
+fn word(word: &str) -> String {
+    // The word ends a block.
+    if word.eq_ignore_ascii_case("end") {
+        return format!("#{};{}", u32::from(word.as_bytes()[0]), &word[1..]);
+    }
+    let mut escaped = String::new();
+    for character in word.chars() {
+        if character.is_alphanumeric()
+            || matches!(
+                character,
+                '.' | ',' | '_' | '=' | '-' | '→' | '✗' | '…' | '(' | ')'
+            )
+        {
+            escaped.push(character);
+        } else {
+            let _ = write!(escaped, "#{};", u32::from(character));
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_something_to_mermaid_is_written_as_a_number() {
+        assert_eq!(
+            escaped("a: b;#1 %% <b>"),
+            "a#58; b#59;#35;1 #37;#37; #60;b#62;"
+        );
+        assert_eq!(escaped("the End"), "the #69;nd");
+        assert_eq!(escaped(""), "#160;");
+    }
+}
