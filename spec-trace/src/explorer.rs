@@ -111,9 +111,10 @@ impl<T: Text> Model for Explored<T> {
 
     /// One property carries all invariants: the Explorer looks every one up again at each of its steps.
     fn properties(&self) -> Vec<Property<Self>> {
-        vec![Property::always("every invariant holds", |_, world: &World<T>| {
-            T::broken(&world.state) == 0
-        })]
+        vec![Property::always(
+            "every invariant holds",
+            |_, world: &World<T>| T::broken(&world.state) == 0,
+        )]
     }
 
     fn format_action(&self, choice: &Choice<T>) -> String {

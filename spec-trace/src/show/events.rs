@@ -33,7 +33,7 @@ pub fn in_words(message: &Value) -> String {
             .and_then(Value::as_str)
             .unwrap_or_default()
     };
-    let quoted = |name: &str| match text(name) {
+    let quoted = |name: &str| match text(name).trim() {
         "" => String::new(),
         said => format!(": “{said}”"),
     };

@@ -102,9 +102,10 @@ impl Step {
         weights.min()
     }
 
-    /// All that is said beside the text: what changed state, and the notes.
+    /// What is said beside the text: what changed state, a few of many, and the notes.
     pub fn asides(&self, run: &Run) -> Vec<String> {
-        let states = self.states.iter().map(|change| {
+        const FEW: usize = 6;
+        let changed = self.states.iter().take(FEW).map(|change| {
             let name = &run.tracks[change.track].name;
             if change.before.is_empty() {
                 format!("{name}: {}", change.after)
@@ -112,7 +113,12 @@ impl Step {
                 format!("{name}: {} → {}", change.before, change.after)
             }
         });
-        states.chain(self.notes.iter().cloned()).collect()
+        let more = self.states.len().checked_sub(FEW).filter(|more| *more > 0);
+        let more = more.map(|more| format!("and {more} more"));
+        changed
+            .chain(more)
+            .chain(self.notes.iter().cloned())
+            .collect()
     }
 }
 

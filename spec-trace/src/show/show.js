@@ -83,7 +83,31 @@
     byId("wrong").replaceChildren(...items);
   };
 
-  const select = (index, scroll) => {
+  // What is wrong with a step, to be heard with it.
+  const faults = (step) => {
+    const heard = step.findings.map((index) => {
+      const { weight, clause } = run.findings[index];
+      return (weight === "violation" ? "Violation" : "Warning") + " " + clause;
+    });
+    return heard.map((fault) => ". " + fault).join("");
+  };
+
+  // Rows that were out of view take their true height only when they come near, which moves what is below them.
+  const bringIntoView = () => {
+    const bring = () => row(current).scrollIntoView({ block: "nearest" });
+    bring();
+    requestAnimationFrame(bring);
+  };
+
+  const keepInAddress = () => {
+    try {
+      history.replaceState(null, "", "#s" + (current + 1));
+    } catch {
+      // Browsers limit how often it may be called; the address then lags behind.
+    }
+  };
+
+  const select = (index, { scroll = true, keep = true } = {}) => {
     index = Math.max(0, Math.min(count - 1, index));
     if (index === current) return;
     if (current >= 0) {
@@ -94,10 +118,9 @@
     const step = run.steps[index];
     row(index).setAttribute("aria-current", "step");
     row(index).querySelector("a").tabIndex = 0;
-    if (scroll) row(index).scrollIntoView({ block: "nearest" });
+    if (scroll) bringIntoView();
     byId("now").textContent = "Step " + (index + 1) + " of " + count;
-    const wrong = step.findings.length ? ". Here a rule is broken." : "";
-    byId("said").textContent = who(step) + ": " + step.text + wrong;
+    byId("said").textContent = who(step) + ": " + step.text + faults(step);
     byId("place").textContent = [place(index), step.at].filter(Boolean).join(", ");
     showFindings(step);
     showStates();
@@ -107,26 +130,22 @@
     byId("record").querySelector("pre").textContent = step.record || "";
     byId("first").disabled = byId("back").disabled = index === 0;
     byId("last").disabled = byId("next").disabled = index === count - 1;
-    try {
-      history.replaceState(null, "", "#s" + (index + 1));
-    } catch {
-      // Browsers limit how often it may be called; the address then lags behind.
-    }
+    if (keep) keepInAddress();
   };
 
   // The step of the next fault, and after the last of them the first again.
   const nextFault = () => {
     const steps = run.findings.map((finding) => finding.step);
-    select(steps.find((step) => step > current) ?? steps[0], true);
+    select(steps.find((step) => step > current) ?? steps[0]);
   };
 
   const bind = (id, action) => {
     if (byId(id)) byId(id).addEventListener("click", action);
   };
-  bind("first", () => select(0, true));
-  bind("back", () => select(current - 1, true));
-  bind("next", () => select(current + 1, true));
-  bind("last", () => select(count - 1, true));
+  bind("first", () => select(0));
+  bind("back", () => select(current - 1));
+  bind("next", () => select(current + 1));
+  bind("last", () => select(count - 1));
   bind("fault", nextFault);
   bind("all", () => {
     all = true;
@@ -141,14 +160,14 @@
     const jump = event.target.closest("a.jump");
     if (!jump) return;
     event.preventDefault();
-    select(Number(jump.dataset.step), true);
+    select(Number(jump.dataset.step));
     row(current).querySelector("a").focus({ preventScroll: true });
   });
   document.querySelector("table.run tbody").addEventListener("click", (event) => {
     const line = event.target.closest("tr");
     if (!line) return;
     event.preventDefault();
-    select(line.sectionRowIndex, false);
+    select(line.sectionRowIndex, { scroll: false });
   });
 
   document.addEventListener("keydown", (event) => {
@@ -160,11 +179,12 @@
     if (inSteps) Object.assign(moves, { ArrowUp: current - 1, ArrowDown: current + 1 });
     if (!(event.key in moves)) return;
     event.preventDefault();
-    select(moves[event.key], true);
+    select(moves[event.key]);
     if (inSteps) row(current).querySelector("a").focus({ preventScroll: true });
   });
 
   const asked = /^#s(\d+)$/.exec(location.hash);
   byId("panel").hidden = false;
-  select(asked ? Number(asked[1]) - 1 : 0, asked !== null);
+  // The address stays as it is until the reader moves, or the browser would scroll to the first step.
+  select(asked ? Number(asked[1]) - 1 : 0, { scroll: asked !== null, keep: false });
 })();
