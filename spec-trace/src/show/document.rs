@@ -59,14 +59,12 @@ fn run(object: &Map<String, Value>, steps: &[Value]) -> Result<Run, String> {
             saved_step(step).map_err(|error| format!("step {} of {title}: {error}", index + 1))
         })
         .collect::<Result<_, _>>()?;
-    Ok(match (text("expected"), text("actual")) {
-        (Some(expected), Some(actual)) => divergence(title, &steps, expected, actual),
-        (Some(_) | None, Some(_) | None) => {
-            let clauses = object.get("clauses").and_then(Value::as_array);
-            let clauses = clauses.into_iter().flatten().filter_map(Value::as_str);
-            counterexample(title, &steps, clauses)
-        }
-    })
+    if let (Some(expected), Some(actual)) = (text("expected"), text("actual")) {
+        return Ok(divergence(title, &steps, expected, actual));
+    }
+    let clauses = object.get("clauses").and_then(Value::as_array);
+    let clauses = clauses.into_iter().flatten().filter_map(Value::as_str);
+    Ok(counterexample(title, &steps, clauses))
 }
 
 fn saved_step(step: &Value) -> serde_json::Result<StepText> {

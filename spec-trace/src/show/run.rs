@@ -104,7 +104,7 @@ impl Step {
 
     /// What is said beside the text: what changed state, a few of many, and the notes.
     pub fn asides(&self, run: &Run) -> Vec<String> {
-        const FEW: usize = 6;
+        const FEW: usize = 3;
         let changed = self.states.iter().take(FEW).map(|change| {
             let name = &run.tracks[change.track].name;
             if change.before.is_empty() {

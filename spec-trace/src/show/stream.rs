@@ -1,6 +1,6 @@
 //! A recorded AAEP stream as a run: one step a line, with the verdict of the linter on it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -102,10 +102,11 @@ impl Entry {
 
     fn is_reply(&self) -> bool {
         let sent_by_subscriber = self.wrapper.get("dir").and_then(Value::as_str) == Some("in");
+        let replies = ["confirmation.reply", "clarification.reply"];
         sent_by_subscriber
             || self
                 .text_at("type")
-                .is_some_and(|name| name.ends_with(".reply"))
+                .is_some_and(|name| replies.contains(&name))
     }
 }
 
@@ -245,7 +246,7 @@ impl<'a> Drawing<'a> {
     /// open is over.
     fn changes(&mut self) -> Vec<StateChange> {
         let mut changes = Vec::new();
-        let mut gone: BTreeMap<u64, ()> = self.standing.keys().map(|line| (*line, ())).collect();
+        let mut gone: BTreeSet<u64> = self.standing.keys().copied().collect();
         for now in self.confirmations.now() {
             gone.remove(&now.line);
             let (track, before) = self.standing.entry(now.line).or_insert_with(|| {
@@ -265,7 +266,7 @@ impl<'a> Drawing<'a> {
                 });
             }
         }
-        for line in gone.into_keys() {
+        for line in gone {
             if let Some((track, before)) = self.standing.remove(&line)
                 && before.contains("pending")
             {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::run::{Finding, Run, Step};
+use super::run::{Finding, Run, Step, Weight};
 use super::words::{folded, shortened, width};
 
 /// The widest line, in columns.
@@ -84,15 +84,12 @@ impl Columns {
         for (lane, name) in run.participants.iter().enumerate() {
             let name = shortened(name, 2 * WIDEST_LANE);
             let at = (self.lanes_at() + self.centre(lane)).saturating_sub(width(&name) / 2);
-            let fits = |line: &&mut String| width(line) < at;
-            let line = match lines.iter_mut().find(fits) {
-                Some(line) => line,
-                None => {
-                    lines.push(String::new());
-                    let last = lines.len() - 1;
-                    &mut lines[last]
-                }
-            };
+            let free = lines.iter().position(|line| width(line) < at);
+            let free = free.unwrap_or(lines.len());
+            if free == lines.len() {
+                lines.push(String::new());
+            }
+            let line = &mut lines[free];
             line.push_str(&" ".repeat(at - width(line)));
             line.push_str(&name);
         }
@@ -102,7 +99,7 @@ impl Columns {
     }
 
     fn step(&self, run: &Run, index: usize, step: &Step, text: &mut String) {
-        let mark = step.weight(run).map_or(' ', |weight| weight.mark());
+        let mark = step.weight(run).map_or(' ', Weight::mark);
         let mut said = folded(&step.text, self.text_width(), TEXT_LINES);
         let asides = step.asides(run).join(", ");
         let asides = folded(&asides, self.text_width() - 2, ASIDE_LINES);

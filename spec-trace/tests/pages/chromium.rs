@@ -1,4 +1,4 @@
-//! A headless Chromium, driven by the DevTools protocol: as much of it as a reader's eyes and fingers need.
+//! A headless Chromium, driven by its debugging protocol: as much of it as a reader's eyes and fingers need.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
