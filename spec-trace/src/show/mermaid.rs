@@ -11,6 +11,9 @@ use super::words::shortened;
 /// The widest text of a message or note, in columns.
 const WIDEST: usize = 160;
 
+/// Signs that mean nothing within a text.
+const PLAIN: &str = ".,:!?_=-()/'→✗…“”’";
+
 /// The drawing, with a line's end behind it.
 pub fn render(run: &Run) -> String {
     let mut text = "sequenceDiagram\n".to_owned();
@@ -72,12 +75,7 @@ fn word(word: &str) -> String {
     }
     let mut escaped = String::new();
     for character in word.chars() {
-        if character.is_alphanumeric()
-            || matches!(
-                character,
-                '.' | ',' | '_' | '=' | '-' | '→' | '✗' | '…' | '(' | ')'
-            )
-        {
+        if character.is_alphanumeric() || PLAIN.contains(character) {
             escaped.push(character);
         } else {
             let _ = write!(escaped, "#{};", u32::from(character));
@@ -94,7 +92,7 @@ mod tests {
     fn what_means_something_to_mermaid_is_written_as_a_number() {
         assert_eq!(
             escaped("a: b;#1 %% <b>"),
-            "a#58; b#59;#35;1 #37;#37; #60;b#62;"
+            "a: b#59;#35;1 #37;#37; #60;b#62;"
         );
         assert_eq!(escaped("the End"), "the #69;nd");
         assert_eq!(escaped(""), "#160;");
