@@ -323,6 +323,9 @@ fn judge_carrying_out(turn: &Turn<'_>, item: Item, truth: &Book) -> u64 {
             ) | broken(
                 Invariant::OneFinalMessage,
                 (held.told & Note::FINAL).count_ones() > 1,
+            ) | broken(
+                Invariant::NothingBehindEnd,
+                is_behind_end(turn.before.held(slot), note),
             )
         }
         Item::Perform(slot, _) => {
@@ -338,6 +341,13 @@ fn judge_carrying_out(turn: &Turn<'_>, item: Item, truth: &Book) -> u64 {
                 )
         }
     }
+}
+
+/// Whether the message opens or releases an action whose end the transcript tells already. What is told again stands where it
+/// stood.
+const fn is_behind_end(before: &Held, note: Note) -> bool {
+    let ends = note.bit() & Note::FINAL != 0;
+    !ends && !before.is_told(note) && before.told & Note::FINAL != 0
 }
 
 /// Whether a durable record says what the message tells.

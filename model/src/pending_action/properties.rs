@@ -86,6 +86,8 @@ pub enum Invariant {
     CancellationTold,
     /// An action ends with one message.
     OneFinalMessage,
+    /// No request and no tool call comes behind the message that ends its action.
+    NothingBehindEnd,
     /// The transcript alone tells what happened.
     TranscriptTells,
     /// Every decision emits its events.
@@ -118,7 +120,7 @@ impl Invariant {
 pub type InvariantRow = crate::properties::InvariantRow<Invariant, Witness>;
 
 /// Every invariant, in the order of [`Invariant`].
-pub static INVARIANTS: [InvariantRow; 46] = [
+pub static INVARIANTS: [InvariantRow; 47] = [
     InvariantRow::new(
         Invariant::MatchedById,
         "PA-1 a decision resolves the action of its id and no other",
@@ -352,6 +354,12 @@ pub static INVARIANTS: [InvariantRow; 46] = [
         "PA-10 an action ends with one message",
         &["PA-10"],
         Witness::Finished,
+    ),
+    InvariantRow::new(
+        Invariant::NothingBehindEnd,
+        "PA-10 no request and no tool call comes behind the message that ends its action",
+        &["PA-10", "PA-4"],
+        Witness::ExpiredBehindRequest,
     ),
     InvariantRow::new(
         Invariant::TranscriptTells,

@@ -163,6 +163,8 @@ pub enum Guard {
     DropsIdempotent,
     /// A restart does not tell what was recorded and not told.
     ForgetsUntold,
+    /// A restart lets expire what is due before it tells what was recorded before.
+    SettlesBeforeTelling,
     /// A rollback forgets what was recorded since the snapshot.
     ForgetsSinceSnapshot,
 }
@@ -174,7 +176,7 @@ pub type GuardRow = crate::rules::GuardRow<Guard>;
 pub type Rules = crate::rules::Rules<Guard>;
 
 /// Every guard, in the order of [`Guard`].
-pub static GUARDS: [GuardRow; 44] = [
+pub static GUARDS: [GuardRow; 45] = [
     GuardRow::new(
         Guard::MatchesByPosition,
         "matches-by-position",
@@ -475,6 +477,13 @@ pub static GUARDS: [GuardRow; 44] = [
         Level::Must,
         &["PA-10", "PA-4", "PA-6"],
         "what was recorded and not told is told after a restart",
+    ),
+    GuardRow::new(
+        Guard::SettlesBeforeTelling,
+        "settles-before-telling",
+        Level::Must,
+        &["PA-10"],
+        "after a restart what was recorded is told before what is due expires",
     ),
     GuardRow::new(
         Guard::ForgetsSinceSnapshot,

@@ -1,7 +1,7 @@
 //! One step: the state that follows and what must come out.
 //!
 //! The one thing to know: every call first lets expire what is due (PA-7), and only then does what it was made for. What
-//! happens is recorded first, then told, then done.
+//! happens is recorded first, then told, then done. A restart alone tells what it finds recorded before anything expires.
 
 use super::PendingAction;
 use super::action::{Action, Manner};
