@@ -2,7 +2,7 @@
 //!
 //! The one thing to know: the rows of the drawing are the rows of a table. Without style it is a table that anything can
 //! read; style turns its rows into rows of a diagram. The rows are there from the start, and the browser lays out those that
-//! are in view, so that a long run opens at once and can still be searched.
+//! are near the view, so that a long run opens at once and can still be searched.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +16,9 @@ use crate::page::{self, Page};
 
 /// The height of the line with the arrow, in pixels.
 const HEIGHT: usize = 28;
+
+/// How many rows the browser takes together when it lays out what is in view.
+const GROUP: usize = 50;
 
 /// The page.
 pub fn render(run: &Run) -> String {
@@ -174,8 +177,10 @@ fn steps(run: &Run) -> Markup {
                         th.what role="columnheader" scope="col" { "What happens" }
                     }
                 }
-                tbody role="rowgroup" {
-                    @for (index, step) in run.steps.iter().enumerate() { (sheet.row(run, index, step)) }
+                @for (group, steps) in run.steps.chunks(GROUP).enumerate() {
+                    tbody role="rowgroup" {
+                        @for (place, step) in steps.iter().enumerate() { (sheet.row(run, group * GROUP + place, step)) }
+                    }
                 }
             }
         }

@@ -6,10 +6,11 @@
 use std::fmt::Write as _;
 
 use super::run::{Run, Step};
-use super::words::shortened;
+use super::words::{folded, shortened};
 
-/// The widest text of a message or note, in columns.
-const WIDEST: usize = 160;
+/// A text of a message or note, in columns and in lines.
+const COLUMNS: usize = 56;
+const LINES: usize = 4;
 
 /// Signs that mean nothing within a text.
 const PLAIN: &str = ".,:!?_=-()/'→✗…“”’";
@@ -25,7 +26,11 @@ pub fn render(run: &Run) -> String {
         escaped(&format!("{}: {}", run.kind.name(), run.verdict))
     );
     for (index, name) in run.participants.iter().enumerate() {
-        let _ = writeln!(text, "    participant p{index} as {}", escaped(name));
+        let _ = writeln!(
+            text,
+            "    participant p{index} as {}",
+            escaped(&shortened(name, COLUMNS))
+        );
     }
     for (index, step) in run.steps.iter().enumerate() {
         message(run, index, step, &mut text);
@@ -39,11 +44,11 @@ fn message(run: &Run, index: usize, step: &Step, text: &mut String) {
         .weight(run)
         .map_or(String::new(), |weight| format!("{} ", weight.mark()));
     let (from, to) = (step.from, step.to.unwrap_or(step.from));
-    let said = escaped(&format!("{mark}{number} {}", step.text));
+    let said = broken(&format!("{mark}{number} {}", step.text));
     let _ = writeln!(text, "    p{from}->>p{to}: {said}");
     let asides = step.asides(run).join(", ");
     if !asides.is_empty() {
-        let _ = writeln!(text, "    Note over p{to}: {}", escaped(&asides));
+        let _ = writeln!(text, "    Note over p{to}: {}", broken(&asides));
     }
     for finding in step.findings.iter().map(|index| &run.findings[*index]) {
         let what = format!(
@@ -52,20 +57,27 @@ fn message(run: &Run, index: usize, step: &Step, text: &mut String) {
             finding.headline(),
             finding.message
         );
-        let _ = writeln!(text, "    Note over p{from},p{to}: {}", escaped(&what));
+        let _ = writeln!(text, "    Note over p{from},p{to}: {}", broken(&what));
     }
 }
 
-/// The text as Mermaid shows it; never empty.
-fn escaped(text: &str) -> String {
-    let text = shortened(text, WIDEST);
-    let words: Vec<String> = text.split(' ').map(word).collect();
-    let escaped = words.join(" ");
-    if escaped.trim().is_empty() {
+/// The text as Mermaid shows it, on a few lines; never empty.
+fn broken(text: &str) -> String {
+    let lines: Vec<String> = folded(text, COLUMNS, LINES)
+        .iter()
+        .map(|line| escaped(line))
+        .collect();
+    if lines.is_empty() {
         "#160;".to_owned()
     } else {
-        escaped
+        lines.join("<br/>")
     }
+}
+
+/// The text as Mermaid shows it, on one line.
+fn escaped(text: &str) -> String {
+    let words: Vec<String> = text.split(' ').map(word).collect();
+    words.join(" ")
 }
 
 fn word(word: &str) -> String {
@@ -95,6 +107,7 @@ mod tests {
             "a: b#59;#35;1 #37;#37; #60;b#62;"
         );
         assert_eq!(escaped("the End"), "the #69;nd");
-        assert_eq!(escaped(""), "#160;");
+        assert_eq!(broken(""), "#160;");
+        assert_eq!(broken(&"word ".repeat(12)).matches("<br/>").count(), 1);
     }
 }

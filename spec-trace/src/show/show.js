@@ -93,10 +93,9 @@
   };
 
   // Rows that were out of view take their true height only when they come near, which moves what is below them.
-  const bringIntoView = () => {
-    const bring = () => row(current).scrollIntoView({ block: "nearest" });
-    bring();
-    requestAnimationFrame(bring);
+  const bringIntoView = (again = 3) => {
+    row(current).scrollIntoView({ block: "nearest" });
+    if (again > 0) requestAnimationFrame(() => bringIntoView(again - 1));
   };
 
   const keepInAddress = () => {
@@ -163,11 +162,11 @@
     select(Number(jump.dataset.step));
     row(current).querySelector("a").focus({ preventScroll: true });
   });
-  document.querySelector("table.run tbody").addEventListener("click", (event) => {
-    const line = event.target.closest("tr");
+  document.querySelector("table.run").addEventListener("click", (event) => {
+    const line = event.target.closest("tr[id]");
     if (!line) return;
     event.preventDefault();
-    select(line.sectionRowIndex, { scroll: false });
+    select(Number(line.id.slice(1)) - 1, { scroll: false });
   });
 
   document.addEventListener("keydown", (event) => {
