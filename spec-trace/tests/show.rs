@@ -254,6 +254,24 @@ fn steps(document: &str) -> Vec<Value> {
 }
 
 #[test]
+fn a_stream_is_drawn_up_to_its_limit_and_refused_beyond_it() {
+    const MOST: usize = 100_000;
+    for (lines, drawn) in [(MOST - 1, true), (MOST, true), (MOST + 1, false)] {
+        let stream = "{\"type\":\"x\"}\n".repeat(lines);
+        match load::runs(stream.as_bytes(), "long", None) {
+            Ok(runs) => assert!(drawn && runs[0].steps.len() == lines),
+            Err(error) => {
+                let hint = error.to_string();
+                assert!(
+                    !drawn && hint.contains("--session ID draws one session"),
+                    "{hint}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_drawn_is_refused_with_its_place() {
     let folder = folder();
     for (content, complaint) in [

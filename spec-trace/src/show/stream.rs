@@ -27,7 +27,7 @@ const RECORD_SHOWN: usize = 8192;
 /// A session that is not in the stream, or more records than anyone can look at.
 pub fn run(bytes: &[u8], file: &str, session: Option<&str>) -> Result<Run, String> {
     let report = crate::lint::lint(bytes, file).map_err(|error| error.to_string())?;
-    let entries = entries(bytes)?;
+    let entries = entries(bytes, session)?;
     let mut drawing = Drawing::of(&entries, session);
     for entry in &entries {
         drawing.take(entry);
@@ -35,12 +35,6 @@ pub fn run(bytes: &[u8], file: &str, session: Option<&str>) -> Result<Run, Strin
     if drawing.steps.is_empty() {
         let session = session.unwrap_or("any");
         return Err(format!("no record belongs to session {session:?}"));
-    }
-    if drawing.steps.len() > MOST_RECORDS {
-        return Err(format!(
-            "{} records are too many to draw (the most is {MOST_RECORDS}); --session ID draws one session",
-            drawing.steps.len()
-        ));
     }
     Ok(drawing.finish(file, &report))
 }
@@ -110,18 +104,28 @@ impl Entry {
     }
 }
 
-fn entries(bytes: &[u8]) -> Result<Vec<Entry>, String> {
+/// The lines of the stream, without the events of other sessions than that one.
+fn entries(bytes: &[u8], session: Option<&str>) -> Result<Vec<Entry>, String> {
     let mut entries = Vec::new();
     let mut lines = Lines::new(bytes);
     while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {
-        match line {
-            Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => {}
-            Line::Whole { number, bytes, .. } => entries.push(Entry::of(number, bytes)),
+        let entry = match line {
+            Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => continue,
+            Line::Whole { number, bytes, .. } => Entry::of(number, bytes),
             Line::TooLong { number, start } => {
                 let mut entry = Entry::of(number, start);
                 entry.text = format!("(longer than {} MiB) {}", LONGEST_LINE >> 20, entry.text);
-                entries.push(entry);
+                entry
             }
+        };
+        let own = entry.text_at("session_id");
+        if session.is_none() || own.is_none() || own == session {
+            entries.push(entry);
+        }
+        if entries.len() > MOST_RECORDS {
+            return Err(format!(
+                "more than {MOST_RECORDS} records are too many to draw; --session ID draws one session"
+            ));
         }
     }
     Ok(entries)
