@@ -122,7 +122,7 @@ impl Linter {
                 continue;
             };
             let mut of_session = Vec::new();
-            let confirmations = open.unseen.as_ref().unwrap_or(&open.recorded);
+            let confirmations = open.unseen.as_deref().unwrap_or(&open.recorded);
             for (_, it) in confirmations.ledger.all() {
                 of_session.push(Standing {
                     session: session.clone(),
@@ -164,7 +164,7 @@ impl Linter {
             self.books.first_gap.get_or_insert(event.place.line);
         }
         self.books.set_gap_of(&open.sequence);
-        let confirmations = [Some(&mut open.recorded), open.unseen.as_mut()];
+        let confirmations = [Some(&mut open.recorded), open.unseen.as_deref_mut()];
         for confirmations in confirmations.into_iter().flatten() {
             confirmations.ledger.extended = extended.max(open.extended);
             confirmations.ledger.stray = stray;

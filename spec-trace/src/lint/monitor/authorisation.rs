@@ -24,7 +24,7 @@ const LOGGED_LATE_SECONDS: i64 = 600;
 #[derive(Debug, Default)]
 pub struct Authorisation {
     /// By number, in the order in which they came; those that are accused or forgotten are gone.
-    runs: BTreeMap<usize, Run>,
+    runs: BTreeMap<usize, Box<Run>>,
     called: usize,
     assigned: Matching,
     /// Calls that only a reply can still explain which was given before them and is recorded after them, oldest first.
@@ -163,7 +163,7 @@ impl Authorisation {
         self.called += 1;
         let run = Run::new(event, tool, irreversible, relation);
         self.kinds.insert(run.tied_by());
-        self.runs.insert(number, run);
+        self.runs.insert(number, Box::new(run));
         if self.assign(number, ledger, notes) {
             return None;
         }
@@ -273,7 +273,7 @@ impl Authorisation {
                 "{message} (line {line}), but the session has asked so often that its first questions are not kept, and one of them may explain the call"
             );
             notes.withhold(rule.clause, reason);
-            return Some(run.ties);
+            return Some(run.ties.clone());
         }
         let message = format!(
             "{message}; up to line {} the calls of this session fit a conforming run, and what that could have gone on with is {}",
@@ -296,7 +296,7 @@ impl Authorisation {
         } else {
             finding.tied_by(run.tied_by())
         });
-        Some(run.ties)
+        Some(run.ties.clone())
     }
 
     /// Names the fault of a call that no acceptance is left for, by the latest question that could be meant.

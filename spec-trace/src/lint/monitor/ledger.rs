@@ -225,7 +225,8 @@ impl Confirmation {
 /// The confirmations of one session, in the order in which they were asked.
 #[derive(Debug)]
 pub struct Ledger {
-    confirmations: BTreeMap<usize, Confirmation>,
+    /// Boxed, as in the other books: a map makes room for many at once, and most sessions have few.
+    confirmations: BTreeMap<usize, Box<Confirmation>>,
     asked: usize,
     replies: Replies,
     by_token: BTreeMap<String, Vec<usize>>,
@@ -267,12 +268,12 @@ impl Ledger {
     pub fn all(&self) -> impl DoubleEndedIterator<Item = (usize, &Confirmation)> {
         self.confirmations
             .iter()
-            .map(|(number, confirmation)| (*number, confirmation))
+            .map(|(number, confirmation)| (*number, &**confirmation))
     }
 
     /// The confirmation of that number, if it is kept.
     pub fn get(&self, number: usize) -> Option<&Confirmation> {
-        self.confirmations.get(&number)
+        self.confirmations.get(&number).map(Box::as_ref)
     }
 
     /// The confirmation of that number, which is kept: a candidate, or one that another book has not forgotten.
@@ -350,7 +351,7 @@ impl Ledger {
             self.by_token.entry(token.clone()).or_default().push(number);
         }
         self.untouched.insert(number);
-        self.confirmations.insert(number, confirmation);
+        self.confirmations.insert(number, Box::new(confirmation));
         self.forget_one()
     }
 
@@ -374,7 +375,7 @@ impl Ledger {
                 self.by_token.remove(token);
             }
         }
-        Some((oldest, forgotten))
+        Some((oldest, *forgotten))
     }
 
     /// Takes in a reply. Yields the confirmations that it may have decided and, where it decided none, the check that it

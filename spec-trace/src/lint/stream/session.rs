@@ -34,7 +34,7 @@ pub(super) struct OpenSession {
     pub(super) clarifications: Clarifications,
     pub(super) recorded: Confirmations,
     /// Forgotten when the first reply comes.
-    pub(super) unseen: Option<Confirmations>,
+    pub(super) unseen: Option<Box<Confirmations>>,
     /// The latest timestamp of an event.
     pub(super) latest: Option<Timestamp>,
     /// The line of the last message of a foreign type that named the session.
@@ -52,7 +52,7 @@ impl OpenSession {
             outputs: Outputs::default(),
             clarifications: Clarifications::default(),
             recorded: Confirmations::new(Replies::Recorded),
-            unseen: (!replies_seen).then(|| Confirmations::new(Replies::Unseen)),
+            unseen: (!replies_seen).then(|| Box::new(Confirmations::new(Replies::Unseen))),
             latest: None,
             extended: 0,
         }
@@ -240,7 +240,7 @@ impl Owed {
     pub(super) fn add(&mut self, id: &str, open: &OpenSession) {
         self.sessions.push(id.to_owned());
         self.calls.extend(open.tools.open_lines());
-        let confirmations = open.unseen.as_ref().unwrap_or(&open.recorded);
+        let confirmations = open.unseen.as_deref().unwrap_or(&open.recorded);
         let asked = confirmations.ledger.all().map(|(_, it)| it);
         let pending = asked.filter(|it| it.possible.may_be(Outcomes::PENDING));
         self.questions.extend(pending.map(|it| it.place.line));
