@@ -26,7 +26,7 @@ use std::io::{self, BufRead};
 
 use crate::lines::{LONGEST_LINE, Line, Lines};
 use finding::{Finding, Place};
-use record::{Fault, Record};
+use record::Fault;
 use report::LintReport;
 use stream::Linter;
 
@@ -75,12 +75,7 @@ fn judge_line(linter: &mut Linter, number: u64, bytes: &[u8], ended: bool) {
             for fault in faults {
                 linter.faulty(fault.at(&place, session.as_deref()));
             }
-            match record {
-                Record::Event(event) => linter.event(&event),
-                Record::Reply(reply) => linter.reply(&reply),
-                Record::ClarificationReply => linter.clarification_reply(),
-                Record::NotJudged => linter.passed_over(),
-            }
+            linter.record(&record);
         }
         Err(mut fault) => {
             if !ended {
