@@ -9,7 +9,6 @@
 //! prose never lies across the drawing.
 
 pub mod command;
-mod confirmations;
 mod document;
 mod events;
 pub mod html;

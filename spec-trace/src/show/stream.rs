@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::confirmations::Confirmations;
 use super::events;
 use super::run::{Finding, Kind, Names, Run, StateChange, Step, Track, Weight};
 use super::words::printable;
 use crate::lines::{LONGEST_LINE, Line, Lines};
 use crate::lint::finding::{self, Place};
-use crate::lint::monitor::ledger::Replies;
+
 use crate::lint::record::{self, Record};
 use crate::lint::report::LintReport;
+use crate::lint::stream::{Linter, Settings};
 
 /// The most records that are drawn; a page of more would be of no use to anyone.
 const MOST_RECORDS: usize = 100_000;
@@ -143,9 +143,10 @@ struct Drawing<'a> {
     names: Names,
     /// The lane of the last producer seen: a reply does not say whom it is for.
     producer: Option<usize>,
-    confirmations: Confirmations,
-    /// By the line of the question: its track, and its outcomes so far.
-    standing: BTreeMap<u64, (usize, String)>,
+    /// Who tells what may have become of each question.
+    linter: Linter,
+    /// By session and line of the question: its track, and its outcomes so far.
+    standing: BTreeMap<(&'a str, u64), (usize, String)>,
     tracks: Vec<Track>,
     steps: Vec<Step>,
 }
@@ -159,16 +160,12 @@ impl<'a> Drawing<'a> {
             .filter_map(|entry| entry.text_at("session_id"))
             .collect();
         sessions.dedup();
-        let has_replies = entries.iter().any(|entry| {
-            matches!(
-                entry.record,
-                Some(Record::Reply(_) | Record::ClarificationReply)
-            )
-        });
-        let replies = if has_replies {
-            Replies::Recorded
-        } else {
-            Replies::Unseen
+        let replies_recorded = entries
+            .iter()
+            .any(|entry| matches!(entry.record, Some(Record::Reply(_))));
+        let settings = Settings {
+            replies_recorded,
+            ..Settings::default()
         };
         let tokens = entries.iter().filter_map(|entry| {
             let is_event = entry.text_at("type")?.starts_with("aaep:");
@@ -181,7 +178,7 @@ impl<'a> Drawing<'a> {
             has_sessions: sessions.len() > 1,
             names,
             producer: None,
-            confirmations: Confirmations::new(replies),
+            linter: Linter::with(settings),
             standing: BTreeMap::new(),
             tracks: Vec::new(),
             steps: Vec::new(),
@@ -195,9 +192,9 @@ impl<'a> Drawing<'a> {
             return;
         }
         if let Some(record) = &entry.record {
-            self.confirmations.take(record);
+            self.linter.record(record);
         }
-        let states = self.changes();
+        let states = session.map_or_else(Vec::new, |session| self.changes(session, entry));
         let (from, to) = self.ends(entry);
         let mut text = events::in_words(&entry.message);
         if let Some(session) = session.filter(|_| self.has_sessions && self.session.is_none()) {
@@ -246,32 +243,44 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// What the record changed about the confirmations. Those of a session that ended are no longer kept: what was still
-    /// open is over.
-    fn changes(&mut self) -> Vec<StateChange> {
+    /// What the record changed about the questions of its session. Those of a session that ended are no longer kept: what
+    /// was still open is over.
+    fn changes(&mut self, session: &'a str, entry: &Entry) -> Vec<StateChange> {
         let mut changes = Vec::new();
-        let mut gone: BTreeSet<u64> = self.standing.keys().copied().collect();
-        for now in self.confirmations.now() {
+        let of_session = (session, 0)..=(session, u64::MAX);
+        let mut gone: BTreeSet<u64> = self
+            .standing
+            .range(of_session)
+            .map(|(&(_, line), _)| line)
+            .collect();
+        for now in self.linter.confirmations(session) {
             gone.remove(&now.line);
-            let (track, before) = self.standing.entry(now.line).or_insert_with(|| {
-                let name = now
-                    .token
-                    .map_or_else(|| format!("question on line {}", now.line), printable);
-                let about = format!("line {}: {}", now.line, printable(now.about));
+            let after = now.outcomes.join(" or ");
+            let (track, before) = self.standing.entry((session, now.line)).or_insert_with(|| {
+                let name = now.token.map_or_else(
+                    || format!("question on line {}", now.line),
+                    |token| printable(&token),
+                );
+                let about = entry.text_at("action").or(entry.text_at("question"));
+                let about = format!(
+                    "line {}: {}",
+                    now.line,
+                    printable(about.unwrap_or_default())
+                );
                 self.tracks.push(Track { name, about });
                 (self.tracks.len() - 1, String::new())
             });
-            if *before != now.outcomes {
-                let before = std::mem::replace(before, now.outcomes.clone());
+            if *before != after {
+                let before = std::mem::replace(before, after.clone());
                 changes.push(StateChange {
                     track: *track,
                     before,
-                    after: now.outcomes,
+                    after,
                 });
             }
         }
         for line in gone {
-            if let Some((track, before)) = self.standing.remove(&line)
+            if let Some((track, before)) = self.standing.remove(&(session, line))
                 && before.contains("pending")
             {
                 changes.push(StateChange {
