@@ -5,6 +5,7 @@ use countersign_spec_trace::conform::Bridge;
 use countersign_spec_trace::conform::aaep::{self, AaepBridge};
 use countersign_spec_trace::conform::edges::{self, Scope};
 use countersign_spec_trace::conform::mcp_aql::{self, McpAqlBridge};
+use countersign_spec_trace::conform::pending_action::{self, PendingActionBridge};
 
 /// How many states and edges the two agree on.
 #[track_caller]
@@ -37,4 +38,12 @@ fn the_gatekeeper_agrees_with_the_literal_model_in_the_order_of_the_sample() {
     let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
     let bridge = bridge.in_the_order_of_the_sample();
     assert_eq!(agreed(&bridge), (853_121, 4_100_735));
+}
+
+/// PA-1, PA-2, PA-3, PA-7, PA-8: whatever a decision says beside what makes it fail, it has no effect, and the check that it
+/// fails first is named; and it is recorded who resolved an action, and when.
+#[test]
+fn the_ledger_agrees_with_the_literal_model_on_every_edge() {
+    let bridge = PendingActionBridge::new(pending_action::LITERAL).expect("in range");
+    assert_eq!(agreed(&bridge.literal()), (1_410_297, 3_321_134));
 }

@@ -287,9 +287,29 @@ fn a_record_that_cannot_follow_is_not_believed() {
     if let Entry::Proposed { action_id, .. } = &mut after_end {
         *action_id = unknown;
     }
+    let mut late = proposed.clone();
+    if let Entry::Proposed { action_id, .. } = &mut late {
+        *action_id = unknown;
+    }
     for (entry, at, because) in [
         (proposed, START, Contradiction::ProposedTwice),
         (after_end, START, Contradiction::SessionEnded),
+        (late, EXPIRY, Contradiction::Expired),
+        (decided("ana"), START - 1, Contradiction::Older),
+        (decided("ana"), EXPIRY + 1, Contradiction::Expired),
+        (
+            Entry::Cancelled { action_id: id },
+            EXPIRY + 1,
+            Contradiction::Expired,
+        ),
+        (
+            Entry::SessionEnded {
+                session_id: session("s1"),
+                cancelled: vec![id],
+            },
+            EXPIRY + 1,
+            Contradiction::Expired,
+        ),
         (
             Entry::Cancelled { action_id: unknown },
             START,
