@@ -74,7 +74,7 @@ fn judge_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
             Invariant::TextResolvesNothing,
             resolved(turn, account).is_some(),
         ),
-        Action::FinishTool { slot, .. } => judge_result(turn, slot, account),
+        Action::FinishTool { slot, status } => judge_result(turn, slot, status, account),
         Action::Cancel { slot } => broken(
             Invariant::OnlyPendingCancelled,
             turn.required
@@ -287,7 +287,7 @@ fn judge_honoured(
 }
 
 /// What is broken by what became of a result.
-fn judge_result(turn: &Turn<'_>, slot: Slot, account: &Account) -> u64 {
+fn judge_result(turn: &Turn<'_>, slot: Slot, status: ToolStatus, account: &Account) -> u64 {
     let taken = turn.required.iter().any(
         |output| matches!(output, Output::Record(Record::Finished(other, _)) if other == slot),
     );
@@ -296,6 +296,10 @@ fn judge_result(turn: &Turn<'_>, slot: Slot, account: &Account) -> u64 {
         Invariant::OnlyReleasedFinishes,
         taken && standing.status != Status::Accepted,
     ) | broken(Invariant::OneResult, taken && standing.finished.is_some())
+        | broken(
+            Invariant::NotRunNeverRan,
+            taken && status == ToolStatus::NotRun && turn.before.held(slot).runs > 0,
+        )
 }
 
 /// What is broken by the end of a session.
@@ -335,6 +339,10 @@ fn judge_carrying_out(turn: &Turn<'_>, item: Item, truth: &Book) -> u64 {
                 !is_durable(turn.before, Note::Call, slot),
             ) | broken(Invariant::CallTold, !held.is_told(Note::Call))
                 | broken(Invariant::RunsAtMostOnce, held.runs > 1 && !held.idempotent)
+                | broken(
+                    Invariant::NotRunNeverRan,
+                    truth.standing(slot).finished == Some(ToolStatus::NotRun),
+                )
                 | broken(
                     Invariant::NothingBeginsAfterEnd,
                     truth.has_ended(held.session),

@@ -90,6 +90,8 @@ pub enum Invariant {
     NothingBehindEnd,
     /// The transcript alone tells what happened.
     TranscriptTells,
+    /// What is reported as not run never runs, before or after.
+    NotRunNeverRan,
     /// Every decision emits its events.
     DecisionEmitted,
     /// A decision that is ignored is audited once.
@@ -120,7 +122,7 @@ impl Invariant {
 pub type InvariantRow = crate::properties::InvariantRow<Invariant, Witness>;
 
 /// Every invariant, in the order of [`Invariant`].
-pub static INVARIANTS: [InvariantRow; 47] = [
+pub static INVARIANTS: [InvariantRow; 48] = [
     InvariantRow::new(
         Invariant::MatchedById,
         "PA-1 a decision resolves the action of its id and no other",
@@ -366,6 +368,12 @@ pub static INVARIANTS: [InvariantRow; 47] = [
         "PA-10 the transcript alone tells what happened",
         &["PA-10"],
         Witness::ToldAgain,
+    ),
+    InvariantRow::new(
+        Invariant::NotRunNeverRan,
+        "PA-10 what is reported as not run never runs, before or after",
+        &["PA-10", "PA-4"],
+        Witness::RepeatWithdrawn,
     ),
     InvariantRow::new(
         Invariant::DecisionEmitted,

@@ -147,6 +147,7 @@ impl Turn<'_> {
         self.state.journal = self.before.journal.first(durable);
         self.state.outbox = Outbox::default();
         self.state.validated = Network::default();
+        self.state.withdrawn = [false; 2];
         self.state.book = Book::of(self.state.journal, self.state.sessions());
         if !self.model.rules.has(Guard::ForgetsPending) {
             self.forget_pending();
@@ -205,7 +206,8 @@ impl Turn<'_> {
         }
     }
 
-    /// `rollback`: a snapshot is loaded, with what the journal has recorded since (PA-8).
+    /// `rollback`: a snapshot is loaded, with what the journal has recorded since (PA-8), at a moment at which every record
+    /// that was put out is durable.
     pub(super) fn rollback(&mut self) -> Option<()> {
         let count = self.state.snapshot.take()?;
         if self.before.outbox.records() > 0 {

@@ -51,6 +51,8 @@ pub enum Witness {
     SparedByEnd,
     /// A call that was released and has not begun is withdrawn.
     Withdrawn,
+    /// A call that was released again is withdrawn, and it had begun before the crash.
+    RepeatWithdrawn,
     /// A call that was allowed runs.
     Ran,
     /// A call that is declared idempotent runs a second time.
@@ -131,7 +133,7 @@ impl Witness {
 pub type WitnessRow = crate::properties::WitnessRow<Witness>;
 
 /// Every witness, in the order of [`Witness`].
-pub static WITNESSES: [WitnessRow; 49] = [
+pub static WITNESSES: [WitnessRow; 50] = [
     WitnessRow::new(
         Witness::Requested,
         "PA-1 a call is proposed and pends",
@@ -217,6 +219,11 @@ pub static WITNESSES: [WitnessRow; 49] = [
         Witness::Withdrawn,
         "PA-5 a call that was released and has not begun is withdrawn",
         &["PA-5"],
+    ),
+    WitnessRow::new(
+        Witness::RepeatWithdrawn,
+        "PA-5 a call that was released again is withdrawn and had begun before the crash",
+        &["PA-5", "PA-10"],
     ),
     WitnessRow::new(
         Witness::Ran,
@@ -525,7 +532,11 @@ fn by_output(turn: &Turn<'_>, output: Output) -> u64 {
             Event::Executed(ToolStatus::Success | ToolStatus::Error) => Witness::Finished.bit(),
             Event::Created | Event::Decided(Decision::Deny) => 0,
         },
-        Output::Withdraw(slot) => seen(Witness::Withdrawn, turn.before.outbox.performs(slot)),
+        Output::Withdraw(slot) => {
+            let waits = turn.before.outbox.performs(slot);
+            let began = turn.before.held(slot).runs > 0;
+            seen(Witness::Withdrawn, waits) | seen(Witness::RepeatWithdrawn, waits && began)
+        }
         Output::InDoubt(slot) => {
             let held = turn.before.held(slot);
             seen(Witness::InDoubt, held.runs > 0)
