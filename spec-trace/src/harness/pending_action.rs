@@ -307,7 +307,7 @@ fn is_wild(value: &Value) -> bool {
         Value::Null | Value::Bool(_) | Value::String(_) => false,
         Value::Number(number) => number
             .as_f64()
-            .is_none_or(|double| double.abs() > LARGEST_WHOLE || double == 0.0),
+            .is_none_or(|double| double.abs() >= LARGEST_WHOLE || double == 0.0),
         Value::Array(elements) => elements.iter().any(is_wild),
         Value::Object(members) => members.values().any(is_wild),
     }
