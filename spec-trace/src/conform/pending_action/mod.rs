@@ -208,6 +208,9 @@ impl Bridge for PendingActionBridge {
         if action.is_call() {
             self.compare_states(state, action, &step, &next, host)?;
         }
+        if matches!(action, Action::Propose(_)) {
+            check_last_moment(host)?;
+        }
         Ok(next)
     }
 
@@ -304,7 +307,9 @@ impl PendingActionBridge {
         };
         match (missing, missing.or_else(misplaced)) {
             // What is recorded is recorded first.
-            (None, Some(Output::Record(_))) => "PA-1",
+            (None, Some(Output::Record(_))) if !matches!(seen.first(), Some(Output::Record(_))) => {
+                "PA-1"
+            }
             (_, Some(&output)) => self
                 .model
                 .required_by(state, action, output)
@@ -387,6 +392,7 @@ fn come_back(host: &mut Host, waiting: usize, now: Timestamp) -> Result<(), Disa
         Ledger::rebuild(settings, None, journal, host.carried).map_err(|damaged| damage(&damaged))
     };
     host.ledger = Arc::new(rebuilt(Delivery::AtLeastOnce)?);
+    check_caught_up(host, JOURNAL)?;
     check_at_most_once(host, rebuilt(Delivery::AtMostOnce)?, now)
 }
 
@@ -429,7 +435,38 @@ fn load(host: &mut Host) -> Result<(), Disagreement> {
     let settings = host.ledger.settings();
     let loaded = Ledger::rebuild(settings, Some(snapshot), journal, host.carried);
     host.ledger = Arc::new(loaded.map_err(|damaged| damage(&damaged))?);
-    Ok(())
+    check_caught_up(host, "PA-8")
+}
+
+/// Whether a ledger that was just built knows every record.
+fn check_caught_up(host: &Host, clause: &'static str) -> Result<(), Disagreement> {
+    let recorded = host.journal.len() as u64;
+    if host.ledger.recorded() == recorded {
+        return Ok(());
+    }
+    Err(Disagreement {
+        clause,
+        expected: format!("a ledger that knows {recorded} records"),
+        actual: format!("one that knows {}", host.ledger.recorded()),
+    })
+}
+
+/// PA-7: what has just been proposed is good a millisecond before its time. Calls come at whole ticks, which are too far
+/// apart to show it.
+fn check_last_moment(host: &Host) -> Result<(), Disagreement> {
+    let Some(deadline) = abstraction::deadline(host) else {
+        return Ok(());
+    };
+    let last = Timestamp::from_millis(deadline.millis() - 1);
+    let mut ledger = Ledger::clone(&host.ledger);
+    let outputs = ledger
+        .handle(last, &mut host.ids.clone(), Input::Tick)
+        .outputs;
+    if outputs.is_empty() {
+        return Ok(());
+    }
+    let text = format!("nothing expired at {last}");
+    Err(on_wire(&outputs, unexplained("PA-7", text)))
 }
 
 /// An executor that does not take its own journal.

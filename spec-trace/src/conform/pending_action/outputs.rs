@@ -77,11 +77,13 @@ fn audit(host: &Host, input: &Input, audit: &Audit) -> Result<Output, Unexplaine
         );
         return Err(unexplained("PA-10", text));
     }
-    let is_cancelled = host.slot_of(&decide.action_id).is_some_and(|slot| {
-        let status = records::status(&host.journal, host.asked(slot).id);
-        matches!(status, Some(Status::Cancelled { .. }))
-    });
-    if check == Check::Unresolved && is_cancelled != (audit.reason == IgnoredBecause::Cancelled) {
+    let slot = host.slot_of(&decide.action_id);
+    let status = slot.and_then(|slot| records::status(&host.journal, host.asked(slot).id));
+    let is_said_cancelled = audit.reason == IgnoredBecause::Cancelled;
+    let is_cancelled = |status| matches!(status, Status::Cancelled { .. });
+    if check == Check::Unresolved
+        && status.is_some_and(|status| is_cancelled(status) != is_said_cancelled)
+    {
         return Err(unexplained("PA-8", "what the action was resolved by"));
     }
     Ok(Output::Audit(check))

@@ -24,9 +24,14 @@ pub(super) fn append(
         Message::UserMessage { .. } => return said(input, append),
         Message::ConfirmationRequest { text, label } => {
             let Some(slot) = asked_in(host, append, text.as_str()) else {
+                // PA-1: whoever is asked is asked about what is recorded.
+                let is_told = |ids: &[Option<MessageId>; 3]| ids[place(Note::Request)].is_some();
+                let untold = host.asked.iter().zip(&host.message_ids);
+                let mut untold = untold.filter(|(asked, ids)| asked.is_some() && !is_told(ids));
+                let clause = untold.next().map_or("PA-1", |_| "PA-9");
                 return Err(unexplained(
-                    "PA-9",
-                    "the summary of an action and nothing else",
+                    clause,
+                    "the summary of an action, recorded before",
                 ));
             };
             let asked = host.asked(slot);
