@@ -159,7 +159,6 @@ fn release(
     match action {
         Action::Propose(_) | Action::ProposeFlawed(_) => "PA-1",
         Action::Say => "PA-11",
-        Action::Deliver { .. } => "PA-5",
         Action::Restart if before.held(slot).idempotent && is_over(before, slot) => "PA-5",
         Action::Restart | Action::Rollback => match before.status(slot) {
             Status::Accepted => "PA-8",
@@ -167,7 +166,7 @@ fn release(
             Status::Rejected | Status::Cancelled | Status::SessionOver => "PA-5",
             Status::Expired => "PA-7",
         },
-        Action::Cancel { .. } | Action::EndSession(_) => "PA-5",
+        Action::Deliver { .. } | Action::Cancel { .. } | Action::EndSession(_) => "PA-5",
         Action::ServeTimer => "PA-7",
         Action::FinishTool { .. } => "PA-8",
         Action::Send { .. }

@@ -9,7 +9,9 @@ use countersign_model::pending_action::book::{Standing, Status as Word};
 use countersign_model::pending_action::state::{Ledger, LedgerAction, NEVER, State};
 use countersign_model::pending_action::words::{Effect, Slot};
 use countersign_reference::pending_action as executor;
-use countersign_reference::pending_action::{Action, CancelReason, Entry, Run, Status};
+use countersign_reference::pending_action::{
+    Action, CancelReason, Entry, ExpiryBoundary, Run, Status,
+};
 use countersign_reference::time::Timestamp;
 
 use super::concrete::{SESSIONS, session, tick};
@@ -41,7 +43,7 @@ pub(super) fn ledger(host: &Host, next: &State, is_literal: bool) -> Result<Ledg
         };
         // In the order of creation, and nothing else.
         let found = held.next().filter(|action| action.action_id == asked.id);
-        let found = found.ok_or_else(|| unexplained("PA-1", format!("{}", asked.action_id)))?;
+        let found = found.ok_or_else(|| unexplained("PA-1", asked.action_id.as_str()))?;
         ledger.actions[slot.index()] = Some(action(asked, found, &wanted)?);
     }
     if held.next().is_some() {
@@ -57,7 +59,7 @@ pub(super) fn ledger(host: &Host, next: &State, is_literal: bool) -> Result<Ledg
 fn check_counts(host: &Host) -> Result<(), Unexplained> {
     let ended: BTreeSet<&str> = ended(host).collect();
     let found = host.ledger.ended_sessions();
-    let found: BTreeSet<&str> = found.iter().map(|session_id| session_id.as_str()).collect();
+    let found: BTreeSet<&str> = found.iter().map(executor::SessionId::as_str).collect();
     let recorded = host.journal.len() as u64;
     let held = [
         (
@@ -186,7 +188,11 @@ fn forget(ledger: &mut Ledger, next: &State) {
 pub(super) fn deadline(host: &Host) -> Option<Timestamp> {
     let asked = host.asked.iter().flatten();
     let pending = asked.filter(|asked| status(&host.journal, asked.id) == Some(Status::Pending));
-    pending.filter_map(|asked| asked.proposal.expires_at).min()
+    let first = pending.filter_map(|asked| asked.proposal.expires_at).min();
+    first.map(|time| match host.ledger.settings().expiry_boundary {
+        ExpiryBoundary::At => time,
+        ExpiryBoundary::After => Timestamp::from_millis(time.millis() + 1),
+    })
 }
 
 /// All that can make a difference to what the executor will do: what it holds, what is kept of it, and how far the host has

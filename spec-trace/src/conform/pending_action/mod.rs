@@ -24,10 +24,12 @@ use countersign_model::pending_action::action::Action;
 use countersign_model::pending_action::bounds::{Bounds, BoundsError};
 use countersign_model::pending_action::describe::output_text;
 use countersign_model::pending_action::output::Output;
+use countersign_model::pending_action::readings::{DecidersAbsent, ExpiryBoundary, Reading};
 use countersign_model::pending_action::rules::Check;
 use countersign_model::pending_action::state::{Ledger as ModelLedger, State};
 use countersign_model::pending_action::step::Step;
 use countersign_model::pending_action::words::Slot;
+use countersign_model::rules::Rules;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
     ActionId, Delivery, Input, Ledger, MessageId, Named, Nonce, Proposal, Record, Settings,
@@ -108,7 +110,7 @@ impl PendingActionBridge {
     pub fn new(bounds: Bounds) -> Result<Self, BoundsError> {
         Ok(Self {
             model: PendingAction::new(bounds)?,
-            start: Host::start(),
+            start: Host::start(concrete::AT_LEAST_ONCE),
         })
     }
 
@@ -121,6 +123,26 @@ impl PendingActionBridge {
         }
     }
 
+    /// The same, literal too, with two readings taken the other way by both sides: an action is good at the very moment of
+    /// its expiry, and where a proposal names nobody, nobody may decide.
+    #[must_use]
+    pub fn taken_the_other_way(self) -> Self {
+        let reading = Reading {
+            expiry_boundary: ExpiryBoundary::After,
+            deciders_absent: DecidersAbsent::Nobody,
+            ..Reading::SPECIFICATION
+        };
+        let settings = Settings {
+            expiry_boundary: executor::ExpiryBoundary::After,
+            deciders_absent: executor::DecidersAbsent::Nobody,
+            ..concrete::AT_LEAST_ONCE
+        };
+        Self {
+            model: self.model.literal().with(Rules::all(), reading),
+            start: Host::start(settings),
+        }
+    }
+
     /// The model side.
     pub fn model(&self) -> &PendingAction {
         &self.model
@@ -129,8 +151,8 @@ impl PendingActionBridge {
 
 impl Host {
     /// An executor to which nobody has proposed anything.
-    fn start() -> Self {
-        let mut ledger = Ledger::new(concrete::AT_LEAST_ONCE);
+    fn start(settings: Settings) -> Self {
+        let mut ledger = Ledger::new(settings);
         let now = concrete::time(0);
         // This only tells the time.
         let _nothing = ledger.handle(now, &mut Ids::FRESH.clone(), Input::Tick);
@@ -198,7 +220,7 @@ impl Bridge for PendingActionBridge {
             host.snapshot = Some(Arc::new(host.ledger.snapshot()));
         }
         if action.is_call() {
-            let seen = self.call(state, host, action)?;
+            let seen = call(state, host, action)?;
             self.compare_outputs(state, action, &step, &seen)?;
         }
         if has_come_to_rest(action, &step) {
@@ -226,47 +248,6 @@ impl Bridge for PendingActionBridge {
 }
 
 impl PendingActionBridge {
-    /// Makes the call that the step is; what came out, in the model's words.
-    fn call(
-        &self,
-        state: &State,
-        host: &mut Host,
-        action: Action,
-    ) -> Result<Vec<Output>, Disagreement> {
-        let input = concrete::input(host, state, action);
-        let input = input.ok_or_else(|| not_a_call(CONTRACT, action))?;
-        let mut now = concrete::time(state.clock);
-        match action {
-            Action::Restart => come_back(host, state.outbox.records(), now)?,
-            // The process lives on, and knows how late it is.
-            Action::Rollback => {
-                now = now.max(host.now);
-                load(host)?;
-            }
-            Action::Propose(_)
-            | Action::ProposeFlawed(_)
-            | Action::Send { .. }
-            | Action::Guess
-            | Action::Duplicate { .. }
-            | Action::Deliver { .. }
-            | Action::Apply { .. }
-            | Action::Say
-            | Action::FinishTool { .. }
-            | Action::Cancel { .. }
-            | Action::EndSession(_)
-            | Action::CarryOut
-            | Action::Tick
-            | Action::SetBack
-            | Action::ServeTimer
-            | Action::Snapshot => {}
-        }
-        host.now = host.now.max(now);
-        let ledger = Arc::make_mut(&mut host.ledger);
-        let outcome = ledger.handle(now, &mut host.ids, input.clone());
-        outputs::outputs(host, action, &input, &outcome)
-            .map_err(|unexplained| on_wire(&outcome.outputs, unexplained))
-    }
-
     /// What is required came, in order, and nothing else.
     fn compare_outputs(
         &self,
@@ -372,6 +353,42 @@ impl PendingActionBridge {
     }
 }
 
+/// Makes the call that the step is; what came out, in the model's words.
+fn call(state: &State, host: &mut Host, action: Action) -> Result<Vec<Output>, Disagreement> {
+    let input = concrete::input(host, state, action);
+    let input = input.ok_or_else(|| not_a_call(CONTRACT, action))?;
+    let mut now = concrete::time(state.clock);
+    match action {
+        Action::Restart => come_back(host, state.outbox.records(), now)?,
+        // The process lives on, and knows how late it is.
+        Action::Rollback => {
+            now = now.max(host.now);
+            load(host)?;
+        }
+        Action::Propose(_)
+        | Action::ProposeFlawed(_)
+        | Action::Send { .. }
+        | Action::Guess
+        | Action::Duplicate { .. }
+        | Action::Deliver { .. }
+        | Action::Apply { .. }
+        | Action::Say
+        | Action::FinishTool { .. }
+        | Action::Cancel { .. }
+        | Action::EndSession(_)
+        | Action::CarryOut
+        | Action::Tick
+        | Action::SetBack
+        | Action::ServeTimer
+        | Action::Snapshot => {}
+    }
+    host.now = host.now.max(now);
+    let ledger = Arc::make_mut(&mut host.ledger);
+    let outcome = ledger.handle(now, &mut host.ids, input.clone());
+    outputs::outputs(host, action, &input, &outcome)
+        .map_err(|unexplained| on_wire(&outcome.outputs, unexplained))
+}
+
 /// Whether the host finds that it has nothing to carry out any more.
 fn has_come_to_rest(action: Action, step: &Step) -> bool {
     matches!(action, Action::CarryOut | Action::Restart) && step.next.outbox.is_empty()
@@ -383,17 +400,16 @@ fn come_back(host: &mut Host, waiting: usize, now: Timestamp) -> Result<(), Disa
     let records = host.journal.iter().map(|record| Record::clone(record));
     let (_, records): (_, Vec<Record>) = stored_and_read(&records.collect::<Vec<_>>(), JOURNAL)?;
     host.now = records.last().map_or(Timestamp::MIN, |record| record.at);
+    let chosen = host.ledger.settings();
     let rebuilt = |delivery| {
-        let settings = Settings {
-            delivery,
-            ..concrete::AT_LEAST_ONCE
-        };
+        let settings = Settings { delivery, ..chosen };
         let journal = records.iter().cloned();
         Ledger::rebuild(settings, None, journal, host.carried).map_err(|damaged| damage(&damaged))
     };
-    host.ledger = Arc::new(rebuilt(Delivery::AtLeastOnce)?);
+    let [repeating, careful] = [Delivery::AtLeastOnce, Delivery::AtMostOnce].map(rebuilt);
+    host.ledger = Arc::new(repeating?);
     check_caught_up(host, JOURNAL)?;
-    check_at_most_once(host, rebuilt(Delivery::AtMostOnce)?, now)
+    check_at_most_once(host, careful?, now)
 }
 
 /// PA-8: by default nothing runs again. What would is in doubt, and all else is the same.
@@ -411,7 +427,12 @@ fn check_at_most_once(
         executor::Output::Perform(call) => executor::Output::InDoubt(Named {
             action_id: call.action_id,
         }),
-        other => other,
+        other @ (executor::Output::Record(_)
+        | executor::Output::Append(_)
+        | executor::Output::Event(_)
+        | executor::Output::Withdraw(_)
+        | executor::Output::InDoubt(_)
+        | executor::Output::Audit(_)) => other,
     };
     let wanted: Vec<_> = wanted.into_iter().map(in_doubt).collect();
     if wanted == found {
