@@ -436,6 +436,45 @@ fn a_crash_after_any_step_loses_nothing_and_runs_nothing_twice() {
     }
 }
 
+/// PA-5, PA-10: a call that is withdrawn after a restart may have begun before it, so it is in doubt and not said not to have
+/// run.
+#[test]
+fn a_repeated_call_that_is_withdrawn_is_in_doubt() {
+    for had_begun in [false, true] {
+        let mut host = Host::new(Settings {
+            delivery: Delivery::AtLeastOnce,
+            ..Settings::default()
+        });
+        host.happens(Input::Propose(Propose {
+            idempotent: true,
+            ..ordinary()
+        }));
+        let id = host.ledger.actions()[0].action_id;
+        host.happens(allow(id));
+        while !host.outbox.is_empty() {
+            host.carries_out_one();
+        }
+        if had_begun {
+            host.begins_one();
+        }
+        host.crashes(None);
+        while !host.outbox.is_empty() {
+            host.carries_out_one();
+        }
+        host.happens(end_session("s1"));
+        while !host.outbox.is_empty() {
+            host.carries_out_one();
+        }
+        assert_eq!((&host.in_doubt, host.dropped.len()), (&vec![id], 0));
+        host.clears_doubts();
+        host.comes_to_rest();
+        let result = host.read_transcript()[&id].last().copied();
+        let expected = if had_begun { "success" } else { "not run" };
+        assert_eq!(result, Some(expected));
+        assert_eq!(host.runs.len(), usize::from(had_begun));
+    }
+}
+
 /// PA-5: what is cancelled or expired stays so over a crash, and a snapshot in JSON is the same snapshot.
 #[test]
 fn a_snapshot_survives_json() {
