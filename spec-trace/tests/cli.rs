@@ -243,7 +243,7 @@ fn a_counterexample_is_saved_as_it_is_printed() {
     assert!(before.iter().all(|step| step["bad"] == false));
     assert_eq!(
         keys(last),
-        ["n", "at", "actor", "action", "changes", "bad", "text"]
+        ["n", "at", "actor", "action", "changes", "bad", "text", "to"]
     );
 }
 

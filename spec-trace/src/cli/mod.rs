@@ -6,13 +6,16 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::answer::{Answer, Format, Status};
+use crate::show::command::Drawing;
 
 mod ablate;
 pub mod arguments;
 mod check;
+mod explore;
 mod progress;
 mod table;
 mod verify;
@@ -27,7 +30,11 @@ Examples:
   countersign ablate mcp-aql                       what each rule is good for
   countersign lint capture.jsonl                   judge a recorded stream
   producer | countersign lint - --format json      the same in a pipe, for a program
+  countersign show capture.jsonl --format html --out run.html
+                                                   the same as a page to step through
+  countersign explore aaep                         walk through the model in a browser
   countersign clauses AAEP-6.3.4-4                 a rule, and all that states, executes or tests it
+  countersign report --out DIR                     all rules and what covers each, as a page
 
 Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable input, 3 inconclusive.";
 
@@ -40,11 +47,53 @@ Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable inpu
     after_help = EXAMPLES
 )]
 struct Cli {
-    /// How to print the result
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    /// How to print the result; mermaid, svg and html are for show alone
+    #[arg(long, global = true, value_enum, default_value_t = Rendering::Text)]
+    format: Rendering,
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+/// Every value of `--format`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rendering {
+    /// For people
+    Text,
+    /// For programs: one JSON document
+    Json,
+    /// A sequence diagram for Markdown
+    Mermaid,
+    /// A picture
+    Svg,
+    /// A page
+    Html,
+}
+
+impl Rendering {
+    /// The format, for a command that prints a result.
+    fn printed(self) -> Format {
+        match self {
+            Self::Text => Format::Text,
+            Self::Json => Format::Json,
+            Self::Mermaid | Self::Svg | Self::Html => Cli::command()
+                .error(
+                    ErrorKind::ArgumentConflict,
+                    "only show takes --format mermaid, svg or html",
+                )
+                .exit(),
+        }
+    }
+
+    /// The format, for the command that draws.
+    fn drawn(self) -> Drawing {
+        match self {
+            Self::Text => Drawing::Text,
+            Self::Json => Drawing::Json,
+            Self::Mermaid => Drawing::Mermaid,
+            Self::Svg => Drawing::Svg,
+            Self::Html => Drawing::Html,
+        }
+    }
 }
 
 #[derive(Subcommand)]
@@ -57,8 +106,14 @@ enum Command {
     Ablate(ablate::Args),
     /// Judge a recorded AAEP stream
     Lint(crate::lint::command::LintArgs),
+    /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
+    Show(crate::show::command::ShowArgs),
+    /// Walk through a protocol's model in a browser
+    Explore(explore::Args),
     /// List the clauses, or explain one: level, gist, source, and what states, carries out and tests it
     Clauses(crate::clause::command::ClausesArgs),
+    /// Write the traceability of all clauses as a page and as JSON
+    Report(crate::traceability::command::ReportArgs),
     /// Print a JSON Schema of the wire format
     Schema(crate::schema::Args),
     /// Run the reference as a live implementation
@@ -68,17 +123,19 @@ enum Command {
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    let format = cli.format;
     let command = cli
         .command
         .unwrap_or_else(|| Command::Verify(verify::Args::default()));
     let result = match command {
-        Command::Verify(args) => verify::run(&args, format),
-        Command::Check(args) => check::run(&args, format),
-        Command::Ablate(args) => ablate::run(&args, format),
-        Command::Lint(args) => crate::lint::command::run(&args, format),
-        Command::Clauses(args) => crate::clause::command::run(&args, format),
-        Command::Schema(args) => crate::schema::run(&args, format),
+        Command::Verify(args) => verify::run(&args, cli.format.printed()),
+        Command::Check(args) => check::run(&args, cli.format.printed()),
+        Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
+        Command::Lint(args) => crate::lint::command::run(&args, cli.format.printed()),
+        Command::Show(args) => crate::show::command::run(&args, cli.format.drawn()),
+        Command::Explore(args) => explore::run(&args),
+        Command::Clauses(args) => crate::clause::command::run(&args, cli.format.printed()),
+        Command::Report(args) => crate::traceability::command::run(&args, cli.format.printed()),
+        Command::Schema(args) => crate::schema::run(&args, cli.format.printed()),
         Command::Serve(args) => crate::serve::run(&args),
     };
     match result {

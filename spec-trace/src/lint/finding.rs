@@ -51,7 +51,7 @@ fn printable(character: char) -> char {
 
 /// Whether the character is shown as nothing and changes the direction of what follows it, so that a line could be made
 /// to look like another.
-fn turns_the_text(character: char) -> bool {
+pub(crate) fn turns_the_text(character: char) -> bool {
     matches!(
         character,
         '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'

@@ -94,19 +94,20 @@ impl LintReport {
                 format_args!("{}: not judged {clause}: {reason}", self.file),
             );
         }
-        line(
-            &mut text,
-            format_args!(
-                "{}: {}: {}, {}, {}, {}",
-                self.file,
-                self.verdict.word(),
-                counted(self.records, "record"),
-                counted(self.sessions as u64, "session"),
-                counted(self.violations.len() as u64, "violation"),
-                counted(self.warnings.len() as u64, "warning"),
-            ),
-        );
+        line(&mut text, format_args!("{}: {}", self.file, self.summary()));
         text
+    }
+
+    /// The verdict and the counts, as in `violating: 10 records, 1 session, 1 violation, 0 warnings`.
+    pub fn summary(&self) -> String {
+        format!(
+            "{}: {}, {}, {}, {}",
+            self.verdict.word(),
+            counted(self.records, "record"),
+            counted(self.sessions as u64, "session"),
+            counted(self.violations.len() as u64, "violation"),
+            counted(self.warnings.len() as u64, "warning"),
+        )
     }
 
     fn render_finding(&self, text: &mut String, word: &str, finding: &Finding) {
