@@ -26,6 +26,12 @@ mod conforming;
 /// File, clause, line, and what the fault is.
 const INVALID: &[(&str, &str, u64, Weight)] = &[
     (
+        "AAEP-6.1-1_call-that-calls-a-withdrawn-question-accepted",
+        "AAEP-6.1-1",
+        6,
+        Violation,
+    ),
+    (
         "AAEP-6.1-1_reversible-call-by-id-before-acceptance",
         "AAEP-6.1-1",
         6,
@@ -100,6 +106,12 @@ const INVALID: &[(&str, &str, u64, Weight)] = &[
     (
         "AAEP-6.3.1-1_clarification-reply-on-a-confirmation",
         "AAEP-6.3.1-1",
+        7,
+        Violation,
+    ),
+    (
+        "AAEP-6.3.4-1_reply-that-is-cut-off",
+        "AAEP-6.3.4-1",
         7,
         Violation,
     ),
@@ -189,6 +201,12 @@ const INVALID: &[(&str, &str, u64, Weight)] = &[
     ),
     (
         "AAEP-6.4-1_default-accept-never-fires",
+        "AAEP-6.4-1",
+        6,
+        Violation,
+    ),
+    (
+        "AAEP-6.4-1_session-completes-a-minute-after-a-timeout-that-never-fired",
         "AAEP-6.4-1",
         6,
         Violation,

@@ -1,6 +1,6 @@
 //! What a monitor has to say, and where.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub struct Place {
     /// The number of the line, from 1.
     pub line: u64,
     /// The beginning of the line, printable.
-    pub excerpt: Rc<str>,
+    pub excerpt: Arc<str>,
 }
 
 impl Place {
@@ -60,7 +60,7 @@ pub(crate) fn turns_the_text(character: char) -> bool {
 }
 
 /// How a call was tied to a confirmation. AAEP-EV-15 wants it said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Hash)]
 pub enum TiedBy {
     /// `extra_context.tool_call_id` of the confirmation is the `tool_call_id` of the call.
     #[serde(rename = "tool_call_id")]
@@ -97,7 +97,7 @@ pub struct Finding {
     pub tied_by: Option<TiedBy>,
     /// The beginning of the line.
     #[serde(skip)]
-    pub excerpt: Rc<str>,
+    pub excerpt: Arc<str>,
     /// Violation or warning.
     #[serde(skip)]
     pub weight: Weight,
@@ -125,7 +125,7 @@ impl Finding {
             message,
             also: rule.also.to_vec(),
             tied_by: None,
-            excerpt: Rc::clone(&place.excerpt),
+            excerpt: Arc::clone(&place.excerpt),
             weight: rule.weight,
             rests_on_absence: rule.rests_on_absence,
         }

@@ -13,6 +13,7 @@
 
 pub mod command;
 pub mod finding;
+pub mod memory;
 pub mod monitor;
 pub mod record;
 mod reply;
@@ -64,7 +65,8 @@ pub fn lint(input: impl BufRead, file: &str) -> io::Result<LintReport> {
     Ok(linter.finish(file))
 }
 
-fn judge_line(linter: &mut Linter, number: u64, bytes: &[u8], ended: bool) {
+/// Judges one line; `ended` says whether the input goes on behind it.
+pub(crate) fn judge_line(linter: &mut Linter, number: u64, bytes: &[u8], ended: bool) {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return;
     }

@@ -96,6 +96,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// Whether the event says of the question that it names that it was accepted: then it was not withdrawn.
+    pub fn says_accepted(&self) -> bool {
+        self.ties.token.is_some() && self.outcome == Some(Told::Accepted)
+    }
+
     /// Whether the event may concern a question with these ids: it names that one, or none.
     pub fn speaks_of(&self, question: &Ties) -> bool {
         self.ties.token.is_none() || self.ties.token == question.token
@@ -210,7 +215,7 @@ pub struct Question {
 }
 
 /// The payload of `awaiting.clarification`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Clarification {
     /// `reply_token`.
     pub token: Option<String>,
@@ -225,7 +230,7 @@ pub struct Clarification {
 }
 
 /// `accepted_response_kinds`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ResponseKind {
     /// `freetext`: any string.
     FreeText,
@@ -238,7 +243,7 @@ pub enum ResponseKind {
 }
 
 /// The two decisions of the protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Decision {
     /// Go ahead.
     Accept,
@@ -358,7 +363,7 @@ fn read_message(
     faults: &mut Vec<Fault>,
 ) -> Result<Record, Fault> {
     let Some(type_name) = message.get("type").and_then(Value::as_str) else {
-        return without_type(message, wrapper.direction);
+        return without_type(message, wrapper);
     };
     match type_name {
         "confirmation.reply" | "clarification.reply" => Ok(match wrapper.direction {
@@ -374,10 +379,17 @@ fn read_message(
     }
 }
 
-fn without_type(message: &Object, direction: Direction) -> Result<Record, Fault> {
+fn without_type(message: &Object, wrapper: &Wrapper<'_>) -> Result<Record, Fault> {
     let raw = message.contains_key("_raw");
-    let what = match direction {
-        Direction::In => return Ok(Record::NotJudged),
+    let what = match wrapper.direction {
+        Direction::In => {
+            let text = message.get("_raw").and_then(Value::as_str);
+            let answered = (wrapper.http_status, wrapper.http_body);
+            let reply = text.and_then(|text| {
+                reply::read_broken(text, wrapper.place, wrapper.received, answered)
+            });
+            return Ok(reply.map_or(Record::NotJudged, |reply| Record::Reply(Box::new(reply))));
+        }
         Direction::Untold if raw => return Ok(Record::NotJudged),
         Direction::Out if raw => "the producer sent a message that is not JSON",
         Direction::Out | Direction::Untold if message.contains_key("type") => {

@@ -110,6 +110,27 @@ pub fn read(
     }
 }
 
+/// Reads a message that is no JSON: a reply, if a token stands somewhere in it.
+pub fn read_broken(
+    text: &str,
+    place: &Place,
+    received: Option<Timestamp>,
+    (http_status, http_body): (Option<u64>, Option<&Value>),
+) -> Option<Reply> {
+    let from = text.find("rpl_")?;
+    let random = &text[from + "rpl_".len()..];
+    let end = random.find(|it: char| !it.is_ascii_alphanumeric());
+    let length = "rpl_".len() + end.unwrap_or(random.len());
+    Some(Reply {
+        place: place.clone(),
+        received,
+        http_status,
+        answer: http_body.map(all_text).unwrap_or_default(),
+        token: Some(text[from..from + length].to_owned()),
+        content: Content::Confirmation(Err("AAEP-6.3.4-1")),
+    })
+}
+
 fn confirmation(message: &Object) -> Result<ReplyContent, &'static str> {
     const PROPERTIES: [&str; 9] = [
         "type",

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::Finding;
+use super::memory::Memory;
 use super::monitor::Notes;
 use super::monitor::asking;
 use super::monitor::checks::Check;
@@ -22,7 +23,7 @@ mod books;
 mod session;
 
 /// What a judge is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Settings {
     /// Whether a warning counts as a violation.
     pub strict: bool,
@@ -31,7 +32,7 @@ pub struct Settings {
 }
 
 /// The judge of one stream.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Linter {
     settings: Settings,
     sessions: BTreeMap<String, Session>,
@@ -48,7 +49,7 @@ pub struct Linter {
 }
 
 /// One session. Of one that is over almost nothing is kept.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Session {
     Kept(Box<OpenSession>),
     Over(Lifecycle),
@@ -138,6 +139,35 @@ impl Linter {
         }
         all.sort_by_key(|standing| standing.line);
         all
+    }
+
+    /// All that can make a difference to what the judge will say of what is still to come: see [`super::memory`].
+    pub fn memory(&self) -> Vec<u8> {
+        let Self {
+            settings,
+            sessions,
+            tokens,
+            // Counts that the report tells.
+            records: _,
+            questions: _,
+            replies_seen,
+            extended,
+            stray,
+            books,
+        } = self;
+        let mut memory = Memory::default();
+        memory.value(&(settings, replies_seen, tokens));
+        memory.line(*extended);
+        memory.line(*stray);
+        books.remember(&mut memory);
+        memory.each(sessions.iter(), |memory, (id, session)| {
+            memory.value(id);
+            match session {
+                Session::Kept(open) => open.remember(memory),
+                Session::Over(lifecycle) => lifecycle.remember(memory),
+            }
+        });
+        memory.into_bytes()
     }
 
     fn event(&mut self, event: &Event) {

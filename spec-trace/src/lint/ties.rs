@@ -4,7 +4,7 @@ use super::finding::TiedBy;
 
 /// Ids that a confirmation and a call may share. `tool_call_id` is the call's own, or the confirmation's
 /// `extra_context.tool_call_id`; the others stand in `extensions.countersign`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ties {
     /// `tool_call_id`.
     pub tool_call_id: Option<String>,
@@ -15,7 +15,7 @@ pub struct Ties {
 }
 
 /// Whether two events concern the same action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Relation {
     /// They do, by this id.
     Same(TiedBy),
@@ -76,7 +76,7 @@ fn same(pairs: &[(&Option<String>, &Option<String>, TiedBy)]) -> Relation {
 }
 
 /// Kinds of id that an event has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kinds {
     /// Whether it has a `tool_call_id`.
     pub tool_call_id: bool,
@@ -97,7 +97,7 @@ impl Kinds {
 
 /// Calls that differ, as far as confirmations go, only in when they came: whatever may explain the earlier of two calls of
 /// a class may explain the later one too.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Confirmations with the same ids concern the call.
     ById(Ties),

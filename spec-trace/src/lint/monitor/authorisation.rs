@@ -11,6 +11,7 @@ use super::checks::Check;
 use super::ledger::{Confirmation, KEPT, Ledger, Outcomes};
 use super::matching::Matching;
 use crate::lint::finding::{Finding, Place, TiedBy};
+use crate::lint::memory::Memory;
 use crate::lint::record::{Decision, Event, EventKind};
 use crate::lint::rules::{self, Rule};
 use crate::lint::ties::{Class, Kinds, Relation, Ties};
@@ -21,7 +22,7 @@ use crate::lint::time::Timestamp;
 const LOGGED_LATE_SECONDS: i64 = 600;
 
 /// The calls of one session that need an acceptance.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Authorisation {
     /// By number, in the order in which they came; those that are accused or forgotten are gone.
     runs: BTreeMap<usize, Box<Run>>,
@@ -37,7 +38,7 @@ pub struct Authorisation {
     forgotten: BTreeSet<Kinds>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Run {
     place: Place,
     tool: Option<String>,
@@ -86,6 +87,35 @@ impl Run {
 }
 
 impl Authorisation {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            runs,
+            called,
+            assigned,
+            deferred,
+            kinds,
+            forgotten_spare,
+            forgotten,
+        } = self;
+        memory.value(&(called, assigned, deferred, kinds));
+        memory.value(&(forgotten_spare, forgotten));
+        memory.each(runs.iter(), |memory, (number, run)| {
+            let Run {
+                place,
+                tool,
+                irreversible,
+                ties,
+                relation,
+                sent,
+                received,
+                accepted_unseen,
+            } = &**run;
+            memory.line(place.line);
+            memory.value(&(number, tool, irreversible, ties, relation));
+            memory.value(&(sent, received, accepted_unseen));
+        });
+    }
+
     /// Judges an event of the open session. Yields the calls that were accused, and at its end those that may still be: they
     /// stand for the calls that their confirmations lead to, should those be accepted later.
     pub fn event(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) -> Vec<Ties> {
@@ -172,8 +202,9 @@ impl Authorisation {
                 !self.assigned.is_taken(*index) && ledger.kept(*index).possible.may_be(outcome)
             })
         };
-        if !irreversible && left(Outcomes::CANCELLED) {
-            // A question that was withdrawn asks nothing any more, and a reversible call needs none.
+        if !irreversible && left(Outcomes::CANCELLED) && !event.says_accepted() {
+            // A question that was withdrawn asks nothing any more, and a reversible call needs none. One that says that it
+            // was accepted does not go without.
             self.runs.remove(&number);
             return None;
         }

@@ -6,7 +6,7 @@ use crate::lint::reply::{Answer, Reply, ReplyContent};
 use crate::lint::time::Timestamp;
 
 /// A check that a reply fails, of those of 6.3.4 that a record shows. The producer has to ignore it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
     /// AAEP-6.3.4-1: it keeps to the schema; the clause of the schema that it breaks.
     Schema(&'static str),
@@ -58,13 +58,16 @@ pub fn effect(
         return Err(Check::InTime);
     }
     // AAEP-6.3.4-5, AAEP-REPLY-14: the transport knew the sender and said no.
-    if matches!(reply.http_status, Some(401 | 403)) {
+    if refused_by_transport(reply) {
         return Err(Check::Sender);
     }
     let mut allowed = confirmation.allowed.iter();
     let listed = allowed.any(|allowed| allowed == content.answer.word());
+    // AAEP-6.3.2-4: whether a modified action is supported does not show. Where it is, the decision has to be allowed.
+    let may_be_ignored = content.modified && !listed;
     let outcomes = match &content.answer {
-        // AAEP-6.3.2-4: without support for it a modified action counts as reject; support does not show.
+        Answer::Plain(_) if may_be_ignored => Outcomes::REJECTED,
+        // Without support for it a modified action counts as reject.
         Answer::Plain(Decision::Accept) if content.modified => {
             Outcomes::ACCEPTED.or(Outcomes::REJECTED)
         }
@@ -77,7 +80,7 @@ pub fn effect(
         // not said.
         Answer::Custom(_) => Outcomes::ACCEPTED.or(Outcomes::REJECTED),
     };
-    let plain = matches!(content.answer, Answer::Plain(_));
+    let plain = matches!(content.answer, Answer::Plain(_)) && !may_be_ignored;
     let taken = reply
         .http_status
         .is_none_or(|status| (200..300).contains(&status));
@@ -85,6 +88,11 @@ pub fn effect(
         outcomes,
         certain: plain && taken && !late && surely_in_time(confirmation, reply, content, latest),
     })
+}
+
+/// Whether the transport knew the sender, or knew that it did not, and said no.
+pub fn refused_by_transport(reply: &Reply) -> bool {
+    matches!(reply.http_status, Some(401 | 403))
 }
 
 /// Whether the reply reached the producer before the timeout, whatever the network and the clocks did.

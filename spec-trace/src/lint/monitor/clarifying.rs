@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use super::Notes;
 use super::checks::Check;
 use crate::lint::finding::{Finding, Place};
+use crate::lint::memory::Memory;
 use crate::lint::record::{Clarification, Event, EventKind, ResponseKind};
 use crate::lint::reply::{ClarificationContent, Content, Reply, Response};
 use crate::lint::rules::{self, Rule};
@@ -18,13 +19,13 @@ use crate::lint::time::Timestamp;
 const KEPT: usize = 64;
 
 /// The clarifications of one session.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Clarifications {
     asked: VecDeque<Asked>,
 }
 
 /// One clarification.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Asked {
     /// The line of the question.
     pub place: Place,
@@ -41,7 +42,7 @@ pub struct Asked {
 }
 
 /// What may have become of a clarification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
     /// It is open for sure.
     Open,
@@ -63,6 +64,27 @@ impl Status {
 }
 
 impl Clarifications {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self { asked } = self;
+        memory.each(asked.iter(), |memory, asked| {
+            let Asked {
+                place,
+                producer,
+                ties,
+                status,
+                question,
+                deadline,
+                ignored,
+            } = asked;
+            memory.line(place.line);
+            memory.value(&(producer, ties, status, question, deadline));
+            memory.each(ignored.iter(), |memory, (line, check)| {
+                memory.line(*line);
+                memory.value(check);
+            });
+        });
+    }
+
     /// All that are kept, oldest first.
     pub fn all(&self) -> impl Iterator<Item = &Asked> {
         self.asked.iter()

@@ -4,17 +4,26 @@ use std::collections::BTreeMap;
 
 use super::Notes;
 use crate::lint::finding::Finding;
+use crate::lint::memory::Memory;
 use crate::lint::record::Event;
 use crate::lint::rules;
 use crate::lint::time::Timestamp;
 
 /// The time of each producer of a session: two agents may have two clocks.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Clock {
     of: BTreeMap<String, (Timestamp, u64)>,
 }
 
 impl Clock {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self { of } = self;
+        // The lines are for the messages.
+        memory.each(of.iter(), |memory, (producer, (sent, _))| {
+            memory.value(&(producer, sent));
+        });
+    }
+
     /// Judges an event of the session. After a step back the clock counts from there: it is told once.
     pub fn event(&mut self, event: &Event, notes: &mut Notes) {
         let Some(sent) = event.sent else {

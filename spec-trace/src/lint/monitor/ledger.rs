@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::checks::{Check, Effect, effect};
 use crate::lint::finding::Place;
+use crate::lint::memory::Memory;
 use crate::lint::record::{Decision, Event, EventKind, Question, Told};
 use crate::lint::reply::{Answer, Reply, ReplyContent};
 use crate::lint::ties::{Relation, Ties};
@@ -27,7 +28,7 @@ pub const KEPT: usize = 256;
 pub const KEPT_OPEN: usize = 512;
 
 /// A set of outcomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Outcomes(u8);
 
 impl Outcomes {
@@ -73,7 +74,7 @@ impl Outcomes {
 }
 
 /// Whether the stream shows what subscribers said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Replies {
     /// All replies are in the record.
     Recorded,
@@ -82,7 +83,7 @@ pub enum Replies {
 }
 
 /// What a reported confirmation was followed by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FollowUp {
     /// No event of the session.
     Nothing,
@@ -93,7 +94,7 @@ pub enum FollowUp {
 }
 
 /// One confirmation.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Confirmation {
     /// The line of the question.
     pub place: Place,
@@ -149,6 +150,38 @@ impl Confirmation {
         }
     }
 
+    fn remember(&self, memory: &mut Memory) {
+        let Self {
+            place,
+            producer,
+            ties,
+            prose,
+            possible,
+            acceptable_from,
+            answered,
+            ignored,
+            follow_up,
+            default,
+            asked,
+            deadline,
+            deadline_received,
+            allowed,
+            closed,
+        } = self;
+        memory.line(place.line);
+        memory.line(acceptable_from.unwrap_or_default());
+        memory.value(&(producer, ties, prose, possible, follow_up, default));
+        memory.value(&(asked, deadline, deadline_received, allowed, closed));
+        memory.each(answered.iter(), |memory, (line, moment)| {
+            memory.line(*line);
+            memory.value(moment);
+        });
+        memory.each(ignored.iter(), |memory, (line, check)| {
+            memory.line(*line);
+            memory.value(check);
+        });
+    }
+
     /// Whether a call on `line` may be explained by it.
     pub fn may_explain(&self, line: u64) -> bool {
         self.acceptable_from.is_some_and(|from| from <= line)
@@ -188,6 +221,7 @@ impl Confirmation {
         let sent_before = |moment: Timestamp| event.sent.is_some_and(|sent| sent < moment);
         if may_withdraw(from.as_deref(), to.as_deref())
             && event.speaks_of(&self.ties)
+            && !event.says_accepted()
             && self.answered.is_some_and(|(_, moment)| sent_before(moment))
         {
             self.add(Outcomes::CANCELLED, event.place.line);
@@ -223,7 +257,7 @@ impl Confirmation {
 }
 
 /// The confirmations of one session, in the order in which they were asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Ledger {
     /// Boxed, as in the other books: a map makes room for many at once, and most sessions have few.
     confirmations: BTreeMap<usize, Box<Confirmation>>,
@@ -262,6 +296,30 @@ impl Ledger {
             extended: 0,
             stray: 0,
         }
+    }
+
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            confirmations,
+            asked,
+            replies,
+            by_token,
+            untouched,
+            touched,
+            ran_out,
+            deadlines,
+            unfollowed,
+            extended,
+            stray,
+        } = self;
+        memory.value(&(asked, replies, by_token, untouched, touched));
+        memory.value(&(ran_out, deadlines, unfollowed));
+        memory.line(*extended);
+        memory.line(*stray);
+        memory.each(confirmations.iter(), |memory, (number, confirmation)| {
+            memory.value(number);
+            confirmation.remember(memory);
+        });
     }
 
     /// All that are kept, oldest first.
@@ -528,7 +586,8 @@ impl Ledger {
             let Some(confirmation) = self.confirmations.get_mut(&number) else {
                 continue;
             };
-            if confirmation.possible.may_be(Outcomes::PENDING) && may_withdraw {
+            let may_be_withdrawn = may_withdraw && !event.says_accepted();
+            if confirmation.possible.may_be(Outcomes::PENDING) && may_be_withdrawn {
                 confirmation.add(Outcomes::CANCELLED, event.place.line);
             }
             if let Some(outcome) = event.outcome.filter(|_| event.ties.token.is_some()) {

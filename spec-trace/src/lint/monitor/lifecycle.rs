@@ -2,6 +2,7 @@
 
 use super::Notes;
 use crate::lint::finding::Finding;
+use crate::lint::memory::Memory;
 use crate::lint::record::{Event, EventKind};
 use crate::lint::rules;
 
@@ -31,6 +32,14 @@ pub enum Admission {
 }
 
 impl Lifecycle {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        memory.value(&match self {
+            Self::Active => None,
+            // The line is for the message.
+            Self::Ended { line: _, told } => Some(told),
+        });
+    }
+
     /// After the first event of a session.
     pub fn first(event: &Event) -> Self {
         Self::Active.after(event)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::lint::ties::Class;
 
 /// An assignment of left numbers to right numbers that grows one by one.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Hash)]
 pub struct Matching {
     left_of: BTreeMap<usize, usize>,
 }

@@ -38,6 +38,7 @@ pub mod tools;
 use std::collections::BTreeMap;
 
 use super::finding::{Finding, TiedBy};
+use super::memory::Memory;
 use super::report::NotJudged;
 use sequence::Gap;
 
@@ -48,7 +49,7 @@ const KEPT_PER_SESSION: u64 = 10;
 const KEPT_PER_CLAUSE: u64 = 1_000;
 
 /// What the monitors found.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Notes {
     /// In the order in which they were found.
     findings: Vec<Finding>,
@@ -110,6 +111,20 @@ impl Notes {
         self.findings
             .last_mut()
             .filter(|finding| finding.line == line)
+    }
+
+    pub(super) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            // What was said already.
+            findings: _,
+            withheld: _,
+            tied: _,
+            counts: _,
+            totals: _,
+            unreadable,
+            gap,
+        } = self;
+        memory.value(&(unreadable.is_some(), gap.is_some()));
     }
 
     /// How many findings there are.

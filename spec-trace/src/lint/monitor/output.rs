@@ -9,16 +9,17 @@ use std::collections::BTreeMap;
 use super::Notes;
 use super::seen::Seen;
 use crate::lint::finding::{Finding, Place};
+use crate::lint::memory::Memory;
 use crate::lint::record::{Chunk, Ending, Event, EventKind};
 use crate::lint::rules::{self, Rule};
 
 /// The outputs of one session that are not complete, by producer and id.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Outputs {
     open: BTreeMap<(String, String), Box<Output>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Output {
     place: Place,
     /// The position of the latest chunk, and where the next may stand.
@@ -27,6 +28,15 @@ struct Output {
 }
 
 impl Outputs {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self { open } = self;
+        memory.each(open.iter(), |memory, (name, output)| {
+            let Output { place, last, next } = &**output;
+            memory.line(place.line);
+            memory.value(&(name, last, next));
+        });
+    }
+
     /// Judges an event of the open session. True if it begins an output. `complete` are the outputs that are complete.
     pub fn event(&mut self, event: &Event, complete: &mut Seen, notes: &mut Notes) -> bool {
         match &event.kind {

@@ -9,12 +9,13 @@ use super::Notes;
 use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes};
 use super::matching::Matching;
 use crate::lint::finding::Finding;
+use crate::lint::memory::Memory;
 use crate::lint::record::{Ending, Event, EventKind};
 use crate::lint::rules::{self, Rule};
 use crate::lint::ties::{Class, Relation, Ties};
 
 /// The calls of one session that a decision may have led to.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Resolution {
     /// Only calls that some confirmation can use are kept, so there are never more than confirmations.
     calls: BTreeMap<usize, Box<Call>>,
@@ -22,7 +23,7 @@ pub struct Resolution {
     used: Matching,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Call {
     ties: Ties,
     class: Class,
@@ -32,6 +33,25 @@ struct Call {
 }
 
 impl Resolution {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            calls,
+            called,
+            used,
+        } = self;
+        memory.value(&(called, used));
+        memory.each(calls.iter(), |memory, (number, call)| {
+            let Call {
+                ties,
+                class,
+                line,
+                accused,
+            } = &**call;
+            memory.line(*line);
+            memory.value(&(number, ties, class, accused));
+        });
+    }
+
     /// Judges an event of the open session; `accused` are the calls that were just accused.
     pub fn event(&mut self, event: &Event, accused: Vec<Ties>, ledger: &Ledger, notes: &mut Notes) {
         for ties in accused {

@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub const REMEMBERED: usize = 1 << 17;
 
 /// The ids of one kind.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Seen {
     /// Never walked, so its order is never seen.
     of: HashMap<u64, Earlier>,

@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 
 use super::Notes;
 use crate::lint::finding::Finding;
+use crate::lint::memory::Memory;
 use crate::lint::record::{Event, EventKind, Numbered};
 use crate::lint::rules;
 
 /// The sequence numbers of one session.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Sequence {
     /// Whether the first event that shows it has a number.
     numbered: Option<bool>,
@@ -38,6 +39,21 @@ pub struct Gap {
 }
 
 impl Sequence {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            numbered,
+            next,
+            next_of,
+            gap,
+            told,
+            again,
+        } = self;
+        memory.value(&(numbered, *next == 0, gap.is_some(), told, again));
+        memory.each(next_of.iter(), |memory, (producer, own)| {
+            memory.value(&(producer, own.wrapping_sub(*next)));
+        });
+    }
+
     /// The numbers of a session that starts again.
     pub fn again() -> Self {
         Self {

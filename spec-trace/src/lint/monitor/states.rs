@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use super::Notes;
 use crate::lint::finding::{Finding, Place};
+use crate::lint::memory::Memory;
 use crate::lint::record::{Event, EventKind};
 use crate::lint::rules::{self, Rule};
 use crate::lint::time::Timestamp;
 
 /// The states of one session.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct States {
     of: BTreeMap<String, Box<State>>,
     /// The state where all producers share one. It counts only where there are several.
@@ -21,7 +22,7 @@ pub struct States {
     events: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct State {
     chain: Chain,
     /// Whether the producer was the first of the session, or joined it later, in a state of its own.
@@ -39,7 +40,7 @@ struct State {
 }
 
 /// The state last entered, and those that events since then imply.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Hash)]
 struct Chain {
     entered: Option<String>,
     /// A change whose state is unknown may have entered any.
@@ -85,6 +86,29 @@ impl Chain {
 }
 
 impl States {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self { of, shared, events } = self;
+        // Whether it is the first or the second event makes a difference, and no more.
+        memory.value(&(shared, (*events).min(2)));
+        memory.each(of.iter(), |memory, (producer, state)| {
+            let State {
+                chain,
+                joined,
+                calls,
+                asked,
+                completed,
+                told,
+                unproved,
+            } = &**state;
+            memory.value(&(producer, chain, joined, calls, asked));
+            memory.value(&(*completed > 0, told.is_some()));
+            memory.each(unproved.iter(), |memory, (place, sent, rule)| {
+                memory.line(place.line);
+                memory.value(&(sent, rule.clause));
+            });
+        });
+    }
+
     /// Judges an event of the open session; `begins_output` if it is the first chunk of an output.
     pub fn event(&mut self, event: &Event, begins_output: bool, notes: &mut Notes) {
         let first = self.of.is_empty();

@@ -4,13 +4,14 @@
 //! came too late may be said (AAEP-6.3.5-2, AAEP-6.7.1-2), and that a transport turns strangers away is its own business.
 
 use super::Notes;
-use super::checks::Check;
+use super::checks::{Check, refused_by_transport};
 use crate::lint::finding::Finding;
+use crate::lint::memory::Memory;
 use crate::lint::reply::Reply;
 use crate::lint::rules;
 
 /// What the senders of failed replies were told.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Telling {
     /// The first check of which a status is known, that status, and the line.
     first: Option<(&'static str, u64, u64)>,
@@ -18,6 +19,12 @@ pub struct Telling {
 }
 
 impl Telling {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self { first, told } = self;
+        // The line is for the message.
+        memory.value(&(first.map(|(name, status, _)| (name, status)), told));
+    }
+
     /// Judges the answer to a reply that failed a check.
     pub fn failed(
         &mut self,
@@ -42,7 +49,9 @@ impl Telling {
         let Some(status) = reply.http_status else {
             return;
         };
-        if matches!(check, Check::Sender | Check::Unused | Check::Standing) || self.told {
+        // Whom the transport turns away learns that, whatever else is wrong with the reply.
+        let turned_away = refused_by_transport(reply);
+        if matches!(check, Check::Unused | Check::Standing) || turned_away || self.told {
             return;
         }
         let (other, expected, line) = *self.first.get_or_insert((name, status, reply.place.line));

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use super::Notes;
 use super::ledger::{Confirmation, Ledger, Outcomes, SLACK_SECONDS};
 use crate::lint::finding::Finding;
+use crate::lint::memory::Memory;
 use crate::lint::record::{Ending, Event, EventKind, Question};
 use crate::lint::rules::{self, Rule};
 use crate::lint::time::Timestamp;
@@ -23,7 +24,7 @@ const LONG_SECONDS: i64 = 60;
 const BEGUN: i64 = 60;
 
 /// What a session owes its open questions, and when.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Timeouts {
     marks: BTreeSet<(Timestamp, usize, Mark)>,
     /// When the last progress.updated came.
@@ -31,7 +32,7 @@ pub struct Timeouts {
 }
 
 /// What is due at a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Mark {
     /// The countdown has begun.
     Begun,
@@ -42,6 +43,11 @@ enum Mark {
 }
 
 impl Timeouts {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self { marks, progress } = self;
+        memory.value(&(marks, progress));
+    }
+
     /// Enters a question.
     pub fn ask(&mut self, number: usize, event: &Event, question: &Question) {
         let (Some(asked), Some(seconds)) = (event.sent, question.timeout) else {
@@ -173,11 +179,14 @@ fn judge_default(event: &Event, number: usize, ledger: &Ledger, notes: &mut Note
     );
 }
 
-/// Whether the event may be what a late timer led to.
+/// Whether the event may be what a late timer led to. The completion of a session is none: no timer is left then.
 fn is_follow_up(kind: &EventKind) -> bool {
     match kind {
-        EventKind::StateChanged { .. } | EventKind::Invoked { .. } | EventKind::Ended(_) => true,
+        EventKind::StateChanged { .. }
+        | EventKind::Invoked { .. }
+        | EventKind::Ended(Ending::Errored | Ending::Cancelled) => true,
         EventKind::Started
+        | EventKind::Ended(Ending::Completed)
         | EventKind::Progress
         | EventKind::Completed { .. }
         | EventKind::Output(_)

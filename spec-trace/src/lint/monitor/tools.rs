@@ -8,17 +8,18 @@ use std::collections::BTreeMap;
 
 use super::Notes;
 use crate::lint::finding::Finding;
+use crate::lint::memory::Memory;
 use crate::lint::record::{Ending, Event, EventKind};
 use crate::lint::rules;
 
 /// The calls in flight of one session.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Tools {
     /// By tool; a call that names none is kept under the empty name.
     in_flight: BTreeMap<String, InFlight>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct InFlight {
     /// Lines of the calls without id, oldest first.
     without_id: Vec<u64>,
@@ -64,6 +65,24 @@ impl InFlight {
 }
 
 impl Tools {
+    pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
+        let Self { in_flight } = self;
+        memory.each(in_flight.iter(), |memory, (tool, in_flight)| {
+            let InFlight {
+                without_id,
+                with_id,
+                with_id_count,
+                unassigned,
+            } = in_flight;
+            memory.value(&(tool, with_id_count, unassigned));
+            memory.each(without_id.iter(), |memory, line| memory.line(*line));
+            memory.each(with_id.iter(), |memory, (id, lines)| {
+                memory.value(id);
+                memory.each(lines.iter(), |memory, line| memory.line(*line));
+            });
+        });
+    }
+
     /// Judges an event of the open session.
     pub fn event(&mut self, event: &Event, notes: &mut Notes) {
         match &event.kind {

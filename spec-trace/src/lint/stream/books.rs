@@ -1,6 +1,7 @@
 //! What the judge writes down of all sessions, and the ids that may be used once.
 
 use crate::lint::finding::Finding;
+use crate::lint::memory::Memory;
 use crate::lint::monitor::Notes;
 use crate::lint::monitor::seen::{Seen, hash};
 use crate::lint::monitor::sequence::Sequence;
@@ -10,7 +11,7 @@ use crate::lint::record::{Event, EventKind};
 use crate::lint::rules;
 
 /// What is written down of all sessions.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Books {
     /// What holds either way.
     pub(super) notes: Notes,
@@ -31,6 +32,27 @@ pub(super) struct Books {
 impl Books {
     pub(super) fn all_notes(&mut self) -> [&mut Notes; 3] {
         [&mut self.notes, &mut self.recorded, &mut self.unseen]
+    }
+
+    pub(super) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            notes,
+            recorded,
+            unseen,
+            // What may be used once.
+            events: _,
+            tokens: _,
+            calls: _,
+            outputs: _,
+            telling,
+            // What the report tells.
+            gaps: _,
+            first_gap: _,
+        } = self;
+        for notes in [notes, recorded, unseen] {
+            notes.remember(memory);
+        }
+        telling.remember(memory);
     }
 
     /// AAEP-EV-7: the id of an event stands for that event alone. False for an event that is a copy of an earlier one: judging

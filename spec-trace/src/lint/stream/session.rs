@@ -2,6 +2,7 @@
 
 use super::books::Books;
 use crate::lint::finding::Finding;
+use crate::lint::memory::Memory;
 use crate::lint::monitor::Notes;
 use crate::lint::monitor::asking;
 use crate::lint::monitor::authorisation::Authorisation;
@@ -23,7 +24,7 @@ use crate::lint::rules;
 use crate::lint::time::Timestamp;
 
 /// A session that is open, or that a reply which is logged late may still explain a call of.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct OpenSession {
     pub(super) lifecycle: Lifecycle,
     pub(super) sequence: Sequence,
@@ -56,6 +57,33 @@ impl OpenSession {
             latest: None,
             extended: 0,
         }
+    }
+
+    pub(super) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            lifecycle,
+            sequence,
+            clock,
+            tools,
+            states,
+            outputs,
+            clarifications,
+            recorded,
+            unseen,
+            latest,
+            extended,
+        } = self;
+        lifecycle.remember(memory);
+        sequence.remember(memory);
+        clock.remember(memory);
+        tools.remember(memory);
+        states.remember(memory);
+        outputs.remember(memory);
+        clarifications.remember(memory);
+        recorded.remember(memory);
+        memory.each(unseen.iter(), |memory, unseen| unseen.remember(memory));
+        memory.value(latest);
+        memory.line(*extended);
     }
 
     /// Judges an event. Yields the tokens of questions that are forgotten for it.
@@ -117,7 +145,7 @@ impl OpenSession {
 }
 
 /// The confirmations of a session, and the monitors that judge what is made of them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Confirmations {
     pub(super) replies: Replies,
     pub(super) ledger: Ledger,
@@ -135,6 +163,21 @@ impl Confirmations {
             authorisation: Authorisation::default(),
             resolution: Resolution::default(),
         }
+    }
+
+    fn remember(&self, memory: &mut Memory) {
+        let Self {
+            replies,
+            ledger,
+            timeouts,
+            authorisation,
+            resolution,
+        } = self;
+        memory.value(replies);
+        ledger.remember(memory);
+        timeouts.remember(memory);
+        authorisation.remember(memory);
+        resolution.remember(memory);
     }
 
     /// Judges an event. Yields the token of a question that is forgotten for it.
