@@ -171,6 +171,9 @@ pub struct Verified {
     pub literal: Walk,
     /// Every edge at the smallest bounds, over pairs of model state and executor.
     pub pairs: Walk,
+    /// Every edge over pairs of model state and judge, where the protocol's streams are recorded and judged: whom the judge
+    /// accuses.
+    pub judged: Option<Walk>,
 }
 
 impl Verified {
@@ -192,12 +195,14 @@ impl Verified {
             && self.edges.edges > 0
             && self.literal.edges > 0
             && self.pairs.edges > 0
+            && self.judged.as_ref().is_none_or(|judged| judged.edges > 0)
     }
 
     /// All divergences found, those of the literal model first: their steps say what was really sent.
     pub fn divergences(&self) -> impl Iterator<Item = &Divergence> {
         let walks = [&self.literal, &self.edges, &self.pairs];
-        walks.into_iter().flat_map(|walk| &walk.divergences)
+        let walks = walks.into_iter().chain(&self.judged);
+        walks.flat_map(|walk| &walk.divergences)
     }
 
     /// As programs read it.
@@ -241,6 +246,7 @@ mod tests {
             literal_bounds: "small",
             literal: walk(3, 5),
             pairs: walk(3, 5),
+            judged: None,
         }
     }
 

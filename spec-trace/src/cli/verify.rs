@@ -21,6 +21,7 @@ use crate::conform::aaep::{self, AaepBridge};
 use crate::conform::edges::{self, Scope, Walk};
 use crate::conform::mcp_aql::{self, McpAqlBridge};
 use crate::conform::pending_action::{self, PendingActionBridge};
+use crate::conform::recorded;
 use crate::report::{Verified, divergence_text, property_text};
 
 /// The arguments of `countersign verify`.
@@ -60,18 +61,21 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
                 aaep::LITERAL,
                 AaepBridge::new,
                 AaepBridge::literal,
+                Some(judge_of_streams),
             )?,
             Protocol::McpAql => verify::<McpAqlText, _>(
                 &args.bounds,
                 mcp_aql::LITERAL,
                 McpAqlBridge::new,
                 McpAqlBridge::literal,
+                None,
             )?,
             Protocol::PendingAction => verify::<PendingActionText, _>(
                 &args.bounds,
                 pending_action::LITERAL,
                 PendingActionBridge::new,
                 PendingActionBridge::literal,
+                None,
             )?,
         });
     }
@@ -100,12 +104,13 @@ fn status(verified: &[Verified]) -> Status {
 }
 
 /// Checks one protocol's model and walks its bridge: within the bounds, literally within those that the protocol sets
-/// aside for it, and over pairs within the smallest.
+/// aside for it, and over pairs within the smallest. Where its streams are recorded and judged, the judge is walked too.
 fn verify<T: Text, B: Bridge>(
     bounds: &str,
     literal_bounds: T::Bounds,
     bridge: impl Fn(T::Bounds) -> Result<B, BoundsError>,
     literal: impl Fn(B) -> B,
+    judge: Option<fn(&Progress) -> Walk>,
 ) -> miette::Result<Verified> {
     let bounds = preset::<T>(bounds)?;
     let [small, _, _] = T::PRESETS;
@@ -129,6 +134,11 @@ fn verify<T: Text, B: Bridge>(
     drop(progress);
     let progress = Progress::counting(&comparing("every pair at small bounds"), "edges");
     let pairs = walk(&bridge(small)?, Scope::Pairs, &progress);
+    drop(progress);
+    let judged = judge.map(|walk| {
+        let what = format!("{}: judging the streams of every run", T::NAME);
+        walk(&Progress::counting(&what, "edges"))
+    });
     Ok(Verified {
         protocol: T::NAME,
         bounds: T::name_of(&bounds),
@@ -138,6 +148,14 @@ fn verify<T: Text, B: Bridge>(
         literal_bounds: T::name_of(&literal_bounds),
         literal,
         pairs,
+        judged,
+    })
+}
+
+/// What lint says of every run that the model of AAEP allows.
+fn judge_of_streams(progress: &Progress) -> Walk {
+    recorded::walk(&recorded::APART, &recorded::RECORDERS, &|edges| {
+        progress.at(edges);
     })
 }
 
@@ -175,6 +193,19 @@ fn text(verified: &[Verified]) -> String {
             one.literal_bounds,
             walk_text(&one.literal)
         );
+        if let Some(judged) = &one.judged {
+            let found = match judged.divergences.len() {
+                0 => "none accused".to_owned(),
+                accused => format!("{accused} accused"),
+            };
+            let _ = writeln!(
+                text,
+                "{}: {} pairs of model state and judge of its recorded stream, edges: {}, {found}",
+                one.protocol,
+                grouped(judged.nodes),
+                grouped(judged.edges),
+            );
+        }
     }
     for one in verified {
         for property in one

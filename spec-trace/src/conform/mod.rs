@@ -10,6 +10,7 @@ mod concretion;
 pub mod edges;
 pub mod mcp_aql;
 pub mod pending_action;
+pub mod recorded;
 pub mod schedule;
 
 use std::fmt::Debug;

@@ -1,7 +1,7 @@
 //! From the model's words to the wire: real ids, real times, real bytes.
 //!
-//! The one thing to know: one tick of the model is one second, so that a timeout of one tick is the shortest that the
-//! protocol has, and a reply can be late by exactly nothing.
+//! The one thing to know: for the executor one tick of the model is one second, so that a timeout of one tick is the
+//! shortest that the protocol has, and a reply can be late by exactly nothing.
 
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::message::{Message, Shape, Token};
@@ -15,8 +15,6 @@ use countersign_reference::time::Timestamp;
 
 use super::Host;
 
-/// A tick, in milliseconds.
-const TICK: i64 = 1_000;
 /// The start of every run: 2026-05-24T14:22:20Z.
 const START: i64 = 1_779_632_540_000;
 
@@ -29,11 +27,18 @@ pub struct World {
     /// The two actions that there are to ask about.
     pub actions: [ActionId; 2],
     /// A token that no producer ever issued.
-    guess: ReplyToken,
+    pub guess: ReplyToken,
+    /// A tick, in milliseconds.
+    tick: i64,
 }
 
 impl World {
-    pub(super) fn new() -> Self {
+    /// The world in which one tick takes so many seconds.
+    ///
+    /// # Panics
+    ///
+    /// Never: the names are well formed.
+    pub fn ticking(seconds: u8) -> Self {
         let session = |text| SessionId::parse(text).expect("a well-formed session id");
         let subscription = |text| SubscriptionId::parse(text).expect("a well-formed subscription");
         let action = |text| ActionId::parse(text).expect("a well-formed action id");
@@ -42,19 +47,25 @@ impl World {
             subscriptions: [subscription("sub_s1"), subscription("sub_s2")],
             actions: [action("a1"), action("a2")],
             guess: ReplyToken::parse("rpl_guessed").expect("a well-formed token"),
+            tick: i64::from(seconds) * 1_000,
         }
     }
 
     /// The time at which the clock stands at this tick.
     pub fn time(&self, tick: u8) -> Timestamp {
-        Timestamp::from_millis(START + i64::from(tick) * TICK)
+        self.claimed(i64::from(tick))
+    }
+
+    /// The time that a sender claims, in ticks since the start.
+    fn claimed(&self, tick: i64) -> Timestamp {
+        Timestamp::from_millis(START + tick * self.tick)
     }
 
     /// The tick at which the clock stands at this time, if it stands at one.
     pub fn tick(&self, time: Timestamp) -> Option<u8> {
         let since_start = time.millis() - START;
-        (since_start % TICK == 0)
-            .then(|| u8::try_from(since_start / TICK).ok())
+        (since_start % self.tick == 0)
+            .then(|| u8::try_from(since_start / self.tick).ok())
             .flatten()
     }
 
@@ -146,20 +157,20 @@ impl World {
                 subscription_id: Some(self.subscriptions[message.sender.index()].clone()),
                 authenticated: message.authenticated,
             },
-            message: self.bytes(host, message),
+            message: self.bytes(&self.token(host, message.token), message),
         }
     }
 
-    /// The bytes of a reply.
-    fn bytes(&self, host: &Host, message: Message) -> Vec<u8> {
+    /// The bytes of a reply with this token.
+    pub fn bytes(&self, token: &ReplyToken, message: Message) -> Vec<u8> {
         let named = match message.shape {
             Shape::Plain | Shape::Malformed | Shape::Modified => message.sender,
             Shape::Impostor => other(message.sender),
         };
-        let claimed = Timestamp::from_millis(START + i64::from(message.claimed) * TICK);
+        let claimed = self.claimed(i64::from(message.claimed));
         let reply = format!(
             r#"{{"type":"confirmation.reply","reply_token":"{}","decision":"{}","subscription_id":"{}","timestamp":"{claimed}""#,
-            self.token(host, message.token),
+            token,
             message.decision.name(),
             self.subscriptions[named.index()],
         );

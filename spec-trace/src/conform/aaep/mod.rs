@@ -87,7 +87,7 @@ impl AaepBridge {
     ///
     /// A bound that is out of its range.
     pub fn new(bounds: Bounds) -> Result<Self, BoundsError> {
-        let world = World::new();
+        let world = World::ticking(1);
         let start = Host::start(&world);
         Ok(Self {
             model: Aaep::new(bounds)?,
