@@ -12,6 +12,31 @@ pub enum Format {
     Json,
 }
 
+/// How a command prints its findings: as any command prints its result, or as a build server and a code host read them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FindingsFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one JSON document.
+    Json,
+    /// For build servers: a test report in XML, with a case for each clause (lint only).
+    Junit,
+    /// For code hosts: SARIF 2.1.0 (lint only).
+    Sarif,
+}
+
+impl FindingsFormat {
+    /// The format of a command whose result is no list of findings; none where it has no such form.
+    pub fn plain(self) -> Option<Format> {
+        match self {
+            Self::Text => Some(Format::Text),
+            Self::Json => Some(Format::Json),
+            Self::Junit | Self::Sarif => None,
+        }
+    }
+}
+
 /// How a command ended: the exit status, the same in every format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -33,6 +58,24 @@ impl Status {
             Self::Violated => 1,
             Self::Unusable => 2,
             Self::Inconclusive => 3,
+        }
+    }
+
+    /// The one of two that a command tells which did both: a violation first, then what could not be used, then what was
+    /// not exercised.
+    #[must_use]
+    pub fn over(self, other: Self) -> Self {
+        let told_first = [
+            Self::Violated,
+            Self::Unusable,
+            Self::Inconclusive,
+            Self::Holds,
+        ];
+        let rank = |status| told_first.iter().position(|it| *it == status);
+        if rank(other) < rank(self) {
+            other
+        } else {
+            self
         }
     }
 

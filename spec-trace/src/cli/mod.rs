@@ -6,14 +6,15 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::answer::{Answer, Format, Status};
+use crate::answer::{Answer, FindingsFormat, Status};
 
 mod ablate;
 pub mod arguments;
 mod check;
-mod progress;
+pub(crate) mod progress;
 mod table;
 mod verify;
 
@@ -41,8 +42,8 @@ Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable inpu
 )]
 struct Cli {
     /// How to print the result
-    #[arg(long, global = true, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, global = true, value_enum, default_value_t = FindingsFormat::Text)]
+    format: FindingsFormat,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -55,7 +56,7 @@ enum Command {
     Check(check::Args),
     /// Leave out each rule in turn: what breaks, and the shortest run that shows it
     Ablate(ablate::Args),
-    /// Judge a recorded AAEP stream
+    /// Judge recorded AAEP streams
     Lint(crate::lint::command::LintArgs),
     /// List the clauses, or explain one: level, gist, source, and what states, carries out and tests it
     Clauses(crate::clause::command::ClausesArgs),
@@ -68,15 +69,21 @@ enum Command {
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    let format = cli.format;
     let command = cli
         .command
         .unwrap_or_else(|| Command::Verify(verify::Args::default()));
+    if !matches!(command, Command::Lint(_)) && cli.format.plain().is_none() {
+        let message = "the formats junit and sarif are for lint; other commands have text and json";
+        Cli::command()
+            .error(ErrorKind::InvalidValue, message)
+            .exit();
+    }
+    let format = cli.format.plain().unwrap_or_default();
     let result = match command {
         Command::Verify(args) => verify::run(&args, format),
         Command::Check(args) => check::run(&args, format),
         Command::Ablate(args) => ablate::run(&args, format),
-        Command::Lint(args) => crate::lint::command::run(&args, format),
+        Command::Lint(args) => crate::lint::command::run(&args, cli.format),
         Command::Clauses(args) => crate::clause::command::run(&args, format),
         Command::Schema(args) => crate::schema::run(&args, format),
         Command::Serve(args) => crate::serve::run(&args),

@@ -301,7 +301,9 @@ impl Linter {
             violations,
             warnings,
             not_judged,
+            known: Vec::new(),
             tied: of_world.tied,
+            damage: None,
         }
     }
 
@@ -328,6 +330,7 @@ impl Linter {
             let gap = session.and_then(|session| session.sequence.gap_before(finding.line));
             match gap.filter(|_| finding.rests_on_absence) {
                 Some(Gap { line, expected, seen }) => withheld.push(NotJudged {
+                    owed: true,
                     clause: finding.clause,
                     reason: format!(
                         "{} (line {}), but events before line {line} are not in the record: its sequence_number is {seen} instead of {expected}",
@@ -347,6 +350,7 @@ impl Linter {
             return vec![NotJudged {
                 clause: "AAEP-A.1-1",
                 reason,
+                owed: true,
             }];
         }
         let mut open_sessions = Vec::new();
@@ -398,6 +402,7 @@ impl Linter {
         .map(|(clause, what, items)| NotJudged {
             clause,
             reason: format!("the input ends, and {what} {}", some_of(&items)),
+            owed: true,
         })
         .collect()
     }
@@ -418,6 +423,7 @@ impl Linter {
         .map(|(clause, what)| NotJudged {
             clause,
             reason: format!("the stream holds no replies: {what}"),
+            owed: false,
         })
         .collect()
     }
