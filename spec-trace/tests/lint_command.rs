@@ -256,7 +256,7 @@ fn one_clause_or_one_section_is_judged_alone() {
 #[test]
 fn strict_makes_violations_of_warnings() {
     let file = trace(
-        "valid",
+        "invalid",
         "AAEP-6.4.1-3_irreversible-low-defaults-to-accept.jsonl",
     );
     lint(&[text(&file)])

@@ -352,6 +352,100 @@ impl Run {
     }
 }
 
+/// A second agent at work in the first session of a run: it asks for a clarification, writes, and calls a tool, at
+/// moments between the events of the reference. `picks` says where.
+fn with_second_agent(run: &Run, picks: &[Index]) -> Vec<String> {
+    let session = SESSIONS[0];
+    let is_of_session = |line: &String| line.contains(&format!("\"session_id\":\"{session}\""));
+    let ends = |line: &String| {
+        ["completed", "errored", "cancelled"]
+            .iter()
+            .any(|end| line.contains(&format!("aaep:agent.session.{end}")))
+    };
+    let end = run
+        .lines
+        .iter()
+        .position(|line| is_of_session(line) && ends(line));
+    // Behind the start, which is the first line, and before the end.
+    let room = end.unwrap_or(run.lines.len()).max(1);
+    let script = second_agent(run.recorder.replies);
+    let mut places: Vec<usize> = picks.iter().map(|pick| pick.index(room)).collect();
+    places.sort_unstable();
+    let mut lines = Vec::new();
+    let mut script = script.into_iter().enumerate();
+    let mut places = places.into_iter().peekable();
+    for (number, line) in run.lines.iter().enumerate() {
+        lines.push(line.clone());
+        let now = last_timestamp(&lines);
+        while places.next_if_eq(&number).is_some() {
+            if let Some((step, mut message)) = script.next() {
+                message["timestamp"] = now.clone();
+                if message.get("session_id").is_some() {
+                    message["event_id"] = json!(format!("evt_second{step}"));
+                }
+                lines.push(message.to_string());
+            }
+        }
+    }
+    lines
+}
+
+/// When the last event was sent, whoever sent it.
+fn last_timestamp(lines: &[String]) -> Value {
+    let mut records = lines.iter().rev().map(|line| parsed(line));
+    records
+        .find_map(|record| {
+            let message = record.get("message").unwrap_or(&record);
+            message.get("event_id")?;
+            message.get("timestamp").cloned()
+        })
+        .expect("the first line is the start of a session")
+}
+
+fn second_agent(replies: bool) -> Vec<Value> {
+    let event = |name: &str, payload: Value| {
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{name}"),
+            "session_id": SESSIONS[0], "producer": {"agent_id": "second"},
+        });
+        let Value::Object(payload) = payload else {
+            unreachable!("payloads are objects")
+        };
+        event.as_object_mut().expect("an object").extend(payload);
+        event
+    };
+    let state =
+        |from: &str, to: &str| event("state.changed", json!({"from_state": from, "to_state": to}));
+    let chunk = |text: &str, position: usize, complete: bool| {
+        let payload = json!({"chunk": text, "position": position, "complete": complete, "output_id": "out_second"});
+        event("output.streaming", payload)
+    };
+    let question = json!({
+        "question": "Which?", "reply_token": "rpl_second", "timeout_seconds": 30, "urgency": "critical",
+        "accepted_response_kinds": ["numeric"],
+    });
+    let answer = json!({
+        "type": "clarification.reply", "reply_token": "rpl_second", "response": 67, "subscription_id": "sub_a",
+    });
+    let call = json!({"tool": "look", "tool_call_id": "call_second", "summary_normal": "Looking."});
+    let done = json!({"tool": "look", "tool_call_id": "call_second", "status": "success"});
+    let mut script = vec![
+        state("idle", "awaiting_input"),
+        event("awaiting.clarification", question),
+        answer,
+        json!({"type": "acme:more.time"}),
+        state("awaiting_input", "writing_output"),
+        chunk("One, ", 0, false),
+        chunk("two.", 5, true),
+        state("writing_output", "calling_tool"),
+        event("tool.invoked", call),
+        event("tool.completed", done),
+        state("calling_tool", "thinking"),
+    ];
+    script.retain(|message| replies || message["type"] != "clarification.reply");
+    script
+}
+
 /// What the recorded producer does not say.
 fn forget(event: &mut Map<String, Value>, ids: Ids) {
     let fields: &[&str] = match ids {
@@ -454,8 +548,11 @@ fn faults(run: &Run) -> Vec<Faulted> {
             clauses: &["AAEP-A.8-5", "AAEP-A.7.4-1"],
         });
 
+        // Another event says so: the very same one would be a copy.
         let mut twice = run.lines.clone();
-        twice.insert(call + 1, run.lines[call].clone());
+        let mut again = records[call].clone();
+        again["message"]["event_id"] = json!("evt_again");
+        twice.insert(call + 1, again.to_string());
         faults.push(Faulted {
             lines: twice,
             line: call + 2,
@@ -510,6 +607,27 @@ proptest! {
         let expected = if over { Verdict::Conforming } else { Verdict::Inconclusive };
         prop_assert_eq!(report.verdict, expected);
     }
+
+    /// AAEP-A.9-1, AAEP-EV-8, AAEP-A.6-2, AAEP-6.1-7: nor is it when another agent asks, writes and calls tools in its session.
+    #[test]
+    fn two_agents_in_one_session_are_never_accused(
+        moves in prop::collection::vec(moves(), 0..40),
+        recorder in recorders(),
+        picks in prop::collection::vec(any::<Index>(), 11),
+    ) {
+        let run = played(&moves, recorder);
+        let mut lines = with_second_agent(&run, &picks);
+        // The second agent does not number its events, so nobody may.
+        for line in &mut lines {
+            let mut record = parsed(line);
+            let message = if record.get("message").is_some() { &mut record["message"] } else { &mut record };
+            message.as_object_mut().expect("an object").remove("sequence_number");
+            *line = record.to_string();
+        }
+        let report = lint(lines.join("\n").as_bytes(), "run").expect("reading from memory cannot fail");
+        prop_assert_eq!(places(&report.violations), [], "{}", lines.join("\n"));
+    }
+
     /// AAEP-A.7.4-1, AAEP-A.8-5, AAEP-6.3.5-1: an irreversible call is accused when its acceptance is taken from it.
     #[test]
     fn a_fault_put_into_a_run_of_the_reference_is_found(
@@ -520,8 +638,9 @@ proptest! {
             let text = fault.lines.join("\n");
             let report = lint(text.as_bytes(), "run").expect("reading from memory cannot fail");
             let accused = places(&report.violations);
-            let found = accused.iter().any(|(clause, line)| {
-                fault.clauses.contains(clause) && *line == fault.line as u64
+            let found = report.violations.iter().any(|it| {
+                let named = |clause: &&str| *clause == it.clause || it.also.contains(clause);
+                fault.clauses.iter().any(named) && it.line == fault.line as u64
             });
             prop_assert!(found, "line {} {:?}: {:?}\n{}", fault.line, fault.clauses, accused, text);
         }

@@ -349,7 +349,8 @@ mod tests {
     fn a_duplicate_is_found_among_few_members_and_among_many() {
         for others in [0, INDEXED_FROM - 1, INDEXED_FROM, INDEXED_FROM + 1, 100_000] {
             let members = |last: &str| {
-                let middle: String = (0..others).map(|it| format!("\"{it}\":1,")).collect();
+                let middle: Vec<String> = (0..others).map(|it| format!("\"{it}\":1,")).collect();
+                let middle = middle.concat();
                 format!("{{\"a\":1,{middle}\"{last}\":1}}")
             };
             assert!(parse(&members("b")).is_ok());

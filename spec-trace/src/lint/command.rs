@@ -10,6 +10,7 @@ use super::render::render;
 use super::render::text::Terminal;
 use super::report::{LintReport, Outcome, Unreadable};
 use super::selection::{Selection, parse_clause, parse_time};
+use super::stream::Settings;
 use super::time::Timestamp;
 use crate::answer::{Answer, FindingsFormat};
 
@@ -121,6 +122,9 @@ fn judge_all(arguments: &LintArgs) -> miette::Result<Outcome> {
     let sources = sources(&arguments.inputs)?;
     let meter = Meter::new(&sources);
     let selection = arguments.selection();
+    let settings = Settings {
+        strict: arguments.strict,
+    };
     let mut outcome = Outcome {
         single: matches!(arguments.inputs.as_slice(), [input] if !input.is_dir()),
         reports: Vec::new(),
@@ -128,13 +132,8 @@ fn judge_all(arguments: &LintArgs) -> miette::Result<Outcome> {
         vanished: Vec::new(),
     };
     for source in &sources {
-        match judge(source, &meter, &selection) {
-            Ok(mut report) => {
-                if arguments.strict {
-                    report.make_strict();
-                }
-                outcome.reports.push(report);
-            }
+        match judge(source, &meter, settings, &selection) {
+            Ok(report) => outcome.reports.push(report),
             Err(unreadable) if outcome.single => {
                 return Err(miette::miette!(
                     "cannot read {}: {}",
@@ -148,10 +147,15 @@ fn judge_all(arguments: &LintArgs) -> miette::Result<Outcome> {
     Ok(outcome)
 }
 
-fn judge(source: &Source, meter: &Meter, selection: &Selection) -> Result<LintReport, Unreadable> {
+fn judge(
+    source: &Source,
+    meter: &Meter,
+    settings: Settings,
+    selection: &Selection,
+) -> Result<LintReport, Unreadable> {
     let file = source.name();
     match source.open(meter) {
-        Ok(stream) => Ok(super::judge(stream, &file, selection)),
+        Ok(stream) => Ok(super::judge(stream, &file, settings, selection)),
         Err(error) => Err(Unreadable {
             file,
             error: error.to_string(),

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 pub use super::place::{Excerpt, Place};
 use super::rules::{Rule, Weight};
+use crate::clause;
 
 /// How a call was tied to a confirmation. AAEP-EV-15 wants it said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -36,8 +37,8 @@ pub struct Finding {
     /// What was seen and what was expected.
     pub message: String,
     /// Other clauses that the same fault breaks.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub also: &'static [&'static str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<&'static str>,
     /// How the call was tied to the confirmations that were weighed for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tied_by: Option<TiedBy>,
@@ -57,15 +58,22 @@ pub struct Finding {
 
 impl Finding {
     /// A fault of kind `rule` at `place`.
+    ///
+    /// # Panics
+    ///
+    /// Never: a test sees to it that every rule names a clause of the registry.
     pub fn new(rule: &Rule, place: &Place, session: Option<&str>, message: String) -> Self {
         Self {
             clause: rule.clause,
-            level: rule.level.word(),
+            level: clause::get(rule.clause)
+                .expect("every rule names a clause")
+                .level
+                .as_str(),
             line: place.line,
             column: None,
             session: session.map(str::to_owned),
             message,
-            also: rule.also,
+            also: rule.also.to_vec(),
             tied_by: None,
             fingerprint: String::new(),
             place: Some(place.clone()),
@@ -84,6 +92,17 @@ impl Finding {
     #[must_use]
     pub fn at_column(self, column: Option<u64>) -> Self {
         Self { column, ..self }
+    }
+
+    /// The same, and it breaks these clauses too.
+    #[must_use]
+    pub fn and_also(mut self, clauses: &[&'static str]) -> Self {
+        for clause in clauses {
+            if *clause != self.clause && !self.also.contains(clause) {
+                self.also.push(clause);
+            }
+        }
+        self
     }
 
     /// The same, with how the call was tied.

@@ -35,7 +35,7 @@ use place::Place;
 use record::{Fault, Record};
 use report::{Damage, LintReport};
 use selection::Selection;
-use stream::Linter;
+use stream::{Linter, Settings};
 
 /// Judges one stream, read line by line; `file` is the name that the report gives it.
 ///
@@ -43,7 +43,7 @@ use stream::Linter;
 ///
 /// Only when reading fails. Whatever the bytes are, they are judged: a broken record is a finding, not an error.
 pub fn lint(input: impl BufRead, file: &str) -> io::Result<LintReport> {
-    let report = judge(input, file, &Selection::default());
+    let report = judge(input, file, Settings::default(), &Selection::default());
     match report.damage {
         Some(damage) => Err(io::Error::other(damage.message)),
         None => Ok(report),
@@ -54,9 +54,14 @@ pub fn lint(input: impl BufRead, file: &str) -> io::Result<LintReport> {
 ///
 /// Memory does not grow with the stream: it is one line (at most [`LONGEST_LINE`] bytes), and per session what its
 /// confirmations and the calls in flight need.
-pub fn judge(input: impl BufRead, file: &str, selection: &Selection) -> LintReport {
+pub fn judge(
+    input: impl BufRead,
+    file: &str,
+    settings: Settings,
+    selection: &Selection,
+) -> LintReport {
     let mut reading = Reading {
-        linter: Linter::new(),
+        linter: Linter::with(settings),
         selection,
         selected_from: None,
     };
@@ -127,12 +132,7 @@ impl Reading<'_> {
             let place = Place::at(line, bytes, fault.column);
             self.linter.faulty(fault.at(&place, session));
         }
-        match record {
-            Record::Event(event) => self.linter.event(event),
-            Record::Reply(reply) => self.linter.reply(reply),
-            Record::ClarificationReply => self.linter.clarification_reply(),
-            Record::NotJudged => self.linter.passed_over(),
-        }
+        self.linter.record(record);
     }
 
     fn broken(&mut self, line: u64, bytes: &[u8], mut fault: Fault, ended: bool) {

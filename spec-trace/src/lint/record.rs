@@ -3,15 +3,21 @@
 //! A fault in one field does not stop the rest: the event goes on to the monitors with that field unknown, and an unknown
 //! field explains everything.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::finding::{Finding, Place};
-use super::reply;
-use super::reply::Reply;
+use super::reply::{self, Reply};
 use super::rules::{self, Rule};
 use super::ties::Ties;
 use super::time::Timestamp;
 use crate::json;
+use fields::{Fields, Need, Object, text_at};
+
+pub mod fields;
+mod limits;
+mod payload;
+
+use Need::{Optional, Required};
 
 /// What is wrong with a record.
 #[derive(Debug)]
@@ -36,11 +42,17 @@ impl Fault {
 pub enum Record {
     /// A core event.
     Event(Box<Event>),
-    /// A `confirmation.reply`.
-    Reply(Reply),
-    /// A `clarification.reply`: it shows that replies are recorded.
-    ClarificationReply,
-    /// A foreign type, a message that is no message of the protocol, or one that went the wrong way: it has no effect.
+    /// A `confirmation.reply` or a `clarification.reply`.
+    Reply(Box<Reply>),
+    /// A message of a type that the protocol does not have. An extension may grant a longer timeout (AAEP-6.4.2-2), so it
+    /// leaves open when the questions before it run out: those of the session that it names, or all.
+    Foreign {
+        /// The session.
+        session: Option<String>,
+        /// The line.
+        line: u64,
+    },
+    /// A message that is no message of the protocol, or one that went the wrong way: it has no effect.
     NotJudged,
 }
 
@@ -49,7 +61,8 @@ impl Record {
     pub fn session(&self) -> Option<&str> {
         match self {
             Self::Event(event) => Some(&event.session),
-            Self::Reply(_) | Self::ClarificationReply | Self::NotJudged => None,
+            Self::Foreign { session, .. } => session.as_deref(),
+            Self::Reply(_) | Self::NotJudged => None,
         }
     }
 }
@@ -59,6 +72,8 @@ impl Record {
 pub struct Event {
     /// Where it stands.
     pub place: Place,
+    /// `event_id`.
+    pub id: Option<String>,
     /// `session_id`.
     pub session: String,
     /// `producer.agent_id`; empty where there is none.
@@ -68,9 +83,11 @@ pub struct Event {
     /// `at` of the wrapper: when the recorder received it.
     pub received: Option<Timestamp>,
     /// `sequence_number`.
-    pub sequence: Option<i64>,
+    pub sequence: Numbered,
     /// What ties a call to its confirmation.
     pub ties: Ties,
+    /// `extensions.countersign.outcome`: what the producer says has become of the question that the event names.
+    pub outcome: Option<Told>,
     /// The type after `aaep:agent.`, as in `tool.invoked`.
     pub name: &'static str,
     /// What happened.
@@ -82,6 +99,28 @@ impl Event {
     pub fn speaks_of(&self, question: &Ties) -> bool {
         self.ties.token.is_none() || self.ties.token == question.token
     }
+}
+
+/// `sequence_number`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Numbered {
+    /// It is there.
+    As(i64),
+    /// There is none.
+    Not,
+    /// There is something else in its place.
+    Badly,
+}
+
+/// What a producer says has become of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// `accepted`.
+    Accepted,
+    /// `rejected`.
+    Rejected,
+    /// `cancelled`.
+    Cancelled,
 }
 
 /// What happened.
@@ -98,6 +137,8 @@ pub enum EventKind {
         /// `to_state`.
         to: Option<String>,
     },
+    /// `progress.updated`.
+    Progress,
     /// `tool.invoked`.
     Invoked {
         /// `tool`.
@@ -110,10 +151,14 @@ pub enum EventKind {
         /// `tool`.
         tool: Option<String>,
     },
+    /// `output.streaming`.
+    Output(Chunk),
     /// `awaiting.confirmation`.
     Asked(Question),
-    /// Any other core type.
-    Other,
+    /// `awaiting.clarification`.
+    Clarifying(Clarification),
+    /// `handoff.requested`.
+    Handoff,
 }
 
 /// How a session ended.
@@ -125,6 +170,23 @@ pub enum Ending {
     Errored,
     /// `session.cancelled`: what was owed is forgiven.
     Cancelled,
+}
+
+/// The payload of `output.streaming`.
+#[derive(Debug)]
+pub struct Chunk {
+    /// `output_id`.
+    pub output: Option<String>,
+    /// Unicode characters of `chunk`.
+    pub characters: Option<u64>,
+    /// UTF-16 units of `chunk`: what some languages call characters.
+    pub units: Option<u64>,
+    /// Whether `chunk` is plain ASCII, of which everyone counts the same.
+    pub ascii: bool,
+    /// `position`.
+    pub position: Option<u64>,
+    /// `complete`.
+    pub complete: Option<bool>,
 }
 
 /// The payload of `awaiting.confirmation`.
@@ -144,6 +206,34 @@ pub struct Question {
     pub allowed: Vec<String>,
     /// `action` and `consequence`, which name the action in prose.
     pub prose: (String, String),
+}
+
+/// The payload of `awaiting.clarification`.
+#[derive(Debug, Clone)]
+pub struct Clarification {
+    /// `reply_token`.
+    pub token: Option<String>,
+    /// `timeout_seconds`.
+    pub timeout: Option<i64>,
+    /// `question`.
+    pub question: String,
+    /// `accepted_response_kinds`; `None` where it is not said, and then any kind will do.
+    pub kinds: Option<Vec<ResponseKind>>,
+    /// The values of `choices`.
+    pub choices: Option<Vec<String>>,
+}
+
+/// `accepted_response_kinds`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResponseKind {
+    /// `freetext`: any string.
+    FreeText,
+    /// `yes_no`: true or false.
+    YesNo,
+    /// `multiple_choice`: the value of a choice.
+    MultipleChoice,
+    /// `numeric`: a number.
+    Numeric,
 }
 
 /// The two decisions of the protocol.
@@ -174,7 +264,7 @@ pub enum Risk {
 pub fn read(line: &[u8], place: &Place) -> Result<(Record, Vec<Fault>), Fault> {
     let text = std::str::from_utf8(line).map_err(|error| {
         let column = error.valid_up_to() as u64 + 1;
-        broken(Some(column), "the line is not UTF-8".to_owned())
+        broken(Some(column), "the line is not UTF-8")
     })?;
     let value = json::parse(text).map_err(|error| {
         let message = error.to_string();
@@ -187,17 +277,19 @@ pub fn read(line: &[u8], place: &Place) -> Result<(Record, Vec<Fault>), Fault> {
     let Value::Object(object) = value else {
         return Err(broken(
             Some(1),
-            "a record is a JSON object, and this line holds another value".to_owned(),
+            "a record is a JSON object, and this line holds another value",
         ));
     };
-    read_object(&object, place)
+    let mut faults = Vec::new();
+    let record = read_object(&object, place, &mut faults)?;
+    Ok((record, faults))
 }
 
-fn broken(column: Option<u64>, message: String) -> Fault {
+fn broken(column: Option<u64>, message: impl Into<String>) -> Fault {
     Fault {
         rule: &rules::RECORD,
         column,
-        message,
+        message: message.into(),
     }
 }
 
@@ -211,98 +303,88 @@ enum Direction {
     Untold,
 }
 
-struct Envelope {
+/// What a record says of the message in it.
+struct Wrapper<'a> {
     direction: Direction,
     received: Option<Timestamp>,
     http_status: Option<u64>,
+    http_body: Option<&'a Value>,
+    place: &'a Place,
 }
 
-fn read_object(object: &Map<String, Value>, place: &Place) -> Result<(Record, Vec<Fault>), Fault> {
-    let mut faults = Vec::new();
-    let Some(message) = object
+fn read_object(object: &Object, place: &Place, faults: &mut Vec<Fault>) -> Result<Record, Fault> {
+    let mut wrapper = Wrapper {
+        direction: Direction::Untold,
+        received: None,
+        http_status: None,
+        http_body: None,
+        place,
+    };
+    let message = object
         .get("message")
-        .filter(|_| !object.contains_key("type"))
-    else {
-        let envelope = Envelope {
-            direction: Direction::Untold,
-            received: None,
-            http_status: None,
-        };
-        let record = read_message(object, &envelope, place, &mut faults)?;
-        return Ok((record, faults));
+        .filter(|_| !object.contains_key("type"));
+    let Some(message) = message else {
+        return read_message(object, &wrapper, faults);
     };
-    let mut fields = Fields::new(object, &mut faults);
-    let envelope = Envelope {
-        direction: match object.get("dir").and_then(Value::as_str) {
-            Some("out") => Direction::Out,
-            Some("in") => Direction::In,
-            _ => {
-                fields.fault(
-                    &rules::RECORD,
-                    "dir of a wrapped record is \"in\" or \"out\"".to_owned(),
-                );
-                Direction::Untold
-            }
-        },
-        received: fields.timestamp("at", &rules::RECORD),
-        http_status: object.get("http_status").and_then(Value::as_u64),
-    };
-    let record = match message {
-        Value::Object(message) => read_message(message, &envelope, place, &mut faults)?,
+    let mut fields = Fields::new(object, &rules::RECORD, faults);
+    let directions = [("out", Direction::Out), ("in", Direction::In)];
+    wrapper.direction = fields
+        .one_of("dir", Required, &directions)
+        .unwrap_or(Direction::Untold);
+    let text = fields.text("at", Optional);
+    wrapper.received = text.and_then(Timestamp::parse);
+    if text.is_some() && wrapper.received.is_none() {
+        fields.fault("at is not an RFC 3339 date and time".to_owned());
+    }
+    wrapper.http_status = object.get("http_status").and_then(Value::as_u64);
+    wrapper.http_body = object.get("http_body");
+    match message {
+        Value::Object(message) => read_message(message, &wrapper, faults),
         // Whatever a subscriber sends is the producer's to ignore, not the stream's fault.
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            if envelope.direction != Direction::In {
-                return Err(broken(
-                    None,
-                    "message of a wrapped record is an object".to_owned(),
-                ));
+            if wrapper.direction == Direction::In {
+                Ok(Record::NotJudged)
+            } else {
+                Err(broken(None, "message of a wrapped record is an object"))
             }
-            Record::NotJudged
         }
-    };
-    Ok((record, faults))
+    }
 }
 
 fn read_message(
-    message: &Map<String, Value>,
-    envelope: &Envelope,
-    place: &Place,
+    message: &Object,
+    wrapper: &Wrapper<'_>,
     faults: &mut Vec<Fault>,
 ) -> Result<Record, Fault> {
-    let sent_by_producer = envelope.direction != Direction::In;
     let Some(type_name) = message.get("type").and_then(Value::as_str) else {
-        let raw = message.contains_key("_raw");
-        return match envelope.direction {
-            Direction::In => Ok(Record::NotJudged),
-            Direction::Untold if raw => Ok(Record::NotJudged),
-            Direction::Out if raw => Err(broken(
-                None,
-                "the producer sent a message that is not JSON".to_owned(),
-            )),
-            Direction::Out | Direction::Untold if message.contains_key("type") => Err(broken(
-                None,
-                "type of the record is not a string".to_owned(),
-            )),
-            Direction::Out | Direction::Untold => {
-                Err(broken(None, "the record has no type".to_owned()))
-            }
-        };
+        return without_type(message, wrapper.direction);
     };
     match type_name {
-        "confirmation.reply" | "clarification.reply" if envelope.direction == Direction::Out => {
-            Ok(Record::NotJudged)
-        }
-        "confirmation.reply" => Ok(Record::Reply(reply::read(
-            message,
-            place,
-            envelope.received,
-            envelope.http_status,
-        ))),
-        "clarification.reply" => Ok(Record::ClarificationReply),
-        // An event that a subscriber sends is not the producer's.
-        _ if !sent_by_producer => Ok(Record::NotJudged),
-        _ => Ok(read_event(type_name, message, envelope, place, faults)),
+        "confirmation.reply" | "clarification.reply" => Ok(match wrapper.direction {
+            Direction::Out => Record::NotJudged,
+            Direction::In | Direction::Untold => Record::Reply(Box::new(reply::read(
+                message,
+                wrapper.place,
+                wrapper.received,
+                (wrapper.http_status, wrapper.http_body),
+            ))),
+        }),
+        _ => Ok(read_event(type_name, message, wrapper, faults)),
     }
+}
+
+fn without_type(message: &Object, direction: Direction) -> Result<Record, Fault> {
+    let raw = message.contains_key("_raw");
+    let what = match direction {
+        Direction::In => return Ok(Record::NotJudged),
+        Direction::Untold if raw => return Ok(Record::NotJudged),
+        Direction::Out if raw => "the producer sent a message that is not JSON",
+        Direction::Out | Direction::Untold if message.contains_key("type") => {
+            "type of the record is not a string"
+        }
+        Direction::Out | Direction::Untold => "the record has no type",
+    };
+    Err(broken(None, what))
 }
 
 /// The core event types, after `aaep:agent.`.
@@ -323,252 +405,206 @@ const CORE: [&str; 12] = [
 
 fn read_event(
     type_name: &str,
-    message: &Map<String, Value>,
-    envelope: &Envelope,
-    place: &Place,
+    message: &Object,
+    wrapper: &Wrapper<'_>,
     faults: &mut Vec<Fault>,
 ) -> Record {
     let uri = type_name.strip_prefix("https://aaep-protocol.org/types/");
     let Some(own) = type_name.strip_prefix("aaep:").or(uri) else {
-        return Record::NotJudged;
+        return foreign(type_name, message, wrapper.place.line);
     };
-    let mut fields = Fields::new(message, faults);
+    // An event that a subscriber sends is not the producer's.
+    if wrapper.direction == Direction::In {
+        return Record::NotJudged;
+    }
     // The name in the URI form is taken with and without `agent.`: the wire facts can be read either way.
     let short = own.strip_prefix("agent.").or(uri);
     let Some(name) = CORE.into_iter().find(|name| Some(*name) == short) else {
-        fields.fault(
-            &rules::CORE_TYPE,
-            format!("{type_name:?} is not a core event type"),
-        );
+        // AAEP-EV-9: no core type outside the list.
+        Fields::new(message, &rules::CORE_TYPE, faults)
+            .fault(format!("{type_name:?} is not a core event type"));
         return Record::NotJudged;
     };
-    let Some(session) = fields.required_text("session_id", &rules::RECORD) else {
+    limits::judge(message, faults);
+    let Some(event) = read_envelope(name, message, wrapper, faults) else {
         return Record::NotJudged;
     };
-    if fields.present("timestamp").is_none() {
-        fields.fault(&rules::RECORD, "timestamp is missing".to_owned());
-    }
-    let kind = read_kind(name, &mut fields);
-    Record::Event(Box::new(Event {
-        place: place.clone(),
-        session,
-        producer: text_at(message, &["producer", "agent_id"]).unwrap_or_default(),
-        sent: fields.timestamp("timestamp", &rules::TIMESTAMP),
-        received: envelope.received,
-        sequence: message.get("sequence_number").and_then(Value::as_i64),
-        ties: read_ties(message, &kind),
-        name,
-        kind,
-    }))
+    Record::Event(Box::new(event))
 }
 
-fn read_ties(message: &Map<String, Value>, kind: &EventKind) -> Ties {
+/// Subscribing and its answers are of the protocol, though no core events: they grant nobody more time.
+fn foreign(type_name: &str, message: &Object, line: u64) -> Record {
+    if type_name.starts_with("subscription.") {
+        return Record::NotJudged;
+    }
+    Record::Foreign {
+        session: text_at(message, &["session_id"]).map(str::to_owned),
+        line,
+    }
+}
+
+/// AAEP-EV-1 to AAEP-EV-6, as far as one event shows them: the envelope. Without a session there is nobody to judge.
+fn read_envelope(
+    name: &'static str,
+    message: &Object,
+    wrapper: &Wrapper<'_>,
+    faults: &mut Vec<Fault>,
+) -> Option<Event> {
+    let mut fields = Fields::new(message, &rules::RECORD, faults);
+    // AAEP-EV-1: the six required fields.
+    context(&mut fields);
+    let producer = producer(&mut fields);
+    optional_envelope(&mut fields);
+    fields.value("timestamp", Required, "a string", Value::as_str);
+    let session = fields.text("session_id", Required);
+    let id = fields.text("event_id", Required);
+    // AAEP-EV-2: the form of identifiers.
+    if id.is_some() {
+        fields
+            .under(&rules::IDENTIFIER)
+            .identifier("event_id", "evt_");
+    }
+    let sequence = sequence(fields.under(&rules::SEQUENCE));
+    urgency(name, fields.under(&rules::URGENCY));
+    let sent = sent(&mut fields);
+    let kind = payload::read(name, fields.under(&rules::PAYLOAD)).expect("the name is on the list");
+    let outcome = text_at(message, &["extensions", "countersign", "outcome"]);
+    Some(Event {
+        place: wrapper.place.clone(),
+        id: id.map(str::to_owned),
+        session: session?.to_owned(),
+        producer: producer.unwrap_or_default().to_owned(),
+        sent,
+        received: wrapper.received,
+        sequence,
+        ties: read_ties(message, &kind),
+        outcome: match outcome {
+            Some("accepted") => Some(Told::Accepted),
+            Some("rejected") => Some(Told::Rejected),
+            Some("cancelled") => Some(Told::Cancelled),
+            Some(_) | None => None,
+        },
+        name,
+        kind,
+    })
+}
+
+fn context(fields: &mut Fields<'_>) {
+    const CONTEXT: &str = "https://aaep-protocol.org/context/v1";
+    let what = format!("{CONTEXT:?}, alone or first of an array of strings");
+    fields.value("@context", Required, &what, |value| match value {
+        Value::String(context) => (context == CONTEXT).then_some(()),
+        Value::Array(all) => {
+            let strings = all.iter().all(Value::is_string);
+            (strings && all.first()?.as_str()? == CONTEXT).then_some(())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    });
+}
+
+fn producer<'a>(fields: &mut Fields<'a>) -> Option<&'a str> {
+    let producer = fields.object("producer", Required)?;
+    let id = producer.get("agent_id").and_then(Value::as_str);
+    let id = id.filter(|id| !id.is_empty());
+    if id.is_none() {
+        fields.fault("producer.agent_id is not a string with something in it".to_owned());
+    }
+    for name in ["agent_version", "agent_name", "model", "manifest_uri"] {
+        let value = producer.get(name).filter(|value| !value.is_null());
+        if value.is_some_and(|value| !value.is_string()) {
+            fields.fault(format!("producer.{name} is not a string"));
+        }
+    }
+    id
+}
+
+fn optional_envelope(fields: &mut Fields<'_>) {
+    fields.word("verbosity", Optional, &["terse", "normal", "detailed"]);
+    fields.text("correlation_id", Optional);
+    fields.value("aaep_version", Optional, "a version like 1.0.0", |value| {
+        let core = value.as_str()?.split(['-', '+']).next()?;
+        let numbers: Vec<&str> = core.split('.').collect();
+        let whole = |text: &&str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+        (numbers.len() == 3 && numbers.iter().all(whole)).then_some(())
+    });
+    fields.object("localization_hints", Optional);
+    if let Some(extensions) = fields.object("extensions", Optional)
+        && let Some((name, _)) = extensions.iter().find(|(_, value)| !value.is_object())
+    {
+        // AAEP-A.9-2 shows an extension that is a plain string.
+        if name != "parent_session_id" {
+            fields.fault(format!("extensions.{name} is not an object"));
+        }
+    }
+}
+
+/// AAEP-EV-4: an integer.
+fn sequence(fields: &mut Fields<'_>) -> Numbered {
+    let absent = fields.present("sequence_number").is_none();
+    match fields.whole("sequence_number", Optional, 0, i64::MAX) {
+        Some(number) => Numbered::As(number),
+        None if absent => Numbered::Not,
+        None => Numbered::Badly,
+    }
+}
+
+/// AAEP-EV-6: critical where a user has to notice.
+fn urgency(name: &str, fields: &mut Fields<'_>) {
+    const CRITICAL: [&str; 4] = [
+        "session.errored",
+        "awaiting.confirmation",
+        "awaiting.clarification",
+        "handoff.requested",
+    ];
+    let urgency = fields.present("urgency").and_then(Value::as_str);
+    if CRITICAL.contains(&name) {
+        if urgency != Some("critical") {
+            fields.fault(format!("urgency of {name} is not critical"));
+        }
+    } else {
+        fields.under(&rules::RECORD).word(
+            "urgency",
+            Optional,
+            &["background", "normal", "critical"],
+        );
+    }
+}
+
+/// AAEP-EV-3: RFC 3339 with no, 3 or 6 fractional digits. A timestamp that is missing was told already.
+fn sent(fields: &mut Fields<'_>) -> Option<Timestamp> {
+    let text = fields.present("timestamp")?.as_str()?;
+    let sent = Timestamp::parse(text);
+    let digits = Timestamp::fractional_digits(text);
+    fields.under(&rules::TIMESTAMP);
+    if sent.is_none() {
+        fields.fault("timestamp is not an RFC 3339 date and time".to_owned());
+    } else if ![0, 3, 6].contains(&digits) {
+        fields.fault(format!(
+            "timestamp has {digits} fractional digits; 0, 3 or 6 are allowed"
+        ));
+    }
+    sent
+}
+
+fn read_ties(message: &Object, kind: &EventKind) -> Ties {
+    let at = |path: &[&str]| text_at(message, path).map(str::to_owned);
     let (tool_call_id, own_token) = match kind {
         EventKind::Asked(question) => (
-            text_at(message, &["extra_context", "tool_call_id"]),
+            at(&["extra_context", "tool_call_id"]),
             question.token.clone(),
         ),
-        EventKind::Invoked { .. } | EventKind::Completed { .. } => {
-            (text_at(message, &["tool_call_id"]), None)
-        }
+        EventKind::Clarifying(clarification) => (None, clarification.token.clone()),
+        EventKind::Invoked { .. } | EventKind::Completed { .. } => (at(&["tool_call_id"]), None),
         EventKind::Started
         | EventKind::Ended(_)
         | EventKind::StateChanged { .. }
-        | EventKind::Other => (None, None),
+        | EventKind::Progress
+        | EventKind::Output(_)
+        | EventKind::Handoff => (None, None),
     };
     Ties {
         tool_call_id,
-        action: text_at(message, &["extensions", "countersign", "action"]),
-        token: own_token
-            .or_else(|| text_at(message, &["extensions", "countersign", "reply_token"])),
-    }
-}
-
-fn text_at(message: &Map<String, Value>, path: &[&str]) -> Option<String> {
-    let (first, rest) = path.split_first()?;
-    let found = rest
-        .iter()
-        .try_fold(message.get(*first)?, |value, key| value.get(*key))?;
-    found.as_str().map(str::to_owned)
-}
-
-fn read_kind(name: &str, fields: &mut Fields<'_>) -> EventKind {
-    match name {
-        "session.started" => EventKind::Started,
-        "session.completed" => EventKind::Ended(Ending::Completed),
-        "session.errored" => EventKind::Ended(Ending::Errored),
-        "session.cancelled" => EventKind::Ended(Ending::Cancelled),
-        "state.changed" => EventKind::StateChanged {
-            from: fields.required_text("from_state", &rules::PAYLOAD),
-            to: fields.required_text("to_state", &rules::PAYLOAD),
-        },
-        "tool.invoked" => {
-            let tool = fields.required_text("tool", &rules::PAYLOAD);
-            fields.optional_text("tool_call_id");
-            EventKind::Invoked {
-                tool,
-                irreversible: fields.flag("irreversible"),
-            }
-        }
-        "tool.completed" => {
-            let tool = fields.required_text("tool", &rules::PAYLOAD);
-            fields.optional_text("tool_call_id");
-            EventKind::Completed { tool }
-        }
-        "awaiting.confirmation" => EventKind::Asked(read_question(fields)),
-        _ => EventKind::Other,
-    }
-}
-
-fn read_question(fields: &mut Fields<'_>) -> Question {
-    Question {
-        token: fields.required_text("reply_token", &rules::PAYLOAD),
-        timeout: fields.timeout(),
-        default: fields.one_of(
-            "default_decision",
-            true,
-            &[("accept", Decision::Accept), ("reject", Decision::Reject)],
-        ),
-        risk: fields.one_of(
-            "risk_level",
-            false,
-            &[
-                ("low", Risk::Low),
-                ("medium", Risk::Medium),
-                ("high", Risk::High),
-            ],
-        ),
-        irreversible: fields.flag("irreversible"),
-        allowed: fields.allowed_replies(),
-        prose: (
-            fields
-                .required_text("action", &rules::PAYLOAD)
-                .unwrap_or_default(),
-            fields.optional_text("consequence").unwrap_or_default(),
-        ),
-    }
-}
-
-/// The fields of one object, and where to note what is wrong with them. An optional field that is null counts as absent.
-struct Fields<'a> {
-    object: &'a Map<String, Value>,
-    faults: &'a mut Vec<Fault>,
-}
-
-impl<'a> Fields<'a> {
-    fn new(object: &'a Map<String, Value>, faults: &'a mut Vec<Fault>) -> Self {
-        Self { object, faults }
-    }
-
-    fn fault(&mut self, rule: &'static Rule, message: String) {
-        self.faults.push(Fault {
-            rule,
-            column: None,
-            message,
-        });
-    }
-
-    fn present(&self, name: &str) -> Option<&'a Value> {
-        self.object.get(name).filter(|value| !value.is_null())
-    }
-
-    fn optional_text(&mut self, name: &str) -> Option<String> {
-        let value = self.present(name)?;
-        if value.as_str().is_none() {
-            self.fault(&rules::PAYLOAD, format!("{name} is not a string"));
-        }
-        value.as_str().map(str::to_owned)
-    }
-
-    fn required_text(&mut self, name: &str, rule: &'static Rule) -> Option<String> {
-        let text = self
-            .object
-            .get(name)
-            .and_then(Value::as_str)
-            .map(str::to_owned);
-        if text.is_none() {
-            let what = if self.object.contains_key(name) {
-                "is not a string"
-            } else {
-                "is missing"
-            };
-            self.fault(rule, format!("{name} {what}"));
-        }
-        text
-    }
-
-    fn timestamp(&mut self, name: &str, rule: &'static Rule) -> Option<Timestamp> {
-        let value = self.present(name)?;
-        let timestamp = value.as_str().and_then(Timestamp::parse);
-        if timestamp.is_none() {
-            self.fault(rule, format!("{name} is not an RFC 3339 date and time"));
-        }
-        timestamp
-    }
-
-    fn flag(&mut self, name: &str) -> bool {
-        let Some(value) = self.present(name) else {
-            return false;
-        };
-        if !value.is_boolean() {
-            self.fault(&rules::PAYLOAD, format!("{name} is not true or false"));
-        }
-        value.as_bool().unwrap_or(false)
-    }
-
-    fn timeout(&mut self) -> Option<i64> {
-        let value = self.object.get("timeout_seconds");
-        let seconds = value
-            .and_then(Value::as_f64)
-            .filter(|seconds| seconds.fract() == 0.0);
-        let in_range = seconds.filter(|seconds| (1.0..=86_400.0).contains(seconds));
-        if in_range.is_none() {
-            self.fault(
-                &rules::PAYLOAD,
-                "timeout_seconds is not a whole number from 1 to 86400".to_owned(),
-            );
-        }
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a whole number from 1 to 86400"
-        )]
-        in_range.map(|seconds| seconds as i64)
-    }
-
-    fn one_of<T: Copy>(&mut self, name: &str, required: bool, words: &[(&str, T)]) -> Option<T> {
-        let value = self.present(name);
-        let found = words
-            .iter()
-            .find(|(word, _)| value.and_then(Value::as_str) == Some(*word));
-        if found.is_none() && (required || value.is_some()) {
-            let words: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-            self.fault(
-                &rules::PAYLOAD,
-                format!("{name} is not one of {}", words.join(", ")),
-            );
-        }
-        found.map(|(_, meaning)| *meaning)
-    }
-
-    fn allowed_replies(&mut self) -> Vec<String> {
-        let both = || vec!["accept".to_owned(), "reject".to_owned()];
-        let Some(value) = self.present("allowed_replies") else {
-            return both();
-        };
-        let words: Option<Vec<String>> = value.as_array().and_then(|words| {
-            words
-                .iter()
-                .map(|word| word.as_str().map(str::to_owned))
-                .collect()
-        });
-        // AAEP-EV-5: without a word in it no reply could be valid.
-        let words = words.filter(|words| (1..=32).contains(&words.len()));
-        if words.is_none() {
-            self.fault(
-                &rules::PAYLOAD,
-                "allowed_replies is not an array of 1 to 32 strings".to_owned(),
-            );
-        }
-        words.unwrap_or_else(both)
+        action: at(&["extensions", "countersign", "action"]),
+        token: own_token.or_else(|| at(&["extensions", "countersign", "reply_token"])),
     }
 }

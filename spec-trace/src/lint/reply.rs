@@ -1,12 +1,13 @@
-//! `confirmation.reply` as a record shows it, and whether it keeps to its schema.
+//! Replies as a record shows them, and whether they keep to their schema.
 //!
 //! A reply that does not keep to the schema is no fault of the stream: it comes from whoever sent it, and the producer
 //! has to ignore it (AAEP-6.3.4-1, AAEP-6.3.4-7).
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::finding::Place;
 use super::record::Decision;
+use super::record::fields::{Object, all_text, has_characters, is_identifier};
 use super::time::Timestamp;
 
 /// One reply.
@@ -18,15 +19,26 @@ pub struct Reply {
     pub received: Option<Timestamp>,
     /// What the producer's transport answered.
     pub http_status: Option<u64>,
-    /// What it says, if it keeps to the schema.
-    pub content: Option<ReplyContent>,
+    /// Every word of the body of that answer, lower case.
+    pub answer: String,
+    /// `reply_token`, whatever it looks like.
+    pub token: Option<String>,
+    /// What it says; if it does not keep to the schema, the clause that it breaks.
+    pub content: Content,
 }
 
-/// A reply that keeps to the schema, but for decisions of one's own.
+/// The two kinds of reply.
+#[derive(Debug)]
+pub enum Content {
+    /// `confirmation.reply`.
+    Confirmation(Result<ReplyContent, &'static str>),
+    /// `clarification.reply`.
+    Clarification(Result<ClarificationContent, &'static str>),
+}
+
+/// A confirmation reply that keeps to the schema, but for decisions of one's own.
 #[derive(Debug)]
 pub struct ReplyContent {
-    /// `reply_token`.
-    pub token: String,
     /// `decision`.
     pub answer: Answer,
     /// Whether there is a `modified_action`.
@@ -55,70 +67,140 @@ impl Answer {
     }
 }
 
-/// Reads a message of type `confirmation.reply`.
+/// A clarification reply that keeps to the schema.
+#[derive(Debug)]
+pub struct ClarificationContent {
+    /// `response`.
+    pub response: Response,
+    /// `timestamp`.
+    pub decided: Timestamp,
+}
+
+/// `response`.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Response {
+    /// A string: free text or a choice.
+    Text(String),
+    /// True or false.
+    YesNo,
+    /// A number.
+    Number,
+}
+
+/// Reads a message of type `confirmation.reply` or `clarification.reply`; `answered` is what the transport said to it.
 pub fn read(
-    message: &Map<String, Value>,
+    message: &Object,
     place: &Place,
     received: Option<Timestamp>,
-    http_status: Option<u64>,
+    answered: (Option<u64>, Option<&Value>),
 ) -> Reply {
+    let text = |name: &str| message.get(name).and_then(Value::as_str);
+    let (http_status, http_body) = answered;
     Reply {
         place: place.clone(),
         received,
         http_status,
-        content: content(message),
+        answer: http_body.map(all_text).unwrap_or_default(),
+        token: text("reply_token").map(str::to_owned),
+        content: if text("type") == Some("clarification.reply") {
+            Content::Clarification(clarification(message))
+        } else {
+            Content::Confirmation(confirmation(message))
+        },
     }
 }
 
-fn content(message: &Map<String, Value>) -> Option<ReplyContent> {
-    // AAEP-REPLY-11: no other property.
+fn confirmation(message: &Object) -> Result<ReplyContent, &'static str> {
+    const PROPERTIES: [&str; 9] = [
+        "type",
+        "reply_token",
+        "decision",
+        "subscription_id",
+        "timestamp",
+        "decided_by",
+        "decision_rationale",
+        "modified_action",
+        "correlation_id",
+    ];
+    let fits = |name: &str, fits: fn(&Value) -> bool| message.get(name).is_none_or(fits);
     if !message.keys().all(|key| PROPERTIES.contains(&key.as_str())) {
-        return None;
+        return Err("AAEP-REPLY-11");
     }
-    let text = |name: &str| message.get(name).and_then(Value::as_str);
-    // AAEP-REPLY-3 and AAEP-REPLY-5.
-    let token = text("reply_token").filter(|token| is_identifier(token, "rpl_"))?;
-    text("subscription_id").filter(|id| is_identifier(id, "sub_"))?;
-    let optional_fits = |name: &str, fits: fn(&Value) -> bool| message.get(name).is_none_or(fits);
-    let fits = optional_fits("decided_by", |value| has_characters(value, 256))
-        && optional_fits("decision_rationale", |value| has_characters(value, 4096))
-        && optional_fits("modified_action", Value::is_object)
-        && optional_fits("correlation_id", Value::is_string);
-    let answer = match text("decision")? {
-        "accept" => Answer::Plain(Decision::Accept),
-        "reject" => Answer::Plain(Decision::Reject),
-        word => Answer::Custom(word.to_owned()),
+    let decided = common(message)?;
+    let optional = [
+        (
+            "AAEP-REPLY-7",
+            fits("decided_by", |it| has_characters(it, 256)),
+        ),
+        (
+            "AAEP-REPLY-8",
+            fits("decision_rationale", |it| has_characters(it, 4096)),
+        ),
+        ("AAEP-REPLY-9", fits("modified_action", Value::is_object)),
+        ("AAEP-REPLY-10", fits("correlation_id", Value::is_string)),
+    ];
+    if let Some((clause, _)) = optional.into_iter().find(|(_, fits)| !fits) {
+        return Err(clause);
+    }
+    let answer = match message.get("decision").map(Value::as_str) {
+        Some(Some("accept")) => Answer::Plain(Decision::Accept),
+        Some(Some("reject")) => Answer::Plain(Decision::Reject),
+        Some(Some(word)) => Answer::Custom(word.to_owned()),
+        Some(None) => return Err("AAEP-REPLY-4"),
+        None => return Err("AAEP-REPLY-1"),
     };
-    fits.then_some(ReplyContent {
-        token: token.to_owned(),
+    Ok(ReplyContent {
         answer,
         modified: message.contains_key("modified_action"),
-        decided: Timestamp::parse(text("timestamp")?)?,
+        decided,
     })
 }
 
-const PROPERTIES: [&str; 9] = [
-    "type",
-    "reply_token",
-    "decision",
-    "subscription_id",
-    "timestamp",
-    "decided_by",
-    "decision_rationale",
-    "modified_action",
-    "correlation_id",
-];
-
-fn is_identifier(text: &str, prefix: &str) -> bool {
-    text.strip_prefix(prefix).is_some_and(|rest| {
-        (1..=64).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    })
+fn clarification(message: &Object) -> Result<ClarificationContent, &'static str> {
+    const PROPERTIES: [&str; 8] = [
+        "type",
+        "reply_token",
+        "response",
+        "subscription_id",
+        "timestamp",
+        "decided_by",
+        "confidence",
+        "correlation_id",
+    ];
+    let fits = |name: &str, fits: fn(&Value) -> bool| message.get(name).is_none_or(fits);
+    let in_range = |it: &Value| it.as_f64().is_some_and(|it| (0.0..=1.0).contains(&it));
+    let keeps = message.keys().all(|key| PROPERTIES.contains(&key.as_str()))
+        && fits("decided_by", |it| has_characters(it, 256))
+        && fits("confidence", in_range)
+        && fits("correlation_id", Value::is_string);
+    if !keeps {
+        return Err("AAEP-EV-12");
+    }
+    let decided = common(message).map_err(|_| "AAEP-6.5.5-1")?;
+    let response = match message.get("response") {
+        Some(Value::String(text)) => Response::Text(text.clone()),
+        Some(Value::Bool(_)) => Response::YesNo,
+        Some(Value::Number(_)) => Response::Number,
+        Some(Value::Null | Value::Array(_) | Value::Object(_)) => return Err("AAEP-6.5.2-1"),
+        None => return Err("AAEP-6.5.1-3"),
+    };
+    Ok(ClarificationContent { response, decided })
 }
 
-fn has_characters(value: &Value, most: usize) -> bool {
-    value
-        .as_str()
-        .is_some_and(|text| (1..=most).contains(&text.chars().count()))
+/// What both kinds have: token, subscription, timestamp.
+fn common(message: &Object) -> Result<Timestamp, &'static str> {
+    let text = |name: &str, clause| match message.get(name) {
+        Some(value) => value.as_str().ok_or(clause),
+        None => Err("AAEP-REPLY-1"),
+    };
+    // AAEP-REPLY-3, AAEP-REPLY-5, AAEP-REPLY-6.
+    if !is_identifier(text("reply_token", "AAEP-REPLY-3")?, "rpl_") {
+        return Err("AAEP-REPLY-3");
+    }
+    if !is_identifier(text("subscription_id", "AAEP-REPLY-5")?, "sub_") {
+        return Err("AAEP-REPLY-5");
+    }
+    Timestamp::parse(text("timestamp", "AAEP-REPLY-6")?).ok_or("AAEP-REPLY-6")
 }
 
 #[cfg(test)]
@@ -126,7 +208,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn keeps_to_schema(change: impl FnOnce(&mut Map<String, Value>)) -> bool {
+    fn breaks(change: impl FnOnce(&mut Object)) -> Option<&'static str> {
         let Value::Object(mut reply) = json!({
             "type": "confirmation.reply", "reply_token": "rpl_a", "decision": "accept",
             "subscription_id": "sub_a", "timestamp": "2026-05-24T14:22:24Z",
@@ -134,11 +216,11 @@ mod tests {
             unreachable!("the literal is an object")
         };
         change(&mut reply);
-        content(&reply).is_some()
+        confirmation(&reply).err()
     }
 
-    fn with(name: &str, value: Value) -> bool {
-        keeps_to_schema(|reply| {
+    fn with(name: &str, value: Value) -> Option<&'static str> {
+        breaks(|reply| {
             reply.insert(name.to_owned(), value);
         })
     }
@@ -146,11 +228,30 @@ mod tests {
     /// AAEP-REPLY-1, AAEP-REPLY-11: the required properties and no other.
     #[test]
     fn a_reply_needs_its_five_properties_and_takes_no_other() {
-        assert!(keeps_to_schema(|_| ()));
+        assert_eq!(breaks(|_| ()), None);
         for name in ["reply_token", "decision", "subscription_id", "timestamp"] {
-            assert!(!keeps_to_schema(|reply| drop(reply.remove(name))), "{name}");
+            assert_eq!(
+                breaks(|reply| drop(reply.remove(name))),
+                Some("AAEP-REPLY-1"),
+                "{name}"
+            );
         }
-        assert!(!with("session_id", json!("sess_a")));
+        assert_eq!(with("session_id", json!("sess_a")), Some("AAEP-REPLY-11"));
+    }
+
+    /// AAEP-REPLY-4, AAEP-REPLY-5, AAEP-REPLY-6, AAEP-REPLY-8, AAEP-REPLY-9, AAEP-REPLY-10: each property of its type.
+    #[test]
+    fn a_reply_is_told_from_one_that_breaks_a_property() {
+        for (name, value, clause) in [
+            ("decision", json!(1), "AAEP-REPLY-4"),
+            ("subscription_id", json!("nobody"), "AAEP-REPLY-5"),
+            ("timestamp", json!("yesterday"), "AAEP-REPLY-6"),
+            ("decision_rationale", json!(""), "AAEP-REPLY-8"),
+            ("modified_action", json!([]), "AAEP-REPLY-9"),
+            ("correlation_id", json!(null), "AAEP-REPLY-10"),
+        ] {
+            assert_eq!(with(name, value), Some(clause), "{name}");
+        }
     }
 
     /// AAEP-REPLY-3, AAEP-REPLY-7: limits in threes.
@@ -159,17 +260,46 @@ mod tests {
         for (length, fits) in [(0, false), (1, true), (64, true), (65, false)] {
             assert_eq!(
                 with("reply_token", json!(format!("rpl_{}", "a".repeat(length)))),
-                fits,
+                (!fits).then_some("AAEP-REPLY-3"),
                 "{length}"
             );
         }
         for (length, fits) in [(0, false), (1, true), (256, true), (257, false)] {
             assert_eq!(
                 with("decided_by", json!("é".repeat(length))),
-                fits,
+                (!fits).then_some("AAEP-REPLY-7"),
                 "{length}"
             );
         }
-        assert!(!with("reply_token", json!("rpl_a\n")));
+        assert_eq!(with("reply_token", json!("rpl_a\n")), Some("AAEP-REPLY-3"));
+    }
+
+    /// AAEP-6.5.1-3, AAEP-6.5.2-1, AAEP-EV-12: a clarification reply has a schema of its own.
+    #[test]
+    fn a_clarification_reply_keeps_to_its_own_schema() {
+        let read = |name: &str, value: Option<Value>| {
+            let Value::Object(mut reply) = json!({
+                "type": "clarification.reply", "reply_token": "rpl_a", "response": "67",
+                "subscription_id": "sub_a", "timestamp": "2026-05-24T14:22:24Z",
+            }) else {
+                unreachable!("the literal is an object")
+            };
+            match value {
+                Some(value) => drop(reply.insert(name.to_owned(), value)),
+                None => drop(reply.remove(name)),
+            }
+            clarification(&reply).map(|content| content.response)
+        };
+        assert_eq!(read("response", Some(json!(67))), Ok(Response::Number));
+        assert_eq!(read("response", Some(json!(true))), Ok(Response::YesNo));
+        assert_eq!(
+            read("confidence", Some(json!(1))),
+            Ok(Response::Text("67".to_owned()))
+        );
+        assert_eq!(read("response", Some(json!({}))), Err("AAEP-6.5.2-1"));
+        assert_eq!(read("response", None), Err("AAEP-6.5.1-3"));
+        assert_eq!(read("confidence", Some(json!(1.1))), Err("AAEP-EV-12"));
+        assert_eq!(read("decision", Some(json!("accept"))), Err("AAEP-EV-12"));
+        assert_eq!(read("timestamp", None), Err("AAEP-6.5.5-1"));
     }
 }

@@ -113,13 +113,6 @@ impl LintReport {
         };
     }
 
-    /// Makes every warning a violation.
-    pub fn make_strict(&mut self) {
-        self.violations.append(&mut self.warnings);
-        self.violations.sort_by_key(|finding| finding.line);
-        self.settle();
-    }
-
     /// Gives each finding its fingerprint.
     pub fn fingerprint(&mut self) {
         for finding in self.violations.iter_mut().chain(&mut self.warnings) {

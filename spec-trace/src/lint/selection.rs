@@ -37,7 +37,7 @@ impl Selection {
         let sent = match record {
             Record::Event(event) => event.sent.or(event.received),
             Record::Reply(reply) => reply.received,
-            Record::ClarificationReply | Record::NotJudged => None,
+            Record::Foreign { .. } | Record::NotJudged => None,
         };
         self.since
             .is_none_or(|since| sent.is_some_and(|sent| sent >= since))
@@ -49,7 +49,7 @@ impl Selection {
         let from = if self.since.is_none() { Some(0) } else { from };
         let asked = |finding: &Finding| {
             from.is_some_and(|from| finding.line >= from)
-                && self.names(finding.clause, finding.also)
+                && self.names(finding.clause, &finding.also)
         };
         report.violations.retain(asked);
         report.warnings.retain(asked);

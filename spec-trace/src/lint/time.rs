@@ -1,7 +1,9 @@
 //! Moments on the wire: RFC 3339, to the microsecond.
 
+use std::fmt;
+
 /// Microseconds since the Unix epoch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
@@ -15,10 +17,37 @@ impl Timestamp {
         Some(Self(moment.as_microsecond()))
     }
 
+    /// How many digits of a fraction the seconds of an RFC 3339 text have.
+    pub fn fractional_digits(text: &str) -> usize {
+        let fraction = text.as_bytes().get(20..).unwrap_or_default();
+        match text.as_bytes().get(19) {
+            Some(b'.') => fraction.iter().take_while(|it| it.is_ascii_digit()).count(),
+            Some(_) | None => 0,
+        }
+    }
+
+    /// The moment that part of the way from `self` to `end`; `part` is in per cent.
+    #[must_use]
+    pub fn part_of_the_way(self, end: Self, part: i64) -> Self {
+        let way = end.0.saturating_sub(self.0);
+        Self(self.0.saturating_add(way.saturating_mul(part) / 100))
+    }
+
     /// The moment that many seconds later.
     #[must_use]
     pub fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds.saturating_mul(1_000_000)))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// RFC 3339, in UTC.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_microsecond(self.0) {
+            Ok(moment) => moment.fmt(formatter),
+            // Only a deadline can lie beyond what a calendar holds.
+            Err(_) => formatter.write_str("the end of time"),
+        }
     }
 }
 
@@ -84,6 +113,18 @@ mod tests {
             Timestamp::parse("2026-05-24T14:22:34Z"),
             Some(moment.plus_seconds(10))
         );
+    }
+
+    #[test]
+    fn the_digits_of_a_fraction_are_counted() {
+        for (text, digits) in [
+            ("2026-05-24T14:22:24Z", 0),
+            ("2026-05-24T14:22:24.1Z", 1),
+            ("2026-05-24T14:22:24.123456+02:00", 6),
+            ("", 0),
+        ] {
+            assert_eq!(Timestamp::fractional_digits(text), digits, "{text}");
+        }
     }
 
     #[test]

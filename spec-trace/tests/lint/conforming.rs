@@ -1,8 +1,10 @@
 //! Streams of producers that do nothing wrong, in as many shapes as the protocol allows: several sessions interleaved,
 //! questions accepted, rejected, withdrawn and timed out, one or two at a time, tied by id or by order, with replies of
-//! strangers, duplicates and latecomers in between, wrapped and bare.
+//! strangers, duplicates and latecomers in between, wrapped and bare; clarifications, streamed output, timeouts that an
+//! extension moves, and a second agent at work in the same session.
 
 use proptest::prelude::*;
+use proptest::sample::select;
 use serde_json::{Value, json};
 
 /// What becomes of a question.
@@ -57,7 +59,23 @@ enum Step {
         second_first: bool,
         by_id: bool,
     },
-    Output,
+    Output(Vec<&'static str>),
+    Clarification(Clarified),
+    /// A question whose timeout an extension moves, and that is answered behind the first deadline.
+    Extended,
+    /// A second agent changes its own state and calls a tool.
+    SecondAgent,
+    /// Progress, and a handoff that comes to nothing.
+    Progress,
+}
+
+/// What becomes of a clarification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Clarified {
+    Answered,
+    /// First with a response of another type, which has no effect.
+    AnsweredAtLast,
+    TimedOut,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +91,7 @@ struct Plan {
     steps: Vec<Step>,
     ending: Ending,
     wrapped: bool,
+    numbered: bool,
 }
 
 fn outcomes() -> impl Strategy<Value = Outcome> {
@@ -123,7 +142,12 @@ fn steps() -> impl Strategy<Value = Step> {
         1 => (any::<[bool; 2]>(), any::<bool>(), any::<bool>()).prop_map(|(accepted, second_first, by_id)| {
             Step::TwoQuestions { accepted, second_first, by_id }
         }),
-        1 => Just(Step::Output),
+        1 => prop::collection::vec(select(vec!["", "a", "All done. ", "été 🦀", "x\u{301}"]), 0..4).prop_map(Step::Output),
+        1 => select(vec![Clarified::Answered, Clarified::AnsweredAtLast, Clarified::TimedOut])
+            .prop_map(Step::Clarification),
+        1 => Just(Step::Extended),
+        1 => Just(Step::SecondAgent),
+        1 => Just(Step::Progress),
     ]
 }
 
@@ -134,13 +158,15 @@ fn plans() -> impl Strategy<Value = Plan> {
         1 => Just(Ending::CancelledInMidTool),
         1 => Just(Ending::CancelledWithAnOpenQuestion),
     ];
-    (prop::collection::vec(steps(), 0..6), endings, any::<bool>()).prop_map(
-        |(steps, ending, wrapped)| Plan {
+    let steps = prop::collection::vec(steps(), 0..6);
+    (steps, endings, any::<bool>(), any::<bool>()).prop_map(|(steps, ending, wrapped, numbered)| {
+        Plan {
             steps,
             ending,
             wrapped,
-        },
-    )
+            numbered,
+        }
+    })
 }
 
 /// Lines of conforming streams.
@@ -154,7 +180,7 @@ pub fn streams() -> impl Strategy<Value = Vec<String>> {
             let mut sessions: Vec<_> = plans
                 .iter()
                 .enumerate()
-                .map(|(number, plan)| Session::new(number, plan.wrapped).play(plan).into_iter())
+                .map(|(number, plan)| Session::new(number, plan).play(plan).into_iter())
                 .collect();
             let mut stream = Vec::new();
             let mut picks = picks.iter().cycle();
@@ -195,16 +221,22 @@ struct Session {
     now: u64,
     /// Of events, questions and calls alike.
     count: usize,
+    /// The number of the next event, where events have numbers.
+    sequence: Option<u64>,
+    /// Whether the second agent has joined.
+    joined: bool,
     lines: Vec<String>,
 }
 
 impl Session {
-    fn new(number: usize, wrapped: bool) -> Self {
+    fn new(number: usize, plan: &Plan) -> Self {
         Self {
             number,
-            wrapped,
+            wrapped: plan.wrapped,
             now: 0,
             count: 0,
+            sequence: plan.numbered.then_some(0),
+            joined: false,
             lines: Vec::new(),
         }
     }
@@ -227,10 +259,15 @@ impl Session {
                 } => {
                     self.two_questions(*accepted, *second_first, *by_id);
                 }
-                Step::Output => self.event(
-                    "output.streaming",
-                    json!({"chunk": "a", "position": 0, "complete": true}),
-                ),
+                Step::Output(chunks) => self.output(chunks),
+                Step::Clarification(clarified) => self.clarification(*clarified),
+                Step::Extended => self.extended(),
+                Step::SecondAgent => self.second_agent(),
+                Step::Progress => {
+                    self.event("progress.updated", json!({"progress": {"percent": 50}}));
+                    let handoff = json!({"reason": "Too hard.", "target_kind": "human"});
+                    self.event("handoff.requested", handoff);
+                }
             }
         }
         self.end(plan.ending);
@@ -238,20 +275,102 @@ impl Session {
     }
 
     fn end(&mut self, ending: Ending) {
-        let end = match ending {
-            Ending::Completed => "session.completed",
-            Ending::Errored => "session.errored",
+        let cancelled = json!({"cancelled_by": "user", "summary_normal": "Never mind."});
+        match ending {
+            Ending::Completed => {
+                self.event("session.completed", json!({"summary_normal": "Over."}));
+            }
+            Ending::Errored => self.event(
+                "session.errored",
+                json!({"error_category": "unknown", "summary_normal": "It failed."}),
+            ),
             Ending::CancelledInMidTool => {
                 self.call(None, false);
-                "session.cancelled"
+                self.event("session.cancelled", cancelled);
             }
             Ending::CancelledWithAnOpenQuestion => {
                 self.state("thinking", "awaiting_input");
                 self.ask(None, true, "reject");
-                "session.cancelled"
+                self.event("session.cancelled", cancelled);
             }
+        }
+    }
+
+    /// Positions count characters; a last chunk without text closes the output.
+    fn output(&mut self, chunks: &[&str]) {
+        let id = self.fresh("out_");
+        let mut position = 0;
+        self.state("thinking", "writing_output");
+        for chunk in chunks {
+            let payload =
+                json!({"chunk": chunk, "position": position, "complete": false, "output_id": id});
+            self.event("output.streaming", payload);
+            position += chunk.chars().count();
+        }
+        let last = json!({"chunk": "", "position": position, "complete": true, "output_id": id});
+        self.event("output.streaming", last);
+        self.state("writing_output", "thinking");
+    }
+
+    fn clarification(&mut self, clarified: Clarified) {
+        let token = self.fresh("rpl_");
+        self.state("thinking", "awaiting_input");
+        let question = json!({
+            "question": format!("Which, {token}?"), "reply_token": token, "timeout_seconds": TIMEOUT,
+            "accepted_response_kinds": ["multiple_choice", "yes_no"],
+            "choices": [{"value": "a", "label": "The one"}, {"value": "b", "label": "The other"}],
+        });
+        self.event("awaiting.clarification", question);
+        let answer = |session: &mut Self, response: Value| {
+            session.now += STEP;
+            let reply = json!({
+                "type": "clarification.reply", "reply_token": token, "response": response,
+                "subscription_id": "sub_a", "timestamp": moment(session.now),
+            });
+            let line = session.incoming(&reply);
+            session.lines.push(line);
         };
-        self.event(end, json!({"summary_normal": "Over."}));
+        match clarified {
+            Clarified::Answered => answer(self, json!(true)),
+            Clarified::AnsweredAtLast => {
+                answer(self, json!(1));
+                answer(self, json!("b"));
+            }
+            Clarified::TimedOut => self.now += TIMEOUT * 1000,
+        }
+        self.state("awaiting_input", "thinking");
+    }
+
+    fn extended(&mut self) {
+        self.state("thinking", "awaiting_input");
+        let token = self.ask(None, true, "reject");
+        let request = json!({"type": "acme:more.time", "reply_token": token});
+        let line = self.incoming(&request);
+        self.lines.push(line);
+        self.now += TIMEOUT * 2000;
+        self.event(
+            "progress.updated",
+            json!({"progress": {"description": "Still waiting."}}),
+        );
+        let reply = self.reply_line(&token, "accept");
+        self.lines.push(reply);
+        self.state("awaiting_input", "calling_tool");
+        self.call(None, true);
+        self.complete(None);
+        self.state("calling_tool", "thinking");
+    }
+
+    fn second_agent(&mut self) {
+        let from = if self.joined { "thinking" } else { "idle" };
+        self.joined = true;
+        let id = self.fresh("call_");
+        let state = |from: &str, to: &str| json!({"from_state": from, "to_state": to});
+        self.event_of("b", "state.changed", state(from, "calling_tool"));
+        let call = json!({"tool": "look", "tool_call_id": id, "summary_normal": "Looking."});
+        self.event_of("b", "tool.invoked", call);
+        let done = json!({"tool": "look", "tool_call_id": id, "status": "success"});
+        self.event_of("b", "tool.completed", done);
+        self.event_of("b", "state.changed", state("calling_tool", "thinking"));
     }
 
     fn calls(&mut self, with_id: bool, count: usize, backwards: bool) {
@@ -402,12 +521,24 @@ impl Session {
     }
 
     fn event(&mut self, name: &str, payload: Value) {
+        self.event_of("a", name, payload);
+    }
+
+    fn event_of(&mut self, producer: &str, name: &str, payload: Value) {
         self.now += STEP;
         let id = self.fresh("evt_");
         let mut event = json!({
             "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{name}"), "event_id": id,
-            "session_id": format!("sess_{}", self.number), "timestamp": moment(self.now), "producer": {"agent_id": "a"},
+            "session_id": format!("sess_{}", self.number), "timestamp": moment(self.now), "producer": {"agent_id": producer},
         });
+        if name.starts_with("awaiting.") || ["session.errored", "handoff.requested"].contains(&name)
+        {
+            event["urgency"] = json!("critical");
+        }
+        if let Some(number) = &mut self.sequence {
+            event["sequence_number"] = json!(number);
+            *number += 1;
+        }
         let Value::Object(payload) = payload else {
             unreachable!("payloads are objects")
         };

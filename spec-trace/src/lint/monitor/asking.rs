@@ -1,14 +1,11 @@
-//! How a question is put: its default, the state in which it is put, and whether it is put twice.
-
-use std::collections::BTreeMap;
+//! How a question is put: its default, and whether it is put twice.
 
 use super::Notes;
 use super::ledger::{Ledger, Outcomes};
-use crate::lint::finding::{Finding, Place};
-use crate::lint::record::{Decision, Event, EventKind, Question, Risk};
+use crate::lint::finding::Finding;
+use crate::lint::record::{Decision, Event, Question, Risk};
 use crate::lint::rules::{self, Rule};
 use crate::lint::ties::Relation;
-use crate::lint::time::Timestamp;
 
 /// AAEP-6.4.1-1 to AAEP-6.4.1-4, the table of defaults; AAEP-6.4.1-7 wants the first line of it detected.
 pub fn judge_default(event: &Event, question: &Question, notes: &mut Notes) {
@@ -58,11 +55,8 @@ pub fn judge_default(event: &Event, question: &Question, notes: &mut Notes) {
 /// AAEP-6.1-6: the same action is not asked for again while the first question is open. Judged before the new question
 /// enters the ledger.
 pub fn judge_repetition(event: &Event, question: &Question, ledger: &Ledger, notes: &mut Notes) {
-    let surely_open = ledger
-        .confirmations
-        .iter()
-        .filter(|earlier| earlier.possible == Outcomes::PENDING);
-    for earlier in surely_open {
+    let all = ledger.all().map(|(_, earlier)| earlier);
+    for earlier in all.filter(|earlier| earlier.possible == Outcomes::PENDING) {
         let same_words = earlier.producer == event.producer && earlier.prose == question.prose;
         // Each question has a token of its own, so only the ids of the action can tell that it is the same.
         let mut action = earlier.ties.clone();
@@ -90,53 +84,5 @@ pub fn judge_repetition(event: &Event, question: &Question, ledger: &Ledger, not
             message,
         ));
         return;
-    }
-}
-
-/// The states of a session, one for each of its producers (AAEP-A.9-1).
-#[derive(Debug, Default)]
-pub struct States {
-    of: BTreeMap<String, State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    waits: bool,
-    /// A question that was put in another state. The change may come at the question, so in a stream that sorts by time it
-    /// may stand right behind it.
-    unproved: Option<(Place, Option<Timestamp>)>,
-}
-
-impl States {
-    /// AAEP-A.4-1: `awaiting_input` is entered at or before the question.
-    pub fn event(&mut self, event: &Event, notes: &mut Notes) {
-        let state = self.of.entry(event.producer.clone()).or_default();
-        let enters = match &event.kind {
-            EventKind::StateChanged { to, .. } => {
-                Some(to.as_deref().is_none_or(|to| to == "awaiting_input"))
-            }
-            EventKind::Started
-            | EventKind::Ended(_)
-            | EventKind::Invoked { .. }
-            | EventKind::Completed { .. }
-            | EventKind::Asked(_)
-            | EventKind::Other => None,
-        };
-        if let Some((place, asked)) = state.unproved.take() {
-            let at_the_question = enters == Some(true)
-                && (asked.is_none() || event.sent.is_none() || asked == event.sent);
-            if !at_the_question {
-                notes.add(Finding::new(
-                    &rules::ASKED_IN_ANOTHER_STATE,
-                    &place,
-                    Some(&event.session),
-                    "awaiting.confirmation without a state.changed to awaiting_input at or before it".to_owned(),
-                ));
-            }
-        }
-        state.waits = enters.unwrap_or(state.waits);
-        if matches!(event.kind, EventKind::Asked(_)) && !state.waits {
-            state.unproved = Some((event.place.clone(), event.sent));
-        }
     }
 }

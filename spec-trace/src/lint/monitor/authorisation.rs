@@ -4,11 +4,13 @@
 //! id. Calls are assigned to confirmations, and a call is accused only when no assignment covers it together with all
 //! calls before it. A reversible call that names no confirmation may be any call: it is never accused.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Notes;
-use super::ledger::{Ledger, Outcomes};
+use super::ledger::{Check, Confirmation, Ledger, Outcomes};
 use super::matching::Matching;
 use crate::lint::finding::{Finding, Place, TiedBy};
-use crate::lint::record::{Event, EventKind};
+use crate::lint::record::{Decision, Event, EventKind};
 use crate::lint::rules::{self, Rule};
 use crate::lint::ties::{Class, Relation, Ties};
 use crate::lint::time::Timestamp;
@@ -20,10 +22,17 @@ const LOGGED_LATE_SECONDS: i64 = 600;
 /// The calls of one session that need an acceptance.
 #[derive(Debug, Default)]
 pub struct Authorisation {
-    runs: Vec<Run>,
+    /// By number, in the order in which they came; those that are accused or forgotten are gone.
+    runs: BTreeMap<usize, Run>,
+    called: usize,
     assigned: Matching,
     /// Calls that only a reply can still explain which was given before them and is recorded after them.
     deferred: Vec<usize>,
+    /// The ways in which calls were tied, while that can make a difference.
+    kinds: BTreeSet<TiedBy>,
+    /// Whether a confirmation was forgotten that could explain another call.
+    forgotten_spare: bool,
+    forgotten: bool,
 }
 
 #[derive(Debug)]
@@ -84,7 +93,7 @@ impl Authorisation {
         }
         if matches!(event.kind, EventKind::Ended(_)) {
             let undecided = self.deferred.iter();
-            accused.extend(undecided.map(|number| self.runs[*number].ties.clone()));
+            accused.extend(undecided.map(|number| self.runs[number].ties.clone()));
         }
         accused
     }
@@ -111,7 +120,9 @@ impl Authorisation {
     ) {
         // The oldest first: where one acceptance is for one of two calls, it is the second that is one too many.
         for number in std::mem::take(&mut self.deferred) {
-            let run = &mut self.runs[number];
+            let Some(run) = self.runs.get_mut(&number) else {
+                continue;
+            };
             let before = match (received, run.received, run.sent) {
                 (Some(reply), Some(call), _) => reply <= call,
                 (_, _, Some(call)) => decided <= call,
@@ -130,7 +141,7 @@ impl Authorisation {
     pub fn undecided_lines(&self) -> impl Iterator<Item = u64> {
         self.deferred
             .iter()
-            .map(|number| self.runs[*number].place.line)
+            .map(|number| self.runs[number].place.line)
     }
 
     fn called(
@@ -146,44 +157,56 @@ impl Authorisation {
             // A reversible call that names no confirmation needs none.
             return None;
         }
-        let number = self.runs.len();
-        self.runs
-            .push(Run::new(event, tool, irreversible, relation));
+        let number = self.called;
+        self.called += 1;
+        let run = Run::new(event, tool, irreversible, relation);
+        self.kinds.insert(run.tied_by());
+        self.runs.insert(number, run);
         if self.assign(number, ledger, notes) {
             return None;
         }
         let left = |outcome| {
             candidates.iter().any(|index| {
-                self.assigned.left_of(*index).is_none()
-                    && ledger.confirmations[*index].possible.may_be(outcome)
+                !self.assigned.is_taken(*index) && ledger.kept(*index).possible.may_be(outcome)
             })
         };
-        if !self.runs[number].irreversible && left(Outcomes::CANCELLED) {
+        if !irreversible && left(Outcomes::CANCELLED) {
             // A question that was withdrawn asks nothing any more, and a reversible call needs none.
+            self.runs.remove(&number);
             return None;
         }
         if left(Outcomes::PENDING) {
             self.deferred.push(number);
             return None;
         }
-        Some(self.accuse(number, &event.session, ledger, notes))
+        self.accuse(number, &event.session, ledger, notes)
+    }
+
+    /// A confirmation is forgotten, and with it the call that it explains. Where calls are tied in one way alone nothing is
+    /// lost by that; else another call might have been explained by moving that one.
+    pub fn forget(&mut self, number: usize, confirmation: &Confirmation) {
+        let spare = Outcomes::PENDING.or(Outcomes::ACCEPTED);
+        self.forgotten = true;
+        match self.assigned.forget(number) {
+            Some(run) => drop(self.runs.remove(&run)),
+            None => self.forgotten_spare |= confirmation.possible.may_be(spare),
+        }
     }
 
     fn assign(&mut self, number: usize, ledger: &Ledger, notes: &mut Notes) -> bool {
         let runs = &self.runs;
-        let class = |number: usize| runs[number].class(number);
+        let class = |number: usize| runs[&number].class(number);
         let assigned = self.assigned.assign(number, class, |number| {
-            let run = &runs[number];
+            let run = &runs[&number];
             let line = run.place.line;
             let (mut candidates, _) = ledger.candidates(&run.ties, line);
             candidates.retain(|index| {
-                ledger.confirmations[*index].may_explain(line)
-                    || run.accepted_unseen.contains(index)
+                ledger.kept(*index).may_explain(line) || run.accepted_unseen.contains(index)
             });
             candidates
         });
         if assigned {
-            *notes.tied.entry(runs[number].tied_by()).or_default() += 1;
+            *notes.tied.entry(runs[&number].tied_by()).or_default() += 1;
         }
         assigned
     }
@@ -195,26 +218,57 @@ impl Authorisation {
             (None, _) | (_, None) => false,
         };
         let (due, waiting): (Vec<usize>, Vec<usize>) = self.deferred.iter().partition(|number| {
-            let run = &self.runs[**number];
+            let run = &self.runs[*number];
             later(run.sent, event.sent) || later(run.received, event.received)
         });
         self.deferred = waiting;
         due.into_iter()
-            .map(|number| self.accuse(number, &event.session, ledger, notes))
+            .filter_map(|number| self.accuse(number, &event.session, ledger, notes))
             .collect()
     }
 
-    fn accuse(&self, number: usize, session: &str, ledger: &Ledger, notes: &mut Notes) -> Ties {
-        let run = &self.runs[number];
+    /// Accuses a call, unless a confirmation that is not kept any more may have explained it.
+    fn accuse(
+        &mut self,
+        number: usize,
+        session: &str,
+        ledger: &Ledger,
+        notes: &mut Notes,
+    ) -> Option<Ties> {
+        let run = self.runs.remove(&number)?;
         let (candidates, _) = ledger.candidates(&run.ties, run.place.line);
-        let (rule, message) = self.explain(run, &candidates, ledger);
-        let finding = Finding::new(rule, &run.place, Some(session), message);
+        let (rule, message) = self.explain(&run, &candidates, ledger);
+        let line = run.place.line;
+        let mixed = self.kinds.len() > 1;
+        if self.forgotten_spare || self.forgotten && mixed {
+            let reason = format!(
+                "{message} (line {line}), but the session has asked so often that its first questions are not kept, and one of them may explain the call"
+            );
+            notes.withhold(rule.clause, reason);
+            return Some(run.ties);
+        }
+        let message = format!(
+            "{message}; up to line {} the calls of this session fit a conforming run, and what that could have gone on with is {}",
+            line - 1,
+            allowed_instead(&candidates, ledger)
+        );
+        let mut finding = Finding::new(rule, &run.place, Some(session), message);
+        if run.irreversible {
+            finding = finding.and_also(&["AAEP-A.7.4-1", "AAEP-A.8-4"]);
+        }
+        if stray_acceptance(&run, &candidates, ledger) {
+            // AAEP-6.3.4-2: a reply with a token that was never given out may have let the call run.
+            finding = finding.and_also(&["AAEP-6.3.4-2", "AAEP-6.3.4-7"]);
+        }
+        if rule.clause == "AAEP-A.8-5" && second_thoughts(&run, &candidates, ledger) {
+            finding = finding.and_also(&rules::HONOURED_USED.all_clauses());
+        }
         notes.add(if candidates.is_empty() {
             finding
         } else {
             finding.tied_by(run.tied_by())
         });
-        run.ties.clone()
+        Some(run.ties)
     }
 
     /// Names the fault of a call that no acceptance is left for, by the latest question that could be meant.
@@ -222,10 +276,8 @@ impl Authorisation {
         let by_id = matches!(run.relation, Relation::Same(_));
         let (used, unused): (Vec<usize>, Vec<usize>) = candidates
             .iter()
-            .partition(|index| self.assigned.left_of(**index).is_some());
-        let latest = unused
-            .last()
-            .map(|index| (*index, &ledger.confirmations[*index]));
+            .partition(|index| self.assigned.is_taken(**index));
+        let latest = unused.last().map(|index| (*index, ledger.kept(*index)));
         let call = if run.irreversible {
             format!("irreversible call of {}", run.name())
         } else {
@@ -233,7 +285,7 @@ impl Authorisation {
         };
         // AAEP-6.3.5-1: one acceptance lets its action run once.
         let twin = used.iter().rev().find_map(|index| {
-            let first = &self.runs[self.assigned.left_of(*index)?];
+            let first = &self.runs[&self.assigned.left_of(*index)?];
             (by_id || first.tool == run.tool).then_some((*index, first))
         });
         if let Some((index, first)) = twin
@@ -241,7 +293,8 @@ impl Authorisation {
         {
             let message = format!(
                 "{call}, and the one acceptance that could explain it, of the question on line {}, explains the call on line {}",
-                ledger.confirmations[index].place.line, first.place.line
+                ledger.kept(index).place.line,
+                first.place.line
             );
             return (&rules::CALLED_TWICE, message);
         }
@@ -256,6 +309,9 @@ impl Authorisation {
                 );
                 return (&rules::CALLED_AFTER_REJECTION, message);
             }
+            if let Some(explained) = after_failed_reply(run, &call, question) {
+                return explained;
+            }
             // AAEP-6.1-1, AAEP-A.7.4-1: asked for, and not accepted.
             let message = format!("{call} before the question on line {asked} was accepted");
             let rule = if run.irreversible {
@@ -266,10 +322,7 @@ impl Authorisation {
             return (rule, message);
         }
         // AAEP-A.7.4-1, AAEP-A.8-4: no question at all, or each was used by another call.
-        let message = match used
-            .last()
-            .map(|index| ledger.confirmations[*index].place.line)
-        {
+        let message = match used.last().map(|index| ledger.kept(*index).place.line) {
             Some(line) => format!(
                 "{call} without a confirmation of its own; the last, on line {line}, led to another call"
             ),
@@ -277,4 +330,92 @@ impl Authorisation {
         };
         (&rules::IRREVERSIBLE_UNASKED, message)
     }
+}
+
+/// What a conforming producer could have gone on with instead of the call: the next moves of the questions that may be
+/// pending, or another question.
+fn allowed_instead(candidates: &[usize], ledger: &Ledger) -> String {
+    let mut pending = candidates.iter().rev().filter_map(|number| {
+        let question = ledger.kept(*number);
+        question
+            .possible
+            .may_be(Outcomes::PENDING)
+            .then_some(question)
+    });
+    let Some(question) = pending.next() else {
+        return "a question for this action, and its acceptance before the call".to_owned();
+    };
+    let until = match (question.deadline, question.default) {
+        (Some(deadline), Some(Decision::Accept)) => {
+            format!(", by a reply decided before {deadline} or by its default then")
+        }
+        (Some(deadline), _) => format!(", by a reply decided before {deadline}"),
+        (None, _) => String::new(),
+    };
+    format!(
+        "the acceptance of the question on line {}{until}, its rejection, or its withdrawal by a state.changed",
+        question.place.line
+    )
+}
+
+/// Whether a reply that came after the decision, and had to be ignored, came before the call.
+fn second_thoughts(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
+    let ignored = candidates.iter().filter_map(|it| ledger.kept(*it).ignored);
+    ignored
+        .into_iter()
+        .any(|(line, check)| check == Check::Unused && line < run.place.line)
+}
+
+/// Whether an acceptance with a token that nobody gave out came between the last question and the call.
+fn stray_acceptance(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
+    let asked = candidates.last().map(|it| ledger.kept(*it).place.line);
+    asked.is_some_and(|asked| asked < ledger.stray && ledger.stray < run.place.line)
+}
+
+/// A call behind a reply that had to be ignored is best described by the check that the reply failed.
+fn after_failed_reply(
+    run: &Run,
+    call: &str,
+    question: &Confirmation,
+) -> Option<(&'static Rule, String)> {
+    let asked = question.place.line;
+    let between = |line: u64| asked < line && line < run.place.line;
+    let ignored = question.ignored.filter(|(line, _)| between(*line));
+    let (line, check) = ignored?;
+    let (rule, why): (&'static Rule, _) = match check {
+        // AAEP-6.3.4-1
+        Check::Schema(clause) => (
+            &rules::HONOURED_MALFORMED,
+            format!("breaks the schema ({clause})"),
+        ),
+        // AAEP-6.3.1-1
+        Check::Kind => (
+            &rules::HONOURED_OTHER_KIND,
+            "is no confirmation.reply".to_owned(),
+        ),
+        // AAEP-6.3.4-3, AAEP-6.3.5-1, AAEP-6.7.1-1, AAEP-REPLY-12
+        Check::Unused => (&rules::HONOURED_USED, "came after the decision".to_owned()),
+        // AAEP-6.8-4
+        Check::Standing => (
+            &rules::HONOURED_CANCELLED,
+            "came after the question was withdrawn".to_owned(),
+        ),
+        // AAEP-6.3.4-4
+        Check::InTime => (&rules::HONOURED_EXPIRED, "was decided too late".to_owned()),
+        // AAEP-6.3.4-5, AAEP-6.2.4-1, AAEP-6.9-1
+        Check::Sender => (
+            &rules::HONOURED_STRANGER,
+            "came from a sender that the transport refused".to_owned(),
+        ),
+        // AAEP-6.3.4-6
+        Check::Allowed => (
+            &rules::HONOURED_NOT_ALLOWED,
+            "holds a decision that is not among its allowed_replies".to_owned(),
+        ),
+        Check::Issued | Check::ResponseType | Check::Choice => return None,
+    };
+    let message = format!(
+        "{call}, and nothing could have accepted the question on line {asked} but the reply on line {line}, which {why} and had to be ignored"
+    );
+    Some((rule, message))
 }

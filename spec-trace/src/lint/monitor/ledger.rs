@@ -3,9 +3,14 @@
 //! The record does not show everything: a timeout is invisible, a cancellation looks like any change of state, a reply
 //! that was sent in time may have arrived too late. So each confirmation has a set of possible outcomes. It grows when
 //! something may have happened and shrinks only when something must have.
+//!
+//! The last [`KEPT`] confirmations are kept, and those that time may still change. What the others could explain is
+//! forgotten, and [`Ledger::ask`] names them so that the other books forget them too.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lint::finding::Place;
-use crate::lint::record::{Decision, Event, EventKind, Question};
+use crate::lint::record::{Decision, Event, EventKind, Question, Told};
 use crate::lint::reply::{Answer, Reply, ReplyContent};
 use crate::lint::ties::{Relation, Ties};
 use crate::lint::time::Timestamp;
@@ -13,6 +18,9 @@ use crate::lint::time::Timestamp;
 /// Seconds that a reply may be on its way, and that a recorder may be late in logging one. Within this time of the
 /// deadline the record cannot tell whether the reply or the timeout came first.
 pub const SLACK_SECONDS: i64 = 5;
+
+/// Confirmations that are kept of a session.
+pub const KEPT: usize = 256;
 
 /// A set of outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +35,6 @@ impl Outcomes {
     pub const REJECTED: Self = Self(4);
     /// Cancelled by the producer.
     pub const CANCELLED: Self = Self(8);
-    const NONE: Self = Self(0);
 
     /// The outcomes of either set.
     #[must_use]
@@ -44,6 +51,20 @@ impl Outcomes {
     /// Whether the sets share an outcome.
     pub const fn may_be(self, other: Self) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// The outcomes in words.
+    pub fn words(self) -> Vec<&'static str> {
+        [
+            (Self::PENDING, "pending"),
+            (Self::ACCEPTED, "accepted"),
+            (Self::REJECTED, "rejected"),
+            (Self::CANCELLED, "cancelled"),
+        ]
+        .into_iter()
+        .filter(|(outcome, _)| self.may_be(*outcome))
+        .map(|(_, word)| word)
+        .collect()
     }
 }
 
@@ -67,6 +88,31 @@ pub enum FollowUp {
     StateOrCall,
 }
 
+/// A check that a reply fails, of those of 6.3.4 that a record shows. The producer has to ignore it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Check {
+    /// AAEP-6.3.4-1: it keeps to the schema; the clause of the schema that it breaks.
+    Schema(&'static str),
+    /// AAEP-6.3.1-1, AAEP-6.5.1-1: it is of the kind that the question wants.
+    Kind,
+    /// AAEP-6.3.4-2: its token was given out.
+    Issued,
+    /// AAEP-6.3.4-3: its token was not used before.
+    Unused,
+    /// AAEP-6.8-4: its question was not withdrawn.
+    Standing,
+    /// AAEP-6.3.4-4: it was decided in time.
+    InTime,
+    /// AAEP-6.3.4-5: its sender is known.
+    Sender,
+    /// AAEP-6.3.4-6: the question allows the decision.
+    Allowed,
+    /// AAEP-6.5.5-2: the response is of an accepted kind.
+    ResponseType,
+    /// AAEP-6.5.5-3: the response is one of the choices.
+    Choice,
+}
+
 /// One confirmation.
 #[derive(Debug)]
 pub struct Confirmation {
@@ -84,25 +130,72 @@ pub struct Confirmation {
     pub acceptable_from: Option<u64>,
     /// The reply that decided it: line and time.
     pub answered: Option<(u64, Timestamp)>,
+    /// The last reply to it that had to be ignored: its line, and the check that it failed.
+    pub ignored: Option<(u64, Check)>,
     /// What followed the answer.
     pub follow_up: FollowUp,
-    default: Option<Decision>,
-    allowed: Vec<String>,
-    /// By the producer's clock, and by the recorder's.
-    deadline: Option<Timestamp>,
+    /// What it does when nobody answers.
+    pub default: Option<Decision>,
+    /// When it was asked by the producer's clock.
+    pub asked: Option<Timestamp>,
+    /// When it runs out by that clock.
+    pub deadline: Option<Timestamp>,
     deadline_received: Option<Timestamp>,
+    allowed: Vec<String>,
+    /// The producer has said that it is over: the check that a later reply fails.
+    closed: Option<Check>,
 }
 
 impl Confirmation {
+    fn new(event: &Event, question: &Question) -> Self {
+        let after_timeout =
+            |moment: Option<Timestamp>| Some(moment?.plus_seconds(question.timeout?));
+        Self {
+            place: event.place.clone(),
+            producer: event.producer.clone(),
+            ties: event.ties.clone(),
+            prose: question.prose.clone(),
+            possible: Outcomes::PENDING,
+            acceptable_from: None,
+            answered: None,
+            ignored: None,
+            follow_up: FollowUp::Nothing,
+            default: question.default,
+            asked: event.sent,
+            deadline: after_timeout(event.sent),
+            deadline_received: after_timeout(event.received),
+            allowed: question.allowed.clone(),
+            closed: None,
+        }
+    }
+
     /// Whether a call on `line` may be explained by it.
     pub fn may_explain(&self, line: u64) -> bool {
         self.acceptable_from.is_some_and(|from| from <= line)
     }
 
     fn add(&mut self, outcomes: Outcomes, line: u64) {
+        if self.closed.is_some() {
+            return;
+        }
         self.possible = self.possible.or(outcomes);
         if self.possible.may_be(Outcomes::ACCEPTED) {
             self.acceptable_from.get_or_insert(line);
+        }
+    }
+
+    /// What the producer itself says has become of a question is taken for true where it is to its own disadvantage, and
+    /// where no reply has decided otherwise for sure.
+    fn told(&mut self, outcome: Told) {
+        let (outcome, closed) = match outcome {
+            Told::Accepted => return,
+            Told::Rejected => (Outcomes::REJECTED, Check::Unused),
+            Told::Cancelled => (Outcomes::CANCELLED, Check::Standing),
+        };
+        if self.possible.may_be(Outcomes::PENDING) {
+            self.possible = outcome;
+            self.closed = Some(closed);
+            self.acceptable_from = None;
         }
     }
 
@@ -127,12 +220,17 @@ impl Confirmation {
         sent: Option<Timestamp>,
         received: Option<Timestamp>,
     ) -> bool {
-        let Some(deadline) = self.deadline else {
-            return true;
-        };
-        let recorder_deadline = self.deadline_received.unwrap_or(deadline).min(deadline);
-        sent.is_some_and(|sent| sent >= deadline)
-            || received.is_some_and(|received| received >= recorder_deadline)
+        sent.is_some_and(|sent| self.deadline.is_none_or(|deadline| sent >= deadline))
+            || received.is_some_and(|received| {
+                self.first_deadline()
+                    .is_none_or(|deadline| received >= deadline)
+            })
+    }
+
+    /// By whichever clock it comes first.
+    fn first_deadline(&self) -> Option<Timestamp> {
+        let deadline = self.deadline?;
+        Some(self.deadline_received.unwrap_or(deadline).min(deadline))
     }
 
     fn default_outcome(&self) -> Outcomes {
@@ -147,24 +245,75 @@ impl Confirmation {
 /// The confirmations of one session, in the order in which they were asked.
 #[derive(Debug)]
 pub struct Ledger {
-    /// All of them.
-    pub confirmations: Vec<Confirmation>,
+    confirmations: BTreeMap<usize, Confirmation>,
+    asked: usize,
     replies: Replies,
-    /// Those that may still be pending.
-    open: Vec<usize>,
+    by_token: BTreeMap<String, Vec<usize>>,
+    /// Those of which no event so far may say what became of them, and no reply for sure.
+    untouched: BTreeSet<usize>,
+    /// Those of them whose deadline may have passed.
+    ran_out: BTreeSet<usize>,
+    /// The deadlines that have not passed, by whichever clock they pass first.
+    deadlines: BTreeSet<(Timestamp, usize)>,
     /// Those that were answered and not followed by a state or call yet.
     unfollowed: Vec<usize>,
+    /// The line of the last message that may have granted the questions before it more time (AAEP-6.4.2-3).
+    pub extended: u64,
+    /// The line of the last acceptance with a token that nobody gave out.
+    pub stray: u64,
 }
 
 impl Ledger {
     /// An empty one.
     pub fn new(replies: Replies) -> Self {
         Self {
-            confirmations: Vec::new(),
+            confirmations: BTreeMap::new(),
+            asked: 0,
             replies,
-            open: Vec::new(),
+            by_token: BTreeMap::new(),
+            untouched: BTreeSet::new(),
+            ran_out: BTreeSet::new(),
+            deadlines: BTreeSet::new(),
             unfollowed: Vec::new(),
+            extended: 0,
+            stray: 0,
         }
+    }
+
+    /// All that are kept, oldest first.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = (usize, &Confirmation)> {
+        self.confirmations
+            .iter()
+            .map(|(number, confirmation)| (*number, confirmation))
+    }
+
+    /// The confirmation of that number, if it is kept.
+    pub fn get(&self, number: usize) -> Option<&Confirmation> {
+        self.confirmations.get(&number)
+    }
+
+    /// The confirmation of that number, which is kept: a candidate, or one that another book has not forgotten.
+    ///
+    /// # Panics
+    ///
+    /// When it is not kept.
+    pub fn kept(&self, number: usize) -> &Confirmation {
+        &self.confirmations[&number]
+    }
+
+    /// The number of the latest question.
+    pub fn latest(&self) -> Option<usize> {
+        self.asked.checked_sub(1)
+    }
+
+    /// Whether no event so far may say what became of the question, and no reply for sure.
+    pub fn is_untouched(&self, number: usize) -> bool {
+        self.untouched.contains(&number)
+    }
+
+    /// Whether the question may have been granted more time.
+    pub fn may_be_extended(&self, confirmation: &Confirmation) -> bool {
+        confirmation.place.line < self.extended
     }
 
     /// Takes in an event of the session, before the monitors judge it. A question is entered by [`Self::ask`] after that.
@@ -172,55 +321,76 @@ impl Ledger {
         self.pass_time(event);
         let follow_up = match &event.kind {
             EventKind::StateChanged { from, to } => {
-                if may_withdraw(from.as_deref(), to.as_deref()) {
-                    self.may_withdraw(event);
+                self.changed(event, may_withdraw(from.as_deref(), to.as_deref()));
+                FollowUp::StateOrCall
+            }
+            EventKind::Invoked { .. } => {
+                for number in std::mem::take(&mut self.ran_out) {
+                    self.touch(number);
                 }
                 FollowUp::StateOrCall
             }
-            EventKind::Invoked { .. } => FollowUp::StateOrCall,
             // The end of the session is judged by what came before it.
             EventKind::Ended(_) => return,
             EventKind::Started
+            | EventKind::Progress
             | EventKind::Completed { .. }
+            | EventKind::Output(_)
             | EventKind::Asked(_)
-            | EventKind::Other => FollowUp::Event,
+            | EventKind::Clarifying(_)
+            | EventKind::Handoff => FollowUp::Event,
         };
-        for index in &self.unfollowed {
-            let confirmation = &mut self.confirmations[*index];
-            confirmation.may_have_crossed(event);
-            confirmation.follow_up = confirmation.follow_up.max(follow_up);
+        for number in &self.unfollowed {
+            if let Some(confirmation) = self.confirmations.get_mut(number) {
+                confirmation.may_have_crossed(event);
+                confirmation.follow_up = confirmation.follow_up.max(follow_up);
+            }
         }
         if follow_up == FollowUp::StateOrCall {
             self.unfollowed.clear();
         }
     }
 
-    /// Enters a question.
-    pub fn ask(&mut self, event: &Event, question: &Question) {
-        let after_timeout =
-            |moment: Option<Timestamp>| Some(moment?.plus_seconds(question.timeout?));
-        let mut confirmation = Confirmation {
-            place: event.place.clone(),
-            producer: event.producer.clone(),
-            ties: event.ties.clone(),
-            prose: question.prose.clone(),
-            possible: Outcomes::PENDING,
-            acceptable_from: None,
-            answered: None,
-            follow_up: FollowUp::Nothing,
-            default: question.default,
-            allowed: question.allowed.clone(),
-            deadline: after_timeout(event.sent),
-            deadline_received: after_timeout(event.received),
-        };
+    /// Enters a question. Yields the number and the token of one that is forgotten for it.
+    pub fn ask(&mut self, event: &Event, question: &Question) -> Option<(usize, Confirmation)> {
+        let mut confirmation = Confirmation::new(event, question);
         if self.replies == Replies::Unseen {
             confirmation.add(Outcomes::ACCEPTED.or(Outcomes::REJECTED), event.place.line);
         }
-        self.open.push(self.confirmations.len());
-        self.confirmations.push(confirmation);
+        let number = self.asked;
+        self.asked += 1;
+        match confirmation.first_deadline() {
+            Some(deadline) => drop(self.deadlines.insert((deadline, number))),
+            None => confirmation.add(confirmation.default_outcome(), event.place.line),
+        }
+        if let Some(token) = &question.token {
+            self.by_token.entry(token.clone()).or_default().push(number);
+        }
+        self.untouched.insert(number);
+        self.confirmations.insert(number, confirmation);
+        self.forget_one()
     }
 
-    /// Takes in a reply. Yields the confirmations that it may have decided; a reply without effect yields none.
+    fn forget_one(&mut self) -> Option<(usize, Confirmation)> {
+        if self.confirmations.len() <= KEPT {
+            return None;
+        }
+        let mut kept = self.confirmations.keys();
+        let oldest = *kept.find(|number| !self.untouched.contains(number))?;
+        let forgotten = self.confirmations.remove(&oldest)?;
+        let token = forgotten.ties.token.as_ref();
+        if let Some((token, numbers)) = token.and_then(|it| Some((it, self.by_token.get_mut(it)?)))
+        {
+            numbers.retain(|number| *number != oldest);
+            if numbers.is_empty() {
+                self.by_token.remove(token);
+            }
+        }
+        Some((oldest, forgotten))
+    }
+
+    /// Takes in a reply. Yields the confirmations that it may have decided and, where it decided none, the check that it
+    /// failed.
     ///
     /// Two producers may have given out the same token, and a reply names neither: then it may be meant for either question,
     /// and is certain of none. `elsewhere` says that a question of another session has the token.
@@ -230,50 +400,81 @@ impl Ledger {
         content: &ReplyContent,
         latest: Option<Timestamp>,
         elsewhere: bool,
-    ) -> Vec<usize> {
-        let token = Some(content.token.as_str());
-        let asked = self.confirmations.iter().enumerate();
-        let mut meant: Vec<usize> = asked
-            .filter(|(_, it)| it.ties.token.as_deref() == token)
-            .map(|(index, _)| index)
-            .collect();
+    ) -> (Vec<usize>, Option<Check>) {
+        let meant = self.meant(reply);
         let alone = !elsewhere && meant.len() == 1;
-        meant.retain(|index| {
-            let mut effect = effect(&self.confirmations[*index], reply, content, latest);
-            effect.certain &= alone;
-            self.decide(*index, reply, content, &effect)
-        });
-        meant
+        let (mut decided, mut failed) = (Vec::new(), None);
+        for number in meant {
+            let extended = self.may_be_extended(self.kept(number));
+            let effect = effect(self.kept(number), reply, content, (latest, extended));
+            let outcome = effect.and_then(|mut effect| {
+                effect.certain &= alone;
+                self.decide(number, reply, content, &effect)
+            });
+            match outcome {
+                Ok(()) => decided.push(number),
+                Err(check) => {
+                    if content.answer != Answer::Plain(Decision::Reject) {
+                        self.ignore(number, reply, check);
+                    }
+                    failed = Some(check);
+                }
+            }
+        }
+        let failed = failed.filter(|_| decided.is_empty());
+        (decided, failed)
     }
 
-    /// Lets a reply have its effect on one confirmation; false if it has none.
+    /// Takes in a reply with the token of a question that failed a check before it could be read.
+    pub fn refuse(&mut self, reply: &Reply, check: Check) {
+        for number in self.meant(reply) {
+            self.ignore(number, reply, check);
+        }
+    }
+
+    fn meant(&self, reply: &Reply) -> Vec<usize> {
+        let token = reply.token.as_ref();
+        let numbers = token.and_then(|token| self.by_token.get(token));
+        numbers.cloned().unwrap_or_default()
+    }
+
+    fn ignore(&mut self, number: usize, reply: &Reply, check: Check) {
+        if let Some(confirmation) = self.confirmations.get_mut(&number) {
+            confirmation.ignored = Some((reply.place.line, check));
+        }
+    }
+
+    /// Lets a reply have its effect on one confirmation.
     fn decide(
         &mut self,
-        index: usize,
+        number: usize,
         reply: &Reply,
         content: &ReplyContent,
         effect: &Effect,
-    ) -> bool {
-        if effect.outcomes == Outcomes::NONE {
-            return false;
+    ) -> Result<(), Check> {
+        let Some(confirmation) = self.confirmations.get_mut(&number) else {
+            return Ok(());
+        };
+        if let Some(check) = confirmation.closed {
+            return Err(check);
         }
-        let confirmation = &mut self.confirmations[index];
         let time = reply.received.unwrap_or(content.decided);
         if confirmation.possible.may_be(Outcomes::PENDING) {
             if effect.certain {
                 confirmation.possible = confirmation.possible.without(Outcomes::PENDING);
-                self.open.retain(|open| *open != index);
+                self.untouched.remove(&number);
+                self.ran_out.remove(&number);
             }
         } else if confirmation.answered.is_none_or(|(_, first)| time >= first) {
             // AAEP-6.3.5-1: a later reply has no effect. One that is dated before the first may have arrived before it.
-            return false;
+            return Err(Check::Unused);
         }
         confirmation.add(effect.outcomes, reply.place.line);
         if confirmation.answered.is_none() {
             confirmation.answered = Some((reply.place.line, time));
-            self.unfollowed.push(index);
+            self.unfollowed.push(number);
         }
-        true
+        Ok(())
     }
 
     /// The confirmations that may concern a call with these ids, asked before `line`: those that share an id with it, or
@@ -281,16 +482,16 @@ impl Ledger {
     pub fn candidates(&self, call: &Ties, line: u64) -> (Vec<usize>, Relation) {
         let mut by_id = (Vec::new(), Relation::Unknown);
         let mut by_order = Vec::new();
-        for (index, confirmation) in self.confirmations.iter().enumerate() {
+        for (number, confirmation) in self.all() {
             if confirmation.place.line >= line {
                 break;
             }
             match confirmation.ties.relation(call) {
                 same @ Relation::Same(_) => {
-                    by_id.0.push(index);
+                    by_id.0.push(number);
                     by_id.1 = same;
                 }
-                Relation::Unknown => by_order.push(index),
+                Relation::Unknown => by_order.push(number),
                 Relation::Different => {}
             }
         }
@@ -302,22 +503,54 @@ impl Ledger {
     }
 
     fn pass_time(&mut self, event: &Event) {
-        for index in &self.open {
-            let confirmation = &mut self.confirmations[*index];
-            if confirmation.deadline_may_have_passed(event.sent, event.received) {
+        let Some(now) = event.sent.max(event.received) else {
+            return;
+        };
+        let passed = self.deadlines.range(..=(now, usize::MAX));
+        let passed: Vec<_> = passed.copied().collect();
+        for (deadline, number) in passed {
+            let Some(confirmation) = self.confirmations.get_mut(&number) else {
+                self.deadlines.remove(&(deadline, number));
+                continue;
+            };
+            if !confirmation.deadline_may_have_passed(event.sent, event.received) {
+                continue;
+            }
+            self.deadlines.remove(&(deadline, number));
+            if confirmation.possible.may_be(Outcomes::PENDING) {
                 confirmation.add(confirmation.default_outcome(), event.place.line);
+            }
+            if self.untouched.contains(&number) {
+                self.ran_out.insert(number);
             }
         }
     }
 
     /// AAEP-6.8-3: a change of state may say that a question is withdrawn. One that names a question speaks of that one.
-    fn may_withdraw(&mut self, event: &Event) {
-        for index in &self.open {
-            let confirmation = &mut self.confirmations[*index];
-            if event.speaks_of(&confirmation.ties) {
+    fn changed(&mut self, event: &Event, may_withdraw: bool) {
+        let numbers: Vec<usize> = match &event.ties.token {
+            Some(token) => self.by_token.get(token).cloned().unwrap_or_default(),
+            None => self.untouched.iter().copied().collect(),
+        };
+        for number in numbers {
+            let Some(confirmation) = self.confirmations.get_mut(&number) else {
+                continue;
+            };
+            if confirmation.possible.may_be(Outcomes::PENDING) && may_withdraw {
                 confirmation.add(Outcomes::CANCELLED, event.place.line);
             }
+            if let Some(outcome) = event.outcome.filter(|_| event.ties.token.is_some()) {
+                confirmation.told(outcome);
+            }
+            if may_withdraw {
+                self.touch(number);
+            }
         }
+    }
+
+    fn touch(&mut self, number: usize) {
+        self.untouched.remove(&number);
+        self.ran_out.remove(&number);
     }
 }
 
@@ -326,7 +559,7 @@ fn may_withdraw(from: Option<&str>, to: Option<&str>) -> bool {
     to != Some("awaiting_input") || from == Some("awaiting_input")
 }
 
-/// What a reply did, if it did anything.
+/// What a reply did.
 struct Effect {
     outcomes: Outcomes,
     /// Whether the question cannot be pending any more.
@@ -339,27 +572,21 @@ fn effect(
     confirmation: &Confirmation,
     reply: &Reply,
     content: &ReplyContent,
-    latest: Option<Timestamp>,
-) -> Effect {
-    let ignored = Effect {
-        outcomes: Outcomes::NONE,
-        certain: false,
-    };
+    (latest, extended): (Option<Timestamp>, bool),
+) -> Result<Effect, Check> {
     // AAEP-6.3.4-4: decided before the deadline, whenever it arrives.
-    if confirmation
+    let late = confirmation
         .deadline
-        .is_some_and(|deadline| content.decided >= deadline)
-    {
-        return ignored;
+        .is_some_and(|deadline| content.decided >= deadline);
+    if late && !extended {
+        return Err(Check::InTime);
     }
-    // AAEP-6.3.4-5: the transport knew the sender and said no.
+    // AAEP-6.3.4-5, AAEP-REPLY-14: the transport knew the sender and said no.
     if matches!(reply.http_status, Some(401 | 403)) {
-        return ignored;
+        return Err(Check::Sender);
     }
-    let listed = confirmation
-        .allowed
-        .iter()
-        .any(|allowed| allowed == content.answer.word());
+    let mut allowed = confirmation.allowed.iter();
+    let listed = allowed.any(|allowed| allowed == content.answer.word());
     let outcomes = match &content.answer {
         // AAEP-6.3.2-4: without support for it a modified action counts as reject; support does not show.
         Answer::Plain(Decision::Accept) if content.modified => {
@@ -367,20 +594,21 @@ fn effect(
         }
         Answer::Plain(Decision::Reject) if content.modified => Outcomes::REJECTED,
         // AAEP-6.3.4-6: a decision that the question does not allow is ignored.
-        Answer::Plain(_) | Answer::Custom(_) if !listed => return ignored,
+        Answer::Plain(_) | Answer::Custom(_) if !listed => return Err(Check::Allowed),
         Answer::Plain(Decision::Accept) => Outcomes::ACCEPTED,
         Answer::Plain(Decision::Reject) => Outcomes::REJECTED,
-        // The schema knows no decisions of one's own, and allowed_replies may list them: what they do is not said.
+        // The schema knows no decisions of one's own, and allowed_replies may list them (AAEP-REPLY-15): what they do is
+        // not said.
         Answer::Custom(_) => Outcomes::ACCEPTED.or(Outcomes::REJECTED),
     };
     let plain = matches!(content.answer, Answer::Plain(_));
     let taken = reply
         .http_status
         .is_none_or(|status| (200..300).contains(&status));
-    Effect {
+    Ok(Effect {
         outcomes,
-        certain: plain && taken && surely_in_time(confirmation, reply, content, latest),
-    }
+        certain: plain && taken && !late && surely_in_time(confirmation, reply, content, latest),
+    })
 }
 
 /// Whether the reply reached the producer before the timeout, whatever the network and the clocks did.
@@ -393,12 +621,9 @@ fn surely_in_time(
     let Some(deadline) = confirmation.deadline else {
         return false;
     };
-    let recorder_deadline = confirmation
-        .deadline_received
-        .unwrap_or(deadline)
-        .min(deadline);
+    let first_deadline = confirmation.first_deadline().unwrap_or(deadline);
     let safe =
         |moment: Timestamp, deadline: Timestamp| moment.plus_seconds(SLACK_SECONDS) < deadline;
-    safe(reply.received.unwrap_or(content.decided), recorder_deadline)
+    safe(reply.received.unwrap_or(content.decided), first_deadline)
         && latest.is_none_or(|latest| safe(latest, deadline))
 }

@@ -31,8 +31,13 @@ pub enum Admission {
 }
 
 impl Lifecycle {
+    /// After the first event of a session.
+    pub fn first(event: &Event) -> Self {
+        Self::Active.after(event)
+    }
+
     /// Judges the first event of a session.
-    pub fn first(event: &Event, notes: &mut Notes) -> Self {
+    pub fn judge_first(event: &Event, notes: &mut Notes) {
         // AAEP-A.1-1: session.started comes first.
         if !matches!(event.kind, EventKind::Started) {
             let message = format!(
@@ -41,7 +46,6 @@ impl Lifecycle {
             );
             notes.add(finding(&rules::SESSION_START, event, message));
         }
-        Self::Active.after(event)
     }
 
     /// Judges a later event of the session.

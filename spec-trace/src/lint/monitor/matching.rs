@@ -16,6 +16,16 @@ impl Matching {
         self.left_of.get(&right).copied()
     }
 
+    /// Whether any left number is assigned to a right one.
+    pub fn is_taken(&self, right: usize) -> bool {
+        self.left_of.contains_key(&right)
+    }
+
+    /// Forgets a right number, and yields the left one that was assigned to it.
+    pub fn forget(&mut self, right: usize) -> Option<usize> {
+        self.left_of.remove(&right)
+    }
+
     /// Assigns `left` as well, moving the others where that makes room. False, and nothing changed, when no assignment
     /// covers all of them. `edges` yields the right numbers that a left one may take. Of two left numbers of one `class` the
     /// greater may take whatever the lesser may, so nothing is gained by looking at the lesser one after the greater.

@@ -1,50 +1,159 @@
 //! One monitor for each concern. Each is fed the records of one session in the order of the stream, keeps what it needs
 //! and no more, and writes what it finds into [`Notes`].
 //!
-//! | monitor | clauses |
+//! | monitor | concern |
 //! |---|---|
-//! | [`lifecycle`] | A.1, A.8.2, A.8.3 |
-//! | [`tools`] | A.3, A.8.1 |
-//! | [`asking`] | 6.1 (asking again), 6.4.1, A.4 (the state while asking) |
-//! | [`authorisation`] | A.7.4, A.8.4, A.8.5, 6.1 (acting too early), 6.3.5 |
-//! | [`resolution`] | A.4 (what follows a decision), 6.1 (after a rejection) |
-//! | [`sequence`] | none: it tells where the record is incomplete |
+//! | [`lifecycle`] | a session starts once and ends once |
+//! | [`sequence`], [`clock`] | numbers and timestamps; where the record is incomplete |
+//! | [`seen`] | ids and tokens that come again |
+//! | [`states`] | the chain of states, and what happens in which |
+//! | [`tools`] | calls and completions |
+//! | [`output`] | streamed output |
+//! | [`asking`] | defaults, and questions that are put twice |
+//! | [`authorisation`] | whether each call was allowed |
+//! | [`resolution`] | what has to follow a decision |
+//! | [`timeout`] | defaults that are never applied, and the countdown to them |
+//! | [`clarifying`] | clarifications and their replies |
+//! | [`telling`] | what the senders of failed replies are told |
 //!
-//! Authorisation, resolution and part of asking read the [`ledger`], which keeps for each confirmation the set of outcomes that fit the record so far.
+//! Those about confirmations read the [`ledger`], which keeps for each the set of outcomes that fit the record so far.
 
 pub mod asking;
 pub mod authorisation;
+pub mod clarifying;
+pub mod clock;
 pub mod ledger;
 pub mod lifecycle;
 mod matching;
+pub mod output;
 pub mod resolution;
+pub mod seen;
 pub mod sequence;
+pub mod states;
+pub mod telling;
+pub mod timeout;
 pub mod tools;
 
 use std::collections::BTreeMap;
 
 use super::finding::{Finding, TiedBy};
+use super::report::NotJudged;
+use sequence::Gap;
+
+/// Findings of one clause that are kept for a session; the others are counted.
+const KEPT_PER_SESSION: u64 = 10;
+
+/// Findings of one clause that are kept for a stream.
+const KEPT_PER_CLAUSE: u64 = 1_000;
 
 /// What the monitors found.
 #[derive(Debug, Default)]
 pub struct Notes {
     /// In the order in which they were found.
-    pub findings: Vec<Finding>,
+    findings: Vec<Finding>,
+    /// What rests on something missing, where events of the session are not in the record.
+    pub withheld: Vec<NotJudged>,
     /// Calls that a confirmation explains, by how the two were tied.
     pub tied: BTreeMap<TiedBy, u64>,
     /// The last line that could not be read.
     pub unreadable: Option<u64>,
+    /// The first gap in the session that is being judged.
+    pub gap: Option<Gap>,
+    /// Findings by clause and session, and by clause.
+    counts: BTreeMap<(&'static str, Option<String>), u64>,
+    totals: BTreeMap<&'static str, u64>,
 }
 
 impl Notes {
-    /// Adds a finding. One that rests on something missing says so when an unreadable line may have held it.
+    /// Adds a finding. One that rests on something missing says so when an unreadable line may have held it, and is not
+    /// made when events of its session are known to be missing before it.
     pub fn add(&mut self, mut finding: Finding) {
-        if let Some(line) = self.unreadable.filter(|_| finding.rests_on_absence) {
-            finding.message = format!(
-                "{} (line {line} could not be read and may have held what is missing)",
-                finding.message
-            );
+        if finding.rests_on_absence {
+            if let Some(gap) = self.gap.filter(|gap| gap.line <= finding.line) {
+                let reason = format!(
+                    "{} (line {}), but events before line {} are not in the record: its sequence_number is {} instead of {}",
+                    finding.message, finding.line, gap.line, gap.seen, gap.expected
+                );
+                self.withhold(finding.clause, reason);
+                return;
+            }
+            if let Some(line) = self.unreadable {
+                finding.message = format!(
+                    "{} (line {line} could not be read and may have held what is missing)",
+                    finding.message
+                );
+            }
         }
-        self.findings.push(finding);
+        let session = (finding.clause, finding.session.clone());
+        let in_session = self.counts.entry(session).or_default();
+        *in_session += 1;
+        if *in_session > KEPT_PER_SESSION {
+            return;
+        }
+        let in_all = self.totals.entry(finding.clause).or_default();
+        *in_all += 1;
+        if *in_all <= KEPT_PER_CLAUSE {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Notes what cannot be judged although it looks like a fault.
+    pub fn withhold(&mut self, clause: &'static str, reason: String) {
+        if (self.withheld.len() as u64) < KEPT_PER_CLAUSE {
+            self.withheld.push(NotJudged {
+                clause,
+                reason,
+                owed: true,
+            });
+        }
+    }
+
+    /// The last finding, if it is about that line: what else breaks there may be the same fault.
+    pub fn last_on(&mut self, line: u64) -> Option<&mut Finding> {
+        self.findings
+            .last_mut()
+            .filter(|finding| finding.line == line)
+    }
+
+    /// How many findings there are.
+    pub fn len(&self) -> usize {
+        self.findings.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// The findings. The last of a clause in a session, or in the stream, says how many more there were.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        let mut findings = std::mem::take(&mut self.findings);
+        let mut kept: BTreeMap<(&'static str, Option<String>), u64> = BTreeMap::new();
+        let mut last_of_clause: BTreeMap<&'static str, usize> = BTreeMap::new();
+        for (index, finding) in findings.iter_mut().enumerate() {
+            let session = (finding.clause, finding.session.clone());
+            let all = self.counts.get(&session).copied().unwrap_or_default();
+            let so_far = kept.entry(session).or_default();
+            *so_far += 1;
+            if *so_far == KEPT_PER_SESSION && all > KEPT_PER_SESSION {
+                let more = all - KEPT_PER_SESSION;
+                finding.message = format!(
+                    "{}; {more} more of this clause in the session are not listed",
+                    finding.message
+                );
+            }
+            last_of_clause.insert(finding.clause, index);
+        }
+        for (clause, index) in last_of_clause {
+            let total = self.totals.get(clause).copied().unwrap_or_default();
+            if let Some(more) = total.checked_sub(KEPT_PER_CLAUSE).filter(|more| *more > 0) {
+                let finding = &mut findings[index];
+                finding.message = format!(
+                    "{}; at least {more} more of this clause in other sessions are not listed",
+                    finding.message
+                );
+            }
+        }
+        findings
     }
 }

@@ -3,6 +3,8 @@
 //! Judged when the session completes. A session that errors or is cancelled takes its obligations with it (AAEP-6.8-2),
 //! and a question that is still open when its session ends ends with it.
 
+use std::collections::BTreeMap;
+
 use super::Notes;
 use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes};
 use super::matching::Matching;
@@ -15,7 +17,8 @@ use crate::lint::ties::{Class, Relation, Ties};
 #[derive(Debug, Default)]
 pub struct Resolution {
     /// Only calls that some confirmation can use are kept, so there are never more than confirmations.
-    calls: Vec<Call>,
+    calls: BTreeMap<usize, Call>,
+    called: usize,
     used: Matching,
 }
 
@@ -32,10 +35,12 @@ impl Resolution {
     /// Judges an event of the open session; `accused` are the calls that were just accused.
     pub fn event(&mut self, event: &Event, accused: Vec<Ties>, ledger: &Ledger, notes: &mut Notes) {
         for ties in accused {
-            self.calls.push(Call {
+            let class = Class::Alone(self.called);
+            let line = event.place.line;
+            self.enter(Call {
                 ties,
-                class: Class::Alone(self.calls.len()),
-                line: event.place.line,
+                class,
+                line,
                 accused: true,
             });
         }
@@ -46,44 +51,60 @@ impl Resolution {
             | EventKind::Ended(Ending::Errored | Ending::Cancelled)
             | EventKind::StateChanged { .. }
             | EventKind::Completed { .. }
+            | EventKind::Progress
+            | EventKind::Output(_)
             | EventKind::Asked(_)
-            | EventKind::Other => {}
+            | EventKind::Clarifying(_)
+            | EventKind::Handoff => {}
         }
     }
 
+    /// A confirmation is forgotten, and with it the call that it led to.
+    pub fn forget(&mut self, number: usize) {
+        if let Some(call) = self.used.forget(number) {
+            self.calls.remove(&call);
+        }
+    }
+
+    fn enter(&mut self, call: Call) -> usize {
+        let number = self.called;
+        self.called += 1;
+        self.calls.insert(number, call);
+        number
+    }
+
     fn called(&mut self, event: &Event, ledger: &Ledger) {
-        let number = self.calls.len();
         let (_, relation) = ledger.candidates(&event.ties, event.place.line);
-        self.calls.push(Call {
+        let number = self.enter(Call {
             ties: event.ties.clone(),
             class: event.ties.class(relation),
             line: event.place.line,
             accused: false,
         });
         let calls = &self.calls;
-        let class = |number: usize| calls[number].class.clone();
+        let class = |number: usize| calls[&number].class.clone();
         let useful = self.used.assign(number, class, |number| {
-            calls[number].may_follow(ledger, |it| it.possible != Outcomes::REJECTED)
+            calls[&number].may_follow(ledger, |it| it.possible != Outcomes::REJECTED)
         });
         // No confirmation that was asked before it can use it, and none that is asked later may.
         if !useful {
-            self.calls.pop();
+            self.calls.remove(&number);
         }
     }
 
     fn completed(&self, event: &Event, ledger: &Ledger, notes: &mut Notes) {
         let mut led_to = Matching::default();
-        for number in 0..self.calls.len() {
-            let class = |number: usize| self.calls[number].class.clone();
-            led_to.assign(number, class, |number| {
-                self.calls[number].may_follow(ledger, |it| it.possible == Outcomes::ACCEPTED)
+        for number in self.calls.keys() {
+            let class = |number: usize| self.calls[&number].class.clone();
+            led_to.assign(*number, class, |number| {
+                self.calls[&number].may_follow(ledger, |it| it.possible == Outcomes::ACCEPTED)
             });
         }
-        for (index, confirmation) in ledger.confirmations.iter().enumerate() {
+        for (index, confirmation) in ledger.all() {
             let accepted = confirmation.possible == Outcomes::ACCEPTED;
             let fault = if confirmation.possible == Outcomes::REJECTED {
                 fault_of_rejection(confirmation)
-            } else if accepted && led_to.left_of(index).is_none() {
+            } else if accepted && !led_to.is_taken(index) {
                 // AAEP-A.4-3: an accepted action is called.
                 Some((
                     &rules::ACCEPTED_AND_NOT_CALLED,
@@ -115,14 +136,15 @@ impl Call {
     fn may_follow(&self, ledger: &Ledger, wanted: impl Fn(&Confirmation) -> bool) -> Vec<usize> {
         let mut candidates = if self.accused {
             let concerns = |it: &Confirmation| it.ties.relation(&self.ties) != Relation::Different;
-            let all = ledger.confirmations.iter().enumerate();
-            all.filter(|(_, it)| concerns(it))
+            ledger
+                .all()
+                .filter(|(_, it)| concerns(it))
                 .map(|(index, _)| index)
                 .collect()
         } else {
             ledger.candidates(&self.ties, self.line).0
         };
-        candidates.retain(|index| wanted(&ledger.confirmations[*index]));
+        candidates.retain(|index| wanted(ledger.kept(*index)));
         candidates
     }
 }

@@ -1,17 +1,29 @@
-//! Whether events of a session are missing in the record.
+//! The numbers of a session: 0 at its start, then one more each time, on all events or on none (AAEP-EV-4).
 //!
-//! Where a recording begins late, a subscriber lost its connection, or a producer crashed before it had sent everything,
-//! the numbers show it (AAEP-EV-4). What is missing may have held whatever the other monitors miss, so nothing that rests
-//! on its absence is held against the producer.
+//! A number that comes again or steps back is a fault. One that is skipped is none: where a recording begins late, a
+//! subscription is filtered, a subscriber lost its connection, or a producer crashed before it had sent everything, events
+//! are not in the record. What is missing may have held whatever the other monitors miss, so nothing that rests on its
+//! absence is held against the producer.
 
-use crate::lint::record::Event;
+use std::collections::BTreeMap;
+
+use super::Notes;
+use crate::lint::finding::Finding;
+use crate::lint::record::{Event, EventKind, Numbered};
+use crate::lint::rules;
 
 /// The sequence numbers of one session.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Sequence {
-    /// The number after the greatest so far; `None` behind an event without a number.
-    next: Option<i64>,
+    /// Whether the first event that shows it has a number.
+    numbered: Option<bool>,
+    /// The number that is due where the session counts, and where each producer does (AAEP-A.9-1).
+    next: i64,
+    next_of: BTreeMap<String, i64>,
     gap: Option<Gap>,
+    told: bool,
+    /// The session has started before, and nothing says from where it counts.
+    again: bool,
 }
 
 /// The first place at which events are missing.
@@ -25,34 +37,90 @@ pub struct Gap {
     pub seen: i64,
 }
 
-impl Default for Sequence {
-    fn default() -> Self {
+impl Sequence {
+    /// The numbers of a session that starts again.
+    pub fn again() -> Self {
         Self {
-            next: Some(0),
-            gap: None,
+            again: true,
+            ..Self::default()
         }
+    }
+
+    /// Judges an event of the session.
+    pub fn event(&mut self, event: &Event, notes: &mut Notes) {
+        let number = match event.sequence {
+            Numbered::As(number) => Some(number),
+            Numbered::Not => None,
+            // That was told already, and what number was meant is anyone's guess.
+            Numbered::Badly => return self.step(event, None),
+        };
+        if *self.numbered.get_or_insert(number.is_some()) == number.is_some() {
+            if let Some(seen) = number {
+                self.judge(event, seen, notes);
+            }
+        } else if !self.told {
+            self.told = true;
+            let message = match number {
+                Some(_) => "sequence_number is there, and the events before had none",
+                None => "sequence_number is missing, and the events before had one",
+            };
+            add(event, message.to_owned(), notes);
+        }
+        self.step(event, number);
+    }
+
+    fn judge(&mut self, event: &Event, seen: i64, notes: &mut Notes) {
+        if std::mem::take(&mut self.again) {
+            return;
+        }
+        if matches!(event.kind, EventKind::Started) && seen != 0 && self.next == 0 {
+            let message = format!("sequence_number of session.started is {seen} instead of 0");
+            return add(event, message, notes);
+        }
+        let own = self.next_of.get(&event.producer).copied();
+        // A producer that joins a session may count for itself, from wherever it begins.
+        let joins = own.is_none() && !self.next_of.is_empty();
+        if seen == self.next || own == Some(seen) || joins && seen < self.next {
+            return;
+        }
+        if seen > self.next {
+            self.gap.get_or_insert(Gap {
+                line: event.place.line,
+                expected: self.next,
+                seen,
+            });
+        } else {
+            let due = self.next;
+            add(
+                event,
+                format!("sequence_number is {seen}, and {due} was due"),
+                notes,
+            );
+        }
+    }
+
+    fn step(&mut self, event: &Event, number: Option<i64>) {
+        let after = |number: i64| number.saturating_add(1);
+        let own = self.next_of.get(&event.producer).copied();
+        let alone = self.next_of.len() < 2;
+        // A step back is told once: from there on it counts anew.
+        let counts = number.filter(|number| alone || *number > self.next);
+        self.next = after(counts.unwrap_or(self.next));
+        let next = after(number.or(own).unwrap_or_default());
+        self.next_of.insert(event.producer.clone(), next);
+    }
+
+    /// The first gap.
+    pub fn gap(&self) -> Option<Gap> {
+        self.gap
     }
 }
 
-impl Sequence {
-    /// Takes note of an event of the session.
-    pub fn event(&mut self, event: &Event) {
-        let (Some(expected), Some(seen)) = (self.next, event.sequence) else {
-            self.next = event.sequence.map(|seen| seen.saturating_add(1));
-            return;
-        };
-        if seen > expected {
-            self.gap.get_or_insert(Gap {
-                line: event.place.line,
-                expected,
-                seen,
-            });
-        }
-        self.next = Some(expected.max(seen.saturating_add(1)));
-    }
-
-    /// The first gap before `line` or right in front of it.
-    pub fn gap_before(&self, line: u64) -> Option<Gap> {
-        self.gap.filter(|gap| gap.line <= line)
-    }
+fn add(event: &Event, message: String, notes: &mut Notes) {
+    notes.add(Finding::new(
+        &rules::SEQUENCE,
+        &event.place,
+        Some(&event.session),
+        message,
+    ));
 }

@@ -69,8 +69,11 @@ impl Tools {
             EventKind::Ended(ending) => self.ended(event, *ending, notes),
             EventKind::Started
             | EventKind::StateChanged { .. }
+            | EventKind::Progress
+            | EventKind::Output(_)
             | EventKind::Asked(_)
-            | EventKind::Other => {}
+            | EventKind::Clarifying(_)
+            | EventKind::Handoff => {}
         }
     }
 

@@ -1,0 +1,39 @@
+//! AAEP-EV-3: the timestamps of a producer never step back within a session.
+
+use std::collections::BTreeMap;
+
+use super::Notes;
+use crate::lint::finding::Finding;
+use crate::lint::record::Event;
+use crate::lint::rules;
+use crate::lint::time::Timestamp;
+
+/// The time of each producer of a session: two agents may have two clocks.
+#[derive(Debug, Default)]
+pub struct Clock {
+    of: BTreeMap<String, (Timestamp, u64)>,
+}
+
+impl Clock {
+    /// Judges an event of the session. After a step back the clock counts from there: it is told once.
+    pub fn event(&mut self, event: &Event, notes: &mut Notes) {
+        let Some(sent) = event.sent else {
+            return;
+        };
+        let now = (sent, event.place.line);
+        let Some(last) = self.of.get_mut(&event.producer) else {
+            self.of.insert(event.producer.clone(), now);
+            return;
+        };
+        let (before, line) = *last;
+        if sent < before {
+            notes.add(Finding::new(
+                &rules::CLOCK,
+                &event.place,
+                Some(&event.session),
+                format!("timestamp {sent} lies before {before} on line {line}"),
+            ));
+        }
+        *last = now;
+    }
+}

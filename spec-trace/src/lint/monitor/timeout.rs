@@ -1,0 +1,193 @@
+//! Timeouts that pass and nothing comes of it, and the countdown to the long ones.
+//!
+//! A timeout is invisible: what shows is that a question stands as it stood, with nothing in the record that could have
+//! decided it, though the producer's own clock is past the deadline. A producer's timer may be late, and an extension may
+//! have granted more time (AAEP-6.4.2-3); where a message could have done that, nothing is said.
+
+use std::collections::BTreeSet;
+
+use super::Notes;
+use super::ledger::{Confirmation, Ledger, Outcomes, SLACK_SECONDS};
+use crate::lint::finding::Finding;
+use crate::lint::record::{Ending, Event, EventKind, Question};
+use crate::lint::rules::{self, Rule};
+use crate::lint::time::Timestamp;
+
+/// Seconds by which a timer may be late while the session goes on.
+const LATE_SECONDS: i64 = 60;
+
+/// Seconds beyond which a timeout is long.
+const LONG_SECONDS: i64 = 60;
+
+/// Per cent of a timeout after which its countdown should have begun: half, and some patience.
+const BEGUN: i64 = 60;
+
+/// What a session owes its open questions, and when.
+#[derive(Debug, Default)]
+pub struct Timeouts {
+    marks: BTreeSet<(Timestamp, usize, Mark)>,
+    /// When the last progress.updated came.
+    progress: Option<Timestamp>,
+}
+
+/// What is due at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Mark {
+    /// The countdown has begun.
+    Begun,
+    /// It has gone on.
+    GoneOn,
+    /// The default was applied.
+    Applied,
+}
+
+impl Timeouts {
+    /// Enters a question.
+    pub fn ask(&mut self, number: usize, event: &Event, question: &Question) {
+        let (Some(asked), Some(seconds)) = (event.sent, question.timeout) else {
+            return;
+        };
+        let deadline = asked.plus_seconds(seconds);
+        let applied = deadline.plus_seconds(LATE_SECONDS);
+        self.marks.insert((applied, number, Mark::Applied));
+        if seconds > LONG_SECONDS {
+            let begun = asked.part_of_the_way(deadline, BEGUN);
+            self.marks.insert((begun, number, Mark::Begun));
+            self.marks.insert((deadline, number, Mark::GoneOn));
+        }
+    }
+
+    /// Judges an event of the open session, before it has its effect on the ledger.
+    pub fn event(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) {
+        let Some(now) = event.sent else {
+            return;
+        };
+        if matches!(event.kind, EventKind::Progress) {
+            self.progress = Some(now);
+        }
+        while let Some((moment, number, mark)) = self.marks.pop_first() {
+            if moment > now {
+                self.marks.insert((moment, number, mark));
+                break;
+            }
+            let Some(confirmation) = ledger.get(number) else {
+                continue;
+            };
+            if ledger.may_be_extended(confirmation) {
+                continue;
+            }
+            match mark {
+                Mark::Begun | Mark::GoneOn => {
+                    self.judge_countdown(event, confirmation, mark, moment, notes);
+                }
+                Mark::Applied if is_follow_up(&event.kind) => {}
+                Mark::Applied => judge_default(event, number, ledger, notes),
+            }
+        }
+        if matches!(event.kind, EventKind::Ended(Ending::Completed)) {
+            self.judge_end(event, now, ledger, notes);
+        }
+    }
+
+    /// AAEP-6.4.3-1, AAEP-6.4.3-4: progress while a long timeout runs, at half time and near the end.
+    fn judge_countdown(
+        &self,
+        event: &Event,
+        confirmation: &Confirmation,
+        mark: Mark,
+        moment: Timestamp,
+        notes: &mut Notes,
+    ) {
+        if confirmation.possible != Outcomes::PENDING {
+            return;
+        }
+        let line = confirmation.place.line;
+        let heard_since =
+            |moment: Option<Timestamp>| self.progress.is_some() && self.progress >= moment;
+        let Some(deadline) = confirmation.deadline else {
+            return;
+        };
+        if mark == Mark::Begun && !heard_since(confirmation.asked) {
+            add(
+                &rules::NO_COUNTDOWN,
+                event,
+                format!(
+                    "more than half of the timeout of the question on line {line} is over (it ends at {deadline}), and no progress.updated has shown the time left"
+                ),
+                notes,
+            );
+        }
+        let begun = confirmation
+            .asked
+            .map(|asked| asked.part_of_the_way(moment, BEGUN));
+        // Who never began is told that already.
+        if mark == Mark::GoneOn && heard_since(confirmation.asked) && !heard_since(begun) {
+            add(
+                &rules::COUNTDOWN_STOPS,
+                event,
+                format!(
+                    "the timeout of the question on line {line} ended at {deadline}, and after half time no progress.updated has shown the time left"
+                ),
+                notes,
+            );
+        }
+    }
+
+    /// When the session completes, no timer is left that could be late.
+    fn judge_end(&mut self, event: &Event, now: Timestamp, ledger: &Ledger, notes: &mut Notes) {
+        for (_, number, mark) in std::mem::take(&mut self.marks) {
+            let over = ledger.get(number).is_some_and(|confirmation| {
+                let deadline = confirmation.deadline;
+                !ledger.may_be_extended(confirmation)
+                    && deadline.is_some_and(|it| it.plus_seconds(SLACK_SECONDS) <= now)
+            });
+            if over && mark == Mark::Applied {
+                judge_default(event, number, ledger, notes);
+            }
+        }
+    }
+}
+
+/// AAEP-6.4-1: the default is applied when the timeout is over.
+fn judge_default(event: &Event, number: usize, ledger: &Ledger, notes: &mut Notes) {
+    let Some(confirmation) = ledger.get(number) else {
+        return;
+    };
+    let Some(deadline) = confirmation.deadline else {
+        return;
+    };
+    if !ledger.is_untouched(number)
+        || confirmation.answered.is_some()
+        || confirmation.possible.may_be(Outcomes::CANCELLED)
+    {
+        return;
+    }
+    add(
+        &rules::DEFAULT_FORGOTTEN,
+        event,
+        format!(
+            "the timeout of the question on line {} ended at {deadline} without a valid reply, and nothing shows that the default was applied: no state.changed, no tool.invoked",
+            confirmation.place.line
+        ),
+        notes,
+    );
+}
+
+/// Whether the event may be what a late timer led to.
+fn is_follow_up(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::StateChanged { .. } | EventKind::Invoked { .. } | EventKind::Ended(_) => true,
+        EventKind::Started
+        | EventKind::Progress
+        | EventKind::Completed { .. }
+        | EventKind::Output(_)
+        | EventKind::Asked(_)
+        | EventKind::Clarifying(_)
+        | EventKind::Handoff => false,
+    }
+}
+
+fn add(rule: &Rule, event: &Event, message: String, notes: &mut Notes) {
+    let finding = Finding::new(rule, &event.place, Some(&event.session), message);
+    notes.add(finding);
+}
