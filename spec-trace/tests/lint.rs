@@ -19,6 +19,7 @@ use countersign_spec_trace::lint::rules;
 use countersign_spec_trace::lint::rules::Weight::{self, Violation, Warning};
 use countersign_spec_trace::lint::stream::{Linter, Settings};
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 #[path = "lint/conforming.rs"]
 mod conforming;
@@ -979,7 +980,7 @@ fn a_broken_line_is_reported_with_its_column_and_the_rest_is_judged() {
         .expect("a readable trace");
     let deep = "[".repeat(100_000);
     let long = "x".repeat((16 << 20) + 1);
-    let cases: [(&[u8], Option<u64>); 7] = [
+    let cases: [(&[u8], Option<u64>); 9] = [
         (b"{\"type\":", Some(8)),
         (b"ab\xFFcd", Some(3)),
         (b"\0\0\0", Some(1)),
@@ -987,6 +988,8 @@ fn a_broken_line_is_reported_with_its_column_and_the_rest_is_judged() {
         (deep.as_bytes(), Some(128)),
         (long.as_bytes(), Some((16 << 20) + 1)),
         (b"{}", None),
+        (b"{\"type\":\"a\",\"type\":\"b\"}", Some(18)),
+        (b"{\"type\":\"aaep:agent.x\0\"}", Some(22)),
     ];
     for (line, column) in cases {
         let input = [line, b"\n", &rest].concat();
@@ -1006,6 +1009,129 @@ fn a_broken_line_is_reported_with_its_column_and_the_rest_is_judged() {
             "{start}"
         );
     }
+}
+
+/// A session that asks, hears an acceptance and calls `count` times; `by_id` ties each call to its question.
+fn busy_session(count: u64, by_id: bool) -> Vec<String> {
+    let event = |number: u64, name: &str, payload: Value| {
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{name}"),
+            "event_id": format!("evt_{number}"), "session_id": "sess_a", "producer": {"agent_id": "a"},
+            "timestamp": format!("2026-05-24T14:{:02}:{:02}Z", number / 60 % 60, number % 60),
+        });
+        let Value::Object(payload) = payload else {
+            unreachable!("payloads are objects")
+        };
+        event.as_object_mut().expect("an object").extend(payload);
+        event.to_string()
+    };
+    let mut lines = vec![event(
+        0,
+        "session.started",
+        json!({"summary_normal": "Hello."}),
+    )];
+    for number in 0..count {
+        let (token, id) = (format!("rpl_{number}"), format!("call_{number}"));
+        let context = if by_id {
+            json!({"tool_call_id": id})
+        } else {
+            json!({})
+        };
+        let state = |from: &str, to: &str| json!({"from_state": from, "to_state": to});
+        let call = json!({"tool": "pay", "tool_call_id": id, "irreversible": true, "summary_normal": "Paying."});
+        let question = json!({
+            "action": format!("Pay {number}"), "consequence": "It is paid.", "reply_token": token, "urgency": "critical",
+            "timeout_seconds": 60, "default_decision": "reject", "irreversible": true, "extra_context": context,
+        });
+        let from = if number == 0 { "idle" } else { "calling_tool" };
+        let base = number * 5 + 1;
+        // A second is enough for all that one action takes: time stands still within it.
+        let at = |offset: u64, name: &str, payload: Value| {
+            let line = event(number % 3_000, name, payload);
+            line.replace(
+                &format!("\"evt_{}\"", number % 3_000),
+                &format!("\"evt_{}\"", base + offset),
+            )
+        };
+        lines.push(at(0, "state.changed", state(from, "awaiting_input")));
+        lines.push(at(1, "awaiting.confirmation", question));
+        let reply = json!({
+            "type": "confirmation.reply", "reply_token": token, "decision": "accept", "subscription_id": "sub_a",
+            "timestamp": format!("2026-05-24T14:{:02}:{:02}Z", number % 3_000 / 60, number % 60),
+        });
+        lines.push(reply.to_string());
+        lines.push(at(
+            2,
+            "state.changed",
+            state("awaiting_input", "calling_tool"),
+        ));
+        lines.push(at(3, "tool.invoked", call));
+        lines.push(at(
+            4,
+            "tool.completed",
+            json!({"tool": "pay", "tool_call_id": id, "status": "success"}),
+        ));
+    }
+    lines
+}
+
+/// AAEP-A.7.4-1, AAEP-A.8-4: however many questions a session asks, the first ones are forgotten at nobody's expense, and a
+/// call that nobody was asked about is found.
+#[test]
+fn a_session_that_never_stops_asking_is_judged_all_the_same() {
+    for by_id in [true, false] {
+        let mut lines = busy_session(700, by_id);
+        let call = lines[lines.len() - 2].clone();
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        assert_eq!(places(&report.violations), [], "{by_id}");
+        lines.push(
+            call.replace("call_699", "call_x")
+                .replace("\"evt_", "\"evt_x"),
+        );
+        let line = lines.len() as u64;
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        let clause = if by_id { "AAEP-A.8-4" } else { "AAEP-6.3.5-1" };
+        assert_eq!(places(&report.violations), [(clause, line)], "{by_id}");
+    }
+}
+
+/// Findings of one clause and session are listed up to a number; the last says how many more there are.
+#[test]
+fn a_fault_that_is_made_again_and_again_is_listed_ten_times_and_counted() {
+    let mut lines = busy_session(1, true);
+    let chunk = |number: u64| {
+        lines[1]
+            .replace("state.changed", "progress.updated")
+            .replace("\"evt_", &format!("\"evt_p{number}"))
+    };
+    let faulty: Vec<String> = (0..25).map(chunk).collect();
+    lines.extend(faulty);
+    let report = lint_bytes(lines.join("\n").as_bytes());
+    assert_eq!(report.violations.len(), 10);
+    let last = &report.violations[9].message;
+    assert!(last.contains("15 more of this clause"), "{last}");
+}
+
+/// What may have become of each question is known after every record.
+#[test]
+fn a_judge_tells_the_standing_of_each_question() {
+    let lines = busy_session(1, true);
+    let after = |count: usize| {
+        let mut linter = Linter::new();
+        for (index, line) in lines.iter().take(count).enumerate() {
+            let place = Place::new(index as u64 + 1, line.as_bytes());
+            let (record, _) = record::read(line.as_bytes(), &place).expect("a record");
+            linter.record(&record);
+        }
+        linter.confirmations()
+    };
+    assert_eq!(after(2), []);
+    let standing = &after(4)[0];
+    assert_eq!((standing.session.as_str(), standing.line), ("sess_a", 3));
+    assert_eq!(standing.token.as_deref(), Some("rpl_0"));
+    assert_eq!(standing.outcomes, ["accepted"]);
+    // Without a reply in the record anything may have been said off it.
+    assert_eq!(after(3)[0].outcomes, ["pending", "accepted", "rejected"]);
 }
 
 proptest! {

@@ -9,6 +9,7 @@ use super::action::{Action, Manner};
 use super::book::Status;
 use super::bounds::{Disturbance, Variety};
 use super::message::Network;
+use super::rules::Guard;
 use super::state::{NEVER, State};
 use super::words::{Decision, Effect, Flaw, Proposal, SessionName, Slot, ToolStatus};
 
@@ -106,14 +107,17 @@ impl PendingAction {
         state.network.len() < usize::from(self.bounds.under_way)
     }
 
-    /// The host reports what became of a call, once no run of it waits.
+    /// The host reports what became of a call, once no run of it waits and if it has found that out. That a run was withdrawn
+    /// does not tell it that the call never ran: one before a crash may have begun.
     fn results(&self, state: &State, actions: &mut Vec<Action>) {
         let unfinished = state.slots_where(|_, standing| standing.is_unfinished());
         for slot in unfinished.into_iter().flatten() {
             if state.outbox.performs(slot) {
                 continue;
             }
-            let found: &[ToolStatus] = if state.held(slot).runs == 0 {
+            let withdrawn = state.withdrawn[slot.index()];
+            let misled = withdrawn && !self.rules.has(Guard::TakesWithdrawnForUnrun);
+            let found: &[ToolStatus] = if state.held(slot).runs == 0 || misled {
                 &[ToolStatus::NotRun]
             } else {
                 match self.bounds.variety {

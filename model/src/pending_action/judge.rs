@@ -74,7 +74,7 @@ fn judge_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
             Invariant::TextResolvesNothing,
             resolved(turn, account).is_some(),
         ),
-        Action::FinishTool { slot, .. } => judge_result(turn, slot, account),
+        Action::FinishTool { slot, status } => judge_result(turn, slot, status, account),
         Action::Cancel { slot } => broken(
             Invariant::OnlyPendingCancelled,
             turn.required
@@ -287,7 +287,7 @@ fn judge_honoured(
 }
 
 /// What is broken by what became of a result.
-fn judge_result(turn: &Turn<'_>, slot: Slot, account: &Account) -> u64 {
+fn judge_result(turn: &Turn<'_>, slot: Slot, status: ToolStatus, account: &Account) -> u64 {
     let taken = turn.required.iter().any(
         |output| matches!(output, Output::Record(Record::Finished(other, _)) if other == slot),
     );
@@ -296,6 +296,10 @@ fn judge_result(turn: &Turn<'_>, slot: Slot, account: &Account) -> u64 {
         Invariant::OnlyReleasedFinishes,
         taken && standing.status != Status::Accepted,
     ) | broken(Invariant::OneResult, taken && standing.finished.is_some())
+        | broken(
+            Invariant::NotRunNeverRan,
+            taken && status == ToolStatus::NotRun && turn.before.held(slot).runs > 0,
+        )
 }
 
 /// What is broken by the end of a session.
@@ -323,6 +327,9 @@ fn judge_carrying_out(turn: &Turn<'_>, item: Item, truth: &Book) -> u64 {
             ) | broken(
                 Invariant::OneFinalMessage,
                 (held.told & Note::FINAL).count_ones() > 1,
+            ) | broken(
+                Invariant::NothingBehindEnd,
+                is_behind_end(turn.before.held(slot), note),
             )
         }
         Item::Perform(slot, _) => {
@@ -333,11 +340,22 @@ fn judge_carrying_out(turn: &Turn<'_>, item: Item, truth: &Book) -> u64 {
             ) | broken(Invariant::CallTold, !held.is_told(Note::Call))
                 | broken(Invariant::RunsAtMostOnce, held.runs > 1 && !held.idempotent)
                 | broken(
+                    Invariant::NotRunNeverRan,
+                    truth.standing(slot).finished == Some(ToolStatus::NotRun),
+                )
+                | broken(
                     Invariant::NothingBeginsAfterEnd,
                     truth.has_ended(held.session),
                 )
         }
     }
+}
+
+/// Whether the message opens or releases an action whose end the transcript tells already. What is told again stands where it
+/// stood.
+const fn is_behind_end(before: &Held, note: Note) -> bool {
+    let ends = note.bit() & Note::FINAL != 0;
+    !ends && !before.is_told(note) && before.told & Note::FINAL != 0
 }
 
 /// Whether a durable record says what the message tells.

@@ -6,9 +6,15 @@
 //! [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
 //! forgets, [`oracle`] which clause an output keeps or breaks; this file ties them together.
 //!
-//! What the host promises: it carries out what it is given in order and one thing at a time, it drops at once what is
-//! withdrawn, it keeps no snapshot before the records in it are durable, and it reports a result once no run of the call
-//! waits.
+//! What the host promises:
+//!
+//! - It carries out what it is given in order and one thing at a time, and drops at once what is withdrawn.
+//! - Its watermark moves only when its outbox is empty. It may lag behind what is carried out, and never runs ahead of it.
+//! - It keeps a snapshot, and loads one, only when every record that was put out is durable, so that no crash takes back what
+//!   a snapshot holds.
+//! - It reports a result once no run of the call waits, and `not_run` only of a call that it knows never began. That a run was
+//!   withdrawn is not enough: one that was released again after a crash may have begun before it. Such a call stays in doubt
+//!   until the host has found out what became of it, and the ledger says so at every restart.
 //!
 //! What is not in the model: the canonical form of arguments (PA-3), the ids and nonces themselves (PA-1), and how far the
 //! contract suits other products (PA-12), which are functions and not steps.

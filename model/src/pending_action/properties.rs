@@ -86,8 +86,12 @@ pub enum Invariant {
     CancellationTold,
     /// An action ends with one message.
     OneFinalMessage,
+    /// No request and no tool call comes behind the message that ends its action.
+    NothingBehindEnd,
     /// The transcript alone tells what happened.
     TranscriptTells,
+    /// What is reported as not run never runs, before or after.
+    NotRunNeverRan,
     /// Every decision emits its events.
     DecisionEmitted,
     /// A decision that is ignored is audited once.
@@ -118,7 +122,7 @@ impl Invariant {
 pub type InvariantRow = crate::properties::InvariantRow<Invariant, Witness>;
 
 /// Every invariant, in the order of [`Invariant`].
-pub static INVARIANTS: [InvariantRow; 46] = [
+pub static INVARIANTS: [InvariantRow; 48] = [
     InvariantRow::new(
         Invariant::MatchedById,
         "PA-1 a decision resolves the action of its id and no other",
@@ -354,10 +358,22 @@ pub static INVARIANTS: [InvariantRow; 46] = [
         Witness::Finished,
     ),
     InvariantRow::new(
+        Invariant::NothingBehindEnd,
+        "PA-10 no request and no tool call comes behind the message that ends its action",
+        &["PA-10", "PA-4"],
+        Witness::ExpiredBehindRequest,
+    ),
+    InvariantRow::new(
         Invariant::TranscriptTells,
         "PA-10 the transcript alone tells what happened",
         &["PA-10"],
         Witness::ToldAgain,
+    ),
+    InvariantRow::new(
+        Invariant::NotRunNeverRan,
+        "PA-10 what is reported as not run never runs, before or after",
+        &["PA-10", "PA-4"],
+        Witness::RepeatWithdrawn,
     ),
     InvariantRow::new(
         Invariant::DecisionEmitted,

@@ -34,6 +34,8 @@ impl PendingAction {
             actions: Slot::ALL.map(|slot| view.action(slot)),
             journal,
             carried: count(carried),
+            // Only a host that takes it for more than it is goes by it.
+            withdrawn: [false; 2],
             snapshot: view.snapshot(journal),
             network: view.network(),
             budgets: view.budgets,

@@ -6,7 +6,7 @@
 use super::PendingAction;
 use super::book::{Book, Status};
 use super::bounds::Disturbance;
-use super::journal::{Entry, Record};
+use super::journal::{Entry, Journal, Record};
 use super::message::Network;
 use super::outbox::{Item, Outbox};
 use super::output::{Event, Output};
@@ -138,27 +138,29 @@ impl Turn<'_> {
         self.required.push(Output::Event(event, slot));
     }
 
-    /// `restart`: memory and outbox are lost. What follows from the durable records is known again; what is due expires; what
-    /// was recorded and perhaps not told is told; and what was released and is not done is in doubt or released again.
+    /// `restart`: memory and outbox are lost. What follows from the durable records is known again; what was recorded and
+    /// perhaps not told is told, so that the transcript reads in the order of the journal; what is due expires; and what was
+    /// released and is not done is in doubt or released again.
     pub(super) fn restart(&mut self) -> Option<()> {
         self.spend(Disturbance::Crash)?;
         let durable = self.before.durable();
         self.state.journal = self.before.journal.first(durable);
         self.state.outbox = Outbox::default();
         self.state.validated = Network::default();
+        self.state.withdrawn = [false; 2];
         self.state.book = Book::of(self.state.journal, self.state.sessions());
         if !self.model.rules.has(Guard::ForgetsPending) {
             self.forget_pending();
         }
         self.see(self.state.journal.latest());
-        let untold = self.state.journal;
-        self.settle();
-        // PA-10, PA-4, PA-6
-        if self.model.rules.has(Guard::ForgetsUntold) {
-            let carried = usize::from(self.before.carried);
-            for entry in untold.entries().skip(carried) {
-                self.tell(entry.record);
-            }
+        // PA-10: nothing that ends an action comes before what was recorded of it.
+        if self.model.rules.has(Guard::SettlesBeforeTelling) {
+            self.tell_again(self.state.journal);
+            self.settle();
+        } else {
+            let untold = self.state.journal;
+            self.settle();
+            self.tell_again(untold);
         }
         let unfinished = self
             .state
@@ -168,6 +170,16 @@ impl Turn<'_> {
         }
         self.mark_carried();
         Some(())
+    }
+
+    /// PA-10, PA-4, PA-6: what the host does not know to be told comes out again, in the order of the journal.
+    fn tell_again(&mut self, journal: Journal) {
+        if self.model.rules.has(Guard::ForgetsUntold) {
+            let carried = usize::from(self.before.carried);
+            for entry in journal.entries().skip(carried) {
+                self.tell(entry.record);
+            }
+        }
     }
 
     fn forget_pending(&mut self) {
@@ -194,7 +206,8 @@ impl Turn<'_> {
         }
     }
 
-    /// `rollback`: a snapshot is loaded, with what the journal has recorded since (PA-8).
+    /// `rollback`: a snapshot is loaded, with what the journal has recorded since (PA-8), at a moment at which every record
+    /// that was put out is durable.
     pub(super) fn rollback(&mut self) -> Option<()> {
         let count = self.state.snapshot.take()?;
         if self.before.outbox.records() > 0 {

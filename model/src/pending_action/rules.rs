@@ -1,4 +1,5 @@
-//! The rules of the contract as data: one [`Guard`] for each thing that a ledger must not do, with its clauses.
+//! The rules of the contract as data: one [`Guard`] for each thing that a ledger, or the host around it, must not do, with its
+//! clauses.
 //!
 //! The one thing to know: [`Rules::all`] is the specification, and `Rules::all().without(guard)` an ablation, a ledger that
 //! does what the guard forbids whenever it can.
@@ -163,6 +164,10 @@ pub enum Guard {
     DropsIdempotent,
     /// A restart does not tell what was recorded and not told.
     ForgetsUntold,
+    /// A restart lets expire what is due before it tells what was recorded before.
+    SettlesBeforeTelling,
+    /// The host reports a run that was withdrawn as not run, though one before the crash had begun.
+    TakesWithdrawnForUnrun,
     /// A rollback forgets what was recorded since the snapshot.
     ForgetsSinceSnapshot,
 }
@@ -174,7 +179,7 @@ pub type GuardRow = crate::rules::GuardRow<Guard>;
 pub type Rules = crate::rules::Rules<Guard>;
 
 /// Every guard, in the order of [`Guard`].
-pub static GUARDS: [GuardRow; 44] = [
+pub static GUARDS: [GuardRow; 46] = [
     GuardRow::new(
         Guard::MatchesByPosition,
         "matches-by-position",
@@ -475,6 +480,20 @@ pub static GUARDS: [GuardRow; 44] = [
         Level::Must,
         &["PA-10", "PA-4", "PA-6"],
         "what was recorded and not told is told after a restart",
+    ),
+    GuardRow::new(
+        Guard::SettlesBeforeTelling,
+        "settles-before-telling",
+        Level::Must,
+        &["PA-10"],
+        "after a restart what was recorded is told before what is due expires",
+    ),
+    GuardRow::new(
+        Guard::TakesWithdrawnForUnrun,
+        "takes-withdrawn-for-unrun",
+        Level::Must,
+        &["PA-10", "PA-4"],
+        "what was to run again and was withdrawn is not reported as not run if it had begun before",
     ),
     GuardRow::new(
         Guard::ForgetsSinceSnapshot,

@@ -116,6 +116,8 @@ pub struct State {
     pub carried: u8,
     /// What the host has not carried out yet.
     pub outbox: Outbox,
+    /// Of which calls the host remembers that a run was withdrawn before it began, by [`Slot::index`]. A crash makes it forget.
+    pub withdrawn: [bool; 2],
     /// The decisions under way.
     pub network: Network,
     /// The decisions that were validated and have no effect yet. Only where a rule is left out are there any.
@@ -139,6 +141,7 @@ impl State {
             journal: Journal::default(),
             carried: 0,
             outbox: Outbox::default(),
+            withdrawn: [false; 2],
             network: Network::default(),
             validated: Network::default(),
             snapshot: None,
@@ -233,6 +236,8 @@ impl State {
             (u64::from(self.clock), 4),
             (u64::from(self.latest), 4),
             (u64::from(self.carried), 4),
+            (u64::from(self.withdrawn[0]), 1),
+            (u64::from(self.withdrawn[1]), 1),
             (self.snapshot.map_or(0, |count| 1 + u64::from(count)), 4),
             (u64::from(self.budgets.word()), 18),
         ];

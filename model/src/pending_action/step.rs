@@ -1,7 +1,7 @@
 //! One step: the state that follows and what must come out.
 //!
 //! The one thing to know: every call first lets expire what is due (PA-7), and only then does what it was made for. What
-//! happens is recorded first, then told, then done.
+//! happens is recorded first, then told, then done. A restart alone tells what it finds recorded before anything expires.
 
 use super::PendingAction;
 use super::action::{Action, Manner};
@@ -416,6 +416,7 @@ impl Turn<'_> {
             // PA-5: what has not begun must not begin.
             if self.model.rules.has(Guard::BeginsAfterEnd) {
                 self.required.push(Output::Withdraw(slot));
+                self.state.withdrawn[slot.index()] |= self.state.outbox.performs(slot);
                 self.state.outbox.drop_performs(slot);
             }
         }
@@ -438,23 +439,19 @@ impl Turn<'_> {
         Some(())
     }
 
-    /// The watermark of a host with nothing to carry out.
+    /// The watermark moves only once there is nothing to carry out: of what waits a restart has to tell again.
     pub(super) fn mark_carried(&mut self) {
         if self.state.outbox.is_empty() {
             self.state.carried = u8::try_from(self.state.journal.len()).unwrap_or(u8::MAX);
         }
     }
 
-    /// The host keeps the ledger at a moment at which all its records are durable.
+    /// The host keeps the ledger, at a moment at which every record that was put out is durable: no crash takes back what a
+    /// snapshot holds.
     fn snapshot(&mut self) -> Option<()> {
-        self.state.snapshot = Some(self.at_rest()?);
-        Some(())
-    }
-
-    /// The number of the last record, if all are durable.
-    fn at_rest(&self) -> Option<u8> {
-        let at_rest = self.before.outbox.records() == 0;
-        at_rest.then(|| u8::try_from(self.before.journal.len()).unwrap_or(u8::MAX))
+        let records = u8::try_from(self.before.journal.len()).unwrap_or(u8::MAX);
+        self.state.snapshot = Some(records);
+        (self.before.outbox.records() == 0).then_some(())
     }
 
     // What time does.

@@ -51,6 +51,8 @@ pub enum Witness {
     SparedByEnd,
     /// A call that was released and has not begun is withdrawn.
     Withdrawn,
+    /// A call that was released again is withdrawn, and it had begun before the crash.
+    RepeatWithdrawn,
     /// A call that was allowed runs.
     Ran,
     /// A call that is declared idempotent runs a second time.
@@ -91,8 +93,8 @@ pub enum Witness {
     ToldAgain,
     /// What was told already is told again after a restart, and stands once.
     ToldTwice,
-    /// After a restart the request comes behind the message with which its action ends.
-    RequestedBehindEnd,
+    /// A restart tells a request, and behind it that its action has expired.
+    ExpiredBehindRequest,
     /// A snapshot is loaded that lacks what was recorded since.
     RolledBack,
     /// Free text comes while an action is pending.
@@ -131,7 +133,7 @@ impl Witness {
 pub type WitnessRow = crate::properties::WitnessRow<Witness>;
 
 /// Every witness, in the order of [`Witness`].
-pub static WITNESSES: [WitnessRow; 49] = [
+pub static WITNESSES: [WitnessRow; 50] = [
     WitnessRow::new(
         Witness::Requested,
         "PA-1 a call is proposed and pends",
@@ -217,6 +219,11 @@ pub static WITNESSES: [WitnessRow; 49] = [
         Witness::Withdrawn,
         "PA-5 a call that was released and has not begun is withdrawn",
         &["PA-5"],
+    ),
+    WitnessRow::new(
+        Witness::RepeatWithdrawn,
+        "PA-5 a call that was released again is withdrawn and had begun before the crash",
+        &["PA-5", "PA-10"],
     ),
     WitnessRow::new(
         Witness::Ran,
@@ -319,8 +326,8 @@ pub static WITNESSES: [WitnessRow; 49] = [
         &["PA-10"],
     ),
     WitnessRow::new(
-        Witness::RequestedBehindEnd,
-        "PA-10 after a restart a request comes behind the message that ends its action",
+        Witness::ExpiredBehindRequest,
+        "PA-10 a restart tells a request and behind it that its action has expired",
         &["PA-10"],
     ),
     WitnessRow::new(
@@ -475,10 +482,7 @@ fn by_carrying_out(turn: &Turn<'_>, item: Item) -> u64 {
         Item::Record => 0,
         Item::Tell(note, slot) => {
             let before = turn.before.held(slot);
-            let ended = before.told & Note::FINAL != 0;
-            let behind = note == Note::Request && ended && !before.is_told(note);
             seen(Witness::ToldTwice, before.is_told(note))
-                | seen(Witness::RequestedBehindEnd, behind)
         }
         Item::Perform(slot, _) => {
             let runs = turn.state.held(slot).runs;
@@ -495,6 +499,11 @@ fn by_restart(turn: &Turn<'_>, account: &Account) -> u64 {
     let decided = |status| matches!(status, Status::Accepted | Status::Rejected);
     let pending = |slot| account.truth.standing(slot).status == Status::Pending;
     let told = |output: Output| matches!(output, Output::Append(note, _) if note != Note::Expired);
+    let expired_behind_request = |slot: Slot| {
+        let mut untold = turn.required.iter();
+        untold.any(|output| output == Output::Append(Note::Request, slot))
+            && untold.any(|output| output == Output::Append(Note::Expired, slot))
+    };
     seen(
         Witness::KeptInRestart,
         any(&|slot| is(slot) == Status::Pending),
@@ -505,6 +514,7 @@ fn by_restart(turn: &Turn<'_>, account: &Account) -> u64 {
         Witness::ProposalLost,
         any(&|slot| was(slot) != Status::Unknown && is(slot) == Status::Unknown),
     ) | seen(Witness::ToldAgain, turn.required.iter().any(told))
+        | seen(Witness::ExpiredBehindRequest, any(&expired_behind_request))
 }
 
 /// What an output shows.
@@ -522,7 +532,11 @@ fn by_output(turn: &Turn<'_>, output: Output) -> u64 {
             Event::Executed(ToolStatus::Success | ToolStatus::Error) => Witness::Finished.bit(),
             Event::Created | Event::Decided(Decision::Deny) => 0,
         },
-        Output::Withdraw(slot) => seen(Witness::Withdrawn, turn.before.outbox.performs(slot)),
+        Output::Withdraw(slot) => {
+            let waits = turn.before.outbox.performs(slot);
+            let began = turn.before.held(slot).runs > 0;
+            seen(Witness::Withdrawn, waits) | seen(Witness::RepeatWithdrawn, waits && began)
+        }
         Output::InDoubt(slot) => {
             let held = turn.before.held(slot);
             seen(Witness::InDoubt, held.runs > 0)

@@ -24,7 +24,7 @@ fn every_rule_carries_something_and_every_invariant_is_carried() {
 }
 
 /// What implementations get wrong: in a few words, the rule that it leaves out, and the invariant that tells.
-const MUTATIONS: [(&str, Guard, Invariant); 18] = [
+const MUTATIONS: [(&str, Guard, Invariant); 20] = [
     (
         "position instead of id",
         Guard::MatchesByPosition,
@@ -94,6 +94,16 @@ const MUTATIONS: [(&str, Guard, Invariant); 18] = [
         "denial missing from the transcript",
         Guard::DeniesSilently,
         Invariant::DenialTold,
+    ),
+    (
+        "end told before the request on restart",
+        Guard::SettlesBeforeTelling,
+        Invariant::NothingBehindEnd,
+    ),
+    (
+        "withdrawn repeat reported as not run",
+        Guard::TakesWithdrawnForUnrun,
+        Invariant::NotRunNeverRan,
     ),
     (
         "expiry recorded as denial",

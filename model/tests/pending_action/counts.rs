@@ -10,17 +10,17 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<PendingActionText>()), (50_793, 225_482, 28));
+    assert_eq!(size(&small::<PendingActionText>()), (48_275, 219_086, 28));
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
     let literal = small::<PendingActionText>().literal();
-    assert_eq!(size(&literal), (1_434_073, 3_374_145, 30));
+    assert_eq!(size(&literal), (1_434_422, 3_369_978, 30));
 }
 
 #[test]
 fn every_property_holds_at_default_bounds() {
     let model = within::<PendingActionText>(Bounds::DEFAULT);
-    assert_eq!(size(&model), (613_108, 3_292_454, 30));
+    assert_eq!(size(&model), (589_553, 3_184_695, 30));
 }

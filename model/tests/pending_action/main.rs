@@ -7,6 +7,7 @@ mod ablation;
 mod acceptance;
 mod bisimulation;
 mod counts;
+mod durability;
 mod graph;
 mod readings;
 mod run;

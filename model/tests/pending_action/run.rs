@@ -4,11 +4,14 @@ use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::action::{Action, Manner};
 use countersign_model::pending_action::book::Status;
 use countersign_model::pending_action::bounds::{Bounds, Variety};
-use countersign_model::pending_action::output::Output;
+use countersign_model::pending_action::journal::Record;
+use countersign_model::pending_action::output::{Event, Output};
 use countersign_model::pending_action::readings::Reading;
 use countersign_model::pending_action::state::State;
 use countersign_model::pending_action::step::Step;
-use countersign_model::pending_action::words::{Decision, Note, Proposal, Slot, ToolStatus};
+use countersign_model::pending_action::words::{
+    Arguments, Decider, Decision, Note, Proposal, Slot, ToolStatus,
+};
 use countersign_model::rules::Rules;
 
 /// A run, and where it has come to.
@@ -32,6 +35,27 @@ pub const IDEMPOTENT: Proposal = Proposal {
     idempotent: true,
     ..Proposal::PLAIN
 };
+
+/// What comes out when the owner allows the first action.
+pub const RELEASED: [Output; 4] = [
+    Output::Record(Record::Decided {
+        slot: Slot::First,
+        decision: Decision::Allow,
+        by: Some(Decider::Owner),
+    }),
+    Output::Event(Event::Decided(Decision::Allow), Slot::First),
+    Output::Append(Note::Call, Slot::First),
+    Output::Perform(Slot::First, Arguments::Original),
+];
+
+/// What comes out when an action expires.
+pub const fn expired(slot: Slot) -> [Output; 3] {
+    [
+        Output::Record(Record::Expired(slot)),
+        Output::Append(Note::Expired, slot),
+        Output::Event(Event::Expired, slot),
+    ]
+}
 
 impl Run {
     /// By this reading, with every disturbance to be had three times.
@@ -78,6 +102,13 @@ impl Run {
         assert_eq!(step.next.broken, 0, "the specification breaks nothing");
         self.state = step.next;
         step
+    }
+
+    /// Whether the action is enabled.
+    pub fn offers(&self, action: Action) -> bool {
+        let mut actions = Vec::new();
+        self.model.enabled(&self.state, &mut actions);
+        actions.contains(&action)
     }
 
     /// Takes a step and says what comes out.

@@ -11,30 +11,9 @@ use countersign_model::pending_action::words::{
     Arguments, Decider, Decision, Effect, Flaw, Note, Proposal, SessionName, Slot, ToolStatus,
 };
 
-use crate::run::{IDEMPOTENT, Run, expiring};
+use crate::run::{RELEASED, Run, expired, expiring};
 
 const FIRST: Slot = Slot::First;
-
-/// What comes out when the owner allows the first action.
-const RELEASED: [Output; 4] = [
-    Output::Record(Record::Decided {
-        slot: FIRST,
-        decision: Decision::Allow,
-        by: Some(Decider::Owner),
-    }),
-    Output::Event(Event::Decided(Decision::Allow), FIRST),
-    Output::Append(Note::Call, FIRST),
-    Output::Perform(FIRST, Arguments::Original),
-];
-
-/// What comes out when an action expires.
-const fn expired(slot: Slot) -> [Output; 3] {
-    [
-        Output::Record(Record::Expired(slot)),
-        Output::Append(Note::Expired, slot),
-        Output::Event(Event::Expired, slot),
-    ]
-}
 
 /// The reading that takes one place as `name=value` says.
 fn taken(assignment: &str) -> Reading {
@@ -392,83 +371,6 @@ fn a_proposal_that_cannot_pend_is_refused() {
     run.put(Action::EndSession(SessionName::A));
     let outputs = run.put(Action::Propose(Proposal::PLAIN));
     assert_eq!(outputs, [Output::Refused(Refusal::SessionOver)]);
-}
-
-/// PA-1: a crash before the record is durable takes the step back; one after it does not.
-#[test]
-fn a_decision_is_made_once_its_record_is_durable() {
-    for (carried, status, runs) in [
-        (0, Status::Pending, 0),
-        (1, Status::Accepted, 0),
-        (2, Status::Accepted, 0),
-        (3, Status::Accepted, 1),
-    ] {
-        let mut run = Run::asked(Proposal::PLAIN);
-        run.allow();
-        run.carry(carried);
-        run.put(Action::Restart);
-        run.carry_out();
-        assert_eq!(run.status(), status, "after {carried}");
-        assert_eq!(run.runs(), runs, "after {carried}");
-    }
-}
-
-/// PA-8, PA-10: what was released and is not done is in doubt at every restart until its result is told.
-#[test]
-fn what_was_released_is_in_doubt_until_it_is_done() {
-    let mut run = Run::asked(Proposal::PLAIN);
-    run.allow();
-    run.carry_out();
-    for _ in 0..2 {
-        assert_eq!(run.put(Action::Restart), [Output::InDoubt(FIRST)]);
-    }
-    run.finish();
-    run.carry_out();
-    assert_eq!(run.put(Action::Restart), []);
-    assert_eq!(run.runs(), 1);
-}
-
-/// PA-3, PA-5: what is declared idempotent is released again with the same arguments, unless its session has ended.
-#[test]
-fn what_is_declared_idempotent_is_released_again() {
-    let mut run = Run::asked(IDEMPOTENT);
-    run.allow();
-    run.carry_out();
-    let again = run.put(Action::Restart);
-    assert_eq!(again, [Output::Perform(FIRST, Arguments::Original)]);
-    run.carry_out();
-    assert_eq!(run.runs(), 2);
-    run.put(Action::EndSession(SessionName::A));
-    run.carry_out();
-    assert_eq!(run.put(Action::Restart), [Output::InDoubt(FIRST)]);
-}
-
-/// PA-10: after a restart what is due expires first, then what was recorded and perhaps not told is told.
-#[test]
-fn a_restart_lets_expire_what_is_due_and_tells_what_was_not_told() {
-    let mut run = Run::new();
-    run.put(Action::Propose(expiring(1)));
-    run.carry(1).wait(1);
-    let outputs = run.put(Action::Restart);
-    assert_eq!(outputs[..3], expired(FIRST));
-    let told = [
-        Output::Append(Note::Request, FIRST),
-        Output::Event(Event::Created, FIRST),
-    ];
-    assert_eq!(outputs[3..], told);
-    run.carry_out();
-    assert!(run.tells(&[Note::Request, Note::Expired]));
-}
-
-/// PA-8: a snapshot undoes nothing: what was decided since stays decided, and nothing comes out again.
-#[test]
-fn a_rollback_catches_up_with_the_journal() {
-    let mut run = Run::asked(Proposal::PLAIN);
-    run.take(Action::Snapshot);
-    run.deny();
-    run.carry_out();
-    assert_eq!(run.put(Action::Rollback), []);
-    assert_eq!(run.status(), Status::Rejected);
 }
 
 /// PA-11: free text is handed on and resolves nothing.

@@ -8,25 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::finding::Finding;
 use super::monitor::Notes;
 use super::monitor::asking;
-use super::monitor::authorisation::Authorisation;
-use super::monitor::clarifying::{Clarifications, Status};
-use super::monitor::clock::Clock;
-use super::monitor::ledger::{Check, Ledger, Outcomes, Replies};
+use super::monitor::checks::Check;
 use super::monitor::lifecycle::{Admission, Lifecycle};
-use super::monitor::output::Outputs;
-use super::monitor::resolution::Resolution;
-use super::monitor::seen::{Seen, hash};
 use super::monitor::sequence::Sequence;
-use super::monitor::states::States;
-use super::monitor::telling::Telling;
-use super::monitor::timeout::Timeouts;
-use super::monitor::tools::Tools;
-use super::record::fields::is_identifier;
-use super::record::{Ending, Event, EventKind, Question, Record};
-use super::reply::{Answer, Content, Reply, ReplyContent};
+use super::record::{Decision, Event, EventKind, Record};
+use super::reply::{Answer, Content, Reply};
 use super::report::{LintReport, NotJudged, Verdict};
-use super::rules::{self, Weight};
-use super::time::Timestamp;
+use super::rules::Weight;
+use books::Books;
+use session::{Confirmations, OpenSession, Owed};
+
+mod books;
+mod session;
 
 /// What a judge is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,285 +45,11 @@ pub struct Linter {
     books: Books,
 }
 
-/// What is written down of all sessions.
-#[derive(Debug, Default)]
-struct Books {
-    /// What holds either way.
-    notes: Notes,
-    /// What holds if all replies are recorded.
-    recorded: Notes,
-    /// What holds if none is.
-    unseen: Notes,
-    events: Seen,
-    tokens: Seen,
-    calls: Seen,
-    outputs: Seen,
-    telling: Telling,
-    /// Sessions of which events are not in the record, and where the first gap of the first of them is.
-    gaps: u64,
-    first_gap: Option<u64>,
-}
-
 /// One session. Of one that is over almost nothing is kept.
 #[derive(Debug)]
 enum Session {
     Kept(Box<OpenSession>),
     Over(Lifecycle),
-}
-
-/// A session that is open, or that a reply which is logged late may still explain a call of.
-#[derive(Debug)]
-struct OpenSession {
-    lifecycle: Lifecycle,
-    sequence: Sequence,
-    clock: Clock,
-    tools: Tools,
-    states: States,
-    outputs: Outputs,
-    clarifications: Clarifications,
-    recorded: Confirmations,
-    /// Forgotten when the first reply comes.
-    unseen: Option<Confirmations>,
-    /// The latest timestamp of an event.
-    latest: Option<Timestamp>,
-    /// The line of the last message of a foreign type that named the session.
-    extended: u64,
-}
-
-impl OpenSession {
-    fn new(lifecycle: Lifecycle, sequence: Sequence, replies_seen: bool) -> Self {
-        Self {
-            lifecycle,
-            sequence,
-            clock: Clock::default(),
-            tools: Tools::default(),
-            states: States::default(),
-            outputs: Outputs::default(),
-            clarifications: Clarifications::default(),
-            recorded: Confirmations::new(Replies::Recorded),
-            unseen: (!replies_seen).then(|| Confirmations::new(Replies::Unseen)),
-            latest: None,
-            extended: 0,
-        }
-    }
-
-    /// Judges an event. Yields the tokens of questions that are forgotten for it.
-    fn judge(&mut self, event: &Event, books: &mut Books) -> Vec<String> {
-        self.latest = self.latest.max(event.sent);
-        self.clock.event(event, &mut books.notes);
-        self.tools.event(event, &mut books.notes);
-        let begins = self
-            .outputs
-            .event(event, &mut books.outputs, &mut books.notes);
-        self.states.event(event, begins, &mut books.notes);
-        let found = books.recorded.len();
-        let mut forgotten = Vec::new();
-        forgotten.extend(self.recorded.event(event, &mut books.recorded));
-        if let Some(unseen) = &mut self.unseen {
-            unseen.event(event, &mut books.unseen);
-        }
-        let clarified = self.clarifications.event(event, &mut books.recorded);
-        forgotten.extend(clarified);
-        if books.recorded.len() == found {
-            self.judge_waiting(event, &mut books.recorded);
-        }
-        books.judge_ids(event);
-        forgotten
-    }
-
-    /// AAEP-A.4-2, AAEP-A.5-1, AAEP-6.7.2-1, AAEP-6.7.2-2: with the last question resolved, the state leaves
-    /// `awaiting_input`.
-    fn judge_waiting(&self, event: &Event, notes: &mut Notes) {
-        if !matches!(event.kind, EventKind::Ended(Ending::Completed)) {
-            return;
-        }
-        for producer in self.states.waiting() {
-            let mut confirmations = self.recorded.ledger.all().map(|(_, it)| it);
-            let mut clarifications = self.clarifications.all();
-            let may_wait = confirmations
-                .any(|it| it.producer == producer && it.possible.may_be(Outcomes::PENDING))
-                || clarifications
-                    .any(|it| it.producer == producer && it.status != Status::Answered);
-            if may_wait {
-                continue;
-            }
-            let last_confirmation = self.recorded.ledger.all().last();
-            let last_clarification = self.clarifications.all().last().map(|it| it.place.line);
-            let rule = if last_confirmation.map(|(_, it)| it.place.line) > last_clarification {
-                &rules::STILL_AWAITING
-            } else {
-                &rules::STILL_AWAITING_CLARIFICATION
-            };
-            let message = "session.completed, every question was answered, and no state.changed has left awaiting_input since".to_owned();
-            notes.add(Finding::new(
-                rule,
-                &event.place,
-                Some(&event.session),
-                message,
-            ));
-        }
-    }
-}
-
-/// The confirmations of a session, and the monitors that judge what is made of them.
-#[derive(Debug)]
-struct Confirmations {
-    replies: Replies,
-    ledger: Ledger,
-    timeouts: Timeouts,
-    authorisation: Authorisation,
-    resolution: Resolution,
-}
-
-impl Confirmations {
-    fn new(replies: Replies) -> Self {
-        Self {
-            replies,
-            ledger: Ledger::new(replies),
-            timeouts: Timeouts::default(),
-            authorisation: Authorisation::default(),
-            resolution: Resolution::default(),
-        }
-    }
-
-    /// Judges an event. Yields the token of a question that is forgotten for it.
-    fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<String> {
-        if self.replies == Replies::Recorded {
-            self.timeouts.event(event, &self.ledger, notes);
-        }
-        self.ledger.event(event);
-        let accused = self.authorisation.event(event, &self.ledger, notes);
-        self.resolution.event(event, accused, &self.ledger, notes);
-        match &event.kind {
-            EventKind::Asked(question) => self.ask(event, question, notes),
-            EventKind::Started
-            | EventKind::Ended(_)
-            | EventKind::StateChanged { .. }
-            | EventKind::Progress
-            | EventKind::Invoked { .. }
-            | EventKind::Completed { .. }
-            | EventKind::Output(_)
-            | EventKind::Clarifying(_)
-            | EventKind::Handoff => None,
-        }
-    }
-
-    fn ask(&mut self, event: &Event, question: &Question, notes: &mut Notes) -> Option<String> {
-        asking::judge_repetition(event, question, &self.ledger, notes);
-        let forgotten = self.ledger.ask(event, question);
-        if let Some(number) = self.ledger.latest() {
-            self.timeouts.ask(number, event, question);
-        }
-        let (number, confirmation) = forgotten?;
-        self.authorisation.forget(number, &confirmation);
-        self.resolution.forget(number);
-        confirmation.ties.token
-    }
-}
-
-impl Books {
-    fn all_notes(&mut self) -> [&mut Notes; 3] {
-        [&mut self.notes, &mut self.recorded, &mut self.unseen]
-    }
-
-    /// AAEP-EV-7: the id of an event stands for that event alone. False for an event that is a copy of an earlier one: judging
-    /// it again would accuse one fault twice.
-    fn admit(&mut self, event: &Event) -> bool {
-        let Some(id) = &event.id else {
-            return true;
-        };
-        let content = (&event.session, event.name, event.sent, event.sequence);
-        let line = event.place.line;
-        let Some(earlier) = self.events.meet(&(&event.producer, id), &content, line) else {
-            return true;
-        };
-        let copy = earlier.mark == hash(&content);
-        let what = if copy {
-            "is the event on line"
-        } else {
-            "has the event_id of the one on line"
-        };
-        let message = format!("the event {what} {} again", earlier.line);
-        self.notes.add(Finding::new(
-            &rules::EVENT_ID_AGAIN,
-            &event.place,
-            Some(&event.session),
-            message,
-        ));
-        !copy
-    }
-
-    /// AAEP-EV-2: the form of the session's id, told once and not with each of its events.
-    fn judge_session_id(&mut self, event: &Event) {
-        if !is_identifier(&event.session, "sess_") {
-            let message = "session_id is not sess_ and 1 to 64 ASCII letters or digits".to_owned();
-            let session = Some(event.session.as_str());
-            self.notes.add(Finding::new(
-                &rules::IDENTIFIER,
-                &event.place,
-                session,
-                message,
-            ));
-        }
-    }
-
-    /// AAEP-EV-13: a `tool_call_id` stands for one call. AAEP-6.2.2-1, AAEP-6.2.2-2, AAEP-6.2.2-3: a token for one question.
-    fn judge_ids(&mut self, event: &Event) {
-        let line = event.place.line;
-        match (&event.kind, &event.ties.tool_call_id, &event.ties.token) {
-            (EventKind::Invoked { .. }, Some(id), _) => {
-                let earlier = self.calls.meet(&(&event.session, id), &(), line);
-                if let Some(earlier) = earlier {
-                    self.call_id_again(event, id, earlier.line);
-                }
-            }
-            (EventKind::Asked(_) | EventKind::Clarifying(_), _, Some(token)) => {
-                let Some(earlier) = self.tokens.meet(token, &event.producer, line) else {
-                    return;
-                };
-                let own = earlier.mark == hash(&event.producer);
-                let (rule, whose) = if own {
-                    (&rules::TOKEN_AGAIN, "this producer")
-                } else {
-                    (&rules::TOKEN_OF_ANOTHER, "another producer")
-                };
-                let message = format!(
-                    "the reply_token was given out by {whose} on line {}",
-                    earlier.line
-                );
-                let session = Some(event.session.as_str());
-                self.notes
-                    .add(Finding::new(rule, &event.place, session, message));
-            }
-            _ => {}
-        }
-    }
-
-    /// Where the second call is accused of having run without an acceptance of its own, that is the same fault.
-    fn call_id_again(&mut self, event: &Event, id: &str, earlier: u64) {
-        for notes in [&mut self.recorded, &mut self.unseen] {
-            if let Some(finding) = notes.last_on(event.place.line) {
-                let also = finding.clone().and_also(&["AAEP-EV-13"]);
-                *finding = also;
-                continue;
-            }
-            let message = format!("the tool_call_id {id} is that of the call on line {earlier}");
-            let session = Some(event.session.as_str());
-            notes.add(Finding::new(
-                &rules::CALL_ID_AGAIN,
-                &event.place,
-                session,
-                message,
-            ));
-        }
-    }
-
-    fn set_gap_of(&mut self, sequence: &Sequence) {
-        let gap = sequence.gap();
-        for notes in self.all_notes() {
-            notes.gap = gap;
-        }
-    }
 }
 
 /// How an event comes into its session.
@@ -403,7 +122,7 @@ impl Linter {
                 continue;
             };
             let mut of_session = Vec::new();
-            let confirmations = open.unseen.as_ref().unwrap_or(&open.recorded);
+            let confirmations = open.unseen.as_deref().unwrap_or(&open.recorded);
             for (_, it) in confirmations.ledger.all() {
                 of_session.push(Standing {
                     session: session.clone(),
@@ -445,7 +164,7 @@ impl Linter {
             self.books.first_gap.get_or_insert(event.place.line);
         }
         self.books.set_gap_of(&open.sequence);
-        let confirmations = [Some(&mut open.recorded), open.unseen.as_mut()];
+        let confirmations = [Some(&mut open.recorded), open.unseen.as_deref_mut()];
         for confirmations in confirmations.into_iter().flatten() {
             confirmations.ledger.extended = extended.max(open.extended);
             confirmations.ledger.stray = stray;
@@ -604,7 +323,7 @@ impl Linter {
     fn stray(&mut self, reply: &Reply) {
         let check = match &reply.content {
             Content::Confirmation(Ok(content)) => {
-                if content.answer == Answer::Plain(super::record::Decision::Accept) {
+                if content.answer == Answer::Plain(Decision::Accept) {
                     self.stray = reply.place.line;
                 }
                 Check::Issued
@@ -739,119 +458,5 @@ impl Linter {
             owed: false,
         })
         .collect()
-    }
-}
-
-impl OpenSession {
-    /// Takes in a reply to a question of the session. Yields the check that it failed, if it failed one.
-    fn reply(&mut self, reply: &Reply, elsewhere: bool, notes: &mut Notes) -> Option<Check> {
-        let clarifies = self
-            .clarifications
-            .all()
-            .any(|it| it.ties.token == reply.token);
-        if clarifies {
-            return self.clarifications.reply(reply);
-        }
-        let check = match &reply.content {
-            Content::Confirmation(Ok(content)) => {
-                return self.decide(reply, content, elsewhere, notes);
-            }
-            // AAEP-6.3.1-1: a reply of the other kind decides nothing.
-            Content::Clarification(_) => Check::Kind,
-            Content::Confirmation(Err(clause)) => Check::Schema(clause),
-        };
-        self.recorded.ledger.refuse(reply, check);
-        Some(check)
-    }
-
-    fn decide(
-        &mut self,
-        reply: &Reply,
-        content: &ReplyContent,
-        elsewhere: bool,
-        notes: &mut Notes,
-    ) -> Option<Check> {
-        let Confirmations {
-            ledger,
-            authorisation,
-            ..
-        } = &mut self.recorded;
-        let (decided, failed) = ledger.reply(reply, content, self.latest, elsewhere);
-        for number in decided {
-            if ledger.kept(number).possible.may_be(Outcomes::ACCEPTED) {
-                let moments = (content.decided, reply.received);
-                authorisation.accepted(number, moments, ledger, notes);
-            }
-        }
-        failed
-    }
-}
-
-/// What the sessions that are open at the end of the input still owe.
-#[derive(Debug, Default)]
-struct Owed {
-    sessions: Vec<String>,
-    calls: Vec<u64>,
-    questions: Vec<u64>,
-    undecided: Vec<u64>,
-}
-
-impl Owed {
-    fn add(&mut self, id: &str, open: &OpenSession) {
-        self.sessions.push(id.to_owned());
-        self.calls.extend(open.tools.open_lines());
-        let confirmations = open.unseen.as_ref().unwrap_or(&open.recorded);
-        let asked = confirmations.ledger.all().map(|(_, it)| it);
-        let pending = asked.filter(|it| it.possible.may_be(Outcomes::PENDING));
-        self.questions.extend(pending.map(|it| it.place.line));
-        let clarifying = open.clarifications.all();
-        let pending = clarifying.filter(|it| it.status != Status::Answered);
-        self.questions.extend(pending.map(|it| it.place.line));
-        self.undecided
-            .extend(confirmations.authorisation.undecided_lines());
-    }
-
-    fn told(self) -> Vec<NotJudged> {
-        let lines = |mut lines: Vec<u64>| {
-            lines.sort_unstable();
-            let lines = lines.into_iter();
-            lines.map(|line| format!("line {line}")).collect()
-        };
-        [
-            ("AAEP-A.1-2", "no terminal event came for", self.sessions),
-            (
-                "AAEP-A.3-1",
-                "no tool.completed came for the call on",
-                lines(self.calls),
-            ),
-            (
-                "AAEP-A.7.6-1",
-                "no outcome came for the question on",
-                lines(self.questions),
-            ),
-            (
-                "AAEP-A.7.4-1",
-                "nothing tells yet whether an acceptance preceded the call on",
-                lines(self.undecided),
-            ),
-        ]
-        .into_iter()
-        .filter(|(_, _, items)| !items.is_empty())
-        .map(|(clause, what, items)| NotJudged {
-            clause,
-            reason: format!("the input ends, and {what} {}", some_of(&items)),
-            owed: true,
-        })
-        .collect()
-    }
-}
-
-/// The first few of many.
-fn some_of(items: &[String]) -> String {
-    const NAMED: usize = 5;
-    let named = items[..items.len().min(NAMED)].join(", ");
-    match items.len().checked_sub(NAMED) {
-        None | Some(0) => named,
-        Some(more) => format!("{named} and {more} more"),
     }
 }

@@ -29,33 +29,69 @@ impl Ties {
     /// Whether the action of `self` is that of `other`. The narrowest id decides: a token names one question, an action
     /// may be asked for again.
     pub fn relation(&self, other: &Self) -> Relation {
-        let pairs = [
-            (&self.token, &other.token, TiedBy::Extension),
+        match same(&[(&self.token, &other.token, TiedBy::Extension)]) {
+            Relation::Unknown => self.relation_of_actions(other),
+            told @ (Relation::Same(_) | Relation::Different) => told,
+        }
+    }
+
+    /// The same for two questions: each has a token of its own, so only the ids of the action can tell that it is the same.
+    pub fn relation_of_actions(&self, other: &Self) -> Relation {
+        same(&[
             (&self.action, &other.action, TiedBy::Extension),
             (&self.tool_call_id, &other.tool_call_id, TiedBy::ToolCallId),
-        ];
-        for (mine, theirs, tied_by) in pairs {
-            if let (Some(mine), Some(theirs)) = (mine, theirs) {
-                return if mine == theirs {
-                    Relation::Same(tied_by)
-                } else {
-                    Relation::Different
-                };
-            }
-        }
-        Relation::Unknown
+        ])
     }
 
     /// The class of a call with these ids that stands in this relation to the confirmations before it.
     pub fn class(&self, relation: Relation) -> Class {
         match relation {
             Relation::Same(_) => Class::ById(self.clone()),
-            Relation::Different | Relation::Unknown => Class::ByOrder {
-                tool_call_id: self.tool_call_id.is_some(),
-                action: self.action.is_some(),
-                token: self.token.is_some(),
-            },
+            Relation::Different | Relation::Unknown => Class::ByOrder(self.kinds()),
         }
+    }
+
+    /// Which ids there are.
+    pub fn kinds(&self) -> Kinds {
+        Kinds {
+            tool_call_id: self.tool_call_id.is_some(),
+            action: self.action.is_some(),
+            token: self.token.is_some(),
+        }
+    }
+}
+
+/// The first pair of ids that both have decides.
+fn same(pairs: &[(&Option<String>, &Option<String>, TiedBy)]) -> Relation {
+    for (mine, theirs, tied_by) in pairs {
+        if let (Some(mine), Some(theirs)) = (mine, theirs) {
+            return if mine == theirs {
+                Relation::Same(*tied_by)
+            } else {
+                Relation::Different
+            };
+        }
+    }
+    Relation::Unknown
+}
+
+/// Kinds of id that an event has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kinds {
+    /// Whether it has a `tool_call_id`.
+    pub tool_call_id: bool,
+    /// Whether it names an action.
+    pub action: bool,
+    /// Whether it names a token.
+    pub token: bool,
+}
+
+impl Kinds {
+    /// Whether both have ids of one kind, so that these decide whether they belong together.
+    pub const fn share_one(self, other: Self) -> bool {
+        self.tool_call_id && other.tool_call_id
+            || self.action && other.action
+            || self.token && other.token
     }
 }
 
@@ -66,14 +102,7 @@ pub enum Class {
     /// Confirmations with the same ids concern the call.
     ById(Ties),
     /// Those that carry none of the kinds of id that the call carries.
-    ByOrder {
-        /// Whether the call has a `tool_call_id`.
-        tool_call_id: bool,
-        /// Whether it names an action.
-        action: bool,
-        /// Whether it names a token.
-        token: bool,
-    },
+    ByOrder(Kinds),
     /// The call is like no other.
     Alone(usize),
 }

@@ -58,11 +58,8 @@ pub fn judge_repetition(event: &Event, question: &Question, ledger: &Ledger, not
     let all = ledger.all().map(|(_, earlier)| earlier);
     for earlier in all.filter(|earlier| earlier.possible == Outcomes::PENDING) {
         let same_words = earlier.producer == event.producer && earlier.prose == question.prose;
-        // Each question has a token of its own, so only the ids of the action can tell that it is the same.
-        let mut action = earlier.ties.clone();
-        action.token = None;
         let line = earlier.place.line;
-        let (rule, message) = match action.relation(&event.ties) {
+        let (rule, message) = match earlier.ties.relation_of_actions(&event.ties) {
             Relation::Same(_) => (
                 &rules::ASKED_AGAIN,
                 format!(

@@ -4,15 +4,16 @@
 //! id. Calls are assigned to confirmations, and a call is accused only when no assignment covers it together with all
 //! calls before it. A reversible call that names no confirmation may be any call: it is never accused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Notes;
-use super::ledger::{Check, Confirmation, Ledger, Outcomes};
+use super::checks::Check;
+use super::ledger::{Confirmation, KEPT, Ledger, Outcomes};
 use super::matching::Matching;
 use crate::lint::finding::{Finding, Place, TiedBy};
 use crate::lint::record::{Decision, Event, EventKind};
 use crate::lint::rules::{self, Rule};
-use crate::lint::ties::{Class, Relation, Ties};
+use crate::lint::ties::{Class, Kinds, Relation, Ties};
 use crate::lint::time::Timestamp;
 
 /// Seconds after which a reply that is not in the record is taken not to have come before a call. A producer that does its
@@ -23,16 +24,17 @@ const LOGGED_LATE_SECONDS: i64 = 600;
 #[derive(Debug, Default)]
 pub struct Authorisation {
     /// By number, in the order in which they came; those that are accused or forgotten are gone.
-    runs: BTreeMap<usize, Run>,
+    runs: BTreeMap<usize, Box<Run>>,
     called: usize,
     assigned: Matching,
-    /// Calls that only a reply can still explain which was given before them and is recorded after them.
-    deferred: Vec<usize>,
+    /// Calls that only a reply can still explain which was given before them and is recorded after them, oldest first.
+    deferred: VecDeque<usize>,
     /// The ways in which calls were tied, while that can make a difference.
     kinds: BTreeSet<TiedBy>,
     /// Whether a confirmation was forgotten that could explain another call.
     forgotten_spare: bool,
-    forgotten: bool,
+    /// The kinds of id that the confirmations had which were forgotten together with their calls.
+    forgotten: BTreeSet<Kinds>,
 }
 
 #[derive(Debug)]
@@ -132,7 +134,7 @@ impl Authorisation {
                 run.accepted_unseen.push(confirmation);
             }
             if !before || !self.assign(number, ledger, notes) {
-                self.deferred.push(number);
+                self.deferred.push_back(number);
             }
         }
     }
@@ -161,7 +163,7 @@ impl Authorisation {
         self.called += 1;
         let run = Run::new(event, tool, irreversible, relation);
         self.kinds.insert(run.tied_by());
-        self.runs.insert(number, run);
+        self.runs.insert(number, Box::new(run));
         if self.assign(number, ledger, notes) {
             return None;
         }
@@ -176,7 +178,8 @@ impl Authorisation {
             return None;
         }
         if left(Outcomes::PENDING) {
-            self.deferred.push(number);
+            self.deferred.push_back(number);
+            self.give_up_the_oldest(notes);
             return None;
         }
         self.accuse(number, &event.session, ledger, notes)
@@ -186,10 +189,27 @@ impl Authorisation {
     /// lost by that; else another call might have been explained by moving that one.
     pub fn forget(&mut self, number: usize, confirmation: &Confirmation) {
         let spare = Outcomes::PENDING.or(Outcomes::ACCEPTED);
-        self.forgotten = true;
         match self.assigned.forget(number) {
-            Some(run) => drop(self.runs.remove(&run)),
+            Some(run) => {
+                self.runs.remove(&run);
+                self.forgotten.insert(confirmation.ties.kinds());
+            }
             None => self.forgotten_spare |= confirmation.possible.may_be(spare),
+        }
+    }
+
+    /// No more calls are kept undecided than confirmations are.
+    fn give_up_the_oldest(&mut self, notes: &mut Notes) {
+        if self.deferred.len() <= KEPT {
+            return;
+        }
+        let oldest = self.deferred.pop_front();
+        if let Some(run) = oldest.and_then(|number| self.runs.remove(&number)) {
+            let reason = format!(
+                "nothing tells yet whether an acceptance preceded the call on line {}, and too many such calls have come since",
+                run.place.line
+            );
+            notes.withhold("AAEP-A.7.4-1", reason);
         }
     }
 
@@ -217,11 +237,14 @@ impl Authorisation {
             (Some(then), Some(now)) => now > then.plus_seconds(LOGGED_LATE_SECONDS),
             (None, _) | (_, None) => false,
         };
-        let (due, waiting): (Vec<usize>, Vec<usize>) = self.deferred.iter().partition(|number| {
-            let run = &self.runs[*number];
-            later(run.sent, event.sent) || later(run.received, event.received)
-        });
-        self.deferred = waiting;
+        let mut due = Vec::new();
+        while let Some(number) = self.deferred.front() {
+            let run = &self.runs[number];
+            if !later(run.sent, event.sent) && !later(run.received, event.received) {
+                break;
+            }
+            due.extend(self.deferred.pop_front());
+        }
         due.into_iter()
             .filter_map(|number| self.accuse(number, &event.session, ledger, notes))
             .collect()
@@ -239,13 +262,18 @@ impl Authorisation {
         let (candidates, _) = ledger.candidates(&run.ties, run.place.line);
         let (rule, message) = self.explain(&run, &candidates, ledger);
         let line = run.place.line;
-        let mixed = self.kinds.len() > 1;
-        if self.forgotten_spare || self.forgotten && mixed {
+        let concerned = !candidates.is_empty()
+            || self
+                .forgotten
+                .iter()
+                .any(|kinds| !kinds.share_one(run.ties.kinds()));
+        let movable = !self.forgotten.is_empty() && self.kinds.len() > 1 && concerned;
+        if self.forgotten_spare || movable {
             let reason = format!(
                 "{message} (line {line}), but the session has asked so often that its first questions are not kept, and one of them may explain the call"
             );
             notes.withhold(rule.clause, reason);
-            return Some(run.ties);
+            return Some(run.ties.clone());
         }
         let message = format!(
             "{message}; up to line {} the calls of this session fit a conforming run, and what that could have gone on with is {}",
@@ -268,7 +296,7 @@ impl Authorisation {
         } else {
             finding.tied_by(run.tied_by())
         });
-        Some(run.ties)
+        Some(run.ties.clone())
     }
 
     /// Names the fault of a call that no acceptance is left for, by the latest question that could be meant.

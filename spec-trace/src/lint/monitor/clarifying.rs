@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::Notes;
-use super::ledger::Check;
+use super::checks::Check;
 use crate::lint::finding::{Finding, Place};
 use crate::lint::record::{Clarification, Event, EventKind, ResponseKind};
 use crate::lint::reply::{ClarificationContent, Content, Reply, Response};

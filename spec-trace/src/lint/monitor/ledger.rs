@@ -4,11 +4,12 @@
 //! that was sent in time may have arrived too late. So each confirmation has a set of possible outcomes. It grows when
 //! something may have happened and shrinks only when something must have.
 //!
-//! The last [`KEPT`] confirmations are kept, and those that time may still change. What the others could explain is
-//! forgotten, and [`Ledger::ask`] names them so that the other books forget them too.
+//! The last [`KEPT`] confirmations are kept, and up to [`KEPT_OPEN`] with those of which nothing has been heard. The others are
+//! forgotten, with what they could explain, and [`Ledger::ask`] names them so that the other books forget them too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::checks::{Check, Effect, effect};
 use crate::lint::finding::Place;
 use crate::lint::record::{Decision, Event, EventKind, Question, Told};
 use crate::lint::reply::{Answer, Reply, ReplyContent};
@@ -21,6 +22,9 @@ pub const SLACK_SECONDS: i64 = 5;
 
 /// Confirmations that are kept of a session.
 pub const KEPT: usize = 256;
+
+/// The same, with those of which nothing has been heard yet.
+pub const KEPT_OPEN: usize = 512;
 
 /// A set of outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,31 +92,6 @@ pub enum FollowUp {
     StateOrCall,
 }
 
-/// A check that a reply fails, of those of 6.3.4 that a record shows. The producer has to ignore it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Check {
-    /// AAEP-6.3.4-1: it keeps to the schema; the clause of the schema that it breaks.
-    Schema(&'static str),
-    /// AAEP-6.3.1-1, AAEP-6.5.1-1: it is of the kind that the question wants.
-    Kind,
-    /// AAEP-6.3.4-2: its token was given out.
-    Issued,
-    /// AAEP-6.3.4-3: its token was not used before.
-    Unused,
-    /// AAEP-6.8-4: its question was not withdrawn.
-    Standing,
-    /// AAEP-6.3.4-4: it was decided in time.
-    InTime,
-    /// AAEP-6.3.4-5: its sender is known.
-    Sender,
-    /// AAEP-6.3.4-6: the question allows the decision.
-    Allowed,
-    /// AAEP-6.5.5-2: the response is of an accepted kind.
-    ResponseType,
-    /// AAEP-6.5.5-3: the response is one of the choices.
-    Choice,
-}
-
 /// One confirmation.
 #[derive(Debug)]
 pub struct Confirmation {
@@ -141,7 +120,8 @@ pub struct Confirmation {
     /// When it runs out by that clock.
     pub deadline: Option<Timestamp>,
     deadline_received: Option<Timestamp>,
-    allowed: Vec<String>,
+    /// `allowed_replies`.
+    pub allowed: Vec<String>,
     /// The producer has said that it is over: the check that a later reply fails.
     closed: Option<Check>,
 }
@@ -227,8 +207,8 @@ impl Confirmation {
             })
     }
 
-    /// By whichever clock it comes first.
-    fn first_deadline(&self) -> Option<Timestamp> {
+    /// When it runs out by the producer's clock or the recorder's, whichever comes first.
+    pub fn first_deadline(&self) -> Option<Timestamp> {
         let deadline = self.deadline?;
         Some(self.deadline_received.unwrap_or(deadline).min(deadline))
     }
@@ -245,13 +225,16 @@ impl Confirmation {
 /// The confirmations of one session, in the order in which they were asked.
 #[derive(Debug)]
 pub struct Ledger {
-    confirmations: BTreeMap<usize, Confirmation>,
+    /// Boxed, as in the other books: a map makes room for many at once, and most sessions have few.
+    confirmations: BTreeMap<usize, Box<Confirmation>>,
     asked: usize,
     replies: Replies,
     by_token: BTreeMap<String, Vec<usize>>,
     /// Those of which no event so far may say what became of them, and no reply for sure.
     untouched: BTreeSet<usize>,
-    /// Those of them whose deadline may have passed.
+    /// The others that are kept.
+    touched: BTreeSet<usize>,
+    /// Those of the untouched whose deadline may have passed.
     ran_out: BTreeSet<usize>,
     /// The deadlines that have not passed, by whichever clock they pass first.
     deadlines: BTreeSet<(Timestamp, usize)>,
@@ -272,6 +255,7 @@ impl Ledger {
             replies,
             by_token: BTreeMap::new(),
             untouched: BTreeSet::new(),
+            touched: BTreeSet::new(),
             ran_out: BTreeSet::new(),
             deadlines: BTreeSet::new(),
             unfollowed: Vec::new(),
@@ -284,12 +268,12 @@ impl Ledger {
     pub fn all(&self) -> impl DoubleEndedIterator<Item = (usize, &Confirmation)> {
         self.confirmations
             .iter()
-            .map(|(number, confirmation)| (*number, confirmation))
+            .map(|(number, confirmation)| (*number, &**confirmation))
     }
 
     /// The confirmation of that number, if it is kept.
     pub fn get(&self, number: usize) -> Option<&Confirmation> {
-        self.confirmations.get(&number)
+        self.confirmations.get(&number).map(Box::as_ref)
     }
 
     /// The confirmation of that number, which is kept: a candidate, or one that another book has not forgotten.
@@ -367,17 +351,22 @@ impl Ledger {
             self.by_token.entry(token.clone()).or_default().push(number);
         }
         self.untouched.insert(number);
-        self.confirmations.insert(number, confirmation);
+        self.confirmations.insert(number, Box::new(confirmation));
         self.forget_one()
     }
 
     fn forget_one(&mut self) -> Option<(usize, Confirmation)> {
-        if self.confirmations.len() <= KEPT {
-            return None;
-        }
-        let mut kept = self.confirmations.keys();
-        let oldest = *kept.find(|number| !self.untouched.contains(number))?;
+        let kept = self.confirmations.len();
+        let touched = self.touched.first().filter(|_| kept > KEPT);
+        let any = self.confirmations.keys().next();
+        let oldest = *touched.or_else(|| any.filter(|_| kept > KEPT_OPEN))?;
         let forgotten = self.confirmations.remove(&oldest)?;
+        self.touched.remove(&oldest);
+        self.untouched.remove(&oldest);
+        self.ran_out.remove(&oldest);
+        if let Some(deadline) = forgotten.first_deadline() {
+            self.deadlines.remove(&(deadline, oldest));
+        }
         let token = forgotten.ties.token.as_ref();
         if let Some((token, numbers)) = token.and_then(|it| Some((it, self.by_token.get_mut(it)?)))
         {
@@ -386,7 +375,7 @@ impl Ledger {
                 self.by_token.remove(token);
             }
         }
-        Some((oldest, forgotten))
+        Some((oldest, *forgotten))
     }
 
     /// Takes in a reply. Yields the confirmations that it may have decided and, where it decided none, the check that it
@@ -455,6 +444,7 @@ impl Ledger {
         let Some(confirmation) = self.confirmations.get_mut(&number) else {
             return Ok(());
         };
+        let mut certain = false;
         if let Some(check) = confirmation.closed {
             return Err(check);
         }
@@ -462,8 +452,7 @@ impl Ledger {
         if confirmation.possible.may_be(Outcomes::PENDING) {
             if effect.certain {
                 confirmation.possible = confirmation.possible.without(Outcomes::PENDING);
-                self.untouched.remove(&number);
-                self.ran_out.remove(&number);
+                certain = true;
             }
         } else if confirmation.answered.is_none_or(|(_, first)| time >= first) {
             // AAEP-6.3.5-1: a later reply has no effect. One that is dated before the first may have arrived before it.
@@ -473,6 +462,9 @@ impl Ledger {
         if confirmation.answered.is_none() {
             confirmation.answered = Some((reply.place.line, time));
             self.unfollowed.push(number);
+        }
+        if certain {
+            self.touch(number);
         }
         Ok(())
     }
@@ -549,81 +541,14 @@ impl Ledger {
     }
 
     fn touch(&mut self, number: usize) {
-        self.untouched.remove(&number);
-        self.ran_out.remove(&number);
+        if self.untouched.remove(&number) {
+            self.ran_out.remove(&number);
+            self.touched.insert(number);
+        }
     }
 }
 
 /// Whether a change between these states may say that a question is withdrawn. An unknown state may be any.
 fn may_withdraw(from: Option<&str>, to: Option<&str>) -> bool {
     to != Some("awaiting_input") || from == Some("awaiting_input")
-}
-
-/// What a reply did.
-struct Effect {
-    outcomes: Outcomes,
-    /// Whether the question cannot be pending any more.
-    certain: bool,
-}
-
-/// The checks of 6.3.4 as far as a record shows them. The sender counts as authenticated and its subscription as active
-/// (AAEP-6.3.4-5) unless the transport refused it.
-fn effect(
-    confirmation: &Confirmation,
-    reply: &Reply,
-    content: &ReplyContent,
-    (latest, extended): (Option<Timestamp>, bool),
-) -> Result<Effect, Check> {
-    // AAEP-6.3.4-4: decided before the deadline, whenever it arrives.
-    let late = confirmation
-        .deadline
-        .is_some_and(|deadline| content.decided >= deadline);
-    if late && !extended {
-        return Err(Check::InTime);
-    }
-    // AAEP-6.3.4-5, AAEP-REPLY-14: the transport knew the sender and said no.
-    if matches!(reply.http_status, Some(401 | 403)) {
-        return Err(Check::Sender);
-    }
-    let mut allowed = confirmation.allowed.iter();
-    let listed = allowed.any(|allowed| allowed == content.answer.word());
-    let outcomes = match &content.answer {
-        // AAEP-6.3.2-4: without support for it a modified action counts as reject; support does not show.
-        Answer::Plain(Decision::Accept) if content.modified => {
-            Outcomes::ACCEPTED.or(Outcomes::REJECTED)
-        }
-        Answer::Plain(Decision::Reject) if content.modified => Outcomes::REJECTED,
-        // AAEP-6.3.4-6: a decision that the question does not allow is ignored.
-        Answer::Plain(_) | Answer::Custom(_) if !listed => return Err(Check::Allowed),
-        Answer::Plain(Decision::Accept) => Outcomes::ACCEPTED,
-        Answer::Plain(Decision::Reject) => Outcomes::REJECTED,
-        // The schema knows no decisions of one's own, and allowed_replies may list them (AAEP-REPLY-15): what they do is
-        // not said.
-        Answer::Custom(_) => Outcomes::ACCEPTED.or(Outcomes::REJECTED),
-    };
-    let plain = matches!(content.answer, Answer::Plain(_));
-    let taken = reply
-        .http_status
-        .is_none_or(|status| (200..300).contains(&status));
-    Ok(Effect {
-        outcomes,
-        certain: plain && taken && !late && surely_in_time(confirmation, reply, content, latest),
-    })
-}
-
-/// Whether the reply reached the producer before the timeout, whatever the network and the clocks did.
-fn surely_in_time(
-    confirmation: &Confirmation,
-    reply: &Reply,
-    content: &ReplyContent,
-    latest: Option<Timestamp>,
-) -> bool {
-    let Some(deadline) = confirmation.deadline else {
-        return false;
-    };
-    let first_deadline = confirmation.first_deadline().unwrap_or(deadline);
-    let safe =
-        |moment: Timestamp, deadline: Timestamp| moment.plus_seconds(SLACK_SECONDS) < deadline;
-    safe(reply.received.unwrap_or(content.decided), first_deadline)
-        && latest.is_none_or(|latest| safe(latest, deadline))
 }

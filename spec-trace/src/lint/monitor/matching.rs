@@ -88,6 +88,7 @@ impl Matching {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lint::ties::Kinds;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -131,7 +132,7 @@ mod tests {
                 let kind = usize::from(kinds[left].0);
                 (0..bound).filter(|right| rights[*right][kind]).collect::<Vec<_>>()
             };
-            let class = |left: usize| Class::ByOrder { tool_call_id: kinds[left].0, action: false, token: false };
+            let class = |left: usize| Class::ByOrder(Kinds { tool_call_id: kinds[left].0, action: false, token: false });
             let (mut by_class, mut one_by_one) = (Matching::default(), Matching::default());
             for left in 0..kinds.len() {
                 let found = by_class.assign(left, class, edges);

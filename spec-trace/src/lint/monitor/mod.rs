@@ -20,6 +20,7 @@
 
 pub mod asking;
 pub mod authorisation;
+pub mod checks;
 pub mod clarifying;
 pub mod clock;
 pub mod ledger;

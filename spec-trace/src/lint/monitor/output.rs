@@ -15,7 +15,7 @@ use crate::lint::rules::{self, Rule};
 /// The outputs of one session that are not complete, by producer and id.
 #[derive(Debug, Default)]
 pub struct Outputs {
-    open: BTreeMap<(String, String), Output>,
+    open: BTreeMap<(String, String), Box<Output>>,
 }
 
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl Outputs {
                 last: position,
                 next: reach(chunk, position),
             };
-            self.open.insert(key, output);
+            self.open.insert(key, Box::new(output));
         }
         begins
     }

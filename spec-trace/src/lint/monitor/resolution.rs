@@ -17,7 +17,7 @@ use crate::lint::ties::{Class, Relation, Ties};
 #[derive(Debug, Default)]
 pub struct Resolution {
     /// Only calls that some confirmation can use are kept, so there are never more than confirmations.
-    calls: BTreeMap<usize, Call>,
+    calls: BTreeMap<usize, Box<Call>>,
     called: usize,
     used: Matching,
 }
@@ -69,7 +69,7 @@ impl Resolution {
     fn enter(&mut self, call: Call) -> usize {
         let number = self.called;
         self.called += 1;
-        self.calls.insert(number, call);
+        self.calls.insert(number, Box::new(call));
         number
     }
 

@@ -14,7 +14,7 @@ use crate::lint::time::Timestamp;
 /// The states of one session.
 #[derive(Debug, Default)]
 pub struct States {
-    of: BTreeMap<String, State>,
+    of: BTreeMap<String, Box<State>>,
     /// The state where all producers share one. It counts only where there are several.
     shared: Chain,
     /// How many events came before.
@@ -92,9 +92,11 @@ impl States {
         let shared = Some(&self.shared).filter(|_| several);
         let right_after_start = self.events == 1;
         let state = self.of.entry(event.producer.clone());
-        let state = state.or_insert_with(|| State {
-            joined: !first,
-            ..State::default()
+        let state = state.or_insert_with(|| {
+            Box::new(State {
+                joined: !first,
+                ..State::default()
+            })
         });
         state.prove(event, notes);
         match &event.kind {

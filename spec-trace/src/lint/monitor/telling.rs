@@ -4,7 +4,7 @@
 //! came too late may be said (AAEP-6.3.5-2, AAEP-6.7.1-2), and that a transport turns strangers away is its own business.
 
 use super::Notes;
-use super::ledger::Check;
+use super::checks::Check;
 use crate::lint::finding::Finding;
 use crate::lint::reply::Reply;
 use crate::lint::rules;

@@ -22,8 +22,9 @@ pub struct Tools {
 struct InFlight {
     /// Lines of the calls without id, oldest first.
     without_id: Vec<u64>,
-    /// Ids and lines of the others, oldest first.
-    with_id: Vec<(String, u64)>,
+    /// Lines of the others by id, oldest first, and how many they are.
+    with_id: BTreeMap<String, Vec<u64>>,
+    with_id_count: usize,
     /// Completions without id that were not laid to one call.
     unassigned: usize,
 }
@@ -31,7 +32,18 @@ struct InFlight {
 impl InFlight {
     /// Calls for which no completion was seen, whichever they are.
     fn open(&self) -> usize {
-        self.without_id.len() + self.with_id.len() - self.unassigned
+        self.without_id.len() + self.with_id_count - self.unassigned
+    }
+
+    /// Takes out the oldest call with that id, and yields its line.
+    fn complete(&mut self, id: &str) -> Option<u64> {
+        let lines = self.with_id.get_mut(id)?;
+        let line = lines.remove(0);
+        if lines.is_empty() {
+            self.with_id.remove(id);
+        }
+        self.with_id_count -= 1;
+        Some(line)
     }
 
     fn complete_any(&mut self) {
@@ -45,7 +57,7 @@ impl InFlight {
     /// Lines of the calls that are still open. Where several could be, the youngest are named.
     fn open_lines(&self) -> impl Iterator<Item = u64> {
         let mut lines: Vec<u64> = self.without_id.clone();
-        lines.extend(self.with_id.iter().map(|(_, line)| line));
+        lines.extend(self.with_id.values().flatten());
         lines.sort_unstable();
         lines.into_iter().skip(self.unassigned)
     }
@@ -61,7 +73,11 @@ impl Tools {
                     .entry(tool.clone().unwrap_or_default())
                     .or_default();
                 match &event.ties.tool_call_id {
-                    Some(id) => in_flight.with_id.push((id.clone(), event.place.line)),
+                    Some(id) => {
+                        let lines = in_flight.with_id.entry(id.clone()).or_default();
+                        lines.push(event.place.line);
+                        in_flight.with_id_count += 1;
+                    }
                     None => in_flight.without_id.push(event.place.line),
                 }
             }
@@ -120,8 +136,7 @@ impl Tools {
             .values_mut()
             .filter(|in_flight| in_flight.open() > 0)
         {
-            if let Some(index) = in_flight.with_id.iter().position(|(known, _)| known == id) {
-                in_flight.with_id.remove(index);
+            if in_flight.complete(id).is_some() {
                 return true;
             }
         }
@@ -154,10 +169,9 @@ impl Tools {
             .in_flight
             .get_mut(tool)
             .filter(|in_flight| in_flight.open() > 0)?;
-        if in_flight.with_id.is_empty() {
-            return None;
-        }
-        let (_, line) = in_flight.with_id.remove(0);
+        let oldest = in_flight.with_id.iter().min_by_key(|(_, lines)| lines[0]);
+        let id = oldest.map(|(id, _)| id.clone())?;
+        let line = in_flight.complete(&id)?;
         self.in_flight.retain(|_, in_flight| in_flight.open() > 0);
         Some(line)
     }

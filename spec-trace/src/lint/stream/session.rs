@@ -1,0 +1,297 @@
+//! One open session: its monitors, fed record by record.
+
+use super::books::Books;
+use crate::lint::finding::Finding;
+use crate::lint::monitor::Notes;
+use crate::lint::monitor::asking;
+use crate::lint::monitor::authorisation::Authorisation;
+use crate::lint::monitor::checks::Check;
+use crate::lint::monitor::clarifying::{Clarifications, Status};
+use crate::lint::monitor::clock::Clock;
+use crate::lint::monitor::ledger::{Ledger, Outcomes, Replies};
+use crate::lint::monitor::lifecycle::Lifecycle;
+use crate::lint::monitor::output::Outputs;
+use crate::lint::monitor::resolution::Resolution;
+use crate::lint::monitor::sequence::Sequence;
+use crate::lint::monitor::states::States;
+use crate::lint::monitor::timeout::Timeouts;
+use crate::lint::monitor::tools::Tools;
+use crate::lint::record::{Ending, Event, EventKind, Question};
+use crate::lint::reply::{Content, Reply, ReplyContent};
+use crate::lint::report::NotJudged;
+use crate::lint::rules;
+use crate::lint::time::Timestamp;
+
+/// A session that is open, or that a reply which is logged late may still explain a call of.
+#[derive(Debug)]
+pub(super) struct OpenSession {
+    pub(super) lifecycle: Lifecycle,
+    pub(super) sequence: Sequence,
+    pub(super) clock: Clock,
+    pub(super) tools: Tools,
+    pub(super) states: States,
+    pub(super) outputs: Outputs,
+    pub(super) clarifications: Clarifications,
+    pub(super) recorded: Confirmations,
+    /// Forgotten when the first reply comes.
+    pub(super) unseen: Option<Box<Confirmations>>,
+    /// The latest timestamp of an event.
+    pub(super) latest: Option<Timestamp>,
+    /// The line of the last message of a foreign type that named the session.
+    pub(super) extended: u64,
+}
+
+impl OpenSession {
+    pub(super) fn new(lifecycle: Lifecycle, sequence: Sequence, replies_seen: bool) -> Self {
+        Self {
+            lifecycle,
+            sequence,
+            clock: Clock::default(),
+            tools: Tools::default(),
+            states: States::default(),
+            outputs: Outputs::default(),
+            clarifications: Clarifications::default(),
+            recorded: Confirmations::new(Replies::Recorded),
+            unseen: (!replies_seen).then(|| Box::new(Confirmations::new(Replies::Unseen))),
+            latest: None,
+            extended: 0,
+        }
+    }
+
+    /// Judges an event. Yields the tokens of questions that are forgotten for it.
+    pub(super) fn judge(&mut self, event: &Event, books: &mut Books) -> Vec<String> {
+        self.latest = self.latest.max(event.sent);
+        self.clock.event(event, &mut books.notes);
+        self.tools.event(event, &mut books.notes);
+        let begins = self
+            .outputs
+            .event(event, &mut books.outputs, &mut books.notes);
+        self.states.event(event, begins, &mut books.notes);
+        let found = books.recorded.len();
+        let mut forgotten = Vec::new();
+        forgotten.extend(self.recorded.event(event, &mut books.recorded));
+        if let Some(unseen) = &mut self.unseen {
+            unseen.event(event, &mut books.unseen);
+        }
+        let clarified = self.clarifications.event(event, &mut books.recorded);
+        forgotten.extend(clarified);
+        if books.recorded.len() == found {
+            self.judge_waiting(event, &mut books.recorded);
+        }
+        books.judge_ids(event);
+        forgotten
+    }
+
+    /// AAEP-A.4-2, AAEP-A.5-1, AAEP-6.7.2-1, AAEP-6.7.2-2: with the last question resolved, the state leaves
+    /// `awaiting_input`.
+    pub(super) fn judge_waiting(&self, event: &Event, notes: &mut Notes) {
+        if !matches!(event.kind, EventKind::Ended(Ending::Completed)) {
+            return;
+        }
+        for producer in self.states.waiting() {
+            let mut confirmations = self.recorded.ledger.all().map(|(_, it)| it);
+            let mut clarifications = self.clarifications.all();
+            let may_wait = confirmations
+                .any(|it| it.producer == producer && it.possible.may_be(Outcomes::PENDING))
+                || clarifications
+                    .any(|it| it.producer == producer && it.status != Status::Answered);
+            if may_wait {
+                continue;
+            }
+            let last_confirmation = self.recorded.ledger.all().last();
+            let last_clarification = self.clarifications.all().last().map(|it| it.place.line);
+            let rule = if last_confirmation.map(|(_, it)| it.place.line) > last_clarification {
+                &rules::STILL_AWAITING
+            } else {
+                &rules::STILL_AWAITING_CLARIFICATION
+            };
+            let message = "session.completed, every question was answered, and no state.changed has left awaiting_input since".to_owned();
+            notes.add(Finding::new(
+                rule,
+                &event.place,
+                Some(&event.session),
+                message,
+            ));
+        }
+    }
+}
+
+/// The confirmations of a session, and the monitors that judge what is made of them.
+#[derive(Debug)]
+pub(super) struct Confirmations {
+    pub(super) replies: Replies,
+    pub(super) ledger: Ledger,
+    pub(super) timeouts: Timeouts,
+    pub(super) authorisation: Authorisation,
+    pub(super) resolution: Resolution,
+}
+
+impl Confirmations {
+    pub(super) fn new(replies: Replies) -> Self {
+        Self {
+            replies,
+            ledger: Ledger::new(replies),
+            timeouts: Timeouts::default(),
+            authorisation: Authorisation::default(),
+            resolution: Resolution::default(),
+        }
+    }
+
+    /// Judges an event. Yields the token of a question that is forgotten for it.
+    pub(super) fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<String> {
+        if self.replies == Replies::Recorded {
+            self.timeouts.event(event, &self.ledger, notes);
+        }
+        self.ledger.event(event);
+        let accused = self.authorisation.event(event, &self.ledger, notes);
+        self.resolution.event(event, accused, &self.ledger, notes);
+        match &event.kind {
+            EventKind::Asked(question) => self.ask(event, question, notes),
+            EventKind::Started
+            | EventKind::Ended(_)
+            | EventKind::StateChanged { .. }
+            | EventKind::Progress
+            | EventKind::Invoked { .. }
+            | EventKind::Completed { .. }
+            | EventKind::Output(_)
+            | EventKind::Clarifying(_)
+            | EventKind::Handoff => None,
+        }
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        event: &Event,
+        question: &Question,
+        notes: &mut Notes,
+    ) -> Option<String> {
+        asking::judge_repetition(event, question, &self.ledger, notes);
+        let forgotten = self.ledger.ask(event, question);
+        if let Some(number) = self.ledger.latest() {
+            self.timeouts.ask(number, event, question);
+        }
+        let (number, confirmation) = forgotten?;
+        self.authorisation.forget(number, &confirmation);
+        self.resolution.forget(number);
+        confirmation.ties.token
+    }
+}
+
+impl OpenSession {
+    /// Takes in a reply to a question of the session. Yields the check that it failed, if it failed one.
+    pub(super) fn reply(
+        &mut self,
+        reply: &Reply,
+        elsewhere: bool,
+        notes: &mut Notes,
+    ) -> Option<Check> {
+        let clarifies = self
+            .clarifications
+            .all()
+            .any(|it| it.ties.token == reply.token);
+        if clarifies {
+            return self.clarifications.reply(reply);
+        }
+        let check = match &reply.content {
+            Content::Confirmation(Ok(content)) => {
+                return self.decide(reply, content, elsewhere, notes);
+            }
+            // AAEP-6.3.1-1: a reply of the other kind decides nothing.
+            Content::Clarification(_) => Check::Kind,
+            Content::Confirmation(Err(clause)) => Check::Schema(clause),
+        };
+        self.recorded.ledger.refuse(reply, check);
+        Some(check)
+    }
+
+    pub(super) fn decide(
+        &mut self,
+        reply: &Reply,
+        content: &ReplyContent,
+        elsewhere: bool,
+        notes: &mut Notes,
+    ) -> Option<Check> {
+        let Confirmations {
+            ledger,
+            authorisation,
+            ..
+        } = &mut self.recorded;
+        let (decided, failed) = ledger.reply(reply, content, self.latest, elsewhere);
+        for number in decided {
+            if ledger.kept(number).possible.may_be(Outcomes::ACCEPTED) {
+                let moments = (content.decided, reply.received);
+                authorisation.accepted(number, moments, ledger, notes);
+            }
+        }
+        failed
+    }
+}
+
+/// What the sessions that are open at the end of the input still owe.
+#[derive(Debug, Default)]
+pub(super) struct Owed {
+    pub(super) sessions: Vec<String>,
+    pub(super) calls: Vec<u64>,
+    pub(super) questions: Vec<u64>,
+    pub(super) undecided: Vec<u64>,
+}
+
+impl Owed {
+    pub(super) fn add(&mut self, id: &str, open: &OpenSession) {
+        self.sessions.push(id.to_owned());
+        self.calls.extend(open.tools.open_lines());
+        let confirmations = open.unseen.as_deref().unwrap_or(&open.recorded);
+        let asked = confirmations.ledger.all().map(|(_, it)| it);
+        let pending = asked.filter(|it| it.possible.may_be(Outcomes::PENDING));
+        self.questions.extend(pending.map(|it| it.place.line));
+        let clarifying = open.clarifications.all();
+        let pending = clarifying.filter(|it| it.status != Status::Answered);
+        self.questions.extend(pending.map(|it| it.place.line));
+        self.undecided
+            .extend(confirmations.authorisation.undecided_lines());
+    }
+
+    pub(super) fn told(self) -> Vec<NotJudged> {
+        let lines = |mut lines: Vec<u64>| {
+            lines.sort_unstable();
+            let lines = lines.into_iter();
+            lines.map(|line| format!("line {line}")).collect()
+        };
+        [
+            ("AAEP-A.1-2", "no terminal event came for", self.sessions),
+            (
+                "AAEP-A.3-1",
+                "no tool.completed came for the call on",
+                lines(self.calls),
+            ),
+            (
+                "AAEP-A.7.6-1",
+                "no outcome came for the question on",
+                lines(self.questions),
+            ),
+            (
+                "AAEP-A.7.4-1",
+                "nothing tells yet whether an acceptance preceded the call on",
+                lines(self.undecided),
+            ),
+        ]
+        .into_iter()
+        .filter(|(_, _, items)| !items.is_empty())
+        .map(|(clause, what, items)| NotJudged {
+            clause,
+            reason: format!("the input ends, and {what} {}", some_of(&items)),
+            owed: true,
+        })
+        .collect()
+    }
+}
+
+/// The first few of many.
+fn some_of(items: &[String]) -> String {
+    const NAMED: usize = 5;
+    let named = items[..items.len().min(NAMED)].join(", ");
+    match items.len().checked_sub(NAMED) {
+        None | Some(0) => named,
+        Some(more) => format!("{named} and {more} more"),
+    }
+}
