@@ -383,7 +383,9 @@ impl Linter {
             violations,
             warnings,
             not_judged,
+            known: Vec::new(),
             tied,
+            damage: None,
         }
     }
 
@@ -406,6 +408,7 @@ impl Linter {
             return vec![NotJudged {
                 clause: "AAEP-A.1-1",
                 reason,
+                owed: true,
             }];
         }
         let mut owed = Owed::default();
@@ -426,6 +429,7 @@ impl Linter {
                 "numbers are skipped in {} of the sessions, first on line {line}: whether those events were never sent or are not in the record does not show",
                 self.books.gaps
             ),
+            owed: false,
         })
     }
 
@@ -446,6 +450,7 @@ impl Linter {
         .map(|(clause, what)| NotJudged {
             clause,
             reason: format!("the stream holds no replies: {what}"),
+            owed: false,
         })
         .collect()
     }

@@ -280,6 +280,7 @@ impl Owed {
         .map(|(clause, what, items)| NotJudged {
             clause,
             reason: format!("the input ends, and {what} {}", some_of(&items)),
+            owed: true,
         })
         .collect()
     }
