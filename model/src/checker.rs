@@ -19,6 +19,8 @@ pub struct StepText {
     pub at: String,
     /// Who acts.
     pub actor: String,
+    /// Whom it reaches, such as `network`; nobody where it stays with who acts.
+    pub to: Option<String>,
     /// What they do.
     pub action: String,
     /// What changes and comes out by it.

@@ -86,6 +86,9 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
         action: Self::Action,
         after: &Self::State,
     ) -> StepText;
+
+    /// What differs between two states, in words.
+    fn changes(before: &Self::State, after: &Self::State) -> Vec<String>;
 }
 
 /// The model of one protocol, ready to be searched.

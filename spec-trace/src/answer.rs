@@ -1,22 +1,18 @@
 //! What every command answers with: a text for stdout and an exit status.
 
-use clap::ValueEnum;
-
 /// How a command prints its result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For people.
-    #[default]
     Text,
     /// For programs: one JSON document.
     Json,
 }
 
 /// How a command prints its findings: as any command prints its result, or as a build server and a code host read them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingsFormat {
     /// For people.
-    #[default]
     Text,
     /// For programs: one JSON document.
     Json,
@@ -24,17 +20,6 @@ pub enum FindingsFormat {
     Junit,
     /// For code hosts: SARIF 2.1.0 (lint only).
     Sarif,
-}
-
-impl FindingsFormat {
-    /// The format of a command whose result is no list of findings; none where it has no such form.
-    pub fn plain(self) -> Option<Format> {
-        match self {
-            Self::Text => Some(Format::Text),
-            Self::Json => Some(Format::Json),
-            Self::Junit | Self::Sarif => None,
-        }
-    }
 }
 
 /// How a command ended: the exit status, the same in every format.

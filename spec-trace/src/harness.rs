@@ -3,7 +3,9 @@
 //! The one thing to know: each function here is a target in `fuzz/`, and a test replays its corpus, so that whatever a
 //! fuzzer finds is found again by `cargo test`.
 
+mod json;
 mod mcp_aql;
+mod pending_action;
 
 use std::sync::LazyLock;
 
@@ -14,6 +16,9 @@ use crate::conform::{Bridge, Divergence, schedule};
 
 pub use self::mcp_aql::{
     far_mcp_aql, mcp_aql_canonical, mcp_aql_schedule, mcp_aql_signed, mcp_aql_token,
+};
+pub use self::pending_action::{
+    far_pending_action, pending_action_arguments, pending_action_journal, pending_action_schedule,
 };
 
 /// The bridge for runs that go as far as the model of AAEP does, made once.

@@ -73,6 +73,7 @@ pub fn steps_json(steps: &[StepText]) -> Value {
             "changes": step.changes,
             "bad": index + 1 == steps.len(),
             "text": format!("{}  {}", step.at, sentence(step)),
+            "to": step.to,
         })
     };
     steps.iter().enumerate().map(step_json).collect()

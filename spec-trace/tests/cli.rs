@@ -41,17 +41,23 @@ fn verify_holds_and_prints_a_row_for_each_protocol() {
         .assert()
         .code(0)
         .stdout(contains("unique states"))
-        .stdout(contains("aaep      holds"))
+        .stdout(contains("aaep             holds"))
         .stdout(contains("162,749 agree"))
         .stdout(contains("194,351 pairs of model state and executor"))
         .stdout(contains(
             "413,902 states of the literal model (small, one session), edges: ",
         ))
-        .stdout(contains("mcp-aql   holds"))
+        .stdout(contains("mcp-aql          holds"))
         .stdout(contains("397,557 agree"))
         .stdout(contains("343,922 pairs of model state and executor"))
         .stdout(contains(
             "853,121 states of the literal model (small), edges: ",
+        ))
+        .stdout(contains("pending-action   holds"))
+        .stdout(contains("219,086 agree"))
+        .stdout(contains("625,617 pairs of model state and executor"))
+        .stdout(contains(
+            "1,434,422 states of the literal model (small), edges: ",
         ))
         .stderr("");
 }
@@ -237,7 +243,7 @@ fn a_counterexample_is_saved_as_it_is_printed() {
     assert!(before.iter().all(|step| step["bad"] == false));
     assert_eq!(
         keys(last),
-        ["n", "at", "actor", "action", "changes", "bad", "text"]
+        ["n", "at", "actor", "action", "changes", "bad", "text", "to"]
     );
 }
 

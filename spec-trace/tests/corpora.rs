@@ -54,3 +54,21 @@ fn mcp_aql_canonical_holds_on_its_corpus() {
 fn mcp_aql_signed_holds_on_its_corpus() {
     replay("mcp_aql_signed", harness::mcp_aql_signed);
 }
+
+#[test]
+fn pending_action_schedule_agrees_on_its_corpus() {
+    replay("pending_action_schedule", harness::pending_action_schedule);
+}
+
+#[test]
+fn pending_action_journal_holds_on_its_corpus() {
+    replay("pending_action_journal", harness::pending_action_journal);
+}
+
+#[test]
+fn pending_action_arguments_holds_on_its_corpus() {
+    replay(
+        "pending_action_arguments",
+        harness::pending_action_arguments,
+    );
+}

@@ -136,7 +136,7 @@ fn other_commands_refuse_the_formats_of_findings() {
                 .assert()
                 .code(2)
                 .stderr(predicates::str::contains(
-                    "other commands have text and json",
+                    "is not for this command: it prints text or json",
                 ));
         }
     }

@@ -1,10 +1,12 @@
 //! Every edge of the literal models: the quotient makes messages that the model cannot tell apart into one, and an executor
 //! could tell them apart all the same.
 
+use countersign_model::pending_action::bounds::Bounds;
 use countersign_spec_trace::conform::Bridge;
 use countersign_spec_trace::conform::aaep::{self, AaepBridge};
 use countersign_spec_trace::conform::edges::{self, Scope};
 use countersign_spec_trace::conform::mcp_aql::{self, McpAqlBridge};
+use countersign_spec_trace::conform::pending_action::{self, PendingActionBridge};
 
 /// How many states and edges the two agree on.
 #[track_caller]
@@ -37,4 +39,24 @@ fn the_gatekeeper_agrees_with_the_literal_model_in_the_order_of_the_sample() {
     let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
     let bridge = bridge.in_the_order_of_the_sample();
     assert_eq!(agreed(&bridge), (853_121, 4_100_735));
+}
+
+/// PA-1, PA-2, PA-3, PA-7, PA-8: whatever a decision says beside what makes it fail, it has no effect, and the check that it
+/// fails first is named; and it is recorded who resolved an action, and when.
+#[test]
+fn the_ledger_agrees_with_the_literal_model_on_every_edge() {
+    let bridge = PendingActionBridge::new(pending_action::LITERAL).expect("in range");
+    assert_eq!(agreed(&bridge.literal()), (1_434_422, 3_369_978));
+}
+
+/// PA-2, PA-7: also where an action is good at the very moment of its expiry, and nobody decides where nobody is named. The
+/// ends of sessions make no difference to either.
+#[test]
+fn the_ledger_agrees_with_the_literal_model_in_the_other_readings() {
+    let bounds = Bounds {
+        ends: 0,
+        ..pending_action::LITERAL
+    };
+    let bridge = PendingActionBridge::new(bounds).expect("in range");
+    assert_eq!(agreed(&bridge.taken_the_other_way()), (458_577, 1_033_813));
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use countersign_spec_trace::conform::Bridge;
 use countersign_spec_trace::conform::aaep::AaepBridge;
 use countersign_spec_trace::conform::mcp_aql::McpAqlBridge;
+use countersign_spec_trace::conform::pending_action::PendingActionBridge;
 use countersign_spec_trace::conform::schedule::{self, SavedRun};
 use countersign_spec_trace::harness;
 use proptest::prelude::*;
@@ -54,6 +55,19 @@ impl Far for McpAqlBridge {
 
     fn far() -> &'static Self {
         harness::far_mcp_aql()
+    }
+
+    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
+        let step = self.model().step(state, action);
+        self.model().reduced(&step.expect("an enabled step").next)
+    }
+}
+
+impl Far for PendingActionBridge {
+    const PROTOCOL: &str = "pending-action";
+
+    fn far() -> &'static Self {
+        harness::far_pending_action()
     }
 
     fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
@@ -156,6 +170,13 @@ prop_state_machine! {
     fn the_gatekeeper_follows_the_model_on_random_runs(
         sequential 1..200 => Executor<McpAqlBridge>
     );
+
+    /// PA-3, PA-5, PA-7, PA-8: whatever the order of decisions, duplicates, faults, clocks, ends and crashes, the
+    /// executor does what the model allows.
+    #[test]
+    fn the_ledger_follows_the_model_on_random_runs(
+        sequential 1..200 => Executor<PendingActionBridge>
+    );
 }
 
 /// Replays every run that is kept of a protocol.
@@ -185,4 +206,9 @@ fn every_kept_run_of_aaep_agrees() {
 #[test]
 fn every_kept_run_of_mcp_aql_agrees() {
     replay::<McpAqlBridge>();
+}
+
+#[test]
+fn every_kept_run_of_pending_action_agrees() {
+    replay::<PendingActionBridge>();
 }

@@ -27,6 +27,7 @@ pub(super) fn describe(model: &Aaep, before: &State, action: Action, after: &Sta
     StepText {
         at: format!("t={}", before.clock),
         actor,
+        to: reaches(before, action).map(str::to_owned),
         action: action_text,
         changes,
     }
@@ -98,6 +99,31 @@ fn action_text(before: &State, action: Action) -> (String, String) {
             "crashes and restarts; the outbox is lost".to_owned(),
         ),
         Action::Transgress(transgression) => own("producer", transgression_text(transgression)),
+    }
+}
+
+/// Whom the step reaches, where that is not who acts.
+fn reaches(before: &State, action: Action) -> Option<&'static str> {
+    match action {
+        Action::Decide { .. } | Action::Forge(_) => Some("network"),
+        Action::Deliver { .. }
+        | Action::Replay
+        | Action::ServeTimer
+        | Action::Cancel { .. }
+        | Action::EndSession { .. }
+        | Action::Close { .. }
+        | Action::FinishTool { .. } => Some("producer"),
+        Action::CarryOut => match before.outbox.head() {
+            Some(Item::Asked(_)) => Some("subscribers"),
+            Some(Item::Perform(_)) => Some("tool"),
+            None => None,
+        },
+        Action::Ask { .. }
+        | Action::Duplicate { .. }
+        | Action::Lose { .. }
+        | Action::Tick
+        | Action::Crash
+        | Action::Transgress(_) => None,
     }
 }
 
@@ -253,7 +279,7 @@ pub fn output_text(output: Output) -> String {
 }
 
 /// What differs between two states, in words.
-fn changes(before: &State, after: &State) -> Vec<String> {
+pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
     let mut changes = Vec::new();
     for slot in Slot::ALL {
         confirmation_changes(

@@ -101,4 +101,8 @@ impl Text for AaepText {
     fn describe(model: &Aaep, before: &State, action: Action, after: &State) -> StepText {
         describe::describe(model, before, action, after)
     }
+
+    fn changes(before: &State, after: &State) -> Vec<String> {
+        describe::changes(before, after)
+    }
 }

@@ -25,6 +25,7 @@ pub(super) fn describe(model: &McpAql, before: &State, action: Action, after: &S
     StepText {
         at: format!("t={}", before.clock),
         actor: actor.to_owned(),
+        to: reaches(action).map(str::to_owned),
         action: action_text,
         changes,
     }
@@ -91,6 +92,21 @@ fn action_text(before: &State, action: Action) -> (&'static str, String) {
             "process",
             "crashes and restarts with an empty store; the outbox is lost".to_owned(),
         ),
+    }
+}
+
+/// Whom the step reaches, where that is not who acts.
+const fn reaches(action: Action) -> Option<&'static str> {
+    match action {
+        Action::Send { .. } | Action::Guess => Some("network"),
+        Action::SetUp { .. }
+        | Action::Request(_)
+        | Action::Deliver { .. }
+        | Action::Revoke(_)
+        | Action::AskStatus(_)
+        | Action::Trigger(_) => Some("gatekeeper"),
+        Action::CarryOut { .. } => Some("tool"),
+        Action::Redeem { .. } | Action::Tick | Action::Purge { .. } | Action::Restart(_) => None,
     }
 }
 
@@ -239,7 +255,7 @@ fn status_text(status: Status) -> String {
 }
 
 /// What differs between two states, in words.
-fn changes(before: &State, after: &State) -> Vec<String> {
+pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
     let mut changes = Vec::new();
     for slot in Slot::ALL {
         token_changes(slot, before.token(slot), after.token(slot), &mut changes);

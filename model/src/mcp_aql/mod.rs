@@ -94,4 +94,8 @@ impl Text for McpAqlText {
     fn describe(model: &McpAql, before: &State, action: Action, after: &State) -> StepText {
         describe::describe(model, before, action, after)
     }
+
+    fn changes(before: &State, after: &State) -> Vec<String> {
+        describe::changes(before, after)
+    }
 }

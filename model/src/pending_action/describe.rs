@@ -27,6 +27,7 @@ pub(super) fn describe(
     StepText {
         at: format!("t={}", before.clock),
         actor: actor.to_owned(),
+        to: reaches(before, action).map(str::to_owned),
         action: action_text,
         changes,
     }
@@ -72,6 +73,34 @@ fn action_text(before: &State, action: Action) -> (&'static str, String) {
         ),
         Action::Snapshot => ("host", "keeps a snapshot".to_owned()),
         Action::Rollback => ("host", "loads the snapshot".to_owned()),
+    }
+}
+
+/// Whom the step reaches, where that is not who acts.
+fn reaches(before: &State, action: Action) -> Option<&'static str> {
+    match action {
+        Action::Send { .. } | Action::Guess => Some("network"),
+        Action::Propose(_)
+        | Action::ProposeFlawed(_)
+        | Action::Deliver { .. }
+        | Action::Say
+        | Action::FinishTool { .. }
+        | Action::Cancel { .. }
+        | Action::EndSession(_)
+        | Action::ServeTimer
+        | Action::Snapshot
+        | Action::Rollback => Some("ledger"),
+        Action::CarryOut => match before.outbox.items().next() {
+            Some(Item::Record) => Some("store"),
+            Some(Item::Tell(..)) => Some("transcript"),
+            Some(Item::Perform(..)) => Some("tool"),
+            None => None,
+        },
+        Action::Duplicate { .. }
+        | Action::Apply { .. }
+        | Action::Tick
+        | Action::SetBack
+        | Action::Restart => None,
     }
 }
 
@@ -245,7 +274,7 @@ fn event_text(event: Event) -> String {
 }
 
 /// What differs between two states, in words.
-fn changes(before: &State, after: &State) -> Vec<String> {
+pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
     let mut changes = Vec::new();
     for slot in Slot::ALL {
         let (old, new) = (before.status(slot), after.status(slot));

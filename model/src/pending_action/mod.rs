@@ -108,4 +108,8 @@ impl Text for PendingActionText {
     fn describe(model: &PendingAction, before: &State, action: Action, after: &State) -> StepText {
         describe::describe(model, before, action, after)
     }
+
+    fn changes(before: &State, after: &State) -> Vec<String> {
+        describe::changes(before, after)
+    }
 }

@@ -116,6 +116,7 @@ fn forbidden(before: &State, action: Action, step: &Step, output: Output) -> &'s
     }
     match output {
         Output::Perform(slot, arguments) => release(before, action, step, slot, arguments),
+        Output::Record(Record::Decided { slot, .. }) if is_another(before, action, slot) => "PA-1",
         Output::Record(record) => step
             .ignored
             .map_or_else(|| unfounded(before, action, record), Check::clause),
@@ -143,6 +144,9 @@ fn release(
     slot: Slot,
     arguments: Arguments,
 ) -> &'static str {
+    if is_another(before, action, slot) {
+        return "PA-1";
+    }
     if let Some(check) = step.ignored {
         return check.clause();
     }
@@ -155,18 +159,14 @@ fn release(
     match action {
         Action::Propose(_) | Action::ProposeFlawed(_) => "PA-1",
         Action::Say => "PA-11",
-        Action::Deliver { index } => {
-            let message = before.network.get(usize::from(index));
-            let meant = message.and_then(|message| message.id);
-            if meant == Some(slot) { "PA-5" } else { "PA-1" }
-        }
+        Action::Restart if before.held(slot).idempotent && is_over(before, slot) => "PA-5",
         Action::Restart | Action::Rollback => match before.status(slot) {
             Status::Accepted => "PA-8",
             Status::Unknown | Status::Pending => "PA-1",
             Status::Rejected | Status::Cancelled | Status::SessionOver => "PA-5",
             Status::Expired => "PA-7",
         },
-        Action::Cancel { .. } | Action::EndSession(_) => "PA-5",
+        Action::Deliver { .. } | Action::Cancel { .. } | Action::EndSession(_) => "PA-5",
         Action::ServeTimer => "PA-7",
         Action::FinishTool { .. } => "PA-8",
         Action::Send { .. }
@@ -178,6 +178,21 @@ fn release(
         | Action::SetBack
         | Action::Snapshot => "PA-2",
     }
+}
+
+/// Whether the session of the action in a slot has ended.
+fn is_over(before: &State, slot: Slot) -> bool {
+    before.book.has_ended(before.held(slot).session)
+}
+
+/// Whether a decision that gives the id of one action has fallen on another.
+fn is_another(before: &State, action: Action, found: Slot) -> bool {
+    let Action::Deliver { index } = action else {
+        return false;
+    };
+    let message = before.network.get(usize::from(index));
+    let meant = message.and_then(|message| message.id);
+    meant.is_some_and(|meant| meant != found)
 }
 
 /// Why nothing of this sort is to be recorded.

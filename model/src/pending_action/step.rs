@@ -181,8 +181,8 @@ impl Turn<'_> {
             self.required.push(Output::Refused(Refusal::SessionOver));
             return Some(());
         }
-        // PA-7: what has expired does not run, so it is not asked about either.
-        if self.is_past(&held) && rules.has(Guard::ProposesExpired) {
+        // PA-7: what has expired does not run, so it is not asked about either; in neither reading, for nobody could answer.
+        if held.is_past(self.now) && rules.has(Guard::ProposesExpired) {
             self.required.push(Output::Refused(Refusal::NotInFuture));
             return Some(());
         }
@@ -469,12 +469,7 @@ impl Turn<'_> {
         Some(())
     }
 
-    /// PA-7: whether the ledger takes it to have expired.
-    fn is_past(&self, held: &Held) -> bool {
-        self.model.is_past(held, self.now)
-    }
-
-    /// Whether the ledger lets it expire now.
+    /// PA-7: whether the ledger lets it expire now.
     fn is_due(&self, held: &Held) -> bool {
         let early = u8::from(!self.model.rules.has(Guard::ExpiresEarly));
         self.model.is_past(held, self.now + early)

@@ -48,7 +48,7 @@ fn a_decision_counts_before_the_expiry_and_not_from_then_on() {
     }
 }
 
-/// PA-7: what is proposed expires later than now.
+/// PA-7: what is proposed expires later than now, whichever way its last moment is taken.
 #[test]
 fn a_proposal_has_to_expire_in_the_future() {
     let refused = [Output::Refused(Refusal::NotInFuture)];
@@ -59,15 +59,18 @@ fn a_proposal_has_to_expire_in_the_future() {
         (1, 1, false),
         (1, 2, true),
     ] {
-        let mut run = Run::asked(expiring(8));
-        run.wait(2);
-        run.put(Action::ServeTimer);
-        for _ in 0..back {
-            run.take(Action::SetBack);
+        for reading in ["expiry-boundary=at", "expiry-boundary=after"] {
+            let mut run = Run::read(self::taken(reading));
+            run.put(Action::Propose(expiring(8)));
+            run.carry_out().wait(2);
+            run.put(Action::ServeTimer);
+            for _ in 0..back {
+                run.take(Action::SetBack);
+            }
+            let outputs = run.put(Action::Propose(expiring(lifetime)));
+            assert_eq!(outputs != refused, taken, "{back} back, for {lifetime}");
+            assert_eq!(run.state.status(Slot::Second) == Status::Pending, taken);
         }
-        let outputs = run.put(Action::Propose(expiring(lifetime)));
-        assert_eq!(outputs != refused, taken, "{back} back, for {lifetime}");
-        assert_eq!(run.state.status(Slot::Second) == Status::Pending, taken);
     }
 }
 

@@ -34,6 +34,9 @@ pub enum Contradiction {
     /// It is not the next one.
     #[error("a record is missing before it")]
     Gap,
+    /// It was made before the one above it.
+    #[error("it is older than the record before it")]
+    Older,
     /// The id names another action already.
     #[error("its action was proposed before")]
     ProposedTwice,
@@ -46,6 +49,9 @@ pub enum Contradiction {
     /// The proposal names others.
     #[error("its decider is not entitled")]
     NotEntitled,
+    /// The action has expired by then.
+    #[error("its action has expired")]
+    Expired,
     /// The action has not expired by then, or never does.
     #[error("its action has not expired")]
     NotExpired,
@@ -96,7 +102,7 @@ impl Book {
                 pends,
             } => {
                 let status = Status::first(*pends, at);
-                self.propose(*action_id, *nonce, proposal, status)
+                self.propose(*action_id, *nonce, proposal, status, at)
             }
             Entry::Decided {
                 action_id,
@@ -105,6 +111,7 @@ impl Book {
             } => {
                 let number = self.number(*action_id)?;
                 self.require_entitled(number, by)?;
+                self.require_open(number, at)?;
                 self.transition(number, |status| status.decide(*decision, by.clone(), at))
             }
             Entry::Expired { action_id } => {
@@ -114,6 +121,7 @@ impl Book {
             }
             Entry::Cancelled { action_id } => {
                 let number = self.number(*action_id)?;
+                self.require_open(number, at)?;
                 self.transition(number, |status| status.cancel(CancelReason::Requested, at))
             }
             Entry::Finished {
@@ -135,10 +143,15 @@ impl Book {
         nonce: Nonce,
         proposal: &Arc<Proposal>,
         status: Status,
+        at: Timestamp,
     ) -> Result<(), Contradiction> {
         // PA-5
         if self.ended_sessions.contains(&proposal.session_id) {
             return Err(Contradiction::SessionEnded);
+        }
+        // PA-7
+        if proposal.expires_at.is_some_and(|time| time <= at) {
+            return Err(Contradiction::Expired);
         }
         let action = Action {
             action_id,
@@ -156,6 +169,14 @@ impl Book {
         let deciders = &self.actions.get(number).proposal.deciders;
         match deciders {
             Some(deciders) if !deciders.contain(by) => Err(Contradiction::NotEntitled),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// PA-7: what is past its expiry in either reading has expired, and nothing else becomes of it.
+    fn require_open(&self, number: ActionNumber, at: Timestamp) -> Result<(), Contradiction> {
+        match self.actions.get(number).proposal.expires_at {
+            Some(expires_at) if expires_at < at => Err(Contradiction::Expired),
             Some(_) | None => Ok(()),
         }
     }
@@ -181,8 +202,12 @@ impl Book {
         if self.pending_in(session_id) != cancelled {
             return Err(Contradiction::OthersCancelled);
         }
-        for action_id in cancelled {
-            let number = self.number(*action_id)?;
+        let numbers: Result<Vec<_>, _> = cancelled.iter().map(|id| self.number(*id)).collect();
+        let numbers = numbers?;
+        for number in &numbers {
+            self.require_open(*number, at)?;
+        }
+        for number in numbers {
             self.transition(number, |status| {
                 status.cancel(CancelReason::SessionEnded, at)
             })?;

@@ -97,8 +97,15 @@ impl Ledger {
         let mut book = snapshot.map_or_else(Book::default, |snapshot| snapshot.0);
         let stands_on = book.recorded;
         let mut is_held = stands_on == 0;
+        let mut latest = Timestamp::MIN;
         for record in records {
             let number = record.number;
+            // The snapshot may know of a later time than its last record's, so that it cannot tell.
+            if record.at < latest {
+                let because = Contradiction::Older;
+                return Err(Damaged::Record { number, because });
+            }
+            latest = record.at;
             is_held |= number == stands_on;
             if number > stands_on || stands_on == 0 {
                 let entered = book.enter(record);

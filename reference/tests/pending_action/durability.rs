@@ -263,6 +263,51 @@ fn a_damaged_journal_is_noticed() {
     assert!(rebuild(vec![zero], 0).is_err());
 }
 
+/// PA-7: nothing is believed to have become of an action after its expiry, at which it may still be open in one reading; nor
+/// that time went back.
+#[test]
+fn a_record_out_of_its_time_is_not_believed() {
+    let mut stage = Stage::new();
+    let id = stage.proposes(expiring());
+    let other = stage.proposes(expiring());
+    let mut again = stage.journal.pop().expect("the second proposal");
+    let denied = Entry::Decided {
+        action_id: id,
+        decision: Decision::Deny,
+        by: countersign_reference::pending_action::DeciderId::parse("ana").expect("a name"),
+    };
+    let ended = Entry::SessionEnded {
+        session_id: stage.ledger.actions()[0].proposal.session_id.clone(),
+        cancelled: vec![id],
+    };
+    let mut believed = |entry: &Entry, at| {
+        again.entry = entry.clone();
+        again.at = Timestamp::from_millis(at);
+        let records = [stage.journal[0].clone(), again.clone()];
+        Ledger::rebuild(Settings::default(), None, records, 0).map(|_| ())
+    };
+    let because = |because| Err(Damaged::Record { number: 2, because });
+    for entry in [denied, Entry::Cancelled { action_id: id }, ended] {
+        for (at, expected) in [
+            (START - 1, because(Contradiction::Older)),
+            (START, Ok(())),
+            (EXPIRY, Ok(())),
+            (EXPIRY + 1, because(Contradiction::Expired)),
+        ] {
+            assert_eq!(believed(&entry, at), expected, "{entry:?} at {at}");
+        }
+    }
+    let action = stage.ledger.action(other).expect("it was proposed").clone();
+    let proposed = Entry::Proposed {
+        action_id: other,
+        nonce: action.nonce,
+        proposal: action.proposal,
+        pends: true,
+    };
+    assert_eq!(believed(&proposed, EXPIRY - 1), Ok(()));
+    assert_eq!(believed(&proposed, EXPIRY), because(Contradiction::Expired));
+}
+
 /// PA-2, PA-5, PA-7, PA-8: no record is believed that no ledger can have written.
 #[test]
 fn a_record_that_cannot_follow_is_not_believed() {
@@ -388,6 +433,45 @@ fn a_crash_after_any_step_loses_nothing_and_runs_nothing_twice() {
             let ran = !host.runs.is_empty();
             assert_eq!(result == "success", ran, "after {carried_out} steps");
         }
+    }
+}
+
+/// PA-5, PA-10: a call that is withdrawn after a restart may have begun before it, so it is in doubt and not said not to have
+/// run.
+#[test]
+fn a_repeated_call_that_is_withdrawn_is_in_doubt() {
+    for had_begun in [false, true] {
+        let mut host = Host::new(Settings {
+            delivery: Delivery::AtLeastOnce,
+            ..Settings::default()
+        });
+        host.happens(Input::Propose(Propose {
+            idempotent: true,
+            ..ordinary()
+        }));
+        let id = host.ledger.actions()[0].action_id;
+        host.happens(allow(id));
+        while !host.outbox.is_empty() {
+            host.carries_out_one();
+        }
+        if had_begun {
+            host.begins_one();
+        }
+        host.crashes(None);
+        while !host.outbox.is_empty() {
+            host.carries_out_one();
+        }
+        host.happens(end_session("s1"));
+        while !host.outbox.is_empty() {
+            host.carries_out_one();
+        }
+        assert_eq!((&host.in_doubt, host.dropped.len()), (&vec![id], 0));
+        host.clears_doubts();
+        host.comes_to_rest();
+        let result = host.read_transcript()[&id].last().copied();
+        let expected = if had_begun { "success" } else { "not run" };
+        assert_eq!(result, Some(expected));
+        assert_eq!(host.runs.len(), usize::from(had_begun));
     }
 }
 

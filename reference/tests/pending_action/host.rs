@@ -24,6 +24,8 @@ pub struct Host {
     pub running: Vec<ActionId>,
     /// Calls that were taken back before they began, to be finished as not run.
     pub dropped: Vec<ActionId>,
+    /// Calls that came out of a restart, and may have begun before it.
+    pub repeated: Vec<ActionId>,
     // What lasts.
     pub journal: Vec<Record>,
     pub carried: u64,
@@ -50,6 +52,7 @@ impl Host {
             ready: VecDeque::new(),
             running: Vec::new(),
             dropped: Vec::new(),
+            repeated: Vec::new(),
             journal: Vec::new(),
             carried: 0,
             transcript: Vec::new(),
@@ -83,7 +86,9 @@ impl Host {
             Some(Output::Withdraw(named)) => {
                 let before = self.ready.len();
                 self.ready.retain(|call| call.action_id != named.action_id);
-                if self.ready.len() < before {
+                if self.repeated.contains(&named.action_id) {
+                    self.in_doubt.push(named.action_id);
+                } else if self.ready.len() < before {
                     self.dropped.push(named.action_id);
                 }
             }
@@ -165,6 +170,16 @@ impl Host {
         self.ledger = Ledger::rebuild(self.settings, snapshot, journal, self.carried)
             .expect("the host's own journal");
         self.happens(Input::Restart);
+        let released = self.outbox.iter().filter_map(|output| match output {
+            Output::Perform(call) => Some(call.action_id),
+            Output::Record(_)
+            | Output::Append(_)
+            | Output::Event(_)
+            | Output::Withdraw(_)
+            | Output::InDoubt(_)
+            | Output::Audit(_) => None,
+        });
+        self.repeated = released.collect();
     }
 
     /// Appends a message unless it is there. The same id says the same.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::coverage::{self, Tally};
 use super::links::{self, Kind, Link};
@@ -87,6 +88,11 @@ struct Shown<'a> {
 
 /// The clauses as a JSON array, with their links.
 pub fn json(clauses: &[&Clause]) -> String {
+    format!("{:#}\n", document(clauses))
+}
+
+/// The same as a value.
+pub fn document(clauses: &[&Clause]) -> Value {
     let shown: Vec<Shown<'_>> = clauses
         .iter()
         .map(|clause| Shown {
@@ -99,7 +105,7 @@ pub fn json(clauses: &[&Clause]) -> String {
         })
         .collect();
     // The keys are strings and nothing in it can fail to serialise.
-    format!("{:#}\n", serde_json::json!(shown))
+    json!(shown)
 }
 
 /// A table of clauses by document: id, level, role, how many links of which kind, and the gist.

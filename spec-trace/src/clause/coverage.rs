@@ -5,11 +5,13 @@
 
 use std::fmt::{self, Write as _};
 
+use serde::Serialize;
+
 use super::links::{self, Kind};
 use super::{Clause, all};
 
 /// How many clauses of a selection have which kind of link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// All of them.
     pub clauses: usize,

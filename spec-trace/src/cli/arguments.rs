@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use countersign_model::aaep::AaepText;
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
-use countersign_model::rules::Guards;
+use countersign_model::rules::{Guards, Rules};
 use countersign_model::specification::{Specification, Text};
 
 /// The protocols, by their names on the command line, in the order in which they are reported.
@@ -19,6 +19,64 @@ pub enum Protocol {
     McpAql,
     /// The pending actions of the Agents API.
     PendingAction,
+}
+
+/// How far the model goes, and where it departs from the specification.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Variant {
+    /// How far the model goes: small, default or large. Without the quotient, as with --without and --reading, small is
+    /// the default
+    #[arg(long)]
+    bounds: Option<String>,
+    /// Leave out the rules that carry out this clause, or the rule of this name (may be repeated); an unknown
+    /// name lists the rules
+    #[arg(long, value_name = "CLAUSE")]
+    without: Vec<String>,
+    /// Take an ambiguous passage in another way (may be repeated); an unknown name lists the readings
+    #[arg(long = "reading", value_name = "NAME=VALUE")]
+    readings: Vec<String>,
+    /// Search the literal model, without the quotient
+    #[arg(long)]
+    literal: bool,
+}
+
+impl Variant {
+    /// The model. The quotient holds for the specification alone; everything else is searched literally.
+    ///
+    /// # Errors
+    ///
+    /// Bounds, rules or readings that there are not.
+    pub fn model<T: Text>(&self) -> miette::Result<Specification<T>> {
+        let mut rules = Rules::all();
+        for name_or_clause in &self.without {
+            for guard in guards::<T>(name_or_clause)? {
+                rules = rules.without(guard);
+            }
+        }
+        let assignments = self.readings.iter().map(String::as_str);
+        let reading = Specification::<T>::reading(assignments).map_err(miette::Report::msg)?;
+        let is_specification = rules.is_complete() && reading == T::Reading::default();
+        let [small, default, _] = T::PRESETS;
+        let bounds = match &self.bounds {
+            Some(name) => preset::<T>(name)?,
+            None if is_specification && !self.literal => default,
+            None => small,
+        };
+        let model = specification::<T>(bounds)?.with(rules, reading);
+        Ok(if self.literal { model.literal() } else { model })
+    }
+
+    /// The command line that does `command` once more on this model.
+    pub fn again<T: Text>(&self, command: &str) -> String {
+        let mut words = vec![format!("countersign {command} {}", T::NAME)];
+        words.extend(self.bounds.iter().map(|name| format!("--bounds {name}")));
+        words.extend(self.without.iter().map(|name| format!("--without {name}")));
+        words.extend(self.readings.iter().map(|text| format!("--reading {text}")));
+        if self.literal {
+            words.push("--literal".to_owned());
+        }
+        words.join(" ")
+    }
 }
 
 /// The bounds preset of that name.

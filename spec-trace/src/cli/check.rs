@@ -10,11 +10,11 @@ use countersign_model::ablation::telling;
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict};
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
-use countersign_model::rules::{Guards, Rules};
+use countersign_model::rules::Guards;
 use countersign_model::specification::{Specification, Text};
 use miette::{IntoDiagnostic, WrapErr};
 
-use super::arguments::{Protocol, guards, preset, specification};
+use super::arguments::{Protocol, Variant, specification};
 use super::progress::Progress;
 use super::table::{self, Align, grouped};
 use crate::answer::{Answer, Format, Status};
@@ -26,20 +26,8 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     protocol: Protocol,
-    /// How far the model goes: small, default or large. Without the quotient, as with --without and --reading, small is
-    /// the default
-    #[arg(long)]
-    bounds: Option<String>,
-    /// Leave out the rules that carry out this clause, or the rule of this name (may be repeated); an unknown
-    /// name lists the rules
-    #[arg(long, value_name = "CLAUSE")]
-    without: Vec<String>,
-    /// Take an ambiguous passage in another way (may be repeated); an unknown name lists the readings
-    #[arg(long = "reading", value_name = "NAME=VALUE")]
-    readings: Vec<String>,
-    /// Search the literal model, without the quotient
-    #[arg(long)]
-    literal: bool,
+    #[command(flatten)]
+    variant: Variant,
     /// Write the report, counterexamples included, to this file, as JSON
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
@@ -59,7 +47,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 }
 
 fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
-    let model = model::<T>(args)?;
+    let model = args.variant.model::<T>()?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{}: checking the model", T::NAME), "states");
     let report = checker::check(&model, |states| progress.at(states as u64));
@@ -81,31 +69,14 @@ fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
                 text.push_str(&literally::<T>()?);
             }
             text.push_str(&properties(&report));
-            text.push_str(&counterexamples(&model, &again::<T>(args), &report));
+            text.push_str(&counterexamples(
+                &model,
+                &args.variant.again::<T>("check"),
+                &report,
+            ));
             Answer { text, status }
         }
     })
-}
-
-/// The quotient holds for the specification alone; everything else is searched literally.
-fn model<T: Text>(args: &Args) -> miette::Result<Specification<T>> {
-    let mut rules = Rules::all();
-    for name_or_clause in &args.without {
-        for guard in guards::<T>(name_or_clause)? {
-            rules = rules.without(guard);
-        }
-    }
-    let assignments = args.readings.iter().map(String::as_str);
-    let reading = Specification::<T>::reading(assignments).map_err(miette::Report::msg)?;
-    let is_specification = rules.is_complete() && reading == T::Reading::default();
-    let [small, default, _] = T::PRESETS;
-    let bounds = match &args.bounds {
-        Some(name) => preset::<T>(name)?,
-        None if is_specification && !args.literal => default,
-        None => small,
-    };
-    let model = specification::<T>(bounds)?.with(rules, reading);
-    Ok(if args.literal { model.literal() } else { model })
 }
 
 /// A broken invariant is a violation; a witness that was not found was not exercised.
@@ -238,16 +209,4 @@ fn forbidden_by<T: Text>(model: &Specification<T>) -> String {
         );
     }
     text
-}
-
-/// The command that does this once more.
-fn again<T: Text>(args: &Args) -> String {
-    let mut words = vec![format!("countersign check {}", T::NAME)];
-    words.extend(args.bounds.iter().map(|name| format!("--bounds {name}")));
-    words.extend(args.without.iter().map(|name| format!("--without {name}")));
-    words.extend(args.readings.iter().map(|text| format!("--reading {text}")));
-    if args.literal {
-        words.push("--literal".to_owned());
-    }
-    words.join(" ")
 }

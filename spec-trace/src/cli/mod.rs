@@ -7,13 +7,15 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::answer::{Answer, FindingsFormat, Status};
+use crate::answer::{Answer, FindingsFormat, Format, Status};
+use crate::show::command::Drawing;
 
 mod ablate;
 pub mod arguments;
 mod check;
+mod explore;
 pub(crate) mod progress;
 mod table;
 mod verify;
@@ -28,7 +30,11 @@ Examples:
   countersign ablate mcp-aql                       what each rule is good for
   countersign lint capture.jsonl                   judge a recorded stream
   producer | countersign lint - --format json      the same in a pipe, for a program
+  countersign show capture.jsonl --format html --out run.html
+                                                   the same as a page to step through
+  countersign explore aaep                         walk through the model in a browser
   countersign clauses AAEP-6.3.4-4                 a rule, and all that states, executes or tests it
+  countersign report --out DIR                     all rules and what covers each, as a page
 
 Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable input, 3 inconclusive.";
 
@@ -42,10 +48,77 @@ Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable inpu
 )]
 struct Cli {
     /// How to print the result
-    #[arg(long, global = true, value_enum, default_value_t = FindingsFormat::Text)]
-    format: FindingsFormat,
+    #[arg(long, global = true, value_enum, default_value_t = Rendering::Text)]
+    format: Rendering,
     #[command(subcommand)]
     command: Option<Command>,
+}
+
+/// Every value of `--format`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rendering {
+    /// For people
+    Text,
+    /// For programs: one JSON document
+    Json,
+    /// For build servers: a test report in XML, with a case for each clause (lint)
+    Junit,
+    /// For code hosts: SARIF 2.1.0 (lint)
+    Sarif,
+    /// A sequence diagram for Markdown (show)
+    Mermaid,
+    /// A picture (show)
+    Svg,
+    /// A page (show)
+    Html,
+}
+
+impl Rendering {
+    /// The format, for a command that prints a result.
+    fn printed(self) -> Format {
+        match self {
+            Self::Text => Format::Text,
+            Self::Json => Format::Json,
+            Self::Junit | Self::Sarif | Self::Mermaid | Self::Svg | Self::Html => {
+                self.refuse("it prints text or json")
+            }
+        }
+    }
+
+    /// The format, for the command that judges streams.
+    fn found(self) -> FindingsFormat {
+        match self {
+            Self::Text => FindingsFormat::Text,
+            Self::Json => FindingsFormat::Json,
+            Self::Junit => FindingsFormat::Junit,
+            Self::Sarif => FindingsFormat::Sarif,
+            Self::Mermaid | Self::Svg | Self::Html => {
+                self.refuse("it prints text, json, junit or sarif")
+            }
+        }
+    }
+
+    /// The format, for the command that draws.
+    fn drawn(self) -> Drawing {
+        match self {
+            Self::Text => Drawing::Text,
+            Self::Json => Drawing::Json,
+            Self::Mermaid => Drawing::Mermaid,
+            Self::Svg => Drawing::Svg,
+            Self::Html => Drawing::Html,
+            Self::Junit | Self::Sarif => self.refuse("it draws text, json, mermaid, svg or html"),
+        }
+    }
+
+    /// Ends the process as any wrong usage does.
+    fn refuse(self, instead: &str) -> ! {
+        let value = self.to_possible_value();
+        let name = value.as_ref().map_or("", |value| value.get_name());
+        let message = format!("--format {name} is not for this command: {instead}");
+        Cli::command()
+            .error(ErrorKind::ArgumentConflict, message)
+            .exit()
+    }
 }
 
 #[derive(Subcommand)]
@@ -58,8 +131,14 @@ enum Command {
     Ablate(ablate::Args),
     /// Judge recorded AAEP streams
     Lint(crate::lint::command::LintArgs),
+    /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
+    Show(crate::show::command::ShowArgs),
+    /// Walk through a protocol's model in a browser
+    Explore(explore::Args),
     /// List the clauses, or explain one: level, gist, source, and what states, carries out and tests it
     Clauses(crate::clause::command::ClausesArgs),
+    /// Write the traceability of all clauses as a page and as JSON
+    Report(crate::traceability::command::ReportArgs),
     /// Print a JSON Schema of the wire format
     Schema(crate::schema::Args),
     /// Run the reference as a live implementation
@@ -72,21 +151,23 @@ pub fn main() -> ExitCode {
     let command = cli
         .command
         .unwrap_or_else(|| Command::Verify(verify::Args::default()));
-    if !matches!(command, Command::Lint(_)) && cli.format.plain().is_none() {
-        let message = "the formats junit and sarif are for lint; other commands have text and json";
-        Cli::command()
-            .error(ErrorKind::InvalidValue, message)
-            .exit();
-    }
-    let format = cli.format.plain().unwrap_or_default();
     let result = match command {
-        Command::Verify(args) => verify::run(&args, format),
-        Command::Check(args) => check::run(&args, format),
-        Command::Ablate(args) => ablate::run(&args, format),
-        Command::Lint(args) => crate::lint::command::run(&args, cli.format),
-        Command::Clauses(args) => crate::clause::command::run(&args, format),
-        Command::Schema(args) => crate::schema::run(&args, format),
-        Command::Serve(args) => crate::serve::run(&args),
+        Command::Verify(args) => verify::run(&args, cli.format.printed()),
+        Command::Check(args) => check::run(&args, cli.format.printed()),
+        Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
+        Command::Lint(args) => crate::lint::command::run(&args, cli.format.found()),
+        Command::Show(args) => crate::show::command::run(&args, cli.format.drawn()),
+        Command::Explore(args) => {
+            cli.format.printed();
+            explore::run(&args)
+        }
+        Command::Clauses(args) => crate::clause::command::run(&args, cli.format.printed()),
+        Command::Report(args) => crate::traceability::command::run(&args, cli.format.printed()),
+        Command::Schema(args) => crate::schema::run(&args, cli.format.printed()),
+        Command::Serve(args) => {
+            cli.format.printed();
+            crate::serve::run(&args)
+        }
     };
     match result {
         Ok(answer) => print(&answer),

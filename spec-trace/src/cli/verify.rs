@@ -8,9 +8,10 @@ use countersign_model::aaep::AaepText;
 use countersign_model::bounds::BoundsError;
 use countersign_model::checker::{self, Kind};
 use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::pending_action::PendingActionText;
 use countersign_model::specification::Text;
 
-use super::arguments::{preset, specification};
+use super::arguments::{Protocol, preset, specification};
 use super::progress::Progress;
 use super::table::{self, Align, grouped};
 use crate::answer::{Answer, Format, Status};
@@ -19,21 +20,15 @@ use crate::conform::Bridge;
 use crate::conform::aaep::{self, AaepBridge};
 use crate::conform::edges::{self, Scope, Walk};
 use crate::conform::mcp_aql::{self, McpAqlBridge};
+use crate::conform::pending_action::{self, PendingActionBridge};
 use crate::report::{Verified, divergence_text, property_text};
-
-/// The protocols whose model and executor a bridge holds together, in the order in which they are reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Bridged {
-    Aaep,
-    McpAql,
-}
 
 /// The arguments of `countersign verify`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Only this protocol; all of them where this is absent
     #[arg(long, value_enum)]
-    protocol: Option<Bridged>,
+    protocol: Option<Protocol>,
     /// How far the model goes: small, default or large
     #[arg(long, default_value = "default")]
     bounds: String,
@@ -56,21 +51,27 @@ impl Default for Args {
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let protocols = args
         .protocol
-        .map_or_else(|| Bridged::value_variants().to_vec(), |one| vec![one]);
+        .map_or_else(|| Protocol::value_variants().to_vec(), |one| vec![one]);
     let mut verified = Vec::new();
     for protocol in protocols {
         verified.push(match protocol {
-            Bridged::Aaep => verify::<AaepText, _>(
+            Protocol::Aaep => verify::<AaepText, _>(
                 &args.bounds,
                 aaep::LITERAL,
                 AaepBridge::new,
                 AaepBridge::literal,
             )?,
-            Bridged::McpAql => verify::<McpAqlText, _>(
+            Protocol::McpAql => verify::<McpAqlText, _>(
                 &args.bounds,
                 mcp_aql::LITERAL,
                 McpAqlBridge::new,
                 McpAqlBridge::literal,
+            )?,
+            Protocol::PendingAction => verify::<PendingActionText, _>(
+                &args.bounds,
+                pending_action::LITERAL,
+                PendingActionBridge::new,
+                PendingActionBridge::literal,
             )?,
         });
     }

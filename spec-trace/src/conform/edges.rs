@@ -341,6 +341,7 @@ mod tests {
             StepText {
                 at: "t=0".to_owned(),
                 actor: "walker".to_owned(),
+                to: None,
                 action: right.to_string(),
                 changes: Vec::new(),
             }

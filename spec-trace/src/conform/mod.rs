@@ -6,8 +6,10 @@
 
 pub mod aaep;
 mod comparison;
+mod concretion;
 pub mod edges;
 pub mod mcp_aql;
+pub mod pending_action;
 pub mod schedule;
 
 use std::fmt::Debug;

@@ -1,6 +1,5 @@
 //! What is fuzzed of the confirmation tokens: runs, their grammar, the canonical form, signed tokens.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use countersign_reference::ids::SequentialIds;
@@ -11,6 +10,7 @@ use countersign_reference::mcp_aql::{
 use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
+use super::json::{means_the_same, turned};
 use crate::conform::mcp_aql::{FAR, McpAqlBridge};
 
 /// Every character that an identifier may have (AQL-2.2-1).
@@ -125,40 +125,6 @@ fn form(params: &[u8]) -> Result<String, NotCanonical> {
     let params = framed.strip_prefix(r#"{"operation":"o","params":"#);
     let params = params.and_then(|rest| rest.strip_suffix('}'));
     Ok(params.expect("a frame").to_owned())
-}
-
-/// The same with the members of every object the other way round.
-fn turned(value: &Value) -> Value {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
-        Value::Array(elements) => elements.iter().map(turned).collect(),
-        Value::Object(members) => {
-            let members = members.iter().rev();
-            members
-                .map(|(name, value)| (name.clone(), turned(value)))
-                .collect()
-        }
-    }
-}
-
-/// Whether two values are equal, numbers as doubles and members in any order.
-fn means_the_same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
-        (Value::Array(ones), Value::Array(others)) => {
-            let mut pairs = ones.iter().zip(others);
-            ones.len() == others.len() && pairs.all(|(one, other)| means_the_same(one, other))
-        }
-        (Value::Object(ones), Value::Object(others)) => {
-            let others: BTreeMap<_, _> = others.iter().collect();
-            ones.len() == others.len()
-                && ones.iter().all(|(name, one)| {
-                    let other = others.get(name);
-                    other.is_some_and(|other| means_the_same(one, other))
-                })
-        }
-        (one, other) => one == other,
-    }
 }
 
 /// A signed token that the bytes choose, and what is done to it: changed in any place, presented with anything else or

@@ -19,7 +19,7 @@ Examples:
   countersign lint capture.jsonl                       one stream
   countersign lint captures/ extra.jsonl.gz            a folder with all below it, and one more
   producer | countersign lint -                        standard input
-  countersign lint captures/ --only AAEP-6.4.1         one section of the text
+  countersign lint captures/ --only AAEP-6.4.1-1       one clause; without the last number, its section
   countersign lint big.jsonl.zst --session sess_1 --since 2026-05-24T14:00:00Z
   countersign lint captures/ --write-baseline known.json
   countersign lint captures/ --baseline known.json     fails on what is new
@@ -124,6 +124,7 @@ fn judge_all(arguments: &LintArgs) -> miette::Result<Outcome> {
     let selection = arguments.selection();
     let settings = Settings {
         strict: arguments.strict,
+        ..Settings::default()
     };
     let mut outcome = Outcome {
         single: matches!(arguments.inputs.as_slice(), [input] if !input.is_dir()),

@@ -13,7 +13,7 @@
 
 pub mod baseline;
 pub mod command;
-mod compression;
+pub(crate) mod compression;
 mod few;
 pub mod finding;
 pub mod input;

@@ -27,6 +27,8 @@ mod session;
 pub struct Settings {
     /// Whether a warning counts as a violation.
     pub strict: bool,
+    /// Whether the stream is known beforehand to hold replies; else the first one tells.
+    pub replies_recorded: bool,
 }
 
 /// The judge of one stream.
@@ -69,8 +71,6 @@ enum Entry {
 /// What may have become of a question of an open session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The session.
-    pub session: String,
     /// The token, if it has one.
     pub token: Option<String>,
     /// The line of the question.
@@ -90,6 +90,7 @@ impl Linter {
     pub fn with(settings: Settings) -> Self {
         Self {
             settings,
+            replies_seen: settings.replies_recorded,
             ..Self::default()
         }
     }
@@ -124,35 +125,29 @@ impl Linter {
         sessions
     }
 
-    /// What may have become of the questions of the sessions that are open, after the records so far; oldest first in each
-    /// session. Of a session with very many questions the latest are kept.
-    pub fn confirmations(&self) -> Vec<Standing> {
+    /// What may have become of the questions of an open session, after the records so far, oldest first. Of a session with
+    /// very many questions the latest are kept; of one that is over there are none.
+    pub fn confirmations(&self, session: &str) -> Vec<Standing> {
+        let Some(Session::Kept(open)) = self.sessions.get(session) else {
+            return Vec::new();
+        };
         let mut all = Vec::new();
-        for (session, kept) in self.in_order() {
-            let Session::Kept(open) = kept else {
-                continue;
-            };
-            let mut of_session = Vec::new();
-            let confirmations = open.unseen.as_deref().unwrap_or(&open.recorded);
-            for (_, it) in confirmations.ledger.all() {
-                of_session.push(Standing {
-                    session: session.clone(),
-                    token: it.ties.token.clone(),
-                    line: it.place.line,
-                    outcomes: it.possible.words(),
-                });
-            }
-            for it in open.clarifications.all() {
-                of_session.push(Standing {
-                    session: session.clone(),
-                    token: it.ties.token.clone(),
-                    line: it.place.line,
-                    outcomes: it.status.words().to_vec(),
-                });
-            }
-            of_session.sort_by_key(|standing| standing.line);
-            all.extend(of_session);
+        let confirmations = open.unseen.as_deref().unwrap_or(&open.recorded);
+        for (_, it) in confirmations.ledger.all() {
+            all.push(Standing {
+                token: it.ties.token.clone(),
+                line: it.place.line,
+                outcomes: it.possible.words(),
+            });
         }
+        for it in open.clarifications.all() {
+            all.push(Standing {
+                token: it.ties.token.clone(),
+                line: it.place.line,
+                outcomes: it.status.words().to_vec(),
+            });
+        }
+        all.sort_by_key(|standing| standing.line);
         all
     }
 

@@ -12,7 +12,6 @@ use countersign_model::mcp_aql::state::{Setup, State};
 use countersign_model::mcp_aql::words::{
     Danger, Lifetime, Oracle, Purpose, Request, SessionName, Slot, Trigger, Which,
 };
-use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
     AdapterName, Configuration, DangerLevel, EventKind, Input, OperationName, Parameters,
@@ -23,6 +22,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Host;
 use super::spelling::{CRITICAL, OPERATIONS, Spelling};
+use crate::conform::concretion::Picks;
 
 /// A tick, in seconds.
 const TICK: u32 = 300;
@@ -50,22 +50,6 @@ pub struct World {
     asked: [Vec<Parameters>; 2],
     /// Parameters that are others, by operation.
     other: [Vec<Parameters>; 2],
-}
-
-/// A source of ids whose tokens have letters in them, so that a guess can differ from one in nothing but case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ids(u128);
-
-impl Ids {
-    /// Nothing drawn yet.
-    pub(super) const FRESH: Self = Self(0xfedc_ba98_7654_3210_f0e1_d2c3_b4a5_9687);
-}
-
-impl IdSource for Ids {
-    fn next_bits(&mut self) -> u128 {
-        self.0 -= 1;
-        self.0
-    }
 }
 
 impl World {
@@ -119,7 +103,7 @@ impl World {
 
     /// The calls into the executor that a step of the model is; none for a step of the world around it.
     pub(super) fn inputs(&self, host: &Host, state: &State, action: Action) -> Option<Vec<Input>> {
-        let mut picks = Picks::of(state);
+        let mut picks = Picks::of(&state.words());
         let input = match action {
             Action::SetUp { tolerance, oracle } => {
                 let configure = |which| self.configure(which, tolerance, oracle);
@@ -282,26 +266,6 @@ fn without_the_rest(which: Which, world: &World, tolerance: u8) -> Input {
         clock_skew_tolerance_seconds: Some(seconds(tolerance)),
         oracle: None,
         critical: None,
-    }
-}
-
-/// Picks among ways to say the same: any of them, but always the same in the same state.
-struct Picks(u64);
-
-impl Picks {
-    fn of(state: &State) -> Self {
-        let mix = |mixed: u64, word: &u64| {
-            let mixed = (mixed ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            mixed ^ mixed >> 29
-        };
-        Self(state.words().iter().fold(0, mix))
-    }
-
-    fn among<T: Clone>(&mut self, ways: &[T]) -> T {
-        let count = ways.len() as u64;
-        let place = usize::try_from(self.0 % count).expect("there are few ways");
-        self.0 /= count;
-        ways[place].clone()
     }
 }
 

@@ -32,10 +32,11 @@ use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{Call, ConfirmationToken, Gatekeeper, Persistence, TokenId};
 use countersign_reference::time::Timestamp;
 
-use self::concrete::{Ids, World};
+use self::concrete::World;
 use super::comparison::{
     differing, excess, in_words, not_a_call, not_stored, on_wire, stored_and_read,
 };
+use super::concretion::Ids;
 use super::{Bridge, Disagreement, Unexplained};
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.

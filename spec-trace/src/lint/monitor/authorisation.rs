@@ -276,7 +276,7 @@ impl Authorisation {
             return Some(run.ties.clone());
         }
         let message = format!(
-            "{message}; up to line {} the calls of this session fit a conforming run, and what that could have gone on with is {}",
+            "{message}; up to line {} the calls of this session fit a conforming run, and what it could have gone on with is {}",
             line - 1,
             allowed_instead(&candidates, ledger)
         );

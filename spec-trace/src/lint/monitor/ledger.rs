@@ -571,3 +571,24 @@ impl Ledger {
 fn may_withdraw(from: Option<&str>, to: Option<&str>) -> bool {
     to != Some("awaiting_input") || from == Some("awaiting_input")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_room_of_a_session_shrinks_with_their_number_and_never_vanishes() {
+        let shared = KEPT_OF_ALL / KEPT;
+        for (sessions, expected) in [
+            (0, KEPT),
+            (1, KEPT),
+            (shared, KEPT),
+            (2 * shared, KEPT / 2),
+            (KEPT_OF_ALL / KEPT_AT_LEAST, KEPT_AT_LEAST),
+            (KEPT_OF_ALL, KEPT_AT_LEAST),
+            (usize::MAX, KEPT_AT_LEAST),
+        ] {
+            assert_eq!(room(sessions), expected, "{sessions}");
+        }
+    }
+}

@@ -107,22 +107,23 @@ fn summary(text: &mut String, report: &LintReport) {
             ),
         );
     }
+    line(text, format_args!("{}: {}", report.file, in_short(report)));
+}
+
+/// The verdict and the counts, as in `violating: 10 records, 1 session, 1 violation, 0 warnings`.
+pub fn in_short(report: &LintReport) -> String {
     let known = match report.known.len() as u64 {
         0 => String::new(),
         count => format!(", {}", counted(count, "known violation")),
     };
-    line(
-        text,
-        format_args!(
-            "{}: {}: {}, {}, {}, {}{known}",
-            report.file,
-            report.verdict.word(),
-            counted(report.records, "record"),
-            counted(report.sessions as u64, "session"),
-            counted(report.violations.len() as u64, "violation"),
-            counted(report.warnings.len() as u64, "warning"),
-        ),
-    );
+    format!(
+        "{}: {}, {}, {}, {}{known}",
+        report.verdict.word(),
+        counted(report.records, "record"),
+        counted(report.sessions as u64, "session"),
+        counted(report.violations.len() as u64, "violation"),
+        counted(report.warnings.len() as u64, "warning"),
+    )
 }
 
 fn overall(text: &mut String, outcome: &Outcome) {

@@ -1,0 +1,541 @@
+//! The bridge between the two readings of the pending actions.
+//!
+//! Where to read: [`concrete`] turns a step of the model into a call with real bytes, in one of the many ways of `spelling`
+//! them; `outputs` turns what the executor put out back into the model's words, with its records (`records`) and what it
+//! tells of them (`telling`); `abstraction` does so with what it holds. This file holds the host, and compares.
+//!
+//! The model's quotient keeps of the journal and of the watermark what can still matter. The host keeps the real ones: as
+//! many of its records are durable as do not wait in the model's outbox, and all are carried out once that is empty.
+
+mod abstraction;
+mod concrete;
+mod outputs;
+mod records;
+mod spelling;
+mod telling;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use countersign_model::checker::StepText;
+use countersign_model::pending_action::PendingAction;
+use countersign_model::pending_action::action::Action;
+use countersign_model::pending_action::bounds::{Bounds, BoundsError};
+use countersign_model::pending_action::describe::output_text;
+use countersign_model::pending_action::output::Output;
+use countersign_model::pending_action::readings::{DecidersAbsent, ExpiryBoundary, Reading};
+use countersign_model::pending_action::rules::Check;
+use countersign_model::pending_action::state::{Ledger as ModelLedger, State};
+use countersign_model::pending_action::step::Step;
+use countersign_model::pending_action::words::Slot;
+use countersign_model::rules::Rules;
+use countersign_reference::pending_action as executor;
+use countersign_reference::pending_action::{
+    ActionId, Delivery, Input, Ledger, MessageId, Named, Nonce, Proposal, Record, Settings,
+    Snapshot,
+};
+use countersign_reference::time::Timestamp;
+
+use self::spelling::Spelling;
+use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
+use super::concretion::Ids;
+use super::{Bridge, Disagreement, Unexplained, unexplained};
+
+/// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
+pub const FAR: Bounds = Bounds {
+    name: "far",
+    ticks: 8,
+    under_way: 4,
+    backlog: 4,
+    disturbances: [3; 6],
+    disturbances_in_all: 15,
+    ..Bounds::LARGE
+};
+
+/// Bounds for the walk over the literal model, which shows the executor each decision as it was sent, and compares who
+/// resolved what and when.
+pub const LITERAL: Bounds = Bounds::SMALL;
+
+/// The model and the executor of pending actions, side by side.
+pub struct PendingActionBridge {
+    model: PendingAction,
+    start: Host,
+}
+
+/// The executor, and what its host keeps.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// The executor; shared until a call comes, for most steps are none.
+    pub ledger: Arc<Ledger>,
+    /// Where it gets its ids.
+    pub ids: Ids,
+    /// The greatest time that it was told, as far as a crash has left it.
+    pub now: Timestamp,
+    /// Every record that came out. How many of them are durable follows from the model's outbox.
+    pub journal: Vec<Arc<Record>>,
+    /// The watermark: of so many records the host knows that it has carried out all that is behind them.
+    pub carried: u64,
+    /// What was kept of it.
+    pub snapshot: Option<Arc<Snapshot>>,
+    /// Each action that was proposed, by [`Slot::index`]. What a crash has swallowed is remembered here all the same.
+    pub asked: [Option<Arc<Asked>>; 2],
+    /// The ids of the messages of each, as they were first told.
+    message_ids: [[Option<MessageId>; 3]; 2],
+}
+
+/// An action that was proposed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its id.
+    pub id: ActionId,
+    /// Its nonce.
+    pub minted: Nonce,
+    /// Its id as it is written.
+    pub action_id: String,
+    /// Its nonce as it is written.
+    pub nonce: String,
+    /// What was proposed.
+    pub proposal: Arc<Proposal>,
+    /// How its arguments can be written.
+    spelling: &'static Spelling,
+}
+
+impl PendingActionBridge {
+    /// Both sides within these bounds, by the rules and the reading of the specification.
+    ///
+    /// # Errors
+    ///
+    /// A bound that is out of its range.
+    pub fn new(bounds: Bounds) -> Result<Self, BoundsError> {
+        Ok(Self {
+            model: PendingAction::new(bounds)?,
+            start: Host::start(concrete::AT_LEAST_ONCE),
+        })
+    }
+
+    /// The same over the literal model: decisions arrive as they were sent, and the executor's state is compared in full.
+    #[must_use]
+    pub fn literal(self) -> Self {
+        Self {
+            model: self.model.literal(),
+            ..self
+        }
+    }
+
+    /// The same, literal too, with two readings taken the other way by both sides: an action is good at the very moment of
+    /// its expiry, and where a proposal names nobody, nobody may decide.
+    #[must_use]
+    pub fn taken_the_other_way(self) -> Self {
+        let reading = Reading {
+            expiry_boundary: ExpiryBoundary::After,
+            deciders_absent: DecidersAbsent::Nobody,
+            ..Reading::SPECIFICATION
+        };
+        let settings = Settings {
+            expiry_boundary: executor::ExpiryBoundary::After,
+            deciders_absent: executor::DecidersAbsent::Nobody,
+            ..concrete::AT_LEAST_ONCE
+        };
+        Self {
+            model: self.model.literal().with(Rules::all(), reading),
+            start: Host::start(settings),
+        }
+    }
+
+    /// The model side.
+    pub fn model(&self) -> &PendingAction {
+        &self.model
+    }
+}
+
+impl Host {
+    /// An executor to which nobody has proposed anything.
+    fn start(settings: Settings) -> Self {
+        let mut ledger = Ledger::new(settings);
+        let now = concrete::time(0);
+        // This only tells the time.
+        let _nothing = ledger.handle(now, &mut Ids::FRESH.clone(), Input::Tick);
+        Self {
+            ledger: Arc::new(ledger),
+            ids: Ids::FRESH,
+            now,
+            journal: Vec::new(),
+            carried: 0,
+            snapshot: None,
+            asked: [None, None],
+            message_ids: [[None; 3]; 2],
+        }
+    }
+
+    /// The slot of the action of this id.
+    fn slot_of(&self, action_id: &str) -> Option<Slot> {
+        self.slot_where(|asked| asked.action_id == action_id)
+    }
+
+    /// The slot of an action that came out.
+    fn known(&self, action_id: ActionId) -> Result<Slot, Unexplained> {
+        let slot = self.slot_where(|asked| asked.id == action_id);
+        slot.ok_or_else(|| unexplained("PA-1", "no action but those proposed"))
+    }
+
+    fn slot_where(&self, is_it: impl Fn(&Asked) -> bool) -> Option<Slot> {
+        Slot::ALL.into_iter().find(|slot| {
+            let asked = self.asked[slot.index()].as_deref();
+            asked.is_some_and(&is_it)
+        })
+    }
+
+    /// What was proposed in that slot, which was found by it.
+    fn asked(&self, slot: Slot) -> &Asked {
+        let asked = self.asked[slot.index()].as_deref();
+        asked.expect("a slot is found by what was proposed in it")
+    }
+
+    /// Whether the session has ended by the journal.
+    fn has_ended(&self, session_id: &str) -> bool {
+        abstraction::ended(self).any(|ended| ended == session_id)
+    }
+}
+
+impl Bridge for PendingActionBridge {
+    type State = State;
+    type Action = Action;
+    type Host = Host;
+
+    fn begin(&self) -> (State, Host) {
+        (self.model.start(), self.start.clone())
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        self.model.enabled(state, actions);
+    }
+
+    fn step(&self, state: &State, host: &mut Host, action: Action) -> Result<State, Disagreement> {
+        let Some(step) = self.model.step(state, action) else {
+            return Err(not_a_call(CONTRACT, action));
+        };
+        let next = self.model.reduced(&step.next);
+        if action == Action::Snapshot {
+            host.snapshot = Some(Arc::new(host.ledger.snapshot()));
+        }
+        if action.is_call() {
+            let seen = call(state, host, action)?;
+            self.compare_outputs(state, action, &step, &seen)?;
+        }
+        if has_come_to_rest(action, &step) {
+            host.carried = host.journal.len() as u64;
+            Arc::make_mut(&mut host.ledger).carried(host.carried);
+        }
+        if action.is_call() {
+            self.compare_states(state, action, &step, &next, host)?;
+        }
+        if matches!(action, Action::Propose(_)) {
+            check_last_moment(host)?;
+        }
+        Ok(next)
+    }
+
+    fn identity(&self, host: &Host) -> Vec<u8> {
+        abstraction::identity(host)
+    }
+
+    fn describe(&self, state: &State, action: Action) -> StepText {
+        let after = self.model.take(state, action);
+        let after = after.map_or(*state, |(after, _)| after);
+        self.model.describe(state, action, &after)
+    }
+}
+
+impl PendingActionBridge {
+    /// What is required came, in order, and nothing else.
+    fn compare_outputs(
+        &self,
+        state: &State,
+        action: Action,
+        step: &Step,
+        seen: &[Output],
+    ) -> Result<(), Disagreement> {
+        if seen == step.required.as_slice() {
+            return Ok(());
+        }
+        Err(Disagreement {
+            clause: self.clause_of_outputs(state, action, step, seen),
+            expected: in_words(step.required.as_slice(), output_text),
+            actual: in_words(seen, output_text),
+        })
+    }
+
+    /// The clause that a step goes against which does not put out what is required: something came that must not, or came
+    /// too often; something is missing; or the order is wrong.
+    fn clause_of_outputs(
+        &self,
+        state: &State,
+        action: Action,
+        step: &Step,
+        seen: &[Output],
+    ) -> &'static str {
+        let required = step.required.as_slice();
+        if let Some(output) = worst_of(&excess(required.to_vec(), seen)) {
+            let ignored = step.ignored.map(Check::clause);
+            let forbidden = self.model.forbidden_by(state, action, output).or(ignored);
+            return forbidden.unwrap_or(PendingAction::repetition_breaks(output));
+        }
+        let missing = required.iter().find(|output| !seen.contains(output));
+        let misplaced = || {
+            let mut pairs = required.iter().zip(seen);
+            pairs.find_map(|(wanted, came)| (wanted != came).then_some(wanted))
+        };
+        match (missing, missing.or_else(misplaced)) {
+            // What is recorded is recorded first.
+            (None, Some(Output::Record(_))) if !matches!(seen.first(), Some(Output::Record(_))) => {
+                "PA-1"
+            }
+            (_, Some(&output)) => self
+                .model
+                .required_by(state, action, output)
+                .unwrap_or(CONTRACT),
+            (_, None) => CONTRACT,
+        }
+    }
+
+    /// What the executor holds is what the model's ledger holds, as far as it can still matter.
+    fn compare_states(
+        &self,
+        state: &State,
+        action: Action,
+        step: &Step,
+        next: &State,
+        host: &Host,
+    ) -> Result<(), Disagreement> {
+        let is_literal = !self.model.quotient;
+        let found = abstraction::ledger(host, &step.next, is_literal)
+            .map_err(|unexplained| disagree_on_state(host, unexplained))?;
+        let wanted = step.next.ledger();
+        let agrees = || self.model.reduced(&step.next.with_ledger(&found)) == *next;
+        if found != wanted && !agrees() {
+            let (expected, actual) = differences(&wanted, &found);
+            return Err(Disagreement {
+                clause: self.clause_of_state(state, action, step, &wanted, &found),
+                expected,
+                actual,
+            });
+        }
+        let deadline = abstraction::deadline(host);
+        let announced = host.ledger.next_deadline();
+        if announced == deadline {
+            return Ok(());
+        }
+        Err(Disagreement {
+            clause: "PA-7",
+            expected: format!("next deadline {deadline:?}"),
+            actual: format!("next deadline {announced:?}"),
+        })
+    }
+
+    /// The clause that a step goes against which puts out the right things and comes to the wrong state.
+    fn clause_of_state(
+        &self,
+        state: &State,
+        action: Action,
+        step: &Step,
+        wanted: &ModelLedger,
+        found: &ModelLedger,
+    ) -> &'static str {
+        // PA-7: the greatest time that was told counts.
+        if wanted.latest != found.latest {
+            return "PA-7";
+        }
+        let first = step.required.iter().next();
+        let required = first.and_then(|output| self.model.required_by(state, action, output));
+        let ignored = step.ignored.map(Check::clause);
+        ignored.or(required).unwrap_or(CONTRACT)
+    }
+}
+
+/// Makes the call that the step is; what came out, in the model's words.
+fn call(state: &State, host: &mut Host, action: Action) -> Result<Vec<Output>, Disagreement> {
+    let input = concrete::input(host, state, action);
+    let input = input.ok_or_else(|| not_a_call(CONTRACT, action))?;
+    let mut now = concrete::time(state.clock);
+    match action {
+        Action::Restart => come_back(host, state.outbox.records(), now)?,
+        // The process lives on, and knows how late it is.
+        Action::Rollback => {
+            now = now.max(host.now);
+            load(host)?;
+        }
+        Action::Propose(_)
+        | Action::ProposeFlawed(_)
+        | Action::Send { .. }
+        | Action::Guess
+        | Action::Duplicate { .. }
+        | Action::Deliver { .. }
+        | Action::Apply { .. }
+        | Action::Say
+        | Action::FinishTool { .. }
+        | Action::Cancel { .. }
+        | Action::EndSession(_)
+        | Action::CarryOut
+        | Action::Tick
+        | Action::SetBack
+        | Action::ServeTimer
+        | Action::Snapshot => {}
+    }
+    host.now = host.now.max(now);
+    let ledger = Arc::make_mut(&mut host.ledger);
+    let outcome = ledger.handle(now, &mut host.ids, input.clone());
+    outputs::outputs(host, action, &input, &outcome)
+        .map_err(|unexplained| on_wire(&outcome.outputs, unexplained))
+}
+
+/// Whether the host finds that it has nothing to carry out any more.
+fn has_come_to_rest(action: Action, step: &Step) -> bool {
+    matches!(action, Action::CarryOut | Action::Restart) && step.next.outbox.is_empty()
+}
+
+/// The process dies with all that waits, and comes back with what its journal holds, as it was written down.
+fn come_back(host: &mut Host, waiting: usize, now: Timestamp) -> Result<(), Disagreement> {
+    host.journal.truncate(host.journal.len() - waiting);
+    let records = host.journal.iter().map(|record| Record::clone(record));
+    let (_, records): (_, Vec<Record>) = stored_and_read(&records.collect::<Vec<_>>(), JOURNAL)?;
+    host.now = records.last().map_or(Timestamp::MIN, |record| record.at);
+    let chosen = host.ledger.settings();
+    let rebuilt = |delivery| {
+        let settings = Settings { delivery, ..chosen };
+        let journal = records.iter().cloned();
+        Ledger::rebuild(settings, None, journal, host.carried).map_err(|damaged| damage(&damaged))
+    };
+    let [repeating, careful] = [Delivery::AtLeastOnce, Delivery::AtMostOnce].map(rebuilt);
+    host.ledger = Arc::new(repeating?);
+    check_caught_up(host, JOURNAL)?;
+    check_at_most_once(host, careful?, now)
+}
+
+/// PA-8: by default nothing runs again. What would is in doubt, and all else is the same.
+fn check_at_most_once(
+    host: &Host,
+    mut careful: Ledger,
+    now: Timestamp,
+) -> Result<(), Disagreement> {
+    let mut repeating = Ledger::clone(&host.ledger);
+    let [wanted, found] = [&mut repeating, &mut careful].map(|ledger| {
+        let mut ids = host.ids;
+        ledger.handle(now, &mut ids, Input::Restart).outputs
+    });
+    let in_doubt = |output| match output {
+        executor::Output::Perform(call) => executor::Output::InDoubt(Named {
+            action_id: call.action_id,
+        }),
+        other @ (executor::Output::Record(_)
+        | executor::Output::Append(_)
+        | executor::Output::Event(_)
+        | executor::Output::Withdraw(_)
+        | executor::Output::InDoubt(_)
+        | executor::Output::Audit(_)) => other,
+    };
+    let wanted: Vec<_> = wanted.into_iter().map(in_doubt).collect();
+    if wanted == found {
+        return Ok(());
+    }
+    Err(on_wire(
+        &found,
+        unexplained(
+            "PA-8",
+            "the same as at least once, with all that would run in doubt",
+        ),
+    ))
+}
+
+/// PA-8: the snapshot is loaded, as it was written down, and catches up with the journal.
+fn load(host: &mut Host) -> Result<(), Disagreement> {
+    let snapshot = host.snapshot.take();
+    let snapshot = snapshot.ok_or_else(|| not_a_call(CONTRACT, Action::Rollback))?;
+    let (_, snapshot): (_, Snapshot) = stored_and_read(&*snapshot, JOURNAL)?;
+    let journal = host.journal.iter().map(|record| Record::clone(record));
+    let settings = host.ledger.settings();
+    let loaded = Ledger::rebuild(settings, Some(snapshot), journal, host.carried);
+    host.ledger = Arc::new(loaded.map_err(|damaged| damage(&damaged))?);
+    check_caught_up(host, "PA-8")
+}
+
+/// Whether a ledger that was just built knows every record.
+fn check_caught_up(host: &Host, clause: &'static str) -> Result<(), Disagreement> {
+    let recorded = host.journal.len() as u64;
+    if host.ledger.recorded() == recorded {
+        return Ok(());
+    }
+    Err(Disagreement {
+        clause,
+        expected: format!("a ledger that knows {recorded} records"),
+        actual: format!("one that knows {}", host.ledger.recorded()),
+    })
+}
+
+/// PA-7: what has just been proposed is good a millisecond before its time. Calls come at whole ticks, which are too far
+/// apart to show it.
+fn check_last_moment(host: &Host) -> Result<(), Disagreement> {
+    let Some(deadline) = abstraction::deadline(host) else {
+        return Ok(());
+    };
+    let last = Timestamp::from_millis(deadline.millis() - 1);
+    let mut ledger = Ledger::clone(&host.ledger);
+    let outputs = ledger
+        .handle(last, &mut host.ids.clone(), Input::Tick)
+        .outputs;
+    if outputs.is_empty() {
+        return Ok(());
+    }
+    let text = format!("nothing expired at {last}");
+    Err(on_wire(&outputs, unexplained("PA-7", text)))
+}
+
+/// An executor that does not take its own journal.
+fn damage(damaged: &executor::Damaged) -> Disagreement {
+    Disagreement {
+        clause: JOURNAL,
+        expected: "a ledger that is rebuilt from its own journal".to_owned(),
+        actual: damaged.to_string(),
+    }
+}
+
+/// The output that does the most harm: a tool that runs, then what is recorded, then whatever came first.
+fn worst_of(outputs: &[Output]) -> Option<Output> {
+    let harm = |output: &&Output| {
+        (
+            !matches!(output, Output::Perform(..)),
+            !matches!(output, Output::Record(_)),
+        )
+    };
+    outputs.iter().min_by_key(harm).copied()
+}
+
+/// What two ledgers of the model differ in, each in its own words.
+fn differences(wanted: &ModelLedger, found: &ModelLedger) -> (String, String) {
+    let pair = |text: &dyn Fn(&ModelLedger) -> String| (text(wanted), text(found));
+    let mut pairs = vec![
+        pair(&|ledger| format!("greatest time: {}", ledger.latest)),
+        pair(&|ledger| format!("ended: {:?}", ledger.ended)),
+    ];
+    for slot in Slot::ALL {
+        pairs.push(pair(&|ledger| {
+            let action = ledger.actions[slot.index()];
+            format!("{}: {action:?}", slot.name())
+        }));
+    }
+    differing(pairs)
+}
+
+/// The clause that stands for the whole contract, where no other is to blame.
+const CONTRACT: &str = "PA-2";
+
+/// The clause that has what pends kept.
+const JOURNAL: &str = "PA-1";
+
+fn disagree_on_state(host: &Host, unexplained: Unexplained) -> Disagreement {
+    Disagreement {
+        clause: unexplained.clause,
+        expected: unexplained.text,
+        actual: format!("{:?} at {}", host.ledger.actions(), host.ledger.now()),
+    }
+}

@@ -1,0 +1,258 @@
+//! A protocol's model as stateright's Explorer shows it: actions and states in words, and the way there as a picture.
+//!
+//! The one thing to know: the Explorer asks a model for words without saying from which state, so the states and actions
+//! here carry what is needed to answer: a state knows the start, an action the state before it.
+
+use std::fmt::{self, Debug, Formatter};
+use std::hash::{Hash, Hasher};
+
+use countersign_model::checker::StepText;
+use countersign_model::specification::{Specification, Text};
+use stateright::{Model, Path, Property};
+
+use crate::show::model_run;
+use crate::show::run::{Finding, Kind, Weight};
+use crate::show::svg;
+
+/// The model of a protocol, to be walked through by hand.
+pub struct Explored<T: Text>(pub Specification<T>);
+
+/// A state, told apart by itself alone.
+pub struct World<T: Text> {
+    state: T::State,
+    start: T::State,
+}
+
+impl<T: Text> Clone for World<T> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<T: Text> PartialEq for World<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.state == other.state
+    }
+}
+
+impl<T: Text> Hash for World<T> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.state.hash(hasher);
+    }
+}
+
+/// A state in words is what sets it apart from the start.
+impl<T: Text> Debug for World<T> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let changes = T::changes(&self.start, &self.state);
+        if changes.is_empty() {
+            return formatter.write_str("as at the start");
+        }
+        formatter.write_str(&changes.join("\n"))
+    }
+}
+
+/// An action, and the state in which it is taken.
+pub struct Choice<T: Text> {
+    before: T::State,
+    action: T::Action,
+}
+
+impl<T: Text> Clone for Choice<T> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<T: Text> PartialEq for Choice<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.before == other.before && self.action == other.action
+    }
+}
+
+impl<T: Text> Debug for Choice<T> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        self.action.fmt(formatter)
+    }
+}
+
+impl<T: Text> Explored<T> {
+    fn world(&self, state: T::State) -> World<T> {
+        let start = self.0.start();
+        World { state, start }
+    }
+
+    /// The step in words, if the action is enabled there.
+    fn step(&self, choice: &Choice<T>) -> Option<StepText> {
+        let (after, _) = self.0.take(&choice.before, choice.action)?;
+        Some(self.0.describe(&choice.before, choice.action, &after))
+    }
+}
+
+impl<T: Text> Model for Explored<T> {
+    type State = World<T>;
+    type Action = Choice<T>;
+
+    fn init_states(&self) -> Vec<World<T>> {
+        vec![self.world(self.0.start())]
+    }
+
+    fn actions(&self, world: &World<T>, choices: &mut Vec<Choice<T>>) {
+        let mut actions = Vec::new();
+        self.0.actions(&world.state, &mut actions);
+        let before = world.state;
+        choices.extend(actions.into_iter().map(|action| Choice { before, action }));
+    }
+
+    fn next_state(&self, world: &World<T>, choice: Choice<T>) -> Option<World<T>> {
+        let next = self.0.next_state(&world.state, choice.action)?;
+        Some(self.world(next))
+    }
+
+    /// One property carries all invariants: the Explorer looks every one up again at each of its steps.
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![Property::always(
+            "every invariant holds",
+            |_, world: &World<T>| T::broken(&world.state) == 0,
+        )]
+    }
+
+    fn format_action(&self, choice: &Choice<T>) -> String {
+        self.step(choice).map_or_else(
+            || format!("{:?}", choice.action),
+            |step| format!("{} {} {}", step.at, step.actor, step.action),
+        )
+    }
+
+    /// What the step changes, a line for each.
+    fn format_step(&self, _: &World<T>, choice: Choice<T>) -> Option<String> {
+        let step = self.step(&choice)?;
+        if step.changes.is_empty() {
+            return Some("nothing changes".to_owned());
+        }
+        Some(step.changes.join("\n"))
+    }
+
+    fn as_svg(&self, path: Path<World<T>, Choice<T>>) -> Option<String> {
+        let broken = T::broken(&path.last_state().state);
+        let choices = path.into_actions();
+        let steps: Vec<StepText> = choices
+            .iter()
+            .filter_map(|choice| self.step(choice))
+            .collect();
+        let mut run = model_run::of(Kind::Path, T::NAME, &steps);
+        run.verdict = match steps.len() {
+            0 => "the start".to_owned(),
+            1 => "1 step".to_owned(),
+            steps => format!("{steps} steps"),
+        };
+        for (place, row) in T::INVARIANTS.iter().enumerate() {
+            if broken & 1 << place != 0 {
+                let clause = row.clauses.first().copied().unwrap_or_default();
+                run = run.with(|step| Finding::new(step, Weight::Violation, clause, row.name));
+            }
+        }
+        Some(svg::render(&run))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_model::aaep::AaepText;
+    use countersign_model::aaep::readings::Reading;
+    use countersign_model::aaep::rules::Guard;
+    use countersign_model::checker;
+    use countersign_model::rules::{Guards, Rules};
+    use stateright::Checker;
+
+    use super::*;
+
+    fn explored() -> Explored<AaepText> {
+        let small = Specification::<AaepText>::preset("small").unwrap();
+        Explored(Specification::new(small).unwrap())
+    }
+
+    /// The first question that may be asked at the start, and the state behind it.
+    fn asked(
+        model: &Explored<AaepText>,
+        start: &World<AaepText>,
+    ) -> (Choice<AaepText>, World<AaepText>) {
+        let is_ask =
+            |choice: &Choice<AaepText>| model.format_action(choice).contains("producer asks");
+        let mut steps = model.next_steps(start).into_iter();
+        steps
+            .find(|(choice, _)| is_ask(choice))
+            .expect("a question")
+    }
+
+    #[test]
+    fn actions_and_states_are_told_in_words() {
+        let model = explored();
+        let start = model.init_states().remove(0);
+        assert_eq!(format!("{start:#?}"), "as at the start");
+        let (choice, next) = asked(&model, &start);
+        let told = model.format_action(&choice);
+        assert!(
+            told.starts_with("t=0 producer asks in session A: c1 ("),
+            "{told}"
+        );
+        assert!(
+            format!("{next:#?}").contains("c1: not asked → pending"),
+            "{next:#?}"
+        );
+        let changes = model.format_step(&start, choice).expect("an enabled step");
+        assert!(changes.contains("c1: not asked → pending\n"), "{changes}");
+    }
+
+    #[test]
+    fn a_way_is_drawn_and_a_broken_invariant_is_marked_in_it() {
+        let model = explored();
+        let start = model.init_states().remove(0);
+        let (choice, _) = asked(&model, &start);
+        let path = Path::from_actions(&model, start, &[choice]).expect("an enabled step");
+        let picture = model.as_svg(path).expect("a picture");
+        assert!(picture.contains("asks in session A"), "{picture}");
+        assert!(!picture.contains("class=\"violation\""), "{picture}");
+
+        let guard = Guard::named("AAEP-6.3.4-4")[0];
+        let without = Explored(
+            model
+                .0
+                .with(Rules::all().without(guard), Reading::default()),
+        );
+        let known = checker::shortest_runs(&without.0, checker::EXPLAINED);
+        let actions = known
+            .broken
+            .into_values()
+            .next()
+            .expect("a broken invariant");
+        let mut world = without.init_states().remove(0);
+        let mut choices = Vec::new();
+        for action in actions {
+            let choice = Choice {
+                before: world.state,
+                action,
+            };
+            world = without
+                .next_state(&world, choice.clone())
+                .expect("an enabled step");
+            choices.push(choice);
+        }
+        let start = without.init_states().remove(0);
+        let path = Path::from_actions(&without, start, &choices).expect("enabled steps");
+        let picture = without.as_svg(path).expect("a picture");
+        assert!(picture.contains("violation AAEP-6.3.4-4 MUST"), "{picture}");
+    }
+
+    #[test]
+    fn the_explored_model_has_the_states_of_the_model_itself() {
+        let own = explored()
+            .0
+            .checker()
+            .spawn_dfs()
+            .join()
+            .unique_state_count();
+        let told = explored().checker().spawn_dfs().join().unique_state_count();
+        assert_eq!(own, told);
+    }
+}

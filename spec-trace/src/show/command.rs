@@ -1,0 +1,145 @@
+//! The arguments of `countersign show`, and what they do.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::PathBuf;
+
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr};
+
+use super::run::Run;
+use super::{html, load, mermaid, svg, text};
+use crate::answer::{Answer, Status};
+use crate::lint::compression::decompressed;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign show capture.jsonl                             in the terminal
+  countersign show capture.jsonl --format html --out run.html
+                                                             a page to step through, offline
+  countersign show capture.jsonl --session sess_2            one session of many
+  countersign check aaep --without AAEP-6.3.4-4 --save found.json
+  countersign show found.json --format mermaid               a counterexample, for a page of Markdown
+  countersign show found.json --run 2 --format svg --out run.svg
+
+It draws and does not judge: the exit status is 0 when there is a drawing, else 2.";
+
+/// Draws a recorded stream, a counterexample, a divergence or a kept run as a sequence diagram.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ShowArgs {
+    /// A recorded stream (JSON Lines, plain or compressed with gzip or zstd), what `check --save` wrote, the JSON of `verify` or `ablate`, or a kept run; - is
+    /// standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write the drawing to this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Which of the runs in the file, from 1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub run: usize,
+    /// Of a stream, draw this session alone
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+/// As what a run is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawing {
+    /// For the terminal.
+    Text,
+    /// The intermediate form, for programs.
+    Json,
+    /// A Mermaid `sequenceDiagram`.
+    Mermaid,
+    /// A picture.
+    Svg,
+    /// A page to step through.
+    Html,
+}
+
+impl Drawing {
+    /// The drawing of a run.
+    pub fn of(self, run: &Run) -> String {
+        match self {
+            Self::Text => text::render(run),
+            Self::Json => format!("{:#}\n", serde_json::json!(run)),
+            Self::Mermaid => mermaid::render(run),
+            Self::Svg => svg::render(run),
+            Self::Html => html::render(run),
+        }
+    }
+}
+
+/// Draws what the file holds.
+///
+/// # Errors
+///
+/// A file that cannot be read, holds nothing that can be drawn, or has no such run; or one that cannot be written.
+pub fn run(args: &ShowArgs, drawing: Drawing) -> miette::Result<Answer> {
+    let (name, bytes) = read(args)?;
+    let runs = load::runs(&bytes, &name, args.session.as_deref()).map_err(miette::Report::msg)?;
+    let run = choose(runs, args.run)?;
+    let drawn = drawing.of(&run);
+    let status = Status::Holds;
+    let Some(out) = &args.out else {
+        return Ok(Answer {
+            text: drawn,
+            status,
+        });
+    };
+    fs::write(out, drawn)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", out.display()))?;
+    let text = format!(
+        "{}: {} of {} steps\n",
+        out.display(),
+        run.kind.name(),
+        run.steps.len()
+    );
+    Ok(Answer { text, status })
+}
+
+/// The name and the bytes of the input.
+/// All that can be read of the input, without the compression that it may have.
+fn read(args: &ShowArgs) -> miette::Result<(String, Vec<u8>)> {
+    let (name, input): (String, Box<dyn BufRead>) = if args.file.as_os_str() == "-" {
+        ("<stdin>".to_owned(), Box::new(io::stdin().lock()))
+    } else {
+        let name = args.file.display().to_string();
+        let file = File::open(&args.file)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot read {name}"))?;
+        (name, Box::new(BufReader::new(file)))
+    };
+    let mut bytes = Vec::new();
+    decompressed(input)
+        .and_then(|mut input| input.read_to_end(&mut bytes))
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot read {name}"))?;
+    Ok((name, bytes))
+}
+
+/// The run of this number; it names the others.
+fn choose(mut runs: Vec<Run>, number: usize) -> miette::Result<Run> {
+    let count = runs.len();
+    if !(1..=count).contains(&number) {
+        return Err(miette::miette!(
+            "there is no run {number}: the file holds {count}"
+        ));
+    }
+    let others: Vec<String> = (1..)
+        .zip(&runs)
+        .filter(|(other, _)| *other != number)
+        .map(|(other, run)| {
+            format!(
+                "--run {other} draws {} ({} steps)",
+                run.title,
+                run.steps.len()
+            )
+        })
+        .collect();
+    let mut run = runs.swap_remove(number - 1);
+    run.remarks.extend(others);
+    Ok(run)
+}

@@ -1,0 +1,119 @@
+//! Runs out of what the other commands save: counterexamples of `check` and `ablate`, divergences of `verify` and `diff`.
+//!
+//! The one thing to know: any object that holds `steps` is a run, wherever in the document it stands; its other members
+//! say what kind.
+
+use countersign_model::checker::StepText;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::model_run;
+use super::run::{Finding, Kind, Run, Weight};
+
+/// A step as JSON has it; what is not drawn is not read.
+#[derive(Deserialize)]
+struct SavedStep {
+    at: String,
+    actor: String,
+    action: String,
+    #[serde(default)]
+    to: Option<String>,
+    #[serde(default)]
+    changes: Vec<String>,
+}
+
+/// Every run of the document, in its order.
+///
+/// # Errors
+///
+/// Steps that are none; the message says of which run.
+pub fn runs(document: &Value) -> Result<Vec<Run>, String> {
+    let mut runs = Vec::new();
+    collect(document, &mut runs)?;
+    Ok(runs)
+}
+
+fn collect(value: &Value, runs: &mut Vec<Run>) -> Result<(), String> {
+    match value {
+        Value::Array(items) => items.iter().try_for_each(|item| collect(item, runs)),
+        Value::Object(object) => {
+            if let Some(Value::Array(steps)) = object.get("steps")
+                && !steps.is_empty()
+            {
+                runs.push(run(object, steps)?);
+            }
+            object.values().try_for_each(|member| collect(member, runs))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+    }
+}
+
+fn run(object: &Map<String, Value>, steps: &[Value]) -> Result<Run, String> {
+    let text = |name: &str| object.get(name).and_then(Value::as_str);
+    let title = text("name").or(text("property")).or(text("clause"));
+    let title = title.unwrap_or("a run");
+    let steps: Vec<StepText> = steps
+        .iter()
+        .enumerate()
+        .map(|(index, step)| {
+            saved_step(step).map_err(|error| format!("step {} of {title}: {error}", index + 1))
+        })
+        .collect::<Result<_, _>>()?;
+    if let (Some(expected), Some(actual)) = (text("expected"), text("actual")) {
+        return Ok(divergence(title, &steps, expected, actual));
+    }
+    let clauses = object.get("clauses").and_then(Value::as_array);
+    let clauses = clauses.into_iter().flatten().filter_map(Value::as_str);
+    Ok(counterexample(title, &steps, clauses))
+}
+
+fn saved_step(step: &Value) -> serde_json::Result<StepText> {
+    let SavedStep {
+        at,
+        actor,
+        action,
+        to,
+        changes,
+    } = SavedStep::deserialize(step)?;
+    Ok(StepText {
+        at,
+        actor,
+        to,
+        action,
+        changes,
+    })
+}
+
+/// A run whose last step makes two sides differ.
+fn divergence(clause: &str, steps: &[StepText], expected: &str, actual: &str) -> Run {
+    let message = format!("expected {expected}; seen {actual}");
+    let title = format!("divergence, {clause}");
+    let mut run = model_run::of(Kind::Divergence, &title, steps)
+        .with(|step| Finding::new(step, Weight::Violation, clause, &message));
+    run.verdict = counted("the two sides differ at the last of", steps.len());
+    run
+}
+
+/// A run whose last step breaks a property.
+fn counterexample<'a>(
+    property: &str,
+    steps: &[StepText],
+    mut clauses: impl Iterator<Item = &'a str>,
+) -> Run {
+    let message = format!("breaks the property: {property}");
+    let clause = clauses.next().unwrap_or_default();
+    let also = clauses.map(str::to_owned).collect();
+    let mut run = model_run::of(Kind::Counterexample, property, steps).with(|step| Finding {
+        also,
+        ..Finding::new(step, Weight::Violation, clause, &message)
+    });
+    run.verdict = counted("broken at the last of", steps.len());
+    run
+}
+
+fn counted(what: &str, steps: usize) -> String {
+    match steps {
+        1 => format!("{what} 1 step"),
+        _ => format!("{what} {steps} steps"),
+    }
+}

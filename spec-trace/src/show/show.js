@@ -1,0 +1,189 @@
+"use strict";
+// Steps through the run. All text goes in as text; nothing here makes HTML out of it.
+(() => {
+  const run = JSON.parse(document.getElementById("run").textContent);
+  const byId = (id) => document.getElementById(id);
+  const count = run.steps.length;
+  // The most states that are shown unasked.
+  const FEW = 40;
+  let current = -1;
+  let all = false;
+
+  const element = (name, text, className) => {
+    const made = document.createElement(name);
+    if (text) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  };
+  const row = (index) => byId("s" + (index + 1));
+  const place = (index) => {
+    const line = run.steps[index].line;
+    return line === undefined ? "" : "line " + line;
+  };
+  const who = (step) => {
+    const from = run.participants[step.from];
+    return step.to === null || step.to === step.from ? from : from + " to " + run.participants[step.to];
+  };
+
+  // The state of each track after a step, with the step of its last change.
+  const statesAfter = (index) => {
+    const states = new Map();
+    for (let at = 0; at <= index; at++) {
+      for (const change of run.steps[at].states) {
+        states.set(change.track, { state: change.after, before: change.before, at });
+      }
+    }
+    return states;
+  };
+
+  const showStates = () => {
+    const states = [...statesAfter(current)];
+    const changed = (entry) => entry[1].at === current;
+    let shown = states;
+    if (!all && states.length > FEW) {
+      shown = [...states].sort((a, b) => b[1].at - a[1].at).slice(0, FEW);
+    }
+    const rows = shown.map((entry) => {
+      const [track, state] = entry;
+      const line = element("tr", "", changed(entry) ? "changed" : "");
+      const name = element("th", run.tracks[track].name);
+      name.scope = "row";
+      if (run.tracks[track].about) name.append(element("span", run.tracks[track].about, "about"));
+      const was = changed(entry) && state.before ? " (was " + state.before + ")" : "";
+      line.append(name, element("td", state.state + was));
+      return line;
+    });
+    if (rows.length === 0) {
+      const line = element("tr");
+      line.append(element("td", "None so far", "faint"));
+      rows.push(line);
+    }
+    byId("states").tBodies[0].replaceChildren(...rows);
+    const button = byId("all");
+    button.hidden = all || states.length <= FEW;
+    button.textContent = "Show all " + states.length;
+  };
+
+  const showFindings = (step) => {
+    const items = step.findings.map((index) => {
+      const finding = run.findings[index];
+      const item = element("li", "", finding.weight);
+      const head = element("p");
+      if (finding.clause) {
+        const link = element("a", finding.clause);
+        link.href = "#clause-" + finding.clause;
+        head.append(link, " ");
+      }
+      if (finding.level) head.append(element("span", finding.level, "badge " + finding.weight));
+      item.append(head, element("p", finding.message));
+      if (finding.gist) item.append(element("p", finding.gist, "faint"));
+      if (finding.also.length) item.append(element("p", "The same fault breaks " + finding.also.join(", "), "faint"));
+      return item;
+    });
+    byId("wrong").replaceChildren(...items);
+  };
+
+  // What is wrong with a step, to be heard with it.
+  const faults = (step) => {
+    const heard = step.findings.map((index) => {
+      const { weight, clause } = run.findings[index];
+      return (weight === "violation" ? "Violation" : "Warning") + " " + clause;
+    });
+    return heard.map((fault) => ". " + fault).join("");
+  };
+
+  // Rows that were out of view take their true height only when they come near, which moves what is below them.
+  const bringIntoView = (again = 3) => {
+    row(current).scrollIntoView({ block: "nearest" });
+    if (again > 0) requestAnimationFrame(() => bringIntoView(again - 1));
+  };
+
+  const keepInAddress = () => {
+    try {
+      history.replaceState(null, "", "#s" + (current + 1));
+    } catch {
+      // Browsers limit how often it may be called; the address then lags behind.
+    }
+  };
+
+  const select = (index, { scroll = true, keep = true } = {}) => {
+    index = Math.max(0, Math.min(count - 1, index));
+    if (index === current) return;
+    if (current >= 0) {
+      row(current).removeAttribute("aria-current");
+      row(current).querySelector("a").tabIndex = -1;
+    }
+    current = index;
+    const step = run.steps[index];
+    row(index).setAttribute("aria-current", "step");
+    row(index).querySelector("a").tabIndex = 0;
+    if (scroll) bringIntoView();
+    byId("now").textContent = "Step " + (index + 1) + " of " + count;
+    byId("said").textContent = who(step) + ": " + step.text + faults(step);
+    byId("place").textContent = [place(index), step.at].filter(Boolean).join(", ");
+    showFindings(step);
+    showStates();
+    byId("notes").replaceChildren(...step.notes.map((note) => element("li", note)));
+    byId("extra").hidden = step.notes.length === 0;
+    byId("record").hidden = !step.record;
+    byId("record").querySelector("pre").textContent = step.record || "";
+    byId("first").disabled = byId("back").disabled = index === 0;
+    byId("last").disabled = byId("next").disabled = index === count - 1;
+    if (keep) keepInAddress();
+  };
+
+  // The step of the next fault, and after the last of them the first again.
+  const nextFault = () => {
+    const steps = run.findings.map((finding) => finding.step);
+    select(steps.find((step) => step > current) ?? steps[0]);
+  };
+
+  const bind = (id, action) => {
+    if (byId(id)) byId(id).addEventListener("click", action);
+  };
+  bind("first", () => select(0));
+  bind("back", () => select(current - 1));
+  bind("next", () => select(current + 1));
+  bind("last", () => select(count - 1));
+  bind("fault", nextFault);
+  bind("all", () => {
+    all = true;
+    showStates();
+  });
+  bind("as-table", () => {
+    const plain = document.querySelector("table.run").classList.toggle("plain");
+    byId("as-table").setAttribute("aria-pressed", String(plain));
+  });
+
+  byId("faults").addEventListener("click", (event) => {
+    const jump = event.target.closest("a.jump");
+    if (!jump) return;
+    event.preventDefault();
+    select(Number(jump.dataset.step));
+    row(current).querySelector("a").focus({ preventScroll: true });
+  });
+  document.querySelector("table.run").addEventListener("click", (event) => {
+    const line = event.target.closest("tr[id]");
+    if (!line) return;
+    event.preventDefault();
+    select(Number(line.id.slice(1)) - 1, { scroll: false });
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+    // A record that scrolls needs its arrow keys itself.
+    if (event.target.closest("pre, input, select, textarea")) return;
+    const inSteps = event.target.closest("table.run");
+    const moves = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: count - 1 };
+    if (inSteps) Object.assign(moves, { ArrowUp: current - 1, ArrowDown: current + 1 });
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    select(moves[event.key]);
+    if (inSteps) row(current).querySelector("a").focus({ preventScroll: true });
+  });
+
+  const asked = /^#s(\d+)$/.exec(location.hash);
+  byId("panel").hidden = false;
+  // The address stays as it is until the reader moves, or the browser would scroll to the first step.
+  select(asked ? Number(asked[1]) - 1 : 0, { scroll: asked !== null, keep: false });
+})();

@@ -1,0 +1,341 @@
+//! A recorded AAEP stream as a run: one step a line, with the verdict of the linter on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::events;
+use super::run::{Finding, Kind, Names, Run, StateChange, Step, Track, Weight};
+use super::words::printable;
+use crate::lines::{LONGEST_LINE, Line, Lines};
+use crate::lint::finding::{self, Place};
+
+use crate::lint::record::{self, Record};
+use crate::lint::render::text::in_short;
+use crate::lint::report::LintReport;
+use crate::lint::stream::{Linter, Settings};
+
+/// The most records that are drawn; a page of more would be of no use to anyone.
+const MOST_RECORDS: usize = 100_000;
+
+/// How much of a record is shown, in characters.
+const RECORD_SHOWN: usize = 8192;
+
+/// Draws a stream, or one session of it.
+///
+/// # Errors
+///
+/// A session that is not in the stream, or more records than anyone can look at.
+pub fn run(bytes: &[u8], file: &str, session: Option<&str>) -> Result<Run, String> {
+    let report = crate::lint::lint(bytes, file).map_err(|error| error.to_string())?;
+    let entries = entries(bytes, session)?;
+    let mut drawing = Drawing::of(&entries, session);
+    for entry in &entries {
+        drawing.take(entry);
+    }
+    if drawing.steps.is_empty() {
+        let session = session.unwrap_or("any");
+        return Err(format!("no record belongs to session {session:?}"));
+    }
+    Ok(drawing.finish(file, &report))
+}
+
+/// One line that is not blank.
+struct Entry {
+    line: u64,
+    /// The message, out of its wrapper; null where the line is no JSON.
+    message: Value,
+    /// The wrapper, or null.
+    wrapper: Value,
+    record: Option<Record>,
+    text: String,
+}
+
+impl Entry {
+    fn of(line: u64, bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * RECORD_SHOWN)]);
+        let whole = std::str::from_utf8(bytes).ok();
+        let value = whole
+            .and_then(|text| crate::json::parse(text).ok())
+            .unwrap_or_default();
+        let is_wrapped = value.get("message").is_some() && value.get("type").is_none();
+        let (message, wrapper) = if is_wrapped {
+            (value["message"].clone(), value)
+        } else {
+            (value, Value::Null)
+        };
+        let record = record::read(bytes, &Place::new(line, bytes)).ok();
+        Self {
+            line,
+            message,
+            wrapper,
+            record: record.map(|(record, _)| record),
+            text: printable(&text.chars().take(RECORD_SHOWN).collect::<String>()),
+        }
+    }
+
+    fn text_at<'a>(&'a self, name: &str) -> Option<&'a str> {
+        self.message.get(name).and_then(Value::as_str)
+    }
+
+    /// The time of day: the producer's for what it sent, the recorder's for what it received.
+    fn time(&self) -> String {
+        let received = self.wrapper.get("at").and_then(Value::as_str);
+        let own = self.text_at("timestamp");
+        let moment = if self.is_reply() {
+            received.or(own)
+        } else {
+            own.or(received)
+        };
+        let time = moment
+            .and_then(|moment| moment.get(11..))
+            .unwrap_or_default();
+        let digits = time
+            .find(|character: char| !character.is_ascii_digit() && !matches!(character, ':' | '.'));
+        printable(&time[..digits.unwrap_or(time.len()).min(12)])
+    }
+
+    fn is_reply(&self) -> bool {
+        let sent_by_subscriber = self.wrapper.get("dir").and_then(Value::as_str) == Some("in");
+        let replies = ["confirmation.reply", "clarification.reply"];
+        sent_by_subscriber
+            || self
+                .text_at("type")
+                .is_some_and(|name| replies.contains(&name))
+    }
+}
+
+/// The lines of the stream, without the events of other sessions than that one.
+fn entries(bytes: &[u8], session: Option<&str>) -> Result<Vec<Entry>, String> {
+    let mut entries = Vec::new();
+    let mut lines = Lines::new(bytes);
+    while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {
+        let entry = match line {
+            Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => continue,
+            Line::Whole { number, bytes, .. } => Entry::of(number, bytes),
+            Line::TooLong { number, start } => {
+                let mut entry = Entry::of(number, start);
+                entry.text = format!("(longer than {} MiB) {}", LONGEST_LINE >> 20, entry.text);
+                entry
+            }
+        };
+        let own = entry.text_at("session_id");
+        if session.is_none() || own.is_none() || own == session {
+            entries.push(entry);
+        }
+        if entries.len() > MOST_RECORDS {
+            return Err(format!(
+                "more than {MOST_RECORDS} records are too many to draw; --session ID draws one session"
+            ));
+        }
+    }
+    Ok(entries)
+}
+
+/// The lanes that every stream has.
+const SUBSCRIBER: &str = "subscriber";
+const TOOLS: &str = "tools";
+
+struct Drawing<'a> {
+    session: Option<&'a str>,
+    /// The session in which each token was given out.
+    tokens: BTreeMap<&'a str, &'a str>,
+    has_sessions: bool,
+    names: Names,
+    /// The lane of the last producer seen: a reply does not say whom it is for.
+    producer: Option<usize>,
+    /// Who tells what may have become of each question.
+    linter: Linter,
+    /// By session and line of the question: its track, and its outcomes so far.
+    standing: BTreeMap<(&'a str, u64), (usize, String)>,
+    tracks: Vec<Track>,
+    steps: Vec<Step>,
+}
+
+impl<'a> Drawing<'a> {
+    fn of(entries: &'a [Entry], session: Option<&'a str>) -> Self {
+        let mut names = Names::default();
+        names.position(SUBSCRIBER);
+        let mut sessions: Vec<&str> = entries
+            .iter()
+            .filter_map(|entry| entry.text_at("session_id"))
+            .collect();
+        sessions.dedup();
+        let replies_recorded = entries
+            .iter()
+            .any(|entry| matches!(entry.record, Some(Record::Reply(_))));
+        let settings = Settings {
+            replies_recorded,
+            ..Settings::default()
+        };
+        let tokens = entries.iter().filter_map(|entry| {
+            let is_event = entry.text_at("type")?.starts_with("aaep:");
+            let token = entry.text_at("reply_token").filter(|_| is_event)?;
+            Some((token, entry.text_at("session_id")?))
+        });
+        Self {
+            session,
+            tokens: tokens.collect(),
+            has_sessions: sessions.len() > 1,
+            names,
+            producer: None,
+            linter: Linter::with(settings),
+            standing: BTreeMap::new(),
+            tracks: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, entry: &'a Entry) {
+        let session = entry.text_at("session_id");
+        let session = session.or_else(|| self.tokens.get(entry.text_at("reply_token")?).copied());
+        if self.session.is_some() && session != self.session {
+            return;
+        }
+        if let Some(record) = &entry.record {
+            self.linter.record(record);
+        }
+        let states = session.map_or_else(Vec::new, |session| self.changes(session, entry));
+        let (from, to) = self.ends(entry);
+        let mut text = events::in_words(&entry.message);
+        if let Some(session) = session.filter(|_| self.has_sessions && self.session.is_none()) {
+            text = format!("[{session}] {text}");
+        }
+        self.steps.push(Step {
+            line: Some(entry.line),
+            at: entry.time(),
+            from,
+            to,
+            text: printable(&text),
+            notes: events::answered(&entry.wrapper)
+                .into_iter()
+                .map(|note| printable(&note))
+                .collect(),
+            states,
+            findings: Vec::new(),
+            record: entry.text.clone(),
+        });
+    }
+
+    /// From whom to whom: a call goes to the tools, a change of state stays with the producer, all else goes to the other
+    /// side.
+    fn ends(&mut self, entry: &Entry) -> (usize, Option<usize>) {
+        let subscriber = self.names.position(SUBSCRIBER);
+        if !entry.message.is_object() {
+            return (subscriber, None);
+        }
+        if entry.is_reply() {
+            let producer = self
+                .producer
+                .unwrap_or_else(|| self.names.position("producer"));
+            return (subscriber, Some(producer));
+        }
+        let agent = entry
+            .message
+            .pointer("/producer/agent_id")
+            .and_then(Value::as_str);
+        let producer = self.names.position(agent.unwrap_or("producer"));
+        self.producer = Some(producer);
+        match events::direction(&entry.message) {
+            events::Direction::Within => (producer, None),
+            events::Direction::ToSubscriber => (producer, Some(subscriber)),
+            events::Direction::ToTools => (producer, Some(self.names.position(TOOLS))),
+            events::Direction::FromTools => (self.names.position(TOOLS), Some(producer)),
+        }
+    }
+
+    /// What the record changed about the questions of its session. Those of a session that ended are no longer kept: what
+    /// was still open is over.
+    fn changes(&mut self, session: &'a str, entry: &Entry) -> Vec<StateChange> {
+        let mut changes = Vec::new();
+        let of_session = (session, 0)..=(session, u64::MAX);
+        let mut gone: BTreeSet<u64> = self
+            .standing
+            .range(of_session)
+            .map(|(&(_, line), _)| line)
+            .collect();
+        for now in self.linter.confirmations(session) {
+            gone.remove(&now.line);
+            let after = now.outcomes.join(" or ");
+            let (track, before) = self.standing.entry((session, now.line)).or_insert_with(|| {
+                let name = now.token.map_or_else(
+                    || format!("question on line {}", now.line),
+                    |token| printable(&token),
+                );
+                let about = entry.text_at("action").or(entry.text_at("question"));
+                let about = format!(
+                    "line {}: {}",
+                    now.line,
+                    printable(about.unwrap_or_default())
+                );
+                self.tracks.push(Track { name, about });
+                (self.tracks.len() - 1, String::new())
+            });
+            if *before != after {
+                let before = std::mem::replace(before, after.clone());
+                changes.push(StateChange {
+                    track: *track,
+                    before,
+                    after,
+                });
+            }
+        }
+        for line in gone {
+            if let Some((track, before)) = self.standing.remove(&(session, line))
+                && before.contains("pending")
+            {
+                changes.push(StateChange {
+                    track,
+                    before,
+                    after: "over with its session".to_owned(),
+                });
+            }
+        }
+        changes
+    }
+
+    fn finish(self, file: &str, report: &LintReport) -> Run {
+        let mut run = Run {
+            kind: Kind::Stream,
+            title: printable(file),
+            verdict: in_short(report),
+            participants: self.names.0,
+            tracks: self.tracks,
+            steps: self.steps,
+            findings: Vec::new(),
+            remarks: Vec::new(),
+        };
+        let violations = report
+            .violations
+            .iter()
+            .map(|finding| (Weight::Violation, finding));
+        let warnings = report
+            .warnings
+            .iter()
+            .map(|finding| (Weight::Warning, finding));
+        let mut findings: Vec<(Weight, &finding::Finding)> = violations.chain(warnings).collect();
+        findings.sort_by_key(|(_, finding)| finding.line);
+        let places: BTreeMap<u64, usize> = run
+            .steps
+            .iter()
+            .enumerate()
+            .filter_map(|(index, step)| Some((step.line?, index)))
+            .collect();
+        for (weight, finding) in findings {
+            let Some(&step) = places.get(&finding.line) else {
+                continue;
+            };
+            run.steps[step].findings.push(run.findings.len());
+            run.findings.push(Finding {
+                also: finding.also.iter().map(|&id| id.to_owned()).collect(),
+                ..Finding::new(step, weight, finding.clause, &finding.message)
+            });
+        }
+        run.remarks = report
+            .not_judged
+            .iter()
+            .map(|open| printable(&format!("not judged {}: {}", open.clause, open.reason)))
+            .collect();
+        run
+    }
+}

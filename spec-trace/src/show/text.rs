@@ -1,0 +1,198 @@
+//! A run for the terminal: lanes drawn in characters, at most [`WIDTH`] columns wide.
+
+use std::fmt::Write as _;
+
+use super::run::{Finding, Run, Step, Weight};
+use super::words::{folded, shortened, width};
+
+/// The widest line, in columns.
+const WIDTH: usize = 100;
+
+/// What all lanes together may take, in columns, and each of them at most and at least.
+const ALL_LANES: usize = 48;
+const WIDEST_LANE: usize = 14;
+const NARROWEST_LANE: usize = 5;
+
+/// The most lines that the text of a step takes, and what is said beside it.
+const TEXT_LINES: usize = 3;
+const ASIDE_LINES: usize = 6;
+
+/// The drawing, with a line's end behind it.
+pub fn render(run: &Run) -> String {
+    let columns = Columns::of(run);
+    let mut text = String::new();
+    let title = shortened(&run.title, WIDTH);
+    // Writing to a string cannot fail, here and below.
+    let _ = writeln!(text, "{title}");
+    for line in folded(&run.verdict, WIDTH, 3) {
+        let _ = writeln!(text, "{line}");
+    }
+    text.push('\n');
+    columns.head(run, &mut text);
+    for (index, step) in run.steps.iter().enumerate() {
+        columns.step(run, index, step, &mut text);
+    }
+    remarks(run, &mut text);
+    text
+}
+
+/// Where the columns stand.
+struct Columns {
+    number: usize,
+    time: usize,
+    lane: usize,
+    lanes: usize,
+}
+
+impl Columns {
+    fn of(run: &Run) -> Self {
+        let lanes = run.participants.len();
+        let numbers = run
+            .steps
+            .iter()
+            .enumerate()
+            .map(|(index, step)| number(index, step).len());
+        let times = run.steps.iter().map(|step| width(&step.at));
+        Self {
+            number: numbers.max().unwrap_or(0).max(3),
+            time: times.max().unwrap_or(0),
+            lane: (ALL_LANES / lanes.max(1)).clamp(NARROWEST_LANE, WIDEST_LANE),
+            lanes,
+        }
+    }
+
+    /// Where the lanes begin: behind the mark, the number and the time.
+    fn lanes_at(&self) -> usize {
+        3 + self.number + 2 + self.time + 1
+    }
+
+    fn text_at(&self) -> usize {
+        self.lanes_at() + self.lane * self.lanes + 1
+    }
+
+    fn text_width(&self) -> usize {
+        WIDTH - self.text_at()
+    }
+
+    fn centre(&self, lane: usize) -> usize {
+        lane * self.lane + self.lane / 2
+    }
+
+    /// The names above their lanes, on as many lines as they need to stand apart.
+    fn head(&self, run: &Run, text: &mut String) {
+        let mut lines: Vec<String> = Vec::new();
+        for (lane, name) in run.participants.iter().enumerate() {
+            let name = shortened(name, 2 * WIDEST_LANE);
+            let at = (self.lanes_at() + self.centre(lane)).saturating_sub(width(&name) / 2);
+            let free = lines.iter().position(|line| width(line) < at);
+            let free = free.unwrap_or(lines.len());
+            if free == lines.len() {
+                lines.push(String::new());
+            }
+            let line = &mut lines[free];
+            line.push_str(&" ".repeat(at - width(line)));
+            line.push_str(&name);
+        }
+        for line in lines {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+
+    fn step(&self, run: &Run, index: usize, step: &Step, text: &mut String) {
+        let mark = step.weight(run).map_or(' ', Weight::mark);
+        let mut said = folded(&step.text, self.text_width(), TEXT_LINES);
+        let asides = step.asides(run).join(", ");
+        let asides = folded(&asides, self.text_width() - 2, ASIDE_LINES);
+        said.extend(asides.into_iter().map(|line| format!("  {line}")));
+        let number = number(index, step);
+        let before = format!(
+            " {mark} {number:>number_width$}  {at}{pad} ",
+            number_width = self.number,
+            at = step.at,
+            pad = " ".repeat(self.time - width(&step.at)),
+        );
+        let _ = writeln!(
+            text,
+            "{}",
+            self.row(&before, &self.arrow(step), said.first())
+        );
+        for line in said.iter().skip(1) {
+            let _ = writeln!(text, "{}", self.row("", &self.lifelines(), Some(line)));
+        }
+        for finding in step.findings.iter().map(|index| &run.findings[*index]) {
+            self.finding(finding, text);
+        }
+    }
+
+    fn row(&self, before: &str, lanes: &str, said: Option<&String>) -> String {
+        let before = format!("{before}{}", " ".repeat(self.lanes_at() - width(before)));
+        let row = format!("{before}{lanes} {}", said.map_or("", String::as_str));
+        row.trim_end().to_owned()
+    }
+
+    fn lifelines(&self) -> String {
+        self.canvas().into_iter().collect()
+    }
+
+    fn canvas(&self) -> Vec<char> {
+        let mut canvas = vec![' '; self.lane * self.lanes];
+        for lane in 0..self.lanes {
+            canvas[self.centre(lane)] = '│';
+        }
+        canvas
+    }
+
+    /// The lanes with the arrow of this step, or a dot where it stays with who acts.
+    fn arrow(&self, step: &Step) -> String {
+        let mut canvas = self.canvas();
+        let from = self.centre(step.from);
+        if let Some(to) = step
+            .to
+            .filter(|to| *to != step.from)
+            .map(|to| self.centre(to))
+        {
+            for place in &mut canvas[from.min(to) + 1..from.max(to)] {
+                *place = if *place == '│' { '┼' } else { '─' };
+            }
+            let (head, place) = if from < to {
+                ('▶', to - 1)
+            } else {
+                ('◀', to + 1)
+            };
+            canvas[place] = head;
+        }
+        canvas[from] = '●';
+        canvas.into_iter().collect()
+    }
+
+    fn finding(&self, finding: &Finding, text: &mut String) {
+        let indent = 3 + self.number + 2;
+        let what = format!(
+            "{} {}: {}",
+            finding.weight.name(),
+            finding.headline(),
+            finding.message
+        );
+        for (place, line) in folded(&what, WIDTH - indent - 2, 4).iter().enumerate() {
+            let hang = if place == 0 { "" } else { "  " };
+            let _ = writeln!(text, "{}{hang}{line}", " ".repeat(indent));
+        }
+    }
+}
+
+/// The line of the stream, or else the number of the step.
+fn number(index: usize, step: &Step) -> String {
+    step.line.unwrap_or(index as u64 + 1).to_string()
+}
+
+fn remarks(run: &Run, text: &mut String) {
+    if !run.remarks.is_empty() {
+        text.push('\n');
+    }
+    for remark in &run.remarks {
+        for (place, line) in folded(remark, WIDTH - 2, 4).iter().enumerate() {
+            let hang = if place == 0 { "" } else { "  " };
+            let _ = writeln!(text, "{hang}{line}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The arguments of `countersign report`, and what they do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr};
+use serde_json::{Value, json};
+
+use super::html;
+use crate::answer::{Answer, Format, Status};
+use crate::clause::coverage::{self, Tally};
+use crate::clause::{Clause, all, command};
+
+const EXAMPLES: &str = "\
+Example:
+  countersign report --out site       site/index.html, which needs no network, and site/report.json";
+
+/// Writes the traceability of all clauses as one static page, and as JSON.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ReportArgs {
+    /// The folder to write index.html and report.json to; it is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// Runs the command. It judges nothing, so an answer always holds.
+///
+/// # Errors
+///
+/// A folder or file that cannot be written.
+pub fn run(args: &ReportArgs, format: Format) -> miette::Result<Answer> {
+    fs::create_dir_all(&args.out)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot make {}", args.out.display()))?;
+    let document = document();
+    let page = args.out.join("index.html");
+    let data = args.out.join("report.json");
+    write(&page, &html::render())?;
+    write(&data, &format!("{document:#}\n"))?;
+    Ok(match format {
+        Format::Json => Answer::json(&document, Status::Holds),
+        Format::Text => Answer {
+            text: format!(
+                "{}\n{}\n{}\n",
+                page.display(),
+                data.display(),
+                Tally::of(all())
+            ),
+            status: Status::Holds,
+        },
+    })
+}
+
+fn write(file: &Path, text: &str) -> miette::Result<()> {
+    fs::write(file, text)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", file.display()))
+}
+
+/// Totals, totals by document, and every clause with its links.
+fn document() -> Value {
+    let clauses: Vec<&Clause> = all().iter().collect();
+    let documents: Vec<Value> = coverage::by_document(&clauses)
+        .into_iter()
+        .map(|document| {
+            json!({
+                "title": document[0].document,
+                "protocol": document[0].protocol,
+                "totals": Tally::of(document.iter().copied()),
+            })
+        })
+        .collect();
+    json!({
+        "totals": Tally::of(all()),
+        "documents": documents,
+        "clauses": command::document(&clauses),
+    })
+}
