@@ -14,6 +14,7 @@
 pub mod baseline;
 pub mod command;
 pub(crate) mod compression;
+mod few;
 pub mod finding;
 pub mod input;
 pub mod monitor;

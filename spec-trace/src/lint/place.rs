@@ -3,8 +3,13 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How many bytes of a line are kept: enough for a window around what is meant, little enough for many sessions.
-const KEPT: usize = 1 << 10;
+use memchr::memmem;
+
+/// How many bytes of a line are held while it is judged: enough for a window around whatever is meant.
+const HELD: usize = 1 << 10;
+
+/// How many of them are kept for later: enough to recognise the line, little enough for very many.
+const KEPT: usize = 96;
 
 /// How many characters of a line are shown.
 const SHOWN: usize = 100;
@@ -13,6 +18,8 @@ const SHOWN: usize = 100;
 const BEFORE: usize = 40;
 
 /// A line of the input, kept as long as something may still be said about it.
+///
+/// It is copied with each finding about it; where it is kept for a finding that may never come, see [`Place::to_keep`].
 #[derive(Debug, Clone)]
 pub struct Place {
     /// The number of the line, from 1.
@@ -38,20 +45,34 @@ impl Place {
                 .unwrap_or(usize::MAX)
                 .min(bytes.len())
         });
-        if meant <= KEPT / 2 {
+        if meant <= HELD / 2 {
             Self::keeping(line, bytes, 0)
         } else {
-            Self::keeping(line, bytes, meant - KEPT / 2)
+            Self::keeping(line, bytes, meant - HELD / 2)
         }
     }
 
     fn keeping(line: u64, bytes: &[u8], from: usize) -> Self {
-        let to = bytes.len().min(from + KEPT);
+        let to = bytes.len().min(from + HELD);
         Self {
             line,
             from,
             kept: bytes[from..to].into(),
             goes_on: to < bytes.len(),
+        }
+    }
+
+    /// The same place with little of the line: what stands around its tool, else around its type.
+    #[must_use]
+    pub fn to_keep(&self) -> Self {
+        let meant = self.value_meant("").map_or(0, |meant| meant.start);
+        let from = meant.saturating_sub(KEPT / 2);
+        let to = self.kept.len().min(from + KEPT);
+        Self {
+            line: self.line,
+            from: self.from + from,
+            kept: self.kept[from..to].into(),
+            goes_on: self.goes_on || to < self.kept.len(),
         }
     }
 
@@ -82,8 +103,7 @@ impl Place {
     fn value_of(&self, name: &str) -> Option<Range<usize>> {
         let key = format!("\"{name}\"");
         let bytes = &*self.kept;
-        let starts = bytes.windows(key.len()).enumerate();
-        for (start, _) in starts.filter(|(_, window)| *window == key.as_bytes()) {
+        for start in memmem::find_iter(bytes, &key) {
             if start > 0 && bytes[start - 1] == b'\\' {
                 continue;
             }
@@ -235,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_window_moves_to_what_is_meant_wherever_it_stands() {
-        for at in [0, 39, 40, 41, 900, 1023, 1024, 1025, 5000] {
+        for at in [0, 39, 40, 41, 900, HELD - 1, HELD, HELD + 1, 5000] {
             let line = format!("{}X{}", ".".repeat(at), " ".repeat(3000));
             let column = Some(at as u64 + 1);
             let excerpt = Place::at(7, line.as_bytes(), column).excerpt(column, "");
@@ -243,6 +263,20 @@ mod tests {
             assert_eq!(excerpt.column, at as u64 + 1);
             assert_eq!(excerpt.text.starts_with('…'), at > 39, "{at}");
             assert!(excerpt.text.ends_with('…') && excerpt.text.chars().count() <= SHOWN + 2);
+        }
+    }
+
+    #[test]
+    fn what_is_kept_for_later_is_little_and_shows_what_was_meant() {
+        for at in [0, 500, 900] {
+            let before = " ".repeat(at);
+            let line = format!("{{{before}\"type\":\"t\",\"tool\":\"send\"{before}}}");
+            let whole = Place::new(3, line.as_bytes());
+            let kept = whole.to_keep();
+            let (whole, excerpt) = (whole.excerpt(None, ""), kept.excerpt(None, ""));
+            assert_eq!(excerpt.column, whole.column);
+            assert_eq!(&excerpt.text[excerpt.marked.clone()], "\"send\"");
+            assert!(kept.kept.len() <= KEPT);
         }
     }
 

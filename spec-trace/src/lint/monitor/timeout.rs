@@ -65,11 +65,7 @@ impl Timeouts {
         if matches!(event.kind, EventKind::Progress) {
             self.progress = Some(now);
         }
-        while let Some((moment, number, mark)) = self.marks.pop_first() {
-            if moment > now {
-                self.marks.insert((moment, number, mark));
-                break;
-            }
+        while let Some((moment, number, mark)) = self.next_due(now) {
             let Some(confirmation) = ledger.get(number) else {
                 continue;
             };
@@ -87,6 +83,16 @@ impl Timeouts {
         if matches!(event.kind, EventKind::Ended(Ending::Completed)) {
             self.judge_end(event, now, ledger, notes);
         }
+    }
+
+    fn next_due(&mut self, now: Timestamp) -> Option<(Timestamp, usize, Mark)> {
+        let (moment, ..) = self.marks.first()?;
+        (*moment <= now).then(|| self.marks.pop_first())?
+    }
+
+    /// Forgets a question.
+    pub fn forget(&mut self, number: usize) {
+        self.marks.retain(|(_, other, _)| *other != number);
     }
 
     /// AAEP-6.4.3-1, AAEP-6.4.3-4: progress while a long timeout runs, at half time and near the end.
