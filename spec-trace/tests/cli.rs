@@ -41,7 +41,7 @@ fn the_gatekeeper_agrees_with_the_model_on_every_edge() {
     assert_verified(
         "mcp-aql",
         [
-            "mcp-aql  holds",
+            "mcp-aql   holds",
             "397,557 agree",
             "343,922 pairs of model state and executor",
             "853,121 states of the literal model (small), edges: 4,100,735 agree",
@@ -56,7 +56,7 @@ fn the_ledger_agrees_with_the_model_on_every_edge() {
     assert_verified(
         "pending-action",
         [
-            "pending-action  holds",
+            "pending-action   holds",
             "219,086 agree",
             "625,617 pairs of model state and executor",
             "1,434,422 states of the literal model (small), edges: 3,369,978 agree",
