@@ -253,6 +253,33 @@ fn a_snapshot_ahead_of_the_journal_is_not_believed() {
     }
 }
 
+/// PA-8: a snapshot of another journal, or one that somebody has edited, is not believed, wherever the journal ends.
+#[test]
+fn a_snapshot_that_the_journal_does_not_tell_of_is_not_believed() {
+    let mut stage = Stage::new();
+    let id = stage.proposes(ordinary());
+    stage.does(allow(id));
+    let honest = serde_json::to_string(&stage.ledger.snapshot()).unwrap();
+    let [ana, ben] = ["ana", "ben"].map(|by| format!(r#""status":{{"accepted":{{"by":"{by}""#));
+    let edited = honest.replace(&ana, &ben);
+    assert_ne!(edited, honest);
+    let mut other = Stage::new();
+    for _ in 0..2 {
+        other.proposes(ordinary());
+    }
+    let foreign = serde_json::to_string(&other.ledger.snapshot()).unwrap();
+    for (snapshot, is_believed) in [(honest, true), (edited, false), (foreign, false)] {
+        let snapshot = serde_json::from_str(&snapshot).unwrap();
+        let records = stage.journal.iter().cloned();
+        let rebuilt = Ledger::rebuild(Settings::default(), Some(snapshot), records, 0);
+        if is_believed {
+            assert_eq!(rebuilt.as_ref(), Ok(&stage.ledger));
+        } else {
+            assert_eq!(rebuilt, Err(Damaged::SnapshotOfAnother { number: 2 }));
+        }
+    }
+}
+
 /// PA-1: a journal with a hole, or a watermark beyond its end, is not the journal.
 #[test]
 fn a_damaged_journal_is_noticed() {
