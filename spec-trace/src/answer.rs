@@ -1,15 +1,25 @@
 //! What every command answers with: a text for stdout and an exit status.
 
-use clap::ValueEnum;
-
 /// How a command prints its result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// For people.
-    #[default]
     Text,
     /// For programs: one JSON document.
     Json,
+}
+
+/// How a command prints its findings: as any command prints its result, or as a build server and a code host read them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FindingsFormat {
+    /// For people.
+    Text,
+    /// For programs: one JSON document.
+    Json,
+    /// For build servers: a test report in XML, with a case for each clause (lint only).
+    Junit,
+    /// For code hosts: SARIF 2.1.0 (lint only).
+    Sarif,
 }
 
 /// How a command ended: the exit status, the same in every format.
@@ -33,6 +43,24 @@ impl Status {
             Self::Violated => 1,
             Self::Unusable => 2,
             Self::Inconclusive => 3,
+        }
+    }
+
+    /// The one of two that a command tells which did both: a violation first, then what could not be used, then what was
+    /// not exercised.
+    #[must_use]
+    pub fn over(self, other: Self) -> Self {
+        let told_first = [
+            Self::Violated,
+            Self::Unusable,
+            Self::Inconclusive,
+            Self::Holds,
+        ];
+        let rank = |status| told_first.iter().position(|it| *it == status);
+        if rank(other) < rank(self) {
+            other
+        } else {
+            self
         }
     }
 

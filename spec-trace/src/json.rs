@@ -2,6 +2,8 @@
 //!
 //! Readers differ on which of two equal keys counts, so a record with duplicates has no one meaning and is broken.
 
+pub mod tree;
+
 use std::fmt;
 
 use serde::de::{

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead};
 
+use memchr::memchr;
+
 /// The longest line that is read as a record, in bytes without its line end. A record is bounded to 64 KiB by the wire
 /// facts; this leaves room for wrappers and for faults, and keeps a line of 100 MB from becoming 100 MB of memory.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -30,11 +32,15 @@ pub enum Line<'a> {
     },
 }
 
-/// Reads lines one by one into a buffer that is used again.
+/// Reads lines one by one. A line that the input holds at once is handed out as it lies there; one that goes over the end of
+/// what the input holds is put together in a buffer that is used again.
 #[derive(Debug)]
 pub struct Lines<R> {
     input: R,
     number: u64,
+    bytes: u64,
+    /// How much of the input the line takes that was handed out last.
+    lent: usize,
     buffer: Vec<u8>,
 }
 
@@ -44,8 +50,20 @@ impl<R: BufRead> Lines<R> {
         Self {
             input,
             number: 0,
+            bytes: 0,
+            lent: 0,
             buffer: Vec::new(),
         }
+    }
+
+    /// How many lines were taken so far.
+    pub fn taken(&self) -> u64 {
+        self.number
+    }
+
+    /// How many bytes of the input were taken so far.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The next line, or `None` at the end of the input.
@@ -54,38 +72,59 @@ impl<R: BufRead> Lines<R> {
     ///
     /// Whatever reading the input yields.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.take_back();
+        let chunk = filled(&mut self.input)?;
+        if chunk.is_empty() {
+            return Ok(None);
+        }
+        let whole = memchr(b'\n', chunk).filter(|feed| *feed <= LONGEST_LINE);
+        if let Some(feed) = whole {
+            self.number += 1;
+            self.lent = feed + 1;
+            self.bytes += self.lent as u64;
+            let number = self.number;
+            let bytes = without_mark(number, &filled(&mut self.input)?[..feed]);
+            return Ok(Some(Line::Whole {
+                number,
+                bytes,
+                ended: true,
+            }));
+        }
+        self.next_line_in_parts().map(Some)
+    }
+
+    fn take_back(&mut self) {
+        self.input.consume(self.lent);
+        self.lent = 0;
+    }
+
+    /// A line of which the input holds only the beginning.
+    fn next_line_in_parts(&mut self) -> io::Result<Line<'_>> {
         self.buffer.clear();
         let mut too_long = false;
-        let mut any = false;
         let ended = loop {
-            let chunk = match self.input.fill_buf() {
-                Ok(chunk) => chunk,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
+            let chunk = filled(&mut self.input)?;
             if chunk.is_empty() {
                 break false;
             }
-            any = true;
-            let feed = chunk.iter().position(|byte| *byte == b'\n');
+            let feed = memchr(b'\n', chunk);
             let part = &chunk[..feed.unwrap_or(chunk.len())];
             too_long = too_long || self.buffer.len() + part.len() > LONGEST_LINE;
             if too_long {
+                self.buffer.extend(part.iter().take(KEPT_OF_TOO_LONG));
                 self.buffer.truncate(KEPT_OF_TOO_LONG);
             } else {
                 self.buffer.extend_from_slice(part);
             }
             let used = part.len() + usize::from(feed.is_some());
             self.input.consume(used);
+            self.bytes += used as u64;
             if feed.is_some() {
                 break true;
             }
         };
-        if !any {
-            return Ok(None);
-        }
         self.number += 1;
-        Ok(Some(self.line(too_long, ended)))
+        Ok(self.line(too_long, ended))
     }
 
     fn line(&self, too_long: bool, ended: bool) -> Line<'_> {
@@ -96,16 +135,30 @@ impl<R: BufRead> Lines<R> {
                 start: &self.buffer,
             };
         }
-        let bytes = self.buffer.as_slice();
-        let bytes = match number {
-            1 => bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes),
-            _ => bytes,
-        };
         Line::Whole {
             number,
-            bytes,
+            bytes: without_mark(number, &self.buffer),
             ended,
         }
+    }
+}
+
+/// What the input holds, after it was asked for more if it held nothing; empty at its end.
+fn filled(input: &mut impl BufRead) -> io::Result<&[u8]> {
+    loop {
+        match input.fill_buf() {
+            Ok(_) => return input.fill_buf(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A byte order mark may stand at the beginning of the input.
+fn without_mark(number: u64, bytes: &[u8]) -> &[u8] {
+    match number {
+        1 => bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes),
+        _ => bytes,
     }
 }
 

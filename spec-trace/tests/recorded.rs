@@ -23,14 +23,14 @@ fn nobody_accused(bounds: &[Bounds], recorders: &[Recorder]) -> (u64, u64) {
     (walk.nodes, walk.edges)
 }
 
-/// AAEP-6-1: whoever keeps the rules is not accused, whatever the world does and however it is recorded.
+/// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1: whoever keeps the rules is not accused, whatever the world does and however it is recorded.
 #[test]
 fn no_run_that_the_model_allows_is_accused() {
     let [one, two, _] = APART;
     assert_eq!(nobody_accused(&[one, two], &RECORDERS), (209_259, 561_236));
 }
 
-/// AAEP-6.9-2: nor in two sessions at once.
+/// AAEP-6.2.2-2: nor in two sessions at once.
 #[test]
 fn no_run_of_two_sessions_is_accused() {
     let [_, _, sessions] = APART;

@@ -6,7 +6,6 @@
 
 use std::cell::Cell;
 
-use clap::ValueEnum;
 use countersign_reference::aaep::{ConfirmationReply, MAX_DEPTH, MAX_MESSAGE_BYTES};
 use countersign_spec_trace::answer::{Format, Status};
 use countersign_spec_trace::schema::{self, Args, SCHEMAS};
@@ -572,8 +571,8 @@ fn run(
 
 #[test]
 fn the_schema_is_printed_in_every_format_as_it_stands() {
-    for format in Format::value_variants() {
-        let answer = run(Some("confirmation.reply"), *format).unwrap();
+    for format in [Format::Text, Format::Json] {
+        let answer = run(Some("confirmation.reply"), format).unwrap();
         assert_eq!(answer.status, Status::Holds);
         assert_eq!(
             serde_json::from_str::<Value>(&answer.text).unwrap(),

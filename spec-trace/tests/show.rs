@@ -342,7 +342,7 @@ fn only_show_draws() {
         refused
             .code(2)
             .stdout("")
-            .stderr(contains("only show takes"));
+            .stderr(contains("is not for this command"));
     }
 }
 

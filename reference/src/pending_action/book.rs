@@ -81,6 +81,12 @@ impl Book {
         }
     }
 
+    /// Whether both come from the same records, however far these are carried out and whatever the time is.
+    pub(super) fn tells_the_same_as(&self, other: &Self) -> bool {
+        (self.recorded, &self.actions, &self.ended_sessions)
+            == (other.recorded, &other.actions, &other.ended_sessions)
+    }
+
     /// Makes true what the next record says. A record that contradicts the book changes nothing.
     pub(super) fn enter(&mut self, record: Record) -> Result<(), Contradiction> {
         if Some(record.number) != self.recorded.checked_add(1) {

@@ -57,6 +57,13 @@ pub enum Damaged {
         /// The last record before the snapshot.
         number: u64,
     },
+    /// The snapshot tells otherwise than the journal up to the record that it stands on: it is of another journal, or
+    /// somebody has changed it.
+    #[error("the snapshot is not what the journal tells up to record {number}")]
+    SnapshotOfAnother {
+        /// The last record before the snapshot.
+        number: u64,
+    },
     /// Outputs are said to be carried out of records that the journal does not hold.
     #[error("record {carried} is said to be carried out, and the journal ends at {recorded}")]
     WatermarkAhead {
@@ -78,9 +85,10 @@ impl Ledger {
 
     /// The ledger that a journal tells of, with whatever settings from now on (PA-8).
     ///
-    /// Without a snapshot, `records` are the whole journal; with one, they begin at or before the record that the
-    /// snapshot stands on ([`Snapshot::recorded`]). The journal is the truth and the snapshot only a short cut: what was
-    /// recorded after it is caught up with, so an old one undoes nothing. `carried` is the greatest number that
+    /// Without a snapshot, `records` are the whole journal. With one, they may also begin later, at or before the record
+    /// that the snapshot stands on ([`Snapshot::recorded`]): then the snapshot is a short cut and believed, so it must come
+    /// from where nobody else can write. Held against the whole journal, it needs no trust. The journal is the truth in
+    /// either case: what was recorded after the snapshot is caught up with, so an old one undoes nothing. `carried` is the greatest number that
     /// [`Ledger::carried`] was called with, or any smaller one.
     ///
     /// Call [`Ledger::handle`] with [`Input::Restart`] then, and carry out what comes out.
@@ -98,6 +106,8 @@ impl Ledger {
         let stands_on = book.recorded;
         let mut is_held = stands_on == 0;
         let mut latest = Timestamp::MIN;
+        // PA-8: what the journal tells by itself up to there, if all of it is at hand.
+        let mut told = Book::default();
         for record in records {
             let number = record.number;
             // The snapshot may know of a later time than its last record's, so that it cannot tell.
@@ -107,7 +117,13 @@ impl Ledger {
             }
             latest = record.at;
             is_held |= number == stands_on;
-            if number > stands_on || stands_on == 0 {
+            if number <= stands_on && number == told.recorded + 1 {
+                let entered = told.enter(record);
+                entered.map_err(|because| Damaged::Record { number, because })?;
+                if number == stands_on && !book.tells_the_same_as(&told) {
+                    return Err(Damaged::SnapshotOfAnother { number });
+                }
+            } else if number > stands_on || stands_on == 0 {
                 let entered = book.enter(record);
                 entered.map_err(|because| Damaged::Record { number, because })?;
             }

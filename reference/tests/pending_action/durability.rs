@@ -1,8 +1,8 @@
 //! What a crash leaves, what a restart makes of it, and what an old snapshot cannot undo.
 
 use countersign_reference::pending_action::{
-    Contradiction, Damaged, Decision, Delivery, Entry, Input, Ledger, Output, Propose, Record,
-    Settings, Snapshot, ToolStatus,
+    Contradiction, Damaged, Decision, Delivery, Effect, Entry, Input, Ledger, Output, Propose,
+    Record, Settings, Snapshot, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
 
@@ -52,10 +52,16 @@ fn what_was_released_is_in_doubt_after_a_crash() {
 /// the end of the session. With the same bytes.
 #[test]
 fn only_what_is_declared_idempotent_is_released_again() {
+    // It seems safe to repeat, and nobody has said so.
+    let only_reads = Propose {
+        effect: Effect::Read,
+        ..ordinary()
+    };
     for (settings, propose, session_ends, expected) in [
         (Settings::default(), ordinary(), false, "in doubt 1"),
         (Settings::default(), idempotent(), false, "in doubt 1"),
         (at_least_once(), ordinary(), false, "in doubt 1"),
+        (at_least_once(), only_reads, false, "in doubt 1"),
         (at_least_once(), idempotent(), false, "perform 1"),
         (at_least_once(), idempotent(), true, "in doubt 1"),
     ] {
@@ -147,6 +153,22 @@ fn expiry_is_settled_at_the_restart_and_after_what_was_told_before() {
     assert_eq!(stage.status(id), "expired");
 }
 
+/// PA-10: what is in doubt comes last, so that nobody is asked how a call came out before they are told of it.
+#[test]
+fn what_is_in_doubt_is_said_after_what_was_not_told() {
+    let mut stage = Stage::new();
+    let id = stage.proposes(ordinary());
+    stage.proposes(expiring());
+    stage.carries();
+    stage.does(allow(id));
+    stage.now = EXPIRY;
+    stage.crashes();
+    let mut expected = ALLOWED[1..3].to_vec();
+    expected.extend(EXPIRED);
+    expected.push("in doubt 1");
+    assert_eq!(stage.does(Input::Restart), expected);
+}
+
 /// PA-7: the clock is clamped to the journal's, so that no restart brings anything back.
 #[test]
 fn time_does_not_go_back_over_a_restart() {
@@ -227,6 +249,33 @@ fn a_snapshot_ahead_of_the_journal_is_not_believed() {
         assert_eq!(rebuilt.is_ok(), is_held);
         if !is_held {
             assert_eq!(rebuilt, Err(Damaged::SnapshotAhead { number: 2 }));
+        }
+    }
+}
+
+/// PA-8: a snapshot of another journal, or one that somebody has edited, is not believed, wherever the journal ends.
+#[test]
+fn a_snapshot_that_the_journal_does_not_tell_of_is_not_believed() {
+    let mut stage = Stage::new();
+    let id = stage.proposes(ordinary());
+    stage.does(allow(id));
+    let honest = serde_json::to_string(&stage.ledger.snapshot()).unwrap();
+    let [ana, ben] = ["ana", "ben"].map(|by| format!(r#""status":{{"accepted":{{"by":"{by}""#));
+    let edited = honest.replace(&ana, &ben);
+    assert_ne!(edited, honest);
+    let mut other = Stage::new();
+    for _ in 0..2 {
+        other.proposes(ordinary());
+    }
+    let foreign = serde_json::to_string(&other.ledger.snapshot()).unwrap();
+    for (snapshot, is_believed) in [(honest, true), (edited, false), (foreign, false)] {
+        let snapshot = serde_json::from_str(&snapshot).unwrap();
+        let records = stage.journal.iter().cloned();
+        let rebuilt = Ledger::rebuild(Settings::default(), Some(snapshot), records, 0);
+        if is_believed {
+            assert_eq!(rebuilt.as_ref(), Ok(&stage.ledger));
+        } else {
+            assert_eq!(rebuilt, Err(Damaged::SnapshotOfAnother { number: 2 }));
         }
     }
 }
@@ -473,6 +522,39 @@ fn a_repeated_call_that_is_withdrawn_is_in_doubt() {
         assert_eq!(result, Some(expected));
         assert_eq!(host.runs.len(), usize::from(had_begun));
     }
+}
+
+/// PA-5, PA-8: a repeated call that has begun since the restart is not withdrawn any more: it runs, comes back, and is not in
+/// doubt, so that nobody says twice how it came out.
+#[test]
+fn a_repeated_call_that_has_begun_is_not_in_doubt_when_its_session_ends() {
+    let mut host = Host::new(Settings {
+        delivery: Delivery::AtLeastOnce,
+        ..Settings::default()
+    });
+    host.happens(Input::Propose(Propose {
+        idempotent: true,
+        ..ordinary()
+    }));
+    let id = host.ledger.actions()[0].action_id;
+    host.happens(allow(id));
+    while !host.outbox.is_empty() {
+        host.carries_out_one();
+    }
+    host.crashes(None);
+    while !host.outbox.is_empty() {
+        host.carries_out_one();
+    }
+    host.begins_one();
+    host.happens(end_session("s1"));
+    while !host.outbox.is_empty() {
+        host.carries_out_one();
+    }
+    assert_eq!((&host.in_doubt, &host.running), (&vec![], &vec![id]));
+    host.clears_doubts();
+    host.comes_to_rest();
+    let result = host.read_transcript()[&id].last().copied();
+    assert_eq!(result, Some("success"));
 }
 
 /// PA-5: what is cancelled or expired stays so over a crash, and a snapshot in JSON is the same snapshot.

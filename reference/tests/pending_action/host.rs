@@ -86,9 +86,11 @@ impl Host {
             Some(Output::Withdraw(named)) => {
                 let before = self.ready.len();
                 self.ready.retain(|call| call.action_id != named.action_id);
-                if self.repeated.contains(&named.action_id) {
+                if self.ready.len() == before {
+                    // Too late: it runs, and will come back.
+                } else if self.repeated.contains(&named.action_id) {
                     self.in_doubt.push(named.action_id);
-                } else if self.ready.len() < before {
+                } else {
                     self.dropped.push(named.action_id);
                 }
             }

@@ -116,6 +116,7 @@ fn arguments_are_one_json_object() {
     for good in [
         "{}",
         " {\"a\":1e400} \n",
+        "\r\n{\"a\":\"\\/ \\u00e9 \\r\\n\",\r\n\t\"b\":-0.0e+0}",
         "{\"a\":{\"b\":[{}]},\"A\":\"\\ud83d\\ude00\"}",
     ] {
         let mut stage = Stage::new();

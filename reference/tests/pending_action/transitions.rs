@@ -1,8 +1,8 @@
 //! Every transition: what comes out, in which order, and what is remembered.
 
 use countersign_reference::pending_action::{
-    CancelReason, Decision, Effect, Input, Message, Output, Propose, ReadEffect, Refusal, Run,
-    Settings, Status, Text, ToolStatus,
+    ActionId, CancelReason, Decision, Effect, Input, Message, Output, Propose, ReadEffect, Refusal,
+    Run, Settings, Status, Text, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
 
@@ -10,6 +10,20 @@ use crate::stage::{
     ALLOWED, ARGUMENTS, ASKED, DENIED, EXPIRED, EXPIRY, START, Stage, allow, cancel, decision,
     deny, end_session, expiring, finish, of_session, ordinary, say, telling,
 };
+
+/// The actions that the events are about, in their order.
+fn told_of(outputs: &[Output]) -> Vec<ActionId> {
+    let about = outputs.iter().filter_map(|output| match output {
+        Output::Event(event) => Some(event.action_id),
+        Output::Record(_)
+        | Output::Append(_)
+        | Output::Perform(_)
+        | Output::Withdraw(_)
+        | Output::InDoubt(_)
+        | Output::Audit(_) => None,
+    });
+    about.collect()
+}
 
 /// PA-1, PA-13: whatever its effect, a proposed call waits.
 #[test]
@@ -188,21 +202,12 @@ fn expiry_comes_first_and_in_order() {
         ..ordinary()
     };
     let ids = [9, 5, 5, 7, 20].map(|seconds| stage.proposes(expires(seconds)));
+    let first = Timestamp::from_millis(START + 5_000);
+    assert_eq!(stage.ledger.next_deadline(), Some(first));
     stage.now = START + 9_000;
     let outputs = stage.outputs(allow(ids[4]));
-    let order: Vec<_> = outputs
-        .iter()
-        .filter_map(|output| match output {
-            Output::Event(event) => Some(event.action_id),
-            Output::Record(_)
-            | Output::Append(_)
-            | Output::Perform(_)
-            | Output::Withdraw(_)
-            | Output::InDoubt(_)
-            | Output::Audit(_) => None,
-        })
-        .collect();
-    assert_eq!(order, [ids[1], ids[2], ids[3], ids[0], ids[4]]);
+    let order = [ids[1], ids[2], ids[3], ids[0], ids[4]];
+    assert_eq!(told_of(&outputs), order);
     assert_eq!(stage.ledger.next_deadline(), None);
 }
 
@@ -226,7 +231,12 @@ fn time_never_goes_back() {
     stage.now = EXPIRY;
     stage.does(Input::Tick);
     stage.now = START;
-    assert_eq!(stage.does(allow(id)), ["audit PA-7"]);
+    let ignored = stage.outputs(allow(id));
+    assert_eq!(telling(&ignored), ["audit PA-7"]);
+    let [Output::Audit(audit)] = &ignored[..] else {
+        panic!("not ignored");
+    };
+    assert_eq!(audit.at.millis(), EXPIRY);
     stage.does(deny(other));
     let Status::Rejected { at, .. } = stage.action(other).status else {
         panic!("not rejected");
@@ -249,7 +259,9 @@ fn the_end_of_a_session_cancels_and_withdraws() {
     let mut expected = vec!["record session_ended"];
     expected.extend(cancelled.iter().chain(&cancelled));
     expected.extend(["withdraw 2", "withdraw 4"]);
-    assert_eq!(stage.does(end_session("s1")), expected);
+    let outputs = stage.outputs(end_session("s1"));
+    assert_eq!(telling(&outputs), expected);
+    assert_eq!(told_of(&outputs), [ids[0], ids[2]]);
     let statuses = ids.map(|id| stage.status(id));
     assert_eq!(
         statuses,
@@ -308,10 +320,40 @@ fn free_text_decides_nothing() {
     }
 }
 
+/// PA-4: the transcript has what the tool returned, untouched, and so has the journal.
+#[test]
+fn a_result_is_told_as_the_tool_returned_it() {
+    for returned in ["", " done\r\n", "\u{feff}{\"a\":1,\"a\": 1.0}"] {
+        let mut stage = Stage::new();
+        let id = stage.proposes(ordinary());
+        stage.does(allow(id));
+        stage.does(Input::FinishTool {
+            action_id: id.into(),
+            status: ToolStatus::Error,
+            result: Text::new(returned),
+        });
+        stage.crashes();
+        let results = stage.outputs(Input::Restart);
+        let appended = results.iter().rev().find_map(|output| match output {
+            Output::Append(append) => Some(&append.message),
+            Output::Record(_)
+            | Output::Event(_)
+            | Output::Perform(_)
+            | Output::Withdraw(_)
+            | Output::InDoubt(_)
+            | Output::Audit(_) => None,
+        });
+        let Some(Message::ToolResult { result, .. }) = appended else {
+            panic!("no result");
+        };
+        assert_eq!(result.as_str(), returned);
+    }
+}
+
 /// PA-8: every settled action refuses every further decision, cancellation and expiry, and changes nothing.
 #[test]
 fn what_is_settled_stays_settled() {
-    type Settle = fn(&mut Stage, countersign_reference::pending_action::ActionId);
+    type Settle = fn(&mut Stage, ActionId);
     let ways: [(Settle, &str, Refusal, Refusal); 5] = [
         (
             |stage, id| {

@@ -169,6 +169,30 @@ fn a_nonce_answers_its_own_question() {
     assert_eq!(stage.does(Input::Decide(allowing)), ALLOWED);
 }
 
+/// PA-2: a name that is nearly one of those who may decide is another name.
+#[test]
+fn whoever_is_nearly_named_is_not_entitled() {
+    let mut stage = Stage::new();
+    let id = stage.proposes(ordinary());
+    for by in [
+        "Ana",
+        "ana ",
+        " ana",
+        "an",
+        "anab",
+        "ana\u{301}",
+        "\u{430}na",
+    ] {
+        let near = Decide {
+            by: by.into(),
+            ..decision(id, Decision::Allow)
+        };
+        let reason = ignored(&mut stage, &near).reason;
+        assert_eq!(reason, IgnoredBecause::NotEntitled, "{by:?}");
+    }
+    assert_eq!(stage.does(allow(id)), ALLOWED);
+}
+
 /// PA-2: where nobody is named, anyone decides whom the host has identified, or nobody does: two readings.
 #[test]
 fn absent_deciders_are_anyone_or_nobody() {

@@ -9,14 +9,14 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::answer::{Answer, Format, Status};
+use crate::answer::{Answer, FindingsFormat, Format, Status};
 use crate::show::command::Drawing;
 
 mod ablate;
 pub mod arguments;
 mod check;
 mod explore;
-mod progress;
+pub(crate) mod progress;
 mod table;
 mod verify;
 
@@ -47,7 +47,7 @@ Exit status: 0 all hold, 1 a violation or divergence, 2 usage or unreadable inpu
     after_help = EXAMPLES
 )]
 struct Cli {
-    /// How to print the result; mermaid, svg and html are for show alone
+    /// How to print the result
     #[arg(long, global = true, value_enum, default_value_t = Rendering::Text)]
     format: Rendering,
     #[command(subcommand)]
@@ -61,11 +61,15 @@ enum Rendering {
     Text,
     /// For programs: one JSON document
     Json,
-    /// A sequence diagram for Markdown
+    /// For build servers: a test report in XML, with a case for each clause (lint)
+    Junit,
+    /// For code hosts: SARIF 2.1.0 (lint)
+    Sarif,
+    /// A sequence diagram for Markdown (show)
     Mermaid,
-    /// A picture
+    /// A picture (show)
     Svg,
-    /// A page
+    /// A page (show)
     Html,
 }
 
@@ -75,12 +79,22 @@ impl Rendering {
         match self {
             Self::Text => Format::Text,
             Self::Json => Format::Json,
-            Self::Mermaid | Self::Svg | Self::Html => Cli::command()
-                .error(
-                    ErrorKind::ArgumentConflict,
-                    "only show takes --format mermaid, svg or html",
-                )
-                .exit(),
+            Self::Junit | Self::Sarif | Self::Mermaid | Self::Svg | Self::Html => {
+                self.refuse("it prints text or json")
+            }
+        }
+    }
+
+    /// The format, for the command that judges streams.
+    fn found(self) -> FindingsFormat {
+        match self {
+            Self::Text => FindingsFormat::Text,
+            Self::Json => FindingsFormat::Json,
+            Self::Junit => FindingsFormat::Junit,
+            Self::Sarif => FindingsFormat::Sarif,
+            Self::Mermaid | Self::Svg | Self::Html => {
+                self.refuse("it prints text, json, junit or sarif")
+            }
         }
     }
 
@@ -92,7 +106,18 @@ impl Rendering {
             Self::Mermaid => Drawing::Mermaid,
             Self::Svg => Drawing::Svg,
             Self::Html => Drawing::Html,
+            Self::Junit | Self::Sarif => self.refuse("it draws text, json, mermaid, svg or html"),
         }
+    }
+
+    /// Ends the process as any wrong usage does.
+    fn refuse(self, instead: &str) -> ! {
+        let value = self.to_possible_value();
+        let name = value.as_ref().map_or("", |value| value.get_name());
+        let message = format!("--format {name} is not for this command: {instead}");
+        Cli::command()
+            .error(ErrorKind::ArgumentConflict, message)
+            .exit()
     }
 }
 
@@ -104,7 +129,7 @@ enum Command {
     Check(check::Args),
     /// Leave out each rule in turn: what breaks, and the shortest run that shows it
     Ablate(ablate::Args),
-    /// Judge a recorded AAEP stream
+    /// Judge recorded AAEP streams
     Lint(crate::lint::command::LintArgs),
     /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
     Show(crate::show::command::ShowArgs),
@@ -130,13 +155,19 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args, cli.format.printed()),
         Command::Check(args) => check::run(&args, cli.format.printed()),
         Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
-        Command::Lint(args) => crate::lint::command::run(&args, cli.format.printed()),
+        Command::Lint(args) => crate::lint::command::run(&args, cli.format.found()),
         Command::Show(args) => crate::show::command::run(&args, cli.format.drawn()),
-        Command::Explore(args) => explore::run(&args),
+        Command::Explore(args) => {
+            cli.format.printed();
+            explore::run(&args)
+        }
         Command::Clauses(args) => crate::clause::command::run(&args, cli.format.printed()),
         Command::Report(args) => crate::traceability::command::run(&args, cli.format.printed()),
         Command::Schema(args) => crate::schema::run(&args, cli.format.printed()),
-        Command::Serve(args) => crate::serve::run(&args),
+        Command::Serve(args) => {
+            cli.format.printed();
+            crate::serve::run(&args)
+        }
     };
     match result {
         Ok(answer) => print(&answer),

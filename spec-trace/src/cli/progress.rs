@@ -22,6 +22,17 @@ impl Progress {
         Self::with(ProgressBar::new(total), &template)
     }
 
+    /// A bar of so many bytes with their rate, or a running count of them where it is not known how many will come.
+    pub fn of_bytes(total: Option<u64>, what: &str) -> Self {
+        let Some(total) = total else {
+            let template = format!("{{spinner}} {what}  {{bytes}}, {{bytes_per_sec}}  {{elapsed}}");
+            return Self::with(ProgressBar::new_spinner(), &template);
+        };
+        let rate = "{bytes_per_sec}, {eta} left";
+        let template = format!("{what}  {{wide_bar}} {{bytes}} of {{total_bytes}}, {rate}");
+        Self::with(ProgressBar::new(total), &template)
+    }
+
     fn with(bar: ProgressBar, template: &str) -> Self {
         if !io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());

@@ -21,7 +21,7 @@ use crate::conform::aaep::{self, AaepBridge};
 use crate::conform::edges::{self, Scope, Walk};
 use crate::conform::mcp_aql::{self, McpAqlBridge};
 use crate::conform::pending_action::{self, PendingActionBridge};
-use crate::conform::recorded;
+use crate::conform::recorded::{self, writer::Recorder};
 use crate::report::{Verified, divergence_text, property_text};
 
 /// The arguments of `countersign verify`.
@@ -152,11 +152,11 @@ fn verify<T: Text, B: Bridge>(
     })
 }
 
-/// What lint says of every run that the model of AAEP allows.
+/// What lint says of every run that the model of AAEP allows in one session, recorded with replies and without.
 fn judge_of_streams(progress: &Progress) -> Walk {
-    recorded::walk(&recorded::APART, &recorded::RECORDERS, &|edges| {
-        progress.at(edges);
-    })
+    let [one, two, _] = recorded::APART;
+    let recorders = [Recorder::FULL, Recorder::EVENTS_ALONE];
+    recorded::walk(&[one, two], &recorders, &|edges| progress.at(edges))
 }
 
 fn walk(bridge: &impl Bridge, scope: Scope, progress: &Progress) -> Walk {

@@ -1,42 +1,172 @@
 //! The arguments of `countersign lint`, and what they do.
 
-use std::fs::File;
-use std::io::{self, BufReader};
 use std::path::PathBuf;
 
 use clap::Args;
-use miette::{IntoDiagnostic, WrapErr};
 
-use crate::answer::{Answer, Format};
+use super::baseline::Baseline;
+use super::input::{Meter, Source, sources};
+use super::render::render;
+use super::render::text::Terminal;
+use super::report::{LintReport, Outcome, Unreadable};
+use super::selection::{Selection, parse_clause, parse_time};
+use super::stream::Settings;
+use super::time::Timestamp;
+use crate::answer::{Answer, FindingsFormat};
 
-/// Judges a recorded AAEP stream: JSON Lines of events, replies, or both.
-#[derive(Debug, Clone, Args)]
+const EXAMPLES: &str = "\
+Examples:
+  countersign lint capture.jsonl                       one stream
+  countersign lint captures/ extra.jsonl.gz            a folder with all below it, and one more
+  producer | countersign lint -                        standard input
+  countersign lint captures/ --only AAEP-6.4.1-1       one clause; without the last number, its section
+  countersign lint big.jsonl.zst --session sess_1 --since 2026-05-24T14:00:00Z
+  countersign lint captures/ --write-baseline known.json
+  countersign lint captures/ --baseline known.json     fails on what is new
+  countersign lint captures/ --format sarif --redact > lint.sarif
+
+Inputs compressed with gzip or zstd are told by their content.
+
+Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be read, or not to its end;
+else 3 if a verdict is open: the stream ends too early, or nothing that was asked for could be judged; else 0.";
+
+/// Judges recorded AAEP streams: JSON Lines of events, replies, or both
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct LintArgs {
-    /// The stream; - is standard input.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    /// Streams; - is standard input, and a folder stands for every *.jsonl and *.ndjson (.gz, .zst) below it
+    #[arg(value_name = "FILE", required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// Judge this session alone (may be repeated); lines that cannot be read are told all the same
+    #[arg(long, value_name = "ID")]
+    pub session: Vec<String>,
+
+    /// Tell what is wrong from the first record on that was sent at this time (RFC 3339) or later
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub since: Option<Timestamp>,
+
+    /// Judge this clause alone, or with the beginning of an id all clauses below it (may be repeated)
+    #[arg(long, value_name = "CLAUSE", value_parser = parse_clause)]
+    pub only: Vec<String>,
+
+    /// Take warnings (SHOULD, and what the appendix alone asks for) as violations
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Let the violations in this file pass: new ones fail, and those not found any more are told
+    #[arg(long, value_name = "FILE", conflicts_with = "write_baseline")]
+    pub baseline: Option<PathBuf>,
+
+    /// Write all violations to this file, for --baseline, and let them pass
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["session", "since", "only"])]
+    pub write_baseline: Option<PathBuf>,
+
+    /// Quote nothing of the streams: no token, id, prompt, summary or other text, in whatever format and in the baseline
+    #[arg(long)]
+    pub redact: bool,
 }
 
-/// Reads and judges the stream.
+impl LintArgs {
+    /// Judges this input with everything else as it is by default.
+    pub fn of(input: impl Into<PathBuf>) -> Self {
+        Self {
+            inputs: vec![input.into()],
+            ..Self::default()
+        }
+    }
+
+    fn selection(&self) -> Selection {
+        Selection {
+            sessions: self.session.clone(),
+            since: self.since,
+            only: self.only.clone(),
+        }
+    }
+}
+
+/// Reads and judges the streams.
 ///
 /// # Errors
 ///
-/// When the file is missing or reading it fails; broken content is a verdict, not an error.
-pub fn run(arguments: &LintArgs, format: Format) -> miette::Result<Answer> {
-    let file = arguments.file.display().to_string();
-    let report = if arguments.file.as_os_str() == "-" {
-        super::lint(io::stdin().lock(), "<stdin>")
-    } else {
-        File::open(&arguments.file).and_then(|stream| super::lint(BufReader::new(stream), &file))
+/// When the one input is missing or cannot be opened, a folder holds no stream, or the baseline cannot be read or
+/// written. Broken content is a verdict, not an error; of several inputs, those that cannot be read are told with the rest.
+pub fn run(arguments: &LintArgs, format: FindingsFormat) -> miette::Result<Answer> {
+    let known = arguments
+        .baseline
+        .as_deref()
+        .map(Baseline::read)
+        .transpose()?;
+    let mut outcome = judge_all(arguments)?;
+    if let Some(known) = &known {
+        let missing = known.apply(&mut outcome.reports);
+        if is_whole(arguments, &outcome) {
+            outcome.vanished = missing;
+        }
     }
-    .into_diagnostic()
-    .wrap_err_with(|| format!("cannot read {file}"))?;
-    let status = report.status();
-    Ok(match format {
-        Format::Text => Answer {
-            text: report.render_text(),
-            status,
-        },
-        Format::Json => Answer::json(&report.to_json(), status),
-    })
+    if let Some(path) = &arguments.write_baseline {
+        let mut baseline = Baseline::of(&outcome.reports);
+        baseline.apply(&mut outcome.reports);
+        if arguments.redact {
+            baseline.redact();
+        }
+        baseline.write(path)?;
+    }
+    if arguments.redact {
+        outcome.redact();
+    }
+    Ok(render(&outcome, format, Terminal::of_stdout()))
+}
+
+fn judge_all(arguments: &LintArgs) -> miette::Result<Outcome> {
+    let sources = sources(&arguments.inputs)?;
+    let meter = Meter::new(&sources);
+    let selection = arguments.selection();
+    let settings = Settings {
+        strict: arguments.strict,
+        ..Settings::default()
+    };
+    let mut outcome = Outcome {
+        single: matches!(arguments.inputs.as_slice(), [input] if !input.is_dir()),
+        reports: Vec::new(),
+        unreadable: Vec::new(),
+        vanished: Vec::new(),
+    };
+    for source in &sources {
+        match judge(source, &meter, settings, &selection) {
+            Ok(report) => outcome.reports.push(report),
+            Err(unreadable) if outcome.single => {
+                return Err(miette::miette!(
+                    "cannot read {}: {}",
+                    unreadable.file,
+                    unreadable.error
+                ));
+            }
+            Err(unreadable) => outcome.unreadable.push(unreadable),
+        }
+    }
+    Ok(outcome)
+}
+
+fn judge(
+    source: &Source,
+    meter: &Meter,
+    settings: Settings,
+    selection: &Selection,
+) -> Result<LintReport, Unreadable> {
+    let file = source.name();
+    match source.open(meter) {
+        Ok(stream) => Ok(super::judge(stream, &file, settings, selection)),
+        Err(error) => Err(Unreadable {
+            file,
+            error: error.to_string(),
+        }),
+    }
+}
+
+/// Whether everything was judged, so that what was not found is not there any more.
+fn is_whole(arguments: &LintArgs, outcome: &Outcome) -> bool {
+    arguments.selection().is_everything()
+        && outcome.unreadable.is_empty()
+        && outcome.reports.iter().all(|report| report.damage.is_none())
 }

@@ -1,66 +1,13 @@
 //! What a monitor has to say, and where.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
+pub use super::place::{Excerpt, Place};
 use super::rules::{Rule, Weight};
 use crate::clause;
 
-/// Columns of a line that a finding shows.
-const EXCERPT: usize = 100;
-
-/// A line of the input, kept as long as something may still be said about it.
-#[derive(Debug, Clone)]
-pub struct Place {
-    /// The number of the line, from 1.
-    pub line: u64,
-    /// The beginning of the line, printable.
-    pub excerpt: Arc<str>,
-}
-
-impl Place {
-    /// The place of a line that reads `bytes`.
-    pub fn new(line: u64, bytes: &[u8]) -> Self {
-        // A character takes at most four bytes, so these hold one more than is shown.
-        let start = &bytes[..bytes.len().min(4 * (EXCERPT + 1))];
-        let text = String::from_utf8_lossy(start);
-        let mut excerpt: String = text
-            .trim_end()
-            .chars()
-            .take(EXCERPT)
-            .map(printable)
-            .collect();
-        if text.trim_end().chars().nth(EXCERPT).is_some() {
-            excerpt.push('…');
-        }
-        Self {
-            line,
-            excerpt: excerpt.into(),
-        }
-    }
-}
-
-/// Control characters would reach the terminal of whoever reads the report.
-fn printable(character: char) -> char {
-    if character.is_control() || turns_the_text(character) {
-        '\u{FFFD}'
-    } else {
-        character
-    }
-}
-
-/// Whether the character is shown as nothing and changes the direction of what follows it, so that a line could be made
-/// to look like another.
-pub(crate) fn turns_the_text(character: char) -> bool {
-    matches!(
-        character,
-        '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
-    )
-}
-
 /// How a call was tied to a confirmation. AAEP-EV-15 wants it said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum TiedBy {
     /// `extra_context.tool_call_id` of the confirmation is the `tool_call_id` of the call.
     #[serde(rename = "tool_call_id")]
@@ -95,9 +42,12 @@ pub struct Finding {
     /// How the call was tied to the confirmations that were weighed for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tied_by: Option<TiedBy>,
-    /// The beginning of the line.
+    /// What stays the same when other lines come before it: see [`super::baseline`].
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub fingerprint: String,
+    /// The line; absent where it must not be shown.
     #[serde(skip)]
-    pub excerpt: Arc<str>,
+    pub place: Option<Place>,
     /// Violation or warning.
     #[serde(skip)]
     pub weight: Weight,
@@ -125,10 +75,17 @@ impl Finding {
             message,
             also: rule.also.to_vec(),
             tied_by: None,
-            excerpt: Arc::clone(&place.excerpt),
+            fingerprint: String::new(),
+            place: Some(place.clone()),
             weight: rule.weight,
             rests_on_absence: rule.rests_on_absence,
         }
+    }
+
+    /// What to show of its line, where that may be shown.
+    pub fn excerpt(&self) -> Option<Excerpt> {
+        let place = self.place.as_ref()?;
+        Some(place.excerpt(self.column, &self.message))
     }
 
     /// The same, with the byte at which it lies.
@@ -155,23 +112,5 @@ impl Finding {
             tied_by: Some(tied_by),
             ..self
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_excerpt_is_cut_only_beyond_its_width_and_shows_no_control_characters() {
-        for (length, shown) in [(99, 99), (100, 100), (101, 101)] {
-            let place = Place::new(1, "é".repeat(length).as_bytes());
-            assert_eq!(place.excerpt.chars().count(), shown);
-            assert_eq!(place.excerpt.ends_with('…'), length > EXCERPT);
-        }
-        assert_eq!(
-            &*Place::new(1, b"a\x1b[2Jb\xff\n").excerpt,
-            "a\u{FFFD}[2Jb\u{FFFD}"
-        );
     }
 }

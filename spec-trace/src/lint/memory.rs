@@ -37,11 +37,13 @@ impl Memory {
     /// Notes how many entries follow, and each of them.
     pub fn each<T>(
         &mut self,
-        entries: impl ExactSizeIterator<Item = T>,
+        entries: impl Iterator<Item = T>,
         mut note: impl FnMut(&mut Self, T),
     ) {
-        self.values.push(entries.len() as u64);
+        let count = self.values.len();
+        self.values.push(0);
         for entry in entries {
+            self.values[count] += 1;
             note(self, entry);
         }
     }

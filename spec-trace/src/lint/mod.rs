@@ -11,14 +11,21 @@
 //! A finding stands on the line at which the stream stopped being explainable: the call that nobody had accepted, or the
 //! end of the session that made it too late for what was owed.
 
+pub mod baseline;
 pub mod command;
+pub(crate) mod compression;
+mod few;
 pub mod finding;
+pub mod input;
 pub mod memory;
 pub mod monitor;
+pub mod place;
 pub mod record;
+pub mod render;
 mod reply;
 pub mod report;
 pub mod rules;
+pub mod selection;
 pub mod stream;
 pub mod ties;
 pub mod time;
@@ -26,29 +33,100 @@ pub mod time;
 use std::io::{self, BufRead};
 
 use crate::lines::{LONGEST_LINE, Line, Lines};
-use finding::{Finding, Place};
-use record::Fault;
-use report::LintReport;
-use stream::Linter;
+use place::Place;
+use record::{Fault, Record};
+use report::{Damage, LintReport};
+use selection::Selection;
+use stream::{Linter, Settings};
 
 /// Judges one stream, read line by line; `file` is the name that the report gives it.
-///
-/// Memory does not grow with the stream: it is one line (at most [`LONGEST_LINE`] bytes), and per session what its
-/// confirmations and the calls in flight need.
 ///
 /// # Errors
 ///
 /// Only when reading fails. Whatever the bytes are, they are judged: a broken record is a finding, not an error.
 pub fn lint(input: impl BufRead, file: &str) -> io::Result<LintReport> {
-    let mut linter = Linter::new();
+    let report = judge(input, file, Settings::default(), &Selection::default());
+    match report.damage {
+        Some(damage) => Err(io::Error::other(damage.message)),
+        None => Ok(report),
+    }
+}
+
+/// Judges one stream as far as it can be read, and reports what was asked for.
+///
+/// Memory does not grow with the stream: it is one line (at most [`LONGEST_LINE`] bytes), and per session what its
+/// confirmations and the calls in flight need.
+pub fn judge(
+    input: impl BufRead,
+    file: &str,
+    settings: Settings,
+    selection: &Selection,
+) -> LintReport {
+    let mut reading = Reading {
+        linter: Linter::with(settings),
+        selection,
+        selected_from: None,
+    };
     let mut lines = Lines::new(input);
-    while let Some(line) = lines.next_line()? {
-        match line {
+    let damage = loop {
+        match lines.next_line() {
+            Ok(Some(line)) => reading.judge(&line),
+            Ok(None) => break None,
+            Err(error) => {
+                break Some(Damage {
+                    line: lines.taken() + 1,
+                    bytes: lines.bytes(),
+                    message: error.to_string(),
+                });
+            }
+        }
+    };
+    let mut report = reading.linter.finish(file);
+    report.damage = damage;
+    report.fingerprint();
+    selection.apply(reading.selected_from, &mut report);
+    report
+}
+
+/// Judges one line of a stream.
+pub(crate) fn judge_line(linter: &mut Linter, line: u64, bytes: &[u8]) {
+    match record::read(bytes, &Place::new(line, bytes)) {
+        Ok((record, faults)) => judge_record(linter, line, bytes, &record, faults),
+        Err(fault) => {
+            let place = Place::at(line, bytes, fault.column);
+            linter.broken(fault.at(&place, None));
+        }
+    }
+}
+
+fn judge_record(linter: &mut Linter, line: u64, bytes: &[u8], record: &Record, faults: Vec<Fault>) {
+    for fault in faults {
+        let place = Place::at(line, bytes, fault.column);
+        linter.faulty(fault.at(&place, record.session()));
+    }
+    linter.record(record);
+}
+
+/// A stream that is being read.
+struct Reading<'a> {
+    linter: Linter,
+    selection: &'a Selection,
+    /// The first line of the time that is asked about.
+    selected_from: Option<u64>,
+}
+
+impl Reading<'_> {
+    fn judge(&mut self, line: &Line<'_>) {
+        match *line {
+            Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => {}
             Line::Whole {
                 number,
                 bytes,
                 ended,
-            } => judge_line(&mut linter, number, bytes, ended),
+            } => match record::read(bytes, &Place::new(number, bytes)) {
+                Ok((record, faults)) => self.take(number, bytes, &record, faults),
+                Err(fault) => self.broken(number, bytes, fault, ended),
+            },
             Line::TooLong { number, start } => {
                 let fault = Fault {
                     rule: &rules::RECORD,
@@ -58,36 +136,30 @@ pub fn lint(input: impl BufRead, file: &str) -> io::Result<LintReport> {
                         LONGEST_LINE >> 20
                     ),
                 };
-                linter.broken(fault.at(&Place::new(number, start), None));
+                self.broken(number, start, fault, true);
             }
         }
     }
-    Ok(linter.finish(file))
-}
 
-/// Judges one line; `ended` says whether the input goes on behind it.
-pub(crate) fn judge_line(linter: &mut Linter, number: u64, bytes: &[u8], ended: bool) {
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return;
+    fn take(&mut self, line: u64, bytes: &[u8], record: &Record, faults: Vec<Fault>) {
+        let session = record.session();
+        if !self.selection.wants(session) {
+            return;
+        }
+        if self.selected_from.is_none() && self.selection.reaches(record) {
+            self.selected_from = Some(line);
+        }
+        judge_record(&mut self.linter, line, bytes, record, faults);
     }
-    let place = Place::new(number, bytes);
-    match record::read(bytes, &place) {
-        Ok((record, faults)) => {
-            let session = record.session().map(str::to_owned);
-            for fault in faults {
-                linter.faulty(fault.at(&place, session.as_deref()));
-            }
-            linter.record(&record);
+
+    fn broken(&mut self, line: u64, bytes: &[u8], mut fault: Fault, ended: bool) {
+        if !ended {
+            fault.message = format!(
+                "the input ends in the middle of a record: {}",
+                fault.message
+            );
         }
-        Err(mut fault) => {
-            if !ended {
-                fault.message = format!(
-                    "the input ends in the middle of a record: {}",
-                    fault.message
-                );
-            }
-            let finding: Finding = fault.at(&place, None);
-            linter.broken(finding);
-        }
+        let place = Place::at(line, bytes, fault.column);
+        self.linter.broken(fault.at(&place, None));
     }
 }

@@ -3,15 +3,13 @@
 //! A fault in one field does not stop the rest: the event goes on to the monitors with that field unknown, and an unknown
 //! field explains everything.
 
-use serde_json::Value;
-
 use super::finding::{Finding, Place};
 use super::reply::{self, Reply};
 use super::rules::{self, Rule};
 use super::ties::Ties;
 use super::time::Timestamp;
-use crate::json;
-use fields::{Fields, Need, Object, text_at};
+use crate::json::tree::{self, Object, Value};
+use fields::{Fields, Need, text_at};
 
 mod envelope;
 pub mod fields;
@@ -272,7 +270,7 @@ pub fn read(line: &[u8], place: &Place) -> Result<(Record, Vec<Fault>), Fault> {
         let column = error.valid_up_to() as u64 + 1;
         broken(Some(column), "the line is not UTF-8")
     })?;
-    let value = json::parse(text).map_err(|error| {
+    let value = tree::parse(text).map_err(|error| {
         let message = error.to_string();
         let cause = message.split(" at line ").next().unwrap_or(&message);
         broken(
@@ -314,7 +312,7 @@ struct Wrapper<'a> {
     direction: Direction,
     received: Option<Timestamp>,
     http_status: Option<u64>,
-    http_body: Option<&'a Value>,
+    http_body: Option<&'a Value<'a>>,
     place: &'a Place,
 }
 

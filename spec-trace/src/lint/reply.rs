@@ -3,12 +3,11 @@
 //! A reply that does not keep to the schema is no fault of the stream: it comes from whoever sent it, and the producer
 //! has to ignore it (AAEP-6.3.4-1, AAEP-6.3.4-7).
 
-use serde_json::Value;
-
 use super::finding::Place;
 use super::record::Decision;
-use super::record::fields::{Object, all_text, has_characters, is_identifier};
+use super::record::fields::{all_text, has_characters, is_identifier};
 use super::time::Timestamp;
+use crate::json::tree::{Object, Value};
 
 /// One reply.
 #[derive(Debug)]
@@ -131,7 +130,7 @@ pub fn read_broken(
     })
 }
 
-fn confirmation(message: &Object) -> Result<ReplyContent, &'static str> {
+fn confirmation<'m>(message: &'m Object<'m>) -> Result<ReplyContent, &'static str> {
     const PROPERTIES: [&str; 9] = [
         "type",
         "reply_token",
@@ -143,8 +142,8 @@ fn confirmation(message: &Object) -> Result<ReplyContent, &'static str> {
         "modified_action",
         "correlation_id",
     ];
-    let fits = |name: &str, fits: fn(&Value) -> bool| message.get(name).is_none_or(fits);
-    if !message.keys().all(|key| PROPERTIES.contains(&key.as_str())) {
+    let fits = |name: &str, fits: fn(&'m Value<'m>) -> bool| message.get(name).is_none_or(fits);
+    if !message.keys().all(|key| PROPERTIES.contains(&key)) {
         return Err("AAEP-REPLY-11");
     }
     let decided = common(message)?;
@@ -177,7 +176,7 @@ fn confirmation(message: &Object) -> Result<ReplyContent, &'static str> {
     })
 }
 
-fn clarification(message: &Object) -> Result<ClarificationContent, &'static str> {
+fn clarification<'m>(message: &'m Object<'m>) -> Result<ClarificationContent, &'static str> {
     const PROPERTIES: [&str; 8] = [
         "type",
         "reply_token",
@@ -188,9 +187,10 @@ fn clarification(message: &Object) -> Result<ClarificationContent, &'static str>
         "confidence",
         "correlation_id",
     ];
-    let fits = |name: &str, fits: fn(&Value) -> bool| message.get(name).is_none_or(fits);
-    let in_range = |it: &Value| it.as_f64().is_some_and(|it| (0.0..=1.0).contains(&it));
-    let keeps = message.keys().all(|key| PROPERTIES.contains(&key.as_str()))
+    let fits = |name: &str, fits: fn(&'m Value<'m>) -> bool| message.get(name).is_none_or(fits);
+    let in_range: fn(&'m Value<'m>) -> bool =
+        |it| it.as_f64().is_some_and(|it| (0.0..=1.0).contains(&it));
+    let keeps = message.keys().all(|key| PROPERTIES.contains(&key))
         && fits("decided_by", |it| has_characters(it, 256))
         && fits("confidence", in_range)
         && fits("correlation_id", Value::is_string);
@@ -199,7 +199,7 @@ fn clarification(message: &Object) -> Result<ClarificationContent, &'static str>
     }
     let decided = common(message).map_err(|_| "AAEP-6.5.5-1")?;
     let response = match message.get("response") {
-        Some(Value::String(text)) => Response::Text(text.clone()),
+        Some(Value::String(text)) => Response::Text(text.clone().into_owned()),
         Some(Value::Bool(_)) => Response::YesNo,
         Some(Value::Number(_)) => Response::Number,
         Some(Value::Null | Value::Array(_) | Value::Object(_)) => return Err("AAEP-6.5.2-1"),
@@ -227,9 +227,16 @@ fn common(message: &Object) -> Result<Timestamp, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::tree;
+    use serde_json::{Map, Value, json};
 
-    fn breaks(change: impl FnOnce(&mut Object)) -> Option<&'static str> {
+    fn read<T>(reply: Map<String, Value>, read: impl Fn(&Object) -> T) -> T {
+        let text = Value::Object(reply).to_string();
+        let reply = tree::parse(&text).expect("JSON");
+        read(reply.as_object().expect("an object"))
+    }
+
+    fn breaks(change: impl FnOnce(&mut Map<String, Value>)) -> Option<&'static str> {
         let Value::Object(mut reply) = json!({
             "type": "confirmation.reply", "reply_token": "rpl_a", "decision": "accept",
             "subscription_id": "sub_a", "timestamp": "2026-05-24T14:22:24Z",
@@ -237,7 +244,7 @@ mod tests {
             unreachable!("the literal is an object")
         };
         change(&mut reply);
-        confirmation(&reply).err()
+        read(reply, |reply| confirmation(reply).err())
     }
 
     fn with(name: &str, value: Value) -> Option<&'static str> {
@@ -298,7 +305,7 @@ mod tests {
     /// AAEP-6.5.1-3, AAEP-6.5.2-1, AAEP-EV-12: a clarification reply has a schema of its own.
     #[test]
     fn a_clarification_reply_keeps_to_its_own_schema() {
-        let read = |name: &str, value: Option<Value>| {
+        let response = |name: &str, value: Option<Value>| {
             let Value::Object(mut reply) = json!({
                 "type": "clarification.reply", "reply_token": "rpl_a", "response": "67",
                 "subscription_id": "sub_a", "timestamp": "2026-05-24T14:22:24Z",
@@ -309,18 +316,21 @@ mod tests {
                 Some(value) => drop(reply.insert(name.to_owned(), value)),
                 None => drop(reply.remove(name)),
             }
-            clarification(&reply).map(|content| content.response)
+            read(reply, |reply| clarification(reply).map(|it| it.response))
         };
-        assert_eq!(read("response", Some(json!(67))), Ok(Response::Number));
-        assert_eq!(read("response", Some(json!(true))), Ok(Response::YesNo));
+        assert_eq!(response("response", Some(json!(67))), Ok(Response::Number));
+        assert_eq!(response("response", Some(json!(true))), Ok(Response::YesNo));
         assert_eq!(
-            read("confidence", Some(json!(1))),
+            response("confidence", Some(json!(1))),
             Ok(Response::Text("67".to_owned()))
         );
-        assert_eq!(read("response", Some(json!({}))), Err("AAEP-6.5.2-1"));
-        assert_eq!(read("response", None), Err("AAEP-6.5.1-3"));
-        assert_eq!(read("confidence", Some(json!(1.1))), Err("AAEP-EV-12"));
-        assert_eq!(read("decision", Some(json!("accept"))), Err("AAEP-EV-12"));
-        assert_eq!(read("timestamp", None), Err("AAEP-6.5.5-1"));
+        assert_eq!(response("response", Some(json!({}))), Err("AAEP-6.5.2-1"));
+        assert_eq!(response("response", None), Err("AAEP-6.5.1-3"));
+        assert_eq!(response("confidence", Some(json!(1.1))), Err("AAEP-EV-12"));
+        assert_eq!(
+            response("decision", Some(json!("accept"))),
+            Err("AAEP-EV-12")
+        );
+        assert_eq!(response("timestamp", None), Err("AAEP-6.5.5-1"));
     }
 }

@@ -1,10 +1,13 @@
-//! The verdict and its two renderings.
+//! The verdict on one stream, and on several.
+//!
+//! How they are shown is the business of [`super::render`].
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
+use super::baseline::{self, Known};
 use super::finding::{Finding, TiedBy};
 use crate::answer::Status;
 
@@ -29,6 +32,15 @@ impl Verdict {
             Self::Inconclusive => "inconclusive",
         }
     }
+
+    /// How a command ends whose result this is.
+    pub const fn status(self) -> Status {
+        match self {
+            Self::Conforming => Status::Holds,
+            Self::Violating => Status::Violated,
+            Self::Inconclusive => Status::Inconclusive,
+        }
+    }
 }
 
 /// A clause on which the stream gives no answer.
@@ -38,6 +50,20 @@ pub struct NotJudged {
     pub clause: &'static str,
     /// Why not.
     pub reason: String,
+    /// Whether the stream owes the answer: it ends too early, or lacks what it should hold. Then the verdict is open.
+    #[serde(skip)]
+    pub owed: bool,
+}
+
+/// Where a stream could not be read any further.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Damage {
+    /// The line that was being read, from 1.
+    pub line: u64,
+    /// How many bytes of the (decompressed) stream came before.
+    pub bytes: u64,
+    /// What went wrong.
+    pub message: String,
 }
 
 /// The outcome of one lint.
@@ -55,19 +81,56 @@ pub struct LintReport {
     pub violations: Vec<Finding>,
     /// What does not, by line.
     pub warnings: Vec<Finding>,
+    /// Violations that the baseline knows: they do not count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<Finding>,
     /// What the stream cannot show.
     pub not_judged: Vec<NotJudged>,
     /// How many calls were tied to a confirmation in which way (AAEP-EV-15).
     pub tied: BTreeMap<TiedBy, u64>,
+    /// Where reading failed. What comes before it is judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<Damage>,
 }
 
 impl LintReport {
-    /// How a command ends that has this to report.
-    pub const fn status(&self) -> Status {
-        match self.verdict {
-            Verdict::Conforming => Status::Holds,
-            Verdict::Violating => Status::Violated,
-            Verdict::Inconclusive => Status::Inconclusive,
+    /// How a command ends that has this to report: what could be read may already violate; if it does not, a stream that
+    /// could not be read to its end is no better than one that could not be read at all.
+    pub fn status(&self) -> Status {
+        match &self.damage {
+            Some(_) => self.verdict.status().over(Status::Unusable),
+            None => self.verdict.status(),
+        }
+    }
+
+    /// Draws the verdict again, after something was taken out or put in.
+    pub fn settle(&mut self) {
+        let open = self.damage.is_some() || self.not_judged.iter().any(|it| it.owed);
+        self.verdict = match (self.violations.is_empty(), open) {
+            (false, _) => Verdict::Violating,
+            (true, true) => Verdict::Inconclusive,
+            (true, false) => Verdict::Conforming,
+        };
+    }
+
+    /// Gives each finding its fingerprint.
+    pub fn fingerprint(&mut self) {
+        for finding in self.violations.iter_mut().chain(&mut self.warnings) {
+            finding.fingerprint = baseline::fingerprint(finding);
+        }
+    }
+
+    /// Takes out whatever may quote the stream: no message, session or line is left, and what a clause says stands in for
+    /// what was seen.
+    pub fn redact(&mut self) {
+        let findings = self.violations.iter_mut().chain(&mut self.warnings);
+        for finding in findings.chain(&mut self.known) {
+            finding.message = gist(finding.clause);
+            finding.session = None;
+            finding.place = None;
+        }
+        for not_judged in &mut self.not_judged {
+            not_judged.reason = format!("withheld; it asks that {}", gist(not_judged.clause));
         }
     }
 
@@ -76,69 +139,67 @@ impl LintReport {
     /// # Panics
     ///
     /// Never: everything in a report has a JSON form.
-    pub fn to_json(&self) -> serde_json::Value {
+    pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("a report is plain data")
     }
-
-    /// The report as text: each finding with its line, then what was not judged, then one line of summary.
-    pub fn render_text(&self) -> String {
-        let mut text = String::new();
-        let findings = self.violations.iter().map(|finding| ("violation", finding));
-        let warnings = self.warnings.iter().map(|finding| ("warning", finding));
-        for (word, finding) in findings.chain(warnings) {
-            self.render_finding(&mut text, word, finding);
-        }
-        for NotJudged { clause, reason } in &self.not_judged {
-            line(
-                &mut text,
-                format_args!("{}: not judged {clause}: {reason}", self.file),
-            );
-        }
-        line(&mut text, format_args!("{}: {}", self.file, self.summary()));
-        text
-    }
-
-    /// The verdict and the counts, as in `violating: 10 records, 1 session, 1 violation, 0 warnings`.
-    pub fn summary(&self) -> String {
-        format!(
-            "{}: {}, {}, {}, {}",
-            self.verdict.word(),
-            counted(self.records, "record"),
-            counted(self.sessions as u64, "session"),
-            counted(self.violations.len() as u64, "violation"),
-            counted(self.warnings.len() as u64, "warning"),
-        )
-    }
-
-    fn render_finding(&self, text: &mut String, word: &str, finding: &Finding) {
-        let column = finding
-            .column
-            .map(|column| format!(":{column}"))
-            .unwrap_or_default();
-        line(
-            text,
-            format_args!(
-                "{}:{}{column}: {word} {} {}: {}",
-                self.file, finding.line, finding.clause, finding.level, finding.message
-            ),
-        );
-        if !finding.also.is_empty() {
-            line(
-                text,
-                format_args!("    the same fault breaks {}", finding.also.join(", ")),
-            );
-        }
-        line(text, format_args!("    | {}", finding.excerpt));
-    }
 }
 
-fn line(text: &mut String, content: std::fmt::Arguments<'_>) {
-    writeln!(text, "{content}").expect("writing to a string cannot fail");
+/// What the clause says, in our words.
+fn gist(clause: &str) -> String {
+    crate::clause::get(clause).map_or_else(|_| clause.to_owned(), |clause| clause.gist.clone())
 }
 
-fn counted(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
+/// A file of which nothing could be read.
+#[derive(Debug, Clone, Serialize)]
+pub struct Unreadable {
+    /// Its name.
+    pub file: String,
+    /// Why not.
+    pub error: String,
+}
+
+/// What came of all inputs.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Whether a single stream was named, so that its report is all there is to say.
+    pub single: bool,
+    /// The streams that were judged, in order.
+    pub reports: Vec<LintReport>,
+    /// The files that were not.
+    pub unreadable: Vec<Unreadable>,
+    /// What the baseline knows and was not found any more.
+    pub vanished: Vec<Known>,
+}
+
+impl Outcome {
+    /// How the command ends: a violation anywhere outweighs a file that could not be read, and that an open verdict.
+    pub fn status(&self) -> Status {
+        let unreadable = self.unreadable.iter().map(|_| Status::Unusable);
+        let judged = self.reports.iter().map(LintReport::status);
+        judged
+            .chain(unreadable)
+            .reduce(Status::over)
+            .unwrap_or(Status::Inconclusive)
+    }
+
+    /// Takes out whatever may quote a stream.
+    pub fn redact(&mut self) {
+        self.reports.iter_mut().for_each(LintReport::redact);
+        self.vanished.iter_mut().for_each(Known::redact);
+    }
+
+    /// The report of the one stream, with what vanished; or for several an object around theirs.
+    pub fn to_json(&self) -> Value {
+        let mut document = match self.reports.as_slice() {
+            [report] if self.single => report.to_json(),
+            reports => json!({
+                "files": reports.iter().map(LintReport::to_json).collect::<Vec<_>>(),
+                "unreadable": self.unreadable,
+            }),
+        };
+        if !self.vanished.is_empty() {
+            document["vanished"] = json!(self.vanished);
+        }
+        document
     }
 }

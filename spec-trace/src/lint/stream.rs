@@ -3,13 +3,14 @@
 //! A stream without replies may come from a recorder that saw events alone. Whether it does shows only at its end, so the
 //! monitors that care are run twice, once for each way to take the record, until the first reply comes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use super::finding::Finding;
 use super::memory::Memory;
 use super::monitor::Notes;
 use super::monitor::asking;
 use super::monitor::checks::Check;
+use super::monitor::ledger::room;
 use super::monitor::lifecycle::{Admission, Lifecycle};
 use super::monitor::sequence::Sequence;
 use super::record::{Decision, Event, EventKind, Record};
@@ -35,9 +36,13 @@ pub struct Settings {
 #[derive(Debug, Default, Clone)]
 pub struct Linter {
     settings: Settings,
-    sessions: BTreeMap<String, Session>,
-    /// The open sessions in which a token was given out. Two producers may have given out the same.
-    tokens: BTreeMap<String, BTreeSet<String>>,
+    /// Walked in the order of their ids only: see [`Linter::in_order`].
+    sessions: HashMap<String, Session>,
+    /// How many of them are kept.
+    kept: usize,
+    /// The tokens that were given out, each with the open sessions in which it was. Two producers may have given out the
+    /// same.
+    tokens: BTreeSet<(String, String)>,
     records: u64,
     questions: u64,
     replies_seen: bool,
@@ -115,6 +120,12 @@ impl Linter {
         }
     }
 
+    fn in_order(&self) -> Vec<(&String, &Session)> {
+        let mut sessions: Vec<_> = self.sessions.iter().collect();
+        sessions.sort_unstable_by_key(|(id, _)| *id);
+        sessions
+    }
+
     /// What may have become of the questions of an open session, after the records so far, oldest first. Of a session with
     /// very many questions the latest are kept; of one that is over there are none.
     pub fn confirmations(&self, session: &str) -> Vec<Standing> {
@@ -145,7 +156,8 @@ impl Linter {
     pub fn memory(&self) -> Vec<u8> {
         let Self {
             settings,
-            sessions,
+            sessions: _,
+            kept,
             tokens,
             // Counts that the report tells.
             records: _,
@@ -156,11 +168,11 @@ impl Linter {
             books,
         } = self;
         let mut memory = Memory::default();
-        memory.value(&(settings, replies_seen, tokens));
+        memory.value(&(settings, replies_seen, tokens, kept));
         memory.line(*extended);
         memory.line(*stray);
         books.remember(&mut memory);
-        memory.each(sessions.iter(), |memory, (id, session)| {
+        memory.each(self.in_order().into_iter(), |memory, (id, session)| {
             memory.value(id);
             match session {
                 Session::Kept(open) => open.remember(memory),
@@ -199,7 +211,7 @@ impl Linter {
             Lifecycle::judge_first(event, &mut self.books.notes);
             self.books.judge_session_id(event);
         }
-        let forgotten = open.judge(event, &mut self.books);
+        let forgotten = open.judge(event, room(self.kept), &mut self.books);
         let over = matches!(event.kind, EventKind::Ended(_))
             && !open.recorded.authorisation.is_undecided();
         for token in forgotten {
@@ -223,6 +235,7 @@ impl Linter {
                 );
                 let open = Session::Kept(Box::new(open));
                 self.sessions.insert(event.session.clone(), open);
+                self.kept += 1;
                 return Some(Entry::First);
             }
             Some(Session::Kept(open)) => {
@@ -239,6 +252,7 @@ impl Linter {
             let open = OpenSession::new(Lifecycle::Active, Sequence::again(), self.replies_seen);
             let open = Session::Kept(Box::new(open));
             self.sessions.insert(event.session.clone(), open);
+            self.kept += 1;
             Entry::Later
         })
     }
@@ -261,18 +275,22 @@ impl Linter {
             | EventKind::Handoff => None,
         };
         if let Some(token) = token {
-            let sessions = self.tokens.entry(token.clone()).or_default();
-            sessions.insert(event.session.clone());
+            self.tokens.insert((token.clone(), event.session.clone()));
         }
     }
 
     fn forget_token(&mut self, token: &str, session: &str) {
-        if let Some(sessions) = self.tokens.get_mut(token) {
-            sessions.remove(session);
-            if sessions.is_empty() {
-                self.tokens.remove(token);
-            }
-        }
+        self.tokens.remove(&(token.to_owned(), session.to_owned()));
+    }
+
+    /// The open sessions in which the token was given out.
+    fn sessions_of(&self, token: &str) -> Vec<String> {
+        let first = (token.to_owned(), String::new());
+        let from_there = self.tokens.range(first..);
+        from_there
+            .take_while(|(other, _)| other == token)
+            .map(|(_, session)| session.clone())
+            .collect()
     }
 
     /// Forgets what was kept of a session, when nothing can change the verdict on it any more.
@@ -287,6 +305,7 @@ impl Linter {
         let Session::Kept(mut open) = std::mem::replace(session, over) else {
             return;
         };
+        self.kept -= 1;
         self.books.set_gap_of(&open.sequence);
         let Confirmations {
             ledger,
@@ -317,11 +336,12 @@ impl Linter {
     fn reply(&mut self, reply: &Reply) {
         self.records += 1;
         self.replies_are_recorded();
-        let sessions = reply.token.as_ref().and_then(|it| self.tokens.get(it));
-        let Some(sessions) = sessions.cloned() else {
+        let token = reply.token.as_deref();
+        let sessions = token.map_or_else(Vec::new, |token| self.sessions_of(token));
+        if sessions.is_empty() {
             // AAEP-6.3.4-2: a token that was not given out, or of a session that ended, has no effect.
             return self.stray(reply);
-        };
+        }
         let elsewhere = sessions.len() > 1;
         let mut failed = None;
         let mut taken = false;
@@ -413,16 +433,21 @@ impl Linter {
             violations,
             warnings,
             not_judged,
+            known: Vec::new(),
             tied,
+            damage: None,
         }
     }
 
     /// No reply that is logged late will come any more.
     fn conclude_all_that_ended(&mut self) {
-        let ended = self.sessions.iter().filter(|(_, session)| match session {
-            Session::Kept(open) => open.lifecycle != Lifecycle::Active,
-            Session::Over(_) => false,
-        });
+        let ended = self
+            .in_order()
+            .into_iter()
+            .filter(|(_, session)| match session {
+                Session::Kept(open) => open.lifecycle != Lifecycle::Active,
+                Session::Over(_) => false,
+            });
         let ended: Vec<String> = ended.map(|(id, _)| id.clone()).collect();
         for id in ended {
             self.conclude(&id);
@@ -436,10 +461,11 @@ impl Linter {
             return vec![NotJudged {
                 clause: "AAEP-A.1-1",
                 reason,
+                owed: true,
             }];
         }
         let mut owed = Owed::default();
-        for (id, session) in &self.sessions {
+        for (id, session) in self.in_order() {
             if let Session::Kept(open) = session {
                 owed.add(id, open);
             }
@@ -456,6 +482,7 @@ impl Linter {
                 "numbers are skipped in {} of the sessions, first on line {line}: whether those events were never sent or are not in the record does not show",
                 self.books.gaps
             ),
+            owed: false,
         })
     }
 
@@ -476,6 +503,7 @@ impl Linter {
         .map(|(clause, what)| NotJudged {
             clause,
             reason: format!("the stream holds no replies: {what}"),
+            owed: false,
         })
         .collect()
     }

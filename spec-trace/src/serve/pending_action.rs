@@ -102,6 +102,8 @@ impl<Ids: IdSource> PendingAction<Ids> {
 
     /// PA-8: the journal is the truth, so what was recorded after the snapshot is caught up with.
     fn roll_back(&mut self, now: Timestamp, snapshot: Snapshot) -> Result<Vec<Value>, Failure> {
+        // PA-7: what was expired stays so, however early the snapshot was taken.
+        let now = self.ledger.as_ref().map_or(now, |it| it.now().max(now));
         match self.store.ledger(self.settings, Some(snapshot)) {
             Ok(ledger) => {
                 self.ledger = Some(ledger);

@@ -1,7 +1,7 @@
 //! The arguments of `countersign show`, and what they do.
 
-use std::fs;
-use std::io::{self, Read};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,6 +10,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use super::run::Run;
 use super::{html, load, mermaid, svg, text};
 use crate::answer::{Answer, Status};
+use crate::lint::compression::decompressed;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +28,7 @@ It draws and does not judge: the exit status is 0 when there is a drawing, else 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ShowArgs {
-    /// A recorded stream (JSON Lines), what `check --save` wrote, the JSON of `verify` or `ablate`, or a kept run; - is
+    /// A recorded stream (JSON Lines, plain or compressed with gzip or zstd), what `check --save` wrote, the JSON of `verify` or `ablate`, or a kept run; - is
     /// standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -100,16 +101,20 @@ pub fn run(args: &ShowArgs, drawing: Drawing) -> miette::Result<Answer> {
 }
 
 /// The name and the bytes of the input.
+/// All that can be read of the input, without the compression that it may have.
 fn read(args: &ShowArgs) -> miette::Result<(String, Vec<u8>)> {
-    if args.file.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        let read = io::stdin().lock().read_to_end(&mut bytes);
-        read.into_diagnostic()
-            .wrap_err("cannot read standard input")?;
-        return Ok(("<stdin>".to_owned(), bytes));
-    }
-    let name = args.file.display().to_string();
-    let bytes = fs::read(&args.file)
+    let (name, input): (String, Box<dyn BufRead>) = if args.file.as_os_str() == "-" {
+        ("<stdin>".to_owned(), Box::new(io::stdin().lock()))
+    } else {
+        let name = args.file.display().to_string();
+        let file = File::open(&args.file)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot read {name}"))?;
+        (name, Box::new(BufReader::new(file)))
+    };
+    let mut bytes = Vec::new();
+    decompressed(input)
+        .and_then(|mut input| input.read_to_end(&mut bytes))
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {name}"))?;
     Ok((name, bytes))

@@ -11,6 +11,7 @@ use crate::lines::{LONGEST_LINE, Line, Lines};
 use crate::lint::finding::{self, Place};
 
 use crate::lint::record::{self, Record};
+use crate::lint::render::text::in_short;
 use crate::lint::report::LintReport;
 use crate::lint::stream::{Linter, Settings};
 
@@ -297,7 +298,7 @@ impl<'a> Drawing<'a> {
         let mut run = Run {
             kind: Kind::Stream,
             title: printable(file),
-            verdict: report.summary(),
+            verdict: in_short(report),
             participants: self.names.0,
             tracks: self.tracks,
             steps: self.steps,

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::lint::finding::turns_the_text;
+use crate::lint::place;
 
 /// The same on one line, with what would reach the terminal, turn the text around or be no XML shown as �.
 pub fn printable(text: &str) -> String {
@@ -10,8 +10,7 @@ pub fn printable(text: &str) -> String {
         .map(|character| match character {
             '\n' | '\r' | '\t' => ' ',
             '\u{FFFE}' | '\u{FFFF}' => '\u{FFFD}',
-            _ if character.is_control() || turns_the_text(character) => '\u{FFFD}',
-            _ => character,
+            _ => place::printable(character),
         })
         .collect()
 }

@@ -188,9 +188,8 @@ impl Store {
         settings: Settings,
         snapshot: Option<Snapshot>,
     ) -> Result<Ledger, StoreError> {
-        // Only what comes after the snapshot is to be read, and the record it stands on, which shows that it belongs here.
-        let first = snapshot.as_ref().map_or(1, Snapshot::recorded);
-        let records = self.records(first)?;
+        // All of the journal, also with a snapshot: whoever sends one need not be trusted with it.
+        let records = self.records(1)?;
         let ledger = Ledger::rebuild(settings, snapshot, records, self.carried);
         ledger.map_err(StoreError::Damaged)
     }

@@ -60,6 +60,8 @@ pub enum OpenError {
 /// The database at `path`, as the layout of this version.
 pub(super) fn open(path: &Path) -> Result<Database, OpenError> {
     match fs::metadata(path) {
+        // A device or a pipe is as long as an empty file, and is not to be replaced by a store.
+        Ok(metadata) if !metadata.is_file() => return Err(OpenError::NotAStore(path.to_owned())),
         Ok(metadata) if metadata.len() > 0 => {}
         Ok(_empty) => return make(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return make(path),

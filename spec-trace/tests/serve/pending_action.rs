@@ -174,10 +174,19 @@ fn a_rollback_undoes_nothing() {
         driver.at(NOW, "decide", decision(&event, "allow")),
         ["audit PA-8: the action was decided already"]
     );
-    // The journal of another life does not hold what it stands on.
+    // The journal of another life does not hold what it stands on, and tells otherwise once it is as long.
     driver.ask("reset", json!({"now": NOW}));
-    assert_eq!(driver.at(NOW, "rollback", snapshot), ["refused PA-8"]);
-    assert_eq!(driver.at(NOW, "propose", deletion()), ASKED);
+    assert_eq!(
+        driver.at(NOW, "rollback", snapshot.clone()),
+        ["refused PA-8"]
+    );
+    for _ in 0..2 {
+        assert_eq!(driver.at(NOW, "propose", deletion()), ASKED);
+        assert_eq!(
+            driver.at(NOW, "rollback", snapshot.clone()),
+            ["refused PA-8"]
+        );
+    }
     driver.hang_up();
 }
 
@@ -194,6 +203,17 @@ fn a_rollback_and_a_snapshot_settle_what_has_expired() {
         [expired, expired].concat()
     );
     assert_eq!(driver.at(LATE, "snapshot", json!({})), ["snapshot"]);
+    driver.hang_up();
+}
+
+/// PA-7: a snapshot of an earlier time does not turn the clock back.
+#[test]
+fn a_rollback_does_not_turn_the_clock_back() {
+    let mut driver = ready();
+    let early = driver.output("snapshot", json!({}), 0);
+    driver.at(LATE, "tick", json!({}));
+    assert_eq!(driver.at(NOW, "rollback", early), [""; 0]);
+    assert_eq!(driver.at(NOW, "propose", expiring()), ["refused PA-7"]);
     driver.hang_up();
 }
 

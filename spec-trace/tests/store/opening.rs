@@ -104,6 +104,19 @@ fn a_folder_that_is_not_there_is_named() {
     assert!(error.to_string().contains("nowhere"), "{error}");
 }
 
+/// What is no file is as long as an empty one, and is not replaced by a store.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_left_alone() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("actions.store");
+    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    says(&path, "not a store of pending actions");
+    assert!(path.metadata().unwrap().file_type().is_socket());
+}
+
 /// What somebody else has done to the file is noticed; what they did to unused parts of it need not be.
 #[test]
 fn a_damaged_file_is_reported_or_harmless_and_never_misread() {

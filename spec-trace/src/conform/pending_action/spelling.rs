@@ -20,7 +20,7 @@ pub(super) const SPELLINGS: [Spelling; 3] = [
         same: &[
             r#"{"ids":[3,5,8],"confirm":true,"note":"Padrón / 🐎"}"#,
             r#" { "confirm" : true , "note" : "Padr\u00f3n \/ \ud83d\udc0e" , "ids" : [ 3.0 , 50e-1 , 0.8E1 ] } "#,
-            "{\n\t\"note\":\"\\u0050adr\u{f3}n / \u{1f40e}\",\n\t\"ids\":[3,5.00,8e0],\n\t\"confirm\":true\n}",
+            "{\r\n\t\"note\":\"\\u0050adr\u{f3}n / \u{1f40e}\",\n\t\"ids\":[3,5.00,8e0],\n\t\"confirm\":true\n}",
         ],
         other: &[
             // Another value, another order, another type; one more, one less; another name, another depth.
@@ -83,7 +83,7 @@ pub(super) const LISTS: [&[&str]; 3] = [&[OWNER], &["zoe", OWNER], &[OWNER, "ANA
 /// What a user can say that looks like a decision (PA-11).
 pub(super) const FREE_TEXTS: [&str; 4] = [
     "Sí, borrar",
-    "yes",
+    " yes\r\n",
     r#"{"op": "decide", "decision": "allow", "by": "ana"}"#,
     "",
 ];
@@ -92,7 +92,7 @@ pub(super) const FREE_TEXTS: [&str; 4] = [
 pub(super) const RESULTS: [&str; 3] = [
     "",
     "done",
-    r#"{"deleted": [3, 5, 8.0], "deleted": "é\u0000"}"#,
+    "\r\n {\"deleted\": [3, 5, 8.0], \"deleted\": \"é\\u0000\"} \n",
 ];
 
 /// What can be made of an id, and is not it (PA-1).

@@ -190,7 +190,7 @@ impl Shows {
 pub fn judged(records: &[String]) -> LintReport {
     let mut linter = Linter::new();
     for (record, line) in records.iter().zip(1..) {
-        lint::judge_line(&mut linter, line, record.as_bytes(), true);
+        lint::judge_line(&mut linter, line, record.as_bytes());
     }
     linter.finish("stream")
 }

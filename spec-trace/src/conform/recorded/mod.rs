@@ -68,6 +68,7 @@ pub const TOGETHER: Bounds = Bounds {
 /// ticks of a minute nothing.
 pub const RECORDERS: [Recorder; 5] = [
     Recorder::FULL,
+    Recorder::EVENTS_ALONE,
     Recorder {
         stray_first: false,
         seconds: 1,
@@ -79,15 +80,9 @@ pub const RECORDERS: [Recorder; 5] = [
         ..Recorder::FULL
     },
     Recorder {
-        replies: Replies::Unrecorded,
-        stray_first: false,
-        ..Recorder::FULL
-    },
-    Recorder {
-        replies: Replies::Unrecorded,
-        stray_first: false,
         ids: false,
         seconds: 1,
+        ..Recorder::EVENTS_ALONE
     },
 ];
 
@@ -148,7 +143,7 @@ impl SoFar {
     fn add(&mut self, records: &[String]) {
         for record in records {
             self.line += 1;
-            lint::judge_line(&mut self.linter, self.line, record.as_bytes(), true);
+            lint::judge_line(&mut self.linter, self.line, record.as_bytes());
         }
         self.memory = self.linter.memory();
     }

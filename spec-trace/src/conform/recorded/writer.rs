@@ -51,6 +51,13 @@ impl Recorder {
         stray_first: true,
         seconds: 60,
     };
+
+    /// The same that sees no replies.
+    pub const EVENTS_ALONE: Self = Self {
+        replies: Replies::Unrecorded,
+        stray_first: false,
+        ..Self::FULL
+    };
 }
 
 /// The state of an agent, as its last `state.changed` told it.

@@ -54,7 +54,7 @@ struct Run {
 impl Run {
     fn new(event: &Event, tool: Option<&String>, irreversible: bool, relation: Relation) -> Self {
         Self {
-            place: event.place.clone(),
+            place: event.place.to_keep(),
             tool: tool.cloned(),
             irreversible,
             ties: event.ties.clone(),

@@ -101,7 +101,7 @@ impl Clarifications {
         self.judge_repetition(event, question, notes);
         let after_timeout = |sent: Timestamp| Some(sent.plus_seconds(question.timeout?));
         self.asked.push_back(Asked {
-            place: event.place.clone(),
+            place: event.place.to_keep(),
             producer: event.producer.clone(),
             ties: event.ties.clone(),
             status: Status::Open,

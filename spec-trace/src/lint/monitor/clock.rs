@@ -1,8 +1,7 @@
 //! AAEP-EV-3: the timestamps of a producer never step back within a session.
 
-use std::collections::BTreeMap;
-
 use super::Notes;
+use crate::lint::few::Few;
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
 use crate::lint::record::Event;
@@ -12,7 +11,7 @@ use crate::lint::time::Timestamp;
 /// The time of each producer of a session: two agents may have two clocks.
 #[derive(Debug, Default, Clone)]
 pub struct Clock {
-    of: BTreeMap<String, (Timestamp, u64)>,
+    of: Few<(Timestamp, u64)>,
 }
 
 impl Clock {
@@ -31,7 +30,7 @@ impl Clock {
         };
         let now = (sent, event.place.line);
         let Some(last) = self.of.get_mut(&event.producer) else {
-            self.of.insert(event.producer.clone(), now);
+            self.of.insert(&event.producer, now);
             return;
         };
         let (before, line) = *last;

@@ -4,12 +4,14 @@
 //! that was sent in time may have arrived too late. So each confirmation has a set of possible outcomes. It grows when
 //! something may have happened and shrinks only when something must have.
 //!
-//! The last [`KEPT`] confirmations are kept, and up to [`KEPT_OPEN`] with those of which nothing has been heard. The others are
+//! The last confirmations are kept, [`KEPT`] of them or fewer where very many sessions are open, and up to [`KEPT_OPEN`] with those of which nothing has been heard. The others are
 //! forgotten, with what they could explain, and [`Ledger::ask`] names them so that the other books forget them too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::checks::{Check, Effect, effect};
+use super::seen::hash;
+use crate::lint::few::Few;
 use crate::lint::finding::Place;
 use crate::lint::memory::Memory;
 use crate::lint::record::{Decision, Event, EventKind, Question, Told};
@@ -21,8 +23,19 @@ use crate::lint::time::Timestamp;
 /// deadline the record cannot tell whether the reply or the timeout came first.
 pub const SLACK_SECONDS: i64 = 5;
 
-/// Confirmations that are kept of a session.
-pub const KEPT: usize = 256;
+/// Confirmations that are kept of a session, where there is room.
+pub const KEPT: usize = 64;
+
+/// The same where there is little: so many sessions are open that all of them together would take too much.
+const KEPT_AT_LEAST: usize = 2;
+
+/// Confirmations that are kept of all sessions together, where each has its least.
+const KEPT_OF_ALL: usize = 1 << 14;
+
+/// How many confirmations each of so many open sessions may keep.
+pub fn room(sessions: usize) -> usize {
+    (KEPT_OF_ALL / sessions.max(1)).clamp(KEPT_AT_LEAST, KEPT)
+}
 
 /// The same, with those of which nothing has been heard yet.
 pub const KEPT_OPEN: usize = 512;
@@ -102,8 +115,8 @@ pub struct Confirmation {
     pub producer: String,
     /// The ids of its action.
     pub ties: Ties,
-    /// `action` and `consequence`.
-    pub prose: (String, String),
+    /// The hash of `action` and `consequence`.
+    pub prose: u64,
     /// What may have become of it.
     pub possible: Outcomes,
     /// The line from which on an acceptance was possible.
@@ -132,10 +145,10 @@ impl Confirmation {
         let after_timeout =
             |moment: Option<Timestamp>| Some(moment?.plus_seconds(question.timeout?));
         Self {
-            place: event.place.clone(),
+            place: event.place.to_keep(),
             producer: event.producer.clone(),
             ties: event.ties.clone(),
-            prose: question.prose.clone(),
+            prose: hash(&question.prose),
             possible: Outcomes::PENDING,
             acceptable_from: None,
             answered: None,
@@ -263,7 +276,7 @@ pub struct Ledger {
     confirmations: BTreeMap<usize, Box<Confirmation>>,
     asked: usize,
     replies: Replies,
-    by_token: BTreeMap<String, Vec<usize>>,
+    by_token: Few<Vec<usize>>,
     /// Those of which no event so far may say what became of them, and no reply for sure.
     untouched: BTreeSet<usize>,
     /// The others that are kept.
@@ -287,7 +300,7 @@ impl Ledger {
             confirmations: BTreeMap::new(),
             asked: 0,
             replies,
-            by_token: BTreeMap::new(),
+            by_token: Few::default(),
             untouched: BTreeSet::new(),
             touched: BTreeSet::new(),
             ran_out: BTreeSet::new(),
@@ -393,8 +406,14 @@ impl Ledger {
         }
     }
 
-    /// Enters a question. Yields the number and the token of one that is forgotten for it.
-    pub fn ask(&mut self, event: &Event, question: &Question) -> Option<(usize, Confirmation)> {
+    /// Enters a question, and keeps no more than `room` of those of which something was heard. Yields the number of one that
+    /// is forgotten for it, and the question itself.
+    pub fn ask(
+        &mut self,
+        event: &Event,
+        question: &Question,
+        room: usize,
+    ) -> Option<(usize, Confirmation)> {
         let mut confirmation = Confirmation::new(event, question);
         if self.replies == Replies::Unseen {
             confirmation.add(Outcomes::ACCEPTED.or(Outcomes::REJECTED), event.place.line);
@@ -406,16 +425,16 @@ impl Ledger {
             None => confirmation.add(confirmation.default_outcome(), event.place.line),
         }
         if let Some(token) = &question.token {
-            self.by_token.entry(token.clone()).or_default().push(number);
+            self.by_token.get_or_make(token, Vec::new).push(number);
         }
         self.untouched.insert(number);
         self.confirmations.insert(number, Box::new(confirmation));
-        self.forget_one()
+        self.forget_one(room)
     }
 
-    fn forget_one(&mut self) -> Option<(usize, Confirmation)> {
+    fn forget_one(&mut self, room: usize) -> Option<(usize, Confirmation)> {
         let kept = self.confirmations.len();
-        let touched = self.touched.first().filter(|_| kept > KEPT);
+        let touched = self.touched.first().filter(|_| kept > room);
         let any = self.confirmations.keys().next();
         let oldest = *touched.or_else(|| any.filter(|_| kept > KEPT_OPEN))?;
         let forgotten = self.confirmations.remove(&oldest)?;
@@ -610,4 +629,25 @@ impl Ledger {
 /// Whether a change between these states may say that a question is withdrawn. An unknown state may be any.
 fn may_withdraw(from: Option<&str>, to: Option<&str>) -> bool {
     to != Some("awaiting_input") || from == Some("awaiting_input")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_room_of_a_session_shrinks_with_their_number_and_never_vanishes() {
+        let shared = KEPT_OF_ALL / KEPT;
+        for (sessions, expected) in [
+            (0, KEPT),
+            (1, KEPT),
+            (shared, KEPT),
+            (2 * shared, KEPT / 2),
+            (KEPT_OF_ALL / KEPT_AT_LEAST, KEPT_AT_LEAST),
+            (KEPT_OF_ALL, KEPT_AT_LEAST),
+            (usize::MAX, KEPT_AT_LEAST),
+        ] {
+            assert_eq!(room(sessions), expected, "{sessions}");
+        }
+    }
 }

@@ -102,7 +102,11 @@ impl Notes {
     /// Notes what cannot be judged although it looks like a fault.
     pub fn withhold(&mut self, clause: &'static str, reason: String) {
         if (self.withheld.len() as u64) < KEPT_PER_CLAUSE {
-            self.withheld.push(NotJudged { clause, reason });
+            self.withheld.push(NotJudged {
+                clause,
+                reason,
+                owed: true,
+            });
         }
     }
 

@@ -96,7 +96,7 @@ impl Outputs {
             self.open.remove(&key);
         } else {
             let output = Output {
-                place: event.place.clone(),
+                place: event.place.to_keep(),
                 last: position,
                 next: reach(chunk, position),
             };

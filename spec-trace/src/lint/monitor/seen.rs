@@ -5,16 +5,16 @@
 //! ids share a hash, and one is taken for the other, has a chance of less than one in a trillion for any one event.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 /// How many ids of a kind are remembered.
-pub const REMEMBERED: usize = 1 << 17;
+pub const REMEMBERED: usize = 1 << 16;
 
 /// The ids of one kind.
 #[derive(Debug, Default, Clone)]
 pub struct Seen {
     /// Never walked, so its order is never seen.
-    of: HashMap<u64, Earlier>,
+    of: HashMap<u64, Earlier, BuildHasherDefault<AsItIs>>,
     order: VecDeque<u64>,
 }
 
@@ -48,6 +48,24 @@ impl Seen {
     /// Where an id stood before.
     pub fn earlier(&self, id: &impl Hash) -> Option<Earlier> {
         self.of.get(&hash(id)).copied()
+    }
+}
+
+/// The keys are hashes already.
+#[derive(Debug, Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("the keys are numbers of 64 bits");
     }
 }
 

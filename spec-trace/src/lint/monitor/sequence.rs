@@ -5,9 +5,8 @@
 //! are not in the record. What is missing may have held whatever the other monitors miss, so nothing that rests on its
 //! absence is held against the producer.
 
-use std::collections::BTreeMap;
-
 use super::Notes;
+use crate::lint::few::Few;
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
 use crate::lint::record::{Event, EventKind, Numbered};
@@ -20,7 +19,7 @@ pub struct Sequence {
     numbered: Option<bool>,
     /// The number that is due where the session counts, and where each producer does (AAEP-A.9-1).
     next: i64,
-    next_of: BTreeMap<String, i64>,
+    next_of: Few<i64>,
     gap: Option<Gap>,
     told: bool,
     /// The session has started before, and nothing says from where it counts.
@@ -123,7 +122,7 @@ impl Sequence {
         let counts = number.filter(|number| alone || *number > self.next);
         self.next = after(counts.unwrap_or(self.next));
         let next = after(number.or(own).unwrap_or_default());
-        self.next_of.insert(event.producer.clone(), next);
+        self.next_of.insert(&event.producer, next);
     }
 
     /// The first gap.

@@ -3,9 +3,8 @@
 //! A state is entered by state.changed. Other events imply one: a call `calling_tool`, a question `awaiting_input`, output
 //! `writing_output`, a handoff `handing_off`. The next change may leave any of them.
 
-use std::collections::BTreeMap;
-
 use super::Notes;
+use crate::lint::few::Few;
 use crate::lint::finding::{Finding, Place};
 use crate::lint::memory::Memory;
 use crate::lint::record::{Event, EventKind};
@@ -15,7 +14,7 @@ use crate::lint::time::Timestamp;
 /// The states of one session.
 #[derive(Debug, Default, Clone)]
 pub struct States {
-    of: BTreeMap<String, Box<State>>,
+    of: Few<Box<State>>,
     /// The state where all producers share one. It counts only where there are several.
     shared: Chain,
     /// How many events came before.
@@ -112,11 +111,10 @@ impl States {
     /// Judges an event of the open session; `begins_output` if it is the first chunk of an output.
     pub fn event(&mut self, event: &Event, begins_output: bool, notes: &mut Notes) {
         let first = self.of.is_empty();
-        let several = !first && (self.of.len() > 1 || !self.of.contains_key(&event.producer));
+        let several = !first && (self.of.len() > 1 || self.of.get(&event.producer).is_none());
         let shared = Some(&self.shared).filter(|_| several);
         let right_after_start = self.events == 1;
-        let state = self.of.entry(event.producer.clone());
-        let state = state.or_insert_with(|| {
+        let state = self.of.get_or_make(&event.producer, || {
             Box::new(State {
                 joined: !first,
                 ..State::default()
@@ -159,7 +157,7 @@ impl States {
         let waiting = self.of.iter().filter(|(_, state)| {
             state.asked && !state.chain.unknown && state.chain.entered() == "awaiting_input"
         });
-        waiting.map(|(producer, _)| producer.as_str())
+        waiting.map(|(producer, _)| producer)
     }
 }
 
@@ -233,7 +231,7 @@ impl State {
     fn asked(&mut self, event: &Event, rule: &'static Rule, right_after_start: bool) {
         self.asked = true;
         if !self.chain.waits() && !right_after_start {
-            self.unproved = Some((event.place.clone(), event.sent, rule));
+            self.unproved = Some((event.place.to_keep(), event.sent, rule));
         }
     }
 

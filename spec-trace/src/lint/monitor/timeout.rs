@@ -1,7 +1,8 @@
 //! Timeouts that pass and nothing comes of it, and the countdown to the long ones.
 //!
 //! A timeout is invisible: what shows is that a question stands as it stood, with nothing in the record that could have
-//! decided it, though the producer's own clock is past the deadline. A producer's timer may be late, and an extension may
+//! decided it, though the clock of the producer who asked is past the deadline. Another producer's clock says nothing, nor
+//! does what it puts out (AAEP-A.9-1). A producer's timer may be late, and an extension may
 //! have granted more time (AAEP-6.4.2-3); where a message could have done that, nothing is said.
 
 use std::collections::BTreeSet;
@@ -71,11 +72,7 @@ impl Timeouts {
         if matches!(event.kind, EventKind::Progress) {
             self.progress = Some(now);
         }
-        while let Some((moment, number, mark)) = self.marks.pop_first() {
-            if moment > now {
-                self.marks.insert((moment, number, mark));
-                break;
-            }
+        for (moment, number, mark) in self.take_due(event, now, ledger) {
             let Some(confirmation) = ledger.get(number) else {
                 continue;
             };
@@ -93,6 +90,32 @@ impl Timeouts {
         if matches!(event.kind, EventKind::Ended(Ending::Completed)) {
             self.judge_end(event, now, ledger, notes);
         }
+    }
+
+    /// What is due by now to the questions of whoever put out this event.
+    fn take_due(
+        &mut self,
+        event: &Event,
+        now: Timestamp,
+        ledger: &Ledger,
+    ) -> Vec<(Timestamp, usize, Mark)> {
+        let due = self.marks.range(..=(now, usize::MAX, Mark::Applied));
+        let due: Vec<_> = due
+            .filter(|(_, number, _)| {
+                let confirmation = ledger.get(*number);
+                confirmation.is_none_or(|it| it.producer == event.producer)
+            })
+            .copied()
+            .collect();
+        for mark in &due {
+            self.marks.remove(mark);
+        }
+        due
+    }
+
+    /// Forgets a question.
+    pub fn forget(&mut self, number: usize) {
+        self.marks.retain(|(_, other, _)| *other != number);
     }
 
     /// AAEP-6.4.3-1, AAEP-6.4.3-4: progress while a long timeout runs, at half time and near the end.
@@ -144,7 +167,8 @@ impl Timeouts {
         for (_, number, mark) in std::mem::take(&mut self.marks) {
             let over = ledger.get(number).is_some_and(|confirmation| {
                 let deadline = confirmation.deadline;
-                !ledger.may_be_extended(confirmation)
+                confirmation.producer == event.producer
+                    && !ledger.may_be_extended(confirmation)
                     && deadline.is_some_and(|it| it.plus_seconds(SLACK_SECONDS) <= now)
             });
             if over && mark == Mark::Applied {

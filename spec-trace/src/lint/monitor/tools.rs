@@ -4,9 +4,8 @@
 //! tool. A completion without id among several calls of its tool is kept as owed by one of them; which one is only known
 //! by those that complete under their own id.
 
-use std::collections::BTreeMap;
-
 use super::Notes;
+use crate::lint::few::Few;
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
 use crate::lint::record::{Ending, Event, EventKind};
@@ -16,7 +15,7 @@ use crate::lint::rules;
 #[derive(Debug, Default, Clone)]
 pub struct Tools {
     /// By tool; a call that names none is kept under the empty name.
-    in_flight: BTreeMap<String, InFlight>,
+    in_flight: Few<InFlight>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -24,7 +23,7 @@ struct InFlight {
     /// Lines of the calls without id, oldest first.
     without_id: Vec<u64>,
     /// Lines of the others by id, oldest first, and how many they are.
-    with_id: BTreeMap<String, Vec<u64>>,
+    with_id: Few<Vec<u64>>,
     with_id_count: usize,
     /// Completions without id that were not laid to one call.
     unassigned: usize,
@@ -77,7 +76,7 @@ impl Tools {
             memory.value(&(tool, with_id_count, unassigned));
             memory.each(without_id.iter(), |memory, line| memory.line(*line));
             memory.each(with_id.iter(), |memory, (id, lines)| {
-                memory.value(id);
+                memory.value(&id);
                 memory.each(lines.iter(), |memory, line| memory.line(*line));
             });
         });
@@ -87,13 +86,11 @@ impl Tools {
     pub fn event(&mut self, event: &Event, notes: &mut Notes) {
         match &event.kind {
             EventKind::Invoked { tool, .. } => {
-                let in_flight = self
-                    .in_flight
-                    .entry(tool.clone().unwrap_or_default())
-                    .or_default();
+                let tool = tool.as_deref().unwrap_or_default();
+                let in_flight = self.in_flight.get_or_make(tool, InFlight::default);
                 match &event.ties.tool_call_id {
                     Some(id) => {
-                        let lines = in_flight.with_id.entry(id.clone()).or_default();
+                        let lines = in_flight.with_id.get_or_make(id, Vec::new);
                         lines.push(event.place.line);
                         in_flight.with_id_count += 1;
                     }
@@ -126,7 +123,7 @@ impl Tools {
     fn completed(&mut self, event: &Event, tool: Option<&str>, notes: &mut Notes) {
         let id = event.ties.tool_call_id.as_deref();
         if id.is_some_and(|id| self.complete_by_id(id)) || self.complete_by_tool(tool, id) {
-            self.in_flight.retain(|_, in_flight| in_flight.open() > 0);
+            self.in_flight.retain(|in_flight| in_flight.open() > 0);
             return;
         }
         // AAEP-A.3-2, AAEP-A.8-1: a completion needs its invocation.
@@ -165,7 +162,7 @@ impl Tools {
     /// AAEP-A.3-1: by tool where an id is missing on one side. An unnamed tool may be any.
     fn complete_by_tool(&mut self, tool: Option<&str>, id: Option<&str>) -> bool {
         let may_be = |name: &str| tool.is_none_or(|tool| tool == name || name.is_empty());
-        for (name, in_flight) in &mut self.in_flight {
+        for (name, in_flight) in self.in_flight.iter_mut() {
             if !may_be(name) || in_flight.open() == 0 {
                 continue;
             }
@@ -189,9 +186,9 @@ impl Tools {
             .get_mut(tool)
             .filter(|in_flight| in_flight.open() > 0)?;
         let oldest = in_flight.with_id.iter().min_by_key(|(_, lines)| lines[0]);
-        let id = oldest.map(|(id, _)| id.clone())?;
+        let id = oldest.map(|(id, _)| id.to_owned())?;
         let line = in_flight.complete(&id)?;
-        self.in_flight.retain(|_, in_flight| in_flight.open() > 0);
+        self.in_flight.retain(|in_flight| in_flight.open() > 0);
         Some(line)
     }
 

@@ -1,9 +1,8 @@
 //! AAEP-EV-1 to AAEP-EV-4 and AAEP-EV-6, as far as one event shows them: the envelope.
 
-use serde_json::Value;
-
-use super::fields::{Fields, Need, Object, text_at};
+use super::fields::{Fields, Need, text_at};
 use super::{Event, EventKind, Fault, Numbered, Told, Wrapper, payload};
+use crate::json::tree::{Object, Value};
 use crate::lint::rules;
 use crate::lint::ties::Ties;
 use crate::lint::time::Timestamp;
@@ -58,8 +57,8 @@ pub(super) fn read(
 
 fn context(fields: &mut Fields<'_>) {
     const CONTEXT: &str = "https://aaep-protocol.org/context/v1";
-    let what = format!("{CONTEXT:?}, alone or first of an array of strings");
-    fields.value("@context", Required, &what, |value| match value {
+    let what = format_args!("{CONTEXT:?}, alone or first of an array of strings");
+    fields.value("@context", Required, what, |value| match value {
         Value::String(context) => (context == CONTEXT).then_some(()),
         Value::Array(all) => {
             let strings = all.iter().all(Value::is_string);

@@ -3,13 +3,11 @@
 //! The one thing to know: whatever is read of a record is read through here, and each check notes its fault and yields
 //! nothing, so that a reader goes on with the field unknown. An optional field that is null counts as absent.
 
-use serde_json::{Map, Value};
+use std::fmt;
 
 use super::Fault;
+use crate::json::tree::{Object, Value};
 use crate::lint::rules::Rule;
-
-/// A JSON object.
-pub type Object = Map<String, Value>;
 
 /// Whether a field has to be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,14 +20,14 @@ pub enum Need {
 
 /// The fields of one object, and where to note what is wrong with them.
 pub struct Fields<'a> {
-    object: &'a Object,
+    object: &'a Object<'a>,
     faults: &'a mut Vec<Fault>,
     rule: &'static Rule,
 }
 
 impl<'a> Fields<'a> {
     /// The fields of `object`; a fault in one of them breaks `rule`.
-    pub fn new(object: &'a Object, rule: &'static Rule, faults: &'a mut Vec<Fault>) -> Self {
+    pub fn new(object: &'a Object<'a>, rule: &'static Rule, faults: &'a mut Vec<Fault>) -> Self {
         Self {
             object,
             faults,
@@ -53,7 +51,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a field, if it is there and not null.
-    pub fn present(&self, name: &str) -> Option<&'a Value> {
+    pub fn present(&self, name: &str) -> Option<&'a Value<'a>> {
         self.object.get(name).filter(|value| !value.is_null())
     }
 
@@ -62,8 +60,8 @@ impl<'a> Fields<'a> {
         &mut self,
         name: &str,
         need: Need,
-        what: &str,
-        read: impl FnOnce(&'a Value) -> Option<T>,
+        what: impl fmt::Display,
+        read: impl FnOnce(&'a Value<'a>) -> Option<T>,
     ) -> Option<T> {
         let Some(value) = self.present(name) else {
             if need == Need::Required {
@@ -101,14 +99,14 @@ impl<'a> Fields<'a> {
 
     /// A whole number from `least` to `most`.
     pub fn whole(&mut self, name: &str, need: Need, least: i64, most: i64) -> Option<i64> {
-        let what = format!("a whole number from {least} to {most}");
-        self.value(name, need, &what, |value| {
+        let what = format_args!("a whole number from {least} to {most}");
+        self.value(name, need, what, |value| {
             whole(value).filter(|number| (least..=most).contains(number))
         })
     }
 
     /// An object.
-    pub fn object(&mut self, name: &str, need: Need) -> Option<&'a Object> {
+    pub fn object(&mut self, name: &str, need: Need) -> Option<&'a Object<'a>> {
         self.value(name, need, "an object", Value::as_object)
     }
 
@@ -119,8 +117,8 @@ impl<'a> Fields<'a> {
         need: Need,
         (least, most): (usize, usize),
     ) -> Option<Vec<&'a str>> {
-        let what = format!("an array of {least} to {most} different strings");
-        self.value(name, need, &what, |value| {
+        let what = format_args!("an array of {least} to {most} different strings");
+        self.value(name, need, what, |value| {
             let texts: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
             texts.filter(|texts| (least..=most).contains(&texts.len()) && all_differ(texts))
         })
@@ -128,9 +126,8 @@ impl<'a> Fields<'a> {
 
     /// One of a few words, and what it stands for.
     pub fn one_of<T: Copy>(&mut self, name: &str, need: Need, words: &[(&str, T)]) -> Option<T> {
-        let names: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-        let what = format!("one of {}", names.join(", "));
-        self.value(name, need, &what, |value| {
+        let names = Words(words.iter().map(|(word, _)| *word));
+        self.value(name, need, names, |value| {
             let text = value.as_str()?;
             let found = words.iter().find(|(word, _)| *word == text);
             found.map(|(_, meaning)| *meaning)
@@ -139,8 +136,20 @@ impl<'a> Fields<'a> {
 
     /// A word of which only the presence matters.
     pub fn word(&mut self, name: &str, need: Need, words: &[&str]) {
-        let words: Vec<_> = words.iter().map(|word| (*word, ())).collect();
-        self.one_of(name, need, &words);
+        let names = Words(words.iter().copied());
+        self.value(name, need, names, |value| {
+            words.contains(&value.as_str()?).then_some(())
+        });
+    }
+}
+
+/// Words to choose from, put together only where a fault has to list them.
+struct Words<I>(I);
+
+impl<'w, I: Iterator<Item = &'w str> + Clone> fmt::Display for Words<I> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<&str> = self.0.clone().collect();
+        write!(formatter, "one of {}", words.join(", "))
     }
 }
 
@@ -175,11 +184,11 @@ pub fn has_characters(value: &Value, most: usize) -> bool {
 }
 
 /// The text at the end of a path of keys.
-pub fn text_at<'a>(object: &'a Object, path: &[&str]) -> Option<&'a str> {
+pub fn text_at<'a>(object: &'a Object<'a>, path: &[&str]) -> Option<&'a str> {
     let (first, rest) = path.split_first()?;
     let found = rest
         .iter()
-        .try_fold(object.get(*first)?, |value, key| value.get(*key))?;
+        .try_fold(object.get(first)?, |value, key| value.get(key))?;
     found.as_str()
 }
 

@@ -3,10 +3,11 @@
 //! Where the text leaves open how to count, the producer gets the better of it: the size is that of the event without
 //! any white space, and depth counts the objects and arrays within the event.
 
-use serde_json::Value;
+use std::fmt;
 
 use super::Fault;
-use super::fields::{GREATEST_SAFE, Object};
+use super::fields::GREATEST_SAFE;
+use crate::json::tree::{Object, Value};
 use crate::lint::rules;
 
 const EVENT_BYTES: usize = 64 << 10;
@@ -26,7 +27,7 @@ struct Measure {
 /// Judges the size of an event.
 pub fn judge(event: &Object, faults: &mut Vec<Fault>) {
     let mut measure = Measure::default();
-    for (key, value) in event {
+    for (key, value) in event.iter() {
         measure.bytes += key.len() + 4;
         measure.take(value, 0);
     }
@@ -36,35 +37,35 @@ pub fn judge(event: &Object, faults: &mut Vec<Fault>) {
         depth,
         unsafe_number,
     } = measure;
-    let checks = [
-        (
-            bytes > EVENT_BYTES,
-            format!("the event takes {bytes} bytes, more than 64 KiB"),
-        ),
-        (
-            longest_text > TEXT_BYTES,
-            format!("a string takes {longest_text} bytes, more than 16 KiB"),
-        ),
-        (
-            depth > DEPTH,
-            format!("the event is nested {depth} levels deep, more than 8"),
-        ),
-        (
-            event.len() > FIELDS,
-            format!("the event has {} fields, more than 32", event.len()),
-        ),
-        (
-            unsafe_number,
-            "an integer beyond 2^53 stands as a number; it travels as a string".to_owned(),
-        ),
-    ];
-    for (_, message) in checks.into_iter().filter(|(exceeds, _)| *exceeds) {
-        faults.push(Fault {
-            rule: &rules::SIZE,
-            column: None,
-            message,
-        });
-    }
+    let mut check = |exceeds: bool, message: fmt::Arguments<'_>| {
+        if exceeds {
+            faults.push(Fault {
+                rule: &rules::SIZE,
+                column: None,
+                message: message.to_string(),
+            });
+        }
+    };
+    check(
+        bytes > EVENT_BYTES,
+        format_args!("the event takes {bytes} bytes, more than 64 KiB"),
+    );
+    check(
+        longest_text > TEXT_BYTES,
+        format_args!("a string takes {longest_text} bytes, more than 16 KiB"),
+    );
+    check(
+        depth > DEPTH,
+        format_args!("the event is nested {depth} levels deep, more than 8"),
+    );
+    check(
+        event.len() > FIELDS,
+        format_args!("the event has {} fields, more than 32", event.len()),
+    );
+    check(
+        unsafe_number,
+        format_args!("an integer beyond 2^53 stands as a number; it travels as a string"),
+    );
 }
 
 impl Measure {
@@ -91,7 +92,7 @@ impl Measure {
             Value::Object(members) => {
                 self.depth = self.depth.max(depth + 1);
                 self.bytes += 2;
-                for (key, member) in members {
+                for (key, member) in members.iter() {
                     self.bytes += key.len() + 3;
                     self.take(member, depth + 1);
                 }
@@ -103,10 +104,13 @@ impl Measure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::json::tree;
+    use serde_json::{Map, Value, json};
 
     fn faults(event: &Value) -> usize {
         let mut faults = Vec::new();
+        let text = event.to_string();
+        let event = tree::parse(&text).expect("JSON");
         judge(event.as_object().expect("an object"), &mut faults);
         faults.len()
     }
@@ -119,7 +123,7 @@ mod tests {
             assert_eq!(faults(&json!({"a": "x".repeat(of(TEXT_BYTES))})), broken);
             let nested = (0..of(DEPTH)).fold(json!(1), |inner, _| json!([inner]));
             assert_eq!(faults(&json!({"a": nested})), broken);
-            let many: Object = (0..of(FIELDS))
+            let many: Map<String, Value> = (0..of(FIELDS))
                 .map(|number| (number.to_string(), json!(1)))
                 .collect();
             assert_eq!(faults(&Value::Object(many)), broken);
@@ -131,7 +135,7 @@ mod tests {
                 16_000,
                 of(EVENT_BYTES - 64_000 - 35),
             ];
-            let event: Object = ["a", "b", "c", "d", "e"]
+            let event: Map<String, Value> = ["a", "b", "c", "d", "e"]
                 .into_iter()
                 .zip(texts)
                 .map(|(name, length)| (name.to_owned(), json!("x".repeat(length))))

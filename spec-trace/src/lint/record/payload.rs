@@ -1,9 +1,8 @@
 //! AAEP-EV-5: the payload of each core event type: its fields, their types, words and limits.
 
-use serde_json::Value;
-
 use super::fields::{Fields, Need};
 use super::{Chunk, Clarification, Decision, Ending, EventKind, Question, ResponseKind, Risk};
+use crate::json::tree::Value;
 use crate::lint::rules;
 
 use Need::{Optional, Required};
@@ -82,7 +81,7 @@ fn progress(fields: &mut Fields<'_>) {
     let Some(progress) = fields.object("progress", Required) else {
         return;
     };
-    if !ONE_OF.iter().any(|name| progress.contains_key(*name)) {
+    if !ONE_OF.iter().any(|name| progress.contains_key(name)) {
         fields.fault("progress has none of percent, step, total_steps, description".to_owned());
     }
     let percent = progress.get("percent").filter(|percent| !percent.is_null());

@@ -86,8 +86,8 @@ impl OpenSession {
         memory.line(*extended);
     }
 
-    /// Judges an event. Yields the tokens of questions that are forgotten for it.
-    pub(super) fn judge(&mut self, event: &Event, books: &mut Books) -> Vec<String> {
+    /// Judges an event; `room` is how many questions may be kept. Yields the tokens of those that are forgotten for it.
+    pub(super) fn judge(&mut self, event: &Event, room: usize, books: &mut Books) -> Vec<String> {
         self.latest = self.latest.max(event.sent);
         self.clock.event(event, &mut books.notes);
         self.tools.event(event, &mut books.notes);
@@ -97,9 +97,9 @@ impl OpenSession {
         self.states.event(event, begins, &mut books.notes);
         let found = books.recorded.len();
         let mut forgotten = Vec::new();
-        forgotten.extend(self.recorded.event(event, &mut books.recorded));
+        forgotten.extend(self.recorded.event(event, room, &mut books.recorded));
         if let Some(unseen) = &mut self.unseen {
-            unseen.event(event, &mut books.unseen);
+            unseen.event(event, room, &mut books.unseen);
         }
         let clarified = self.clarifications.event(event, &mut books.recorded);
         forgotten.extend(clarified);
@@ -181,7 +181,12 @@ impl Confirmations {
     }
 
     /// Judges an event. Yields the token of a question that is forgotten for it.
-    pub(super) fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<String> {
+    pub(super) fn event(
+        &mut self,
+        event: &Event,
+        room: usize,
+        notes: &mut Notes,
+    ) -> Option<String> {
         if self.replies == Replies::Recorded {
             self.timeouts.event(event, &self.ledger, notes);
         }
@@ -189,7 +194,7 @@ impl Confirmations {
         let accused = self.authorisation.event(event, &self.ledger, notes);
         self.resolution.event(event, accused, &self.ledger, notes);
         match &event.kind {
-            EventKind::Asked(question) => self.ask(event, question, notes),
+            EventKind::Asked(question) => self.ask(event, question, room, notes),
             EventKind::Started
             | EventKind::Ended(_)
             | EventKind::StateChanged { .. }
@@ -206,14 +211,16 @@ impl Confirmations {
         &mut self,
         event: &Event,
         question: &Question,
+        room: usize,
         notes: &mut Notes,
     ) -> Option<String> {
         asking::judge_repetition(event, question, &self.ledger, notes);
-        let forgotten = self.ledger.ask(event, question);
+        let forgotten = self.ledger.ask(event, question, room);
         if let Some(number) = self.ledger.latest() {
             self.timeouts.ask(number, event, question);
         }
         let (number, confirmation) = forgotten?;
+        self.timeouts.forget(number);
         self.authorisation.forget(number, &confirmation);
         self.resolution.forget(number);
         confirmation.ties.token
@@ -323,6 +330,7 @@ impl Owed {
         .map(|(clause, what, items)| NotJudged {
             clause,
             reason: format!("the input ends, and {what} {}", some_of(&items)),
+            owed: true,
         })
         .collect()
     }

@@ -1,0 +1,107 @@
+//! Lint: how fast recorded streams are judged, beside reading the same bytes with `serde_json` into borrowed structs.
+//!
+//! `cargo bench -p countersign-benches --bench lint`. Both are measured in turn, so that whatever else the machine has to
+//! do slows both down alike; the ratio of the two is printed first.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use countersign_benches::lint::Stream;
+use countersign_spec_trace::lint::lint;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use serde::Deserialize;
+
+/// How often each is measured for the ratio; the best counts.
+const TURNS: usize = 7;
+
+/// A record, as one who wants its fields and does not judge would read it.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "that they are read is what counts")]
+struct Record<'a> {
+    r#type: &'a str,
+    event_id: Option<&'a str>,
+    session_id: Option<&'a str>,
+    timestamp: Option<&'a str>,
+    #[serde(borrow)]
+    producer: Option<Producer<'a>>,
+    sequence_number: Option<i64>,
+    urgency: Option<&'a str>,
+    summary_normal: Option<&'a str>,
+    from_state: Option<&'a str>,
+    to_state: Option<&'a str>,
+    tool: Option<&'a str>,
+    tool_call_id: Option<&'a str>,
+    status: Option<&'a str>,
+    action: Option<&'a str>,
+    consequence: Option<&'a str>,
+    reply_token: Option<&'a str>,
+    timeout_seconds: Option<u32>,
+    default_decision: Option<&'a str>,
+    risk_level: Option<&'a str>,
+    irreversible: Option<bool>,
+    allowed_replies: Option<Vec<&'a str>>,
+    decision: Option<&'a str>,
+    subscription_id: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "that they are read is what counts")]
+struct Producer<'a> {
+    agent_id: &'a str,
+    agent_version: Option<&'a str>,
+}
+
+fn judge(bytes: &[u8]) -> usize {
+    let report = lint(bytes, "made").expect("memory can be read");
+    assert!(
+        report.violations.is_empty(),
+        "{:?}",
+        report.violations.first()
+    );
+    report.sessions
+}
+
+fn read(bytes: &[u8]) -> usize {
+    let lines = bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    let records = lines.map(|line| {
+        let record: Record<'_> = serde_json::from_slice(line).expect("a record");
+        black_box(&record);
+    });
+    records.count()
+}
+
+fn time(work: impl FnOnce() -> usize) -> Duration {
+    let start = Instant::now();
+    black_box(work());
+    start.elapsed()
+}
+
+fn both(criterion: &mut Criterion) {
+    let is_trial = std::env::args().any(|argument| argument == "--test");
+    let megabytes = if is_trial { 1 } else { 64 };
+    for sessions in [100, 10_000] {
+        let bytes = Stream::new(sessions, megabytes * 1_000_000).bytes();
+        let (mut judging, mut reading) = (Duration::MAX, Duration::MAX);
+        for _ in 0..if is_trial { 1 } else { TURNS } {
+            judging = judging.min(time(|| judge(&bytes)));
+            reading = reading.min(time(|| read(&bytes)));
+        }
+        println!(
+            "{sessions} sessions beside each other: judged at {:.2} of the speed of reading into borrowed structs",
+            reading.as_secs_f64() / judging.as_secs_f64()
+        );
+        let mut group = criterion.benchmark_group(format!("lint, {sessions} sessions"));
+        group.sample_size(10);
+        group.throughput(Throughput::Bytes(bytes.len() as u64));
+        group.bench_function("judge", |bencher| bencher.iter(|| judge(&bytes)));
+        group.bench_function("serde_json, borrowed", |bencher| {
+            bencher.iter(|| read(&bytes));
+        });
+        group.finish();
+    }
+}
+
+criterion_group!(benches, both);
+criterion_main!(benches);

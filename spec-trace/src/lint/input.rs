@@ -1,0 +1,184 @@
+//! What is to be judged: files, standard input, and folders of recorded streams.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use miette::{IntoDiagnostic, WrapErr};
+
+use super::compression::decompressed;
+use super::place::printable;
+use crate::cli::progress::Progress;
+
+/// What one read of a file asks for.
+const CHUNK: usize = 256 << 10;
+
+/// The names that recorded streams have within a folder.
+const NAMES: [&str; 6] = [
+    ".jsonl",
+    ".jsonl.gz",
+    ".jsonl.zst",
+    ".ndjson",
+    ".ndjson.gz",
+    ".ndjson.zst",
+];
+
+/// Where one stream comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    File(PathBuf),
+}
+
+impl Source {
+    /// The name that reports give it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Stdin => "<stdin>".to_owned(),
+            Self::File(path) => path.display().to_string().chars().map(printable).collect(),
+        }
+    }
+
+    /// The length of what is stored, in bytes, where that is known.
+    fn length(&self) -> Option<u64> {
+        match self {
+            Self::Stdin => None,
+            Self::File(path) => {
+                let found = fs::metadata(path).ok()?;
+                found.is_file().then_some(found.len())
+            }
+        }
+    }
+
+    /// Opens it for reading, decompressed; what is read is counted by `meter`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be opened, or its first bytes cannot be read.
+    pub fn open<'a>(&self, meter: &'a Meter) -> io::Result<Box<dyn BufRead + 'a>> {
+        match self {
+            Self::Stdin => decompressed(meter.counting(io::stdin())),
+            Self::File(path) => decompressed(meter.counting(File::open(path)?)),
+        }
+    }
+}
+
+/// The streams that are meant: `-` is standard input, a folder stands for all recorded streams below it, by name.
+///
+/// # Errors
+///
+/// A folder that cannot be read or holds no stream. Whether a file can be read shows only when it is opened.
+pub fn sources(inputs: &[PathBuf]) -> miette::Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    for input in inputs {
+        if input.as_os_str() == "-" {
+            sources.push(Source::Stdin);
+        } else if input.is_dir() {
+            let files = streams_below(input)
+                .into_diagnostic()
+                .wrap_err_with(|| format!("cannot read {}", input.display()))?;
+            if files.is_empty() {
+                return Err(miette::miette!(
+                    "{} holds no recorded stream (*{})",
+                    input.display(),
+                    NAMES.join(", *")
+                ));
+            }
+            sources.extend(files.into_iter().map(Source::File));
+        } else {
+            sources.push(Source::File(input.clone()));
+        }
+    }
+    Ok(sources)
+}
+
+/// Folders that are links are not followed, so that there is an end.
+fn streams_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    let mut streams = Vec::new();
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            streams.extend(streams_below(&path)?);
+        } else if is_stream(&path) {
+            streams.push(path);
+        }
+    }
+    Ok(streams)
+}
+
+fn is_stream(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.is_file() && NAMES.iter().any(|end| name.ends_with(end))
+}
+
+/// Counts the bytes that are read, and shows them.
+pub struct Meter {
+    progress: Progress,
+    read: Cell<u64>,
+}
+
+impl Meter {
+    /// A meter for all of these streams; it knows how far they have come if it knows the length of each.
+    pub fn new(sources: &[Source]) -> Self {
+        let total = sources.iter().map(Source::length).sum();
+        Self {
+            progress: Progress::of_bytes(total, "judging"),
+            read: Cell::new(0),
+        }
+    }
+
+    fn counting<R: Read>(&self, input: R) -> BufReader<Counted<'_, R>> {
+        BufReader::with_capacity(CHUNK, Counted { input, meter: self })
+    }
+}
+
+struct Counted<'a, R> {
+    input: R,
+    meter: &'a Meter,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.meter.read.update(|before| before + read as u64);
+        self.meter.progress.at(self.meter.read.get());
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_stands_for_the_streams_below_it_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("b")).unwrap();
+        for name in [
+            "c.jsonl",
+            "b/z.ndjson.zst",
+            "b/notes.txt",
+            "a.jsonl.gz",
+            "d.gz",
+        ] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let found = sources(&[folder.path().to_owned(), PathBuf::from("-")]).unwrap();
+        let expected = ["a.jsonl.gz", "b/z.ndjson.zst", "c.jsonl"]
+            .map(|name| Source::File(folder.path().join(name)));
+        assert_eq!(found[..3], expected);
+        assert_eq!(found[3..], [Source::Stdin]);
+    }
+
+    #[test]
+    fn a_folder_without_streams_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = sources(&[folder.path().to_owned()]).unwrap_err();
+        assert!(error.to_string().contains("holds no recorded stream"));
+    }
+}

@@ -1,0 +1,289 @@
+//! Lines of the input as findings show them: which line, and what in it is meant.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use memchr::memmem;
+
+/// How many bytes of a line are held while it is judged: enough for a window around whatever is meant.
+const HELD: usize = 1 << 10;
+
+/// How many of them are kept for later: enough to recognise the line, little enough for very many.
+const KEPT: usize = 96;
+
+/// How many characters of a line are shown.
+const SHOWN: usize = 100;
+
+/// How much of the rest stands before what is meant, in hundredths, where there is enough on both sides.
+const BEFORE: usize = 40;
+
+/// A line of the input, kept as long as something may still be said about it.
+///
+/// It is copied with each finding about it; where it is kept for a finding that may never come, see [`Place::to_keep`].
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The number of the line, from 1.
+    pub line: u64,
+    /// The byte of the line, from 0, at which `kept` begins.
+    from: usize,
+    /// A part of the line.
+    kept: Arc<[u8]>,
+    /// Whether the line goes on after it.
+    goes_on: bool,
+}
+
+impl Place {
+    /// The place of a line that reads `bytes`.
+    pub fn new(line: u64, bytes: &[u8]) -> Self {
+        Self::keeping(line, bytes, 0)
+    }
+
+    /// The same, for something to be said about the byte in that column, from 1.
+    pub fn at(line: u64, bytes: &[u8], column: Option<u64>) -> Self {
+        let meant = column.map_or(0, |column| {
+            usize::try_from(column)
+                .unwrap_or(usize::MAX)
+                .min(bytes.len())
+        });
+        if meant <= HELD / 2 {
+            Self::keeping(line, bytes, 0)
+        } else {
+            Self::keeping(line, bytes, meant - HELD / 2)
+        }
+    }
+
+    fn keeping(line: u64, bytes: &[u8], from: usize) -> Self {
+        let to = bytes.len().min(from + HELD);
+        Self {
+            line,
+            from,
+            kept: bytes[from..to].into(),
+            goes_on: to < bytes.len(),
+        }
+    }
+
+    /// The same place with little of the line: what stands around its tool, else around its type.
+    #[must_use]
+    pub fn to_keep(&self) -> Self {
+        let meant = self.value_meant("").map_or(0, |meant| meant.start);
+        let from = meant.saturating_sub(KEPT / 2);
+        let to = self.kept.len().min(from + KEPT);
+        Self {
+            line: self.line,
+            from: self.from + from,
+            kept: self.kept[from..to].into(),
+            goes_on: self.goes_on || to < self.kept.len(),
+        }
+    }
+
+    /// The bytes that are kept: the beginning of the line, unless something further on is meant.
+    pub fn kept(&self) -> &[u8] {
+        &self.kept
+    }
+
+    /// What to show of the line. Meant is what begins in `column` (a byte, from 1), else the field that `message` speaks
+    /// of first, else the tool, else the type.
+    pub fn excerpt(&self, column: Option<u64>, message: &str) -> Excerpt {
+        let told = column
+            .and_then(|column| usize::try_from(column).ok()?.checked_sub(1 + self.from))
+            .filter(|start| *start < self.kept.len())
+            .map(|start| start..self.end_of_token(start));
+        let meant = told.or_else(|| self.value_meant(message));
+        self.window(meant.unwrap_or(0..self.kept.len()))
+    }
+
+    fn value_meant(&self, message: &str) -> Option<Range<usize>> {
+        let spoken_of = message.split([' ', ',']).next().unwrap_or_default();
+        [spoken_of, "tool", "type"]
+            .into_iter()
+            .find_map(|name| self.value_of(name))
+    }
+
+    /// Where the value of the first member of that name stands.
+    fn value_of(&self, name: &str) -> Option<Range<usize>> {
+        let key = format!("\"{name}\"");
+        let bytes = &*self.kept;
+        for start in memmem::find_iter(bytes, &key) {
+            if start > 0 && bytes[start - 1] == b'\\' {
+                continue;
+            }
+            let after_key = start + key.len();
+            let colon = after_key + skip_white(&bytes[after_key..]);
+            if bytes.get(colon) == Some(&b':') {
+                let value = colon + 1 + skip_white(&bytes[colon + 1..]);
+                return (value < bytes.len()).then(|| value..self.end_of_token(value));
+            }
+        }
+        None
+    }
+
+    /// The end of the string, number or word that begins there; brackets are marked alone.
+    fn end_of_token(&self, start: usize) -> usize {
+        let rest = &self.kept[start..];
+        let length = match rest[0] {
+            b'"' => {
+                let mut escaped = false;
+                let end = rest[1..].iter().position(|byte| {
+                    let ends = *byte == b'"' && !escaped;
+                    escaped = *byte == b'\\' && !escaped;
+                    ends
+                });
+                end.map_or(rest.len(), |end| end + 2)
+            }
+            _ => rest
+                .iter()
+                .position(|byte| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte))
+                .map_or(rest.len(), |end| end.max(1)),
+        };
+        start + length
+    }
+
+    fn window(&self, meant: Range<usize>) -> Excerpt {
+        let before = printable_text(&self.kept[..meant.start]);
+        let marked = printable_text(&self.kept[meant.clone()]);
+        let after = printable_text(&self.kept[meant.end..]);
+        let room = SHOWN - marked.len().min(SHOWN);
+        let shown_before = before
+            .len()
+            .min(room.saturating_sub(after.len().min(room - room * BEFORE / 100)));
+        let shown_after = after.len().min(room - shown_before);
+        let is_cut_before = self.from > 0 || shown_before < before.len();
+        let is_cut_after = marked.len() > SHOWN || shown_after < after.len() || self.goes_on;
+        let mut text: String = if is_cut_before { "…" } else { "" }.to_owned();
+        text.extend(&before[before.len() - shown_before..]);
+        let start = text.len();
+        text.extend(marked.iter().take(SHOWN));
+        let end = text.len();
+        text.extend(&after[..shown_after]);
+        if is_cut_after {
+            text.push('…');
+        }
+        Excerpt {
+            text,
+            marked: start..end,
+            column: (self.from + meant.start) as u64 + 1,
+            characters: (self.from == 0).then(|| {
+                let first = before.len() as u64 + 1;
+                first..first + marked.len() as u64
+            }),
+        }
+    }
+}
+
+fn skip_white(bytes: &[u8]) -> usize {
+    bytes
+        .iter()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count()
+}
+
+/// Part of a line, printable, on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excerpt {
+    /// What is shown.
+    pub text: String,
+    /// The bytes of it that are meant.
+    pub marked: Range<usize>,
+    /// The byte of the line, from 1, at which that begins.
+    pub column: u64,
+    /// The characters of the line, from 1, that are meant; unknown so far into a line that its beginning is not kept.
+    pub characters: Option<Range<u64>>,
+}
+
+fn printable_text(bytes: &[u8]) -> Vec<char> {
+    String::from_utf8_lossy(bytes)
+        .chars()
+        .map(printable)
+        .collect()
+}
+
+/// Control characters would reach the terminal of whoever reads the report.
+pub fn printable(character: char) -> char {
+    if character.is_control() || turns_the_text(character) {
+        '\u{FFFD}'
+    } else {
+        character
+    }
+}
+
+/// Whether the character is shown as nothing and changes the direction of what follows it, so that a line could be made
+/// to look like another.
+fn turns_the_text(character: char) -> bool {
+    matches!(
+        character,
+        '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(line: &str, column: Option<u64>, message: &str) -> (String, u64) {
+        let excerpt = Place::new(1, line.as_bytes()).excerpt(column, message);
+        (excerpt.text[excerpt.marked].to_owned(), excerpt.column)
+    }
+
+    #[test]
+    fn an_excerpt_is_cut_only_beyond_its_width_and_shows_no_control_characters() {
+        for length in [99, 100, 101] {
+            let excerpt = Place::new(1, "é".repeat(length).as_bytes()).excerpt(None, "");
+            assert_eq!(
+                excerpt.text.chars().filter(|it| *it == 'é').count(),
+                length.min(100)
+            );
+            assert_eq!(excerpt.text.ends_with('…'), length > 100);
+        }
+        let hostile = Place::new(1, b"a\x1b[2Jb\xff\xE2\x80\xAE");
+        assert_eq!(
+            hostile.excerpt(None, "").text,
+            "a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}"
+        );
+    }
+
+    #[test]
+    fn what_is_meant_is_told_by_the_column_then_the_message_then_the_tool_then_the_type() {
+        let line = r#"{"type" : "t","note":"\"tool\": 1","timeout_seconds":-1.5e3,"tool":"a\"b"}"#;
+        let column = line.find("-1.5").unwrap() as u64 + 1;
+        let timeout = ("-1.5e3".to_owned(), column);
+        assert_eq!(marked(line, Some(column), ""), timeout);
+        assert_eq!(marked(line, None, "timeout_seconds is not whole"), timeout);
+        assert_eq!(marked(line, None, "a call too many").0, r#""a\"b""#);
+        assert_eq!(marked(r#"{"type":"t"}"#, None, "no").0, r#""t""#);
+        assert_eq!(marked(r#"{"type"#, None, "no").0, r#"{"type"#);
+    }
+
+    #[test]
+    fn a_window_moves_to_what_is_meant_wherever_it_stands() {
+        for at in [0, 39, 40, 41, 900, HELD - 1, HELD, HELD + 1, 5000] {
+            let line = format!("{}X{}", ".".repeat(at), " ".repeat(3000));
+            let column = Some(at as u64 + 1);
+            let excerpt = Place::at(7, line.as_bytes(), column).excerpt(column, "");
+            assert_eq!(&excerpt.text[excerpt.marked.clone()], "X", "{at}");
+            assert_eq!(excerpt.column, at as u64 + 1);
+            assert_eq!(excerpt.text.starts_with('…'), at > 39, "{at}");
+            assert!(excerpt.text.ends_with('…') && excerpt.text.chars().count() <= SHOWN + 2);
+        }
+    }
+
+    #[test]
+    fn what_is_kept_for_later_is_little_and_shows_what_was_meant() {
+        for at in [0, 500, 900] {
+            let before = " ".repeat(at);
+            let line = format!("{{{before}\"type\":\"t\",\"tool\":\"send\"{before}}}");
+            let whole = Place::new(3, line.as_bytes());
+            let kept = whole.to_keep();
+            let (whole, excerpt) = (whole.excerpt(None, ""), kept.excerpt(None, ""));
+            assert_eq!(excerpt.column, whole.column);
+            assert_eq!(&excerpt.text[excerpt.marked.clone()], "\"send\"");
+            assert!(kept.kept.len() <= KEPT);
+        }
+    }
+
+    #[test]
+    fn a_column_beyond_the_line_is_shown_as_the_line() {
+        let line = br#"{"a":1"#;
+        let excerpt = Place::at(1, line, Some(99)).excerpt(Some(99), "broken");
+        assert_eq!(excerpt.text, r#"{"a":1"#);
+    }
+}

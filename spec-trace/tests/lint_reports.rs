@@ -1,0 +1,143 @@
+//! What build servers and code hosts get, held against the published schemas (`tests/schemas`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use jsonschema::Validator;
+use serde_json::Value;
+use uppsala::XsdValidator;
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// What lint prints about everything that there is to say: all streams, one that is cut, one that cannot be read.
+fn report(format: &str, more: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cut = folder.path().join("cut <&\"'>.jsonl");
+    fs::write(&cut, b"\x1F\x8B\x08\x00").expect("a file");
+    let output = Command::cargo_bin("countersign")
+        .expect("the command is built")
+        .current_dir(here(""))
+        .args(["lint", "traces", "no-such-file", "--format", format])
+        .arg(&cut)
+        .args(more)
+        .output()
+        .expect("the command runs");
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn sarif_schema() -> Validator {
+    let text = fs::read_to_string(here("tests/schemas/sarif-2.1.0.schema.json")).expect("a schema");
+    let mut schema: Value = serde_json::from_str(&text).expect("JSON");
+    // The pattern of a language has a bracket too many, which a strict reader of patterns refuses. No log here names one.
+    for of in ["run", "toolComponent"] {
+        schema["definitions"][of]["properties"]["language"]
+            .as_object_mut()
+            .and_then(|language| language.remove("pattern"))
+            .expect("the pattern that is no pattern");
+    }
+    jsonschema::draft7::new(&schema).expect("a schema of draft 7")
+}
+
+#[test]
+fn sarif_keeps_to_its_schema_and_to_what_code_hosts_need() {
+    let schema = sarif_schema();
+    for more in [&[][..], &["--redact"], &["--strict"]] {
+        let log: Value = serde_json::from_str(&report("sarif", more)).expect("JSON");
+        let faults: Vec<String> = schema.iter_errors(&log).map(|it| it.to_string()).collect();
+        assert_eq!(faults, [""; 0]);
+        let run = &log["runs"][0];
+        let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
+        let results = run["results"].as_array().expect("results");
+        assert!(results.len() > 40 && rules.len() > 10);
+        for result in results {
+            let index = result["ruleIndex"].as_u64().expect("an index");
+            let rule = &rules[usize::try_from(index).expect("a small index")];
+            assert_eq!(rule["id"], result["ruleId"]);
+            let place = &result["locations"][0]["physicalLocation"];
+            let uri = place["artifactLocation"]["uri"].as_str().expect("a URI");
+            assert!(uri.starts_with("traces/"), "relative: {uri}");
+            assert!(place["region"]["startLine"].as_u64() >= Some(1));
+            let fingerprint = &result["partialFingerprints"]["countersign/v1"];
+            assert_eq!(fingerprint.as_str().map(str::len), Some(16));
+        }
+        let told = &run["invocations"][0]["toolExecutionNotifications"];
+        assert_eq!(told.as_array().map(Vec::len), Some(2));
+    }
+}
+
+#[test]
+fn the_schema_of_sarif_has_teeth() {
+    let schema = sarif_schema();
+    let mut log: Value = serde_json::from_str(&report("sarif", &[])).expect("JSON");
+    let result = &mut log["runs"][0]["results"][0];
+    result["level"] = "violation".into();
+    assert!(!schema.is_valid(&log));
+}
+
+fn faults_of_junit(xml: &str) -> Vec<String> {
+    let text = fs::read_to_string(here("tests/schemas/junit-10.xsd")).expect("a schema");
+    let schema = uppsala::parse(&text).expect("XML");
+    let schema = XsdValidator::from_schema(&schema).expect("an XML schema");
+    let document = uppsala::parse(xml).expect("well-formed XML");
+    let faults = schema.validate(&document);
+    faults.into_iter().map(|fault| fault.message).collect()
+}
+
+#[test]
+fn junit_keeps_to_its_schema_and_its_counts_are_right() {
+    for more in [&[][..], &["--redact"], &["--strict"]] {
+        let xml = report("junit", more);
+        assert_eq!(faults_of_junit(&xml), [""; 0]);
+        let head = xml.lines().nth(1).expect("the root");
+        for (element, attribute) in [
+            ("<testcase ", "tests"),
+            ("<failure ", "failures"),
+            ("<error ", "errors"),
+        ] {
+            let count = xml.matches(element).count();
+            assert!(count > 1);
+            assert!(head.contains(&format!("{attribute}=\"{count}\"")), "{head}");
+        }
+        assert!(xml.contains("cut &lt;&amp;&quot;'&gt;.jsonl"));
+    }
+}
+
+#[test]
+fn the_schema_of_junit_has_teeth() {
+    let xml = report("junit", &[]);
+    for (right, wrong) in [("<failure ", "<failed "), (" errors=", " mistakes=")] {
+        let broken = xml.replace(right, wrong).replace("</failure>", "</failed>");
+        let broken = if wrong == "<failed " {
+            broken
+        } else {
+            xml.replace(right, wrong)
+        };
+        assert_ne!(faults_of_junit(&broken), [""; 0], "{wrong}");
+    }
+}
+
+#[test]
+fn other_commands_refuse_the_formats_of_findings() {
+    for command in [
+        &["check", "aaep"][..],
+        &["clauses"],
+        &["schema"],
+        &["serve", "aaep", "--stdio"],
+    ] {
+        for format in ["junit", "sarif"] {
+            Command::cargo_bin("countersign")
+                .expect("the command is built")
+                .args(command)
+                .args(["--format", format])
+                .assert()
+                .code(2)
+                .stderr(predicates::str::contains(
+                    "is not for this command: it prints text or json",
+                ));
+        }
+    }
+}
