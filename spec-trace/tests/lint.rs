@@ -9,8 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use countersign_spec_trace::answer::{FindingsFormat, Status};
+use countersign_spec_trace::json::tree::Room;
 use countersign_spec_trace::lint::command::{LintArgs, run};
-use countersign_spec_trace::lint::finding::{Finding, Place};
+use countersign_spec_trace::lint::finding::{Finding, Here};
 use countersign_spec_trace::lint::lint;
 use countersign_spec_trace::lint::record;
 use countersign_spec_trace::lint::render::text::{Terminal, render_one};
@@ -829,15 +830,17 @@ fn judged(mut linter: Linter, bytes: &[u8]) -> LintReport {
         if line.is_empty() {
             continue;
         }
-        let place = Place::new(index as u64 + 1, line);
-        match record::read(line, &place) {
-            Ok((record, faults)) => {
-                for fault in faults {
-                    linter.faulty(fault.at(&place, record.session()));
-                }
-                linter.record(&record);
+        let here = Here::new(index as u64 + 1, line);
+        let broken = record::parse(line, &mut Room::default()).and_then(|tree| {
+            let (record, faults) = record::read(&tree, here)?;
+            for fault in faults {
+                linter.faulty(fault.at(here, record.session()));
             }
-            Err(fault) => linter.broken(fault.at(&place, None)),
+            linter.record(&record);
+            Ok(())
+        });
+        if let Err(fault) = broken {
+            linter.broken(fault.at(here, None));
         }
     }
     linter.finish("stream.jsonl")
@@ -1143,8 +1146,9 @@ fn a_judge_tells_the_standing_of_each_question() {
     let after = |count: usize| {
         let mut linter = Linter::new();
         for (index, line) in lines.iter().take(count).enumerate() {
-            let place = Place::new(index as u64 + 1, line.as_bytes());
-            let (record, _) = record::read(line.as_bytes(), &place).expect("a record");
+            let tree = record::parse(line.as_bytes(), &mut Room::default()).expect("JSON");
+            let here = Here::new(index as u64 + 1, line.as_bytes());
+            let (record, _) = record::read(&tree, here).expect("a record");
             linter.record(&record);
         }
         linter.confirmations("sess_a")

@@ -1,42 +1,69 @@
-//! A JSON value that borrows from its text: what reading many records needs.
+//! A JSON text taken apart into values that borrow from it: what reading many records needs.
 //!
-//! Strings without escapes are parts of the text, and the members of an object stand in a row as they were written: an
-//! object of a record has a dozen, and looking along them is faster than any index.
+//! The one thing to know: the values stand in one row, in the order of the text, each object and array before what is in
+//! it. So a record takes one allocation, and none where the [`Room`] of the record before is used again. Strings without
+//! escapes are parts of the text, and looking for a member goes along the row, which for the dozen that a record has is
+//! faster than any index.
+//!
+//! Texts are read by [`plain`], which knows valid JSON as it is usually written; what it stumbles over is left to
+//! [`unusual`], which knows all of it and says what is wrong.
+
+mod plain;
+mod unusual;
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-/// From how many members on an object is checked for duplicates with an index, so that a hostile one takes no more than
-/// its share of time.
-const INDEXED_FROM: usize = 32;
+/// How many values are made room for at once.
+const USUAL_VALUES: usize = 32;
 
-/// How many members are made room for at once.
-const USUAL_MEMBERS: usize = 16;
+/// A JSON text, taken apart.
+#[derive(Debug)]
+pub struct Tree<'a>(Vec<Node<'a>>);
 
-/// A JSON value.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value<'a> {
-    /// `null`.
-    Null,
-    /// `true` or `false`.
-    Bool(bool),
-    /// A number.
-    Number(Number),
-    /// A string.
-    String(Cow<'a, str>),
-    /// An array.
-    Array(Vec<Value<'a>>),
-    /// An object.
-    Object(Object<'a>),
+/// The memory of a tree that is not needed any more, for the next one.
+#[derive(Debug, Default)]
+pub struct Room(Vec<Node<'static>>);
+
+/// A value, and the name that it has in its object; within an array, and outermost, the name is empty.
+#[derive(Debug)]
+struct Node<'a> {
+    name: Cow<'a, str>,
+    leaf: Leaf<'a>,
+    /// How many nodes it takes with all that is in it.
+    size: usize,
 }
 
-/// The members of an object, in the order of the text. No two have the same name.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Object<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
+#[derive(Debug)]
+enum Leaf<'a> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    String(Cow<'a, str>),
+    Array,
+    Object(Names),
+}
+
+/// Which names an object may have: a set of marks, one for each name. Two names may share a mark.
+#[derive(Debug, Clone, Copy, Default)]
+struct Names(u64);
+
+impl Names {
+    fn add(&mut self, name: &str) {
+        self.0 |= Self::mark(name);
+    }
+
+    fn may_hold(self, name: &str) -> bool {
+        self.0 & Self::mark(name) != 0
+    }
+
+    #[inline]
+    fn mark(name: &str) -> u64 {
+        let last = name.as_bytes().last().copied().unwrap_or_default();
+        1 << ((name.len() * 11 + usize::from(last)) % 64)
+    }
+}
 
 /// Parses one JSON text.
 ///
@@ -44,16 +71,92 @@ pub struct Object<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
 ///
 /// The parser's error, with the column (in bytes, from 1) where it gave up: not JSON, a duplicate key, or more than 128
 /// levels deep.
-pub fn parse(text: &str) -> serde_json::Result<Value<'_>> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Tree.deserialize(&mut deserializer)?;
-    deserializer.end()?;
-    Ok(value)
+pub fn parse(text: &str) -> serde_json::Result<Tree<'_>> {
+    parse_within(text, &mut Room::default())
 }
 
-impl<'a> Value<'a> {
+/// The same in the memory of an earlier tree. Where it ends with an error, that memory is lost.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn parse_within<'a>(text: &'a str, room: &mut Room) -> serde_json::Result<Tree<'a>> {
+    let mut nodes: Vec<Node<'a>> = std::mem::take(&mut room.0);
+    nodes.reserve(USUAL_VALUES);
+    if plain::read(text, &mut nodes).is_none() {
+        nodes.clear();
+        unusual::read(text, &mut nodes)?;
+    }
+    Ok(Tree(nodes))
+}
+
+impl Tree<'_> {
+    /// The outermost value.
+    pub fn value(&self) -> Value<'_> {
+        Value::of(&self.0)
+    }
+
+    /// Gives the memory of the tree back.
+    pub fn into_room(self) -> Room {
+        let mut nodes = self.0;
+        nodes.clear();
+        // Of nothing, so nothing is made; that the memory stays the same is what collecting a vector's own items does.
+        Room(
+            nodes
+                .into_iter()
+                .map(|_| unreachable!("there is none"))
+                .collect(),
+        )
+    }
+}
+
+/// A JSON value in a [`Tree`].
+#[derive(Debug, Clone, Copy)]
+pub enum Value<'t> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number.
+    Number(&'t Number),
+    /// A string.
+    String(&'t str),
+    /// An array.
+    Array(Array<'t>),
+    /// An object.
+    Object(Object<'t>),
+}
+
+/// The items of an array, in the order of the text.
+#[derive(Debug, Clone, Copy)]
+pub struct Array<'t>(&'t [Node<'t>]);
+
+/// The members of an object, in the order of the text. No two have the same name.
+#[derive(Debug, Clone, Copy)]
+pub struct Object<'t> {
+    names: Names,
+    nodes: &'t [Node<'t>],
+}
+
+impl<'t> Value<'t> {
+    /// The value that the first of these nodes is.
+    fn of(nodes: &'t [Node<'t>]) -> Self {
+        let node = &nodes[0];
+        match &node.leaf {
+            Leaf::Null => Self::Null,
+            Leaf::Bool(value) => Self::Bool(*value),
+            Leaf::Number(number) => Self::Number(number),
+            Leaf::String(text) => Self::String(text),
+            Leaf::Array => Self::Array(Array(&nodes[1..node.size])),
+            Leaf::Object(names) => Self::Object(Object {
+                names: *names,
+                nodes: &nodes[1..node.size],
+            }),
+        }
+    }
+
     /// The text of a string.
-    pub fn as_str(&self) -> Option<&str> {
+    pub fn as_str(self) -> Option<&'t str> {
         match self {
             Self::String(text) => Some(text),
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::Array(_) | Self::Object(_) => None,
@@ -61,16 +164,16 @@ impl<'a> Value<'a> {
     }
 
     /// Which of the two it is.
-    pub fn as_bool(&self) -> Option<bool> {
+    pub fn as_bool(self) -> Option<bool> {
         match self {
-            Self::Bool(value) => Some(*value),
+            Self::Bool(value) => Some(value),
             Self::Null | Self::Number(_) | Self::String(_) | Self::Array(_) | Self::Object(_) => {
                 None
             }
         }
     }
 
-    fn as_number(&self) -> Option<&Number> {
+    fn as_number(self) -> Option<&'t Number> {
         match self {
             Self::Number(number) => Some(number),
             Self::Null | Self::Bool(_) | Self::String(_) | Self::Array(_) | Self::Object(_) => None,
@@ -78,22 +181,22 @@ impl<'a> Value<'a> {
     }
 
     /// A whole number that was written as one and fits.
-    pub fn as_i64(&self) -> Option<i64> {
+    pub fn as_i64(self) -> Option<i64> {
         self.as_number()?.as_i64()
     }
 
     /// A whole number that was written as one and fits.
-    pub fn as_u64(&self) -> Option<u64> {
+    pub fn as_u64(self) -> Option<u64> {
         self.as_number()?.as_u64()
     }
 
     /// The double next to a number.
-    pub fn as_f64(&self) -> Option<f64> {
+    pub fn as_f64(self) -> Option<f64> {
         self.as_number()?.as_f64()
     }
 
     /// The items of an array.
-    pub fn as_array(&self) -> Option<&[Value<'a>]> {
+    pub fn as_array(self) -> Option<Array<'t>> {
         match self {
             Self::Array(items) => Some(items),
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Object(_) => {
@@ -103,7 +206,7 @@ impl<'a> Value<'a> {
     }
 
     /// The members of an object.
-    pub fn as_object(&self) -> Option<&Object<'a>> {
+    pub fn as_object(self) -> Option<Object<'t>> {
         match self {
             Self::Object(members) => Some(members),
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Array(_) => None,
@@ -111,189 +214,109 @@ impl<'a> Value<'a> {
     }
 
     /// The member of that name, if this is an object that has it.
-    pub fn get(&self, name: &str) -> Option<&Value<'a>> {
+    pub fn get(self, name: &str) -> Option<Self> {
         self.as_object()?.get(name)
     }
 
     /// Whether it is `null`.
-    pub fn is_null(&self) -> bool {
-        *self == Self::Null
-    }
-
-    /// Whether it is `true` or `false`.
-    pub fn is_boolean(&self) -> bool {
-        self.as_bool().is_some()
-    }
-
-    /// Whether it is a number.
-    pub fn is_number(&self) -> bool {
-        self.as_number().is_some()
+    pub fn is_null(self) -> bool {
+        matches!(self, Self::Null)
     }
 
     /// Whether it is a string.
-    pub fn is_string(&self) -> bool {
+    pub fn is_string(self) -> bool {
         self.as_str().is_some()
     }
 
     /// Whether it is an object.
-    pub fn is_object(&self) -> bool {
+    pub fn is_object(self) -> bool {
         self.as_object().is_some()
     }
 }
 
-impl<'a> Object<'a> {
+impl<'t> Array<'t> {
+    /// The items, as they were written.
+    pub fn iter(self) -> impl Iterator<Item = Value<'t>> {
+        siblings(self.0).map(Value::of)
+    }
+}
+
+impl<'t> Object<'t> {
     /// The member of that name.
-    pub fn get(&self, name: &str) -> Option<&Value<'a>> {
-        let found = self.0.iter().find(|(key, _)| key == name);
-        found.map(|(_, value)| value)
+    #[inline]
+    pub fn get(self, name: &str) -> Option<Value<'t>> {
+        if self.names.may_hold(name) {
+            member(self.nodes, name).map(Value::of)
+        } else {
+            None
+        }
     }
 
     /// Whether there is a member of that name.
-    pub fn contains_key(&self, name: &str) -> bool {
+    pub fn contains_key(self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
     /// The members, as they were written.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
-        self.0.iter().map(|(key, value)| (&**key, value))
+    pub fn iter(self) -> impl Iterator<Item = (&'t str, Value<'t>)> {
+        siblings(self.nodes).map(|nodes| (&*nodes[0].name, Value::of(nodes)))
     }
 
     /// The names, as they were written.
-    pub fn keys(&self) -> impl Iterator<Item = &str> {
-        self.iter().map(|(key, _)| key)
+    pub fn keys(self) -> impl Iterator<Item = &'t str> {
+        siblings(self.nodes).map(|nodes| &*nodes[0].name)
     }
 
     /// The values, as they were written.
-    pub fn values(&self) -> impl Iterator<Item = &Value<'a>> {
-        self.iter().map(|(_, value)| value)
+    pub fn values(self) -> impl Iterator<Item = Value<'t>> {
+        siblings(self.nodes).map(Value::of)
     }
 
     /// How many members there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
+    pub fn len(self) -> usize {
+        siblings(self.nodes).count()
     }
 
     /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub fn is_empty(self) -> bool {
+        self.nodes.is_empty()
     }
 }
 
-struct Tree;
-
-impl<'de> DeserializeSeed<'de> for Tree {
-    type Value = Value<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value<'de>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
+/// The nodes from each value on, of those that stand beside the first.
+fn siblings<'n, 'a>(nodes: &'n [Node<'a>]) -> impl Iterator<Item = &'n [Node<'a>]> {
+    let mut rest = nodes;
+    std::iter::from_fn(move || {
+        let from_there = rest;
+        rest = &rest[rest.first()?.size..];
+        Some(from_there)
+    })
 }
 
-impl<'de> Visitor<'de> for Tree {
-    type Value = Value<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value<'de>, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value<'de>, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value<'de>, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value<'de>, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Value<'de>, E> {
-        let number = Number::from_f64(value).ok_or_else(|| E::custom("number out of range"))?;
-        Ok(Value::Number(number))
-    }
-
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Value<'de>, E> {
-        Ok(Value::String(Cow::Borrowed(value)))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value<'de>, E> {
-        Ok(Value::String(Cow::Owned(value.to_owned())))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value<'de>, A::Error> {
-        let mut array = Vec::new();
-        while let Some(item) = items.next_element_seed(Tree)? {
-            array.push(item);
+/// The nodes from the member of that name on.
+fn member<'n, 'a>(nodes: &'n [Node<'a>], name: &str) -> Option<&'n [Node<'a>]> {
+    let mut rest = nodes;
+    loop {
+        let first = rest.first()?;
+        if first.name == name {
+            return Some(rest);
         }
-        Ok(Value::Array(array))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value<'de>, A::Error> {
-        let mut members: Vec<(Cow<'de, str>, Value<'de>)> = Vec::new();
-        let mut index = BTreeSet::new();
-        while let Some(key) = entries.next_key_seed(Key)? {
-            let is_double = if members.len() < INDEXED_FROM {
-                members.iter().any(|(name, _)| *name == key)
-            } else {
-                if index.is_empty() {
-                    index.extend(members.iter().map(|(name, _)| name.clone()));
-                }
-                !index.insert(key.clone())
-            };
-            if is_double {
-                return Err(A::Error::custom(format!("the key {key:?} appears twice")));
-            }
-            if members.is_empty() {
-                members.reserve(USUAL_MEMBERS);
-            }
-            members.push((key, entries.next_value_seed(Tree)?));
-        }
-        Ok(Value::Object(Object(members)))
-    }
-}
-
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the name of a member")
-    }
-
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(value.to_owned()))
+        rest = &rest[first.size..];
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     /// The same value as the other parser of this crate makes of it.
-    fn owned(value: &Value<'_>) -> serde_json::Value {
+    fn owned(value: Value<'_>) -> serde_json::Value {
         match value {
             Value::Null => serde_json::Value::Null,
-            Value::Bool(value) => (*value).into(),
+            Value::Bool(value) => value.into(),
             Value::Number(number) => number.clone().into(),
-            Value::String(text) => (&**text).into(),
+            Value::String(text) => text.into(),
             Value::Array(items) => items.iter().map(owned).collect(),
             Value::Object(members) => {
                 let members = members.iter();
@@ -301,6 +324,14 @@ mod tests {
                     .map(|(key, value)| (key.to_owned(), owned(value)))
                     .collect()
             }
+        }
+    }
+
+    fn assert_read_alike(text: &str) {
+        match (parse(text), crate::json::parse(text)) {
+            (Ok(one), Ok(other)) => assert_eq!(owned(one.value()), other, "{text:.60}"),
+            (Err(one), Err(other)) => assert_eq!(one.to_string(), other.to_string()),
+            (one, other) => panic!("{text:.60}: {one:?}, {other:?}"),
         }
     }
 
@@ -324,30 +355,33 @@ mod tests {
             &"[".repeat(100_000),
             &"{\"a\":".repeat(100_000),
         ] {
-            match (parse(text), crate::json::parse(text)) {
-                (Ok(one), Ok(other)) => assert_eq!(owned(&one), other),
-                (Err(one), Err(other)) => assert_eq!(one.to_string(), other.to_string()),
-                (one, other) => panic!("{text:.60}: {one:?}, {other:?}"),
-            }
+            assert_read_alike(text);
+        }
+    }
+
+    proptest! {
+        /// What is put together at random is mostly no JSON, and close to it.
+        #[test]
+        fn it_reads_alike_whatever_is_put_together(parts in prop::collection::vec(prop::sample::select(vec![
+            "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "\"\"", "\"\\n\"", "\"\\\"", "\"é\\u00e9\"", "\"", "\\", "0", "-0",
+            "12", "-7", "01", "1.5", "1e", "e3", "999999999999999999", "18446744073709551616", "true", "false", "null", "nul", " ",
+            "\t", "\r", "\u{1}", "é", "{\"a\":", "[1,", ",\"b\":",
+        ]), 0..12)) {
+            assert_read_alike(&parts.concat());
         }
     }
 
     #[test]
     fn strings_without_escapes_are_parts_of_the_text() {
-        let value = parse(r#"{"plain":"text","escaped":"\n"}"#).unwrap();
-        assert!(matches!(
-            value.get("plain"),
-            Some(Value::String(Cow::Borrowed("text")))
-        ));
-        assert!(matches!(
-            value.get("escaped"),
-            Some(Value::String(Cow::Owned(_)))
-        ));
+        let tree = parse(r#"{"plain":"text","escaped":"\n"}"#).unwrap();
+        let is_borrowed = |node: &Node<'_>| matches!(node.leaf, Leaf::String(Cow::Borrowed(_)));
+        let members: Vec<bool> = tree.0[1..].iter().map(is_borrowed).collect();
+        assert_eq!(members, [true, false]);
     }
 
     #[test]
     fn a_duplicate_is_found_among_few_members_and_among_many() {
-        for others in [0, INDEXED_FROM - 1, INDEXED_FROM, INDEXED_FROM + 1, 100_000] {
+        for others in [0, 30, 31, 32, 100_000] {
             let members = |last: &str| {
                 let middle: Vec<String> = (0..others).map(|it| format!("\"{it}\":1,")).collect();
                 let middle = middle.concat();
@@ -357,5 +391,26 @@ mod tests {
             let error = parse(&members("a")).unwrap_err().to_string();
             assert!(error.contains("\"a\" appears twice"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_member_is_found_behind_others_and_what_is_in_them() {
+        let tree = parse(r#"{"a":{"c":1,"d":[2]},"b":[{"c":3}],"c":4}"#).unwrap();
+        let found = |name: &str| tree.value().get(name).map(owned);
+        assert_eq!(found("c"), Some(4.into()));
+        assert_eq!(found("d"), None);
+        let nested = tree.value().get("a").and_then(|it| it.get("d"));
+        assert_eq!(nested.map(owned), Some(serde_json::json!([2])));
+        assert_eq!(tree.value().as_object().map(Object::len), Some(3));
+    }
+
+    #[test]
+    fn the_memory_of_a_tree_is_used_again() {
+        let room = parse(r#"[1,"\n",{"a":"b"}]"#).unwrap().into_room();
+        let there = (room.0.as_ptr().addr(), room.0.capacity());
+        let mut again = room;
+        let tree = parse_within("[2]", &mut again).unwrap();
+        assert_eq!((tree.0.as_ptr().addr(), tree.0.capacity()), there);
+        assert_eq!(owned(tree.value()), serde_json::json!([2]));
     }
 }

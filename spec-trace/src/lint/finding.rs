@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-pub use super::place::{Excerpt, Place};
+pub use super::place::{Excerpt, Here, Place};
 use super::rules::{Rule, Weight};
 use crate::clause;
 
@@ -62,7 +62,13 @@ impl Finding {
     /// # Panics
     ///
     /// Never: a test sees to it that every rule names a clause of the registry.
-    pub fn new(rule: &Rule, place: &Place, session: Option<&str>, message: String) -> Self {
+    pub fn new(
+        rule: &Rule,
+        place: impl Into<Place>,
+        session: Option<&str>,
+        message: String,
+    ) -> Self {
+        let place = place.into();
         Self {
             clause: rule.clause,
             level: clause::get(rule.clause)
@@ -76,7 +82,7 @@ impl Finding {
             also: rule.also.to_vec(),
             tied_by: None,
             fingerprint: String::new(),
-            place: Some(place.clone()),
+            place: Some(place),
             weight: rule.weight,
             rests_on_absence: rule.rests_on_absence,
         }

@@ -32,8 +32,9 @@ pub mod time;
 
 use std::io::{self, BufRead};
 
+use crate::json::tree::Room;
 use crate::lines::{LONGEST_LINE, Line, Lines};
-use place::Place;
+use place::Here;
 use record::{Fault, Record};
 use report::{Damage, LintReport};
 use selection::Selection;
@@ -66,6 +67,7 @@ pub fn judge(
         linter: Linter::with(settings),
         selection,
         selected_from: None,
+        room: Room::default(),
     };
     let mut lines = Lines::new(input);
     let damage = loop {
@@ -90,19 +92,22 @@ pub fn judge(
 
 /// Judges one line of a stream.
 pub(crate) fn judge_line(linter: &mut Linter, line: u64, bytes: &[u8]) {
-    match record::read(bytes, &Place::new(line, bytes)) {
-        Ok((record, faults)) => judge_record(linter, line, bytes, &record, faults),
-        Err(fault) => {
-            let place = Place::at(line, bytes, fault.column);
-            linter.broken(fault.at(&place, None));
-        }
+    let here = Here::new(line, bytes);
+    let broken = record::parse(bytes, &mut Room::default()).and_then(|tree| {
+        let (record, faults) = record::read(&tree, here)?;
+        judge_record(linter, here, &record, faults);
+        Ok(())
+    });
+    if let Err(fault) = broken {
+        let place = here.at(fault.column);
+        linter.broken(fault.at(place, None));
     }
 }
 
-fn judge_record(linter: &mut Linter, line: u64, bytes: &[u8], record: &Record, faults: Vec<Fault>) {
+fn judge_record(linter: &mut Linter, here: Here<'_>, record: &Record<'_>, faults: Vec<Fault>) {
     for fault in faults {
-        let place = Place::at(line, bytes, fault.column);
-        linter.faulty(fault.at(&place, record.session()));
+        let place = here.at(fault.column);
+        linter.faulty(fault.at(place, record.session()));
     }
     linter.record(record);
 }
@@ -113,6 +118,8 @@ struct Reading<'a> {
     selection: &'a Selection,
     /// The first line of the time that is asked about.
     selected_from: Option<u64>,
+    /// The memory of the line before.
+    room: Room,
 }
 
 impl Reading<'_> {
@@ -123,10 +130,12 @@ impl Reading<'_> {
                 number,
                 bytes,
                 ended,
-            } => match record::read(bytes, &Place::new(number, bytes)) {
-                Ok((record, faults)) => self.take(number, bytes, &record, faults),
-                Err(fault) => self.broken(number, bytes, fault, ended),
-            },
+            } => {
+                let here = Here::new(number, bytes);
+                if let Err(fault) = self.read(here, bytes) {
+                    self.broken(here, fault, ended);
+                }
+            }
             Line::TooLong { number, start } => {
                 let fault = Fault {
                     rule: &rules::RECORD,
@@ -136,30 +145,38 @@ impl Reading<'_> {
                         LONGEST_LINE >> 20
                     ),
                 };
-                self.broken(number, start, fault, true);
+                self.broken(Here::new(number, start), fault, true);
             }
         }
     }
 
-    fn take(&mut self, line: u64, bytes: &[u8], record: &Record, faults: Vec<Fault>) {
+    fn read(&mut self, here: Here<'_>, bytes: &[u8]) -> Result<(), Fault> {
+        let tree = record::parse(bytes, &mut self.room)?;
+        let (record, faults) = record::read(&tree, here)?;
+        self.take(here, &record, faults);
+        self.room = tree.into_room();
+        Ok(())
+    }
+
+    fn take(&mut self, here: Here<'_>, record: &Record<'_>, faults: Vec<Fault>) {
         let session = record.session();
         if !self.selection.wants(session) {
             return;
         }
         if self.selected_from.is_none() && self.selection.reaches(record) {
-            self.selected_from = Some(line);
+            self.selected_from = Some(here.line);
         }
-        judge_record(&mut self.linter, line, bytes, record, faults);
+        judge_record(&mut self.linter, here, record, faults);
     }
 
-    fn broken(&mut self, line: u64, bytes: &[u8], mut fault: Fault, ended: bool) {
+    fn broken(&mut self, here: Here<'_>, mut fault: Fault, ended: bool) {
         if !ended {
             fault.message = format!(
                 "the input ends in the middle of a record: {}",
                 fault.message
             );
         }
-        let place = Place::at(line, bytes, fault.column);
-        self.linter.broken(fault.at(&place, None));
+        let place = here.at(fault.column);
+        self.linter.broken(fault.at(place, None));
     }
 }

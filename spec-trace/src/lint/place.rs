@@ -17,9 +17,78 @@ const SHOWN: usize = 100;
 /// How much of the rest stands before what is meant, in hundredths, where there is enough on both sides.
 const BEFORE: usize = 40;
 
-/// A line of the input, kept as long as something may still be said about it.
-///
-/// It is copied with each finding about it; where it is kept for a finding that may never come, see [`Place::to_keep`].
+/// A line of the input while it is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Here<'a> {
+    /// The number of the line, from 1.
+    pub line: u64,
+    bytes: &'a [u8],
+}
+
+impl<'a> Here<'a> {
+    /// The line that reads `bytes`.
+    pub fn new(line: u64, bytes: &'a [u8]) -> Self {
+        Self { line, bytes }
+    }
+
+    /// Its place, for something to be said about the byte in that column, from 1.
+    pub fn at(self, column: Option<u64>) -> Place {
+        let bytes = self.bytes;
+        let meant = column.map_or(0, |column| {
+            usize::try_from(column)
+                .unwrap_or(usize::MAX)
+                .min(bytes.len())
+        });
+        let from = if meant <= HELD / 2 {
+            0
+        } else {
+            meant - HELD / 2
+        };
+        self.keeping(from..bytes.len().min(from + HELD))
+    }
+
+    /// Its place with little of the line, for a finding that may never come: what stands around its tool, else around its
+    /// type.
+    pub fn to_keep(self) -> Place {
+        let held = &self.bytes[..self.bytes.len().min(HELD)];
+        let meant = ["tool", "type"]
+            .into_iter()
+            .find_map(|name| value_of(held, name));
+        let from = meant
+            .map_or(0, |meant| meant.start)
+            .saturating_sub(KEPT / 2);
+        self.keeping(from..held.len().min(from + KEPT))
+    }
+
+    fn keeping(self, part: Range<usize>) -> Place {
+        Place {
+            line: self.line,
+            from: part.start,
+            goes_on: part.end < self.bytes.len(),
+            kept: self.bytes[part].into(),
+        }
+    }
+}
+
+impl From<Here<'_>> for Place {
+    fn from(here: Here<'_>) -> Self {
+        here.at(None)
+    }
+}
+
+impl From<&Here<'_>> for Place {
+    fn from(here: &Here<'_>) -> Self {
+        here.at(None)
+    }
+}
+
+impl From<&Place> for Place {
+    fn from(place: &Place) -> Self {
+        place.clone()
+    }
+}
+
+/// What is known of a line of the input as long as something may still be said about it.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// The number of the line, from 1.
@@ -33,49 +102,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a line that reads `bytes`.
-    pub fn new(line: u64, bytes: &[u8]) -> Self {
-        Self::keeping(line, bytes, 0)
-    }
-
-    /// The same, for something to be said about the byte in that column, from 1.
-    pub fn at(line: u64, bytes: &[u8], column: Option<u64>) -> Self {
-        let meant = column.map_or(0, |column| {
-            usize::try_from(column)
-                .unwrap_or(usize::MAX)
-                .min(bytes.len())
-        });
-        if meant <= HELD / 2 {
-            Self::keeping(line, bytes, 0)
-        } else {
-            Self::keeping(line, bytes, meant - HELD / 2)
-        }
-    }
-
-    fn keeping(line: u64, bytes: &[u8], from: usize) -> Self {
-        let to = bytes.len().min(from + HELD);
-        Self {
-            line,
-            from,
-            kept: bytes[from..to].into(),
-            goes_on: to < bytes.len(),
-        }
-    }
-
-    /// The same place with little of the line: what stands around its tool, else around its type.
-    #[must_use]
-    pub fn to_keep(&self) -> Self {
-        let meant = self.value_meant("").map_or(0, |meant| meant.start);
-        let from = meant.saturating_sub(KEPT / 2);
-        let to = self.kept.len().min(from + KEPT);
-        Self {
-            line: self.line,
-            from: self.from + from,
-            kept: self.kept[from..to].into(),
-            goes_on: self.goes_on || to < self.kept.len(),
-        }
-    }
-
     /// The bytes that are kept: the beginning of the line, unless something further on is meant.
     pub fn kept(&self) -> &[u8] {
         &self.kept
@@ -87,7 +113,7 @@ impl Place {
         let told = column
             .and_then(|column| usize::try_from(column).ok()?.checked_sub(1 + self.from))
             .filter(|start| *start < self.kept.len())
-            .map(|start| start..self.end_of_token(start));
+            .map(|start| start..end_of_token(&self.kept, start));
         let meant = told.or_else(|| self.value_meant(message));
         self.window(meant.unwrap_or(0..self.kept.len()))
     }
@@ -96,46 +122,7 @@ impl Place {
         let spoken_of = message.split([' ', ',']).next().unwrap_or_default();
         [spoken_of, "tool", "type"]
             .into_iter()
-            .find_map(|name| self.value_of(name))
-    }
-
-    /// Where the value of the first member of that name stands.
-    fn value_of(&self, name: &str) -> Option<Range<usize>> {
-        let key = format!("\"{name}\"");
-        let bytes = &*self.kept;
-        for start in memmem::find_iter(bytes, &key) {
-            if start > 0 && bytes[start - 1] == b'\\' {
-                continue;
-            }
-            let after_key = start + key.len();
-            let colon = after_key + skip_white(&bytes[after_key..]);
-            if bytes.get(colon) == Some(&b':') {
-                let value = colon + 1 + skip_white(&bytes[colon + 1..]);
-                return (value < bytes.len()).then(|| value..self.end_of_token(value));
-            }
-        }
-        None
-    }
-
-    /// The end of the string, number or word that begins there; brackets are marked alone.
-    fn end_of_token(&self, start: usize) -> usize {
-        let rest = &self.kept[start..];
-        let length = match rest[0] {
-            b'"' => {
-                let mut escaped = false;
-                let end = rest[1..].iter().position(|byte| {
-                    let ends = *byte == b'"' && !escaped;
-                    escaped = *byte == b'\\' && !escaped;
-                    ends
-                });
-                end.map_or(rest.len(), |end| end + 2)
-            }
-            _ => rest
-                .iter()
-                .position(|byte| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte))
-                .map_or(rest.len(), |end| end.max(1)),
-        };
-        start + length
+            .find_map(|name| value_of(&self.kept, name))
     }
 
     fn window(&self, meant: Range<usize>) -> Excerpt {
@@ -168,6 +155,46 @@ impl Place {
             }),
         }
     }
+}
+
+/// Where the value of the first member of that name stands.
+fn value_of(bytes: &[u8], name: &str) -> Option<Range<usize>> {
+    for name_at in memmem::find_iter(bytes, name) {
+        let after_key = name_at + name.len() + 1;
+        let is_quoted =
+            name_at > 0 && bytes[name_at - 1] == b'"' && bytes.get(after_key - 1) == Some(&b'"');
+        let is_escaped = name_at > 1 && bytes[name_at - 2] == b'\\';
+        if !is_quoted || is_escaped {
+            continue;
+        }
+        let colon = after_key + skip_white(&bytes[after_key..]);
+        if bytes.get(colon) == Some(&b':') {
+            let value = colon + 1 + skip_white(&bytes[colon + 1..]);
+            return (value < bytes.len()).then(|| value..end_of_token(bytes, value));
+        }
+    }
+    None
+}
+
+/// The end of the string, number or word that begins there; brackets are marked alone.
+fn end_of_token(bytes: &[u8], start: usize) -> usize {
+    let rest = &bytes[start..];
+    let length = match rest[0] {
+        b'"' => {
+            let mut escaped = false;
+            let end = rest[1..].iter().position(|byte| {
+                let ends = *byte == b'"' && !escaped;
+                escaped = *byte == b'\\' && !escaped;
+                ends
+            });
+            end.map_or(rest.len(), |end| end + 2)
+        }
+        _ => rest
+            .iter()
+            .position(|byte| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte))
+            .map_or(rest.len(), |end| end.max(1)),
+    };
+    start + length
 }
 
 fn skip_white(bytes: &[u8]) -> usize {
@@ -220,21 +247,22 @@ mod tests {
     use super::*;
 
     fn marked(line: &str, column: Option<u64>, message: &str) -> (String, u64) {
-        let excerpt = Place::new(1, line.as_bytes()).excerpt(column, message);
+        let excerpt = Place::from(Here::new(1, line.as_bytes())).excerpt(column, message);
         (excerpt.text[excerpt.marked].to_owned(), excerpt.column)
     }
 
     #[test]
     fn an_excerpt_is_cut_only_beyond_its_width_and_shows_no_control_characters() {
         for length in [99, 100, 101] {
-            let excerpt = Place::new(1, "é".repeat(length).as_bytes()).excerpt(None, "");
+            let excerpt =
+                Place::from(Here::new(1, "é".repeat(length).as_bytes())).excerpt(None, "");
             assert_eq!(
                 excerpt.text.chars().filter(|it| *it == 'é').count(),
                 length.min(100)
             );
             assert_eq!(excerpt.text.ends_with('…'), length > 100);
         }
-        let hostile = Place::new(1, b"a\x1b[2Jb\xff\xE2\x80\xAE");
+        let hostile = Place::from(Here::new(1, b"a\x1b[2Jb\xff\xE2\x80\xAE"));
         assert_eq!(
             hostile.excerpt(None, "").text,
             "a\u{FFFD}[2Jb\u{FFFD}\u{FFFD}"
@@ -258,7 +286,7 @@ mod tests {
         for at in [0, 39, 40, 41, 900, HELD - 1, HELD, HELD + 1, 5000] {
             let line = format!("{}X{}", ".".repeat(at), " ".repeat(3000));
             let column = Some(at as u64 + 1);
-            let excerpt = Place::at(7, line.as_bytes(), column).excerpt(column, "");
+            let excerpt = Here::new(7, line.as_bytes()).at(column).excerpt(column, "");
             assert_eq!(&excerpt.text[excerpt.marked.clone()], "X", "{at}");
             assert_eq!(excerpt.column, at as u64 + 1);
             assert_eq!(excerpt.text.starts_with('…'), at > 39, "{at}");
@@ -271,9 +299,9 @@ mod tests {
         for at in [0, 500, 900] {
             let before = " ".repeat(at);
             let line = format!("{{{before}\"type\":\"t\",\"tool\":\"send\"{before}}}");
-            let whole = Place::new(3, line.as_bytes());
-            let kept = whole.to_keep();
-            let (whole, excerpt) = (whole.excerpt(None, ""), kept.excerpt(None, ""));
+            let here = Here::new(3, line.as_bytes());
+            let kept = here.to_keep();
+            let (whole, excerpt) = (here.at(None).excerpt(None, ""), kept.excerpt(None, ""));
             assert_eq!(excerpt.column, whole.column);
             assert_eq!(&excerpt.text[excerpt.marked.clone()], "\"send\"");
             assert!(kept.kept.len() <= KEPT);
@@ -283,7 +311,7 @@ mod tests {
     #[test]
     fn a_column_beyond_the_line_is_shown_as_the_line() {
         let line = br#"{"a":1"#;
-        let excerpt = Place::at(1, line, Some(99)).excerpt(Some(99), "broken");
+        let excerpt = Here::new(1, line).at(Some(99)).excerpt(Some(99), "broken");
         assert_eq!(excerpt.text, r#"{"a":1"#);
     }
 }

@@ -3,12 +3,12 @@
 //! A fault in one field does not stop the rest: the event goes on to the monitors with that field unknown, and an unknown
 //! field explains everything.
 
-use super::finding::{Finding, Place};
+use super::finding::{Finding, Here, Place};
 use super::reply::{self, Reply};
 use super::rules::{self, Rule};
 use super::ties::Ties;
 use super::time::Timestamp;
-use crate::json::tree::{self, Object, Value};
+use crate::json::tree::{self, Object, Room, Tree, Value};
 use fields::{Fields, Need, text_at};
 
 mod envelope;
@@ -31,23 +31,23 @@ pub struct Fault {
 
 impl Fault {
     /// The finding that this fault is at `place`.
-    pub fn at(self, place: &Place, session: Option<&str>) -> Finding {
+    pub fn at(self, place: impl Into<Place>, session: Option<&str>) -> Finding {
         Finding::new(self.rule, place, session, self.message).at_column(self.column)
     }
 }
 
 /// One record, as far as the monitors care.
 #[derive(Debug)]
-pub enum Record {
+pub enum Record<'a> {
     /// A core event.
-    Event(Box<Event>),
+    Event(Event<'a>),
     /// A `confirmation.reply` or a `clarification.reply`.
-    Reply(Box<Reply>),
+    Reply(Reply<'a>),
     /// A message of a type that the protocol does not have. An extension may grant a longer timeout (AAEP-6.4.2-2), so it
     /// leaves open when the questions before it run out: those of the session that it names, or all.
     Foreign {
         /// The session.
-        session: Option<String>,
+        session: Option<&'a str>,
         /// The line.
         line: u64,
     },
@@ -55,12 +55,12 @@ pub enum Record {
     NotJudged,
 }
 
-impl Record {
+impl<'a> Record<'a> {
     /// The session that the record names.
-    pub fn session(&self) -> Option<&str> {
+    pub fn session(&self) -> Option<&'a str> {
         match self {
-            Self::Event(event) => Some(&event.session),
-            Self::Foreign { session, .. } => session.as_deref(),
+            Self::Event(event) => Some(event.session),
+            Self::Foreign { session, .. } => *session,
             Self::Reply(_) | Self::NotJudged => None,
         }
     }
@@ -68,15 +68,15 @@ impl Record {
 
 /// One event as its subscriber saw it.
 #[derive(Debug)]
-pub struct Event {
+pub struct Event<'a> {
     /// Where it stands.
-    pub place: Place,
+    pub place: Here<'a>,
     /// `event_id`.
-    pub id: Option<String>,
+    pub id: Option<&'a str>,
     /// `session_id`.
-    pub session: String,
+    pub session: &'a str,
     /// `producer.agent_id`; empty where there is none.
-    pub producer: String,
+    pub producer: &'a str,
     /// `timestamp`: when the producer says that it sent it.
     pub sent: Option<Timestamp>,
     /// `at` of the wrapper: when the recorder received it.
@@ -84,23 +84,23 @@ pub struct Event {
     /// `sequence_number`.
     pub sequence: Numbered,
     /// What ties a call to its confirmation.
-    pub ties: Ties,
+    pub ties: Ties<'a>,
     /// `extensions.countersign.outcome`: what the producer says has become of the question that the event names.
     pub outcome: Option<Told>,
     /// The type after `aaep:agent.`, as in `tool.invoked`.
     pub name: &'static str,
     /// What happened.
-    pub kind: EventKind,
+    pub kind: EventKind<'a>,
 }
 
-impl Event {
+impl Event<'_> {
     /// Whether the event says of the question that it names that it was accepted: then it was not withdrawn.
     pub fn says_accepted(&self) -> bool {
         self.ties.token.is_some() && self.outcome == Some(Told::Accepted)
     }
 
     /// Whether the event may concern a question with these ids: it names that one, or none.
-    pub fn speaks_of(&self, question: &Ties) -> bool {
+    pub fn speaks_of(&self, question: &Ties<'_>) -> bool {
         self.ties.token.is_none() || self.ties.token == question.token
     }
 }
@@ -129,7 +129,7 @@ pub enum Told {
 
 /// What happened.
 #[derive(Debug)]
-pub enum EventKind {
+pub enum EventKind<'a> {
     /// `session.started`.
     Started,
     /// `session.completed`, `session.errored` or `session.cancelled`.
@@ -137,28 +137,28 @@ pub enum EventKind {
     /// `state.changed`.
     StateChanged {
         /// `from_state`.
-        from: Option<String>,
+        from: Option<&'a str>,
         /// `to_state`.
-        to: Option<String>,
+        to: Option<&'a str>,
     },
     /// `progress.updated`.
     Progress,
     /// `tool.invoked`.
     Invoked {
         /// `tool`.
-        tool: Option<String>,
+        tool: Option<&'a str>,
         /// `irreversible`, false where absent.
         irreversible: bool,
     },
     /// `tool.completed`.
     Completed {
         /// `tool`.
-        tool: Option<String>,
+        tool: Option<&'a str>,
     },
     /// `output.streaming`.
-    Output(Chunk),
+    Output(Chunk<'a>),
     /// `awaiting.confirmation`.
-    Asked(Question),
+    Asked(Question<'a>),
     /// `awaiting.clarification`.
     Clarifying(Clarification),
     /// `handoff.requested`.
@@ -178,9 +178,9 @@ pub enum Ending {
 
 /// The payload of `output.streaming`.
 #[derive(Debug)]
-pub struct Chunk {
+pub struct Chunk<'a> {
     /// `output_id`.
-    pub output: Option<String>,
+    pub output: Option<&'a str>,
     /// Unicode characters of `chunk`.
     pub characters: Option<u64>,
     /// UTF-16 units of `chunk`: what some languages call characters.
@@ -194,10 +194,10 @@ pub struct Chunk {
 }
 
 /// The payload of `awaiting.confirmation`.
-#[derive(Debug, Clone)]
-pub struct Question {
+#[derive(Debug)]
+pub struct Question<'a> {
     /// `reply_token`.
-    pub token: Option<String>,
+    pub token: Option<&'a str>,
     /// `timeout_seconds`, where within 1 to 86400.
     pub timeout: Option<i64>,
     /// `default_decision`.
@@ -207,9 +207,44 @@ pub struct Question {
     /// `irreversible`, false where absent.
     pub irreversible: bool,
     /// `allowed_replies`; accept and reject where absent.
-    pub allowed: Vec<String>,
+    pub allowed: Allowed,
     /// `action` and `consequence`, which name the action in prose.
-    pub prose: (String, String),
+    pub prose: (&'a str, &'a str),
+}
+
+/// `allowed_replies`: the two decisions of the protocol, and words of one's own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Allowed {
+    accept: bool,
+    reject: bool,
+    others: Box<[String]>,
+}
+
+impl Allowed {
+    /// What a question allows that does not say it.
+    pub fn usual() -> Self {
+        Self::of(&["accept", "reject"])
+    }
+
+    /// The words on the wire.
+    pub fn of(words: &[&str]) -> Self {
+        let is_other = |word: &&&str| !["accept", "reject"].contains(word);
+        let others = words.iter().filter(is_other);
+        Self {
+            accept: words.contains(&"accept"),
+            reject: words.contains(&"reject"),
+            others: others.map(|word| (*word).to_owned()).collect(),
+        }
+    }
+
+    /// Whether the word is among them.
+    pub fn contains(&self, word: &str) -> bool {
+        match word {
+            "accept" => self.accept,
+            "reject" => self.reject,
+            other => self.others.iter().any(|allowed| allowed == other),
+        }
+    }
 }
 
 /// The payload of `awaiting.clarification`.
@@ -260,32 +295,40 @@ pub enum Risk {
     High,
 }
 
-/// Reads the bytes of one line.
+/// Takes the bytes of one line apart, in the memory of an earlier one.
 ///
 /// # Errors
 ///
-/// The line is no record: invalid UTF-8, not JSON, not an object, or an object of none of the kinds.
-pub fn read(line: &[u8], place: &Place) -> Result<(Record, Vec<Fault>), Fault> {
+/// The line is invalid UTF-8, or not JSON.
+pub fn parse<'a>(line: &'a [u8], room: &mut Room) -> Result<Tree<'a>, Fault> {
     let text = std::str::from_utf8(line).map_err(|error| {
         let column = error.valid_up_to() as u64 + 1;
         broken(Some(column), "the line is not UTF-8")
     })?;
-    let value = tree::parse(text).map_err(|error| {
+    tree::parse_within(text, room).map_err(|error| {
         let message = error.to_string();
         let cause = message.split(" at line ").next().unwrap_or(&message);
         broken(
             Some(error.column() as u64),
             format!("the line is not a JSON record: {cause}"),
         )
-    })?;
-    let Value::Object(object) = value else {
+    })
+}
+
+/// Reads what stands on one line.
+///
+/// # Errors
+///
+/// It is no record: not an object, or an object of none of the kinds.
+pub fn read<'a>(tree: &'a Tree<'a>, place: Here<'a>) -> Result<(Record<'a>, Vec<Fault>), Fault> {
+    let Some(object) = tree.value().as_object() else {
         return Err(broken(
             Some(1),
             "a record is a JSON object, and this line holds another value",
         ));
     };
     let mut faults = Vec::new();
-    let record = read_object(&object, place, &mut faults)?;
+    let record = read_object(object, place, &mut faults)?;
     Ok((record, faults))
 }
 
@@ -312,11 +355,15 @@ struct Wrapper<'a> {
     direction: Direction,
     received: Option<Timestamp>,
     http_status: Option<u64>,
-    http_body: Option<&'a Value<'a>>,
-    place: &'a Place,
+    http_body: Option<Value<'a>>,
+    place: Here<'a>,
 }
 
-fn read_object(object: &Object, place: &Place, faults: &mut Vec<Fault>) -> Result<Record, Fault> {
+fn read_object<'a>(
+    object: Object<'a>,
+    place: Here<'a>,
+    faults: &mut Vec<Fault>,
+) -> Result<Record<'a>, Fault> {
     let mut wrapper = Wrapper {
         direction: Direction::Untold,
         received: None,
@@ -355,29 +402,29 @@ fn read_object(object: &Object, place: &Place, faults: &mut Vec<Fault>) -> Resul
     }
 }
 
-fn read_message(
-    message: &Object,
-    wrapper: &Wrapper<'_>,
+fn read_message<'a>(
+    message: Object<'a>,
+    wrapper: &Wrapper<'a>,
     faults: &mut Vec<Fault>,
-) -> Result<Record, Fault> {
+) -> Result<Record<'a>, Fault> {
     let Some(type_name) = message.get("type").and_then(Value::as_str) else {
         return without_type(message, wrapper);
     };
     match type_name {
         "confirmation.reply" | "clarification.reply" => Ok(match wrapper.direction {
             Direction::Out => Record::NotJudged,
-            Direction::In | Direction::Untold => Record::Reply(Box::new(reply::read(
+            Direction::In | Direction::Untold => Record::Reply(reply::read(
                 message,
                 wrapper.place,
                 wrapper.received,
                 (wrapper.http_status, wrapper.http_body),
-            ))),
+            )),
         }),
         _ => Ok(read_event(type_name, message, wrapper, faults)),
     }
 }
 
-fn without_type(message: &Object, wrapper: &Wrapper<'_>) -> Result<Record, Fault> {
+fn without_type<'a>(message: Object<'a>, wrapper: &Wrapper<'a>) -> Result<Record<'a>, Fault> {
     let raw = message.contains_key("_raw");
     let what = match wrapper.direction {
         Direction::In => {
@@ -386,7 +433,7 @@ fn without_type(message: &Object, wrapper: &Wrapper<'_>) -> Result<Record, Fault
             let reply = text.and_then(|text| {
                 reply::read_broken(text, wrapper.place, wrapper.received, answered)
             });
-            return Ok(reply.map_or(Record::NotJudged, |reply| Record::Reply(Box::new(reply))));
+            return Ok(reply.map_or(Record::NotJudged, Record::Reply));
         }
         Direction::Untold if raw => return Ok(Record::NotJudged),
         Direction::Out if raw => "the producer sent a message that is not JSON",
@@ -414,12 +461,12 @@ const CORE: [&str; 12] = [
     "handoff.requested",
 ];
 
-fn read_event(
-    type_name: &str,
-    message: &Object,
-    wrapper: &Wrapper<'_>,
+fn read_event<'a>(
+    type_name: &'a str,
+    message: Object<'a>,
+    wrapper: &Wrapper<'a>,
     faults: &mut Vec<Fault>,
-) -> Record {
+) -> Record<'a> {
     let uri = type_name.strip_prefix("https://aaep-protocol.org/types/");
     let Some(own) = type_name.strip_prefix("aaep:").or(uri) else {
         return foreign(type_name, message, wrapper.place.line);
@@ -440,16 +487,16 @@ fn read_event(
     let Some(event) = envelope::read(name, message, wrapper, faults) else {
         return Record::NotJudged;
     };
-    Record::Event(Box::new(event))
+    Record::Event(event)
 }
 
 /// Subscribing and its answers are of the protocol, though no core events: they grant nobody more time.
-fn foreign(type_name: &str, message: &Object, line: u64) -> Record {
+fn foreign<'a>(type_name: &str, message: Object<'a>, line: u64) -> Record<'a> {
     if type_name.starts_with("subscription.") {
         return Record::NotJudged;
     }
     Record::Foreign {
-        session: text_at(message, &["session_id"]).map(str::to_owned),
+        session: text_at(message, &["session_id"]),
         line,
     }
 }

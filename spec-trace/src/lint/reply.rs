@@ -3,7 +3,7 @@
 //! A reply that does not keep to the schema is no fault of the stream: it comes from whoever sent it, and the producer
 //! has to ignore it (AAEP-6.3.4-1, AAEP-6.3.4-7).
 
-use super::finding::Place;
+use super::finding::Here;
 use super::record::Decision;
 use super::record::fields::{all_text, has_characters, is_identifier};
 use super::time::Timestamp;
@@ -11,9 +11,9 @@ use crate::json::tree::{Object, Value};
 
 /// One reply.
 #[derive(Debug)]
-pub struct Reply {
+pub struct Reply<'a> {
     /// Where it stands.
-    pub place: Place,
+    pub place: Here<'a>,
     /// When the recorder sent or logged it.
     pub received: Option<Timestamp>,
     /// What the producer's transport answered.
@@ -21,7 +21,7 @@ pub struct Reply {
     /// Every word of the body of that answer, lower case.
     pub answer: String,
     /// `reply_token`, whatever it looks like.
-    pub token: Option<String>,
+    pub token: Option<&'a str>,
     /// What it says; if it does not keep to the schema, the clause that it breaks.
     pub content: Content,
 }
@@ -87,20 +87,20 @@ pub enum Response {
 }
 
 /// Reads a message of type `confirmation.reply` or `clarification.reply`; `answered` is what the transport said to it.
-pub fn read(
-    message: &Object,
-    place: &Place,
+pub fn read<'a>(
+    message: Object<'a>,
+    place: Here<'a>,
     received: Option<Timestamp>,
-    answered: (Option<u64>, Option<&Value>),
-) -> Reply {
+    answered: (Option<u64>, Option<Value<'_>>),
+) -> Reply<'a> {
     let text = |name: &str| message.get(name).and_then(Value::as_str);
     let (http_status, http_body) = answered;
     Reply {
-        place: place.clone(),
+        place,
         received,
         http_status,
         answer: http_body.map(all_text).unwrap_or_default(),
-        token: text("reply_token").map(str::to_owned),
+        token: text("reply_token"),
         content: if text("type") == Some("clarification.reply") {
             Content::Clarification(clarification(message))
         } else {
@@ -110,27 +110,27 @@ pub fn read(
 }
 
 /// Reads a message that is no JSON: a reply, if a token stands somewhere in it.
-pub fn read_broken(
-    text: &str,
-    place: &Place,
+pub fn read_broken<'a>(
+    text: &'a str,
+    place: Here<'a>,
     received: Option<Timestamp>,
-    (http_status, http_body): (Option<u64>, Option<&Value>),
-) -> Option<Reply> {
+    (http_status, http_body): (Option<u64>, Option<Value<'_>>),
+) -> Option<Reply<'a>> {
     let from = text.find("rpl_")?;
     let random = &text[from + "rpl_".len()..];
     let end = random.find(|it: char| !it.is_ascii_alphanumeric());
     let length = "rpl_".len() + end.unwrap_or(random.len());
     Some(Reply {
-        place: place.clone(),
+        place,
         received,
         http_status,
         answer: http_body.map(all_text).unwrap_or_default(),
-        token: Some(text[from..from + length].to_owned()),
+        token: Some(&text[from..from + length]),
         content: Content::Confirmation(Err("AAEP-6.3.4-1")),
     })
 }
 
-fn confirmation<'m>(message: &'m Object<'m>) -> Result<ReplyContent, &'static str> {
+fn confirmation(message: Object<'_>) -> Result<ReplyContent, &'static str> {
     const PROPERTIES: [&str; 9] = [
         "type",
         "reply_token",
@@ -142,7 +142,7 @@ fn confirmation<'m>(message: &'m Object<'m>) -> Result<ReplyContent, &'static st
         "modified_action",
         "correlation_id",
     ];
-    let fits = |name: &str, fits: fn(&'m Value<'m>) -> bool| message.get(name).is_none_or(fits);
+    let fits = |name: &str, fits: fn(Value<'_>) -> bool| message.get(name).is_none_or(fits);
     if !message.keys().all(|key| PROPERTIES.contains(&key)) {
         return Err("AAEP-REPLY-11");
     }
@@ -156,8 +156,8 @@ fn confirmation<'m>(message: &'m Object<'m>) -> Result<ReplyContent, &'static st
             "AAEP-REPLY-8",
             fits("decision_rationale", |it| has_characters(it, 4096)),
         ),
-        ("AAEP-REPLY-9", fits("modified_action", Value::is_object)),
-        ("AAEP-REPLY-10", fits("correlation_id", Value::is_string)),
+        ("AAEP-REPLY-9", fits("modified_action", |it| it.is_object())),
+        ("AAEP-REPLY-10", fits("correlation_id", |it| it.is_string())),
     ];
     if let Some((clause, _)) = optional.into_iter().find(|(_, fits)| !fits) {
         return Err(clause);
@@ -176,7 +176,7 @@ fn confirmation<'m>(message: &'m Object<'m>) -> Result<ReplyContent, &'static st
     })
 }
 
-fn clarification<'m>(message: &'m Object<'m>) -> Result<ClarificationContent, &'static str> {
+fn clarification(message: Object<'_>) -> Result<ClarificationContent, &'static str> {
     const PROPERTIES: [&str; 8] = [
         "type",
         "reply_token",
@@ -187,19 +187,19 @@ fn clarification<'m>(message: &'m Object<'m>) -> Result<ClarificationContent, &'
         "confidence",
         "correlation_id",
     ];
-    let fits = |name: &str, fits: fn(&'m Value<'m>) -> bool| message.get(name).is_none_or(fits);
-    let in_range: fn(&'m Value<'m>) -> bool =
+    let fits = |name: &str, fits: fn(Value<'_>) -> bool| message.get(name).is_none_or(fits);
+    let in_range: fn(Value<'_>) -> bool =
         |it| it.as_f64().is_some_and(|it| (0.0..=1.0).contains(&it));
     let keeps = message.keys().all(|key| PROPERTIES.contains(&key))
         && fits("decided_by", |it| has_characters(it, 256))
         && fits("confidence", in_range)
-        && fits("correlation_id", Value::is_string);
+        && fits("correlation_id", |it| it.is_string());
     if !keeps {
         return Err("AAEP-EV-12");
     }
     let decided = common(message).map_err(|_| "AAEP-6.5.5-1")?;
     let response = match message.get("response") {
-        Some(Value::String(text)) => Response::Text(text.clone().into_owned()),
+        Some(Value::String(text)) => Response::Text(text.to_owned()),
         Some(Value::Bool(_)) => Response::YesNo,
         Some(Value::Number(_)) => Response::Number,
         Some(Value::Null | Value::Array(_) | Value::Object(_)) => return Err("AAEP-6.5.2-1"),
@@ -209,7 +209,7 @@ fn clarification<'m>(message: &'m Object<'m>) -> Result<ClarificationContent, &'
 }
 
 /// What both kinds have: token, subscription, timestamp.
-fn common(message: &Object) -> Result<Timestamp, &'static str> {
+fn common(message: Object<'_>) -> Result<Timestamp, &'static str> {
     let text = |name: &str, clause| match message.get(name) {
         Some(value) => value.as_str().ok_or(clause),
         None => Err("AAEP-REPLY-1"),
@@ -230,10 +230,10 @@ mod tests {
     use crate::json::tree;
     use serde_json::{Map, Value, json};
 
-    fn read<T>(reply: Map<String, Value>, read: impl Fn(&Object) -> T) -> T {
+    fn read<T>(reply: Map<String, Value>, read: impl Fn(Object<'_>) -> T) -> T {
         let text = Value::Object(reply).to_string();
         let reply = tree::parse(&text).expect("JSON");
-        read(reply.as_object().expect("an object"))
+        read(reply.value().as_object().expect("an object"))
     }
 
     fn breaks(change: impl FnOnce(&mut Map<String, Value>)) -> Option<&'static str> {

@@ -115,7 +115,7 @@ impl Linter {
         match record {
             Record::Event(event) => self.event(event),
             Record::Reply(reply) => self.reply(reply),
-            Record::Foreign { session, line } => self.foreign(session.as_deref(), *line),
+            Record::Foreign { session, line } => self.foreign(*session, *line),
             Record::NotJudged => self.records += 1,
         }
     }
@@ -136,14 +136,14 @@ impl Linter {
         let confirmations = open.unseen.as_deref().unwrap_or(&open.recorded);
         for (_, it) in confirmations.ledger.all() {
             all.push(Standing {
-                token: it.ties.token.clone(),
+                token: it.ties.token.as_deref().map(str::to_owned),
                 line: it.place.line,
                 outcomes: it.possible.words(),
             });
         }
         for it in open.clarifications.all() {
             all.push(Standing {
-                token: it.ties.token.clone(),
+                token: it.ties.token.as_deref().map(str::to_owned),
                 line: it.place.line,
                 outcomes: it.status.words().to_vec(),
             });
@@ -191,7 +191,7 @@ impl Linter {
             return;
         };
         let (extended, stray) = (self.extended, self.stray);
-        let Some(Session::Kept(open)) = self.sessions.get_mut(&event.session) else {
+        let Some(Session::Kept(open)) = self.sessions.get_mut(event.session) else {
             return;
         };
         let complete = open.sequence.gap().is_none();
@@ -215,18 +215,18 @@ impl Linter {
         let over = matches!(event.kind, EventKind::Ended(_))
             && !open.recorded.authorisation.is_undecided();
         for token in forgotten {
-            self.forget_token(&token, &event.session);
+            self.forget_token(&token, event.session);
         }
         self.note_question(event);
         if over {
-            self.conclude(&event.session);
+            self.conclude(event.session);
         }
     }
 
     /// Opens the session, if the event does. `None` for an event that lies outside of its session.
     fn enter(&mut self, event: &Event) -> Option<Entry> {
         let notes = &mut self.books.notes;
-        let admission = match self.sessions.get_mut(&event.session) {
+        let admission = match self.sessions.get_mut(event.session) {
             None => {
                 let open = OpenSession::new(
                     Lifecycle::first(event),
@@ -234,7 +234,7 @@ impl Linter {
                     self.replies_seen,
                 );
                 let open = Session::Kept(Box::new(open));
-                self.sessions.insert(event.session.clone(), open);
+                self.sessions.insert(event.session.to_owned(), open);
                 self.kept += 1;
                 return Some(Entry::First);
             }
@@ -248,10 +248,10 @@ impl Linter {
             Some(Session::Over(lifecycle)) => lifecycle.next(event, notes),
         };
         (admission == Admission::Open).then(|| {
-            self.conclude(&event.session);
+            self.conclude(event.session);
             let open = OpenSession::new(Lifecycle::Active, Sequence::again(), self.replies_seen);
             let open = Session::Kept(Box::new(open));
-            self.sessions.insert(event.session.clone(), open);
+            self.sessions.insert(event.session.to_owned(), open);
             self.kept += 1;
             Entry::Later
         })
@@ -262,9 +262,9 @@ impl Linter {
             EventKind::Asked(question) => {
                 self.questions += 1;
                 asking::judge_default(event, question, &mut self.books.notes);
-                question.token.as_ref()
+                question.token
             }
-            EventKind::Clarifying(question) => question.token.as_ref(),
+            EventKind::Clarifying(question) => question.token.as_deref(),
             EventKind::Started
             | EventKind::Ended(_)
             | EventKind::StateChanged { .. }
@@ -275,7 +275,8 @@ impl Linter {
             | EventKind::Handoff => None,
         };
         if let Some(token) = token {
-            self.tokens.insert((token.clone(), event.session.clone()));
+            self.tokens
+                .insert((token.to_owned(), event.session.to_owned()));
         }
     }
 
@@ -336,8 +337,9 @@ impl Linter {
     fn reply(&mut self, reply: &Reply) {
         self.records += 1;
         self.replies_are_recorded();
-        let token = reply.token.as_deref();
-        let sessions = token.map_or_else(Vec::new, |token| self.sessions_of(token));
+        let sessions = reply
+            .token
+            .map_or_else(Vec::new, |token| self.sessions_of(token));
         if sessions.is_empty() {
             // AAEP-6.3.4-2: a token that was not given out, or of a session that ended, has no effect.
             return self.stray(reply);

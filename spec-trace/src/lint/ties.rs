@@ -1,17 +1,19 @@
 //! What ties a call to its confirmation: ids where there are any, else the order of events.
 
+use std::borrow::Cow;
+
 use super::finding::TiedBy;
 
 /// Ids that a confirmation and a call may share. `tool_call_id` is the call's own, or the confirmation's
 /// `extra_context.tool_call_id`; the others stand in `extensions.countersign`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ties {
+pub struct Ties<'a> {
     /// `tool_call_id`.
-    pub tool_call_id: Option<String>,
+    pub tool_call_id: Option<Cow<'a, str>>,
     /// `extensions.countersign.action`.
-    pub action: Option<String>,
+    pub action: Option<Cow<'a, str>>,
     /// The token of a confirmation, or `extensions.countersign.reply_token` of any other event.
-    pub token: Option<String>,
+    pub token: Option<Cow<'a, str>>,
 }
 
 /// Whether two events concern the same action.
@@ -25,28 +27,48 @@ pub enum Relation {
     Unknown,
 }
 
-impl Ties {
+impl Ties<'_> {
+    /// The same, for later.
+    #[must_use]
+    pub fn to_keep(&self) -> Ties<'static> {
+        let kept = |id: &Option<Cow<'_, str>>| id.as_deref().map(|id| Cow::Owned(id.to_owned()));
+        Ties {
+            tool_call_id: kept(&self.tool_call_id),
+            action: kept(&self.action),
+            token: kept(&self.token),
+        }
+    }
+
     /// Whether the action of `self` is that of `other`. The narrowest id decides: a token names one question, an action
     /// may be asked for again.
-    pub fn relation(&self, other: &Self) -> Relation {
-        match same(&[(&self.token, &other.token, TiedBy::Extension)]) {
+    pub fn relation(&self, other: &Ties<'_>) -> Relation {
+        let tokens = (self.token.as_deref(), other.token.as_deref());
+        match same(&[(tokens.0, tokens.1, TiedBy::Extension)]) {
             Relation::Unknown => self.relation_of_actions(other),
             told @ (Relation::Same(_) | Relation::Different) => told,
         }
     }
 
     /// The same for two questions: each has a token of its own, so only the ids of the action can tell that it is the same.
-    pub fn relation_of_actions(&self, other: &Self) -> Relation {
+    pub fn relation_of_actions(&self, other: &Ties<'_>) -> Relation {
         same(&[
-            (&self.action, &other.action, TiedBy::Extension),
-            (&self.tool_call_id, &other.tool_call_id, TiedBy::ToolCallId),
+            (
+                self.action.as_deref(),
+                other.action.as_deref(),
+                TiedBy::Extension,
+            ),
+            (
+                self.tool_call_id.as_deref(),
+                other.tool_call_id.as_deref(),
+                TiedBy::ToolCallId,
+            ),
         ])
     }
 
     /// The class of a call with these ids that stands in this relation to the confirmations before it.
     pub fn class(&self, relation: Relation) -> Class {
         match relation {
-            Relation::Same(_) => Class::ById(self.clone()),
+            Relation::Same(_) => Class::ById(self.to_keep()),
             Relation::Different | Relation::Unknown => Class::ByOrder(self.kinds()),
         }
     }
@@ -61,8 +83,10 @@ impl Ties {
     }
 }
 
+type Id<'r> = Option<&'r str>;
+
 /// The first pair of ids that both have decides.
-fn same(pairs: &[(&Option<String>, &Option<String>, TiedBy)]) -> Relation {
+fn same(pairs: &[(Id<'_>, Id<'_>, TiedBy)]) -> Relation {
     for (mine, theirs, tied_by) in pairs {
         if let (Some(mine), Some(theirs)) = (mine, theirs) {
             return if mine == theirs {
@@ -100,7 +124,7 @@ impl Kinds {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Confirmations with the same ids concern the call.
-    ById(Ties),
+    ById(Ties<'static>),
     /// Those that carry none of the kinds of id that the call carries.
     ByOrder(Kinds),
     /// The call is like no other.

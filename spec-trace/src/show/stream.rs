@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::events;
 use super::run::{Finding, Kind, Names, Run, StateChange, Step, Track, Weight};
 use super::words::printable;
+use crate::json::tree::Room;
 use crate::lines::{LONGEST_LINE, Line, Lines};
-use crate::lint::finding::{self, Place};
+use crate::lint::finding::{self, Here};
 
 use crate::lint::record::{self, Record};
 use crate::lint::render::text::in_short;
@@ -47,7 +48,9 @@ struct Entry {
     message: Value,
     /// The wrapper, or null.
     wrapper: Value,
-    record: Option<Record>,
+    /// The record itself, for the linter.
+    bytes: Vec<u8>,
+    answers: bool,
     text: String,
 }
 
@@ -64,12 +67,13 @@ impl Entry {
         } else {
             (value, Value::Null)
         };
-        let record = record::read(bytes, &Place::new(line, bytes)).ok();
+        let is_reply = |record: &Record<'_>| matches!(record, Record::Reply(_));
         Self {
             line,
             message,
             wrapper,
-            record: record.map(|(record, _)| record),
+            bytes: bytes.to_owned(),
+            answers: with_record(line, bytes, is_reply).unwrap_or_default(),
             text: printable(&text.chars().take(RECORD_SHOWN).collect::<String>()),
         }
     }
@@ -103,6 +107,13 @@ impl Entry {
                 .text_at("type")
                 .is_some_and(|name| replies.contains(&name))
     }
+}
+
+/// What can be done with the record on a line, if it is one.
+fn with_record<T>(line: u64, bytes: &[u8], work: impl FnOnce(&Record<'_>) -> T) -> Option<T> {
+    let tree = record::parse(bytes, &mut Room::default()).ok()?;
+    let (record, _) = record::read(&tree, Here::new(line, bytes)).ok()?;
+    Some(work(&record))
 }
 
 /// The lines of the stream, without the events of other sessions than that one.
@@ -161,9 +172,7 @@ impl<'a> Drawing<'a> {
             .filter_map(|entry| entry.text_at("session_id"))
             .collect();
         sessions.dedup();
-        let replies_recorded = entries
-            .iter()
-            .any(|entry| matches!(entry.record, Some(Record::Reply(_))));
+        let replies_recorded = entries.iter().any(|entry| entry.answers);
         let settings = Settings {
             replies_recorded,
             ..Settings::default()
@@ -192,9 +201,9 @@ impl<'a> Drawing<'a> {
         if self.session.is_some() && session != self.session {
             return;
         }
-        if let Some(record) = &entry.record {
-            self.linter.record(record);
-        }
+        with_record(entry.line, &entry.bytes, |record| {
+            self.linter.record(record)
+        });
         let states = session.map_or_else(Vec::new, |session| self.changes(session, entry));
         let (from, to) = self.ends(entry);
         let mut text = events::in_words(&entry.message);

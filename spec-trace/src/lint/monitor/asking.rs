@@ -48,7 +48,7 @@ pub fn judge_default(event: &Event, question: &Question, notes: &mut Notes) {
     notes.add(Finding::new(
         rule,
         &event.place,
-        Some(&event.session),
+        Some(event.session),
         format!("default_decision is accept for {action}; it {verb} reject"),
     ));
 }
@@ -79,7 +79,7 @@ pub fn judge_repetition(event: &Event, question: &Question, ledger: &Ledger, not
         notes.add(Finding::new(
             rule,
             &event.place,
-            Some(&event.session),
+            Some(event.session),
             message,
         ));
         return;

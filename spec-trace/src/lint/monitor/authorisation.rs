@@ -43,7 +43,7 @@ struct Run {
     place: Place,
     tool: Option<String>,
     irreversible: bool,
-    ties: Ties,
+    ties: Ties<'static>,
     relation: Relation,
     sent: Option<Timestamp>,
     received: Option<Timestamp>,
@@ -52,12 +52,12 @@ struct Run {
 }
 
 impl Run {
-    fn new(event: &Event, tool: Option<&String>, irreversible: bool, relation: Relation) -> Self {
+    fn new(event: &Event, tool: Option<&str>, irreversible: bool, relation: Relation) -> Self {
         Self {
             place: event.place.to_keep(),
-            tool: tool.cloned(),
+            tool: tool.map(str::to_owned),
             irreversible,
-            ties: event.ties.clone(),
+            ties: event.ties.to_keep(),
             relation,
             sent: event.sent,
             received: event.received,
@@ -118,10 +118,15 @@ impl Authorisation {
 
     /// Judges an event of the open session. Yields the calls that were accused, and at its end those that may still be: they
     /// stand for the calls that their confirmations lead to, should those be accepted later.
-    pub fn event(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) -> Vec<Ties> {
+    pub fn event(
+        &mut self,
+        event: &Event,
+        ledger: &Ledger,
+        notes: &mut Notes,
+    ) -> Vec<Ties<'static>> {
         let mut accused = self.settle(event, ledger, notes);
         if let EventKind::Invoked { tool, irreversible } = &event.kind {
-            accused.extend(self.called(event, tool.as_ref(), *irreversible, ledger, notes));
+            accused.extend(self.called(event, *tool, *irreversible, ledger, notes));
         }
         if matches!(event.kind, EventKind::Ended(_)) {
             let undecided = self.deferred.iter();
@@ -179,11 +184,11 @@ impl Authorisation {
     fn called(
         &mut self,
         event: &Event,
-        tool: Option<&String>,
+        tool: Option<&str>,
         irreversible: bool,
         ledger: &Ledger,
         notes: &mut Notes,
-    ) -> Option<Ties> {
+    ) -> Option<Ties<'static>> {
         let (candidates, relation) = ledger.candidates(&event.ties, event.place.line);
         if !irreversible && !matches!(relation, Relation::Same(_)) {
             // A reversible call that names no confirmation needs none.
@@ -263,7 +268,7 @@ impl Authorisation {
     }
 
     /// Accuses the deferred calls that no reply can explain any more.
-    fn settle(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) -> Vec<Ties> {
+    fn settle(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) -> Vec<Ties<'static>> {
         let later = |then: Option<Timestamp>, now: Option<Timestamp>| match (then, now) {
             (Some(then), Some(now)) => now > then.plus_seconds(LOGGED_LATE_SECONDS),
             (None, _) | (_, None) => false,
@@ -288,7 +293,7 @@ impl Authorisation {
         session: &str,
         ledger: &Ledger,
         notes: &mut Notes,
-    ) -> Option<Ties> {
+    ) -> Option<Ties<'static>> {
         let run = self.runs.remove(&number)?;
         let (candidates, _) = ledger.candidates(&run.ties, run.place.line);
         let (rule, message) = self.explain(&run, &candidates, ledger);

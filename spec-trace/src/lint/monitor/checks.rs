@@ -61,8 +61,7 @@ pub fn effect(
     if refused_by_transport(reply) {
         return Err(Check::Sender);
     }
-    let mut allowed = confirmation.allowed.iter();
-    let listed = allowed.any(|allowed| allowed == content.answer.word());
+    let listed = confirmation.allowed.contains(content.answer.word());
     // AAEP-6.3.2-4: whether a modified action is supported does not show. Where it is, the decision has to be allowed.
     let may_be_ignored = content.modified && !listed;
     let outcomes = match &content.answer {

@@ -3,6 +3,7 @@
 //! A clarification has no effect of its own, so what shows of its outcome is a change of state, and a withdrawn one looks
 //! the same. Hence these findings are warnings, and those about replies need one that failed a check right before.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::Notes;
@@ -32,7 +33,7 @@ pub struct Asked {
     /// Who asked.
     pub producer: String,
     /// Its ids.
-    pub ties: Ties,
+    pub ties: Ties<'static>,
     /// What may have become of it.
     pub status: Status,
     question: Clarification,
@@ -91,7 +92,7 @@ impl Clarifications {
     }
 
     /// Judges an event of the open session, for a record that holds all replies. Yields the token of a clarification that is forgotten.
-    pub fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<String> {
+    pub fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<Cow<'static, str>> {
         for asked in &mut self.asked {
             asked.pass(event, notes);
         }
@@ -102,8 +103,8 @@ impl Clarifications {
         let after_timeout = |sent: Timestamp| Some(sent.plus_seconds(question.timeout?));
         self.asked.push_back(Asked {
             place: event.place.to_keep(),
-            producer: event.producer.clone(),
-            ties: event.ties.clone(),
+            producer: event.producer.to_owned(),
+            ties: event.ties.to_keep(),
             status: Status::Open,
             question: question.clone(),
             deadline: event.sent.and_then(after_timeout),
@@ -133,7 +134,7 @@ impl Clarifications {
     /// Takes in a reply. Yields the check that it failed; `None` where no clarification here has its token, or where it is
     /// valid.
     pub fn reply(&mut self, reply: &Reply) -> Option<Check> {
-        let token = reply.token.as_deref();
+        let token = reply.token;
         let asked = self
             .asked
             .iter_mut()
@@ -164,7 +165,7 @@ impl Asked {
         let EventKind::StateChanged { to, .. } = &event.kind else {
             return;
         };
-        let leaves = to.as_deref() != Some("awaiting_input");
+        let leaves = *to != Some("awaiting_input");
         if !leaves || event.producer != self.producer || !event.speaks_of(&self.ties) {
             return;
         }
@@ -245,5 +246,5 @@ fn describe(check: Check) -> (&'static Rule, String) {
 }
 
 fn finding(rule: &Rule, event: &Event, message: String) -> Finding {
-    Finding::new(rule, &event.place, Some(&event.session), message)
+    Finding::new(rule, &event.place, Some(event.session), message)
 }

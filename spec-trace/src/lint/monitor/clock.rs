@@ -29,8 +29,8 @@ impl Clock {
             return;
         };
         let now = (sent, event.place.line);
-        let Some(last) = self.of.get_mut(&event.producer) else {
-            self.of.insert(&event.producer, now);
+        let Some(last) = self.of.get_mut(event.producer) else {
+            self.of.insert(event.producer, now);
             return;
         };
         let (before, line) = *last;
@@ -38,7 +38,7 @@ impl Clock {
             notes.add(Finding::new(
                 &rules::CLOCK,
                 &event.place,
-                Some(&event.session),
+                Some(event.session),
                 format!("timestamp {sent} lies before {before} on line {line}"),
             ));
         }

@@ -14,7 +14,7 @@ use super::seen::hash;
 use crate::lint::few::Few;
 use crate::lint::finding::Place;
 use crate::lint::memory::Memory;
-use crate::lint::record::{Decision, Event, EventKind, Question, Told};
+use crate::lint::record::{Allowed, Decision, Event, EventKind, Question, Told};
 use crate::lint::reply::{Answer, Reply, ReplyContent};
 use crate::lint::ties::{Relation, Ties};
 use crate::lint::time::Timestamp;
@@ -114,7 +114,7 @@ pub struct Confirmation {
     /// Who asked.
     pub producer: String,
     /// The ids of its action.
-    pub ties: Ties,
+    pub ties: Ties<'static>,
     /// The hash of `action` and `consequence`.
     pub prose: u64,
     /// What may have become of it.
@@ -135,7 +135,7 @@ pub struct Confirmation {
     pub deadline: Option<Timestamp>,
     deadline_received: Option<Timestamp>,
     /// `allowed_replies`.
-    pub allowed: Vec<String>,
+    pub allowed: Allowed,
     /// The producer has said that it is over: the check that a later reply fails.
     closed: Option<Check>,
 }
@@ -146,8 +146,8 @@ impl Confirmation {
             |moment: Option<Timestamp>| Some(moment?.plus_seconds(question.timeout?));
         Self {
             place: event.place.to_keep(),
-            producer: event.producer.clone(),
-            ties: event.ties.clone(),
+            producer: event.producer.to_owned(),
+            ties: event.ties.to_keep(),
             prose: hash(&question.prose),
             possible: Outcomes::PENDING,
             acceptable_from: None,
@@ -232,7 +232,7 @@ impl Confirmation {
             return;
         };
         let sent_before = |moment: Timestamp| event.sent.is_some_and(|sent| sent < moment);
-        if may_withdraw(from.as_deref(), to.as_deref())
+        if may_withdraw(*from, *to)
             && event.speaks_of(&self.ties)
             && !event.says_accepted()
             && self.answered.is_some_and(|(_, moment)| sent_before(moment))
@@ -376,7 +376,7 @@ impl Ledger {
         self.pass_time(event);
         let follow_up = match &event.kind {
             EventKind::StateChanged { from, to } => {
-                self.changed(event, may_withdraw(from.as_deref(), to.as_deref()));
+                self.changed(event, may_withdraw(*from, *to));
                 FollowUp::StateOrCall
             }
             EventKind::Invoked { .. } => {
@@ -424,7 +424,7 @@ impl Ledger {
             Some(deadline) => drop(self.deadlines.insert((deadline, number))),
             None => confirmation.add(confirmation.default_outcome(), event.place.line),
         }
-        if let Some(token) = &question.token {
+        if let Some(token) = question.token {
             self.by_token.get_or_make(token, Vec::new).push(number);
         }
         self.untouched.insert(number);
@@ -499,8 +499,7 @@ impl Ledger {
     }
 
     fn meant(&self, reply: &Reply) -> Vec<usize> {
-        let token = reply.token.as_ref();
-        let numbers = token.and_then(|token| self.by_token.get(token));
+        let numbers = reply.token.and_then(|token| self.by_token.get(token));
         numbers.cloned().unwrap_or_default()
     }
 
@@ -548,7 +547,7 @@ impl Ledger {
 
     /// The confirmations that may concern a call with these ids, asked before `line`: those that share an id with it, or
     /// else those of which no id says that they do not.
-    pub fn candidates(&self, call: &Ties, line: u64) -> (Vec<usize>, Relation) {
+    pub fn candidates(&self, call: &Ties<'_>, line: u64) -> (Vec<usize>, Relation) {
         let mut by_id = (Vec::new(), Relation::Unknown);
         let mut by_order = Vec::new();
         for (number, confirmation) in self.all() {

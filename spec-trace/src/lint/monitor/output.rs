@@ -65,9 +65,9 @@ impl Outputs {
         notes: &mut Notes,
     ) -> bool {
         // Outputs without id cannot be told apart: a chunk at the beginning begins another one.
-        let name = chunk.output.clone().unwrap_or_default();
-        let key = (event.producer.clone(), name);
-        let identity = (&event.session, &key);
+        let name = chunk.output.unwrap_or_default().to_owned();
+        let key = (event.producer.to_owned(), name);
+        let identity = (event.session, &key);
         let earlier = complete.earlier(&identity);
         if let Some(earlier) = earlier.filter(|_| chunk.output.is_some()) {
             // AAEP-A.6-3, AAEP-A.8-6: nothing after the last chunk. AAEP-A.6-1: nor a second last one.
@@ -157,7 +157,7 @@ fn reach(chunk: &Chunk, position: u64) -> (u64, u64) {
 }
 
 fn finding(rule: &Rule, event: &Event, message: String) -> Finding {
-    Finding::new(rule, &event.place, Some(&event.session), message)
+    Finding::new(rule, &event.place, Some(event.session), message)
 }
 
 #[cfg(test)]

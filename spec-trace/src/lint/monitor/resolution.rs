@@ -25,7 +25,7 @@ pub struct Resolution {
 
 #[derive(Debug, Clone)]
 struct Call {
-    ties: Ties,
+    ties: Ties<'static>,
     class: Class,
     line: u64,
     /// Accused of having come without acceptance: if one comes later, this is the call that it leads to.
@@ -53,7 +53,13 @@ impl Resolution {
     }
 
     /// Judges an event of the open session; `accused` are the calls that were just accused.
-    pub fn event(&mut self, event: &Event, accused: Vec<Ties>, ledger: &Ledger, notes: &mut Notes) {
+    pub fn event(
+        &mut self,
+        event: &Event,
+        accused: Vec<Ties<'static>>,
+        ledger: &Ledger,
+        notes: &mut Notes,
+    ) {
         for ties in accused {
             let class = Class::Alone(self.called);
             let line = event.place.line;
@@ -96,7 +102,7 @@ impl Resolution {
     fn called(&mut self, event: &Event, ledger: &Ledger) {
         let (_, relation) = ledger.candidates(&event.ties, event.place.line);
         let number = self.enter(Call {
-            ties: event.ties.clone(),
+            ties: event.ties.to_keep(),
             class: event.ties.class(relation),
             line: event.place.line,
             accused: false,
@@ -144,7 +150,7 @@ impl Resolution {
             notes.add(Finding::new(
                 rule,
                 &event.place,
-                Some(&event.session),
+                Some(event.session),
                 message,
             ));
         }

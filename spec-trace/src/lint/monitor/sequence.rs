@@ -92,7 +92,7 @@ impl Sequence {
             let message = format!("sequence_number of session.started is {seen} instead of 0");
             return add(event, message, notes);
         }
-        let own = self.next_of.get(&event.producer).copied();
+        let own = self.next_of.get(event.producer).copied();
         // A producer that joins a session may count for itself, from wherever it begins.
         let joins = own.is_none() && !self.next_of.is_empty();
         if seen == self.next || own == Some(seen) || joins && seen < self.next {
@@ -116,13 +116,13 @@ impl Sequence {
 
     fn step(&mut self, event: &Event, number: Option<i64>) {
         let after = |number: i64| number.saturating_add(1);
-        let own = self.next_of.get(&event.producer).copied();
+        let own = self.next_of.get(event.producer).copied();
         let alone = self.next_of.len() < 2;
         // A step back is told once: from there on it counts anew.
         let counts = number.filter(|number| alone || *number > self.next);
         self.next = after(counts.unwrap_or(self.next));
         let next = after(number.or(own).unwrap_or_default());
-        self.next_of.insert(&event.producer, next);
+        self.next_of.insert(event.producer, next);
     }
 
     /// The first gap.
@@ -135,7 +135,7 @@ fn add(event: &Event, message: String, notes: &mut Notes) {
     notes.add(Finding::new(
         &rules::SEQUENCE,
         &event.place,
-        Some(&event.session),
+        Some(event.session),
         message,
     ));
 }

@@ -3,6 +3,8 @@
 //! A state is entered by state.changed. Other events imply one: a call `calling_tool`, a question `awaiting_input`, output
 //! `writing_output`, a handoff `handing_off`. The next change may leave any of them.
 
+use std::borrow::Cow;
+
 use super::Notes;
 use crate::lint::few::Few;
 use crate::lint::finding::{Finding, Place};
@@ -41,17 +43,35 @@ struct State {
 /// The state last entered, and those that events since then imply.
 #[derive(Debug, Default, Clone, Hash)]
 struct Chain {
-    entered: Option<String>,
+    entered: Option<Cow<'static, str>>,
     /// A change whose state is unknown may have entered any.
     unknown: bool,
     implied: Vec<&'static str>,
+}
+
+/// The states of the protocol take no room of their own.
+const STATES: [&str; 7] = [
+    "idle",
+    "thinking",
+    "deciding",
+    "calling_tool",
+    "awaiting_input",
+    "writing_output",
+    "handing_off",
+];
+
+fn known(state: &str) -> Cow<'static, str> {
+    match STATES.into_iter().find(|known| *known == state) {
+        Some(known) => Cow::Borrowed(known),
+        None => Cow::Owned(state.to_owned()),
+    }
 }
 
 impl Chain {
     fn event(&mut self, kind: &EventKind) {
         let implied = match kind {
             EventKind::StateChanged { to, .. } => {
-                self.entered.clone_from(to);
+                self.entered = to.map(known);
                 self.unknown = to.is_none();
                 self.implied.clear();
                 return;
@@ -111,10 +131,10 @@ impl States {
     /// Judges an event of the open session; `begins_output` if it is the first chunk of an output.
     pub fn event(&mut self, event: &Event, begins_output: bool, notes: &mut Notes) {
         let first = self.of.is_empty();
-        let several = !first && (self.of.len() > 1 || self.of.get(&event.producer).is_none());
+        let several = !first && (self.of.len() > 1 || self.of.get(event.producer).is_none());
         let shared = Some(&self.shared).filter(|_| several);
         let right_after_start = self.events == 1;
-        let state = self.of.get_or_make(&event.producer, || {
+        let state = self.of.get_or_make(event.producer, || {
             Box::new(State {
                 joined: !first,
                 ..State::default()
@@ -123,7 +143,7 @@ impl States {
         state.prove(event, notes);
         match &event.kind {
             EventKind::StateChanged { from, to } => {
-                state.changed(event, from.as_deref(), to.as_deref(), shared, notes);
+                state.changed(event, *from, *to, shared, notes);
             }
             EventKind::Invoked { .. } => state.called(event, notes),
             EventKind::Completed { .. } => {
@@ -241,9 +261,7 @@ impl State {
             return;
         };
         let enters = match &event.kind {
-            EventKind::StateChanged { to, .. } => {
-                to.as_deref().is_none_or(|to| to == "awaiting_input")
-            }
+            EventKind::StateChanged { to, .. } => to.is_none_or(|to| to == "awaiting_input"),
             EventKind::Started
             | EventKind::Ended(_)
             | EventKind::Progress
@@ -260,7 +278,7 @@ impl State {
             notes.add(Finding::new(
                 rule,
                 &place,
-                Some(&event.session),
+                Some(event.session),
                 "a question without a state.changed to awaiting_input at or before it".to_owned(),
             ));
         }
@@ -268,5 +286,5 @@ impl State {
 }
 
 fn finding(rule: &Rule, event: &Event, message: String) -> Finding {
-    Finding::new(rule, &event.place, Some(&event.session), message)
+    Finding::new(rule, &event.place, Some(event.session), message)
 }

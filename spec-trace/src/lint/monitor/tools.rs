@@ -141,7 +141,7 @@ impl Tools {
         notes.add(Finding::new(
             &rules::COMPLETION_WITHOUT_CALL,
             &event.place,
-            Some(&event.session),
+            Some(event.session),
             format!("tool.completed of {named}, and {explanation}"),
         ));
     }
@@ -201,7 +201,7 @@ impl Tools {
             notes.add(Finding::new(
                 &rules::CALL_WITHOUT_COMPLETION,
                 &event.place,
-                Some(&event.session),
+                Some(event.session),
                 format!("session.completed, and the call on line {line} has no tool.completed"),
             ));
         }

@@ -1,5 +1,7 @@
 //! AAEP-EV-1 to AAEP-EV-4 and AAEP-EV-6, as far as one event shows them: the envelope.
 
+use std::borrow::Cow;
+
 use super::fields::{Fields, Need, text_at};
 use super::{Event, EventKind, Fault, Numbered, Told, Wrapper, payload};
 use crate::json::tree::{Object, Value};
@@ -10,12 +12,12 @@ use crate::lint::time::Timestamp;
 use Need::{Optional, Required};
 
 /// Reads envelope and payload. Without a session there is nobody to judge.
-pub(super) fn read(
+pub(super) fn read<'a>(
     name: &'static str,
-    message: &Object,
-    wrapper: &Wrapper<'_>,
+    message: Object<'a>,
+    wrapper: &Wrapper<'a>,
     faults: &mut Vec<Fault>,
-) -> Option<Event> {
+) -> Option<Event<'a>> {
     let mut fields = Fields::new(message, &rules::RECORD, faults);
     // AAEP-EV-1: the six required fields.
     context(&mut fields);
@@ -36,10 +38,10 @@ pub(super) fn read(
     let kind = payload::read(name, fields.under(&rules::PAYLOAD)).expect("the name is on the list");
     let outcome = text_at(message, &["extensions", "countersign", "outcome"]);
     Some(Event {
-        place: wrapper.place.clone(),
-        id: id.map(str::to_owned),
-        session: session?.to_owned(),
-        producer: producer.unwrap_or_default().to_owned(),
+        place: wrapper.place,
+        id,
+        session: session?,
+        producer: producer.unwrap_or_default(),
         sent,
         received: wrapper.received,
         sequence,
@@ -55,20 +57,20 @@ pub(super) fn read(
     })
 }
 
-fn context(fields: &mut Fields<'_>) {
+fn context(fields: &mut Fields<'_, '_>) {
     const CONTEXT: &str = "https://aaep-protocol.org/context/v1";
     let what = format_args!("{CONTEXT:?}, alone or first of an array of strings");
     fields.value("@context", Required, what, |value| match value {
         Value::String(context) => (context == CONTEXT).then_some(()),
         Value::Array(all) => {
             let strings = all.iter().all(Value::is_string);
-            (strings && all.first()?.as_str()? == CONTEXT).then_some(())
+            (strings && all.iter().next()?.as_str()? == CONTEXT).then_some(())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
     });
 }
 
-fn producer<'a>(fields: &mut Fields<'a>) -> Option<&'a str> {
+fn producer<'a>(fields: &mut Fields<'a, '_>) -> Option<&'a str> {
     let producer = fields.object("producer", Required)?;
     let id = producer.get("agent_id").and_then(Value::as_str);
     let id = id.filter(|id| !id.is_empty());
@@ -84,7 +86,7 @@ fn producer<'a>(fields: &mut Fields<'a>) -> Option<&'a str> {
     id
 }
 
-fn optional_envelope(fields: &mut Fields<'_>) {
+fn optional_envelope(fields: &mut Fields<'_, '_>) {
     fields.word("verbosity", Optional, &["terse", "normal", "detailed"]);
     fields.text("correlation_id", Optional);
     fields.value("aaep_version", Optional, "a version like 1.0.0", |value| {
@@ -105,7 +107,7 @@ fn optional_envelope(fields: &mut Fields<'_>) {
 }
 
 /// AAEP-EV-4: an integer.
-fn sequence(fields: &mut Fields<'_>) -> Numbered {
+fn sequence(fields: &mut Fields<'_, '_>) -> Numbered {
     let absent = fields.present("sequence_number").is_none();
     match fields.whole("sequence_number", Optional, 0, i64::MAX) {
         Some(number) => Numbered::As(number),
@@ -115,7 +117,7 @@ fn sequence(fields: &mut Fields<'_>) -> Numbered {
 }
 
 /// AAEP-EV-6: critical where a user has to notice.
-fn urgency(name: &str, fields: &mut Fields<'_>) {
+fn urgency(name: &str, fields: &mut Fields<'_, '_>) {
     const CRITICAL: [&str; 4] = [
         "session.errored",
         "awaiting.confirmation",
@@ -137,7 +139,7 @@ fn urgency(name: &str, fields: &mut Fields<'_>) {
 }
 
 /// AAEP-EV-3: RFC 3339 with no, 3 or 6 fractional digits. A timestamp that is missing was told already.
-fn sent(fields: &mut Fields<'_>) -> Option<Timestamp> {
+fn sent(fields: &mut Fields<'_, '_>) -> Option<Timestamp> {
     let text = fields.present("timestamp")?.as_str()?;
     let sent = Timestamp::parse(text);
     let digits = Timestamp::fractional_digits(text);
@@ -152,14 +154,14 @@ fn sent(fields: &mut Fields<'_>) -> Option<Timestamp> {
     sent
 }
 
-fn read_ties(message: &Object, kind: &EventKind) -> Ties {
-    let at = |path: &[&str]| text_at(message, path).map(str::to_owned);
+fn read_ties<'a>(message: Object<'a>, kind: &EventKind<'a>) -> Ties<'a> {
+    let at = |path: &[&str]| text_at(message, path).map(Cow::Borrowed);
     let (tool_call_id, own_token) = match kind {
         EventKind::Asked(question) => (
             at(&["extra_context", "tool_call_id"]),
-            question.token.clone(),
+            question.token.map(Cow::Borrowed),
         ),
-        EventKind::Clarifying(clarification) => (None, clarification.token.clone()),
+        EventKind::Clarifying(clarification) => (None, clarification.token.clone().map(Cow::Owned)),
         EventKind::Invoked { .. } | EventKind::Completed { .. } => (at(&["tool_call_id"]), None),
         EventKind::Started
         | EventKind::Ended(_)

@@ -19,15 +19,15 @@ pub enum Need {
 }
 
 /// The fields of one object, and where to note what is wrong with them.
-pub struct Fields<'a> {
-    object: &'a Object<'a>,
-    faults: &'a mut Vec<Fault>,
+pub struct Fields<'a, 'f> {
+    object: Object<'a>,
+    faults: &'f mut Vec<Fault>,
     rule: &'static Rule,
 }
 
-impl<'a> Fields<'a> {
+impl<'a, 'f> Fields<'a, 'f> {
     /// The fields of `object`; a fault in one of them breaks `rule`.
-    pub fn new(object: &'a Object<'a>, rule: &'static Rule, faults: &'a mut Vec<Fault>) -> Self {
+    pub fn new(object: Object<'a>, rule: &'static Rule, faults: &'f mut Vec<Fault>) -> Self {
         Self {
             object,
             faults,
@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a field, if it is there and not null.
-    pub fn present(&self, name: &str) -> Option<&'a Value<'a>> {
+    pub fn present(&self, name: &str) -> Option<Value<'a>> {
         self.object.get(name).filter(|value| !value.is_null())
     }
 
@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
         name: &str,
         need: Need,
         what: impl fmt::Display,
-        read: impl FnOnce(&'a Value<'a>) -> Option<T>,
+        read: impl FnOnce(Value<'a>) -> Option<T>,
     ) -> Option<T> {
         let Some(value) = self.present(name) else {
             if need == Need::Required {
@@ -106,7 +106,7 @@ impl<'a> Fields<'a> {
     }
 
     /// An object.
-    pub fn object(&mut self, name: &str, need: Need) -> Option<&'a Object<'a>> {
+    pub fn object(&mut self, name: &str, need: Need) -> Option<Object<'a>> {
         self.value(name, need, "an object", Value::as_object)
     }
 
@@ -154,7 +154,7 @@ impl<'w, I: Iterator<Item = &'w str> + Clone> fmt::Display for Words<I> {
 }
 
 /// A number without fraction that a 64-bit integer holds, however it is written.
-pub fn whole(value: &Value) -> Option<i64> {
+pub fn whole(value: Value<'_>) -> Option<i64> {
     if let Some(number) = value.as_i64() {
         return Some(number);
     }
@@ -177,14 +177,14 @@ pub fn is_identifier(text: &str, prefix: &str) -> bool {
 }
 
 /// A string of 1 to `most` characters.
-pub fn has_characters(value: &Value, most: usize) -> bool {
+pub fn has_characters(value: Value<'_>, most: usize) -> bool {
     value
         .as_str()
         .is_some_and(|text| (1..=most).contains(&text.chars().count()))
 }
 
 /// The text at the end of a path of keys.
-pub fn text_at<'a>(object: &'a Object<'a>, path: &[&str]) -> Option<&'a str> {
+pub fn text_at<'a>(object: Object<'a>, path: &[&str]) -> Option<&'a str> {
     let (first, rest) = path.split_first()?;
     let found = rest
         .iter()
@@ -193,7 +193,7 @@ pub fn text_at<'a>(object: &'a Object<'a>, path: &[&str]) -> Option<&'a str> {
 }
 
 /// All texts within a value, lower case and one after the other.
-pub fn all_text(value: &Value) -> String {
+pub fn all_text(value: Value<'_>) -> String {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
         Value::String(text) => text.to_lowercase(),

@@ -25,7 +25,7 @@ struct Measure {
 }
 
 /// Judges the size of an event.
-pub fn judge(event: &Object, faults: &mut Vec<Fault>) {
+pub fn judge(event: Object<'_>, faults: &mut Vec<Fault>) {
     let mut measure = Measure::default();
     for (key, value) in event.iter() {
         measure.bytes += key.len() + 4;
@@ -70,7 +70,7 @@ pub fn judge(event: &Object, faults: &mut Vec<Fault>) {
 
 impl Measure {
     /// Goes as deep as the parser lets a record be, which is 128 levels.
-    fn take(&mut self, value: &Value, depth: usize) {
+    fn take(&mut self, value: Value<'_>, depth: usize) {
         match value {
             Value::Null | Value::Bool(_) => self.bytes += 4,
             Value::Number(number) => {
@@ -85,7 +85,7 @@ impl Measure {
             Value::Array(items) => {
                 self.depth = self.depth.max(depth + 1);
                 self.bytes += 2;
-                for item in items {
+                for item in items.iter() {
                     self.take(item, depth + 1);
                 }
             }
@@ -111,7 +111,7 @@ mod tests {
         let mut faults = Vec::new();
         let text = event.to_string();
         let event = tree::parse(&text).expect("JSON");
-        judge(event.as_object().expect("an object"), &mut faults);
+        judge(event.value().as_object().expect("an object"), &mut faults);
         faults.len()
     }
 

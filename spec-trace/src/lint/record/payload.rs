@@ -1,7 +1,9 @@
 //! AAEP-EV-5: the payload of each core event type: its fields, their types, words and limits.
 
 use super::fields::{Fields, Need};
-use super::{Chunk, Clarification, Decision, Ending, EventKind, Question, ResponseKind, Risk};
+use super::{
+    Allowed, Chunk, Clarification, Decision, Ending, EventKind, Question, ResponseKind, Risk,
+};
 use crate::json::tree::Value;
 use crate::lint::rules;
 
@@ -17,7 +19,7 @@ const RISKS: [(&str, Risk); 3] = [
 const LONGEST_TIMEOUT: i64 = 86_400;
 
 /// Reads the payload of an event whose type is `aaep:agent.` and `name`; `None` for a name that is not on the list.
-pub fn read(name: &str, fields: &mut Fields<'_>) -> Option<EventKind> {
+pub fn read<'a>(name: &str, fields: &mut Fields<'a, '_>) -> Option<EventKind<'a>> {
     Some(match name {
         "session.started" => {
             fields.text("summary_normal", Required);
@@ -40,8 +42,8 @@ pub fn read(name: &str, fields: &mut Fields<'_>) -> Option<EventKind> {
             EventKind::Ended(Ending::Cancelled)
         }
         "state.changed" => EventKind::StateChanged {
-            from: fields.text("from_state", Required).map(str::to_owned),
-            to: fields.text("to_state", Required).map(str::to_owned),
+            from: fields.text("from_state", Required),
+            to: fields.text("to_state", Required),
         },
         "progress.updated" => {
             progress(fields);
@@ -52,7 +54,7 @@ pub fn read(name: &str, fields: &mut Fields<'_>) -> Option<EventKind> {
             fields.text("tool_call_id", Optional);
             fields.one_of("risk_level", Optional, &RISKS);
             EventKind::Invoked {
-                tool: fields.text("tool", Required).map(str::to_owned),
+                tool: fields.text("tool", Required),
                 irreversible: fields.flag("irreversible", Optional).unwrap_or(false),
             }
         }
@@ -60,7 +62,7 @@ pub fn read(name: &str, fields: &mut Fields<'_>) -> Option<EventKind> {
             fields.word("status", Required, &["success", "error", "timeout"]);
             fields.text("tool_call_id", Optional);
             EventKind::Completed {
-                tool: fields.text("tool", Required).map(str::to_owned),
+                tool: fields.text("tool", Required),
             }
         }
         "output.streaming" => EventKind::Output(chunk(fields)),
@@ -76,7 +78,7 @@ pub fn read(name: &str, fields: &mut Fields<'_>) -> Option<EventKind> {
     })
 }
 
-fn progress(fields: &mut Fields<'_>) {
+fn progress(fields: &mut Fields<'_, '_>) {
     const ONE_OF: [&str; 4] = ["percent", "step", "total_steps", "description"];
     let Some(progress) = fields.object("progress", Required) else {
         return;
@@ -85,7 +87,7 @@ fn progress(fields: &mut Fields<'_>) {
         fields.fault("progress has none of percent, step, total_steps, description".to_owned());
     }
     let percent = progress.get("percent").filter(|percent| !percent.is_null());
-    let in_range = |percent: &Value| {
+    let in_range = |percent: Value<'_>| {
         let number = percent.as_f64();
         number.is_some_and(|number| (0.0..=100.0).contains(&number))
     };
@@ -94,10 +96,10 @@ fn progress(fields: &mut Fields<'_>) {
     }
 }
 
-fn chunk(fields: &mut Fields<'_>) -> Chunk {
+fn chunk<'a>(fields: &mut Fields<'a, '_>) -> Chunk<'a> {
     let text = fields.text("chunk", Required);
     Chunk {
-        output: fields.text("output_id", Optional).map(str::to_owned),
+        output: fields.text("output_id", Optional),
         characters: text.map(|text| text.chars().count() as u64),
         units: text.map(|text| text.encode_utf16().count() as u64),
         ascii: text.is_some_and(str::is_ascii),
@@ -108,12 +110,12 @@ fn chunk(fields: &mut Fields<'_>) -> Chunk {
     }
 }
 
-fn question(fields: &mut Fields<'_>) -> Question {
+fn question<'a>(fields: &mut Fields<'a, '_>) -> Question<'a> {
     const REVERSIBILITIES: [&str; 3] = ["reversible", "reversible_with_effort", "irreversible"];
     fields.word("reversibility", Optional, &REVERSIBILITIES);
     fields.object("extra_context", Optional);
     let allowed = fields.texts("allowed_replies", Optional, (1, 32));
-    let mut text = |name| fields.text(name, Required).unwrap_or_default().to_owned();
+    let mut text = |name| fields.text(name, Required).unwrap_or_default();
     let prose = (text("action"), text("consequence"));
     Question {
         timeout: fields.whole("timeout_seconds", Required, 1, LONGEST_TIMEOUT),
@@ -124,17 +126,13 @@ fn question(fields: &mut Fields<'_>) -> Question {
         ),
         risk: fields.one_of("risk_level", Optional, &RISKS),
         irreversible: fields.flag("irreversible", Optional).unwrap_or(false),
-        allowed: allowed
-            .unwrap_or_else(|| vec!["accept", "reject"])
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
+        allowed: allowed.map_or_else(Allowed::usual, |words| Allowed::of(&words)),
         prose,
         token: token(fields),
     }
 }
 
-fn clarification(fields: &mut Fields<'_>) -> Clarification {
+fn clarification(fields: &mut Fields<'_, '_>) -> Clarification {
     const KINDS: [(&str, ResponseKind); 4] = [
         ("freetext", ResponseKind::FreeText),
         ("yes_no", ResponseKind::YesNo),
@@ -186,12 +184,12 @@ fn clarification(fields: &mut Fields<'_>) -> Clarification {
         timeout: fields.whole("timeout_seconds", Required, 1, i64::MAX),
         kinds,
         choices,
-        token: token(fields),
+        token: token(fields).map(str::to_owned),
     }
 }
 
 /// Read last, for its faults have rules of their own.
-fn token(fields: &mut Fields<'_>) -> Option<String> {
+fn token<'a>(fields: &mut Fields<'a, '_>) -> Option<&'a str> {
     // AAEP-6.2-1: every question carries a token. AAEP-6.2.1-1: its form.
     if fields.present("reply_token").is_none() {
         fields
@@ -202,5 +200,4 @@ fn token(fields: &mut Fields<'_>) -> Option<String> {
     fields
         .under(&rules::TOKEN_FORM)
         .identifier("reply_token", "rpl_")
-        .map(str::to_owned)
 }

@@ -58,12 +58,12 @@ impl Books {
     /// AAEP-EV-7: the id of an event stands for that event alone. False for an event that is a copy of an earlier one: judging
     /// it again would accuse one fault twice.
     pub(super) fn admit(&mut self, event: &Event) -> bool {
-        let Some(id) = &event.id else {
+        let Some(id) = event.id else {
             return true;
         };
-        let content = (&event.session, event.name, event.sent, event.sequence);
+        let content = (event.session, event.name, event.sent, event.sequence);
         let line = event.place.line;
-        let Some(earlier) = self.events.meet(&(&event.producer, id), &content, line) else {
+        let Some(earlier) = self.events.meet(&(event.producer, id), &content, line) else {
             return true;
         };
         let copy = earlier.mark == hash(&content);
@@ -76,7 +76,7 @@ impl Books {
         self.notes.add(Finding::new(
             &rules::EVENT_ID_AGAIN,
             &event.place,
-            Some(&event.session),
+            Some(event.session),
             message,
         ));
         !copy
@@ -84,9 +84,9 @@ impl Books {
 
     /// AAEP-EV-2: the form of the session's id, told once and not with each of its events.
     pub(super) fn judge_session_id(&mut self, event: &Event) {
-        if !is_identifier(&event.session, "sess_") {
+        if !is_identifier(event.session, "sess_") {
             let message = "session_id is not sess_ and 1 to 64 ASCII letters or digits".to_owned();
-            let session = Some(event.session.as_str());
+            let session = Some(event.session);
             self.notes.add(Finding::new(
                 &rules::IDENTIFIER,
                 &event.place,
@@ -101,7 +101,7 @@ impl Books {
         let line = event.place.line;
         match (&event.kind, &event.ties.tool_call_id, &event.ties.token) {
             (EventKind::Invoked { .. }, Some(id), _) => {
-                let earlier = self.calls.meet(&(&event.session, id), &(), line);
+                let earlier = self.calls.meet(&(event.session, id), &(), line);
                 if let Some(earlier) = earlier {
                     self.call_id_again(event, id, earlier.line);
                 }
@@ -120,7 +120,7 @@ impl Books {
                     "the reply_token was given out by {whose} on line {}",
                     earlier.line
                 );
-                let session = Some(event.session.as_str());
+                let session = Some(event.session);
                 self.notes
                     .add(Finding::new(rule, &event.place, session, message));
             }
@@ -137,7 +137,7 @@ impl Books {
                 continue;
             }
             let message = format!("the tool_call_id {id} is that of the call on line {earlier}");
-            let session = Some(event.session.as_str());
+            let session = Some(event.session);
             notes.add(Finding::new(
                 &rules::CALL_ID_AGAIN,
                 &event.place,

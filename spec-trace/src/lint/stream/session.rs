@@ -1,5 +1,7 @@
 //! One open session: its monitors, fed record by record.
 
+use std::borrow::Cow;
+
 use super::books::Books;
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
@@ -87,7 +89,12 @@ impl OpenSession {
     }
 
     /// Judges an event; `room` is how many questions may be kept. Yields the tokens of those that are forgotten for it.
-    pub(super) fn judge(&mut self, event: &Event, room: usize, books: &mut Books) -> Vec<String> {
+    pub(super) fn judge(
+        &mut self,
+        event: &Event,
+        room: usize,
+        books: &mut Books,
+    ) -> Vec<Cow<'static, str>> {
         self.latest = self.latest.max(event.sent);
         self.clock.event(event, &mut books.notes);
         self.tools.event(event, &mut books.notes);
@@ -137,7 +144,7 @@ impl OpenSession {
             notes.add(Finding::new(
                 rule,
                 &event.place,
-                Some(&event.session),
+                Some(event.session),
                 message,
             ));
         }
@@ -186,7 +193,7 @@ impl Confirmations {
         event: &Event,
         room: usize,
         notes: &mut Notes,
-    ) -> Option<String> {
+    ) -> Option<Cow<'static, str>> {
         if self.replies == Replies::Recorded {
             self.timeouts.event(event, &self.ledger, notes);
         }
@@ -213,7 +220,7 @@ impl Confirmations {
         question: &Question,
         room: usize,
         notes: &mut Notes,
-    ) -> Option<String> {
+    ) -> Option<Cow<'static, str>> {
         asking::judge_repetition(event, question, &self.ledger, notes);
         let forgotten = self.ledger.ask(event, question, room);
         if let Some(number) = self.ledger.latest() {
@@ -238,7 +245,7 @@ impl OpenSession {
         let clarifies = self
             .clarifications
             .all()
-            .any(|it| it.ties.token == reply.token);
+            .any(|it| it.ties.token.as_deref() == reply.token);
         if clarifies {
             return self.clarifications.reply(reply);
         }
