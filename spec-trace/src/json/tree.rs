@@ -1,9 +1,8 @@
 //! A JSON text taken apart into values that borrow from it: what reading many records needs.
 //!
 //! The one thing to know: the values stand in one row, in the order of the text, each object and array before what is in
-//! it. So a record takes one allocation, and none where the [`Room`] of the record before is used again. Strings without
-//! escapes are parts of the text, and looking for a member goes along the row, which for the dozen that a record has is
-//! faster than any index.
+//! it, and name the parts of the text that they are. So a text costs no allocation where the [`Room`] of the one before is
+//! used again.
 //!
 //! Texts are read by [`plain`], which knows valid JSON as it is usually written; what it stumbles over is left to
 //! [`unusual`], which knows all of it and says what is wrong.
@@ -11,58 +10,111 @@
 mod plain;
 mod unusual;
 
-use std::borrow::Cow;
+use std::ops::Range;
 
 use serde_json::Number;
 
-/// How many values are made room for at once.
-const USUAL_VALUES: usize = 32;
+/// How much memory is held for the next text, in values and in bytes of what is spelt out: a text that has very much in it
+/// is not what others are like.
+const MANY_VALUES: usize = 256;
+const MANY_BYTES: usize = 4 << 10;
 
 /// A JSON text, taken apart.
 #[derive(Debug)]
-pub struct Tree<'a>(Vec<Node<'a>>);
+pub struct Tree<'a> {
+    text: &'a str,
+    room: Room,
+}
 
-/// The memory of a tree that is not needed any more, for the next one.
+/// The memory of a tree, for the next one.
 #[derive(Debug, Default)]
-pub struct Room(Vec<Node<'static>>);
+pub struct Room {
+    nodes: Vec<Node>,
+    /// Strings with escapes, as they are meant, one behind the other.
+    spelt_out: String,
+}
 
 /// A value, and the name that it has in its object; within an array, and outermost, the name is empty.
 #[derive(Debug)]
-struct Node<'a> {
-    name: Cow<'a, str>,
-    leaf: Leaf<'a>,
+struct Node {
+    name: Part,
+    /// The mark of the name.
+    mark: u8,
+    leaf: Leaf,
     /// How many nodes it takes with all that is in it.
-    size: usize,
+    size: u32,
+}
+
+impl Node {
+    fn size(&self) -> usize {
+        self.size as usize
+    }
 }
 
 #[derive(Debug)]
-enum Leaf<'a> {
+enum Leaf {
     Null,
     Bool(bool),
     Number(Number),
-    String(Cow<'a, str>),
+    String(Part),
     Array,
-    Object(Names),
+    Object,
 }
 
-/// Which names an object may have: a set of marks, one for each name. Two names may share a mark.
-#[derive(Debug, Clone, Copy, Default)]
-struct Names(u64);
+/// A part of the text; what lies beyond its end is a part of what is spelt out.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    start: u32,
+    length: u32,
+}
 
-impl Names {
-    fn add(&mut self, name: &str) {
-        self.0 |= Self::mark(name);
-    }
-
-    fn may_hold(self, name: &str) -> bool {
-        self.0 & Self::mark(name) != 0
-    }
-
+impl Part {
     #[inline]
-    fn mark(name: &str) -> u64 {
-        let last = name.as_bytes().last().copied().unwrap_or_default();
-        1 << ((name.len() * 11 + usize::from(last)) % 64)
+    fn new(range: Range<usize>) -> Self {
+        Self {
+            start: small(range.start),
+            length: small(range.len()),
+        }
     }
+
+    fn length(self) -> usize {
+        self.length as usize
+    }
+
+    /// The part within what begins there.
+    #[inline]
+    fn from(self, from: usize) -> Range<usize> {
+        let start = self.start as usize - from;
+        start..start + self.length()
+    }
+}
+
+/// Numbers of bytes and nodes are kept in 32 bits: a node is half as large for it.
+fn small(number: usize) -> u32 {
+    u32::try_from(number).expect("a text takes less than 2 GiB")
+}
+
+/// A name with its mark.
+type Name = (Part, u8);
+
+/// What outermost values and items of arrays have for a name.
+const NAMELESS: Name = (
+    Part {
+        start: 0,
+        length: 0,
+    },
+    0,
+);
+
+/// How many marks there are, as many as a word has bits.
+const MARKS: u8 = 64;
+
+/// A mark by which most names that differ are told apart at once.
+#[inline]
+fn mark(name: &[u8]) -> u8 {
+    let [length, ..] = name.len().to_le_bytes();
+    let last = name.last().copied().unwrap_or_default();
+    length.wrapping_mul(11).wrapping_add(last) % MARKS
 }
 
 /// Parses one JSON text.
@@ -71,6 +123,10 @@ impl Names {
 ///
 /// The parser's error, with the column (in bytes, from 1) where it gave up: not JSON, a duplicate key, or more than 128
 /// levels deep.
+///
+/// # Panics
+///
+/// For a text of 2 GiB or more.
 pub fn parse(text: &str) -> serde_json::Result<Tree<'_>> {
     parse_within(text, &mut Room::default())
 }
@@ -80,33 +136,112 @@ pub fn parse(text: &str) -> serde_json::Result<Tree<'_>> {
 /// # Errors
 ///
 /// As [`parse`].
+///
+/// # Panics
+///
+/// As [`parse`].
 pub fn parse_within<'a>(text: &'a str, room: &mut Room) -> serde_json::Result<Tree<'a>> {
-    let mut nodes: Vec<Node<'a>> = std::mem::take(&mut room.0);
-    nodes.reserve(USUAL_VALUES);
-    if plain::read(text, &mut nodes).is_none() {
-        nodes.clear();
-        unusual::read(text, &mut nodes)?;
+    let mut room = std::mem::take(room);
+    room.clear();
+    if plain::read(text, &mut room).is_none() {
+        room.clear();
+        unusual::read(text, &mut room)?;
     }
-    Ok(Tree(nodes))
+    Ok(Tree { text, room })
 }
 
-impl Tree<'_> {
-    /// The outermost value.
-    pub fn value(&self) -> Value<'_> {
-        Value::of(&self.0)
+impl Room {
+    fn clear(&mut self) {
+        self.nodes.clear();
+        self.nodes.shrink_to(MANY_VALUES);
+        self.spelt_out.clear();
+        self.spelt_out.shrink_to(MANY_BYTES);
     }
 
-    /// Gives the memory of the tree back.
+    fn push(&mut self, (name, mark): Name, leaf: Leaf) {
+        self.nodes.push(Node {
+            name,
+            mark,
+            leaf,
+            size: 1,
+        });
+    }
+
+    /// Says that all nodes from the one behind `place` on are in that one.
+    fn close(&mut self, place: usize) {
+        self.nodes[place].size = small(self.nodes.len() - place);
+    }
+
+    /// Keeps a string that is no part of the text.
+    fn spell_out(&mut self, text: &str, string: &str) -> Part {
+        let start = text.len() + self.spelt_out.len();
+        self.spelt_out.push_str(string);
+        Part::new(start..start + string.len())
+    }
+
+    #[inline]
+    fn bytes<'r>(&'r self, text: &'r str, part: Part) -> &'r [u8] {
+        if (part.start as usize) < text.len() {
+            &text.as_bytes()[part.from(0)]
+        } else {
+            &self.spelt_out.as_bytes()[part.from(text.len())]
+        }
+    }
+
+    #[inline]
+    fn string<'r>(&'r self, text: &'r str, part: Part) -> &'r str {
+        if (part.start as usize) < text.len() {
+            &text[part.from(0)]
+        } else {
+            &self.spelt_out[part.from(text.len())]
+        }
+    }
+
+    /// The node with that name, of those that stand beside the one at `from` and before `end`.
+    #[inline]
+    fn find(
+        &self,
+        text: &str,
+        from: usize,
+        end: usize,
+        (name, mark): (&[u8], u8),
+    ) -> Option<usize> {
+        let mut at = from;
+        while at < end {
+            let node = &self.nodes[at];
+            let may_be = node.mark == mark && node.name.length() == name.len();
+            if may_be && self.bytes(text, node.name) == name {
+                return Some(at);
+            }
+            at += node.size();
+        }
+        None
+    }
+}
+
+impl<'a> Tree<'a> {
+    /// The tree of a text that was parsed before, and gave this room.
+    pub fn resume(text: &'a str, room: Room) -> Self {
+        Self { text, room }
+    }
+
+    /// The text that was taken apart.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The outermost value.
+    pub fn value(&self) -> Value<'_> {
+        Value::at(self, 0)
+    }
+
+    /// The memory of the tree, for the next one.
     pub fn into_room(self) -> Room {
-        let mut nodes = self.0;
-        nodes.clear();
-        // Of nothing, so nothing is made; that the memory stays the same is what collecting a vector's own items does.
-        Room(
-            nodes
-                .into_iter()
-                .map(|_| unreachable!("there is none"))
-                .collect(),
-        )
+        self.room
+    }
+
+    fn string(&self, part: Part) -> &str {
+        self.room.string(self.text, part)
     }
 }
 
@@ -129,29 +264,98 @@ pub enum Value<'t> {
 
 /// The items of an array, in the order of the text.
 #[derive(Debug, Clone, Copy)]
-pub struct Array<'t>(&'t [Node<'t>]);
+pub struct Array<'t>(Inside<'t>);
 
 /// The members of an object, in the order of the text. No two have the same name.
 #[derive(Debug, Clone, Copy)]
-pub struct Object<'t> {
-    names: Names,
-    nodes: &'t [Node<'t>],
+pub struct Object<'t>(Inside<'t>);
+
+/// What is in an array or object: the nodes behind its own.
+#[derive(Debug, Clone, Copy)]
+struct Inside<'t> {
+    tree: &'t Tree<'t>,
+    from: usize,
+    end: usize,
+}
+
+impl<'t> Inside<'t> {
+    /// The nodes that stand beside each other.
+    fn nodes(self) -> impl Iterator<Item = (&'t Node, Value<'t>)> {
+        let Self {
+            tree,
+            mut from,
+            end,
+        } = self;
+        std::iter::from_fn(move || {
+            let node = tree.room.nodes[..end].get(from)?;
+            let value = Value::at(tree, from);
+            from += node.size();
+            Some((node, value))
+        })
+    }
+}
+
+/// An object of which many members are asked for: where they stand is looked up and not searched.
+#[derive(Debug, Clone, Copy)]
+pub struct Index<'t> {
+    object: Object<'t>,
+    /// For each mark that a name may have, the first member whose name has it, from 1; 0 for none. What lies too far
+    /// behind is looked for from the beginning.
+    first: [u16; MARKS as usize],
+}
+
+impl<'t> Index<'t> {
+    /// An index of that object.
+    pub fn new(object: Object<'t>) -> Self {
+        let Inside { tree, from, end } = object.0;
+        let mut first = [0; MARKS as usize];
+        let mut at = from;
+        while at < end {
+            let node = &tree.room.nodes[at];
+            let place = &mut first[usize::from(node.mark)];
+            if *place == 0 {
+                *place = u16::try_from(at - from + 1).unwrap_or(1);
+            }
+            at += node.size();
+        }
+        Self { object, first }
+    }
+
+    /// The object itself.
+    pub fn object(&self) -> Object<'t> {
+        self.object
+    }
+
+    /// The member of that name.
+    #[inline]
+    pub fn get(&self, name: &str) -> Option<Value<'t>> {
+        let Inside { tree, from, end } = self.object.0;
+        let mark = mark(name.as_bytes());
+        let number = self.first[usize::from(mark)].checked_sub(1)?;
+        let first = from + usize::from(number);
+        let place = tree
+            .room
+            .find(tree.text, first, end, (name.as_bytes(), mark))?;
+        Some(Value::at(tree, place))
+    }
 }
 
 impl<'t> Value<'t> {
-    /// The value that the first of these nodes is.
-    fn of(nodes: &'t [Node<'t>]) -> Self {
-        let node = &nodes[0];
+    #[inline]
+    fn at(tree: &'t Tree<'t>, place: usize) -> Self {
+        let node = &tree.room.nodes[place];
+        let inside = Inside {
+            tree,
+            from: place + 1,
+            end: place + node.size(),
+        };
         match &node.leaf {
             Leaf::Null => Self::Null,
             Leaf::Bool(value) => Self::Bool(*value),
             Leaf::Number(number) => Self::Number(number),
-            Leaf::String(text) => Self::String(text),
-            Leaf::Array => Self::Array(Array(&nodes[1..node.size])),
-            Leaf::Object(names) => Self::Object(Object {
-                names: *names,
-                nodes: &nodes[1..node.size],
-            }),
+            Leaf::String(part) => Self::String(tree.string(*part)),
+            Leaf::Array => Self::Array(Array(inside)),
+            Leaf::Object => Self::Object(Object(inside)),
         }
     }
 
@@ -237,19 +441,17 @@ impl<'t> Value<'t> {
 impl<'t> Array<'t> {
     /// The items, as they were written.
     pub fn iter(self) -> impl Iterator<Item = Value<'t>> {
-        siblings(self.0).map(Value::of)
+        self.0.nodes().map(|(_, value)| value)
     }
 }
 
 impl<'t> Object<'t> {
     /// The member of that name.
-    #[inline]
     pub fn get(self, name: &str) -> Option<Value<'t>> {
-        if self.names.may_hold(name) {
-            member(self.nodes, name).map(Value::of)
-        } else {
-            None
-        }
+        let Inside { tree, from, end } = self.0;
+        let name = (name.as_bytes(), mark(name.as_bytes()));
+        let place = tree.room.find(tree.text, from, end, name)?;
+        Some(Value::at(tree, place))
     }
 
     /// Whether there is a member of that name.
@@ -259,49 +461,102 @@ impl<'t> Object<'t> {
 
     /// The members, as they were written.
     pub fn iter(self) -> impl Iterator<Item = (&'t str, Value<'t>)> {
-        siblings(self.nodes).map(|nodes| (&*nodes[0].name, Value::of(nodes)))
+        let members = self.0.nodes();
+        members.map(move |(node, value)| (self.0.tree.string(node.name), value))
     }
 
     /// The names, as they were written.
     pub fn keys(self) -> impl Iterator<Item = &'t str> {
-        siblings(self.nodes).map(|nodes| &*nodes[0].name)
+        self.iter().map(|(name, _)| name)
     }
 
     /// The values, as they were written.
     pub fn values(self) -> impl Iterator<Item = Value<'t>> {
-        siblings(self.nodes).map(Value::of)
+        self.iter().map(|(_, value)| value)
     }
 
     /// How many members there are.
     pub fn len(self) -> usize {
-        siblings(self.nodes).count()
+        self.0.nodes().count()
     }
 
     /// Whether there is none.
     pub fn is_empty(self) -> bool {
-        self.nodes.is_empty()
+        self.len() == 0
+    }
+
+    /// The kinds of everything that is in it, in the order of the text.
+    pub fn shapes(self) -> impl Iterator<Item = Shape<'t>> {
+        let Inside { tree, from, end } = self.0;
+        tree.room.nodes[from..end].iter().map(Shape::of)
+    }
+
+    /// How many bytes the text takes in which it is.
+    pub fn text_length(self) -> usize {
+        self.0.tree.text.len()
+    }
+
+    /// Notes everything that is in it, in the order of the text.
+    pub fn measure(self, note: &mut impl FnMut(Measured<'t>)) {
+        let Inside { tree, from, end } = self.0;
+        measure(&tree.room.nodes[from..end], 0, true, note);
     }
 }
 
-/// The nodes from each value on, of those that stand beside the first.
-fn siblings<'n, 'a>(nodes: &'n [Node<'a>]) -> impl Iterator<Item = &'n [Node<'a>]> {
-    let mut rest = nodes;
-    std::iter::from_fn(move || {
-        let from_there = rest;
-        rest = &rest[rest.first()?.size..];
-        Some(from_there)
-    })
+/// A value, as far as its size goes.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured<'t> {
+    /// In how many objects and arrays it is, within the outermost.
+    pub depth: usize,
+    /// The bytes of its name; it has none in an array.
+    pub name: Option<usize>,
+    /// What it is.
+    pub shape: Shape<'t>,
 }
 
-/// The nodes from the member of that name on.
-fn member<'n, 'a>(nodes: &'n [Node<'a>], name: &str) -> Option<&'n [Node<'a>]> {
-    let mut rest = nodes;
-    loop {
-        let first = rest.first()?;
-        if first.name == name {
-            return Some(rest);
+/// Kinds of value.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape<'t> {
+    /// `null`, `true` or `false`.
+    Word,
+    /// A number.
+    Number(&'t Number),
+    /// A string of so many bytes.
+    String(usize),
+    /// An array or an object; what is in it follows.
+    Nested,
+}
+
+impl<'t> Shape<'t> {
+    fn of(node: &'t Node) -> Self {
+        match &node.leaf {
+            Leaf::Null | Leaf::Bool(_) => Self::Word,
+            Leaf::Number(number) => Self::Number(number),
+            Leaf::String(part) => Self::String(part.length()),
+            Leaf::Array | Leaf::Object => Self::Nested,
         }
-        rest = &rest[first.size..];
+    }
+}
+
+/// Goes as deep as the parser lets a text be, which is 128 levels.
+fn measure<'t>(
+    nodes: &'t [Node],
+    depth: usize,
+    are_named: bool,
+    note: &mut impl FnMut(Measured<'t>),
+) {
+    let mut rest = nodes;
+    while let Some(node) = rest.first() {
+        note(Measured {
+            depth,
+            name: are_named.then_some(node.name.length()),
+            shape: Shape::of(node),
+        });
+        if node.size() > 1 {
+            let are_named = matches!(node.leaf, Leaf::Object);
+            measure(&rest[1..node.size()], depth + 1, are_named, note);
+        }
+        rest = &rest[node.size()..];
     }
 }
 
@@ -372,11 +627,22 @@ mod tests {
     }
 
     #[test]
-    fn strings_without_escapes_are_parts_of_the_text() {
-        let tree = parse(r#"{"plain":"text","escaped":"\n"}"#).unwrap();
-        let is_borrowed = |node: &Node<'_>| matches!(node.leaf, Leaf::String(Cow::Borrowed(_)));
-        let members: Vec<bool> = tree.0[1..].iter().map(is_borrowed).collect();
-        assert_eq!(members, [true, false]);
+    fn only_strings_with_escapes_are_copied() {
+        let tree = parse(r#"{"plain":"text","escaped":"\n","\t":"é"}"#).unwrap();
+        assert_eq!(tree.room.spelt_out, "\n\t");
+        let members: Vec<_> = tree.value().as_object().unwrap().iter().collect();
+        let members: Vec<_> = members
+            .into_iter()
+            .map(|(name, value)| (name, value.as_str()))
+            .collect();
+        assert_eq!(
+            members,
+            [
+                ("plain", Some("text")),
+                ("escaped", Some("\n")),
+                ("\t", Some("é"))
+            ]
+        );
     }
 
     #[test]
@@ -405,12 +671,35 @@ mod tests {
     }
 
     #[test]
+    fn an_index_finds_the_members_that_there_are() {
+        let names: Vec<String> = (0..300).map(|number| format!("{number}a")).collect();
+        let members: Vec<String> = names
+            .iter()
+            .map(|name| format!("\"{name}\":[{name:?}]"))
+            .collect();
+        let text = format!("{{{}}}", members.join(","));
+        let tree = parse(&text).unwrap();
+        let object = tree.value().as_object().unwrap();
+        let index = Index::new(object);
+        for name in names
+            .iter()
+            .map(String::as_str)
+            .chain(["", "a", "300a", "0b"])
+        {
+            assert_eq!(
+                index.get(name).map(owned),
+                object.get(name).map(owned),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
     fn the_memory_of_a_tree_is_used_again() {
-        let room = parse(r#"[1,"\n",{"a":"b"}]"#).unwrap().into_room();
-        let there = (room.0.as_ptr().addr(), room.0.capacity());
-        let mut again = room;
-        let tree = parse_within("[2]", &mut again).unwrap();
-        assert_eq!((tree.0.as_ptr().addr(), tree.0.capacity()), there);
+        let mut room = parse(r#"[1,"\n",{"a":"b"}]"#).unwrap().into_room();
+        let there = room.nodes.as_ptr().addr();
+        let tree = parse_within("[2]", &mut room).unwrap();
+        assert_eq!(tree.room.nodes.as_ptr().addr(), there);
         assert_eq!(owned(tree.value()), serde_json::json!([2]));
     }
 }

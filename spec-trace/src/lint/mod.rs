@@ -5,12 +5,13 @@
 //! late, a call that could belong to either of two confirmations), all of them are kept, and a finding is made when the
 //! last one goes.
 //!
-//! Data flows one way: [`crate::lines`] cuts the input, [`record`] makes typed records of it, [`stream`] hands each record to
+//! Data flows one way: [`crate::lines`] cuts the input, [`ahead`] takes the lines apart, [`record`] makes typed records of it, [`stream`] hands each record to
 //! the monitors of its session, the monitors hand [`finding`]s to the [`report`].
 //!
 //! A finding stands on the line at which the stream stopped being explainable: the call that nobody had accepted, or the
 //! end of the session that made it too late for what was owed.
 
+mod ahead;
 pub mod baseline;
 pub mod command;
 pub(crate) mod compression;
@@ -33,10 +34,10 @@ pub mod time;
 use std::io::{self, BufRead};
 
 use crate::json::tree::Room;
-use crate::lines::{LONGEST_LINE, Line, Lines};
+use ahead::Read;
 use place::Here;
 use record::{Fault, Record};
-use report::{Damage, LintReport};
+use report::LintReport;
 use selection::Selection;
 use stream::{Linter, Settings};
 
@@ -67,22 +68,8 @@ pub fn judge(
         linter: Linter::with(settings),
         selection,
         selected_from: None,
-        room: Room::default(),
     };
-    let mut lines = Lines::new(input);
-    let damage = loop {
-        match lines.next_line() {
-            Ok(Some(line)) => reading.judge(&line),
-            Ok(None) => break None,
-            Err(error) => {
-                break Some(Damage {
-                    line: lines.taken() + 1,
-                    bytes: lines.bytes(),
-                    message: error.to_string(),
-                });
-            }
-        }
-    };
+    let damage = ahead::each_line(input, |line| reading.judge(line));
     let mut report = reading.linter.finish(file);
     report.damage = damage;
     report.fingerprint();
@@ -118,44 +105,19 @@ struct Reading<'a> {
     selection: &'a Selection,
     /// The first line of the time that is asked about.
     selected_from: Option<u64>,
-    /// The memory of the line before.
-    room: Room,
 }
 
 impl Reading<'_> {
-    fn judge(&mut self, line: &Line<'_>) {
-        match *line {
-            Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => {}
-            Line::Whole {
-                number,
-                bytes,
-                ended,
-            } => {
-                let here = Here::new(number, bytes);
-                if let Err(fault) = self.read(here, bytes) {
-                    self.broken(here, fault, ended);
-                }
-            }
-            Line::TooLong { number, start } => {
-                let fault = Fault {
-                    rule: &rules::RECORD,
-                    column: Some(LONGEST_LINE as u64 + 1),
-                    message: format!(
-                        "the line is longer than {} MiB, the limit for one record",
-                        LONGEST_LINE >> 20
-                    ),
-                };
-                self.broken(Here::new(number, start), fault, true);
-            }
+    fn judge(&mut self, line: Read<'_>) {
+        let Read { here, ended, .. } = line;
+        let broken = line.content.and_then(|tree| {
+            let (record, faults) = record::read(tree, here)?;
+            self.take(here, &record, faults);
+            Ok(())
+        });
+        if let Err(fault) = broken {
+            self.broken(here, fault, ended);
         }
-    }
-
-    fn read(&mut self, here: Here<'_>, bytes: &[u8]) -> Result<(), Fault> {
-        let tree = record::parse(bytes, &mut self.room)?;
-        let (record, faults) = record::read(&tree, here)?;
-        self.take(here, &record, faults);
-        self.room = tree.into_room();
-        Ok(())
     }
 
     fn take(&mut self, here: Here<'_>, record: &Record<'_>, faults: Vec<Fault>) {

@@ -31,6 +31,11 @@ impl<'a> Here<'a> {
         Self { line, bytes }
     }
 
+    /// How many bytes the line has.
+    pub fn length(self) -> usize {
+        self.bytes.len()
+    }
+
     /// Its place, for something to be said about the byte in that column, from 1.
     pub fn at(self, column: Option<u64>) -> Place {
         let bytes = self.bytes;

@@ -8,8 +8,8 @@ use super::reply::{self, Reply};
 use super::rules::{self, Rule};
 use super::ties::Ties;
 use super::time::Timestamp;
-use crate::json::tree::{self, Object, Room, Tree, Value};
-use fields::{Fields, Need, text_at};
+use crate::json::tree::{self, Index, Room, Tree, Value};
+use fields::{Fields, Need};
 
 mod envelope;
 pub mod fields;
@@ -328,7 +328,7 @@ pub fn read<'a>(tree: &'a Tree<'a>, place: Here<'a>) -> Result<(Record<'a>, Vec<
         ));
     };
     let mut faults = Vec::new();
-    let record = read_object(object, place, &mut faults)?;
+    let record = read_object(&Index::new(object), place, &mut faults)?;
     Ok((record, faults))
 }
 
@@ -360,7 +360,7 @@ struct Wrapper<'a> {
 }
 
 fn read_object<'a>(
-    object: Object<'a>,
+    object: &Index<'a>,
     place: Here<'a>,
     faults: &mut Vec<Fault>,
 ) -> Result<Record<'a>, Fault> {
@@ -373,7 +373,7 @@ fn read_object<'a>(
     };
     let message = object
         .get("message")
-        .filter(|_| !object.contains_key("type"));
+        .filter(|_| object.get("type").is_none());
     let Some(message) = message else {
         return read_message(object, &wrapper, faults);
     };
@@ -390,7 +390,7 @@ fn read_object<'a>(
     wrapper.http_status = object.get("http_status").and_then(Value::as_u64);
     wrapper.http_body = object.get("http_body");
     match message {
-        Value::Object(message) => read_message(message, &wrapper, faults),
+        Value::Object(message) => read_message(&Index::new(message), &wrapper, faults),
         // Whatever a subscriber sends is the producer's to ignore, not the stream's fault.
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
             if wrapper.direction == Direction::In {
@@ -403,7 +403,7 @@ fn read_object<'a>(
 }
 
 fn read_message<'a>(
-    message: Object<'a>,
+    message: &Index<'a>,
     wrapper: &Wrapper<'a>,
     faults: &mut Vec<Fault>,
 ) -> Result<Record<'a>, Fault> {
@@ -414,7 +414,7 @@ fn read_message<'a>(
         "confirmation.reply" | "clarification.reply" => Ok(match wrapper.direction {
             Direction::Out => Record::NotJudged,
             Direction::In | Direction::Untold => Record::Reply(reply::read(
-                message,
+                message.object(),
                 wrapper.place,
                 wrapper.received,
                 (wrapper.http_status, wrapper.http_body),
@@ -424,8 +424,8 @@ fn read_message<'a>(
     }
 }
 
-fn without_type<'a>(message: Object<'a>, wrapper: &Wrapper<'a>) -> Result<Record<'a>, Fault> {
-    let raw = message.contains_key("_raw");
+fn without_type<'a>(message: &Index<'a>, wrapper: &Wrapper<'a>) -> Result<Record<'a>, Fault> {
+    let raw = message.get("_raw").is_some();
     let what = match wrapper.direction {
         Direction::In => {
             let text = message.get("_raw").and_then(Value::as_str);
@@ -437,7 +437,7 @@ fn without_type<'a>(message: Object<'a>, wrapper: &Wrapper<'a>) -> Result<Record
         }
         Direction::Untold if raw => return Ok(Record::NotJudged),
         Direction::Out if raw => "the producer sent a message that is not JSON",
-        Direction::Out | Direction::Untold if message.contains_key("type") => {
+        Direction::Out | Direction::Untold if message.get("type").is_some() => {
             "type of the record is not a string"
         }
         Direction::Out | Direction::Untold => "the record has no type",
@@ -463,7 +463,7 @@ const CORE: [&str; 12] = [
 
 fn read_event<'a>(
     type_name: &'a str,
-    message: Object<'a>,
+    message: &Index<'a>,
     wrapper: &Wrapper<'a>,
     faults: &mut Vec<Fault>,
 ) -> Record<'a> {
@@ -483,7 +483,7 @@ fn read_event<'a>(
             .fault(format!("{type_name:?} is not a core event type"));
         return Record::NotJudged;
     };
-    limits::judge(message, faults);
+    limits::judge(message.object(), faults);
     let Some(event) = envelope::read(name, message, wrapper, faults) else {
         return Record::NotJudged;
     };
@@ -491,12 +491,12 @@ fn read_event<'a>(
 }
 
 /// Subscribing and its answers are of the protocol, though no core events: they grant nobody more time.
-fn foreign<'a>(type_name: &str, message: Object<'a>, line: u64) -> Record<'a> {
+fn foreign<'a>(type_name: &str, message: &Index<'a>, line: u64) -> Record<'a> {
     if type_name.starts_with("subscription.") {
         return Record::NotJudged;
     }
     Record::Foreign {
-        session: text_at(message, &["session_id"]),
+        session: message.get("session_id").and_then(Value::as_str),
         line,
     }
 }

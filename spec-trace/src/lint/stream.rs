@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use foldhash::quality::RandomState;
+
 use super::finding::Finding;
 use super::memory::Memory;
 use super::monitor::Notes;
@@ -37,7 +39,7 @@ pub struct Settings {
 pub struct Linter {
     settings: Settings,
     /// Walked in the order of their ids only: see [`Linter::in_order`].
-    sessions: HashMap<String, Session>,
+    sessions: HashMap<String, Session, RandomState>,
     /// How many of them are kept.
     kept: usize,
     /// The tokens that were given out, each with the open sessions in which it was. Two producers may have given out the

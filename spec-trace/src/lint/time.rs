@@ -10,6 +10,12 @@ impl Timestamp {
     /// Reads an RFC 3339 date and time. Digits beyond the microsecond are cut off; `None` for anything else, a date that
     /// does not exist included.
     pub fn parse(text: &str) -> Option<Self> {
+        usual(text.as_bytes())
+            .map(Self)
+            .or_else(|| Self::parse_any(text))
+    }
+
+    fn parse_any(text: &str) -> Option<Self> {
         if !has_rfc3339_shape(text.as_bytes()) {
             return None;
         }
@@ -49,6 +55,60 @@ impl fmt::Display for Timestamp {
             Err(_) => formatter.write_str("the end of time"),
         }
     }
+}
+
+/// Most timestamps are in UTC, of this age and without fraction or with milliseconds: `2026-05-24T14:22:24.123Z`. They are
+/// read here, as microseconds since the Unix epoch; `None` for all else, be it a timestamp or not.
+fn usual(text: &[u8]) -> Option<i64> {
+    let (moment, rest) = text.split_first_chunk::<19>()?;
+    let milliseconds = match rest {
+        b"Z" => 0,
+        [b'.', digits @ .., b'Z'] if digits.len() == 3 => number(digits)?,
+        _ => return None,
+    };
+    if [moment[4], moment[7], moment[10], moment[13], moment[16]] != *b"--T::" {
+        return None;
+    }
+    let (year, month, day) = (
+        number(&moment[..4])?,
+        number(&moment[5..7])?,
+        number(&moment[8..10])?,
+    );
+    let (hours, minutes, seconds) = (
+        number(&moment[11..13])?,
+        number(&moment[14..16])?,
+        number(&moment[17..])?,
+    );
+    // The last day of a leap year's February is left to the calendar of the library, and so are leap seconds.
+    let fits = (1970..2100).contains(&year)
+        && (1..=12).contains(&month)
+        && (1..=DAYS[month_index(month)]).contains(&day)
+        && hours < 24
+        && minutes < 60
+        && seconds < 60;
+    let seconds = ((days(year, month, day) * 24 + hours) * 60 + minutes) * 60 + seconds;
+    fits.then_some((seconds * 1_000 + milliseconds) * 1_000)
+}
+
+/// The days of each month of a usual year.
+const DAYS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+fn month_index(month: i64) -> usize {
+    usize::try_from(month - 1).unwrap_or_default() % 12
+}
+
+/// Days since the Unix epoch, in a century in which every fourth year has a day more.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let before: i64 = DAYS[..month_index(month)].iter().sum();
+    let is_long = year % 4 == 0 && month > 2;
+    (year - 1970) * 365 + (year - 1969) / 4 + before + i64::from(is_long) + day - 1
+}
+
+fn number(digits: &[u8]) -> Option<i64> {
+    digits.iter().try_fold(0, |number, digit| {
+        let digit = digit.wrapping_sub(b'0');
+        (digit < 10).then_some(number * 10 + i64::from(digit))
+    })
 }
 
 /// The parser of the library takes more than RFC 3339 allows (spaces, offsets without minutes), so the shape is checked
@@ -99,6 +159,7 @@ fn offset_fits(offset: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_same_moment_in_other_words_is_the_same_timestamp() {
@@ -124,6 +185,35 @@ mod tests {
             ("", 0),
         ] {
             assert_eq!(Timestamp::fractional_digits(text), digits, "{text}");
+        }
+    }
+
+    proptest! {
+        /// Each number from somewhat below its range to somewhat above.
+        #[test]
+        fn the_usual_form_is_read_as_the_library_reads_it(
+            date in (1965..2105, 0..14, 0..33), time in (0..26, 0..62, 0..62), fraction in prop::option::of(0..1000),
+        ) {
+            let ((year, month, day), (hours, minutes, seconds)) = (date, time);
+            let fraction = fraction.map(|it| format!(".{it:03}")).unwrap_or_default();
+            let text = format!("{year}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}{fraction}Z");
+            prop_assert_eq!(Timestamp::parse(&text), Timestamp::parse_any(&text), "{}", text);
+        }
+    }
+
+    #[test]
+    fn every_day_of_the_calendar_is_the_day_of_the_library() {
+        for year in 1970..2100 {
+            for month in 1..=12 {
+                for day in 1..=31 {
+                    let text = format!("{year}-{month:02}-{day:02}T00:00:00Z");
+                    assert_eq!(
+                        Timestamp::parse(&text),
+                        Timestamp::parse_any(&text),
+                        "{text}"
+                    );
+                }
+            }
         }
     }
 

@@ -3,11 +3,10 @@
 //! It either reads the whole text or yields nothing, and does not say why: whatever it stumbles over is read again by
 //! [`super::unusual`]. Escapes and numbers that are not short and whole are left to `serde_json` one by one.
 
-use std::borrow::Cow;
-
+use memchr::memchr2;
 use serde_json::Number;
 
-use super::{Leaf, Names, Node, member};
+use super::{Leaf, NAMELESS, Name, Part, Room, mark};
 
 /// How many levels it goes down.
 const DEEPEST: usize = 64;
@@ -19,44 +18,63 @@ const MOST_MEMBERS: usize = 32;
 /// How many digits a number has at most that is read here: so many fit into 64 bits, whatever they are.
 const DIGITS: usize = 18;
 
-/// Reads a text into `nodes`, which are empty before.
-pub(super) fn read<'a>(text: &'a str, nodes: &mut Vec<Node<'a>>) -> Option<()> {
-    let mut reader = Reader { text, at: 0, nodes };
-    reader.value(Cow::Borrowed(""), DEEPEST)?;
-    reader.peek().is_none().then_some(())
+/// Reads a text into a room in which nothing is.
+pub(super) fn read(text: &str, room: &mut Room) -> Option<()> {
+    let bytes = text.strip_suffix('\r').unwrap_or(text).as_bytes();
+    // Strings hold no control characters, and besides them there is hardly ever one.
+    if bytes.iter().copied().fold(u8::MAX, u8::min) < b' ' {
+        return None;
+    }
+    let mut reader = Reader {
+        text,
+        bytes,
+        at: 0,
+        room,
+    };
+    reader.value(NAMELESS, DEEPEST)?;
+    // Behind the value there is white space at most.
+    reader.next_byte();
+    (reader.at == bytes.len()).then_some(())
 }
 
-struct Reader<'a, 'n> {
+struct Reader<'a> {
     text: &'a str,
+    bytes: &'a [u8],
     /// The byte that is to be read next.
     at: usize,
-    nodes: &'n mut Vec<Node<'a>>,
+    room: &'a mut Room,
 }
 
-impl<'a> Reader<'a, '_> {
+impl Reader<'_> {
     /// The next byte that is no white space.
     #[inline]
-    fn peek(&mut self) -> Option<u8> {
+    fn next_byte(&mut self) -> Option<u8> {
         loop {
-            let byte = *self.text.as_bytes().get(self.at)?;
-            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+            let byte = *self.bytes.get(self.at)?;
+            if byte != b' ' {
                 return Some(byte);
             }
             self.at += 1;
         }
     }
 
-    /// Whether the next byte that is no white space is that one; then it is taken.
+    /// Takes the next byte if it is that one.
     #[inline]
     fn takes(&mut self, byte: u8) -> Option<bool> {
-        let is_there = self.peek()? == byte;
+        let is_there = self.next_byte()? == byte;
         self.at += usize::from(is_there);
         Some(is_there)
     }
 
+    /// Takes the next byte, which is that one.
+    #[inline]
+    fn take(&mut self, byte: u8) -> Option<()> {
+        self.takes(byte)?.then_some(())
+    }
+
     /// Reads a value, and what is in it.
-    fn value(&mut self, name: Cow<'a, str>, levels: usize) -> Option<()> {
-        let leaf = match self.peek()? {
+    fn value(&mut self, name: Name, levels: usize) -> Option<()> {
+        let leaf = match self.next_byte()? {
             b'"' => Leaf::String(self.string()?),
             b'{' => return self.object(name, levels.checked_sub(1)?),
             b'[' => return self.array(name, levels.checked_sub(1)?),
@@ -65,119 +83,111 @@ impl<'a> Reader<'a, '_> {
             b'n' => self.word("null", Leaf::Null)?,
             _ => Leaf::Number(self.number()?),
         };
-        self.push(name, leaf);
+        self.room.push(name, leaf);
         Some(())
     }
 
-    fn push(&mut self, name: Cow<'a, str>, leaf: Leaf<'a>) {
-        self.nodes.push(Node {
-            name,
-            leaf,
-            size: 1,
-        });
-    }
-
-    fn object(&mut self, name: Cow<'a, str>, levels: usize) -> Option<()> {
-        let place = self.nodes.len();
-        self.push(name, Leaf::Null);
-        let mut names = Names::default();
-        let mut count = 0;
+    fn object(&mut self, name: Name, levels: usize) -> Option<()> {
+        let place = self.room.nodes.len();
+        self.room.push(name, Leaf::Object);
         self.at += 1;
+        let mut marks = 0;
         if !self.takes(b'}')? {
-            loop {
-                if self.peek()? != b'"' || count == MOST_MEMBERS {
-                    return None;
-                }
-                let name = self.string()?;
-                if names.may_hold(&name) && member(&self.nodes[place + 1..], &name).is_some() {
-                    return None;
-                }
-                names.add(&name);
-                count += 1;
-                if !self.takes(b':')? {
-                    return None;
-                }
+            for _ in 0..MOST_MEMBERS {
+                let name = self.new_name(place + 1, &mut marks)?;
+                self.take(b':')?;
                 self.value(name, levels)?;
                 if !self.takes(b',')? {
                     break;
                 }
             }
-            if !self.takes(b'}')? {
-                return None;
-            }
+            self.take(b'}')?;
         }
-        self.close(place, Leaf::Object(names));
+        self.room.close(place);
         Some(())
     }
 
-    fn array(&mut self, name: Cow<'a, str>, levels: usize) -> Option<()> {
-        let place = self.nodes.len();
-        self.push(name, Leaf::Null);
+    /// Reads a name that none of the members has which begin there; `marks` are those of their names.
+    fn new_name(&mut self, members: usize, marks: &mut u64) -> Option<Name> {
+        if self.next_byte()? != b'"' {
+            return None;
+        }
+        let part = self.string()?;
+        let bytes = self.room.bytes(self.text, part);
+        let mark = mark(bytes);
+        let is_new = *marks & 1 << mark == 0 || {
+            let end = self.room.nodes.len();
+            let double = self.room.find(self.text, members, end, (bytes, mark));
+            double.is_none()
+        };
+        *marks |= 1 << mark;
+        is_new.then_some((part, mark))
+    }
+
+    fn array(&mut self, name: Name, levels: usize) -> Option<()> {
+        let place = self.room.nodes.len();
+        self.room.push(name, Leaf::Array);
         self.at += 1;
         if !self.takes(b']')? {
             loop {
-                self.value(Cow::Borrowed(""), levels)?;
+                self.value(NAMELESS, levels)?;
                 if !self.takes(b',')? {
                     break;
                 }
             }
-            if !self.takes(b']')? {
-                return None;
-            }
+            self.take(b']')?;
         }
-        self.close(place, Leaf::Array);
+        self.room.close(place);
         Some(())
     }
 
-    /// Completes the object or array that begins there.
-    fn close(&mut self, place: usize, leaf: Leaf<'a>) {
-        let size = self.nodes.len() - place;
-        let node = &mut self.nodes[place];
-        node.leaf = leaf;
-        node.size = size;
-    }
-
-    fn word(&mut self, word: &str, leaf: Leaf<'a>) -> Option<Leaf<'a>> {
-        let is_there = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
+    fn word(&mut self, word: &str, leaf: Leaf) -> Option<Leaf> {
+        let is_there = self.bytes[self.at..].starts_with(word.as_bytes());
         self.at += word.len();
         is_there.then_some(leaf)
     }
 
     /// Reads the string that begins here.
     #[inline]
-    fn string(&mut self) -> Option<Cow<'a, str>> {
-        let bytes = self.text.as_bytes();
+    fn string(&mut self) -> Option<Part> {
         let start = self.at + 1;
-        let mut end = start + special(&bytes[start..])?;
-        let mut has_escapes = false;
-        while bytes[end] == b'\\' {
-            has_escapes = true;
-            // What is escaped is no end, whatever it is.
-            let after = end + 2;
-            end = after + special(bytes.get(after..)?)?;
-        }
-        if bytes[end] != b'"' {
-            return None;
+        let end = self.special(start)?;
+        if self.bytes[end] == b'\\' {
+            return self.string_with_escapes(start, end);
         }
         self.at = end + 1;
-        if has_escapes {
-            let text = serde_json::from_str(&self.text[start - 1..=end]).ok()?;
-            Some(Cow::Owned(text))
-        } else {
-            Some(Cow::Borrowed(&self.text[start..end]))
+        (self.bytes[end] == b'"').then(|| Part::new(start..end))
+    }
+
+    /// The same for one whose first escape stands there.
+    fn string_with_escapes(&mut self, start: usize, first: usize) -> Option<Part> {
+        let mut end = first;
+        while self.bytes[end] == b'\\' {
+            // What is escaped is no end, whatever it is.
+            end = self.special(end + 2)?;
         }
+        self.at = end + 1;
+        let string: String = serde_json::from_str(&self.text[start - 1..self.at]).ok()?;
+        Some(self.room.spell_out(self.text, &string))
+    }
+
+    /// Where the first quote or backslash stands from there on.
+    #[inline]
+    fn special(&self, from: usize) -> Option<usize> {
+        let far = memchr2(b'"', b'\\', self.bytes.get(from..)?)?;
+        Some(from + far)
     }
 
     fn number(&mut self) -> Option<Number> {
-        let rest = &self.text[self.at..];
+        let rest = &self.bytes[self.at..];
         let part_of_number =
-            |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
-        let length = rest.bytes().take_while(|byte| part_of_number(byte)).count();
-        let text = &rest[..length];
+            |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        let length = rest.iter().take_while(part_of_number).count();
+        let digits = &rest[..length];
         self.at += length;
-        match short_whole(text.as_bytes()) {
+        match short_whole(digits) {
             Some(number) => Some(number.into()),
-            None => serde_json::from_str(text).ok(),
+            None => serde_json::from_slice(digits).ok(),
         }
     }
 }
@@ -193,42 +203,12 @@ fn short_whole(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// How far the first byte lies that is not simply part of a string: a quote, a backslash or a control character. Eight
-/// bytes are looked at together.
-#[inline]
-fn special(bytes: &[u8]) -> Option<usize> {
-    const QUOTES: u64 = u64::from_le_bytes([b'"'; 8]);
-    const BACKSLASHES: u64 = u64::from_le_bytes([b'\\'; 8]);
-    const SPACES: u64 = u64::from_le_bytes([b' '; 8]);
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let found =
-            below(word ^ QUOTES, ONES) | below(word ^ BACKSLASHES, ONES) | below(word, SPACES);
-        if found != 0 {
-            return Some(8 * index + found.trailing_zeros() as usize / 8);
-        }
-    }
-    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..b' ');
-    let far = rest.iter().position(is_special)?;
-    Some(8 * words.len() + far)
-}
-
-const ONES: u64 = u64::from_le_bytes([1; 8]);
-
-/// The highest bit of each byte that is less than that of `bound`, a bound of 128 at most. Above the first of them there
-/// may be bits too many.
-#[inline]
-fn below(word: u64, bound: u64) -> u64 {
-    word.wrapping_sub(bound) & !word & (ONES << 7)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn is_read(text: &str) -> bool {
-        read(text, &mut Vec::new()).is_some()
+        read(text, &mut Room::default()).is_some()
     }
 
     #[test]
@@ -237,7 +217,7 @@ mod tests {
             "{}",
             " [ ] ",
             r#"{"a":"x","b":{"c":[1,-2,0.5,1e3,true,false,null]},"d":"\"\\\u00e9\n é"}"#,
-            "{ \"a\" : [ 1 , 2 ] ,\t\"b\" : 3 }\r",
+            "{ \"a\" : [ 1 , 2 ] , \"b\" : 3 } \r",
         ] {
             assert!(is_read(text), "{text}");
         }
@@ -261,16 +241,18 @@ mod tests {
     }
 
     #[test]
-    fn the_first_special_byte_is_found_wherever_it_stands() {
-        for special_byte in [b'"', b'\\', 0, 31] {
-            for at in 0..20 {
-                for filler in [b' ', b'a', 127, 128, 255] {
-                    let mut bytes = [filler; 24];
-                    assert_eq!(special(&bytes), None);
-                    bytes[at] = special_byte;
-                    bytes[at + 2] = b'"';
-                    assert_eq!(special(&bytes), Some(at), "{filler}");
-                }
+    fn a_string_ends_at_the_first_quote_wherever_it_stands() {
+        for length in 0..20 {
+            for filler in ["a", " ", "\u{7f}", "é", "\u{ffff}"] {
+                let string = filler.repeat(length);
+                let mut room = Room::default();
+                let text = format!("[\"{string}\",\"\"]");
+                read(&text, &mut room).expect("usual");
+                let Leaf::String(part) = room.nodes[1].leaf else {
+                    panic!("a string")
+                };
+                assert_eq!(room.string(&text, part), string);
+                assert!(!is_read(&format!("[\"{string}\u{1f}\",\"\"]")));
             }
         }
     }

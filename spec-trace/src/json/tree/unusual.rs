@@ -1,39 +1,35 @@
 //! Reads any JSON, with the parser of `serde_json`, which also says what is wrong with a text that is none.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use super::{Leaf, Names, Node};
+use super::{Leaf, NAMELESS, Name, Room, mark};
 
-/// Reads a text into `nodes`, which are empty before.
-pub(super) fn read<'a>(text: &'a str, nodes: &mut Vec<Node<'a>>) -> serde_json::Result<()> {
+/// Reads a text into a room in which nothing is.
+pub(super) fn read(text: &str, room: &mut Room) -> serde_json::Result<()> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let name = Cow::Borrowed("");
-    Reader { name, nodes }.deserialize(&mut deserializer)?;
+    let name = NAMELESS;
+    Reader { text, name, room }.deserialize(&mut deserializer)?;
     deserializer.end()
 }
 
 /// Reads the value of that name.
-struct Reader<'a, 'n> {
-    name: Cow<'a, str>,
-    nodes: &'n mut Vec<Node<'a>>,
+struct Reader<'a> {
+    text: &'a str,
+    name: Name,
+    room: &'a mut Room,
 }
 
-impl<'a> Reader<'a, '_> {
-    fn push(self, leaf: Leaf<'a>) {
-        self.nodes.push(Node {
-            name: self.name,
-            leaf,
-            size: 1,
-        });
+impl Reader<'_> {
+    fn push(self, leaf: Leaf) {
+        self.room.push(self.name, leaf);
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Reader<'de, '_> {
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -41,7 +37,7 @@ impl<'de> DeserializeSeed<'de> for Reader<'de, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Reader<'de, '_> {
+impl<'de> Visitor<'de> for Reader<'_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,72 +70,42 @@ impl<'de> Visitor<'de> for Reader<'de, '_> {
         Ok(())
     }
 
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<(), E> {
-        self.push(Leaf::String(Cow::Borrowed(value)));
-        Ok(())
-    }
-
     fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        self.push(Leaf::String(Cow::Owned(value.to_owned())));
+        let part = self.room.spell_out(self.text, value);
+        self.push(Leaf::String(part));
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let Self { name, nodes } = self;
-        let place = nodes.len();
-        Reader { name, nodes }.push(Leaf::Array);
+        let Self { text, name, room } = self;
+        let place = room.nodes.len();
+        room.push(name, Leaf::Array);
         loop {
-            let name = Cow::Borrowed("");
-            if items.next_element_seed(Reader { name, nodes })?.is_none() {
-                nodes[place].size = nodes.len() - place;
+            let name = NAMELESS;
+            if items
+                .next_element_seed(Reader { text, name, room })?
+                .is_none()
+            {
+                room.close(place);
                 return Ok(());
             }
         }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let Self { name, nodes } = self;
-        let place = nodes.len();
-        Reader { name, nodes }.push(Leaf::Null);
-        let mut names = Names::default();
+        let Self { text, name, room } = self;
+        let place = room.nodes.len();
+        room.push(name, Leaf::Object);
         let mut index = BTreeSet::new();
-        while let Some(key) = entries.next_key_seed(Key)? {
-            if !index.insert(key.clone()) {
+        while let Some(key) = entries.next_key::<String>()? {
+            let name = (room.spell_out(text, &key), mark(key.as_bytes()));
+            if index.contains(&key) {
                 return Err(A::Error::custom(format!("the key {key:?} appears twice")));
             }
-            names.add(&key);
-            entries.next_value_seed(Reader { name: key, nodes })?;
+            index.insert(key);
+            entries.next_value_seed(Reader { text, name, room })?;
         }
-        let size = nodes.len() - place;
-        let node = &mut nodes[place];
-        node.leaf = Leaf::Object(names);
-        node.size = size;
+        room.close(place);
         Ok(())
-    }
-}
-
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the name of a member")
-    }
-
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(value.to_owned()))
     }
 }

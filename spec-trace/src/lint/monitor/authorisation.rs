@@ -118,15 +118,18 @@ impl Authorisation {
 
     /// Judges an event of the open session. Yields the calls that were accused, and at its end those that may still be: they
     /// stand for the calls that their confirmations lead to, should those be accepted later.
+    ///
+    /// `call` is what [`Ledger::candidates`] says of the event, if it is a call.
     pub fn event(
         &mut self,
         event: &Event,
+        call: &(Vec<usize>, Relation),
         ledger: &Ledger,
         notes: &mut Notes,
     ) -> Vec<Ties<'static>> {
         let mut accused = self.settle(event, ledger, notes);
         if let EventKind::Invoked { tool, irreversible } = &event.kind {
-            accused.extend(self.called(event, *tool, *irreversible, ledger, notes));
+            accused.extend(self.called(event, (*tool, *irreversible), call, ledger, notes));
         }
         if matches!(event.kind, EventKind::Ended(_)) {
             let undecided = self.deferred.iter();
@@ -168,7 +171,7 @@ impl Authorisation {
             if before {
                 run.accepted_unseen.push(confirmation);
             }
-            if !before || !self.assign(number, ledger, notes) {
+            if !before || !self.assign(number, None, ledger, notes) {
                 self.deferred.push_back(number);
             }
         }
@@ -184,12 +187,12 @@ impl Authorisation {
     fn called(
         &mut self,
         event: &Event,
-        tool: Option<&str>,
-        irreversible: bool,
+        (tool, irreversible): (Option<&str>, bool),
+        (candidates, relation): &(Vec<usize>, Relation),
         ledger: &Ledger,
         notes: &mut Notes,
     ) -> Option<Ties<'static>> {
-        let (candidates, relation) = ledger.candidates(&event.ties, event.place.line);
+        let relation = *relation;
         if !irreversible && !matches!(relation, Relation::Same(_)) {
             // A reversible call that names no confirmation needs none.
             return None;
@@ -199,7 +202,7 @@ impl Authorisation {
         let run = Run::new(event, tool, irreversible, relation);
         self.kinds.insert(run.tied_by());
         self.runs.insert(number, Box::new(run));
-        if self.assign(number, ledger, notes) {
+        if self.assign(number, Some(candidates), ledger, notes) {
             return None;
         }
         let left = |outcome| {
@@ -249,13 +252,23 @@ impl Authorisation {
         }
     }
 
-    fn assign(&mut self, number: usize, ledger: &Ledger, notes: &mut Notes) -> bool {
+    /// Assigns a call; its `candidates`, where they are known already, are not looked for again.
+    fn assign(
+        &mut self,
+        number: usize,
+        candidates: Option<&[usize]>,
+        ledger: &Ledger,
+        notes: &mut Notes,
+    ) -> bool {
         let runs = &self.runs;
         let class = |number: usize| runs[&number].class(number);
-        let assigned = self.assigned.assign(number, class, |number| {
-            let run = &runs[&number];
+        let assigned = self.assigned.assign(number, class, |it| {
+            let run = &runs[&it];
             let line = run.place.line;
-            let (mut candidates, _) = ledger.candidates(&run.ties, line);
+            let mut candidates = match candidates {
+                Some(known) if it == number => known.to_vec(),
+                Some(_) | None => ledger.candidates(&run.ties, line).0,
+            };
             candidates.retain(|index| {
                 ledger.kept(*index).may_explain(line) || run.accepted_unseen.contains(index)
             });

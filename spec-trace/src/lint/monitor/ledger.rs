@@ -574,6 +574,9 @@ impl Ledger {
         let Some(now) = event.sent.max(event.received) else {
             return;
         };
+        if self.deadlines.first().is_none_or(|(first, _)| *first > now) {
+            return;
+        }
         let passed = self.deadlines.range(..=(now, usize::MAX));
         let passed: Vec<_> = passed.copied().collect();
         for (deadline, number) in passed {

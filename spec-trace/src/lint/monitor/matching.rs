@@ -37,6 +37,13 @@ impl Matching {
         class: impl Fn(usize) -> Class,
         edges: impl Fn(usize) -> Vec<usize>,
     ) -> bool {
+        // Mostly one is free, and nothing has to be moved.
+        let rights = edges(left);
+        let free = rights.iter().find(|right| !self.is_taken(**right));
+        if let Some(free) = free {
+            self.left_of.insert(*free, left);
+            return true;
+        }
         let mut reached_from = BTreeMap::new();
         let mut greatest = BTreeMap::from([(class(left), left)]);
         let mut queue = VecDeque::from([left]);

@@ -52,11 +52,13 @@ impl Resolution {
         });
     }
 
-    /// Judges an event of the open session; `accused` are the calls that were just accused.
+    /// Judges an event of the open session; `accused` are the calls that were just accused. `call` is what
+    /// [`Ledger::candidates`] says of the event, if it is a call.
     pub fn event(
         &mut self,
         event: &Event,
         accused: Vec<Ties<'static>>,
+        call: &(Vec<usize>, Relation),
         ledger: &Ledger,
         notes: &mut Notes,
     ) {
@@ -71,7 +73,7 @@ impl Resolution {
             });
         }
         match &event.kind {
-            EventKind::Invoked { .. } => self.called(event, ledger),
+            EventKind::Invoked { .. } => self.called(event, call, ledger),
             EventKind::Ended(Ending::Completed) => self.completed(event, ledger, notes),
             EventKind::Started
             | EventKind::Ended(Ending::Errored | Ending::Cancelled)
@@ -99,18 +101,28 @@ impl Resolution {
         number
     }
 
-    fn called(&mut self, event: &Event, ledger: &Ledger) {
-        let (_, relation) = ledger.candidates(&event.ties, event.place.line);
+    fn called(
+        &mut self,
+        event: &Event,
+        (candidates, relation): &(Vec<usize>, Relation),
+        ledger: &Ledger,
+    ) {
         let number = self.enter(Call {
             ties: event.ties.to_keep(),
-            class: event.ties.class(relation),
+            class: event.ties.class(*relation),
             line: event.place.line,
             accused: false,
         });
         let calls = &self.calls;
         let class = |number: usize| calls[&number].class.clone();
-        let useful = self.used.assign(number, class, |number| {
-            calls[&number].may_follow(ledger, |it| it.possible != Outcomes::REJECTED)
+        let wanted = |it: &Confirmation| it.possible != Outcomes::REJECTED;
+        let useful = self.used.assign(number, class, |it| {
+            if it == number {
+                let candidates = candidates.iter().copied();
+                candidates.filter(|it| wanted(ledger.kept(*it))).collect()
+            } else {
+                calls[&it].may_follow(ledger, wanted)
+            }
         });
         // No confirmation that was asked before it can use it, and none that is asked later may.
         if !useful {

@@ -43,6 +43,15 @@ enum Mark {
     Applied,
 }
 
+/// When each is due to a question.
+fn marks(asked: Timestamp, deadline: Timestamp) -> [(Timestamp, Mark); 3] {
+    [
+        (deadline.plus_seconds(LATE_SECONDS), Mark::Applied),
+        (asked.part_of_the_way(deadline, BEGUN), Mark::Begun),
+        (deadline, Mark::GoneOn),
+    ]
+}
+
 impl Timeouts {
     pub(in crate::lint) fn remember(&self, memory: &mut Memory) {
         let Self { marks, progress } = self;
@@ -55,12 +64,10 @@ impl Timeouts {
             return;
         };
         let deadline = asked.plus_seconds(seconds);
-        let applied = deadline.plus_seconds(LATE_SECONDS);
-        self.marks.insert((applied, number, Mark::Applied));
-        if seconds > LONG_SECONDS {
-            let begun = asked.part_of_the_way(deadline, BEGUN);
-            self.marks.insert((begun, number, Mark::Begun));
-            self.marks.insert((deadline, number, Mark::GoneOn));
+        for (moment, mark) in marks(asked, deadline) {
+            if mark == Mark::Applied || seconds > LONG_SECONDS {
+                self.marks.insert((moment, number, mark));
+            }
         }
     }
 
@@ -99,6 +106,9 @@ impl Timeouts {
         now: Timestamp,
         ledger: &Ledger,
     ) -> Vec<(Timestamp, usize, Mark)> {
+        if self.marks.first().is_none_or(|(first, ..)| *first > now) {
+            return Vec::new();
+        }
         let due = self.marks.range(..=(now, usize::MAX, Mark::Applied));
         let due: Vec<_> = due
             .filter(|(_, number, _)| {
@@ -114,8 +124,13 @@ impl Timeouts {
     }
 
     /// Forgets a question.
-    pub fn forget(&mut self, number: usize) {
-        self.marks.retain(|(_, other, _)| *other != number);
+    pub fn forget(&mut self, number: usize, confirmation: &Confirmation) {
+        let (Some(asked), Some(deadline)) = (confirmation.asked, confirmation.deadline) else {
+            return;
+        };
+        for (moment, mark) in marks(asked, deadline) {
+            self.marks.remove(&(moment, number, mark));
+        }
     }
 
     /// AAEP-6.4.3-1, AAEP-6.4.3-4: progress while a long timeout runs, at half time and near the end.

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::fields::{Fields, Need, text_at};
+use super::fields::{Fields, Need};
 use super::{Event, EventKind, Fault, Numbered, Told, Wrapper, payload};
-use crate::json::tree::{Object, Value};
+use crate::json::tree::{Index, Value};
 use crate::lint::rules;
 use crate::lint::ties::Ties;
 use crate::lint::time::Timestamp;
@@ -14,7 +14,7 @@ use Need::{Optional, Required};
 /// Reads envelope and payload. Without a session there is nobody to judge.
 pub(super) fn read<'a>(
     name: &'static str,
-    message: Object<'a>,
+    message: &Index<'a>,
     wrapper: &Wrapper<'a>,
     faults: &mut Vec<Fault>,
 ) -> Option<Event<'a>> {
@@ -36,7 +36,10 @@ pub(super) fn read<'a>(
     urgency(name, fields.under(&rules::URGENCY));
     let sent = sent(&mut fields);
     let kind = payload::read(name, fields.under(&rules::PAYLOAD)).expect("the name is on the list");
-    let outcome = text_at(message, &["extensions", "countersign", "outcome"]);
+    let own = fields
+        .present("extensions")
+        .and_then(|it| it.get("countersign"));
+    let own = |name: &str| own.and_then(|own| own.get(name)?.as_str());
     Some(Event {
         place: wrapper.place,
         id,
@@ -45,8 +48,8 @@ pub(super) fn read<'a>(
         sent,
         received: wrapper.received,
         sequence,
-        ties: read_ties(message, &kind),
-        outcome: match outcome {
+        ties: read_ties(&fields, &kind, own),
+        outcome: match own("outcome") {
             Some("accepted") => Some(Told::Accepted),
             Some("rejected") => Some(Told::Rejected),
             Some("cancelled") => Some(Told::Cancelled),
@@ -154,15 +157,23 @@ fn sent(fields: &mut Fields<'_, '_>) -> Option<Timestamp> {
     sent
 }
 
-fn read_ties<'a>(message: Object<'a>, kind: &EventKind<'a>) -> Ties<'a> {
-    let at = |path: &[&str]| text_at(message, path).map(Cow::Borrowed);
+/// `own` are the texts that stand in `extensions.countersign`.
+fn read_ties<'a>(
+    fields: &Fields<'a, '_>,
+    kind: &EventKind<'a>,
+    own: impl Fn(&str) -> Option<&'a str>,
+) -> Ties<'a> {
     let (tool_call_id, own_token) = match kind {
         EventKind::Asked(question) => (
-            at(&["extra_context", "tool_call_id"]),
+            fields
+                .present("extra_context")
+                .and_then(|it| it.get("tool_call_id")),
             question.token.map(Cow::Borrowed),
         ),
         EventKind::Clarifying(clarification) => (None, clarification.token.clone().map(Cow::Owned)),
-        EventKind::Invoked { .. } | EventKind::Completed { .. } => (at(&["tool_call_id"]), None),
+        EventKind::Invoked { .. } | EventKind::Completed { .. } => {
+            (fields.present("tool_call_id"), None)
+        }
         EventKind::Started
         | EventKind::Ended(_)
         | EventKind::StateChanged { .. }
@@ -171,8 +182,8 @@ fn read_ties<'a>(message: Object<'a>, kind: &EventKind<'a>) -> Ties<'a> {
         | EventKind::Handoff => (None, None),
     };
     Ties {
-        tool_call_id,
-        action: at(&["extensions", "countersign", "action"]),
-        token: own_token.or_else(|| at(&["extensions", "countersign", "reply_token"])),
+        tool_call_id: tool_call_id.and_then(Value::as_str).map(Cow::Borrowed),
+        action: own("action").map(Cow::Borrowed),
+        token: own_token.or_else(|| own("reply_token").map(Cow::Borrowed)),
     }
 }

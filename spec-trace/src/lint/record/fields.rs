@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::Fault;
-use crate::json::tree::{Object, Value};
+use crate::json::tree::{Index, Object, Value};
 use crate::lint::rules::Rule;
 
 /// Whether a field has to be there.
@@ -20,16 +20,16 @@ pub enum Need {
 
 /// The fields of one object, and where to note what is wrong with them.
 pub struct Fields<'a, 'f> {
-    object: Object<'a>,
+    members: &'f Index<'a>,
     faults: &'f mut Vec<Fault>,
     rule: &'static Rule,
 }
 
 impl<'a, 'f> Fields<'a, 'f> {
     /// The fields of `object`; a fault in one of them breaks `rule`.
-    pub fn new(object: Object<'a>, rule: &'static Rule, faults: &'f mut Vec<Fault>) -> Self {
+    pub fn new(members: &'f Index<'a>, rule: &'static Rule, faults: &'f mut Vec<Fault>) -> Self {
         Self {
-            object,
+            members,
             faults,
             rule,
         }
@@ -52,7 +52,7 @@ impl<'a, 'f> Fields<'a, 'f> {
 
     /// The value of a field, if it is there and not null.
     pub fn present(&self, name: &str) -> Option<Value<'a>> {
-        self.object.get(name).filter(|value| !value.is_null())
+        self.members.get(name).filter(|value| !value.is_null())
     }
 
     /// The value of a field that has to fulfil a condition; `what` says which, as in "a string".
@@ -181,15 +181,6 @@ pub fn has_characters(value: Value<'_>, most: usize) -> bool {
     value
         .as_str()
         .is_some_and(|text| (1..=most).contains(&text.chars().count()))
-}
-
-/// The text at the end of a path of keys.
-pub fn text_at<'a>(object: Object<'a>, path: &[&str]) -> Option<&'a str> {
-    let (first, rest) = path.split_first()?;
-    let found = rest
-        .iter()
-        .try_fold(object.get(first)?, |value, key| value.get(key))?;
-    found.as_str()
 }
 
 /// All texts within a value, lower case and one after the other.

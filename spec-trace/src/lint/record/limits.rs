@@ -5,9 +5,11 @@
 
 use std::fmt;
 
+use serde_json::Number;
+
 use super::Fault;
 use super::fields::GREATEST_SAFE;
-use crate::json::tree::{Object, Value};
+use crate::json::tree::{Object, Shape};
 use crate::lint::rules;
 
 const EVENT_BYTES: usize = 64 << 10;
@@ -15,28 +17,32 @@ const TEXT_BYTES: usize = 16 << 10;
 const DEPTH: usize = 8;
 const FIELDS: usize = 32;
 
-/// What of an event was measured.
-#[derive(Debug, Default)]
-struct Measure {
-    bytes: usize,
-    longest_text: usize,
-    depth: usize,
-    unsafe_number: bool,
-}
-
 /// Judges the size of an event.
 pub fn judge(event: Object<'_>, faults: &mut Vec<Fault>) {
-    let mut measure = Measure::default();
-    for (key, value) in event.iter() {
-        measure.bytes += key.len() + 4;
-        measure.take(value, 0);
+    if is_modest(event) {
+        return;
     }
-    let Measure {
-        bytes,
-        longest_text,
-        depth,
-        unsafe_number,
-    } = measure;
+    let (mut bytes, mut longest_text, mut depth) = (0, 0, 0);
+    let mut unsafe_number = false;
+    event.measure(&mut |value| {
+        // The quotes of a name and its colon, and behind a field of the event a comma or a bracket.
+        bytes += value.name.map_or(0, |name| name + 3) + usize::from(value.depth == 0);
+        match value.shape {
+            Shape::Word => bytes += 4,
+            Shape::Number(number) => {
+                bytes += 1;
+                unsafe_number |= is_unsafe(number);
+            }
+            Shape::String(length) => {
+                bytes += length + 2;
+                longest_text = longest_text.max(length);
+            }
+            Shape::Nested => {
+                bytes += 2;
+                depth = depth.max(value.depth + 1);
+            }
+        }
+    });
     let mut check = |exceeds: bool, message: fmt::Arguments<'_>| {
         if exceeds {
             faults.push(Fault {
@@ -68,37 +74,32 @@ pub fn judge(event: Object<'_>, faults: &mut Vec<Fault>) {
     );
 }
 
-impl Measure {
-    /// Goes as deep as the parser lets a record be, which is 128 levels.
-    fn take(&mut self, value: Value<'_>, depth: usize) {
-        match value {
-            Value::Null | Value::Bool(_) => self.bytes += 4,
-            Value::Number(number) => {
-                self.bytes += 1;
-                let value = number.as_f64().unwrap_or_default();
-                self.unsafe_number |= value.fract() == 0.0 && value.abs() > GREATEST_SAFE;
-            }
-            Value::String(text) => {
-                self.bytes += text.len() + 2;
-                self.longest_text = self.longest_text.max(text.len());
-            }
-            Value::Array(items) => {
-                self.depth = self.depth.max(depth + 1);
-                self.bytes += 2;
-                for item in items.iter() {
-                    self.take(item, depth + 1);
-                }
-            }
-            Value::Object(members) => {
-                self.depth = self.depth.max(depth + 1);
-                self.bytes += 2;
-                for (key, member) in members.iter() {
-                    self.bytes += key.len() + 3;
-                    self.take(member, depth + 1);
-                }
-            }
+/// Whether it takes no measuring to see that an event breaks no limit: it is part of a short text and has few values in
+/// it, however they are nested.
+fn is_modest(event: Object<'_>) -> bool {
+    let (mut values, mut nested) = (0, 0);
+    let mut unsafe_number = false;
+    for shape in event.shapes() {
+        values += 1;
+        match shape {
+            Shape::Word | Shape::String(_) => {}
+            Shape::Number(number) => unsafe_number |= is_unsafe(number),
+            Shape::Nested => nested += 1,
         }
     }
+    event.text_length() <= TEXT_BYTES && values <= FIELDS && nested <= DEPTH && !unsafe_number
+}
+
+/// A whole number that a double may not tell from its neighbours.
+fn is_unsafe(number: &Number) -> bool {
+    if number
+        .as_i64()
+        .is_some_and(|whole| whole.unsigned_abs() <= 1 << 53)
+    {
+        return false;
+    }
+    let value = number.as_f64().unwrap_or_default();
+    value.fract() == 0.0 && value.abs() > GREATEST_SAFE
 }
 
 #[cfg(test)]

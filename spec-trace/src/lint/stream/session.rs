@@ -23,6 +23,7 @@ use crate::lint::record::{Ending, Event, EventKind, Question};
 use crate::lint::reply::{Content, Reply, ReplyContent};
 use crate::lint::report::NotJudged;
 use crate::lint::rules;
+use crate::lint::ties::Relation;
 use crate::lint::time::Timestamp;
 
 /// A session that is open, or that a reply which is logged late may still explain a call of.
@@ -198,8 +199,21 @@ impl Confirmations {
             self.timeouts.event(event, &self.ledger, notes);
         }
         self.ledger.event(event);
-        let accused = self.authorisation.event(event, &self.ledger, notes);
-        self.resolution.event(event, accused, &self.ledger, notes);
+        let call = match &event.kind {
+            EventKind::Invoked { .. } => self.ledger.candidates(&event.ties, event.place.line),
+            EventKind::Started
+            | EventKind::Ended(_)
+            | EventKind::StateChanged { .. }
+            | EventKind::Progress
+            | EventKind::Completed { .. }
+            | EventKind::Output(_)
+            | EventKind::Asked(_)
+            | EventKind::Clarifying(_)
+            | EventKind::Handoff => (Vec::new(), Relation::Unknown),
+        };
+        let accused = self.authorisation.event(event, &call, &self.ledger, notes);
+        self.resolution
+            .event(event, accused, &call, &self.ledger, notes);
         match &event.kind {
             EventKind::Asked(question) => self.ask(event, question, room, notes),
             EventKind::Started
@@ -227,7 +241,7 @@ impl Confirmations {
             self.timeouts.ask(number, event, question);
         }
         let (number, confirmation) = forgotten?;
-        self.timeouts.forget(number);
+        self.timeouts.forget(number, &confirmation);
         self.authorisation.forget(number, &confirmation);
         self.resolution.forget(number);
         confirmation.ties.token
