@@ -11,6 +11,7 @@ use std::process::{Child, Stdio};
 use assert_cmd::Command;
 use countersign_spec_trace::show::command::Drawing;
 use countersign_spec_trace::show::run::{Run, Weight};
+use countersign_spec_trace::show::stream::Selection;
 use countersign_spec_trace::show::{load, words};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
@@ -127,7 +128,7 @@ fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
 }
 
 fn load(bytes: &[u8], name: &str) -> Vec<Run> {
-    load::runs(bytes, name, None).unwrap_or_else(|error| panic!("{error}"))
+    load::runs(bytes, name, Selection::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -258,7 +259,7 @@ fn a_stream_is_drawn_up_to_its_limit_and_refused_beyond_it() {
     const MOST: usize = 100_000;
     for (lines, drawn) in [(MOST - 1, true), (MOST, true), (MOST + 1, false)] {
         let stream = "{\"type\":\"x\"}\n".repeat(lines);
-        match load::runs(stream.as_bytes(), "long", None) {
+        match load::runs(stream.as_bytes(), "long", Selection::default()) {
             Ok(runs) => assert!(drawn && runs[0].steps.len() == lines),
             Err(error) => {
                 let hint = error.to_string();

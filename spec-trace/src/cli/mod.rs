@@ -11,6 +11,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::answer::{Answer, FindingsFormat, Format, Status};
 use crate::show::command::Drawing;
+use crate::show::words::printable;
 
 mod ablate;
 pub mod arguments;
@@ -198,7 +199,9 @@ fn print(answer: &Answer) -> ExitCode {
     }
 }
 
-/// A line on stderr. Where nobody can be told, the exit status still says it.
+/// A line on stderr, without what a file's name could do to a terminal. Where nobody can be told, the exit status still
+/// says it.
 fn complain(error: &str) {
-    let _ = writeln!(io::stderr(), "error: {error}");
+    let lines: Vec<String> = error.lines().map(printable).collect();
+    let _ = writeln!(io::stderr(), "error: {}", lines.join("\n"));
 }

@@ -39,7 +39,7 @@ pub fn render(run: &Run) -> String {
 }
 
 fn message(run: &Run, index: usize, step: &Step, text: &mut String) {
-    let number = step.line.unwrap_or(index as u64 + 1);
+    let number = step.number(index);
     let mark = step
         .weight(run)
         .map_or(String::new(), |weight| format!("{} ", weight.mark()));
@@ -51,13 +51,8 @@ fn message(run: &Run, index: usize, step: &Step, text: &mut String) {
         let _ = writeln!(text, "    Note over p{to}: {}", broken(&asides));
     }
     for finding in step.findings.iter().map(|index| &run.findings[*index]) {
-        let what = format!(
-            "{} {}: {}",
-            finding.weight.name(),
-            finding.headline(),
-            finding.message
-        );
-        let _ = writeln!(text, "    Note over p{from},p{to}: {}", broken(&what));
+        let told = broken(&finding.told());
+        let _ = writeln!(text, "    Note over p{from},p{to}: {told}");
     }
 }
 

@@ -11,6 +11,7 @@ use super::html;
 use crate::answer::{Answer, Format, Status};
 use crate::clause::coverage::{self, Tally};
 use crate::clause::{Clause, all, command};
+use crate::show::words::printable;
 
 const EXAMPLES: &str = "\
 Example:
@@ -44,8 +45,8 @@ pub fn run(args: &ReportArgs, format: Format) -> miette::Result<Answer> {
         Format::Text => Answer {
             text: format!(
                 "{}\n{}\n{}\n",
-                page.display(),
-                data.display(),
+                printable(&page.display().to_string()),
+                printable(&data.display().to_string()),
                 Tally::of(all())
             ),
             status: Status::Holds,
