@@ -29,7 +29,7 @@ pub enum Kind {
     Monitor,
     /// A test that cites it.
     Test,
-    /// A fuzz target that cites it.
+    /// A fuzz target that would see it broken.
     Fuzz,
     /// The test vectors.
     Vector,
@@ -211,8 +211,8 @@ fn tables<T: Text>() -> Vec<Row> {
         .collect()
 }
 
-/// The guards that the fuzz target of the protocol's runs holds against the executor, step by step: all of them. A test
-/// leaves each out and sees the target notice.
+/// The guards that the fuzz target of the protocol's runs holds against the executor, step by step. A test leaves each of
+/// them out and sees that for every clause the target notices.
 fn compared<T: Text>() -> impl Iterator<Item = Row> {
     let schedule = format!("{}_schedule", T::NAME.replace('-', "_"));
     let target = HARNESS.iter().find(|(name, ..)| *name == schedule);

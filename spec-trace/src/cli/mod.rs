@@ -205,3 +205,45 @@ fn complain(error: &str) {
     let lines: Vec<String> = error.lines().map(printable).collect();
     let _ = writeln!(io::stderr(), "error: {}", lines.join("\n"));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The command lines of a help text, without what is said beside them.
+    fn examples(help: &str) -> Vec<Vec<&str>> {
+        let lines = help
+            .lines()
+            .filter_map(|line| line.find("countersign ").map(|at| &line[at..]));
+        let alone = lines.filter_map(|line| line.split("   ").next()?.split(" > ").next());
+        alone
+            .map(|line| line.split_whitespace().collect())
+            .collect()
+    }
+
+    #[test]
+    fn every_command_has_examples_and_takes_them() {
+        let mut command = Cli::command();
+        let own = command.get_after_help().map(ToString::to_string);
+        let helps = command.get_subcommands_mut().map(|command| {
+            let help = command.get_after_help().map(ToString::to_string);
+            (command.get_name().to_owned(), help)
+        });
+        let mut helps: Vec<_> = helps.collect();
+        helps.push((String::new(), own));
+        for (name, help) in helps {
+            let help = help.unwrap_or_default();
+            let examples = examples(&help);
+            assert!(!examples.is_empty(), "{name} has no examples");
+            for words in examples {
+                let taken = Cli::try_parse_from(&words);
+                assert!(taken.is_ok(), "{words:?}: {:?}", taken.err());
+            }
+            let widest = help.lines().map(str::len).max();
+            assert!(
+                widest <= Some(100),
+                "{name}: a help of {widest:?} columns is folded"
+            );
+        }
+    }
+}

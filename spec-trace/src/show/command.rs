@@ -20,7 +20,7 @@ Examples:
   countersign show capture.jsonl --format html --out run.html
                                                              a page to step through, offline
   countersign show capture.jsonl --session sess_2            one session of many
-  countersign show capture.jsonl --redact --format svg       without what is private, to be passed on
+  countersign show capture.jsonl --redact --format svg       without what is private
   countersign check aaep --without AAEP-6.3.4-4 --save found.json
   countersign show found.json --format mermaid               a counterexample, for Markdown
   countersign show found.json --run 2 --format svg --out run.svg

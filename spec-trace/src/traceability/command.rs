@@ -15,7 +15,7 @@ use crate::show::words::printable;
 
 const EXAMPLES: &str = "\
 Example:
-  countersign report --out site       site/index.html, which needs no network, and site/report.json";
+  countersign report --out site      site/index.html, which needs no network, and site/report.json";
 
 /// Writes the traceability of all clauses as one static page, and as JSON.
 #[derive(Clone, Debug, Args)]

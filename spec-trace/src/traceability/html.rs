@@ -66,7 +66,7 @@ fn totals(documents: &[Vec<&Clause>]) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "Document" }
-                            @for head in ["Clauses", "Stated", "Carried out", "Judged", "Tested", "Not checkable", "Open"] {
+                            @for head in ["Clauses", "Stated", "Carried out", "Judged", "Tested", "Fuzzed", "Not checkable", "Open"] {
                                 th scope="col" { (head) }
                             }
                         }
@@ -88,7 +88,7 @@ fn line(title: &Markup, tally: Tally) -> Markup {
         tr {
             th scope="row" { (title) }
             td { (tally.clauses) }
-            @for count in [tally.stated, tally.carried_out, tally.judged, tally.tested] {
+            @for count in [tally.stated, tally.carried_out, tally.judged, tally.tested, tally.fuzzed] {
                 td { (count) span.bar aria-hidden="true" { (share(count, tally.clauses)) } }
             }
             td { (tally.not_checkable) }

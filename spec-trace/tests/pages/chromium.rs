@@ -203,6 +203,7 @@ impl Chromium {
         let code = match key {
             "Tab" => 9,
             "Enter" => 13,
+            "Escape" => 27,
             "End" => 35,
             "Home" => 36,
             "ArrowLeft" => 37,
