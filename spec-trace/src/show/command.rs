@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
@@ -99,6 +99,10 @@ pub fn run(args: &ShowArgs, drawing: Drawing) -> miette::Result<Answer> {
             status,
         });
     };
+    if is_input(out, &args.file) {
+        let out = out.display();
+        return Err(miette::miette!("{out} is what is drawn; it would be lost"));
+    }
     fs::write(out, drawn)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", out.display()))?;
@@ -109,6 +113,12 @@ pub fn run(args: &ShowArgs, drawing: Drawing) -> miette::Result<Answer> {
         run.steps.len()
     );
     Ok(Answer { text, status })
+}
+
+/// Whether the drawing would take the place of what is drawn.
+fn is_input(out: &Path, file: &Path) -> bool {
+    let place = |path: &Path| fs::canonicalize(path).ok();
+    place(out).is_some_and(|out| Some(out) == place(file))
 }
 
 /// The most bytes that are read: far more than can be drawn, far less than would fill the memory.

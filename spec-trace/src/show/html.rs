@@ -204,7 +204,7 @@ impl Sheet {
         let lane = match lanes {
             0..=4 => 88,
             5..=6 => 68,
-            _ => 52,
+            _ => 60,
         };
         Self { lanes, lane }
     }
