@@ -83,14 +83,12 @@ fn question(message: &Value) -> String {
             .map(|seconds| format!("{seconds} s")),
     );
     let token = text("reply_token").unwrap_or("without a token");
-    let mut said = format!("asks {token}");
-    if !terms.is_empty() {
-        said += &format!(" ({})", terms.join(", "));
-    }
-    if let Some(action) = text("action") {
-        said += &format!(": “{action}”");
-    }
-    said
+    let terms = match terms.join(", ") {
+        none if none.is_empty() => none,
+        terms => format!(" ({terms})"),
+    };
+    let action = text("action").map_or(String::new(), |action| format!(": “{action}”"));
+    format!("asks {token}{terms}{action}")
 }
 
 /// What the transport answered.

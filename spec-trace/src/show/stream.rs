@@ -43,9 +43,9 @@ pub fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Run, St
     if redact {
         report.redact();
         let mut numbers = Numbers::default();
-        entries
-            .iter_mut()
-            .for_each(|entry| entry.redact(&mut numbers));
+        for entry in &mut entries {
+            entry.redact(&mut numbers);
+        }
     }
     let mut drawing = Drawing::of(&entries, session);
     for entry in &entries {
