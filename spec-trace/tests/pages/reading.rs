@@ -31,6 +31,14 @@ fn unwieldy(folder: &TempDir) -> PathBuf {
     file
 }
 
+/// Whether the chosen step is in the window, from its first line to its last, with nothing over it.
+const IN_VIEW: &str = "new Promise((done) => setTimeout(() => {
+  const row = document.querySelector('tr[aria-current]');
+  const box = row.getBoundingClientRect();
+  const seen = (y) => row.contains(document.elementFromPoint(box.x + 40, y));
+  done(seen(box.y + 3) && seen(box.bottom - 3));
+}, 100))";
+
 /// WCAG 1.4.10: down to 320 pixels, which is also a window of 1280 at 400 %, nothing has to be scrolled sideways.
 #[test]
 fn the_page_fits_windows_of_every_width() {
@@ -58,6 +66,10 @@ fn the_page_fits_windows_of_every_width() {
                 "{name} {width}: {overflow}"
             );
             browser.keep(&format!("{name}-{width}"));
+            if *name == "show" {
+                let seen = browser.evaluate(IN_VIEW);
+                assert_eq!(seen, true, "{width}: the step of the address is in view");
+            }
         }
     }
 }
