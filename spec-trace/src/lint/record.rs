@@ -446,7 +446,7 @@ fn without_type<'a>(message: &Index<'a>, wrapper: &Wrapper<'a>) -> Result<Record
 }
 
 /// The core event types, after `aaep:agent.`.
-const CORE: [&str; 12] = [
+pub(crate) const CORE: [&str; 12] = [
     "session.started",
     "session.completed",
     "session.errored",

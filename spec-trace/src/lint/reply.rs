@@ -130,7 +130,7 @@ pub fn read_broken<'a>(
     })
 }
 
-fn confirmation(message: Object<'_>) -> Result<ReplyContent, &'static str> {
+fn confirmation<'m>(message: Object<'m>) -> Result<ReplyContent, &'static str> {
     const PROPERTIES: [&str; 9] = [
         "type",
         "reply_token",
@@ -142,7 +142,7 @@ fn confirmation(message: Object<'_>) -> Result<ReplyContent, &'static str> {
         "modified_action",
         "correlation_id",
     ];
-    let fits = |name: &str, fits: fn(Value<'_>) -> bool| message.get(name).is_none_or(fits);
+    let fits = |name: &str, fits: fn(Value<'m>) -> bool| message.get(name).is_none_or(fits);
     if !message.keys().all(|key| PROPERTIES.contains(&key)) {
         return Err("AAEP-REPLY-11");
     }
@@ -156,8 +156,8 @@ fn confirmation(message: Object<'_>) -> Result<ReplyContent, &'static str> {
             "AAEP-REPLY-8",
             fits("decision_rationale", |it| has_characters(it, 4096)),
         ),
-        ("AAEP-REPLY-9", fits("modified_action", |it| it.is_object())),
-        ("AAEP-REPLY-10", fits("correlation_id", |it| it.is_string())),
+        ("AAEP-REPLY-9", fits("modified_action", Value::is_object)),
+        ("AAEP-REPLY-10", fits("correlation_id", Value::is_string)),
     ];
     if let Some((clause, _)) = optional.into_iter().find(|(_, fits)| !fits) {
         return Err(clause);
@@ -176,7 +176,7 @@ fn confirmation(message: Object<'_>) -> Result<ReplyContent, &'static str> {
     })
 }
 
-fn clarification(message: Object<'_>) -> Result<ClarificationContent, &'static str> {
+fn clarification<'m>(message: Object<'m>) -> Result<ClarificationContent, &'static str> {
     const PROPERTIES: [&str; 8] = [
         "type",
         "reply_token",
@@ -187,13 +187,13 @@ fn clarification(message: Object<'_>) -> Result<ClarificationContent, &'static s
         "confidence",
         "correlation_id",
     ];
-    let fits = |name: &str, fits: fn(Value<'_>) -> bool| message.get(name).is_none_or(fits);
-    let in_range: fn(Value<'_>) -> bool =
+    let fits = |name: &str, fits: fn(Value<'m>) -> bool| message.get(name).is_none_or(fits);
+    let in_range: fn(Value<'m>) -> bool =
         |it| it.as_f64().is_some_and(|it| (0.0..=1.0).contains(&it));
     let keeps = message.keys().all(|key| PROPERTIES.contains(&key))
         && fits("decided_by", |it| has_characters(it, 256))
         && fits("confidence", in_range)
-        && fits("correlation_id", |it| it.is_string());
+        && fits("correlation_id", Value::is_string);
     if !keeps {
         return Err("AAEP-EV-12");
     }

@@ -47,7 +47,7 @@ pub fn judge_default(event: &Event, question: &Question, notes: &mut Notes) {
     };
     notes.add(Finding::new(
         rule,
-        &event.place,
+        event.place,
         Some(event.session),
         format!("default_decision is accept for {action}; it {verb} reject"),
     ));
@@ -78,7 +78,7 @@ pub fn judge_repetition(event: &Event, question: &Question, ledger: &Ledger, not
         };
         notes.add(Finding::new(
             rule,
-            &event.place,
+            event.place,
             Some(event.session),
             message,
         ));

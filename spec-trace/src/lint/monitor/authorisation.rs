@@ -221,7 +221,7 @@ impl Authorisation {
             self.give_up_the_oldest(notes);
             return None;
         }
-        self.accuse(number, &event.session, ledger, notes)
+        self.accuse(number, event.session, ledger, notes)
     }
 
     /// A confirmation is forgotten, and with it the call that it explains. Where calls are tied in one way alone nothing is
@@ -295,7 +295,7 @@ impl Authorisation {
             due.extend(self.deferred.pop_front());
         }
         due.into_iter()
-            .filter_map(|number| self.accuse(number, &event.session, ledger, notes))
+            .filter_map(|number| self.accuse(number, event.session, ledger, notes))
             .collect()
     }
 

@@ -246,5 +246,5 @@ fn describe(check: Check) -> (&'static Rule, String) {
 }
 
 fn finding(rule: &Rule, event: &Event, message: String) -> Finding {
-    Finding::new(rule, &event.place, Some(event.session), message)
+    Finding::new(rule, event.place, Some(event.session), message)
 }

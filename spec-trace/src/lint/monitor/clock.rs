@@ -37,7 +37,7 @@ impl Clock {
         if sent < before {
             notes.add(Finding::new(
                 &rules::CLOCK,
-                &event.place,
+                event.place,
                 Some(event.session),
                 format!("timestamp {sent} lies before {before} on line {line}"),
             ));

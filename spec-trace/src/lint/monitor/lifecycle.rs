@@ -109,5 +109,5 @@ impl Lifecycle {
 }
 
 fn finding(rule: &rules::Rule, event: &Event, message: String) -> Finding {
-    Finding::new(rule, &event.place, Some(event.session), message)
+    Finding::new(rule, event.place, Some(event.session), message)
 }

@@ -157,7 +157,7 @@ fn reach(chunk: &Chunk, position: u64) -> (u64, u64) {
 }
 
 fn finding(rule: &Rule, event: &Event, message: String) -> Finding {
-    Finding::new(rule, &event.place, Some(event.session), message)
+    Finding::new(rule, event.place, Some(event.session), message)
 }
 
 #[cfg(test)]

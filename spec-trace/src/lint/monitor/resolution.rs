@@ -161,7 +161,7 @@ impl Resolution {
             );
             notes.add(Finding::new(
                 rule,
-                &event.place,
+                event.place,
                 Some(event.session),
                 message,
             ));

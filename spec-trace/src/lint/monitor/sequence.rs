@@ -134,7 +134,7 @@ impl Sequence {
 fn add(event: &Event, message: String, notes: &mut Notes) {
     notes.add(Finding::new(
         &rules::SEQUENCE,
-        &event.place,
+        event.place,
         Some(event.session),
         message,
     ));

@@ -286,5 +286,5 @@ impl State {
 }
 
 fn finding(rule: &Rule, event: &Event, message: String) -> Finding {
-    Finding::new(rule, &event.place, Some(event.session), message)
+    Finding::new(rule, event.place, Some(event.session), message)
 }

@@ -40,7 +40,7 @@ impl Telling {
             );
             notes.add(Finding::new(
                 &rules::TELLS_CHECK,
-                &reply.place,
+                reply.place,
                 session,
                 message,
             ));
@@ -62,7 +62,7 @@ impl Telling {
             );
             notes.add(Finding::new(
                 &rules::STATUS_TELLS_CHECK,
-                &reply.place,
+                reply.place,
                 session,
                 message,
             ));

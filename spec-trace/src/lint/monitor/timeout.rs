@@ -236,6 +236,6 @@ fn is_follow_up(kind: &EventKind) -> bool {
 }
 
 fn add(rule: &Rule, event: &Event, message: String, notes: &mut Notes) {
-    let finding = Finding::new(rule, &event.place, Some(event.session), message);
+    let finding = Finding::new(rule, event.place, Some(event.session), message);
     notes.add(finding);
 }

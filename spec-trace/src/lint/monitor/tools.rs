@@ -140,7 +140,7 @@ impl Tools {
         };
         notes.add(Finding::new(
             &rules::COMPLETION_WITHOUT_CALL,
-            &event.place,
+            event.place,
             Some(event.session),
             format!("tool.completed of {named}, and {explanation}"),
         ));
@@ -200,7 +200,7 @@ impl Tools {
         for line in self.open_lines() {
             notes.add(Finding::new(
                 &rules::CALL_WITHOUT_COMPLETION,
-                &event.place,
+                event.place,
                 Some(event.session),
                 format!("session.completed, and the call on line {line} has no tool.completed"),
             ));

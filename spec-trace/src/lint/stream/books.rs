@@ -75,7 +75,7 @@ impl Books {
         let message = format!("the event {what} {} again", earlier.line);
         self.notes.add(Finding::new(
             &rules::EVENT_ID_AGAIN,
-            &event.place,
+            event.place,
             Some(event.session),
             message,
         ));
@@ -89,7 +89,7 @@ impl Books {
             let session = Some(event.session);
             self.notes.add(Finding::new(
                 &rules::IDENTIFIER,
-                &event.place,
+                event.place,
                 session,
                 message,
             ));
@@ -122,7 +122,7 @@ impl Books {
                 );
                 let session = Some(event.session);
                 self.notes
-                    .add(Finding::new(rule, &event.place, session, message));
+                    .add(Finding::new(rule, event.place, session, message));
             }
             _ => {}
         }
@@ -140,7 +140,7 @@ impl Books {
             let session = Some(event.session);
             notes.add(Finding::new(
                 &rules::CALL_ID_AGAIN,
-                &event.place,
+                event.place,
                 session,
                 message,
             ));

@@ -144,7 +144,7 @@ impl OpenSession {
             let message = "session.completed, every question was answered, and no state.changed has left awaiting_input since".to_owned();
             notes.add(Finding::new(
                 rule,
-                &event.place,
+                event.place,
                 Some(event.session),
                 message,
             ));
