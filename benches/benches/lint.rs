@@ -89,9 +89,9 @@ fn both(criterion: &mut Criterion) {
             judging = judging.min(time(|| judge(&bytes)));
             reading = reading.min(time(|| read(&bytes)));
         }
-        let rate = |time: Duration| bytes.len() as f64 / 1e6 / time.as_secs_f64();
+        let rate = |time: Duration| bytes.len() as u128 * 1_000 / time.as_nanos();
         println!(
-            "{sessions} sessions beside each other: judged at {:.0} MB/s, {:.2} of the speed of reading into borrowed structs, {:.0} MB/s",
+            "{sessions} sessions beside each other: judged at {} MB/s, {:.2} of the speed of reading into borrowed structs, {} MB/s",
             rate(judging),
             reading.as_secs_f64() / judging.as_secs_f64(),
             rate(reading),

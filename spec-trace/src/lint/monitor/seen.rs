@@ -4,10 +4,10 @@
 //! [`REMEMBERED`] of each kind, as hashes of 64 bits. An id that comes again after that goes unnoticed. That two different
 //! ids share a hash, and one is taken for the other, has a chance of less than one in a trillion for any one event.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
+use std::hash::{BuildHasher, Hash};
 
 use foldhash::quality::FixedState;
+use hashbrown::HashTable;
 
 /// How many ids of a kind are remembered.
 pub const REMEMBERED: usize = 1 << 16;
@@ -15,9 +15,19 @@ pub const REMEMBERED: usize = 1 << 16;
 /// The ids of one kind.
 #[derive(Debug, Default, Clone)]
 pub struct Seen {
-    /// Never walked, so its order is never seen.
-    of: HashMap<u64, Earlier, BuildHasherDefault<AsItIs>>,
-    order: VecDeque<u64>,
+    /// By the order in which they came; when there are as many as may be, the next takes the place of the oldest.
+    met: Vec<Met>,
+    /// The place of the oldest, when there are that many.
+    oldest: usize,
+    /// Where each is, found by its hash. Never walked, so its order is never seen.
+    places: HashTable<u32>,
+}
+
+/// An id, as its hash, and where it stood.
+#[derive(Debug, Clone, Copy)]
+struct Met {
+    key: u64,
+    earlier: Earlier,
 }
 
 /// Where an id stood before.
@@ -33,41 +43,47 @@ impl Seen {
     /// Remembers an id, and yields where it stood before.
     pub fn meet(&mut self, id: &impl Hash, mark: &impl Hash, line: u64) -> Option<Earlier> {
         let key = hash(id);
+        if let Some(earlier) = self.find(key) {
+            return Some(earlier);
+        }
         let mark = hash(mark);
-        if let Some(earlier) = self.of.get(&key) {
-            return Some(*earlier);
-        }
-        if self.order.len() == REMEMBERED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.of.remove(&oldest);
-        }
-        self.order.push_back(key);
-        self.of.insert(key, Earlier { line, mark });
+        let place = self.remember(Met {
+            key,
+            earlier: Earlier { line, mark },
+        });
+        let met = &self.met;
+        let key_at = |place: &u32| met[*place as usize].key;
+        self.places.insert_unique(key, place, key_at);
         None
     }
 
     /// Where an id stood before.
     pub fn earlier(&self, id: &impl Hash) -> Option<Earlier> {
-        self.of.get(&hash(id)).copied()
-    }
-}
-
-/// The keys are hashes already.
-#[derive(Debug, Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
+        self.find(hash(id))
     }
 
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
+    fn find(&self, key: u64) -> Option<Earlier> {
+        let is_meant = |place: &u32| self.met[*place as usize].key == key;
+        let place = self.places.find(key, is_meant)?;
+        Some(self.met[*place as usize].earlier)
     }
 
-    fn write(&mut self, _bytes: &[u8]) {
-        unreachable!("the keys are numbers of 64 bits");
+    /// Yields the place that it takes.
+    fn remember(&mut self, met: Met) -> u32 {
+        let place = if self.met.len() < REMEMBERED {
+            self.met.push(met);
+            self.met.len() - 1
+        } else {
+            let place = self.oldest;
+            self.oldest = (place + 1) % REMEMBERED;
+            let forgotten = std::mem::replace(&mut self.met[place], met);
+            let is_forgotten = |other: &u32| *other as usize == place;
+            if let Ok(entry) = self.places.find_entry(forgotten.key, is_forgotten) {
+                entry.remove();
+            }
+            place
+        };
+        u32::try_from(place).expect("few are remembered")
     }
 }
 
