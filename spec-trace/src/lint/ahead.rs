@@ -242,8 +242,10 @@ mod tests {
     use super::*;
     use std::io::{self, BufReader, Read as _};
 
-    /// The lines as they are handed out: number, length, whether a line feed ended it, and whether it is JSON.
-    fn told(input: impl BufRead) -> (Vec<(u64, usize, bool, bool)>, Option<Damage>) {
+    /// A line as it is handed out: number, length, whether a line feed ended it, and whether it is JSON.
+    type Told = (u64, usize, bool, bool);
+
+    fn told(input: impl BufRead) -> (Vec<Told>, Option<Damage>) {
         let mut told = Vec::new();
         let damage = each_line(input, |line| {
             let Read {
@@ -261,7 +263,7 @@ mod tests {
     }
 
     /// Lines of many batches, some of them blank, broken or longer than a batch, and what is to be told of them.
-    fn mixed() -> (String, Vec<(u64, usize, bool, bool)>) {
+    fn mixed() -> (String, Vec<Told>) {
         let (mut text, mut expected) = (String::new(), Vec::new());
         for number in 1..=3_000_u64 {
             let line = match number % 500 {
@@ -316,7 +318,7 @@ mod tests {
     fn a_panic_of_the_judge_goes_on() {
         let (text, _) = mixed();
         each_line(text.as_bytes(), |line| {
-            assert!(line.here.line < 100, "enough")
+            assert!(line.here.line < 100, "enough");
         });
     }
 }
