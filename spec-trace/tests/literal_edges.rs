@@ -2,7 +2,7 @@
 //! could tell them apart all the same. What `verify` walks at `small` is looked at by the tests of the command line.
 
 use countersign_model::pending_action::bounds::Bounds;
-use countersign_spec_trace::conform::Bridge;
+use countersign_spec_trace::conform::Sides;
 use countersign_spec_trace::conform::aaep::{self, AaepBridge};
 use countersign_spec_trace::conform::edges::{self, Scope};
 use countersign_spec_trace::conform::mcp_aql::{self, McpAqlBridge};
@@ -10,8 +10,8 @@ use countersign_spec_trace::conform::pending_action::{self, PendingActionBridge}
 
 /// How many states and edges the two agree on.
 #[track_caller]
-fn agreed(bridge: &impl Bridge) -> (u64, u64) {
-    let walk = edges::walk(bridge, Scope::States, &|_| {});
+fn agreed(sides: &impl Sides) -> (u64, u64) {
+    let walk = edges::walk(sides, Scope::States, &|_| {});
     assert_eq!(walk.divergences, []);
     (walk.nodes, walk.edges)
 }

@@ -7,10 +7,14 @@ use std::fs;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use countersign_spec_trace::conform::Bridge;
-use countersign_spec_trace::conform::aaep::AaepBridge;
-use countersign_spec_trace::conform::mcp_aql::McpAqlBridge;
-use countersign_spec_trace::conform::pending_action::PendingActionBridge;
+use countersign_model::specification::Text;
+use countersign_spec_trace::conform::Sides;
+use countersign_spec_trace::conform::aaep::{AaepBridge, World as Aaep};
+use countersign_spec_trace::conform::bridge::{Action, Bridge, Execution, State};
+use countersign_spec_trace::conform::mcp_aql::{McpAqlBridge, World as McpAql};
+use countersign_spec_trace::conform::pending_action::{
+    PendingActionBridge, World as PendingAction,
+};
 use countersign_spec_trace::conform::schedule::{self, SavedRun};
 use countersign_spec_trace::harness;
 use proptest::prelude::*;
@@ -19,61 +23,39 @@ use proptest::strategy::Just;
 use proptest::test_runner::FileFailurePersistence;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 
-/// A bridge whose runs go as far as its model does.
-trait Far: Bridge + Sized + 'static {
-    /// The protocol's name on the command line.
-    const PROTOCOL: &str;
-
+/// The steps of one protocol, for which runs go as far as its model does.
+trait Far: Execution + 'static {
     /// Made once: transitions are chosen without a bridge at hand.
-    fn far() -> &'static Self;
+    fn far() -> &'static Bridge<Self>;
 
-    fn enabled(&self, state: &Self::State) -> Vec<Self::Action> {
+    fn enabled(state: &State<Self>) -> Vec<Action<Self>> {
         let mut enabled = Vec::new();
-        self.actions(state, &mut enabled);
+        Self::far().actions(state, &mut enabled);
         enabled
     }
-
-    /// The model's step alone.
-    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State;
 }
 
-impl Far for AaepBridge {
-    const PROTOCOL: &str = "aaep";
-
-    fn far() -> &'static Self {
+impl Far for Aaep {
+    fn far() -> &'static AaepBridge {
         harness::far_aaep()
     }
-
-    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
-        let step = self.model().step(state, action);
-        self.model().reduced(&step.expect("an enabled step").next)
-    }
 }
 
-impl Far for McpAqlBridge {
-    const PROTOCOL: &str = "mcp-aql";
-
-    fn far() -> &'static Self {
+impl Far for McpAql {
+    fn far() -> &'static McpAqlBridge {
         harness::far_mcp_aql()
     }
+}
 
-    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
-        let step = self.model().step(state, action);
-        self.model().reduced(&step.expect("an enabled step").next)
+impl Far for PendingAction {
+    fn far() -> &'static PendingActionBridge {
+        harness::far_pending_action()
     }
 }
 
-impl Far for PendingActionBridge {
-    const PROTOCOL: &str = "pending-action";
-
-    fn far() -> &'static Self {
-        harness::far_pending_action()
-    }
-
-    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
-        let step = self.model().step(state, action);
-        self.model().reduced(&step.expect("an enabled step").next)
-    }
+/// The protocol's name on the command line.
+const fn protocol<E: Far>() -> &'static str {
+    E::Text::NAME
 }
 
 fn kept_runs(protocol: &str) -> PathBuf {
@@ -83,18 +65,18 @@ fn kept_runs(protocol: &str) -> PathBuf {
 }
 
 /// The model, taking any step that it allows. `None` stands for the end of a run in which nothing is possible any more.
-struct Model<B>(PhantomData<B>);
+struct Model<E>(PhantomData<E>);
 
-impl<B: Far> ReferenceStateMachine for Model<B> {
-    type State = B::State;
-    type Transition = Option<B::Action>;
+impl<E: Far> ReferenceStateMachine for Model<E> {
+    type State = State<E>;
+    type Transition = Option<Action<E>>;
 
-    fn init_state() -> BoxedStrategy<B::State> {
-        Just(B::far().begin().0).boxed()
+    fn init_state() -> BoxedStrategy<State<E>> {
+        Just(E::far().begin().0).boxed()
     }
 
-    fn transitions(state: &B::State) -> BoxedStrategy<Option<B::Action>> {
-        let enabled = B::far().enabled(state);
+    fn transitions(state: &State<E>) -> BoxedStrategy<Option<Action<E>>> {
+        let enabled = E::enabled(state);
         if enabled.is_empty() {
             Just(None).boxed()
         } else {
@@ -102,44 +84,50 @@ impl<B: Far> ReferenceStateMachine for Model<B> {
         }
     }
 
-    fn preconditions(state: &B::State, transition: &Option<B::Action>) -> bool {
-        let enabled = B::far().enabled(state);
+    fn preconditions(state: &State<E>, transition: &Option<Action<E>>) -> bool {
+        let enabled = E::enabled(state);
         transition.map_or(enabled.is_empty(), |action| enabled.contains(&action))
     }
 
-    fn apply(state: B::State, transition: &Option<B::Action>) -> B::State {
-        transition.map_or(state, |action| B::far().next(&state, action))
+    fn apply(state: State<E>, transition: &Option<Action<E>>) -> State<E> {
+        transition.map_or(state, |action| {
+            let (next, _) = E::far()
+                .model()
+                .take(&state, action)
+                .expect("an enabled step");
+            next
+        })
     }
 }
 
 /// The executor, with the model state that it should be in and the steps taken so far.
-struct Executor<B: Bridge> {
-    state: B::State,
-    host: B::Host,
-    run: Vec<B::Action>,
+struct Executor<E: Far> {
+    state: State<E>,
+    host: E::Host,
+    run: Vec<Action<E>>,
 }
 
-impl<B: Far> StateMachineTest for Executor<B> {
+impl<E: Far> StateMachineTest for Executor<E> {
     type SystemUnderTest = Self;
-    type Reference = Model<B>;
+    type Reference = Model<E>;
 
-    fn init_test(_: &B::State) -> Self {
-        let (state, host) = B::far().begin();
+    fn init_test(_: &State<E>) -> Self {
+        let (state, host) = E::far().begin();
         let run = Vec::new();
         Self { state, host, run }
     }
 
-    fn apply(mut executor: Self, after: &B::State, transition: Option<B::Action>) -> Self {
+    fn apply(mut executor: Self, after: &State<E>, transition: Option<Action<E>>) -> Self {
         let Some(action) = transition else {
             return executor;
         };
         executor.run.push(action);
-        match B::far().step(&executor.state, &mut executor.host, action) {
+        match E::far().step(&executor.state, &mut executor.host, action) {
             Ok(next) => executor.state = next,
             Err(disagreement) => {
-                let shrunk = schedule::shrunk(B::far(), executor.run, disagreement);
-                let saved = SavedRun::of(B::PROTOCOL, "far", &shrunk);
-                let kept = saved.keep(&kept_runs(B::PROTOCOL));
+                let shrunk = schedule::shrunk(E::far(), executor.run, disagreement);
+                let saved = SavedRun::of(protocol::<E>(), "far", &shrunk);
+                let kept = saved.keep(&kept_runs(protocol::<E>()));
                 panic!("{}\nkept: {kept:?}", harness::explain(&shrunk.divergence));
             }
         }
@@ -161,35 +149,35 @@ prop_state_machine! {
     /// executor does what the model allows.
     #[test]
     fn the_producer_follows_the_model_on_random_runs(
-        sequential 1..200 => Executor<AaepBridge>
+        sequential 1..200 => Executor<Aaep>
     );
 
     /// AQL-5.1-3, AQL-5.2-2, AQL-6.1-1, AQL-7.1-1: whatever the order of calls, retries, faults, clocks, revocations
     /// and crashes, the executor does what the model allows.
     #[test]
     fn the_gatekeeper_follows_the_model_on_random_runs(
-        sequential 1..200 => Executor<McpAqlBridge>
+        sequential 1..200 => Executor<McpAql>
     );
 
     /// PA-3, PA-5, PA-7, PA-8: whatever the order of decisions, duplicates, faults, clocks, ends and crashes, the
     /// executor does what the model allows.
     #[test]
     fn the_ledger_follows_the_model_on_random_runs(
-        sequential 1..200 => Executor<PendingActionBridge>
+        sequential 1..200 => Executor<PendingAction>
     );
 }
 
 /// Replays every run that is kept of a protocol.
-fn replay<B: Far>() {
-    let bridge = B::far();
-    let folder = kept_runs(B::PROTOCOL);
+fn replay<E: Far>() {
+    let bridge = E::far();
+    let folder = kept_runs(protocol::<E>());
     let files = fs::read_dir(&folder).expect("the folder of kept runs");
     let mut replayed = 0;
     for file in files {
         let path = file.expect("a readable entry").path();
         let text = fs::read_to_string(&path).expect("a readable run");
         let run: SavedRun = serde_json::from_str(&text).expect("a saved run");
-        assert_eq!(run.protocol, B::PROTOCOL, "{}", path.display());
+        assert_eq!(run.protocol, protocol::<E>(), "{}", path.display());
         if let Err(error) = run.replay(bridge) {
             panic!("{}: {error}", path.display());
         }
@@ -200,15 +188,15 @@ fn replay<B: Far>() {
 
 #[test]
 fn every_kept_run_of_aaep_agrees() {
-    replay::<AaepBridge>();
+    replay::<Aaep>();
 }
 
 #[test]
 fn every_kept_run_of_mcp_aql_agrees() {
-    replay::<McpAqlBridge>();
+    replay::<McpAql>();
 }
 
 #[test]
 fn every_kept_run_of_pending_action_agrees() {
-    replay::<PendingActionBridge>();
+    replay::<PendingAction>();
 }

@@ -18,10 +18,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use countersign_model::checker::StepText;
-use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::action::Action;
-use countersign_model::pending_action::bounds::{Bounds, BoundsError};
+use countersign_model::pending_action::bounds::Bounds;
 use countersign_model::pending_action::describe::output_text;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::readings::{DecidersAbsent, ExpiryBoundary, Reading};
@@ -29,6 +27,7 @@ use countersign_model::pending_action::rules::Check;
 use countersign_model::pending_action::state::{Ledger as ModelLedger, State};
 use countersign_model::pending_action::step::Step;
 use countersign_model::pending_action::words::Slot;
+use countersign_model::pending_action::{PendingAction, PendingActionText};
 use countersign_model::rules::Rules;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
@@ -38,9 +37,10 @@ use countersign_reference::pending_action::{
 use countersign_reference::time::Timestamp;
 
 use self::spelling::Spelling;
+use super::bridge::{Bridge, Execution};
 use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
 use super::concretion::Ids;
-use super::{Bridge, Disagreement, Unexplained, unexplained};
+use super::{Disagreement, Unexplained, unexplained};
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {
@@ -58,9 +58,11 @@ pub const FAR: Bounds = Bounds {
 pub const LITERAL: Bounds = Bounds::SMALL;
 
 /// The model and the executor of pending actions, side by side.
-pub struct PendingActionBridge {
-    model: PendingAction,
-    start: Host,
+pub type PendingActionBridge = Bridge<World>;
+
+/// The world around the executor: what its host has chosen.
+pub struct World {
+    settings: Settings,
 }
 
 /// The executor, and what its host keeps.
@@ -102,27 +104,6 @@ pub struct Asked {
 }
 
 impl PendingActionBridge {
-    /// Both sides within these bounds, by the rules and the reading of the specification.
-    ///
-    /// # Errors
-    ///
-    /// A bound that is out of its range.
-    pub fn new(bounds: Bounds) -> Result<Self, BoundsError> {
-        Ok(Self {
-            model: PendingAction::new(bounds)?,
-            start: Host::start(concrete::AT_LEAST_ONCE),
-        })
-    }
-
-    /// The same over the literal model: decisions arrive as they were sent, and the executor's state is compared in full.
-    #[must_use]
-    pub fn literal(self) -> Self {
-        Self {
-            model: self.model.literal(),
-            ..self
-        }
-    }
-
     /// The same, literal too, with two readings taken the other way by both sides: an action is good at the very moment of
     /// its expiry, and where a proposal names nobody, nobody may decide.
     #[must_use]
@@ -137,15 +118,8 @@ impl PendingActionBridge {
             deciders_absent: executor::DecidersAbsent::Nobody,
             ..concrete::AT_LEAST_ONCE
         };
-        Self {
-            model: self.model.literal().with(Rules::all(), reading),
-            start: Host::start(settings),
-        }
-    }
-
-    /// The model side.
-    pub fn model(&self) -> &PendingAction {
-        &self.model
+        let model = self.model.literal().with(Rules::all(), reading);
+        Self::of(model, World { settings })
     }
 }
 
@@ -198,37 +172,46 @@ impl Host {
     }
 }
 
-impl Bridge for PendingActionBridge {
-    type State = State;
-    type Action = Action;
+impl Execution for World {
+    type Text = PendingActionText;
     type Host = Host;
 
-    fn begin(&self) -> (State, Host) {
-        (self.model.start(), self.start.clone())
+    const FAR: Bounds = FAR;
+    const LITERAL: Bounds = LITERAL;
+
+    fn specified() -> Self {
+        Self {
+            settings: concrete::AT_LEAST_ONCE,
+        }
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        self.model.enabled(state, actions);
+    fn start(&self) -> Host {
+        Host::start(self.settings)
     }
 
-    fn step(&self, state: &State, host: &mut Host, action: Action) -> Result<State, Disagreement> {
-        let Some(step) = self.model.step(state, action) else {
+    fn step(
+        bridge: &PendingActionBridge,
+        state: &State,
+        host: &mut Host,
+        action: Action,
+    ) -> Result<State, Disagreement> {
+        let Some(step) = bridge.model.step(state, action) else {
             return Err(not_a_call(CONTRACT, action));
         };
-        let next = self.model.reduced(&step.next);
+        let next = bridge.model.reduced(&step.next);
         if action == Action::Snapshot {
             host.snapshot = Some(Arc::new(host.ledger.snapshot()));
         }
         if action.is_call() {
             let seen = call(state, host, action)?;
-            self.compare_outputs(state, action, &step, &seen)?;
+            bridge.compare_outputs(state, action, &step, &seen)?;
         }
         if has_come_to_rest(action, &step) {
             host.carried = host.journal.len() as u64;
             Arc::make_mut(&mut host.ledger).carried(host.carried);
         }
         if action.is_call() {
-            self.compare_states(state, action, &step, &next, host)?;
+            bridge.compare_states(state, action, &step, &next, host)?;
         }
         if matches!(action, Action::Propose(_)) {
             check_last_moment(host)?;
@@ -236,14 +219,8 @@ impl Bridge for PendingActionBridge {
         Ok(next)
     }
 
-    fn identity(&self, host: &Host) -> Vec<u8> {
+    fn identity(host: &Host) -> Vec<u8> {
         abstraction::identity(host)
-    }
-
-    fn describe(&self, state: &State, action: Action) -> StepText {
-        let after = self.model.take(state, action);
-        let after = after.map_or(*state, |(after, _)| after);
-        self.model.describe(state, action, &after)
     }
 }
 
