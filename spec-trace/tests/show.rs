@@ -16,6 +16,7 @@ use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use uppsala::{Document, Element};
 
 fn countersign(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("countersign").expect("the binary is built");
@@ -116,14 +117,19 @@ fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
                     assert!(widest <= Some(100), "{name}: {widest:?}");
                 }
                 if format == Drawing::Svg {
-                    roxmltree::Document::parse(&picture)
-                        .unwrap_or_else(|error| panic!("{name}: {error}"));
+                    uppsala::parse(&picture).unwrap_or_else(|error| panic!("{name}: {error}"));
                 }
             }
             drawn += 1;
         }
     }
     assert!(drawn > 90, "{drawn}");
+}
+
+/// All elements of a picture.
+fn elements<'a>(document: &'a Document<'a>) -> impl Iterator<Item = &'a Element<'a>> {
+    let nodes = document.descendants(document.root());
+    nodes.into_iter().filter_map(|node| document.element(node))
 }
 
 fn load(bytes: &[u8], name: &str) -> Vec<Run> {
@@ -133,22 +139,17 @@ fn load(bytes: &[u8], name: &str) -> Vec<Run> {
 #[test]
 fn a_picture_has_a_title_a_description_and_both_colours() {
     let picture = printed(&["show", REJECTED, "--format", "svg"]);
-    let document = roxmltree::Document::parse(&picture).expect("well-formed");
-    let root = document.root_element();
-    assert_eq!(root.attribute("role"), Some("img"));
-    let child = |name| {
-        root.children()
-            .find(|child| child.has_tag_name(("http://www.w3.org/2000/svg", name)))
-    };
-    assert_eq!(
-        child("title").and_then(|title| title.text()),
-        Some(REJECTED)
-    );
+    let document = uppsala::parse(&picture).expect("well-formed");
+    let root = document.document_element().expect("a root");
+    assert_eq!(document.get_attribute(root, "role"), Some("img"));
+    let child =
+        |name| document.first_child_element_by_name_ns(root, "http://www.w3.org/2000/svg", name);
+    let title = child("title").and_then(|title| document.element_text(title));
+    assert_eq!(title, Some(REJECTED));
     assert!(child("desc").is_some() && picture.contains("prefers-color-scheme:dark"));
-    let outside = document
-        .descendants()
-        .flat_map(|node| node.attributes())
-        .filter(|it| it.value().contains("//"));
+    let outside = elements(&document)
+        .flat_map(|element| &element.attributes)
+        .filter(|attribute| attribute.value.contains("//"));
     assert_eq!(outside.count(), 0, "it loads nothing");
 }
 
@@ -376,16 +377,13 @@ fn hostile_text_stays_text_in_every_format() {
     assert!(text.lines().all(|line| words::width(line) <= 100), "{text}");
 
     let picture = Drawing::Svg.of(&runs[0]);
-    let document = roxmltree::Document::parse(&picture).expect("well-formed");
+    let document = uppsala::parse(&picture).expect("well-formed");
     let known = [
         "svg", "title", "desc", "style", "rect", "line", "text", "g", "path", "circle",
     ];
-    for node in document.descendants().filter(roxmltree::Node::is_element) {
-        assert!(
-            known.contains(&node.tag_name().name()),
-            "{:?}",
-            node.tag_name()
-        );
+    for element in elements(&document) {
+        let name = &*element.name.local_name;
+        assert!(known.contains(&name), "{name}");
     }
 
     let page = Drawing::Html.of(&runs[0]);
@@ -497,7 +495,7 @@ fn every_protocol_is_explored_in_words_and_pictures() {
         });
         let told = told.unwrap_or_else(|| panic!("{protocol}: {next:?}"));
         let picture = told["svg"].as_str().expect("a picture");
-        roxmltree::Document::parse(picture).expect("well-formed");
+        uppsala::parse(picture).expect("well-formed");
         assert!(picture.contains(word), "{picture}");
     }
 }
