@@ -183,21 +183,12 @@ impl McpAqlBridge {
         if let Action::Restart(store) = action {
             host.gatekeeper = Arc::new(what_lasts(&host.gatekeeper, store)?);
         }
-        let now = match action {
-            Action::Deliver { skew, .. } => self.world.time(state.clock, skew),
-            Action::SetUp { .. }
-            | Action::Request(_)
-            | Action::Send { .. }
-            | Action::Guess
-            | Action::Redeem { .. }
-            | Action::CarryOut { .. }
-            | Action::Revoke(_)
-            | Action::AskStatus(_)
-            | Action::Trigger(_)
-            | Action::Tick
-            | Action::Purge { .. }
-            | Action::Restart(_) => self.world.time(state.clock, 0),
+        let skew = if let Action::Deliver { skew, .. } = action {
+            skew
+        } else {
+            0
         };
+        let now = self.world.time(state.clock, skew);
         let mut seen = Vec::new();
         for input in inputs.ok_or_else(|| not_a_call(CONTRACT, action))? {
             let gatekeeper = Arc::make_mut(&mut host.gatekeeper);

@@ -32,7 +32,7 @@ use countersign_model::rules::Rules;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
     ActionId, Delivery, Input, Ledger, MessageId, Named, Nonce, Proposal, Record, Settings,
-    Snapshot,
+    Snapshot, ToolCall,
 };
 use countersign_reference::time::Timestamp;
 
@@ -335,29 +335,12 @@ fn call(state: &State, host: &mut Host, action: Action) -> Result<Vec<Output>, D
     let input = concrete::input(host, state, action);
     let input = input.ok_or_else(|| not_a_call(CONTRACT, action))?;
     let mut now = concrete::time(state.clock);
-    match action {
-        Action::Restart => come_back(host, state.outbox.records(), now)?,
+    if action == Action::Restart {
+        come_back(host, state.outbox.records(), now)?;
+    } else if action == Action::Rollback {
         // The process lives on, and knows how late it is.
-        Action::Rollback => {
-            now = now.max(host.now);
-            load(host)?;
-        }
-        Action::Propose(_)
-        | Action::ProposeFlawed(_)
-        | Action::Send { .. }
-        | Action::Guess
-        | Action::Duplicate { .. }
-        | Action::Deliver { .. }
-        | Action::Apply { .. }
-        | Action::Say
-        | Action::FinishTool { .. }
-        | Action::Cancel { .. }
-        | Action::EndSession(_)
-        | Action::CarryOut
-        | Action::Tick
-        | Action::SetBack
-        | Action::ServeTimer
-        | Action::Snapshot => {}
+        now = now.max(host.now);
+        load(host)?;
     }
     host.now = host.now.max(now);
     let ledger = Arc::make_mut(&mut host.ledger);
@@ -400,16 +383,12 @@ fn check_at_most_once(
         let mut ids = host.ids;
         ledger.handle(now, &mut ids, Input::Restart).outputs
     });
-    let in_doubt = |output| match output {
-        executor::Output::Perform(call) => executor::Output::InDoubt(Named {
-            action_id: call.action_id,
-        }),
-        other @ (executor::Output::Record(_)
-        | executor::Output::Append(_)
-        | executor::Output::Event(_)
-        | executor::Output::Withdraw(_)
-        | executor::Output::InDoubt(_)
-        | executor::Output::Audit(_)) => other,
+    let in_doubt = |output| {
+        if let executor::Output::Perform(ToolCall { action_id, .. }) = output {
+            executor::Output::InDoubt(Named { action_id })
+        } else {
+            output
+        }
     };
     let wanted: Vec<_> = wanted.into_iter().map(in_doubt).collect();
     if wanted == found {
