@@ -23,11 +23,13 @@ fn nobody_accused(bounds: &[Bounds], recorders: &[Recorder]) -> (u64, u64) {
     (walk.nodes, walk.edges)
 }
 
-/// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1: whoever keeps the rules is not accused, whatever the world does and however it is recorded.
+/// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1: whoever keeps the rules is not accused, whatever the world does and however it is
+/// recorded. The first two recorders are those of `verify`, which the tests of the command line look at.
 #[test]
 fn no_run_that_the_model_allows_is_accused() {
     let [one, two, _] = APART;
-    assert_eq!(nobody_accused(&[one, two], &RECORDERS), (209_259, 561_236));
+    let [_, _, others @ ..] = RECORDERS;
+    assert_eq!(nobody_accused(&[one, two], &others), (135_683, 359_588));
 }
 
 /// AAEP-6.2.2-2: nor in two sessions at once.

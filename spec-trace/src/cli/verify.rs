@@ -55,7 +55,8 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
             Protocol::PendingAction => verify::<pending_action::World>(&args.bounds, None),
         }?);
     }
-    let status = status(&verified);
+    let status = verified.iter().map(Verified::status).reduce(Status::over);
+    let status = status.unwrap_or(Status::Inconclusive);
     Ok(match format {
         Format::Text => Answer {
             text: text(&verified),
@@ -66,17 +67,6 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
             Answer::json(&serde_json::json!({ "protocols": protocols }), status)
         }
     })
-}
-
-/// A violation outweighs what was not exercised.
-fn status(verified: &[Verified]) -> Status {
-    if verified.iter().any(Verified::is_broken) {
-        Status::Violated
-    } else if !verified.is_empty() && verified.iter().all(Verified::holds) {
-        Status::Holds
-    } else {
-        Status::Inconclusive
-    }
 }
 
 /// Checks one protocol's model and walks its bridge: within the bounds, literally within those that the protocol sets
@@ -191,7 +181,7 @@ fn text(verified: &[Verified]) -> String {
             text.push('\n');
             text.push_str(&property_text(property));
         }
-        if !one.is_broken() && !one.is_whole() {
+        if !one.is_whole() && one.status() != Status::Violated {
             let _ = writeln!(
                 text,
                 "\n{}: the walk compared {} edges of {} states, and not the {} of {} that the search found",
@@ -213,12 +203,10 @@ fn text(verified: &[Verified]) -> String {
 }
 
 fn verdict_of(one: &Verified) -> &'static str {
-    if one.is_broken() {
-        "FAILS"
-    } else if one.holds() {
-        "holds"
-    } else {
-        "INCONCLUSIVE"
+    match one.status() {
+        Status::Holds => "holds",
+        Status::Violated => "FAILS",
+        Status::Unusable | Status::Inconclusive => "INCONCLUSIVE",
     }
 }
 
