@@ -103,6 +103,13 @@ impl Host {
         }
     }
 
+    /// Carries out all that was put out, and begins nothing of what was released.
+    pub fn carries_out_all(&mut self) {
+        while !self.outbox.is_empty() {
+            self.carries_out_one();
+        }
+    }
+
     /// Carries out everything, begins and ends every tool.
     pub fn comes_to_rest(&mut self) {
         while !(self.outbox.is_empty() && self.ready.is_empty() && self.is_idle()) {
