@@ -5,6 +5,7 @@
 
 use countersign_model::bounds::BoundsError;
 use countersign_model::checker::StepText;
+use countersign_model::rules::Rules;
 use countersign_model::specification::{Specification, Text};
 
 use super::{Disagreement, Sides};
@@ -93,6 +94,16 @@ impl<E: Execution> Bridge<E> {
     pub fn literal(self) -> Self {
         Self {
             model: self.model.literal(),
+            ..self
+        }
+    }
+
+    /// The same with a rule left out of the model, so that the executor, which has it, is seen to differ.
+    #[must_use]
+    pub fn without(self, guard: <E::Text as Text>::Guard) -> Self {
+        let rules = Rules::all().without(guard);
+        Self {
+            model: self.model.with(rules, self.model.reading),
             ..self
         }
     }
