@@ -308,6 +308,12 @@ const INVALID: &[(&str, &str, u64, Weight)] = &[
         4,
         Violation,
     ),
+    (
+        "AAEP-A.1-1_started-behind-another-event",
+        "AAEP-A.1-1",
+        2,
+        Violation,
+    ),
     ("AAEP-A.1-1_started-twice", "AAEP-A.1-1", 3, Violation),
     (
         "AAEP-A.3-1_call-never-completes",
@@ -437,6 +443,12 @@ const INVALID: &[(&str, &str, u64, Weight)] = &[
         4,
         Warning,
     ),
+    (
+        "AAEP-A.8-1_accepted-and-completed-and-never-called",
+        "AAEP-A.8-1",
+        7,
+        Violation,
+    ),
     ("AAEP-A.8-1_completed-twice", "AAEP-A.8-1", 4, Violation),
     (
         "AAEP-A.8-1_completion-under-another-id",
@@ -463,6 +475,12 @@ const INVALID: &[(&str, &str, u64, Weight)] = &[
         Violation,
     ),
     ("AAEP-A.8-3_call-after-the-end", "AAEP-A.8-3", 3, Violation),
+    (
+        "AAEP-A.8-3_call-of-a-question-that-was-cancelled-with-its-session",
+        "AAEP-A.8-3",
+        10,
+        Violation,
+    ),
     (
         "AAEP-A.8-4_acceptance-led-to-another-call",
         "AAEP-A.8-4",
@@ -650,7 +668,7 @@ const INVALID: &[(&str, &str, u64, Weight)] = &[
         4,
         Violation,
     ),
-    ("AAEP-EV-7_the-same-event-twice", "AAEP-EV-7", 4, Violation),
+    ("AAEP-EV-7_the-same-event-twice", "AAEP-EV-7", 4, Warning),
     (
         "AAEP-EV-7_two-events-with-one-id",
         "AAEP-EV-7",
@@ -852,6 +870,55 @@ fn one_fault_is_one_finding_and_names_its_other_clauses() {
     assert_eq!(report.violations[0].also, ["AAEP-A.7.4-1", "AAEP-A.8-8"]);
 }
 
+/// AAEP-6.1-3, AAEP-6.8-2, AAEP-6.8-4, AAEP-A.4-3: what else is surely broken is named, and nothing that may not be.
+#[test]
+fn a_fault_names_the_clauses_that_it_surely_breaks_besides() {
+    for (name, clause, is_named) in [
+        (
+            "AAEP-A.8-1_accepted-and-completed-and-never-called",
+            "AAEP-A.4-3",
+            true,
+        ),
+        ("AAEP-A.8-1_completed-twice", "AAEP-A.4-3", false),
+        (
+            "AAEP-A.8-3_call-of-a-question-that-was-cancelled-with-its-session",
+            "AAEP-6.8-2",
+            true,
+        ),
+        ("AAEP-A.8-3_call-after-the-end", "AAEP-6.8-2", false),
+        (
+            "AAEP-6.1-1_call-that-calls-a-withdrawn-question-accepted",
+            "AAEP-6.8-4",
+            true,
+        ),
+        (
+            "AAEP-6.1-1_reversible-call-by-id-before-acceptance",
+            "AAEP-6.8-4",
+            false,
+        ),
+        (
+            "AAEP-6.4-1_session-completes-after-a-timeout-that-never-fired",
+            "AAEP-6.1-3",
+            true,
+        ),
+        (
+            "AAEP-6.4-1_timeout-never-fires-while-the-stream-goes-on",
+            "AAEP-6.1-3",
+            false,
+        ),
+        ("AAEP-6.4-1_default-accept-never-fires", "AAEP-6.1-3", false),
+    ] {
+        let report = lint_file("invalid", name);
+        let found = &report.violations[0];
+        assert_eq!(
+            found.also.contains(&clause),
+            is_named,
+            "{name}: {:?}",
+            found.also
+        );
+    }
+}
+
 /// AAEP-EV-15: how a call was tied to its confirmation is said, for explained calls and accused ones.
 #[test]
 fn the_report_says_how_calls_were_tied() {
@@ -1035,6 +1102,49 @@ fn a_broken_line_is_reported_with_its_column_and_the_rest_is_judged() {
     }
 }
 
+/// AAEP-A.6-2: a producer that counts in UTF-16 units may cut its output within a character, and JSON can write that.
+#[test]
+fn output_that_is_cut_within_a_character_conforms() {
+    let name = "AAEP-A.6-2_position-skips.jsonl";
+    let text = fs::read_to_string(traces("valid").join(name)).expect("a readable trace");
+    let mut chunks = 0;
+    let lines = text.lines().map(|line| {
+        let mut record: Value = serde_json::from_str(line).expect("JSON");
+        if record.get("chunk").is_some() {
+            record["chunk"] = json!("HALF");
+            record["position"] = json!(chunks);
+            chunks += 1;
+        }
+        let half = if chunks % 2 == 1 {
+            "\\ud83e"
+        } else {
+            "\\udd80"
+        };
+        record.to_string().replace("HALF", half)
+    });
+    let stream: Vec<String> = lines.collect();
+    let report = lint_bytes(stream.join("\n").as_bytes());
+    assert!(chunks > 1);
+    assert_eq!(places(&report.violations), []);
+    assert_eq!(report.verdict, Verdict::Conforming);
+}
+
+/// A torn file is broken where it is torn and nowhere else, wherever that is.
+#[test]
+fn a_stream_that_is_cut_at_any_byte_is_accused_of_nothing_but_the_cut() {
+    let name = "AAEP-A.8-4_asked-then-accepted-then-called.jsonl";
+    let bytes = fs::read(traces("valid").join(name)).expect("a readable trace");
+    for length in 0..bytes.len() {
+        let line = bytes[..length].split(|byte| *byte == b'\n').count() as u64;
+        let report = lint_bytes(&bytes[..length]);
+        let accused = places(&report.violations);
+        assert!(
+            accused.is_empty() || accused == [("AAEP-EV-1", line)],
+            "{length}: {accused:?}"
+        );
+    }
+}
+
 /// A session that asks, hears an acceptance and calls `count` times; `by_id` ties each call to its question.
 fn busy_session(count: u64, by_id: bool) -> Vec<String> {
     let event = |number: u64, name: &str, payload: Value| {
@@ -1119,6 +1229,58 @@ fn a_session_that_never_stops_asking_is_judged_all_the_same() {
     }
 }
 
+/// AAEP-6.3.4-4, AAEP-A.7.4-1, AAEP-6.3.5-1: in one session of ten thousand that go on beside each other a fault is found,
+/// however late it comes, and nothing else.
+#[test]
+fn a_late_fault_in_one_of_ten_thousand_sessions_is_found_and_nothing_else() {
+    const SESSIONS: usize = 10_000;
+    for (name, clause) in [
+        ("AAEP-6.3.4-4_reply-decided-at-the-deadline", "AAEP-6.3.4-4"),
+        ("AAEP-A.7.4-1_called-before-accepted", "AAEP-A.7.4-1"),
+        ("AAEP-6.3.5-1_one-acceptance-and-two-calls", "AAEP-6.3.5-1"),
+    ] {
+        let [valid, invalid] = ["valid", "invalid"].map(|folder| {
+            let path = traces(folder).join(format!("{name}.jsonl"));
+            fs::read_to_string(path).expect("a readable trace")
+        });
+        // Each session with ids, tokens and a producer of its own, a line of each in turn.
+        let of_session = |line: &str, session: usize| {
+            let line = line.replace("sess_a1", &format!("sess_{session}"));
+            let line = line.replace("rpl_", &format!("rpl_{session}x"));
+            line.replace("agent-1", &format!("agent-{session}"))
+        };
+        let faulty = SESSIONS - 2;
+        let longest = valid.lines().count().max(invalid.lines().count());
+        let mut stream = String::new();
+        let mut faults = Vec::new();
+        let mut written = 0;
+        for number in 0..longest {
+            for session in 0..SESSIONS {
+                let text = if session == faulty { &invalid } else { &valid };
+                if let Some(line) = text.lines().nth(number) {
+                    stream.push_str(&of_session(line, session));
+                    stream.push('\n');
+                    written += 1;
+                    if session == faulty {
+                        faults.push(written);
+                    }
+                }
+            }
+        }
+        let report = lint_bytes(stream.as_bytes());
+        let row = INVALID.iter().find(|(listed, ..)| *listed == name);
+        let (_, _, line, _) = row.expect("a stream that is listed");
+        let line = faults[usize::try_from(*line).expect("a small number") - 1];
+        assert_eq!(places(&report.violations), [(clause, line)], "{name}");
+        let session = report.violations[0].session.as_deref();
+        assert_eq!(session, Some(&*format!("sess_{faulty}")));
+        assert_eq!(
+            (report.sessions, places(&report.warnings)),
+            (SESSIONS, vec![])
+        );
+    }
+}
+
 /// Findings of one clause and session are listed up to a number; the last says how many more there are.
 #[test]
 fn a_fault_that_is_made_again_and_again_is_listed_ten_times_and_counted() {
@@ -1192,6 +1354,40 @@ proptest! {
         for finding in lint_bytes(text.as_bytes()).violations {
             prop_assert_eq!((finding.clause, finding.line), ("AAEP-EV-1", last));
         }
+    }
+
+    /// AAEP-A.1-1, AAEP-A.8-4, AAEP-EV-8: who begins to record in the middle of a session has not seen what came before, with
+    /// numbers or without.
+    #[test]
+    fn a_recording_that_begins_late_accuses_nobody(
+        stream in conforming::streams(),
+        from in any::<prop::sample::Index>(),
+    ) {
+        let lines = &stream[from.index(stream.len())..];
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        prop_assert_eq!(places(&report.violations), []);
+        let warned = report.warnings.iter().filter(|it| it.clause != "AAEP-6.4.1-3");
+        prop_assert_eq!(warned.map(|it| &it.message).collect::<Vec<_>>(), Vec::<&String>::new());
+    }
+
+    /// AAEP-EV-7: an event that is delivered again, to a subscriber who came back say, is the same event.
+    #[test]
+    fn events_that_are_delivered_again_accuse_nobody(
+        stream in conforming::streams(),
+        copies in prop::collection::vec(any::<[prop::sample::Index; 2]>(), 1..8),
+    ) {
+        let mut lines = stream;
+        for [original, behind] in copies {
+            let original = original.index(lines.len());
+            let line = lines[original].clone();
+            if !line.contains(".reply\"") {
+                lines.insert(original + 1 + behind.index(lines.len() - original), line);
+            }
+        }
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        prop_assert_eq!(places(&report.violations), []);
+        let others = report.warnings.iter().filter(|it| !["AAEP-6.4.1-3", "AAEP-EV-7"].contains(&it.clause));
+        prop_assert_eq!(others.map(|it| &it.message).collect::<Vec<_>>(), Vec::<&String>::new());
     }
 
     /// A call that is moved in front of everything that could have authorised it does not go unnoticed.

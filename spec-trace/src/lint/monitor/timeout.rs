@@ -11,7 +11,7 @@ use super::Notes;
 use super::ledger::{Confirmation, Ledger, Outcomes, SLACK_SECONDS};
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
-use crate::lint::record::{Ending, Event, EventKind, Question};
+use crate::lint::record::{Decision, Ending, Event, EventKind, Question};
 use crate::lint::rules::{self, Rule};
 use crate::lint::time::Timestamp;
 
@@ -192,15 +192,18 @@ fn judge_default(event: &Event, number: usize, ledger: &Ledger, notes: &mut Note
     {
         return;
     }
-    add(
-        &rules::DEFAULT_FORGOTTEN,
-        event,
-        format!(
-            "the timeout of the question on line {} ended at {deadline} without a valid reply, and nothing shows that the default was applied: no state.changed, no tool.invoked",
-            confirmation.place.line
-        ),
-        notes,
+    let message = format!(
+        "the timeout of the question on line {} ended at {deadline} without a valid reply, and nothing shows that the default was applied: no state.changed, no tool.invoked",
+        confirmation.place.line
     );
+    let session = Some(event.session.as_str());
+    let mut finding = Finding::new(&rules::DEFAULT_FORGOTTEN, &event.place, session, message);
+    let nothing_came = matches!(event.kind, EventKind::Ended(_)) && !ledger.has_run_out(number);
+    if nothing_came && confirmation.default == Some(Decision::Reject) {
+        // AAEP-6.1-3: whether the rejection was never made or made in silence, the event that tells of it is missing.
+        finding = finding.and_also(&rules::DROPPED_SILENTLY.all_clauses());
+    }
+    notes.add(finding);
 }
 
 /// Whether the event may be what a late timer led to. The completion of a session is none: no timer is left then.
