@@ -204,7 +204,7 @@ pub struct Question {
     pub default: Option<Decision>,
     /// `risk_level`.
     pub risk: Option<Risk>,
-    /// `irreversible`, false where absent.
+    /// `irreversible`; where absent, what `reversibility` says, or else false.
     pub irreversible: bool,
     /// `allowed_replies`; accept and reject where absent.
     pub allowed: Vec<String>,

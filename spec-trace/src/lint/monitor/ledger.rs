@@ -95,7 +95,7 @@ pub enum Replies {
     Unseen,
 }
 
-/// What a reported confirmation was followed by.
+/// What a confirmation was followed by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FollowUp {
     /// No event of the session.
@@ -125,7 +125,7 @@ pub struct Confirmation {
     pub answered: Option<(u64, Timestamp)>,
     /// The last reply to it that had to be ignored: its line, and the check that it failed.
     pub ignored: Option<(u64, Check)>,
-    /// What followed the answer.
+    /// What followed the answer; where no answers are recorded, the question.
     pub follow_up: FollowUp,
     /// What it does when nobody answers.
     pub default: Option<Decision>,
@@ -304,7 +304,7 @@ pub struct Ledger {
     ran_out: BTreeSet<usize>,
     /// The deadlines that have not passed, by whichever clock they pass first.
     deadlines: BTreeSet<(Timestamp, usize)>,
-    /// Those that were answered and not followed by a state or call yet.
+    /// Those that were answered, or may have been off the record, and not followed by a state or call yet.
     unfollowed: Vec<usize>,
     /// The line of the last message that may have granted the questions before it more time (AAEP-6.4.2-3).
     pub extended: u64,
@@ -444,6 +444,10 @@ impl Ledger {
         }
         let number = self.asked;
         self.asked += 1;
+        if self.replies == Replies::Unseen {
+            // Whatever becomes of it, something follows.
+            self.unfollowed.push(number);
+        }
         match confirmation.first_deadline() {
             Some(deadline) => drop(self.deadlines.insert((deadline, number))),
             None => confirmation.add(confirmation.default_outcome(), event.place.line),
@@ -465,6 +469,7 @@ impl Ledger {
         self.touched.remove(&oldest);
         self.untouched.remove(&oldest);
         self.ran_out.remove(&oldest);
+        self.unfollowed.retain(|number| *number != oldest);
         if let Some(deadline) = forgotten.first_deadline() {
             self.deadlines.remove(&(deadline, oldest));
         }

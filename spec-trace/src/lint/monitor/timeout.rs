@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::Notes;
-use super::ledger::{Confirmation, Ledger, Outcomes, SLACK_SECONDS};
+use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes, SLACK_SECONDS};
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
 use crate::lint::record::{Decision, Ending, Event, EventKind, Question};
@@ -175,6 +175,32 @@ impl Timeouts {
                 judge_default(event, number, ledger, notes);
             }
         }
+    }
+}
+
+/// AAEP-A.4-2: where no replies are recorded, a question may have been accepted, rejected or left to its timeout; by its
+/// deadline it was one of these, and each has a call or a change of state behind it.
+pub fn judge_unanswered(event: &Event, ledger: &Ledger, notes: &mut Notes) {
+    let (EventKind::Ended(Ending::Completed), Some(now)) = (&event.kind, event.sent) else {
+        return;
+    };
+    let forgotten = ledger.all().map(|(_, it)| it).filter(|it| {
+        let ends = it.deadline.map(|it| it.plus_seconds(SLACK_SECONDS));
+        it.producer == event.producer
+            && it.follow_up != FollowUp::StateOrCall
+            && ends.is_some_and(|it| it <= now)
+            && !ledger.may_be_extended(it)
+    });
+    for confirmation in forgotten {
+        add(
+            &rules::NO_STATE_AFTER_RESOLUTION,
+            event,
+            format!(
+                "session.completed, and nothing came of the question on line {}, whose timeout is over: no state.changed, no tool.invoked",
+                confirmation.place.line
+            ),
+            notes,
+        );
     }
 }
 

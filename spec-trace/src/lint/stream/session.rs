@@ -15,7 +15,7 @@ use crate::lint::monitor::output::Outputs;
 use crate::lint::monitor::resolution::Resolution;
 use crate::lint::monitor::sequence::Sequence;
 use crate::lint::monitor::states::States;
-use crate::lint::monitor::timeout::Timeouts;
+use crate::lint::monitor::timeout::{Timeouts, judge_unanswered};
 use crate::lint::monitor::tools::Tools;
 use crate::lint::record::{Ending, Event, EventKind, Question};
 use crate::lint::reply::{Content, Reply, ReplyContent};
@@ -217,8 +217,9 @@ impl Confirmations {
         room: usize,
         notes: &mut Notes,
     ) -> Option<String> {
-        if self.replies == Replies::Recorded {
-            self.timeouts.event(event, &self.ledger, notes);
+        match self.replies {
+            Replies::Recorded => self.timeouts.event(event, &self.ledger, notes),
+            Replies::Unseen => judge_unanswered(event, &self.ledger, notes),
         }
         self.ledger.event(event);
         let accused = self.authorisation.event(event, &self.ledger, notes);
