@@ -32,6 +32,7 @@ fn main() -> io::Result<()> {
     let mut citations = String::new();
     let mut names = String::new();
     let mut guards = String::new();
+    let mut targets = String::new();
     for file in sources(root) {
         // A file that vanishes meanwhile, or holds no text, cites nothing.
         let Ok(source) = fs::read_to_string(root.join(&file)) else {
@@ -40,6 +41,11 @@ fn main() -> io::Result<()> {
         let findings = scan::scan(&source);
         for citation in &findings.citations {
             write_citation(&mut citations, &file, citation);
+        }
+        if file.starts_with("spec-trace/src/harness") {
+            for (name, line) in public_functions(&source) {
+                write_place(&mut targets, name, &file, line);
+            }
         }
         if file.starts_with("model/src/") {
             for scan::Literal { text, line } in &findings.literals {
@@ -56,7 +62,9 @@ fn main() -> io::Result<()> {
          /// Every text in quotes in the sources of the model, with its file and line.\n\
          static MODEL_NAMES: &[(&str, &str, usize)] = &[\n{names}];\n\n\
          /// Every place where the model asks whether a guard is in force, with its file and line.\n\
-         static GUARD_PLACES: &[(&str, &str, usize)] = &[\n{guards}];\n"
+         static GUARD_PLACES: &[(&str, &str, usize)] = &[\n{guards}];\n\n\
+         /// Every function that fuzz targets run, with its file and line.\n\
+         static HARNESS: &[(&str, &str, usize)] = &[\n{targets}];\n"
     );
     fs::write(
         Path::new(&variable("OUT_DIR")).join("citations.rs"),
@@ -119,6 +127,15 @@ fn guards_asked_for(source: &str) -> impl Iterator<Item = (&str, usize)> {
     })
 }
 
+/// The functions that a source offers to others, each with its line.
+fn public_functions(source: &str) -> impl Iterator<Item = (&str, usize)> {
+    let lines = source.lines().enumerate();
+    lines.filter_map(|(index, line)| {
+        let (name, _) = line.strip_prefix("pub fn ")?.split_once('(')?;
+        Some((name, index + 1))
+    })
+}
+
 /// One line of a table of places.
 fn write_place(table: &mut String, text: &str, file: &str, line: usize) {
     // Writing to a string cannot fail.
@@ -148,19 +165,18 @@ fn write_citation(table: &mut String, file: &str, citation: &scan::Citation) {
 
 /// What a citation links its clause to, judged by where it stands: a variant of `Kind`.
 ///
-/// The heading of a file or module is no evidence, only what holds code is; but a fuzz target is its whole file. What the
-/// model states is taken from its tables of properties and guards.
+/// The heading of a file or module is no evidence, only what holds code is; but a fuzz target is its whole file, and what it
+/// runs stands in the harness. What the model states is taken from its tables of properties and guards.
 fn kind(file: &str, citation: &scan::Citation) -> Option<&'static str> {
-    if file.starts_with("fuzz/") {
-        return Some("Fuzz");
-    }
-    if citation.container {
+    if citation.container && !file.starts_with("fuzz/") {
         return None;
     }
     if citation.test || file.contains("/tests/") {
         return Some("Test");
     }
     [
+        ("fuzz/", "Fuzz"),
+        ("spec-trace/src/harness", "Fuzz"),
         ("reference/src/", "Reference"),
         ("spec-trace/src/lint/", "Monitor"),
         ("spec-trace/src/conform/vectors", "Vector"),

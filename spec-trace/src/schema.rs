@@ -7,8 +7,14 @@ use miette::IntoDiagnostic;
 
 use crate::answer::{Answer, Format, Status};
 
+const EXAMPLES: &str = "\
+Examples:
+  countersign schema                                    the names
+  countersign schema confirmation.reply > reply.schema.json";
+
 /// Arguments of `countersign schema`.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The message to print the schema of; the names are listed where this is absent
     pub name: Option<String>,

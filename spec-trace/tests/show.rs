@@ -1,21 +1,23 @@
 //! `show`, `explore` and `report` as their users meet them: what a file is taken for, what each format looks like, and what
 //! foreign text can do in it.
 
-use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 
 use assert_cmd::Command;
 use countersign_spec_trace::show::command::Drawing;
 use countersign_spec_trace::show::run::{Run, Weight};
+use countersign_spec_trace::show::stream::Selection;
 use countersign_spec_trace::show::{load, words};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+#[path = "show/explored.rs"]
+mod explored;
+#[path = "show/foreign.rs"]
+mod foreign;
 
 fn countersign(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("countersign").expect("the binary is built");
@@ -97,7 +99,13 @@ fn a_kept_run_in_the_terminal() {
 #[test]
 fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
     let mut drawn = 0;
-    for folder in ["invalid", "valid", "runs/aaep", "runs/mcp-aql"] {
+    for folder in [
+        "invalid",
+        "valid",
+        "runs/aaep",
+        "runs/mcp-aql",
+        "runs/pending-action",
+    ] {
         for entry in fs::read_dir(traces().join(folder)).expect("a folder") {
             let name = entry.expect("an entry").path().display().to_string();
             let bytes = fs::read(&name).expect("a file");
@@ -127,7 +135,7 @@ fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
 }
 
 fn load(bytes: &[u8], name: &str) -> Vec<Run> {
-    load::runs(bytes, name, None).unwrap_or_else(|error| panic!("{error}"))
+    load::runs(bytes, name, Selection::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -258,7 +266,7 @@ fn a_stream_is_drawn_up_to_its_limit_and_refused_beyond_it() {
     const MOST: usize = 100_000;
     for (lines, drawn) in [(MOST - 1, true), (MOST, true), (MOST + 1, false)] {
         let stream = "{\"type\":\"x\"}\n".repeat(lines);
-        match load::runs(stream.as_bytes(), "long", None) {
+        match load::runs(stream.as_bytes(), "long", Selection::default()) {
             Ok(runs) => assert!(drawn && runs[0].steps.len() == lines),
             Err(error) => {
                 let hint = error.to_string();
@@ -336,6 +344,19 @@ fn a_drawing_goes_to_the_file_that_is_named_and_reads_standard_input() {
 }
 
 #[test]
+fn a_drawing_does_not_take_the_place_of_what_is_drawn() {
+    let folder = folder();
+    let stream = fs::read(traces().join(REJECTED)).expect("a stream");
+    let name = file(&folder, "only.jsonl", &stream);
+    let again = folder.path().join("./only.jsonl").display().to_string();
+    countersign(&["show", &name, "--out", &again])
+        .assert()
+        .code(2)
+        .stderr(contains("it would be lost"));
+    assert_eq!(fs::read(&name).expect("the stream"), stream);
+}
+
+#[test]
 fn only_show_draws() {
     for format in ["mermaid", "svg", "html"] {
         let refused = countersign(&["clauses", "--format", format]).assert();
@@ -344,217 +365,4 @@ fn only_show_draws() {
             .stdout("")
             .stderr(contains("is not for this command"));
     }
-}
-
-// What foreign text can do.
-
-/// Text that means something to each of the formats.
-const HOSTILE: &str =
-    "</script><img src=x onerror=a()>]]>\u{202E}\u{1b}[2J\0end\nNote over p0: 日本語%%;#<&\"'";
-
-fn hostile_stream() -> String {
-    let stream = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
-    let mut hostile = String::new();
-    for line in stream.lines() {
-        let mut record: Value = serde_json::from_str(line).expect("a record");
-        for name in ["tool", "from_state", "to_state", "action", "decision"] {
-            if record.get(name).is_some() {
-                record[name] = json!(HOSTILE);
-            }
-        }
-        record["producer"] = json!({ "agent_id": HOSTILE });
-        let _ = writeln!(hostile, "{record}");
-    }
-    hostile + HOSTILE
-}
-
-#[test]
-fn hostile_text_stays_text_in_every_format() {
-    let runs = load(hostile_stream().as_bytes(), HOSTILE);
-    let text = Drawing::Text.of(&runs[0]);
-    assert!(!text.contains(['\u{1b}', '\0', '\u{202E}']), "{text:?}");
-    assert!(text.lines().all(|line| words::width(line) <= 100), "{text}");
-
-    let picture = Drawing::Svg.of(&runs[0]);
-    let document = roxmltree::Document::parse(&picture).expect("well-formed");
-    let known = [
-        "svg", "title", "desc", "style", "rect", "line", "text", "g", "path", "circle",
-    ];
-    for node in document.descendants().filter(roxmltree::Node::is_element) {
-        assert!(
-            known.contains(&node.tag_name().name()),
-            "{:?}",
-            node.tag_name()
-        );
-    }
-
-    let page = Drawing::Html.of(&runs[0]);
-    assert!(!page.contains("<img") && !page.contains(['\u{1b}', '\0', '\u{202E}']));
-    assert_eq!(page.matches("</script>").count(), 2, "the data's and ours");
-
-    let mermaid = Drawing::Mermaid.of(&runs[0]);
-    for line in mermaid.lines().skip(1) {
-        let line = line.trim_start();
-        let is_known = line.starts_with("acc")
-            || line.starts_with("participant p")
-            || line.starts_with("Note over p")
-            || line.starts_with('p');
-        assert!(is_known, "{line}");
-        let said = line.split_once(": ").map_or("", |(_, said)| said);
-        let said = said.replace("<br/>", " ");
-        assert!(!said.contains(['<', '>', '%', '"', '{']), "{said}");
-        assert!(!said.split(' ').any(|word| word == "end"), "{said}");
-        let escapes = said.matches('#').count();
-        assert_eq!(
-            said.matches(';').count(),
-            escapes,
-            "each number sign begins a number: {said}"
-        );
-    }
-}
-
-// The explorer.
-
-/// The Explorer of a protocol on a free port; it ends with this value.
-struct Explorer {
-    process: Child,
-    address: String,
-    command: String,
-}
-
-impl Explorer {
-    fn of(arguments: &[&str]) -> Self {
-        let mut process = std::process::Command::new(assert_cmd::cargo::cargo_bin!("countersign"))
-            .arg("explore")
-            .args(arguments)
-            .args(["--port", "0"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut line = String::new();
-        let stdout = process.stdout.take().expect("a pipe");
-        BufReader::new(stdout).read_line(&mut line).expect("a line");
-        let (command, rest) = line.split_once(" at http://").expect("where it is");
-        let address = rest.split('/').next().expect("an address").to_owned();
-        let command = command.to_owned();
-        Self {
-            process,
-            address,
-            command,
-        }
-    }
-
-    /// The body of what it answers; it may not listen yet.
-    fn get(&self, path: &str) -> String {
-        let mut tries = 0;
-        let mut stream = loop {
-            match TcpStream::connect(&self.address) {
-                Ok(stream) => break stream,
-                Err(error) if tries == 100 => panic!("{error}"),
-                Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
-            }
-            tries += 1;
-        };
-        write!(stream, "GET {path} HTTP/1.0\r\n\r\n").expect("it listens");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
-        body.to_owned()
-    }
-}
-
-impl Drop for Explorer {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-#[test]
-fn every_protocol_is_explored_in_words_and_pictures() {
-    for (protocol, word) in [
-        ("aaep", "asks in session A: c1"),
-        ("mcp-aql", "configures a tolerance of 0"),
-        ("pending-action", "proposes"),
-    ] {
-        let explorer = Explorer::of(&[protocol, "--bounds", "small"]);
-        assert_eq!(
-            explorer.command,
-            format!("countersign explore {protocol} --bounds small")
-        );
-        assert!(explorer.get("/").contains("Stateright Explorer"));
-        let start: Value = serde_json::from_str(&explorer.get("/.states/")).expect("JSON");
-        assert_eq!(start[0]["state"], "as at the start");
-        let index = start[0]["actionIndex"].as_u64().expect("an index");
-        let next: Value =
-            serde_json::from_str(&explorer.get(&format!("/.states/{index}"))).expect("JSON");
-        let next = next.as_array().expect("a list");
-        let told = next.iter().find(|step| {
-            step["action"]
-                .as_str()
-                .is_some_and(|action| action.contains(word))
-        });
-        let told = told.unwrap_or_else(|| panic!("{protocol}: {next:?}"));
-        let picture = told["svg"].as_str().expect("a picture");
-        roxmltree::Document::parse(picture).expect("well-formed");
-        assert!(picture.contains(word), "{picture}");
-    }
-}
-
-#[test]
-fn a_port_that_is_in_use_is_refused() {
-    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = taken.local_addr().expect("an address").port().to_string();
-    let refused = countersign(&["explore", "aaep", "--bounds", "small", "--port", &port]).assert();
-    refused
-        .code(2)
-        .stdout("")
-        .stderr(contains(format!("cannot listen on port {port}: ")));
-}
-
-// The report.
-
-#[test]
-fn the_report_has_every_clause_with_its_links_and_is_the_same_again() {
-    let (one, other) = (folder(), folder());
-    for folder in [&one, &other] {
-        let out = folder.path().join("made/for/it").display().to_string();
-        countersign(&["report", "--out", &out])
-            .assert()
-            .success()
-            .stdout(contains("257 clauses: "));
-    }
-    let read = |folder: &TempDir, name: &str| {
-        fs::read_to_string(folder.path().join("made/for/it").join(name)).expect("a file")
-    };
-    for name in ["index.html", "report.json"] {
-        assert_eq!(read(&one, name), read(&other, name), "{name}");
-    }
-    let document: Value = serde_json::from_str(&read(&one, "report.json")).expect("JSON");
-    let clauses = document["clauses"].as_array().expect("a list");
-    let listed: Value =
-        serde_json::from_str(&printed(&["clauses", "--format", "json"])).expect("JSON");
-    assert_eq!(&document["clauses"], &listed, "the same as `clauses` lists");
-    assert_eq!(document["totals"]["clauses"], clauses.len());
-    let of_documents = document["documents"].as_array().expect("a list").iter();
-    let sum: u64 = of_documents
-        .map(|document| document["totals"]["clauses"].as_u64().expect("a count"))
-        .sum();
-    assert_eq!(sum, clauses.len() as u64);
-    let page = read(&one, "index.html");
-    for clause in clauses {
-        let id = clause["id"].as_str().expect("an id");
-        assert!(page.contains(&format!("<tr id=\"{id}\"")), "{id}");
-    }
-}
-
-#[test]
-fn a_folder_that_cannot_be_made_is_said() {
-    let folder = folder();
-    let name = file(&folder, "file", "");
-    countersign(&["report", "--out", &name])
-        .assert()
-        .code(2)
-        .stderr(contains(format!("cannot make {name}")));
 }

@@ -14,8 +14,15 @@ use crate::answer::{Answer, Format, Status};
 /// The widest line that is printed.
 const WIDTH: usize = 100;
 
+const EXAMPLES: &str = "\
+Examples:
+  countersign clauses                                   all of them, with what covers each
+  countersign clauses PA-5                              one, with all that hangs on it
+  countersign clauses --gaps --protocol mcp-aql         what nothing checks, and why";
+
 /// What to show.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct ClausesArgs {
     /// Explain this clause, such as AAEP-6.3.4-4
     pub id: Option<String>,

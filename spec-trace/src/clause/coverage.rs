@@ -25,6 +25,8 @@ pub struct Tally {
     pub judged: usize,
     /// Those that a test or fuzz target cites.
     pub tested: usize,
+    /// Those that a fuzz target would see broken.
+    pub fuzzed: usize,
     /// Those that nothing can check, with a reason.
     pub not_checkable: usize,
     /// Those without any link.
@@ -43,6 +45,7 @@ impl Tally {
             tally.carried_out += has(Kind::Reference);
             tally.judged += has(Kind::Monitor);
             tally.tested += has(Kind::Test).max(has(Kind::Fuzz));
+            tally.fuzzed += has(Kind::Fuzz);
             tally.not_checkable += has(Kind::Exception);
             tally.gaps += usize::from(links::of(clause).is_empty());
         }

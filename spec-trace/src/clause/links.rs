@@ -29,7 +29,7 @@ pub enum Kind {
     Monitor,
     /// A test that cites it.
     Test,
-    /// A fuzz target that cites it.
+    /// A fuzz target that would see it broken.
     Fuzz,
     /// The test vectors.
     Vector,
@@ -204,7 +204,22 @@ fn tables<T: Text>() -> Vec<Row> {
         let at = named(row.name, "witness.rs");
         (Kind::Property, row.name, row.clauses, at)
     });
-    guards.chain(invariants).chain(witnesses).collect()
+    guards
+        .chain(compared::<T>())
+        .chain(invariants)
+        .chain(witnesses)
+        .collect()
+}
+
+/// The guards that the fuzz target of the protocol's runs holds against the executor, step by step. A test leaves each of
+/// them out and sees that for every clause the target notices.
+fn compared<T: Text>() -> impl Iterator<Item = Row> {
+    let schedule = format!("{}_schedule", T::NAME.replace('-', "_"));
+    let target = HARNESS.iter().find(|(name, ..)| *name == schedule);
+    target.into_iter().flat_map(|&(name, file, line)| {
+        let rows = T::Guard::ROWS.iter();
+        rows.map(move |row| (Kind::Fuzz, name, row.clauses, Some(place(file, line))))
+    })
 }
 
 /// Where a text stands, in the first of the files that count.

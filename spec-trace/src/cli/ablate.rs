@@ -16,8 +16,16 @@ use super::table::{self, Align};
 use crate::answer::{Answer, Format, Status};
 use crate::report::{numbered, steps_json};
 
+const EXAMPLES: &str = "\
+Examples:
+  countersign ablate pending-action
+  countersign ablate mcp-aql --format json > ablate.json
+
+It is 0 when each rule breaks something, or is explained as masked by another.";
+
 /// The arguments of `countersign ablate`.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The protocol
     #[arg(value_enum)]

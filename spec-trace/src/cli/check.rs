@@ -20,8 +20,17 @@ use super::table::{self, Align, grouped};
 use crate::answer::{Answer, Format, Status};
 use crate::report::{check_json, property_text, unmet};
 
+const EXAMPLES: &str = "\
+Examples:
+  countersign check pending-action                      every property within the default bounds
+  countersign check aaep --without AAEP-6.3.4-4         the shortest runs that go wrong without it
+  countersign check aaep --reading late-reply=by-claim --bounds small
+  countersign check mcp-aql --without honours-other-adapter --save found.json
+                                                        for countersign show found.json";
+
 /// The arguments of `countersign check`.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The protocol
     #[arg(value_enum)]

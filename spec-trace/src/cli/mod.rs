@@ -11,6 +11,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::answer::{Answer, FindingsFormat, Format, Status};
 use crate::show::command::Drawing;
+use crate::show::words::printable;
 
 mod ablate;
 pub mod arguments;
@@ -198,7 +199,51 @@ fn print(answer: &Answer) -> ExitCode {
     }
 }
 
-/// A line on stderr. Where nobody can be told, the exit status still says it.
+/// A line on stderr, without what a file's name could do to a terminal. Where nobody can be told, the exit status still
+/// says it.
 fn complain(error: &str) {
-    let _ = writeln!(io::stderr(), "error: {error}");
+    let lines: Vec<String> = error.lines().map(printable).collect();
+    let _ = writeln!(io::stderr(), "error: {}", lines.join("\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The command lines of a help text, without what is said beside them.
+    fn examples(help: &str) -> Vec<Vec<&str>> {
+        let lines = help
+            .lines()
+            .filter_map(|line| line.find("countersign ").map(|at| &line[at..]));
+        let alone = lines.filter_map(|line| line.split("   ").next()?.split(" > ").next());
+        alone
+            .map(|line| line.split_whitespace().collect())
+            .collect()
+    }
+
+    #[test]
+    fn every_command_has_examples_and_takes_them() {
+        let mut command = Cli::command();
+        let own = command.get_after_help().map(ToString::to_string);
+        let helps = command.get_subcommands_mut().map(|command| {
+            let help = command.get_after_help().map(ToString::to_string);
+            (command.get_name().to_owned(), help)
+        });
+        let mut helps: Vec<_> = helps.collect();
+        helps.push((String::new(), own));
+        for (name, help) in helps {
+            let help = help.unwrap_or_default();
+            let examples = examples(&help);
+            assert!(!examples.is_empty(), "{name} has no examples");
+            for words in examples {
+                let taken = Cli::try_parse_from(&words);
+                assert!(taken.is_ok(), "{words:?}: {:?}", taken.err());
+            }
+            let widest = help.lines().map(str::len).max();
+            assert!(
+                widest <= Some(100),
+                "{name}: a help of {widest:?} columns is folded"
+            );
+        }
+    }
 }

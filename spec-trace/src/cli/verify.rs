@@ -24,8 +24,15 @@ use crate::conform::pending_action::{self, PendingActionBridge};
 use crate::conform::recorded::{self, writer::Recorder};
 use crate::report::{Verified, divergence_text, property_text};
 
+const EXAMPLES: &str = "\
+Examples:
+  countersign verify --protocol aaep --bounds small     seconds
+  countersign verify --protocol pending-action --format json > verify.json
+  countersign verify --bounds large                     the night";
+
 /// The arguments of `countersign verify`.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Only this protocol; all of them where this is absent
     #[arg(long, value_enum)]

@@ -19,7 +19,7 @@ Examples:
   countersign lint capture.jsonl                       one stream
   countersign lint captures/ extra.jsonl.gz            a folder with all below it, and one more
   producer | countersign lint -                        standard input
-  countersign lint captures/ --only AAEP-6.4.1-1       one clause; without the last number, its section
+  countersign lint captures/ --only AAEP-6.4.1-1       one clause; its beginning is a section
   countersign lint big.jsonl.zst --session sess_1 --since 2026-05-24T14:00:00Z
   countersign lint captures/ --write-baseline known.json
   countersign lint captures/ --baseline known.json     fails on what is new
@@ -27,8 +27,9 @@ Examples:
 
 Inputs compressed with gzip or zstd are told by their content.
 
-Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be read, or not to its end;
-else 3 if a verdict is open: the stream ends too early, or nothing that was asked for could be judged; else 0.";
+Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be
+read, or not to its end; else 3 if a verdict is open: the stream ends too early, or nothing that was
+asked for could be judged; else 0.";
 
 /// Judges recorded AAEP streams: JSON Lines of events, replies, or both
 #[derive(Debug, Clone, Default, Args)]

@@ -199,7 +199,7 @@ fn printable_text(bytes: &[u8]) -> Vec<char> {
 
 /// Control characters would reach the terminal of whoever reads the report.
 pub fn printable(character: char) -> char {
-    if character.is_control() || turns_the_text(character) {
+    if character.is_control() || turns_the_text(character) || is_unseen(character) {
         '\u{FFFD}'
     } else {
         character
@@ -212,6 +212,31 @@ fn turns_the_text(character: char) -> bool {
     matches!(
         character,
         '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// Whether the character takes no room and means nothing, so that two names that differ in it look the same. What joins or
+/// varies letters and pictures is not among them: some scripts need it.
+fn is_unseen(character: char) -> bool {
+    matches!(
+        character,
+        '\u{00AD}'
+            | '\u{034F}'
+            | '\u{115F}'
+            | '\u{1160}'
+            | '\u{17B4}'
+            | '\u{17B5}'
+            | '\u{180E}'
+            | '\u{200B}'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{2060}'..='\u{2065}'
+            | '\u{206A}'..='\u{206F}'
+            | '\u{3164}'
+            | '\u{FEFF}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E0FFF}'
     )
 }
 

@@ -399,7 +399,7 @@ fn without_type(message: &Object, wrapper: &Wrapper<'_>) -> Result<Record, Fault
 }
 
 /// The core event types, after `aaep:agent.`.
-const CORE: [&str; 12] = [
+pub(crate) const CORE: [&str; 12] = [
     "session.started",
     "session.completed",
     "session.errored",

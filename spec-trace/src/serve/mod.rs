@@ -64,7 +64,11 @@ Further ops, with their fields (? may be absent):
 
 `params`, `arguments` and `result` are any JSON and reach the executor as they are written; a
 string holds the text of it. `arguments` and `result` come out as such a string.
-`danger_level` is safe, reversible, destructive, dangerous, forbidden, or its number from 0 to 4.";
+`danger_level` is safe, reversible, destructive, dangerous, forbidden, or its number from 0 to 4.
+
+Examples:
+  countersign serve aaep --stdio
+  countersign serve pending-action --stdio --store actions.store";
 
 /// Arguments of `countersign serve`.
 #[derive(Clone, Debug, clap::Args)]

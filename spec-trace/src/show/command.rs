@@ -2,12 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 
 use super::run::Run;
+use super::stream::Selection;
+use super::words::printable;
 use super::{html, load, mermaid, svg, text};
 use crate::answer::{Answer, Status};
 use crate::lint::compression::decompressed;
@@ -18,8 +20,9 @@ Examples:
   countersign show capture.jsonl --format html --out run.html
                                                              a page to step through, offline
   countersign show capture.jsonl --session sess_2            one session of many
+  countersign show capture.jsonl --redact --format svg       without what is private
   countersign check aaep --without AAEP-6.3.4-4 --save found.json
-  countersign show found.json --format mermaid               a counterexample, for a page of Markdown
+  countersign show found.json --format mermaid               a counterexample, for Markdown
   countersign show found.json --run 2 --format svg --out run.svg
 
 It draws and does not judge: the exit status is 0 when there is a drawing, else 2.";
@@ -41,6 +44,10 @@ pub struct ShowArgs {
     /// Of a stream, draw this session alone
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// Quote nothing of a stream, in whatever format: no token, id, name, prompt, summary or record. Times, kinds of messages
+    /// and the words of the protocol stay, and a number stands in for each name
+    #[arg(long)]
+    pub redact: bool,
 }
 
 /// As what a run is drawn.
@@ -78,7 +85,11 @@ impl Drawing {
 /// A file that cannot be read, holds nothing that can be drawn, or has no such run; or one that cannot be written.
 pub fn run(args: &ShowArgs, drawing: Drawing) -> miette::Result<Answer> {
     let (name, bytes) = read(args)?;
-    let runs = load::runs(&bytes, &name, args.session.as_deref()).map_err(miette::Report::msg)?;
+    let selection = Selection {
+        session: args.session.as_deref(),
+        redact: args.redact,
+    };
+    let runs = load::runs(&bytes, &name, selection).map_err(miette::Report::msg)?;
     let run = choose(runs, args.run)?;
     let drawn = drawing.of(&run);
     let status = Status::Holds;
@@ -88,20 +99,32 @@ pub fn run(args: &ShowArgs, drawing: Drawing) -> miette::Result<Answer> {
             status,
         });
     };
+    if is_input(out, &args.file) {
+        let out = out.display();
+        return Err(miette::miette!("{out} is what is drawn; it would be lost"));
+    }
     fs::write(out, drawn)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", out.display()))?;
     let text = format!(
         "{}: {} of {} steps\n",
-        out.display(),
+        printable(&out.display().to_string()),
         run.kind.name(),
         run.steps.len()
     );
     Ok(Answer { text, status })
 }
 
-/// The name and the bytes of the input.
-/// All that can be read of the input, without the compression that it may have.
+/// Whether the drawing would take the place of what is drawn.
+fn is_input(out: &Path, file: &Path) -> bool {
+    let place = |path: &Path| fs::canonicalize(path).ok();
+    place(out).is_some_and(|out| Some(out) == place(file))
+}
+
+/// The most bytes that are read: far more than can be drawn, far less than would fill the memory.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The name of the input and all of it, without the compression that it may have.
 fn read(args: &ShowArgs) -> miette::Result<(String, Vec<u8>)> {
     let (name, input): (String, Box<dyn BufRead>) = if args.file.as_os_str() == "-" {
         ("<stdin>".to_owned(), Box::new(io::stdin().lock()))
@@ -114,9 +137,15 @@ fn read(args: &ShowArgs) -> miette::Result<(String, Vec<u8>)> {
     };
     let mut bytes = Vec::new();
     decompressed(input)
-        .and_then(|mut input| input.read_to_end(&mut bytes))
+        .and_then(|input| input.take(MOST_BYTES + 1).read_to_end(&mut bytes))
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        return Err(miette::miette!(
+            "{name} holds more than {most} MiB, too much to draw; lint judges it"
+        ));
+    }
     Ok((name, bytes))
 }
 

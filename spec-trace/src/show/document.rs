@@ -9,6 +9,10 @@ use serde_json::{Map, Value};
 
 use super::model_run;
 use super::run::{Finding, Kind, Run, Weight};
+use super::words::printable;
+
+/// The most steps that are drawn: no model runs that far, and each thing with a state of its own is looked for in all others.
+const MOST_STEPS: usize = 10_000;
 
 /// A step as JSON has it; what is not drawn is not read.
 #[derive(Deserialize)]
@@ -52,6 +56,11 @@ fn run(object: &Map<String, Value>, steps: &[Value]) -> Result<Run, String> {
     let text = |name: &str| object.get(name).and_then(Value::as_str);
     let title = text("name").or(text("property")).or(text("clause"));
     let title = title.unwrap_or("a run");
+    if steps.len() > MOST_STEPS {
+        return Err(format!(
+            "{title} has more than {MOST_STEPS} steps, which are too many to draw"
+        ));
+    }
     let steps: Vec<StepText> = steps
         .iter()
         .enumerate()
@@ -102,7 +111,7 @@ fn counterexample<'a>(
 ) -> Run {
     let message = format!("breaks the property: {property}");
     let clause = clauses.next().unwrap_or_default();
-    let also = clauses.map(str::to_owned).collect();
+    let also = clauses.map(printable).collect();
     let mut run = model_run::of(Kind::Counterexample, property, steps).with(|step| Finding {
         also,
         ..Finding::new(step, Weight::Violation, clause, &message)

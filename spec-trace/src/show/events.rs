@@ -2,6 +2,11 @@
 
 use serde_json::Value;
 
+use crate::lint::record;
+
+/// The types of what a subscriber sends.
+pub const REPLIES: [&str; 2] = ["confirmation.reply", "clarification.reply"];
+
 /// Where an event points in a drawing. On the wire all events go to the subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -78,14 +83,25 @@ fn question(message: &Value) -> String {
             .map(|seconds| format!("{seconds} s")),
     );
     let token = text("reply_token").unwrap_or("without a token");
-    let action = text("action").unwrap_or_default();
-    format!("asks {token} ({}): “{action}”", terms.join(", "))
+    let terms = match terms.join(", ") {
+        none if none.is_empty() => none,
+        terms => format!(" ({terms})"),
+    };
+    let action = text("action").map_or(String::new(), |action| format!(": “{action}”"));
+    format!("asks {token}{terms}{action}")
 }
 
 /// What the transport answered.
 pub fn answered(wrapper: &Value) -> Option<String> {
     let status = wrapper.get("http_status")?.as_u64()?;
+    let status = Some(status).filter(|status| *status < 1000)?;
     Some(format!("answered with HTTP {status}"))
+}
+
+/// Whether the type is one of the protocol's own.
+pub fn is_known(message: &Value) -> bool {
+    let own = short_type(message);
+    record::CORE.contains(&own) || REPLIES.contains(&own)
 }
 
 fn is_true(message: &Value, name: &str) -> bool {

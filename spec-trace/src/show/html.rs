@@ -88,7 +88,10 @@ fn panel(run: &Run) -> Markup {
                 ul #notes {}
             }
             details #record { summary { "The record" } pre tabindex="0" aria-label="The record" {} }
-            p.faint.keys { kbd { "←" } " " kbd { "→" } " step, " kbd { "Home" } " " kbd { "End" } " first and last" }
+            p.faint.keys {
+                kbd { "←" } " " kbd { "→" } " step, " kbd { "Home" } " " kbd { "End" } " first and last"
+                @if !run.findings.is_empty() { ", " kbd { "Esc" } " from a step back to its fault in the list" }
+            }
         }
     }
 }
@@ -147,7 +150,8 @@ fn place(run: &Run, step: usize) -> String {
 
 fn clause_link(finding: &Finding) -> Markup {
     html! {
-        @if !finding.clause.is_empty() { a.clause href={ "#clause-" (finding.clause) } { (finding.clause) } " " }
+        @if finding.is_known() { a.clause href={ "#clause-" (finding.clause) } { (finding.clause) } " " }
+        @else if !finding.clause.is_empty() { span.clause { (finding.clause) } " " }
         @if !finding.level.is_empty() { span.badge.(finding.weight.name()) { (finding.level) } }
     }
 }
@@ -200,13 +204,13 @@ impl Sheet {
         let lane = match lanes {
             0..=4 => 88,
             5..=6 => 68,
-            _ => 52,
+            _ => 60,
         };
         Self { lanes, lane }
     }
 
     fn row(&self, run: &Run, index: usize, step: &Step) -> Markup {
-        let number = step.line.unwrap_or(index as u64 + 1);
+        let number = step.number(index);
         let asides = step.asides(run).join(", ");
         let weight = step.weight(run);
         html! {

@@ -11,7 +11,7 @@ use super::model_run;
 use super::run::{Kind, Run};
 use super::words::printable;
 use crate::conform::schedule::SavedRun;
-use crate::conform::{aaep, mcp_aql};
+use crate::conform::{aaep, mcp_aql, pending_action};
 
 /// Draws a kept run.
 ///
@@ -20,9 +20,9 @@ use crate::conform::{aaep, mcp_aql};
 /// A protocol or bounds that there are not, or a step that the model does not have at its place.
 pub fn run(saved: &SavedRun) -> Result<Run, String> {
     let steps = match saved.protocol.as_str() {
-        AaepText::NAME => steps::<AaepText>(saved, Some(aaep::FAR))?,
-        McpAqlText::NAME => steps::<McpAqlText>(saved, Some(mcp_aql::FAR))?,
-        PendingActionText::NAME => steps::<PendingActionText>(saved, None)?,
+        AaepText::NAME => steps::<AaepText>(saved, aaep::FAR)?,
+        McpAqlText::NAME => steps::<McpAqlText>(saved, mcp_aql::FAR)?,
+        PendingActionText::NAME => steps::<PendingActionText>(saved, pending_action::FAR)?,
         other => return Err(format!("no protocol is called {other:?}")),
     };
     let mut run = model_run::of(
@@ -35,10 +35,11 @@ pub fn run(saved: &SavedRun) -> Result<Run, String> {
 }
 
 /// The steps in words. They are named as the literal model has them; bounds that are no preset are the farthest.
-fn steps<T: Text>(saved: &SavedRun, far: Option<T::Bounds>) -> Result<Vec<StepText>, String> {
-    let bounds = match far.filter(|far| T::name_of(far) == saved.bounds) {
-        Some(far) => far,
-        None => Specification::<T>::preset(&saved.bounds).map_err(|error| error.to_string())?,
+fn steps<T: Text>(saved: &SavedRun, far: T::Bounds) -> Result<Vec<StepText>, String> {
+    let bounds = if T::name_of(&far) == saved.bounds {
+        far
+    } else {
+        Specification::<T>::preset(&saved.bounds).map_err(|error| error.to_string())?
     };
     let model = Specification::<T>::new(bounds).map_err(|error| error.to_string())?;
     let model = model.literal();

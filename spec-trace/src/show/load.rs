@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::run::Run;
+use super::stream::Selection;
 use super::{document, kept, stream};
 use crate::conform::schedule::SavedRun;
 
@@ -27,12 +28,13 @@ impl fmt::Display for NotDrawn {
     }
 }
 
-/// Every run that the bytes of a file hold, at least one. Of a stream there is one, of all sessions or of that one.
+/// Every run that the bytes of a file hold, at least one. Of a stream there is one, of what is selected of it.
 ///
 /// # Errors
 ///
-/// The bytes are no stream, and no document that a command of ours writes, or there is no run in them.
-pub fn runs(bytes: &[u8], file: &str, session: Option<&str>) -> Result<Vec<Run>, NotDrawn> {
+/// The bytes are no stream, and no document that a command of ours writes, or there is no run in them. Of a document,
+/// nothing can be kept back: what of it is a name, nobody can tell.
+pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Run>, NotDrawn> {
     let not_drawn = |place, cause| NotDrawn {
         file: file.to_owned(),
         place,
@@ -40,13 +42,17 @@ pub fn runs(bytes: &[u8], file: &str, session: Option<&str>) -> Result<Vec<Run>,
     };
     let cause = match serde_json::from_slice::<Value>(bytes) {
         Ok(document) if is_document(&document) => {
+            if selection.redact {
+                let cause = "only a recorded stream can be redacted, and this is none";
+                return Err(not_drawn(None, cause.to_owned()));
+            }
             return of_document(document).map_err(|cause| not_drawn(None, cause));
         }
         Ok(_) => None,
         Err(error) => Some(error),
     };
     if is_stream(bytes) {
-        let run = stream::run(bytes, file, session).map_err(|cause| not_drawn(None, cause))?;
+        let run = stream::run(bytes, file, selection).map_err(|cause| not_drawn(None, cause))?;
         return Ok(vec![run]);
     }
     let place = cause.as_ref().map(|error| (error.line(), error.column()));

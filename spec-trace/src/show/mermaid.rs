@@ -39,7 +39,7 @@ pub fn render(run: &Run) -> String {
 }
 
 fn message(run: &Run, index: usize, step: &Step, text: &mut String) {
-    let number = step.line.unwrap_or(index as u64 + 1);
+    let number = step.number(index);
     let mark = step
         .weight(run)
         .map_or(String::new(), |weight| format!("{} ", weight.mark()));
@@ -51,13 +51,8 @@ fn message(run: &Run, index: usize, step: &Step, text: &mut String) {
         let _ = writeln!(text, "    Note over p{to}: {}", broken(&asides));
     }
     for finding in step.findings.iter().map(|index| &run.findings[*index]) {
-        let what = format!(
-            "{} {}: {}",
-            finding.weight.name(),
-            finding.headline(),
-            finding.message
-        );
-        let _ = writeln!(text, "    Note over p{from},p{to}: {}", broken(&what));
+        let told = broken(&finding.told());
+        let _ = writeln!(text, "    Note over p{from},p{to}: {told}");
     }
 }
 
@@ -93,7 +88,10 @@ fn word(word: &str) -> String {
             let _ = write!(escaped, "#{};", u32::from(character));
         }
     }
+    // Lines in which these words come before a colon lose a semicolon before they are read, and with it what follows.
     escaped
+        .replace("style", "#115;tyle")
+        .replace("classDef", "#99;lassDef")
 }
 
 #[cfg(test)]
@@ -107,6 +105,10 @@ mod tests {
             "a: b#59;#35;1 #37;#37; #60;b#62;"
         );
         assert_eq!(escaped("the End"), "the #69;nd");
+        assert_eq!(
+            escaped("my_style:x<y classDef:#"),
+            "my_#115;tyle:x#60;y #99;lassDef:#35;"
+        );
         assert_eq!(broken(""), "#160;");
         assert_eq!(broken(&"word ".repeat(12)).matches("<br/>").count(), 1);
     }

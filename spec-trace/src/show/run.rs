@@ -93,6 +93,11 @@ pub struct Step {
 }
 
 impl Step {
+    /// The line of the stream, or else the number of the step, which stands at `index`.
+    pub fn number(&self, index: usize) -> u64 {
+        self.line.unwrap_or(index as u64 + 1)
+    }
+
     /// How bad it is: the weight of the gravest finding.
     pub fn weight(&self, run: &Run) -> Option<Weight> {
         let weights = self
@@ -198,12 +203,15 @@ impl Finding {
         }
     }
 
-    /// The clause with its level, as in `AAEP-6.1-1 MUST NOT`.
-    pub fn headline(&self) -> String {
-        [self.clause.as_str(), self.level]
-            .join(" ")
-            .trim()
-            .to_owned()
+    /// Whether the clause is one of ours, which the page tells of.
+    pub fn is_known(&self) -> bool {
+        !self.level.is_empty()
+    }
+
+    /// The finding in a line, as in `violation AAEP-6.1-1 MUST NOT: …`.
+    pub fn told(&self) -> String {
+        let head = [self.weight.name(), &self.clause, self.level];
+        format!("{}: {}", head.join(" ").trim_end(), self.message)
     }
 }
 

@@ -8,6 +8,8 @@
   const FEW = 40;
   let current = -1;
   let all = false;
+  // The link in the list of faults by which the reader came to the steps.
+  let jumpedFrom = null;
 
   const element = (name, text, className) => {
     const made = document.createElement(name);
@@ -23,6 +25,14 @@
   const who = (step) => {
     const from = run.participants[step.from];
     return step.to === null || step.to === step.from ? from : from + " to " + run.participants[step.to];
+  };
+
+  // A clause, with a way to what it says if the page tells that.
+  const clause = (id) => {
+    const known = byId("clause-" + id);
+    const made = element(known ? "a" : "span", id, "clause");
+    if (known) made.href = "#clause-" + id;
+    return made;
   };
 
   // The state of each track after a step, with the step of its last change.
@@ -69,18 +79,27 @@
       const finding = run.findings[index];
       const item = element("li", "", finding.weight);
       const head = element("p");
-      if (finding.clause) {
-        const link = element("a", finding.clause);
-        link.href = "#clause-" + finding.clause;
-        head.append(link, " ");
-      }
+      if (finding.clause) head.append(clause(finding.clause), " ");
       if (finding.level) head.append(element("span", finding.level, "badge " + finding.weight));
       item.append(head, element("p", finding.message));
       if (finding.gist) item.append(element("p", finding.gist, "faint"));
-      if (finding.also.length) item.append(element("p", "The same fault breaks " + finding.also.join(", "), "faint"));
+      if (finding.also.length) {
+        const also = element("p", "The same fault breaks ", "faint");
+        finding.also.forEach((id, index) => also.append(index ? ", " : "", clause(id)));
+        item.append(also);
+      }
       return item;
     });
     byId("wrong").replaceChildren(...items);
+  };
+
+  // What became of the first few of the things that have a state, to be heard with the step.
+  const changes = (step) => {
+    const heard = step.states.slice(0, 3).map((change) => {
+      const before = change.before ? change.before + " → " : "";
+      return ". " + run.tracks[change.track].name + ": " + before + change.after;
+    });
+    return heard.join("") + (step.states.length > 3 ? ". And " + (step.states.length - 3) + " more" : "");
   };
 
   // What is wrong with a step, to be heard with it.
@@ -119,7 +138,7 @@
     row(index).querySelector("a").tabIndex = 0;
     if (scroll) bringIntoView();
     byId("now").textContent = "Step " + (index + 1) + " of " + count;
-    byId("said").textContent = who(step) + ": " + step.text + faults(step);
+    byId("said").textContent = who(step) + ": " + step.text + changes(step) + faults(step);
     byId("place").textContent = [place(index), step.at].filter(Boolean).join(", ");
     showFindings(step);
     showStates();
@@ -160,6 +179,7 @@
     if (!jump) return;
     event.preventDefault();
     select(Number(jump.dataset.step));
+    jumpedFrom = jump;
     row(current).querySelector("a").focus({ preventScroll: true });
   });
   document.querySelector("table.run").addEventListener("click", (event) => {
@@ -174,6 +194,11 @@
     // A record that scrolls needs its arrow keys itself.
     if (event.target.closest("pre, input, select, textarea")) return;
     const inSteps = event.target.closest("table.run");
+    if (event.key === "Escape" && inSteps && jumpedFrom) {
+      event.preventDefault();
+      jumpedFrom.focus();
+      return;
+    }
     const moves = { ArrowLeft: current - 1, ArrowRight: current + 1, Home: 0, End: count - 1 };
     if (inSteps) Object.assign(moves, { ArrowUp: current - 1, ArrowDown: current + 1 });
     if (!(event.key in moves)) return;

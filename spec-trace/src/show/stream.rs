@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::events;
+use super::redact::{Numbers, redacted};
 use super::run::{Finding, Kind, Names, Run, StateChange, Step, Track, Weight};
 use super::words::printable;
 use crate::lines::{LONGEST_LINE, Line, Lines};
 use crate::lint::finding::{self, Place};
-
 use crate::lint::record::{self, Record};
 use crate::lint::render::text::in_short;
 use crate::lint::report::LintReport;
 use crate::lint::stream::{Linter, Settings};
+use crate::lint::time::Timestamp;
 
 /// The most records that are drawn; a page of more would be of no use to anyone.
 const MOST_RECORDS: usize = 100_000;
@@ -21,14 +22,31 @@ const MOST_RECORDS: usize = 100_000;
 /// How much of a record is shown, in characters.
 const RECORD_SHOWN: usize = 8192;
 
+/// What of a stream is drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Selection<'a> {
+    /// One session, or all.
+    pub session: Option<&'a str>,
+    /// Whether nothing of the stream may be quoted.
+    pub redact: bool,
+}
+
 /// Draws a stream, or one session of it.
 ///
 /// # Errors
 ///
 /// A session that is not in the stream, or more records than anyone can look at.
-pub fn run(bytes: &[u8], file: &str, session: Option<&str>) -> Result<Run, String> {
-    let report = crate::lint::lint(bytes, file).map_err(|error| error.to_string())?;
-    let entries = entries(bytes, session)?;
+pub fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Run, String> {
+    let Selection { session, redact } = selection;
+    let mut report = crate::lint::lint(bytes, file).map_err(|error| error.to_string())?;
+    let mut entries = entries(bytes, session)?;
+    if redact {
+        report.redact();
+        let mut numbers = Numbers::default();
+        for entry in &mut entries {
+            entry.redact(&mut numbers);
+        }
+    }
     let mut drawing = Drawing::of(&entries, session);
     for entry in &entries {
         drawing.take(entry);
@@ -49,6 +67,8 @@ struct Entry {
     wrapper: Value,
     record: Option<Record>,
     text: String,
+    /// What may be shown of the message, where that is not all.
+    redacted: Option<Value>,
 }
 
 impl Entry {
@@ -71,7 +91,24 @@ impl Entry {
             wrapper,
             record: record.map(|(record, _)| record),
             text: printable(&text.chars().take(RECORD_SHOWN).collect::<String>()),
+            redacted: None,
         }
+    }
+
+    /// Keeps only what quotes nothing, to be shown.
+    fn redact(&mut self, numbers: &mut Numbers) {
+        let is_known = events::is_known(&self.message);
+        self.redacted = Some(redacted(&self.message, is_known, numbers));
+        self.text.clear();
+    }
+
+    /// What may be shown of the message.
+    fn shown(&self) -> &Value {
+        self.redacted.as_ref().unwrap_or(&self.message)
+    }
+
+    fn shown_text(&self, name: &str) -> Option<&str> {
+        self.shown().get(name).and_then(Value::as_str)
     }
 
     fn text_at<'a>(&'a self, name: &str) -> Option<&'a str> {
@@ -87,7 +124,10 @@ impl Entry {
         } else {
             own.or(received)
         };
+        // What is no time may be anything.
+        let is_time = |moment: &&str| self.redacted.is_none() || Timestamp::parse(moment).is_some();
         let time = moment
+            .filter(is_time)
             .and_then(|moment| moment.get(11..))
             .unwrap_or_default();
         let digits = time
@@ -97,11 +137,10 @@ impl Entry {
 
     fn is_reply(&self) -> bool {
         let sent_by_subscriber = self.wrapper.get("dir").and_then(Value::as_str) == Some("in");
-        let replies = ["confirmation.reply", "clarification.reply"];
         sent_by_subscriber
             || self
                 .text_at("type")
-                .is_some_and(|name| replies.contains(&name))
+                .is_some_and(|name| events::REPLIES.contains(&name))
     }
 }
 
@@ -136,11 +175,26 @@ fn entries(bytes: &[u8], session: Option<&str>) -> Result<Vec<Entry>, String> {
 const SUBSCRIBER: &str = "subscriber";
 const TOOLS: &str = "tools";
 
+/// The lane of lines of which nobody knows who sent them.
+const NOBODY: &str = "unknown";
+
+/// The name of a producer's lane. One that calls itself as another lane is called could pass for it.
+fn own_lane(agent: &str) -> String {
+    let shown = printable(agent);
+    let shown = shown.trim();
+    if [SUBSCRIBER, TOOLS, NOBODY, ""].contains(&shown) {
+        format!("agent “{shown}”")
+    } else {
+        shown.to_owned()
+    }
+}
+
 struct Drawing<'a> {
     session: Option<&'a str>,
-    /// The session in which each token was given out.
-    tokens: BTreeMap<&'a str, &'a str>,
-    has_sessions: bool,
+    /// The session in which each token was given out, and how the token is shown.
+    tokens: BTreeMap<&'a str, (&'a str, &'a str)>,
+    /// How each session is shown.
+    sessions: BTreeMap<&'a str, &'a str>,
     names: Names,
     /// The lane of the last producer seen: a reply does not say whom it is for.
     producer: Option<usize>,
@@ -156,11 +210,12 @@ impl<'a> Drawing<'a> {
     fn of(entries: &'a [Entry], session: Option<&'a str>) -> Self {
         let mut names = Names::default();
         names.position(SUBSCRIBER);
-        let mut sessions: Vec<&str> = entries
-            .iter()
-            .filter_map(|entry| entry.text_at("session_id"))
-            .collect();
-        sessions.dedup();
+        let sessions = entries.iter().filter_map(|entry| {
+            Some((
+                entry.text_at("session_id")?,
+                entry.shown_text("session_id")?,
+            ))
+        });
         let replies_recorded = entries
             .iter()
             .any(|entry| matches!(entry.record, Some(Record::Reply(_))));
@@ -169,14 +224,14 @@ impl<'a> Drawing<'a> {
             ..Settings::default()
         };
         let tokens = entries.iter().filter_map(|entry| {
-            let is_event = entry.text_at("type")?.starts_with("aaep:");
-            let token = entry.text_at("reply_token").filter(|_| is_event)?;
-            Some((token, entry.text_at("session_id")?))
+            let token = entry.text_at("reply_token").filter(|_| !entry.is_reply())?;
+            let shown = entry.shown_text("reply_token")?;
+            Some((token, (entry.text_at("session_id")?, shown)))
         });
         Self {
             session,
             tokens: tokens.collect(),
-            has_sessions: sessions.len() > 1,
+            sessions: sessions.collect(),
             names,
             producer: None,
             linter: Linter::with(settings),
@@ -188,7 +243,7 @@ impl<'a> Drawing<'a> {
 
     fn take(&mut self, entry: &'a Entry) {
         let session = entry.text_at("session_id");
-        let session = session.or_else(|| self.tokens.get(entry.text_at("reply_token")?).copied());
+        let session = session.or_else(|| Some(self.tokens.get(entry.text_at("reply_token")?)?.0));
         if self.session.is_some() && session != self.session {
             return;
         }
@@ -197,9 +252,10 @@ impl<'a> Drawing<'a> {
         }
         let states = session.map_or_else(Vec::new, |session| self.changes(session, entry));
         let (from, to) = self.ends(entry);
-        let mut text = events::in_words(&entry.message);
-        if let Some(session) = session.filter(|_| self.has_sessions && self.session.is_none()) {
-            text = format!("[{session}] {text}");
+        let mut text = events::in_words(entry.shown());
+        let session = session.filter(|_| self.sessions.len() > 1 && self.session.is_none());
+        if let Some(shown) = session.and_then(|session| self.sessions.get(session)) {
+            text = format!("[{shown}] {text}");
         }
         self.steps.push(Step {
             line: Some(entry.line),
@@ -222,7 +278,7 @@ impl<'a> Drawing<'a> {
     fn ends(&mut self, entry: &Entry) -> (usize, Option<usize>) {
         let subscriber = self.names.position(SUBSCRIBER);
         if !entry.message.is_object() {
-            return (subscriber, None);
+            return (self.names.position(NOBODY), None);
         }
         if entry.is_reply() {
             let producer = self
@@ -230,11 +286,9 @@ impl<'a> Drawing<'a> {
                 .unwrap_or_else(|| self.names.position("producer"));
             return (subscriber, Some(producer));
         }
-        let agent = entry
-            .message
-            .pointer("/producer/agent_id")
-            .and_then(Value::as_str);
-        let producer = self.names.position(agent.unwrap_or("producer"));
+        let agent = entry.shown().pointer("/producer/agent_id");
+        let agent = agent.and_then(Value::as_str).unwrap_or("producer");
+        let producer = self.names.position(&own_lane(agent));
         self.producer = Some(producer);
         match events::direction(&entry.message) {
             events::Direction::Within => (producer, None),
@@ -258,16 +312,14 @@ impl<'a> Drawing<'a> {
             gone.remove(&now.line);
             let after = now.outcomes.join(" or ");
             let (track, before) = self.standing.entry((session, now.line)).or_insert_with(|| {
-                let name = now.token.map_or_else(
+                let token = now.token.and_then(|token| self.tokens.get(token.as_str()));
+                let name = token.map_or_else(
                     || format!("question on line {}", now.line),
-                    |token| printable(&token),
+                    |(_, shown)| printable(shown),
                 );
-                let about = entry.text_at("action").or(entry.text_at("question"));
-                let about = format!(
-                    "line {}: {}",
-                    now.line,
-                    printable(about.unwrap_or_default())
-                );
+                let about = entry.shown_text("action").or(entry.shown_text("question"));
+                let about = about.map_or(String::new(), |about| format!(": {}", printable(about)));
+                let about = format!("line {}{about}", now.line);
                 self.tracks.push(Track { name, about });
                 (self.tracks.len() - 1, String::new())
             });

@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::run::{Finding, Run, Step, Weight};
+use super::run::{Run, Step, Weight};
 use super::words::{folded, shortened};
 
 /// All lengths are in pixels; texts are 13 pixels high, of which a column takes about [`COLUMN`].
@@ -112,10 +112,10 @@ impl<'a> Row<'a> {
         let findings = step
             .findings
             .iter()
-            .map(|index| told(&run.findings[*index]));
+            .map(|index| run.findings[*index].told());
         Self {
             step,
-            number: step.line.unwrap_or(index as u64 + 1).to_string(),
+            number: step.number(index).to_string(),
             top,
             weight: step.weight(run),
             said: folded(&step.text, TEXT_COLUMNS, TEXT_LINES),
@@ -182,15 +182,6 @@ impl<'a> Row<'a> {
             circle class="dot" cx=(from) cy=(y) r="4" {}
         }
     }
-}
-
-fn told(finding: &Finding) -> String {
-    format!(
-        "{} {}: {}",
-        finding.weight.name(),
-        finding.headline(),
-        finding.message
-    )
 }
 
 fn class(weight: Option<Weight>) -> &'static str {

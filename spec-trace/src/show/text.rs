@@ -51,7 +51,7 @@ impl Columns {
             .steps
             .iter()
             .enumerate()
-            .map(|(index, step)| number(index, step).len());
+            .map(|(index, step)| step.number(index).to_string().len());
         let times = run.steps.iter().map(|step| width(&step.at));
         Self {
             number: numbers.max().unwrap_or(0).max(3),
@@ -104,7 +104,7 @@ impl Columns {
         let asides = step.asides(run).join(", ");
         let asides = folded(&asides, self.text_width() - 2, ASIDE_LINES);
         said.extend(asides.into_iter().map(|line| format!("  {line}")));
-        let number = number(index, step);
+        let number = step.number(index);
         let before = format!(
             " {mark} {number:>number_width$}  {at}{pad} ",
             number_width = self.number,
@@ -167,22 +167,14 @@ impl Columns {
 
     fn finding(&self, finding: &Finding, text: &mut String) {
         let indent = 3 + self.number + 2;
-        let what = format!(
-            "{} {}: {}",
-            finding.weight.name(),
-            finding.headline(),
-            finding.message
-        );
-        for (place, line) in folded(&what, WIDTH - indent - 2, 4).iter().enumerate() {
+        for (place, line) in folded(&finding.told(), WIDTH - indent - 2, 4)
+            .iter()
+            .enumerate()
+        {
             let hang = if place == 0 { "" } else { "  " };
             let _ = writeln!(text, "{}{hang}{line}", " ".repeat(indent));
         }
     }
-}
-
-/// The line of the stream, or else the number of the step.
-fn number(index: usize, step: &Step) -> String {
-    step.line.unwrap_or(index as u64 + 1).to_string()
 }
 
 fn remarks(run: &Run, text: &mut String) {

@@ -4,13 +4,22 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::lint::place;
 
-/// The same on one line, with what would reach the terminal, turn the text around or be no XML shown as �.
+/// The same on one line, with what would reach the terminal, turn the text around, hide in it or be no XML shown as �.
 pub fn printable(text: &str) -> String {
+    let mut before = ' ';
     text.chars()
-        .map(|character| match character {
-            '\n' | '\r' | '\t' => ' ',
-            '\u{FFFE}' | '\u{FFFF}' => '\u{FFFD}',
-            _ => place::printable(character),
+        .map(|character| {
+            let shown = match character {
+                '\n' | '\r' | '\t' => ' ',
+                '\u{FFFE}' | '\u{FFFF}' => '\u{FFFD}',
+                // Scripts and emoji need them; behind a plain letter they only hide.
+                '\u{200C}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}' if before.is_ascii() => {
+                    '\u{FFFD}'
+                }
+                _ => place::printable(character),
+            };
+            before = character;
+            shown
         })
         .collect()
 }
@@ -80,6 +89,30 @@ mod tests {
             "a\u{FFFD}[2Jb\u{FFFD}c\u{FFFD}d e"
         );
         assert_eq!(printable("日本 é →"), "日本 é →");
+    }
+
+    #[test]
+    fn what_is_not_seen_does_not_hide_and_what_joins_letters_stays() {
+        for hidden in [
+            '\u{200B}',
+            '\u{00AD}',
+            '\u{2060}',
+            '\u{FEFF}',
+            '\u{3164}',
+            '\u{2028}',
+            '\u{E0041}',
+            '\u{200D}',
+            '\u{FE0F}',
+        ] {
+            assert_eq!(
+                printable(&format!("send{hidden}_email")),
+                "send\u{FFFD}_email",
+                "{hidden:?}"
+            );
+        }
+        for joined in ["می\u{200C}خواهم", "👩\u{200D}💻", "❤\u{FE0F}"] {
+            assert_eq!(printable(joined), joined);
+        }
     }
 
     #[test]

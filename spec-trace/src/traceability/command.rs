@@ -11,10 +11,11 @@ use super::html;
 use crate::answer::{Answer, Format, Status};
 use crate::clause::coverage::{self, Tally};
 use crate::clause::{Clause, all, command};
+use crate::show::words::printable;
 
 const EXAMPLES: &str = "\
 Example:
-  countersign report --out site       site/index.html, which needs no network, and site/report.json";
+  countersign report --out site      site/index.html, which needs no network, and site/report.json";
 
 /// Writes the traceability of all clauses as one static page, and as JSON.
 #[derive(Clone, Debug, Args)]
@@ -44,8 +45,8 @@ pub fn run(args: &ReportArgs, format: Format) -> miette::Result<Answer> {
         Format::Text => Answer {
             text: format!(
                 "{}\n{}\n{}\n",
-                page.display(),
-                data.display(),
+                printable(&page.display().to_string()),
+                printable(&data.display().to_string()),
                 Tally::of(all())
             ),
             status: Status::Holds,

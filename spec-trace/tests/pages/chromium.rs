@@ -203,6 +203,7 @@ impl Chromium {
         let code = match key {
             "Tab" => 9,
             "Enter" => 13,
+            "Escape" => 27,
             "End" => 35,
             "Home" => 36,
             "ArrowLeft" => 37,
@@ -244,6 +245,8 @@ impl Chromium {
         let Ok(folder) = env::var("PICTURES") else {
             return;
         };
+        // Colours that change take a moment.
+        self.evaluate("new Promise((done) => setTimeout(done, 200))");
         let picture = self.call("Page.captureScreenshot", &json!({}));
         let picture = picture["data"].as_str().expect("a picture");
         let picture = STANDARD.decode(picture).expect("base64");

@@ -14,12 +14,14 @@ use countersign_model::aaep::action::Action;
 use countersign_model::aaep::bounds::{Bounds, BoundsError};
 use countersign_model::aaep::describe::output_text;
 use countersign_model::aaep::output::Output;
-use countersign_model::aaep::rules::Check;
+use countersign_model::aaep::readings::Reading;
+use countersign_model::aaep::rules::{Check, Guard};
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::state::{Phase, Producer as ModelProducer};
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
 use countersign_model::checker::StepText;
+use countersign_model::rules::Rules;
 use countersign_reference::aaep::{
     Ask, Capabilities, Input, Producer, ReplyToken, Settings, ToolCallId,
 };
@@ -102,6 +104,16 @@ impl AaepBridge {
     pub fn literal(self) -> Self {
         Self {
             model: self.model.literal(),
+            ..self
+        }
+    }
+
+    /// The same with a rule left out of the model, so that the executor, which has it, is seen to differ.
+    #[must_use]
+    pub fn without(self, guard: Guard) -> Self {
+        let rules = Rules::all().without(guard);
+        Self {
+            model: self.model.with(rules, Reading::default()),
             ..self
         }
     }

@@ -23,7 +23,7 @@ use countersign_model::mcp_aql::message::Carried;
 use countersign_model::mcp_aql::output::Output;
 use countersign_model::mcp_aql::output::Outputs;
 use countersign_model::mcp_aql::readings::{CheckOrder, Reading};
-use countersign_model::mcp_aql::rules::Check;
+use countersign_model::mcp_aql::rules::{Check, Guard};
 use countersign_model::mcp_aql::state::{Gatekeeper as ModelGatekeeper, State};
 use countersign_model::mcp_aql::step::Step;
 use countersign_model::mcp_aql::words::{Slot, Store, Trigger};
@@ -127,6 +127,16 @@ impl McpAqlBridge {
             model: self.model.with(Rules::all(), reading),
             start: Host::start(&world),
             world,
+        }
+    }
+
+    /// The same with a rule left out of the model, so that the executor, which has it, is seen to differ.
+    #[must_use]
+    pub fn without(self, guard: Guard) -> Self {
+        let rules = Rules::all().without(guard);
+        Self {
+            model: self.model.with(rules, Reading::default()),
+            ..self
         }
     }
 

@@ -25,7 +25,7 @@ use countersign_model::pending_action::bounds::{Bounds, BoundsError};
 use countersign_model::pending_action::describe::output_text;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::readings::{DecidersAbsent, ExpiryBoundary, Reading};
-use countersign_model::pending_action::rules::Check;
+use countersign_model::pending_action::rules::{Check, Guard};
 use countersign_model::pending_action::state::{Ledger as ModelLedger, State};
 use countersign_model::pending_action::step::Step;
 use countersign_model::pending_action::words::Slot;
@@ -140,6 +140,16 @@ impl PendingActionBridge {
         Self {
             model: self.model.literal().with(Rules::all(), reading),
             start: Host::start(settings),
+        }
+    }
+
+    /// The same with a rule left out of the model, so that the executor, which has it, is seen to differ.
+    #[must_use]
+    pub fn without(self, guard: Guard) -> Self {
+        let rules = Rules::all().without(guard);
+        Self {
+            model: self.model.with(rules, Reading::default()),
+            ..self
         }
     }
 

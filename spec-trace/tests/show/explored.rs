@@ -1,0 +1,199 @@
+//! `explore` and `report`.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+
+use predicates::str::contains;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{countersign, file, folder, printed};
+
+// The explorer.
+
+/// The Explorer of a protocol on a free port; it ends with this value.
+struct Explorer {
+    process: Child,
+    address: String,
+    command: String,
+}
+
+impl Explorer {
+    fn of(arguments: &[&str]) -> Self {
+        let mut process = std::process::Command::new(assert_cmd::cargo::cargo_bin!("countersign"))
+            .arg("explore")
+            .args(arguments)
+            .args(["--port", "0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut line = String::new();
+        let stdout = process.stdout.take().expect("a pipe");
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let (command, rest) = line.split_once(" at http://").expect("where it is");
+        let address = rest.split('/').next().expect("an address").to_owned();
+        let command = command.to_owned();
+        Self {
+            process,
+            address,
+            command,
+        }
+    }
+
+    /// The body of what it answers; it may not listen yet.
+    fn get(&self, path: &str) -> String {
+        let mut tries = 0;
+        let mut stream = loop {
+            match TcpStream::connect(&self.address) {
+                Ok(stream) => break stream,
+                Err(error) if tries == 100 => panic!("{error}"),
+                Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
+            }
+            tries += 1;
+        };
+        write!(stream, "GET {path} HTTP/1.0\r\n\r\n").expect("it listens");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
+        body.to_owned()
+    }
+}
+
+impl Drop for Explorer {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn every_protocol_is_explored_in_words_and_pictures() {
+    for (protocol, word) in [
+        ("aaep", "asks in session A: c1"),
+        ("mcp-aql", "configures a tolerance of 0"),
+        ("pending-action", "proposes"),
+    ] {
+        let explorer = Explorer::of(&[protocol, "--bounds", "small"]);
+        assert_eq!(
+            explorer.command,
+            format!("countersign explore {protocol} --bounds small")
+        );
+        assert!(explorer.get("/").contains("Stateright Explorer"));
+        let start: Value = serde_json::from_str(&explorer.get("/.states/")).expect("JSON");
+        assert_eq!(start[0]["state"], "as at the start");
+        let index = start[0]["actionIndex"].as_u64().expect("an index");
+        let next: Value =
+            serde_json::from_str(&explorer.get(&format!("/.states/{index}"))).expect("JSON");
+        let next = next.as_array().expect("a list");
+        let told = next.iter().find(|step| {
+            step["action"]
+                .as_str()
+                .is_some_and(|action| action.contains(word))
+        });
+        let told = told.unwrap_or_else(|| panic!("{protocol}: {next:?}"));
+        let picture = told["svg"].as_str().expect("a picture");
+        roxmltree::Document::parse(picture).expect("well-formed");
+        assert!(picture.contains(word), "{picture}");
+    }
+}
+
+#[test]
+fn what_there_is_not_to_explore_is_refused() {
+    for (arguments, complaint) in [
+        (
+            &["explore", "nope"][..],
+            "possible values: aaep, mcp-aql, pending-action",
+        ),
+        (
+            &["explore", "aaep", "--bounds", "nope"],
+            "unknown bounds `nope`",
+        ),
+        (
+            &["explore", "aaep", "--port", "65536"],
+            "65536 is not in 0..=65535",
+        ),
+        (
+            &["explore", "aaep", "--format", "svg"],
+            "is not for this command",
+        ),
+    ] {
+        countersign(arguments)
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains(complaint));
+    }
+}
+
+#[test]
+fn a_port_that_is_in_use_is_refused() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = taken.local_addr().expect("an address").port().to_string();
+    let refused = countersign(&["explore", "aaep", "--bounds", "small", "--port", &port]).assert();
+    refused
+        .code(2)
+        .stdout("")
+        .stderr(contains(format!("cannot listen on port {port}: ")));
+}
+
+// The report.
+
+#[test]
+fn the_report_has_every_clause_with_its_links_and_is_the_same_again() {
+    let (one, other) = (folder(), folder());
+    for folder in [&one, &other] {
+        let out = folder.path().join("made/for/it").display().to_string();
+        countersign(&["report", "--out", &out])
+            .assert()
+            .success()
+            .stdout(contains("257 clauses: "));
+    }
+    let read = |folder: &TempDir, name: &str| {
+        fs::read_to_string(folder.path().join("made/for/it").join(name)).expect("a file")
+    };
+    for name in ["index.html", "report.json"] {
+        assert_eq!(read(&one, name), read(&other, name), "{name}");
+    }
+    let document: Value = serde_json::from_str(&read(&one, "report.json")).expect("JSON");
+    let clauses = document["clauses"].as_array().expect("a list");
+    let listed: Value =
+        serde_json::from_str(&printed(&["clauses", "--format", "json"])).expect("JSON");
+    assert_eq!(&document["clauses"], &listed, "the same as `clauses` lists");
+    assert_eq!(document["totals"]["clauses"], clauses.len());
+    let of_documents = document["documents"].as_array().expect("a list").iter();
+    let sum: u64 = of_documents
+        .map(|document| document["totals"]["clauses"].as_u64().expect("a count"))
+        .sum();
+    assert_eq!(sum, clauses.len() as u64);
+    let page = read(&one, "index.html");
+    for clause in clauses {
+        let id = clause["id"].as_str().expect("an id");
+        assert_eq!(
+            page.matches(&format!(" id=\"{id}\" data-level=")).count(),
+            1,
+            "{id}"
+        );
+    }
+    let fuzzed = clauses.iter().filter(|clause| {
+        let links = clause["links"].as_array().expect("a list");
+        links.iter().any(|link| link["kind"] == "fuzz")
+    });
+    assert_eq!(document["totals"]["fuzzed"], fuzzed.count());
+    assert!(
+        document["totals"]["fuzzed"].as_u64() > Some(100),
+        "the runs hold whole protocols"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_said() {
+    let folder = folder();
+    let name = file(&folder, "file", "");
+    countersign(&["report", "--out", &name])
+        .assert()
+        .code(2)
+        .stderr(contains(format!("cannot make {name}")));
+}
