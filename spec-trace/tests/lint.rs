@@ -60,6 +60,7 @@ AAEP-6.4-1_session-completes-a-minute-after-a-timeout-that-never-fired  AAEP-6.4
 AAEP-6.4-1_session-completes-after-a-timeout-that-never-fired  AAEP-6.4-1 6 violation
 AAEP-6.4-1_timeout-never-fires-while-the-stream-goes-on  AAEP-6.4-1 7 violation
 AAEP-6.4.1-1_irreversible-high-defaults-to-accept  AAEP-6.4.1-1 4 violation
+AAEP-6.4.1-1_irreversible-in-words-high-defaults-to-accept  AAEP-6.4.1-1 4 violation
 AAEP-6.4.1-2_irreversible-medium-defaults-to-accept  AAEP-6.4.1-2 4 violation
 AAEP-6.4.1-3_irreversible-low-defaults-to-accept  AAEP-6.4.1-3 4 warning
 AAEP-6.4.1-4_reversible-high-defaults-to-accept  AAEP-6.4.1-4 4 warning
@@ -73,17 +74,20 @@ AAEP-6.5.5-3_response-that-is-no-choice  AAEP-6.5.5-3 6 warning
 AAEP-6.8-4_acceptance-after-withdrawal  AAEP-6.8-4 7 violation
 AAEP-A.1-1_first-event-is-not-the-start  AAEP-A.1-1 1 violation
 AAEP-A.1-1_started-again-after-its-end  AAEP-A.1-1 4 violation
+AAEP-A.1-1_started-behind-another-event  AAEP-A.1-1 2 violation
 AAEP-A.1-1_started-twice  AAEP-A.1-1 3 violation
 AAEP-A.3-1_call-never-completes  AAEP-A.3-1 5 violation
 AAEP-A.3-3_thinking-while-a-tool-runs  AAEP-A.3-3 5 warning
 AAEP-A.4-1_asked-while-thinking  AAEP-A.4-1 3 warning
 AAEP-A.4-2_awaiting-input-to-the-end  AAEP-A.4-2 8 warning
 AAEP-A.4-2_no-state-after-rejection  AAEP-A.4-2 7 violation
+AAEP-A.4-2_nothing-came-of-a-question-and-no-replies-recorded  AAEP-A.4-2 5 violation
 AAEP-A.4-3_accepted-and-never-called  AAEP-A.4-3 7 violation
 AAEP-A.4-3_two-accepted-and-one-call  AAEP-A.4-3 12 violation
 AAEP-A.5-1_awaiting-input-to-the-end  AAEP-A.5-1 6 warning
 AAEP-A.5-1_clarification-while-thinking  AAEP-A.5-1 3 warning
 AAEP-A.6-1_output-never-completes  AAEP-A.6-1 6 violation
+AAEP-A.6-1_output-without-id-never-completes  AAEP-A.6-1 6 violation
 AAEP-A.6-2_output-begins-beyond-its-beginning  AAEP-A.6-2 4 violation
 AAEP-A.6-2_position-skips  AAEP-A.6-2 5 violation
 AAEP-A.6-2_position-within-the-chunk-before  AAEP-A.6-2 5 violation
@@ -97,12 +101,14 @@ AAEP-A.7.4-1_reply-of-another-token  AAEP-A.7.4-1 7 violation
 AAEP-A.7.4-1_timeout-whose-default-is-reject  AAEP-A.7.4-1 7 violation
 AAEP-A.7.4-3_call-while-writing  AAEP-A.7.4-3 4 warning
 AAEP-A.7.7-1_output-while-thinking  AAEP-A.7.7-1 4 warning
+AAEP-A.8-1_accepted-and-completed-and-never-called  AAEP-A.8-1 7 violation
 AAEP-A.8-1_completed-twice  AAEP-A.8-1 4 violation
 AAEP-A.8-1_completion-under-another-id  AAEP-A.8-1 3 violation
 AAEP-A.8-1_completion-without-call  AAEP-A.8-1 2 violation
 AAEP-A.8-2_cancelled-then-completed  AAEP-A.8-2 3 violation
 AAEP-A.8-2_completed-then-errored  AAEP-A.8-2 3 violation
 AAEP-A.8-3_call-after-the-end  AAEP-A.8-3 3 violation
+AAEP-A.8-3_call-of-a-question-that-was-cancelled-with-its-session  AAEP-A.8-3 10 violation
 AAEP-A.8-4_acceptance-led-to-another-call  AAEP-A.8-4 9 violation
 AAEP-A.8-4_called-then-asked-then-accepted  AAEP-A.8-4 4 violation
 AAEP-A.8-4_called-then-asked-then-rejected-then-accepted  AAEP-A.8-4 4 violation
@@ -155,7 +161,7 @@ AAEP-EV-5_timeout-of-zero  AAEP-EV-5 4 violation
 AAEP-EV-5_tool-is-no-string  AAEP-EV-5 3 violation
 AAEP-EV-6_handoff-that-is-not-critical  AAEP-EV-6 3 violation
 AAEP-EV-6_question-that-is-not-critical  AAEP-EV-6 4 violation
-AAEP-EV-7_the-same-event-twice  AAEP-EV-7 4 violation
+AAEP-EV-7_the-same-event-twice  AAEP-EV-7 4 warning
 AAEP-EV-7_two-events-with-one-id  AAEP-EV-7 3 violation
 AAEP-EV-8_change-leaves-a-state-never-entered  AAEP-EV-8 3 violation
 AAEP-EV-8_first-change-leaves-another-state  AAEP-EV-8 2 violation
@@ -364,6 +370,55 @@ fn one_fault_is_one_finding_and_names_its_other_clauses() {
     assert_eq!(report.violations[0].also, ["AAEP-A.7.4-1", "AAEP-A.8-8"]);
 }
 
+/// AAEP-6.1-3, AAEP-6.8-2, AAEP-6.8-4, AAEP-A.4-3: what else is surely broken is named, and nothing that may not be.
+#[test]
+fn a_fault_names_the_clauses_that_it_surely_breaks_besides() {
+    for (name, clause, is_named) in [
+        (
+            "AAEP-A.8-1_accepted-and-completed-and-never-called",
+            "AAEP-A.4-3",
+            true,
+        ),
+        ("AAEP-A.8-1_completed-twice", "AAEP-A.4-3", false),
+        (
+            "AAEP-A.8-3_call-of-a-question-that-was-cancelled-with-its-session",
+            "AAEP-6.8-2",
+            true,
+        ),
+        ("AAEP-A.8-3_call-after-the-end", "AAEP-6.8-2", false),
+        (
+            "AAEP-6.1-1_call-that-calls-a-withdrawn-question-accepted",
+            "AAEP-6.8-4",
+            true,
+        ),
+        (
+            "AAEP-6.1-1_reversible-call-by-id-before-acceptance",
+            "AAEP-6.8-4",
+            false,
+        ),
+        (
+            "AAEP-6.4-1_session-completes-after-a-timeout-that-never-fired",
+            "AAEP-6.1-3",
+            true,
+        ),
+        (
+            "AAEP-6.4-1_timeout-never-fires-while-the-stream-goes-on",
+            "AAEP-6.1-3",
+            false,
+        ),
+        ("AAEP-6.4-1_default-accept-never-fires", "AAEP-6.1-3", false),
+    ] {
+        let report = lint_file("invalid", name);
+        let found = &report.violations[0];
+        assert_eq!(
+            found.also.contains(&clause),
+            is_named,
+            "{name}: {:?}",
+            found.also
+        );
+    }
+}
+
 /// AAEP-EV-15: how a call was tied to its confirmation is said, for explained calls and accused ones.
 #[test]
 fn the_report_says_how_calls_were_tied() {
@@ -547,6 +602,49 @@ fn a_broken_line_is_reported_with_its_column_and_the_rest_is_judged() {
     }
 }
 
+/// AAEP-A.6-2: a producer that counts in UTF-16 units may cut its output within a character, and JSON can write that.
+#[test]
+fn output_that_is_cut_within_a_character_conforms() {
+    let name = "AAEP-A.6-2_position-skips.jsonl";
+    let text = fs::read_to_string(traces("valid").join(name)).expect("a readable trace");
+    let mut chunks = 0;
+    let lines = text.lines().map(|line| {
+        let mut record: Value = serde_json::from_str(line).expect("JSON");
+        if record.get("chunk").is_some() {
+            record["chunk"] = json!("HALF");
+            record["position"] = json!(chunks);
+            chunks += 1;
+        }
+        let half = if chunks % 2 == 1 {
+            "\\ud83e"
+        } else {
+            "\\udd80"
+        };
+        record.to_string().replace("HALF", half)
+    });
+    let stream: Vec<String> = lines.collect();
+    let report = lint_bytes(stream.join("\n").as_bytes());
+    assert!(chunks > 1);
+    assert_eq!(places(&report.violations), []);
+    assert_eq!(report.verdict, Verdict::Conforming);
+}
+
+/// A torn file is broken where it is torn and nowhere else, wherever that is.
+#[test]
+fn a_stream_that_is_cut_at_any_byte_is_accused_of_nothing_but_the_cut() {
+    let name = "AAEP-A.8-4_asked-then-accepted-then-called.jsonl";
+    let bytes = fs::read(traces("valid").join(name)).expect("a readable trace");
+    for length in 0..bytes.len() {
+        let line = bytes[..length].split(|byte| *byte == b'\n').count() as u64;
+        let report = lint_bytes(&bytes[..length]);
+        let accused = places(&report.violations);
+        assert!(
+            accused.is_empty() || accused == [("AAEP-EV-1", line)],
+            "{length}: {accused:?}"
+        );
+    }
+}
+
 /// A session that asks, hears an acceptance and calls `count` times; `by_id` ties each call to its question.
 fn busy_session(count: u64, by_id: bool) -> Vec<String> {
     let event = |number: u64, name: &str, payload: Value| {
@@ -631,6 +729,54 @@ fn a_session_that_never_stops_asking_is_judged_all_the_same() {
     }
 }
 
+/// AAEP-6.3.4-4, AAEP-A.7.4-1, AAEP-6.3.5-1: of ten thousand sessions that go on beside each other three have a fault late
+/// in them. Each is found, and nothing else.
+#[test]
+fn late_faults_among_ten_thousand_sessions_are_found_and_nothing_else() {
+    const SESSIONS: usize = 10_000;
+    const FAULTY: [(usize, &str); 3] = [
+        (17, "AAEP-6.3.4-4_reply-decided-at-the-deadline"),
+        (5_000, "AAEP-6.3.5-1_one-acceptance-and-two-calls"),
+        (SESSIONS - 1, "AAEP-A.7.4-1_called-before-accepted"),
+    ];
+    let lines_of = |folder: &str, name: &str| -> Vec<String> {
+        let path = traces(folder).join(format!("{name}.jsonl"));
+        let text = fs::read_to_string(path).expect("a readable trace");
+        text.lines().map(str::to_owned).collect()
+    };
+    let company = lines_of("valid", FAULTY[1].1);
+    let faulty = FAULTY.map(|(session, name)| (session, lines_of("invalid", name)));
+    // A line of each session in turn, each with ids of its own.
+    let mut stream = Vec::new();
+    let mut places_of = vec![Vec::new(); SESSIONS];
+    for number in 0..company.len() + 2 {
+        for (session, places) in places_of.iter_mut().enumerate() {
+            let own = faulty.iter().find(|(it, _)| *it == session);
+            let lines = own.map_or(&company, |(_, lines)| lines);
+            if let Some(line) = lines.get(number) {
+                let line = line.replace("_a1", &format!("_{session}"));
+                let line = line.replace("rpl_q", &format!("rpl_{session}q"));
+                stream.push(line.replace("agent-1", &format!("agent-{session}")));
+                places.push(stream.len() as u64);
+            }
+        }
+    }
+    let mut expected: Vec<(&str, u64)> = FAULTY
+        .iter()
+        .map(|(session, name)| {
+            let fault = faults().find(|fault| fault.name == *name);
+            let fault = fault.expect("a stream that is listed");
+            let index = usize::try_from(fault.line - 1).expect("a small number");
+            (fault.clause, places_of[*session][index])
+        })
+        .collect();
+    expected.sort_by_key(|(_, line)| *line);
+    let report = lint_bytes(stream.join("\n").as_bytes());
+    assert_eq!(places(&report.violations), expected);
+    assert_eq!(places(&report.warnings), []);
+    assert_eq!(report.sessions, SESSIONS);
+}
+
 /// Findings of one clause and session are listed up to a number; the last says how many more there are.
 #[test]
 fn a_fault_that_is_made_again_and_again_is_listed_ten_times_and_counted() {
@@ -705,6 +851,40 @@ proptest! {
         for finding in lint_bytes(text).violations {
             prop_assert_eq!((finding.clause, finding.line), ("AAEP-EV-1", last));
         }
+    }
+
+    /// AAEP-A.1-1, AAEP-A.8-4, AAEP-EV-8: who begins to record in the middle of a session has not seen what came before, with
+    /// numbers or without.
+    #[test]
+    fn a_recording_that_begins_late_accuses_nobody(
+        stream in conforming::streams(),
+        from in any::<prop::sample::Index>(),
+    ) {
+        let lines = &stream[from.index(stream.len())..];
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        prop_assert_eq!(places(&report.violations), []);
+        let warned = report.warnings.iter().filter(|it| it.clause != "AAEP-6.4.1-3");
+        prop_assert_eq!(warned.map(|it| &it.message).collect::<Vec<_>>(), Vec::<&String>::new());
+    }
+
+    /// AAEP-EV-7: an event that is delivered again, to a subscriber who came back say, is the same event.
+    #[test]
+    fn events_that_are_delivered_again_accuse_nobody(
+        stream in conforming::streams(),
+        copies in prop::collection::vec(any::<[prop::sample::Index; 2]>(), 1..8),
+    ) {
+        let mut lines = stream;
+        for [original, behind] in copies {
+            let original = original.index(lines.len());
+            let line = lines[original].clone();
+            if !line.contains(".reply\"") {
+                lines.insert(original + 1 + behind.index(lines.len() - original), line);
+            }
+        }
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        prop_assert_eq!(places(&report.violations), []);
+        let others = report.warnings.iter().filter(|it| !["AAEP-6.4.1-3", "AAEP-EV-7"].contains(&it.clause));
+        prop_assert_eq!(others.map(|it| &it.message).collect::<Vec<_>>(), Vec::<&String>::new());
     }
 
     /// A call that is moved in front of everything that could have authorised it does not go unnoticed.

@@ -27,6 +27,7 @@ pub mod report;
 pub mod rules;
 pub mod selection;
 pub mod stream;
+mod surrogates;
 pub mod ties;
 pub mod time;
 
@@ -67,6 +68,9 @@ pub fn judge(
         selection,
         selected_from: None,
     };
+    if selection.since.is_some() {
+        reading.linter.be_silent_before(u64::MAX);
+    }
     let mut lines = Lines::new(input);
     let damage = loop {
         match lines.next_line() {
@@ -125,7 +129,14 @@ impl Reading<'_> {
                 ended,
             } => match record::read(bytes, &Place::new(number, bytes)) {
                 Ok((record, faults)) => self.take(number, bytes, &record, faults),
-                Err(fault) => self.broken(number, bytes, fault, ended),
+                Err(fault) => match surrogates::without_halves(bytes) {
+                    Some(mended) => self.judge(&Line::Whole {
+                        number,
+                        bytes: &mended,
+                        ended,
+                    }),
+                    None => self.broken(number, bytes, fault, ended),
+                },
             },
             Line::TooLong { number, start } => {
                 let fault = Fault {
@@ -144,10 +155,14 @@ impl Reading<'_> {
     fn take(&mut self, line: u64, bytes: &[u8], record: &Record, faults: Vec<Fault>) {
         let session = record.session();
         if !self.selection.wants(session) {
+            if let Record::Event(event) = record {
+                self.linter.event_elsewhere(event);
+            }
             return;
         }
         if self.selected_from.is_none() && self.selection.reaches(record) {
             self.selected_from = Some(line);
+            self.linter.be_silent_before(line);
         }
         judge_record(&mut self.linter, line, bytes, record, faults);
     }

@@ -109,8 +109,12 @@ fn chunk(fields: &mut Fields<'_>) -> Chunk {
 }
 
 fn question(fields: &mut Fields<'_>) -> Question {
-    const REVERSIBILITIES: [&str; 3] = ["reversible", "reversible_with_effort", "irreversible"];
-    fields.word("reversibility", Optional, &REVERSIBILITIES);
+    const REVERSIBILITIES: [(&str, bool); 3] = [
+        ("reversible", false),
+        ("reversible_with_effort", false),
+        ("irreversible", true),
+    ];
+    let in_words = fields.one_of("reversibility", Optional, &REVERSIBILITIES);
     fields.object("extra_context", Optional);
     let allowed = fields.texts("allowed_replies", Optional, (1, 32));
     let mut text = |name| fields.text(name, Required).unwrap_or_default().to_owned();
@@ -123,7 +127,10 @@ fn question(fields: &mut Fields<'_>) -> Question {
             &[("accept", Decision::Accept), ("reject", Decision::Reject)],
         ),
         risk: fields.one_of("risk_level", Optional, &RISKS),
-        irreversible: fields.flag("irreversible", Optional).unwrap_or(false),
+        irreversible: fields
+            .flag("irreversible", Optional)
+            .or(in_words)
+            .unwrap_or(false),
         allowed: allowed
             .unwrap_or_else(|| vec!["accept", "reject"])
             .into_iter()
