@@ -250,6 +250,20 @@ fn a_verdict_does_not_hang_on_how_a_stream_is_written_down() {
     assert!(judged > 2_000, "{judged}");
 }
 
+/// AAEP-A.2-4: a producer may have states of its own, and a stream that conforms does so with them.
+#[test]
+fn a_state_of_ones_own_is_as_good_as_thinking() {
+    let mut judged = 0;
+    for (name, lines) in traces("valid") {
+        let renamed = |line: &String| line.replace("\"thinking\"", "\"musing\"");
+        let own: Vec<String> = lines.iter().map(renamed).collect();
+        let (own, original) = (Written::of(&own), Written::of(&lines));
+        assert_eq!(own.found(), original.found(), "{name}");
+        judged += usize::from(own.lines != original.lines);
+    }
+    assert!(judged > 50, "{judged}");
+}
+
 /// AAEP-A.9-1: a fault is found, and nothing else, in whatever company its session is.
 #[test]
 fn a_fault_is_found_between_the_sessions_of_others() {

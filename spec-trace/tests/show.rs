@@ -97,6 +97,7 @@ fn a_kept_run_in_the_terminal() {
     ]));
 }
 
+/// AAEP-A.10-1: also as a picture.
 #[test]
 fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
     let mut drawn = 0;

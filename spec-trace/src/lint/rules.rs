@@ -2,7 +2,8 @@
 //!
 //! A fault often breaks several clauses that say the same thing in different places. It is one finding all the same: the
 //! clause that describes it best is named first, the others under `also`. Violations are the rules of chapter 6, the wire
-//! facts, and what of the informative appendix is normative elsewhere; SHOULD and the rest of the appendix are warnings.
+//! facts, and what of the informative appendix (AAEP-A-1) is normative elsewhere; SHOULD and the rest of the appendix are
+//! warnings.
 
 /// What a finding does to the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
