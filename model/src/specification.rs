@@ -205,6 +205,13 @@ impl<T: Text> Specification<T> {
     pub fn describe(&self, before: &T::State, action: T::Action, after: &T::State) -> StepText {
         T::describe(self, before, action, after)
     }
+
+    /// A step in words, with what it changes; one that is not enabled changes nothing.
+    pub fn in_words(&self, before: &T::State, action: T::Action) -> StepText {
+        let after = self.take(before, action);
+        let after = after.map_or(*before, |(after, _)| after);
+        self.describe(before, action, &after)
+    }
 }
 
 impl<T: Text> Model for Specification<T> {

@@ -258,15 +258,10 @@ impl Host {
 
 /// The action whose call an output releases.
 fn released(output: &Output) -> Option<ActionId> {
-    match output {
-        Output::Perform(call) => Some(call.action_id),
-        Output::Record(_)
-        | Output::Append(_)
-        | Output::Event(_)
-        | Output::Withdraw(_)
-        | Output::InDoubt(_)
-        | Output::Audit(_) => None,
-    }
+    let Output::Perform(call) = output else {
+        return None;
+    };
+    Some(call.action_id)
 }
 
 /// The tool: it writes down that it was called, and with what. Once is once.

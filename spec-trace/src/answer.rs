@@ -68,6 +68,15 @@ impl Status {
     pub fn of(holds: bool) -> Self {
         if holds { Self::Holds } else { Self::Violated }
     }
+
+    /// `Holds` or `Inconclusive`.
+    pub fn if_exercised(exercised: bool) -> Self {
+        if exercised {
+            Self::Holds
+        } else {
+            Self::Inconclusive
+        }
+    }
 }
 
 /// What a command has to say: the text for stdout and the exit status.

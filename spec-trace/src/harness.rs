@@ -11,8 +11,9 @@ use std::sync::LazyLock;
 
 use countersign_reference::aaep::ConfirmationReply;
 
-use crate::conform::aaep::{self, AaepBridge};
-use crate::conform::{Bridge, Divergence, schedule};
+use crate::conform::aaep::AaepBridge;
+use crate::conform::bridge::Bridge;
+use crate::conform::{Divergence, Sides, schedule};
 
 pub use self::mcp_aql::{
     far_mcp_aql, mcp_aql_canonical, mcp_aql_schedule, mcp_aql_signed, mcp_aql_token,
@@ -22,15 +23,8 @@ pub use self::pending_action::{
 };
 
 /// The bridge for runs that go as far as the model of AAEP does, made once.
-///
-/// # Panics
-///
-/// Never: the bounds are constant and in range.
 pub fn far_aaep() -> &'static AaepBridge {
-    static BRIDGE: LazyLock<AaepBridge> = LazyLock::new(|| {
-        let bridge = AaepBridge::new(aaep::FAR).expect("constant bounds are in range");
-        bridge.literal()
-    });
+    static BRIDGE: LazyLock<AaepBridge> = LazyLock::new(Bridge::far);
     &BRIDGE
 }
 
@@ -75,8 +69,8 @@ pub fn lint_stream(bytes: &[u8]) {
     assert_eq!(judge().ok(), judge().ok(), "the judge is deterministic");
 }
 
-fn run<B: Bridge>(bridge: &B, bytes: &[u8]) {
-    if let Err(shrunk) = schedule::run(bridge, schedule::choices(bytes)) {
+fn run(sides: &impl Sides, bytes: &[u8]) {
+    if let Err(shrunk) = schedule::run(sides, schedule::choices(bytes)) {
         panic!("{}", explain(&shrunk.divergence));
     }
 }

@@ -83,7 +83,7 @@ impl<R: BufRead> Lines<R> {
             self.lent = feed + 1;
             self.bytes += self.lent as u64;
             let number = self.number;
-            let bytes = without_mark(number, &filled(&mut self.input)?[..feed]);
+            let bytes = without_mark(&filled(&mut self.input)?[..feed]);
             return Ok(Some(Line::Whole {
                 number,
                 bytes,
@@ -137,7 +137,7 @@ impl<R: BufRead> Lines<R> {
         }
         Line::Whole {
             number,
-            bytes: without_mark(number, &self.buffer),
+            bytes: without_mark(&self.buffer),
             ended,
         }
     }
@@ -154,12 +154,9 @@ fn filled(input: &mut impl BufRead) -> io::Result<&[u8]> {
     }
 }
 
-/// A byte order mark may stand at the beginning of the input.
-fn without_mark(number: u64, bytes: &[u8]) -> &[u8] {
-    match number {
-        1 => bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes),
-        _ => bytes,
-    }
+/// A byte order mark may stand at the beginning of the input, and of each part where several were joined.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
 #[cfg(test)]
@@ -181,7 +178,7 @@ mod tests {
 
     #[test]
     fn lines_are_numbered_from_one_and_the_last_says_whether_it_ended() {
-        let mut lines = Lines::new(&b"\xEF\xBB\xBFab\n\ncd"[..]);
+        let mut lines = Lines::new(&b"\xEF\xBB\xBFab\n\n\xEF\xBB\xBFcd"[..]);
         let whole = |number, bytes, ended| {
             Some(Line::Whole {
                 number,

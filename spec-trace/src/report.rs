@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use countersign_model::checker::{CheckReport, Kind, PropertyVerdict, StepText};
 use serde_json::{Value, json};
 
+use crate::answer::Status;
 use crate::conform::Divergence;
 use crate::conform::edges::Walk;
 
@@ -115,6 +116,13 @@ pub fn unmet(report: &CheckReport, kind: Kind) -> impl Iterator<Item = &Property
     properties.filter(move |property| property.kind == kind && !property.holds)
 }
 
+/// A broken invariant is a violation; a witness that was not found, or a search that ended early, was not exercised.
+pub fn check_status(report: &CheckReport) -> Status {
+    let holds = Status::of(unmet(report, Kind::Always).next().is_none());
+    let all_seen = unmet(report, Kind::Sometimes).next().is_none();
+    holds.over(Status::if_exercised(report.exhaustive && all_seen))
+}
+
 /// What `check` found.
 pub fn check_json(protocol: &str, bounds: &str, report: &CheckReport, seconds: f64) -> Value {
     json!({
@@ -177,14 +185,11 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whether all properties hold and model and executor agree everywhere.
-    pub fn holds(&self) -> bool {
-        self.check.holds() && self.divergences().next().is_none() && self.is_whole()
-    }
-
-    /// Whether an invariant is broken, or model and executor differ.
-    pub fn is_broken(&self) -> bool {
-        self.divergences().next().is_some() || unmet(&self.check, Kind::Always).next().is_some()
+    /// Whether all properties hold, model and executor agree, and the walks went everywhere.
+    pub fn status(&self) -> Status {
+        let agrees = Status::of(self.divergences().next().is_none());
+        let whole = Status::if_exercised(self.is_whole());
+        check_status(&self.check).over(agrees).over(whole)
     }
 
     /// Whether the walks went everywhere: over as many states and transitions as the search has found, and over every
@@ -210,11 +215,19 @@ impl Verified {
         json!({
             "protocol": self.protocol,
             "bounds": self.bounds,
-            "holds": self.holds(),
+            "holds": self.status() == Status::Holds,
             "unique_states": self.check.unique_states,
             "transitions": self.check.transitions,
             "edges": self.edges.edges,
             "pairs": self.pairs.nodes,
+            "literal": {
+                "bounds": self.literal_bounds,
+                "states": self.literal.nodes,
+                "edges": self.literal.edges,
+            },
+            "judged": self.judged.as_ref().map(|judged| {
+                json!({ "pairs": judged.nodes, "edges": judged.edges })
+            }),
             "divergences": self.divergences().map(divergence_json).collect::<Vec<_>>(),
         })
     }
@@ -252,10 +265,10 @@ mod tests {
 
     #[test]
     fn a_walk_that_did_not_go_everywhere_shows_nothing() {
-        assert!(verified(3, 5).holds());
+        assert_eq!(verified(3, 5).status(), Status::Holds);
         for (nodes, edges) in [(2, 5), (4, 5), (3, 4), (3, 6), (0, 0)] {
             let partly = verified(nodes, edges);
-            assert!(!partly.holds() && !partly.is_broken(), "{nodes}, {edges}");
+            assert_eq!(partly.status(), Status::Inconclusive, "{nodes}, {edges}");
         }
     }
 }

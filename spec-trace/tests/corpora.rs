@@ -1,74 +1,58 @@
 //! The fuzz corpora, replayed on stable Rust: what a fuzzer has found stays found.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use countersign_spec_trace::harness;
 
-/// Runs a target on every file of its corpus.
-fn replay(target: &str, run: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../fuzz/corpus")
-        .join(target);
-    let files = fs::read_dir(&folder).expect("the folder of the corpus");
-    let mut inputs = 0;
-    for file in files {
-        let path = file.expect("a readable entry").path();
-        run(&fs::read(&path).expect("a readable input"));
-        inputs += 1;
-    }
-    assert!(inputs > 0, "{} holds inputs", folder.display());
-}
+/// What a target does with the bytes that a fuzzer gives it.
+type Run = fn(&[u8]);
 
-#[test]
-fn aaep_schedule_agrees_on_its_corpus() {
-    replay("aaep_schedule", harness::aaep_schedule);
-}
-
-#[test]
-fn mcp_aql_schedule_agrees_on_its_corpus() {
-    replay("mcp_aql_schedule", harness::mcp_aql_schedule);
-}
-
-#[test]
-fn aaep_reply_holds_on_its_corpus() {
-    replay("aaep_reply", harness::aaep_reply);
-}
-
-#[test]
-fn lint_stream_holds_on_its_corpus() {
-    replay("lint_stream", harness::lint_stream);
-}
-
-#[test]
-fn mcp_aql_token_holds_on_its_corpus() {
-    replay("mcp_aql_token", harness::mcp_aql_token);
-}
-
-#[test]
-fn mcp_aql_canonical_holds_on_its_corpus() {
-    replay("mcp_aql_canonical", harness::mcp_aql_canonical);
-}
-
-#[test]
-fn mcp_aql_signed_holds_on_its_corpus() {
-    replay("mcp_aql_signed", harness::mcp_aql_signed);
-}
-
-#[test]
-fn pending_action_schedule_agrees_on_its_corpus() {
-    replay("pending_action_schedule", harness::pending_action_schedule);
-}
-
-#[test]
-fn pending_action_journal_holds_on_its_corpus() {
-    replay("pending_action_journal", harness::pending_action_journal);
-}
-
-#[test]
-fn pending_action_arguments_holds_on_its_corpus() {
-    replay(
+/// Each target, and what it runs.
+const TARGETS: [(&str, Run); 10] = [
+    ("aaep_reply", harness::aaep_reply),
+    ("aaep_schedule", harness::aaep_schedule),
+    ("lint_stream", harness::lint_stream),
+    ("mcp_aql_canonical", harness::mcp_aql_canonical),
+    ("mcp_aql_schedule", harness::mcp_aql_schedule),
+    ("mcp_aql_signed", harness::mcp_aql_signed),
+    ("mcp_aql_token", harness::mcp_aql_token),
+    (
         "pending_action_arguments",
         harness::pending_action_arguments,
-    );
+    ),
+    ("pending_action_journal", harness::pending_action_journal),
+    ("pending_action_schedule", harness::pending_action_schedule),
+];
+
+/// The files of a folder of the fuzz crate.
+fn files(folder: &str) -> Vec<PathBuf> {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
+    let entries = fs::read_dir(fuzz.join(folder)).expect("the folder is part of the project");
+    let entries = entries.map(|entry| entry.expect("a readable entry").path());
+    entries.collect()
+}
+
+#[test]
+fn every_target_holds_on_its_corpus() {
+    for (target, run) in TARGETS {
+        let inputs = files(&format!("corpus/{target}"));
+        assert!(!inputs.is_empty(), "{target} has inputs");
+        for input in inputs {
+            // Said only where it fails: a panic does not know its input.
+            println!("{}", input.display());
+            run(&fs::read(&input).expect("a readable input"));
+        }
+    }
+}
+
+#[test]
+fn every_target_is_replayed() {
+    let replayed = TARGETS.map(|(target, _)| target.to_owned());
+    let there = files("fuzz_targets").into_iter().map(|file| {
+        let name = file.file_stem().and_then(|name| name.to_str());
+        name.expect("a name in plain text").to_owned()
+    });
+    assert_eq!(BTreeSet::from(replayed), there.collect());
 }

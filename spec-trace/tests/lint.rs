@@ -25,659 +25,177 @@ use serde_json::{Value, json};
 #[path = "lint/conforming.rs"]
 mod conforming;
 
-/// File, clause, line, and what the fault is.
-const INVALID: &[(&str, &str, u64, Weight)] = &[
-    (
-        "AAEP-6.1-1_call-that-calls-a-withdrawn-question-accepted",
-        "AAEP-6.1-1",
-        6,
-        Violation,
-    ),
-    (
-        "AAEP-6.1-1_reversible-call-by-id-before-acceptance",
-        "AAEP-6.1-1",
-        6,
-        Violation,
-    ),
-    (
-        "AAEP-6.1-3_rejected-and-nothing-more",
-        "AAEP-6.1-3",
-        6,
-        Violation,
-    ),
-    (
-        "AAEP-6.1-6_asked-again-in-the-same-words",
-        "AAEP-6.1-6",
-        5,
-        Warning,
-    ),
-    (
-        "AAEP-6.1-6_asked-again-while-open",
-        "AAEP-6.1-6",
-        5,
-        Violation,
-    ),
-    (
-        "AAEP-6.1-9_clarification-asked-again-while-open",
-        "AAEP-6.1-9",
-        5,
-        Warning,
-    ),
-    (
-        "AAEP-6.2-1_question-without-token",
-        "AAEP-6.2-1",
-        4,
-        Violation,
-    ),
-    (
-        "AAEP-6.2.1-1_token-of-65-characters",
-        "AAEP-6.2.1-1",
-        4,
-        Violation,
-    ),
-    (
-        "AAEP-6.2.1-1_token-with-a-dash",
-        "AAEP-6.2.1-1",
-        4,
-        Violation,
-    ),
-    (
-        "AAEP-6.2.2-2_two-producers-and-one-token",
-        "AAEP-6.2.2-2",
-        6,
-        Warning,
-    ),
-    (
-        "AAEP-6.2.2-3_clarification-with-the-token-of-a-confirmation",
-        "AAEP-6.2.2-3",
-        8,
-        Violation,
-    ),
-    (
-        "AAEP-6.2.2-3_token-of-a-question-before",
-        "AAEP-6.2.2-3",
-        8,
-        Violation,
-    ),
-    (
-        "AAEP-6.2.2-3_token-of-another-session",
-        "AAEP-6.2.2-3",
-        11,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.1-1_clarification-reply-on-a-confirmation",
-        "AAEP-6.3.1-1",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-1_reply-that-is-cut-off",
-        "AAEP-6.3.4-1",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-1_reply-with-a-modification-that-is-no-object",
-        "AAEP-6.3.4-1",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-1_reply-with-a-property-of-its-own",
-        "AAEP-6.3.4-1",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-1_reply-with-an-empty-rationale",
-        "AAEP-6.3.4-1",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-1_reply-without-subscription",
-        "AAEP-6.3.4-1",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-3_acceptance-after-the-default-rejected",
-        "AAEP-6.3.4-3",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-4_reply-decided-at-the-deadline",
-        "AAEP-6.3.4-4",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-5_reply-of-a-sender-that-the-transport-refused",
-        "AAEP-6.3.4-5",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-6_decision-that-no-question-knows",
-        "AAEP-6.3.4-6",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-6_decision-that-was-not-allowed",
-        "AAEP-6.3.4-6",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-9_sender-is-told-that-the-reply-expired",
-        "AAEP-6.3.4-9",
-        5,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-9_sender-is-told-that-the-token-is-unknown",
-        "AAEP-6.3.4-9",
-        5,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.4-9_status-tells-one-check-from-another",
-        "AAEP-6.3.4-9",
-        6,
-        Warning,
-    ),
-    (
-        "AAEP-6.3.5-1_duplicate-acceptance-and-two-calls-by-id",
-        "AAEP-6.3.5-1",
-        10,
-        Violation,
-    ),
-    (
-        "AAEP-6.3.5-1_one-acceptance-and-two-calls",
-        "AAEP-6.3.5-1",
-        9,
-        Violation,
-    ),
-    (
-        "AAEP-6.4-1_default-accept-never-fires",
-        "AAEP-6.4-1",
-        6,
-        Violation,
-    ),
-    (
-        "AAEP-6.4-1_session-completes-a-minute-after-a-timeout-that-never-fired",
-        "AAEP-6.4-1",
-        6,
-        Violation,
-    ),
-    (
-        "AAEP-6.4-1_session-completes-after-a-timeout-that-never-fired",
-        "AAEP-6.4-1",
-        6,
-        Violation,
-    ),
-    (
-        "AAEP-6.4-1_timeout-never-fires-while-the-stream-goes-on",
-        "AAEP-6.4-1",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-6.4.1-1_irreversible-high-defaults-to-accept",
-        "AAEP-6.4.1-1",
-        4,
-        Violation,
-    ),
-    (
-        "AAEP-6.4.1-2_irreversible-medium-defaults-to-accept",
-        "AAEP-6.4.1-2",
-        4,
-        Violation,
-    ),
-    (
-        "AAEP-6.4.1-3_irreversible-low-defaults-to-accept",
-        "AAEP-6.4.1-3",
-        4,
-        Warning,
-    ),
-    (
-        "AAEP-6.4.1-4_reversible-high-defaults-to-accept",
-        "AAEP-6.4.1-4",
-        4,
-        Warning,
-    ),
-    (
-        "AAEP-6.4.3-1_long-timeout-without-countdown",
-        "AAEP-6.4.3-1",
-        6,
-        Warning,
-    ),
-    (
-        "AAEP-6.4.3-4_countdown-stops-at-half-time",
-        "AAEP-6.4.3-4",
-        7,
-        Warning,
-    ),
-    (
-        "AAEP-6.5.1-1_confirmation-reply-on-a-clarification",
-        "AAEP-6.5.1-1",
-        6,
-        Warning,
-    ),
-    (
-        "AAEP-6.5.5-1_response-decided-at-the-deadline",
-        "AAEP-6.5.5-1",
-        6,
-        Warning,
-    ),
-    (
-        "AAEP-6.5.5-1_response-with-a-confidence-beyond-one",
-        "AAEP-6.5.5-1",
-        6,
-        Warning,
-    ),
-    (
-        "AAEP-6.5.5-2_response-of-another-kind",
-        "AAEP-6.5.5-2",
-        6,
-        Warning,
-    ),
-    (
-        "AAEP-6.5.5-3_response-that-is-no-choice",
-        "AAEP-6.5.5-3",
-        6,
-        Warning,
-    ),
-    (
-        "AAEP-6.8-4_acceptance-after-withdrawal",
-        "AAEP-6.8-4",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-A.1-1_first-event-is-not-the-start",
-        "AAEP-A.1-1",
-        1,
-        Violation,
-    ),
-    (
-        "AAEP-A.1-1_started-again-after-its-end",
-        "AAEP-A.1-1",
-        4,
-        Violation,
-    ),
-    ("AAEP-A.1-1_started-twice", "AAEP-A.1-1", 3, Violation),
-    (
-        "AAEP-A.3-1_call-never-completes",
-        "AAEP-A.3-1",
-        5,
-        Violation,
-    ),
-    (
-        "AAEP-A.3-3_thinking-while-a-tool-runs",
-        "AAEP-A.3-3",
-        5,
-        Warning,
-    ),
-    ("AAEP-A.4-1_asked-while-thinking", "AAEP-A.4-1", 3, Warning),
-    (
-        "AAEP-A.4-2_awaiting-input-to-the-end",
-        "AAEP-A.4-2",
-        8,
-        Warning,
-    ),
-    (
-        "AAEP-A.4-2_no-state-after-rejection",
-        "AAEP-A.4-2",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-A.4-3_accepted-and-never-called",
-        "AAEP-A.4-3",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-A.4-3_two-accepted-and-one-call",
-        "AAEP-A.4-3",
-        12,
-        Violation,
-    ),
-    (
-        "AAEP-A.5-1_awaiting-input-to-the-end",
-        "AAEP-A.5-1",
-        6,
-        Warning,
-    ),
-    (
-        "AAEP-A.5-1_clarification-while-thinking",
-        "AAEP-A.5-1",
-        3,
-        Warning,
-    ),
-    (
-        "AAEP-A.6-1_output-never-completes",
-        "AAEP-A.6-1",
-        6,
-        Violation,
-    ),
-    (
-        "AAEP-A.6-2_output-begins-beyond-its-beginning",
-        "AAEP-A.6-2",
-        4,
-        Violation,
-    ),
-    ("AAEP-A.6-2_position-skips", "AAEP-A.6-2", 5, Violation),
-    (
-        "AAEP-A.6-2_position-within-the-chunk-before",
-        "AAEP-A.6-2",
-        5,
-        Violation,
-    ),
-    (
-        "AAEP-A.6-3_completed-twice-over",
-        "AAEP-A.8-6",
-        5,
-        Violation,
-    ),
-    (
-        "AAEP-A.7.4-1_accepted-after-called-and-logged-after-the-end",
-        "AAEP-A.7.4-1",
-        6,
-        Violation,
-    ),
-    (
-        "AAEP-A.7.4-1_called-before-accepted",
-        "AAEP-A.7.4-1",
-        6,
-        Violation,
-    ),
-    (
-        "AAEP-A.7.4-1_called-before-accepted-and-another-was-accepted",
-        "AAEP-A.7.4-1",
-        11,
-        Violation,
-    ),
-    (
-        "AAEP-A.7.4-1_called-before-accepted-and-another-was-rejected",
-        "AAEP-A.7.4-1",
-        9,
-        Violation,
-    ),
-    (
-        "AAEP-A.7.4-1_called-just-before-the-timeout-accepts",
-        "AAEP-A.7.4-1",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-A.7.4-1_reply-of-another-token",
-        "AAEP-A.7.4-1",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-A.7.4-1_timeout-whose-default-is-reject",
-        "AAEP-A.7.4-1",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-A.7.4-3_call-while-writing",
-        "AAEP-A.7.4-3",
-        4,
-        Warning,
-    ),
-    (
-        "AAEP-A.7.7-1_output-while-thinking",
-        "AAEP-A.7.7-1",
-        4,
-        Warning,
-    ),
-    ("AAEP-A.8-1_completed-twice", "AAEP-A.8-1", 4, Violation),
-    (
-        "AAEP-A.8-1_completion-under-another-id",
-        "AAEP-A.8-1",
-        3,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-1_completion-without-call",
-        "AAEP-A.8-1",
-        2,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-2_cancelled-then-completed",
-        "AAEP-A.8-2",
-        3,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-2_completed-then-errored",
-        "AAEP-A.8-2",
-        3,
-        Violation,
-    ),
-    ("AAEP-A.8-3_call-after-the-end", "AAEP-A.8-3", 3, Violation),
-    (
-        "AAEP-A.8-4_acceptance-led-to-another-call",
-        "AAEP-A.8-4",
-        9,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-4_called-then-asked-then-accepted",
-        "AAEP-A.8-4",
-        4,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-4_called-then-asked-then-rejected-then-accepted",
-        "AAEP-A.8-4",
-        4,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-4_irreversible-and-never-asked",
-        "AAEP-A.8-4",
-        3,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-4_never-asked-and-no-replies-recorded",
-        "AAEP-A.8-4",
-        8,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-5_called-after-rejection",
-        "AAEP-A.8-5",
-        7,
-        Violation,
-    ),
-    ("AAEP-A.8-5_modified-rejection", "AAEP-A.8-5", 7, Violation),
-    (
-        "AAEP-A.8-5_one-of-two-rejected",
-        "AAEP-A.8-5",
-        11,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-5_rejected-first-and-accepted-later",
-        "AAEP-A.8-5",
-        8,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-5_reversible-call-after-rejection-by-id",
-        "AAEP-A.8-5",
-        7,
-        Violation,
-    ),
-    (
-        "AAEP-A.8-6_chunk-after-the-last",
-        "AAEP-A.8-6",
-        5,
-        Violation,
-    ),
-    ("AAEP-A.8-7_position-decreases", "AAEP-A.8-7", 6, Violation),
-    (
-        "AAEP-EV-10_integer-beyond-2-to-53",
-        "AAEP-EV-10",
-        3,
-        Warning,
-    ),
-    ("AAEP-EV-10_nested-too-deep", "AAEP-EV-10", 3, Warning),
-    ("AAEP-EV-10_string-beyond-16-kib", "AAEP-EV-10", 3, Warning),
-    (
-        "AAEP-EV-13_two-calls-with-one-id",
-        "AAEP-EV-13",
-        4,
-        Violation,
-    ),
-    ("AAEP-EV-1_duplicate-key", "AAEP-EV-1", 3, Violation),
-    ("AAEP-EV-1_event-without-id", "AAEP-EV-1", 3, Violation),
-    (
-        "AAEP-EV-1_extension-that-is-no-object",
-        "AAEP-EV-1",
-        3,
-        Violation,
-    ),
-    ("AAEP-EV-1_no-session", "AAEP-EV-1", 3, Violation),
-    ("AAEP-EV-1_no-timestamp", "AAEP-EV-1", 3, Violation),
-    ("AAEP-EV-1_no-type", "AAEP-EV-1", 3, Violation),
-    ("AAEP-EV-1_not-an-object", "AAEP-EV-1", 3, Violation),
-    ("AAEP-EV-1_not-json", "AAEP-EV-1", 3, Violation),
-    ("AAEP-EV-1_other-context", "AAEP-EV-1", 2, Violation),
-    (
-        "AAEP-EV-1_producer-without-agent",
-        "AAEP-EV-1",
-        3,
-        Violation,
-    ),
-    (
-        "AAEP-EV-1_raw-message-of-the-producer",
-        "AAEP-EV-1",
-        3,
-        Violation,
-    ),
-    ("AAEP-EV-1_torn-last-line", "AAEP-EV-1", 3, Violation),
-    (
-        "AAEP-EV-1_urgency-of-no-such-kind",
-        "AAEP-EV-1",
-        3,
-        Violation,
-    ),
-    ("AAEP-EV-2_event-id-with-a-dash", "AAEP-EV-2", 3, Violation),
-    (
-        "AAEP-EV-2_session-of-another-form",
-        "AAEP-EV-2",
-        1,
-        Violation,
-    ),
-    ("AAEP-EV-3_timestamp-steps-back", "AAEP-EV-3", 3, Violation),
-    (
-        "AAEP-EV-3_timestamp-without-offset",
-        "AAEP-EV-3",
-        3,
-        Violation,
-    ),
-    ("AAEP-EV-3_two-fractional-digits", "AAEP-EV-3", 3, Violation),
-    ("AAEP-EV-4_number-comes-again", "AAEP-EV-4", 3, Violation),
-    ("AAEP-EV-4_number-is-a-string", "AAEP-EV-4", 3, Violation),
-    (
-        "AAEP-EV-4_one-event-without-number",
-        "AAEP-EV-4",
-        3,
-        Violation,
-    ),
-    ("AAEP-EV-4_start-is-not-zero", "AAEP-EV-4", 1, Violation),
-    (
-        "AAEP-EV-5_allowed-reply-listed-twice",
-        "AAEP-EV-5",
-        4,
-        Violation,
-    ),
-    ("AAEP-EV-5_cancelled-by-nobody", "AAEP-EV-5", 3, Violation),
-    (
-        "AAEP-EV-5_completion-of-no-such-status",
-        "AAEP-EV-5",
-        4,
-        Violation,
-    ),
-    (
-        "AAEP-EV-5_errored-without-category",
-        "AAEP-EV-5",
-        3,
-        Violation,
-    ),
-    (
-        "AAEP-EV-5_handoff-to-no-such-target",
-        "AAEP-EV-5",
-        3,
-        Violation,
-    ),
-    (
-        "AAEP-EV-5_multiple-choice-without-choices",
-        "AAEP-EV-5",
-        4,
-        Violation,
-    ),
-    ("AAEP-EV-5_no-reply-is-allowed", "AAEP-EV-5", 4, Violation),
-    ("AAEP-EV-5_position-below-zero", "AAEP-EV-5", 4, Violation),
-    ("AAEP-EV-5_progress-beyond-100", "AAEP-EV-5", 3, Violation),
-    (
-        "AAEP-EV-5_question-without-consequence",
-        "AAEP-EV-5",
-        4,
-        Violation,
-    ),
-    ("AAEP-EV-5_timeout-of-zero", "AAEP-EV-5", 4, Violation),
-    ("AAEP-EV-5_tool-is-no-string", "AAEP-EV-5", 3, Violation),
-    (
-        "AAEP-EV-6_handoff-that-is-not-critical",
-        "AAEP-EV-6",
-        3,
-        Violation,
-    ),
-    (
-        "AAEP-EV-6_question-that-is-not-critical",
-        "AAEP-EV-6",
-        4,
-        Violation,
-    ),
-    ("AAEP-EV-7_the-same-event-twice", "AAEP-EV-7", 4, Violation),
-    (
-        "AAEP-EV-7_two-events-with-one-id",
-        "AAEP-EV-7",
-        3,
-        Violation,
-    ),
-    (
-        "AAEP-EV-8_change-leaves-a-state-never-entered",
-        "AAEP-EV-8",
-        3,
-        Violation,
-    ),
-    (
-        "AAEP-EV-8_first-change-leaves-another-state",
-        "AAEP-EV-8",
-        2,
-        Violation,
-    ),
-    (
-        "AAEP-EV-8_producer-breaks-its-own-chain",
-        "AAEP-EV-8",
-        5,
-        Violation,
-    ),
-    ("AAEP-EV-9_unknown-core-type", "AAEP-EV-9", 3, Violation),
-];
+/// Each stream, and what it has to be accused of: the clause, the line, and how much it weighs.
+const INVALID: &str = "
+AAEP-6.1-1_call-that-calls-a-withdrawn-question-accepted  AAEP-6.1-1 6 violation
+AAEP-6.1-1_reversible-call-by-id-before-acceptance  AAEP-6.1-1 6 violation
+AAEP-6.1-3_rejected-and-nothing-more  AAEP-6.1-3 6 violation
+AAEP-6.1-6_asked-again-in-the-same-words  AAEP-6.1-6 5 warning
+AAEP-6.1-6_asked-again-while-open  AAEP-6.1-6 5 violation
+AAEP-6.1-9_clarification-asked-again-while-open  AAEP-6.1-9 5 warning
+AAEP-6.2-1_question-without-token  AAEP-6.2-1 4 violation
+AAEP-6.2.1-1_token-of-65-characters  AAEP-6.2.1-1 4 violation
+AAEP-6.2.1-1_token-with-a-dash  AAEP-6.2.1-1 4 violation
+AAEP-6.2.2-2_two-producers-and-one-token  AAEP-6.2.2-2 6 warning
+AAEP-6.2.2-3_clarification-with-the-token-of-a-confirmation  AAEP-6.2.2-3 8 violation
+AAEP-6.2.2-3_token-of-a-question-before  AAEP-6.2.2-3 8 violation
+AAEP-6.2.2-3_token-of-another-session  AAEP-6.2.2-3 11 violation
+AAEP-6.3.1-1_clarification-reply-on-a-confirmation  AAEP-6.3.1-1 7 violation
+AAEP-6.3.4-1_reply-that-is-cut-off  AAEP-6.3.4-1 7 violation
+AAEP-6.3.4-1_reply-with-a-modification-that-is-no-object  AAEP-6.3.4-1 7 violation
+AAEP-6.3.4-1_reply-with-a-property-of-its-own  AAEP-6.3.4-1 7 violation
+AAEP-6.3.4-1_reply-with-an-empty-rationale  AAEP-6.3.4-1 7 violation
+AAEP-6.3.4-1_reply-without-subscription  AAEP-6.3.4-1 7 violation
+AAEP-6.3.4-3_acceptance-after-the-default-rejected  AAEP-6.3.4-3 7 violation
+AAEP-6.3.4-4_reply-decided-at-the-deadline  AAEP-6.3.4-4 7 violation
+AAEP-6.3.4-5_reply-of-a-sender-that-the-transport-refused  AAEP-6.3.4-5 7 violation
+AAEP-6.3.4-6_decision-that-no-question-knows  AAEP-6.3.4-6 7 violation
+AAEP-6.3.4-6_decision-that-was-not-allowed  AAEP-6.3.4-6 7 violation
+AAEP-6.3.4-9_sender-is-told-that-the-reply-expired  AAEP-6.3.4-9 5 violation
+AAEP-6.3.4-9_sender-is-told-that-the-token-is-unknown  AAEP-6.3.4-9 5 violation
+AAEP-6.3.4-9_status-tells-one-check-from-another  AAEP-6.3.4-9 6 warning
+AAEP-6.3.5-1_duplicate-acceptance-and-two-calls-by-id  AAEP-6.3.5-1 10 violation
+AAEP-6.3.5-1_one-acceptance-and-two-calls  AAEP-6.3.5-1 9 violation
+AAEP-6.4-1_default-accept-never-fires  AAEP-6.4-1 6 violation
+AAEP-6.4-1_session-completes-a-minute-after-a-timeout-that-never-fired  AAEP-6.4-1 6 violation
+AAEP-6.4-1_session-completes-after-a-timeout-that-never-fired  AAEP-6.4-1 6 violation
+AAEP-6.4-1_timeout-never-fires-while-the-stream-goes-on  AAEP-6.4-1 7 violation
+AAEP-6.4.1-1_irreversible-high-defaults-to-accept  AAEP-6.4.1-1 4 violation
+AAEP-6.4.1-1_irreversible-in-words-high-defaults-to-accept  AAEP-6.4.1-1 4 violation
+AAEP-6.4.1-2_irreversible-medium-defaults-to-accept  AAEP-6.4.1-2 4 violation
+AAEP-6.4.1-3_irreversible-low-defaults-to-accept  AAEP-6.4.1-3 4 warning
+AAEP-6.4.1-4_reversible-high-defaults-to-accept  AAEP-6.4.1-4 4 warning
+AAEP-6.4.3-1_long-timeout-without-countdown  AAEP-6.4.3-1 6 warning
+AAEP-6.4.3-4_countdown-stops-at-half-time  AAEP-6.4.3-4 7 warning
+AAEP-6.5.1-1_confirmation-reply-on-a-clarification  AAEP-6.5.1-1 6 warning
+AAEP-6.5.5-1_response-decided-at-the-deadline  AAEP-6.5.5-1 6 warning
+AAEP-6.5.5-1_response-with-a-confidence-beyond-one  AAEP-6.5.5-1 6 warning
+AAEP-6.5.5-2_response-of-another-kind  AAEP-6.5.5-2 6 warning
+AAEP-6.5.5-3_response-that-is-no-choice  AAEP-6.5.5-3 6 warning
+AAEP-6.8-4_acceptance-after-withdrawal  AAEP-6.8-4 7 violation
+AAEP-A.1-1_first-event-is-not-the-start  AAEP-A.1-1 1 violation
+AAEP-A.1-1_started-again-after-its-end  AAEP-A.1-1 4 violation
+AAEP-A.1-1_started-behind-another-event  AAEP-A.1-1 2 violation
+AAEP-A.1-1_started-twice  AAEP-A.1-1 3 violation
+AAEP-A.3-1_call-never-completes  AAEP-A.3-1 5 violation
+AAEP-A.3-3_thinking-while-a-tool-runs  AAEP-A.3-3 5 warning
+AAEP-A.4-1_asked-while-thinking  AAEP-A.4-1 3 warning
+AAEP-A.4-2_awaiting-input-to-the-end  AAEP-A.4-2 8 warning
+AAEP-A.4-2_no-state-after-rejection  AAEP-A.4-2 7 violation
+AAEP-A.4-2_nothing-came-of-a-question-and-no-replies-recorded  AAEP-A.4-2 5 violation
+AAEP-A.4-3_accepted-and-never-called  AAEP-A.4-3 7 violation
+AAEP-A.4-3_two-accepted-and-one-call  AAEP-A.4-3 12 violation
+AAEP-A.5-1_awaiting-input-to-the-end  AAEP-A.5-1 6 warning
+AAEP-A.5-1_clarification-while-thinking  AAEP-A.5-1 3 warning
+AAEP-A.6-1_output-never-completes  AAEP-A.6-1 6 violation
+AAEP-A.6-1_output-without-id-never-completes  AAEP-A.6-1 6 violation
+AAEP-A.6-2_output-begins-beyond-its-beginning  AAEP-A.6-2 4 violation
+AAEP-A.6-2_position-skips  AAEP-A.6-2 5 violation
+AAEP-A.6-2_position-within-the-chunk-before  AAEP-A.6-2 5 violation
+AAEP-A.6-3_completed-twice-over  AAEP-A.8-6 5 violation
+AAEP-A.7.4-1_accepted-after-called-and-logged-after-the-end  AAEP-A.7.4-1 6 violation
+AAEP-A.7.4-1_called-before-accepted  AAEP-A.7.4-1 6 violation
+AAEP-A.7.4-1_called-before-accepted-and-another-was-accepted  AAEP-A.7.4-1 11 violation
+AAEP-A.7.4-1_called-before-accepted-and-another-was-rejected  AAEP-A.7.4-1 9 violation
+AAEP-A.7.4-1_called-just-before-the-timeout-accepts  AAEP-A.7.4-1 7 violation
+AAEP-A.7.4-1_reply-of-another-token  AAEP-A.7.4-1 7 violation
+AAEP-A.7.4-1_timeout-whose-default-is-reject  AAEP-A.7.4-1 7 violation
+AAEP-A.7.4-3_call-while-writing  AAEP-A.7.4-3 4 warning
+AAEP-A.7.7-1_output-while-thinking  AAEP-A.7.7-1 4 warning
+AAEP-A.8-1_accepted-and-completed-and-never-called  AAEP-A.8-1 7 violation
+AAEP-A.8-1_completed-twice  AAEP-A.8-1 4 violation
+AAEP-A.8-1_completion-under-another-id  AAEP-A.8-1 3 violation
+AAEP-A.8-1_completion-without-call  AAEP-A.8-1 2 violation
+AAEP-A.8-2_cancelled-then-completed  AAEP-A.8-2 3 violation
+AAEP-A.8-2_completed-then-errored  AAEP-A.8-2 3 violation
+AAEP-A.8-3_call-after-the-end  AAEP-A.8-3 3 violation
+AAEP-A.8-3_call-of-a-question-that-was-cancelled-with-its-session  AAEP-A.8-3 10 violation
+AAEP-A.8-4_acceptance-led-to-another-call  AAEP-A.8-4 9 violation
+AAEP-A.8-4_called-then-asked-then-accepted  AAEP-A.8-4 4 violation
+AAEP-A.8-4_called-then-asked-then-rejected-then-accepted  AAEP-A.8-4 4 violation
+AAEP-A.8-4_irreversible-and-never-asked  AAEP-A.8-4 3 violation
+AAEP-A.8-4_never-asked-and-no-replies-recorded  AAEP-A.8-4 8 violation
+AAEP-A.8-5_called-after-rejection  AAEP-A.8-5 7 violation
+AAEP-A.8-5_modified-rejection  AAEP-A.8-5 7 violation
+AAEP-A.8-5_one-of-two-rejected  AAEP-A.8-5 11 violation
+AAEP-A.8-5_rejected-first-and-accepted-later  AAEP-A.8-5 8 violation
+AAEP-A.8-5_reversible-call-after-rejection-by-id  AAEP-A.8-5 7 violation
+AAEP-A.8-6_chunk-after-the-last  AAEP-A.8-6 5 violation
+AAEP-A.8-7_position-decreases  AAEP-A.8-7 6 violation
+AAEP-EV-10_integer-beyond-2-to-53  AAEP-EV-10 3 warning
+AAEP-EV-10_nested-too-deep  AAEP-EV-10 3 warning
+AAEP-EV-10_string-beyond-16-kib  AAEP-EV-10 3 warning
+AAEP-EV-13_two-calls-with-one-id  AAEP-EV-13 4 violation
+AAEP-EV-1_duplicate-key  AAEP-EV-1 3 violation
+AAEP-EV-1_event-without-id  AAEP-EV-1 3 violation
+AAEP-EV-1_extension-that-is-no-object  AAEP-EV-1 3 violation
+AAEP-EV-1_no-session  AAEP-EV-1 3 violation
+AAEP-EV-1_no-timestamp  AAEP-EV-1 3 violation
+AAEP-EV-1_no-type  AAEP-EV-1 3 violation
+AAEP-EV-1_not-an-object  AAEP-EV-1 3 violation
+AAEP-EV-1_not-json  AAEP-EV-1 3 violation
+AAEP-EV-1_other-context  AAEP-EV-1 2 violation
+AAEP-EV-1_producer-without-agent  AAEP-EV-1 3 violation
+AAEP-EV-1_raw-message-of-the-producer  AAEP-EV-1 3 violation
+AAEP-EV-1_torn-last-line  AAEP-EV-1 3 violation
+AAEP-EV-1_urgency-of-no-such-kind  AAEP-EV-1 3 violation
+AAEP-EV-2_event-id-with-a-dash  AAEP-EV-2 3 violation
+AAEP-EV-2_session-of-another-form  AAEP-EV-2 1 violation
+AAEP-EV-3_timestamp-steps-back  AAEP-EV-3 3 violation
+AAEP-EV-3_timestamp-without-offset  AAEP-EV-3 3 violation
+AAEP-EV-3_two-fractional-digits  AAEP-EV-3 3 violation
+AAEP-EV-4_number-comes-again  AAEP-EV-4 3 violation
+AAEP-EV-4_number-is-a-string  AAEP-EV-4 3 violation
+AAEP-EV-4_one-event-without-number  AAEP-EV-4 3 violation
+AAEP-EV-4_start-is-not-zero  AAEP-EV-4 1 violation
+AAEP-EV-5_allowed-reply-listed-twice  AAEP-EV-5 4 violation
+AAEP-EV-5_cancelled-by-nobody  AAEP-EV-5 3 violation
+AAEP-EV-5_completion-of-no-such-status  AAEP-EV-5 4 violation
+AAEP-EV-5_errored-without-category  AAEP-EV-5 3 violation
+AAEP-EV-5_handoff-to-no-such-target  AAEP-EV-5 3 violation
+AAEP-EV-5_multiple-choice-without-choices  AAEP-EV-5 4 violation
+AAEP-EV-5_no-reply-is-allowed  AAEP-EV-5 4 violation
+AAEP-EV-5_position-below-zero  AAEP-EV-5 4 violation
+AAEP-EV-5_progress-beyond-100  AAEP-EV-5 3 violation
+AAEP-EV-5_question-without-consequence  AAEP-EV-5 4 violation
+AAEP-EV-5_timeout-of-zero  AAEP-EV-5 4 violation
+AAEP-EV-5_tool-is-no-string  AAEP-EV-5 3 violation
+AAEP-EV-6_handoff-that-is-not-critical  AAEP-EV-6 3 violation
+AAEP-EV-6_question-that-is-not-critical  AAEP-EV-6 4 violation
+AAEP-EV-7_the-same-event-twice  AAEP-EV-7 4 warning
+AAEP-EV-7_two-events-with-one-id  AAEP-EV-7 3 violation
+AAEP-EV-8_change-leaves-a-state-never-entered  AAEP-EV-8 3 violation
+AAEP-EV-8_first-change-leaves-another-state  AAEP-EV-8 2 violation
+AAEP-EV-8_producer-breaks-its-own-chain  AAEP-EV-8 5 violation
+AAEP-EV-9_unknown-core-type  AAEP-EV-9 3 violation
+";
+
+/// A row of [`INVALID`].
+struct Fault {
+    name: &'static str,
+    clause: &'static str,
+    line: u64,
+    weight: Weight,
+}
+
+fn faults() -> impl Iterator<Item = Fault> {
+    INVALID.trim().lines().map(|row| {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        let &[name, clause, line, weight] = words.as_slice() else {
+            panic!("four words: {row}");
+        };
+        Fault {
+            name,
+            clause,
+            line: line.parse().expect("the number of a line"),
+            weight: match weight {
+                "violation" => Violation,
+                "warning" => Warning,
+                other => panic!("no weight: {other}"),
+            },
+        }
+    })
+}
 
 /// Lines of a stream that its twin may have otherwise, or not at all. An event that comes too early has to be put
 /// elsewhere, with its time; a question that was never asked takes four lines and the answer.
@@ -722,21 +240,19 @@ fn places(findings: &[Finding]) -> Vec<(&str, u64)> {
 /// AAEP-A.8-1, AAEP-A.8-2, AAEP-A.8-3, AAEP-A.8-4, AAEP-A.8-5, AAEP-A.8-6, AAEP-A.8-7 and each other clause that is judged.
 #[test]
 fn every_invalid_stream_is_accused_of_exactly_its_fault_at_its_line() {
-    let listed: BTreeSet<String> = INVALID
-        .iter()
-        .map(|(name, ..)| (*name).to_owned())
-        .collect();
+    let listed: BTreeSet<String> = faults().map(|fault| fault.name.to_owned()).collect();
     assert_eq!(
         listed,
         names_in("invalid"),
         "the table and the folder hold the same streams"
     );
-    for (name, clause, line, weight) in INVALID {
+    for fault in faults() {
+        let name = fault.name;
         let report = lint_file("invalid", name);
-        let fault = vec![(*clause, *line)];
-        let (violations, warnings, verdict) = match weight {
-            Violation => (fault, vec![], Verdict::Violating),
-            Warning => (vec![], fault, Verdict::Conforming),
+        let found = vec![(fault.clause, fault.line)];
+        let (violations, warnings, verdict) = match fault.weight {
+            Violation => (found, vec![], Verdict::Violating),
+            Warning => (vec![], found, Verdict::Conforming),
         };
         assert_eq!(places(&report.violations), violations, "{name}");
         assert_eq!(places(&report.warnings), warnings, "{name}");
@@ -762,7 +278,7 @@ fn every_valid_stream_conforms_without_a_warning() {
 
 #[test]
 fn every_invalid_stream_has_a_conforming_twin_that_differs_in_the_fault_alone() {
-    for (name, ..) in INVALID {
+    for Fault { name, .. } in faults() {
         let [invalid, valid] = ["invalid", "valid"].map(|folder| {
             let path = traces(folder).join(format!("{name}.jsonl"));
             fs::read_to_string(path).expect("a stream and its twin")
@@ -801,16 +317,18 @@ fn in_common(left: &[String], right: &[String]) -> usize {
 #[test]
 fn every_rule_has_a_stream_that_breaks_it() {
     for rule in rules::ALL {
-        let broken = INVALID
-            .iter()
-            .any(|(_, clause, _, weight)| *clause == rule.clause && *weight == rule.weight);
+        let broken =
+            faults().any(|fault| fault.clause == rule.clause && fault.weight == rule.weight);
         assert!(broken, "{}", rule.clause);
     }
 }
 
 #[test]
 fn a_strict_judge_takes_a_warning_for_a_violation() {
-    for (name, clause, line, _) in INVALID {
+    for fault in faults() {
+        let Fault {
+            name, clause, line, ..
+        } = fault;
         let bytes = fs::read(traces("invalid").join(format!("{name}.jsonl"))).expect("a trace");
         let report = judged(
             Linter::with(Settings {
@@ -819,7 +337,7 @@ fn a_strict_judge_takes_a_warning_for_a_violation() {
             }),
             &bytes,
         );
-        assert_eq!(places(&report.violations), [(*clause, *line)], "{name}");
+        assert_eq!(places(&report.violations), [(clause, line)], "{name}");
         assert_eq!(places(&report.warnings), [], "{name}");
     }
 }
@@ -853,6 +371,55 @@ fn one_fault_is_one_finding_and_names_its_other_clauses() {
     let report = lint_file("invalid", "AAEP-A.8-4_called-then-asked-then-accepted");
     assert_eq!(report.violations.len(), 1);
     assert_eq!(report.violations[0].also, ["AAEP-A.7.4-1", "AAEP-A.8-8"]);
+}
+
+/// AAEP-6.1-3, AAEP-6.8-2, AAEP-6.8-4, AAEP-A.4-3: what else is surely broken is named, and nothing that may not be.
+#[test]
+fn a_fault_names_the_clauses_that_it_surely_breaks_besides() {
+    for (name, clause, is_named) in [
+        (
+            "AAEP-A.8-1_accepted-and-completed-and-never-called",
+            "AAEP-A.4-3",
+            true,
+        ),
+        ("AAEP-A.8-1_completed-twice", "AAEP-A.4-3", false),
+        (
+            "AAEP-A.8-3_call-of-a-question-that-was-cancelled-with-its-session",
+            "AAEP-6.8-2",
+            true,
+        ),
+        ("AAEP-A.8-3_call-after-the-end", "AAEP-6.8-2", false),
+        (
+            "AAEP-6.1-1_call-that-calls-a-withdrawn-question-accepted",
+            "AAEP-6.8-4",
+            true,
+        ),
+        (
+            "AAEP-6.1-1_reversible-call-by-id-before-acceptance",
+            "AAEP-6.8-4",
+            false,
+        ),
+        (
+            "AAEP-6.4-1_session-completes-after-a-timeout-that-never-fired",
+            "AAEP-6.1-3",
+            true,
+        ),
+        (
+            "AAEP-6.4-1_timeout-never-fires-while-the-stream-goes-on",
+            "AAEP-6.1-3",
+            false,
+        ),
+        ("AAEP-6.4-1_default-accept-never-fires", "AAEP-6.1-3", false),
+    ] {
+        let report = lint_file("invalid", name);
+        let found = &report.violations[0];
+        assert_eq!(
+            found.also.contains(&clause),
+            is_named,
+            "{name}: {:?}",
+            found.also
+        );
+    }
 }
 
 /// AAEP-EV-15: how a call was tied to its confirmation is said, for explained calls and accused ones.
@@ -1038,6 +605,49 @@ fn a_broken_line_is_reported_with_its_column_and_the_rest_is_judged() {
     }
 }
 
+/// AAEP-A.6-2: a producer that counts in UTF-16 units may cut its output within a character, and JSON can write that.
+#[test]
+fn output_that_is_cut_within_a_character_conforms() {
+    let name = "AAEP-A.6-2_position-skips.jsonl";
+    let text = fs::read_to_string(traces("valid").join(name)).expect("a readable trace");
+    let mut chunks = 0;
+    let lines = text.lines().map(|line| {
+        let mut record: Value = serde_json::from_str(line).expect("JSON");
+        if record.get("chunk").is_some() {
+            record["chunk"] = json!("HALF");
+            record["position"] = json!(chunks);
+            chunks += 1;
+        }
+        let half = if chunks % 2 == 1 {
+            "\\ud83e"
+        } else {
+            "\\udd80"
+        };
+        record.to_string().replace("HALF", half)
+    });
+    let stream: Vec<String> = lines.collect();
+    let report = lint_bytes(stream.join("\n").as_bytes());
+    assert!(chunks > 1);
+    assert_eq!(places(&report.violations), []);
+    assert_eq!(report.verdict, Verdict::Conforming);
+}
+
+/// A torn file is broken where it is torn and nowhere else, wherever that is.
+#[test]
+fn a_stream_that_is_cut_at_any_byte_is_accused_of_nothing_but_the_cut() {
+    let name = "AAEP-A.8-4_asked-then-accepted-then-called.jsonl";
+    let bytes = fs::read(traces("valid").join(name)).expect("a readable trace");
+    for length in 0..bytes.len() {
+        let line = bytes[..length].split(|byte| *byte == b'\n').count() as u64;
+        let report = lint_bytes(&bytes[..length]);
+        let accused = places(&report.violations);
+        assert!(
+            accused.is_empty() || accused == [("AAEP-EV-1", line)],
+            "{length}: {accused:?}"
+        );
+    }
+}
+
 /// A session that asks, hears an acceptance and calls `count` times; `by_id` ties each call to its question.
 fn busy_session(count: u64, by_id: bool) -> Vec<String> {
     let event = |number: u64, name: &str, payload: Value| {
@@ -1122,6 +732,54 @@ fn a_session_that_never_stops_asking_is_judged_all_the_same() {
     }
 }
 
+/// AAEP-6.3.4-4, AAEP-A.7.4-1, AAEP-6.3.5-1: of ten thousand sessions that go on beside each other three have a fault late
+/// in them. Each is found, and nothing else.
+#[test]
+fn late_faults_among_ten_thousand_sessions_are_found_and_nothing_else() {
+    const SESSIONS: usize = 10_000;
+    const FAULTY: [(usize, &str); 3] = [
+        (17, "AAEP-6.3.4-4_reply-decided-at-the-deadline"),
+        (5_000, "AAEP-6.3.5-1_one-acceptance-and-two-calls"),
+        (SESSIONS - 1, "AAEP-A.7.4-1_called-before-accepted"),
+    ];
+    let lines_of = |folder: &str, name: &str| -> Vec<String> {
+        let path = traces(folder).join(format!("{name}.jsonl"));
+        let text = fs::read_to_string(path).expect("a readable trace");
+        text.lines().map(str::to_owned).collect()
+    };
+    let company = lines_of("valid", FAULTY[1].1);
+    let faulty = FAULTY.map(|(session, name)| (session, lines_of("invalid", name)));
+    // A line of each session in turn, each with ids of its own.
+    let mut stream = Vec::new();
+    let mut places_of = vec![Vec::new(); SESSIONS];
+    for number in 0..company.len() + 2 {
+        for (session, places) in places_of.iter_mut().enumerate() {
+            let own = faulty.iter().find(|(it, _)| *it == session);
+            let lines = own.map_or(&company, |(_, lines)| lines);
+            if let Some(line) = lines.get(number) {
+                let line = line.replace("_a1", &format!("_{session}"));
+                let line = line.replace("rpl_q", &format!("rpl_{session}q"));
+                stream.push(line.replace("agent-1", &format!("agent-{session}")));
+                places.push(stream.len() as u64);
+            }
+        }
+    }
+    let mut expected: Vec<(&str, u64)> = FAULTY
+        .iter()
+        .map(|(session, name)| {
+            let fault = faults().find(|fault| fault.name == *name);
+            let fault = fault.expect("a stream that is listed");
+            let index = usize::try_from(fault.line - 1).expect("a small number");
+            (fault.clause, places_of[*session][index])
+        })
+        .collect();
+    expected.sort_by_key(|(_, line)| *line);
+    let report = lint_bytes(stream.join("\n").as_bytes());
+    assert_eq!(places(&report.violations), expected);
+    assert_eq!(places(&report.warnings), []);
+    assert_eq!(report.sessions, SESSIONS);
+}
+
 /// Findings of one clause and session are listed up to a number; the last says how many more there are.
 #[test]
 fn a_fault_that_is_made_again_and_again_is_listed_ten_times_and_counted() {
@@ -1190,12 +848,47 @@ proptest! {
         stream in conforming::streams(),
         cut in any::<prop::sample::Index>(),
     ) {
-        let text = stream.join("\n");
+        let text = stream.join("\n").into_bytes();
+        // Also in the middle of a character.
         let text = &text[..cut.index(text.len())];
-        let last = text.split('\n').count() as u64;
-        for finding in lint_bytes(text.as_bytes()).violations {
+        let last = text.split(|byte| *byte == b'\n').count() as u64;
+        for finding in lint_bytes(text).violations {
             prop_assert_eq!((finding.clause, finding.line), ("AAEP-EV-1", last));
         }
+    }
+
+    /// AAEP-A.1-1, AAEP-A.8-4, AAEP-EV-8: who begins to record in the middle of a session has not seen what came before, with
+    /// numbers or without.
+    #[test]
+    fn a_recording_that_begins_late_accuses_nobody(
+        stream in conforming::streams(),
+        from in any::<prop::sample::Index>(),
+    ) {
+        let lines = &stream[from.index(stream.len())..];
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        prop_assert_eq!(places(&report.violations), []);
+        let warned = report.warnings.iter().filter(|it| it.clause != "AAEP-6.4.1-3");
+        prop_assert_eq!(warned.map(|it| &it.message).collect::<Vec<_>>(), Vec::<&String>::new());
+    }
+
+    /// AAEP-EV-7: an event that is delivered again, to a subscriber who came back say, is the same event.
+    #[test]
+    fn events_that_are_delivered_again_accuse_nobody(
+        stream in conforming::streams(),
+        copies in prop::collection::vec(any::<[prop::sample::Index; 2]>(), 1..8),
+    ) {
+        let mut lines = stream;
+        for [original, behind] in copies {
+            let original = original.index(lines.len());
+            let line = lines[original].clone();
+            if !line.contains(".reply\"") {
+                lines.insert(original + 1 + behind.index(lines.len() - original), line);
+            }
+        }
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        prop_assert_eq!(places(&report.violations), []);
+        let others = report.warnings.iter().filter(|it| !["AAEP-6.4.1-3", "AAEP-EV-7"].contains(&it.clause));
+        prop_assert_eq!(others.map(|it| &it.message).collect::<Vec<_>>(), Vec::<&String>::new());
     }
 
     /// A call that is moved in front of everything that could have authorised it does not go unnoticed.

@@ -206,6 +206,49 @@ fn a_session_is_judged_alone() {
         .stdout(contains(":11:"));
 }
 
+/// AAEP-6.3.4-9, AAEP-6.2.2-3: what sessions that nobody asks about did is known all the same: a reply to one of them is no
+/// reply with an unknown token, and a token of theirs is not to be given out again.
+#[test]
+fn a_session_that_is_judged_alone_is_not_judged_by_the_questions_of_others() {
+    let conforming = fs::read_to_string(trace(
+        "valid",
+        "AAEP-6.2.2-3_token-of-another-session.jsonl",
+    ));
+    let conforming = conforming.expect("a stream");
+    let wrapped: Vec<String> = conforming
+        .lines()
+        .map(|line| {
+            let record: Value = serde_json::from_str(line).expect("JSON");
+            let record = match record["type"].as_str() {
+                Some("confirmation.reply") => {
+                    json!({"dir": "in", "http_status": 204, "message": record})
+                }
+                _ => record,
+            };
+            record.to_string()
+        })
+        .collect();
+    let refused =
+        json!({"dir": "in", "http_status": 400, "message": {"type": "confirmation.reply"}});
+    let stream = format!("{}\n{refused}\n", wrapped.join("\n"));
+    lint(&["-", "--session", "sess_a1", "--strict"])
+        .write_stdin(stream)
+        .assert()
+        .stdout(contains(
+            "conforming: 9 records, 1 session, 0 violations, 0 warnings",
+        ));
+    let reused = fs::read_to_string(trace(
+        "invalid",
+        "AAEP-6.2.2-3_token-of-another-session.jsonl",
+    ));
+    let reused = reused.expect("a stream");
+    lint(&["-", "--session", "sess_a2"])
+        .write_stdin(reused)
+        .assert()
+        .code(1)
+        .stdout(contains(":11:"));
+}
+
 #[test]
 fn since_hides_what_was_before_and_still_knows_it() {
     let two = session("a", true, 10) + &session("b", true, 20);
@@ -231,6 +274,19 @@ fn since_hides_what_was_before_and_still_knows_it() {
         .assert()
         .code(2)
         .stderr(contains("RFC 3339"));
+}
+
+/// However often a fault was made before, none after it is lost for want of room on the list.
+#[test]
+fn since_finds_what_comes_after_very_many_of_the_same() {
+    let early: String = (0..1_001)
+        .map(|number| session(&format!("e{number}"), true, 10))
+        .collect();
+    lint(&["-", "--since", "2026-05-24T14:20:00Z"])
+        .write_stdin(early + &session("late", true, 20))
+        .assert()
+        .code(1)
+        .stdout(contains("1 violation, 0 warnings"));
 }
 
 #[test]
@@ -347,38 +403,42 @@ fn a_file_that_is_no_baseline_is_refused() {
 
 // What is kept to itself.
 
-/// Every string and every key of every stream that is accused, replaced by a secret.
+/// Every string and every key of every stream, replaced by a secret.
 #[test]
 fn redacted_output_quotes_nothing_of_a_stream_whatever_the_format() {
     let folder = tempfile::tempdir().expect("a folder");
-    let known = folder.path().join("known.json");
-    let planted = folder.path().join("planted.jsonl");
+    let streams = folder.path().join("streams");
     for kind in ["invalid", "valid"] {
-        let streams = fs::read_dir(trace(kind, "")).expect("streams");
-        for stream in streams {
-            let stream = stream.expect("an entry").path();
-            let content = fs::read(&stream).expect("a stream");
-            fs::write(&planted, plant(&content)).expect("a file");
-            for format in ["text", "json", "junit", "sarif"] {
-                let output = lint(&[text(&planted), "--redact", "--strict", "--format", format])
-                    .output()
-                    .expect("the command runs");
-                let told = String::from_utf8(output.stdout).expect("UTF-8");
-                assert!(!told.is_empty());
-                assert_eq!(
-                    told.find("Zecret"),
-                    None,
-                    "{format} of {}: {told}",
-                    stream.display()
-                );
-            }
-            lint(&[text(&planted), "--redact", "--write-baseline", text(&known)])
-                .output()
-                .expect("the command runs");
-            let written = fs::read_to_string(&known).expect("a baseline");
-            assert_eq!(written.find("Zecret"), None, "{written}");
+        let into = streams.join(kind);
+        fs::create_dir_all(&into).expect("a folder");
+        for stream in fs::read_dir(trace(kind, "")).expect("streams") {
+            let stream = stream.expect("an entry");
+            let content = fs::read(stream.path()).expect("a stream");
+            fs::write(into.join(stream.file_name()), plant(&content)).expect("a file");
         }
     }
+    let secret_of = |told: &str| {
+        let place = told.find("Zecret")?;
+        Some(
+            String::from_utf8_lossy(&told.as_bytes()[place.saturating_sub(300)..place])
+                .into_owned(),
+        )
+    };
+    for format in ["text", "json", "junit", "sarif"] {
+        let output = lint(&[text(&streams), "--redact", "--strict", "--format", format])
+            .output()
+            .expect("the command runs");
+        let told = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(told.len() > 10_000);
+        assert_eq!(secret_of(&told), None, "{format}");
+    }
+    let known = folder.path().join("known.json");
+    lint(&[text(&streams), "--redact", "--write-baseline", text(&known)])
+        .output()
+        .expect("the command runs");
+    let written = fs::read_to_string(&known).expect("a baseline");
+    assert!(written.len() > 10_000);
+    assert_eq!(secret_of(&written), None);
 }
 
 /// Marks all values that a rule does not need as they are, so that the same faults are found and whatever is quoted is

@@ -390,6 +390,24 @@ fn with_second_agent(run: &Run, picks: &[Index]) -> Vec<String> {
     lines
 }
 
+/// The same records, as of producers that do not number their events.
+fn without_numbers(lines: &[String]) -> Vec<String> {
+    let lines = lines.iter().map(|line| {
+        let mut record = parsed(line);
+        let message = if record.get("message").is_some() {
+            &mut record["message"]
+        } else {
+            &mut record
+        };
+        message
+            .as_object_mut()
+            .expect("an object")
+            .remove("sequence_number");
+        record.to_string()
+    });
+    lines.collect()
+}
+
 /// When the last event was sent, whoever sent it.
 fn last_timestamp(lines: &[String]) -> Value {
     let mut records = lines.iter().rev().map(|line| parsed(line));
@@ -616,13 +634,34 @@ proptest! {
         picks in prop::collection::vec(any::<Index>(), 11),
     ) {
         let run = played(&moves, recorder);
-        let mut lines = with_second_agent(&run, &picks);
         // The second agent does not number its events, so nobody may.
-        for line in &mut lines {
-            let mut record = parsed(line);
-            let message = if record.get("message").is_some() { &mut record["message"] } else { &mut record };
-            message.as_object_mut().expect("an object").remove("sequence_number");
-            *line = record.to_string();
+        let lines = without_numbers(&with_second_agent(&run, &picks));
+        let report = lint(lines.join("\n").as_bytes(), "run").expect("reading from memory cannot fail");
+        prop_assert_eq!(places(&report.violations), [], "{}", lines.join("\n"));
+    }
+
+    /// AAEP-A.1-1, AAEP-EV-4, AAEP-EV-7: nor when the recording begins in the middle, or what came just before is delivered
+    /// again, with numbers or without.
+    #[test]
+    fn a_run_that_is_recorded_from_its_middle_on_accuses_nobody(
+        moves in prop::collection::vec(moves(), 0..40),
+        recorder in recorders(),
+        picks in prop::collection::vec(any::<Index>(), 11),
+        from in any::<Index>(),
+        again in any::<Index>(),
+        several in any::<bool>(),
+    ) {
+        let run = played(&moves, recorder);
+        let mut lines = if several { without_numbers(&with_second_agent(&run, &picks)) } else { run.lines };
+        let events: Vec<String> = lines.iter().filter(|line| line.contains("event_id")).cloned().collect();
+        lines.drain(..from.index(lines.len()));
+        let at = again.index(lines.len());
+        let delivered = lines[at].clone();
+        if let Some(known) = events.iter().position(|event| *event == delivered) {
+            let copies = &events[known.saturating_sub(2)..=known];
+            let copies: Vec<String> = copies.iter().filter(|it| lines[..=at].contains(it)).cloned().collect();
+            let behind = at + 1;
+            lines.splice(behind..behind, copies);
         }
         let report = lint(lines.join("\n").as_bytes(), "run").expect("reading from memory cannot fail");
         prop_assert_eq!(places(&report.violations), [], "{}", lines.join("\n"));

@@ -61,8 +61,10 @@ fn sarif_keeps_to_its_schema_and_to_what_code_hosts_need() {
             let uri = place["artifactLocation"]["uri"].as_str().expect("a URI");
             assert!(uri.starts_with("traces/"), "relative: {uri}");
             assert!(place["region"]["startLine"].as_u64() >= Some(1));
+            // By its hash a line that is guessed could be told, so there is none where nothing is to be quoted.
             let fingerprint = &result["partialFingerprints"]["countersign/v1"];
-            assert_eq!(fingerprint.as_str().map(str::len), Some(16));
+            let length = (more != ["--redact"]).then_some(16);
+            assert_eq!(fingerprint.as_str().map(str::len), length);
         }
         let told = &run["invocations"][0]["toolExecutionNotifications"];
         assert_eq!(told.as_array().map(Vec::len), Some(2));
@@ -76,6 +78,52 @@ fn the_schema_of_sarif_has_teeth() {
     let result = &mut log["runs"][0]["results"][0];
     result["level"] = "violation".into();
     assert!(!schema.is_valid(&log));
+}
+
+/// What programs get of a command that had nothing to judge.
+fn report_of_nothing(input: &Path, format: &str) -> String {
+    let output = Command::cargo_bin("countersign")
+        .expect("the command is built")
+        .args(["lint", "--format", format])
+        .arg(input)
+        .output()
+        .expect("the command runs");
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// A build that fails has to show why where it shows the rest.
+#[test]
+fn an_input_that_cannot_be_read_is_told_in_the_document_that_was_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let missing = folder.path().join("missing.jsonl");
+    for (input, reason) in [
+        (&*missing, "os error 2"),
+        (folder.path(), "no recorded stream"),
+    ] {
+        let log: Value = serde_json::from_str(&report_of_nothing(input, "sarif")).expect("JSON");
+        assert!(sarif_schema().is_valid(&log));
+        let run = &log["runs"][0];
+        assert_eq!(run["results"].as_array().map(Vec::len), Some(0));
+        let invocation = &run["invocations"][0];
+        assert_eq!(invocation["executionSuccessful"], false);
+        assert_eq!(invocation["exitCode"], 2);
+        let told = &invocation["toolExecutionNotifications"][0]["message"]["text"];
+        assert!(told.as_str().expect("a text").contains(reason), "{told}");
+
+        let xml = report_of_nothing(input, "junit");
+        assert_eq!(faults_of_junit(&xml), [""; 0]);
+        assert!(
+            xml.contains("tests=\"1\" failures=\"0\" errors=\"1\""),
+            "{xml}"
+        );
+        assert!(xml.contains(reason), "{xml}");
+
+        let json: Value = serde_json::from_str(&report_of_nothing(input, "json")).expect("JSON");
+        assert_eq!(json["files"], serde_json::json!([]));
+        let error = json["unreadable"][0]["error"].as_str().expect("a text");
+        assert!(error.contains(reason), "{error}");
+    }
 }
 
 fn faults_of_junit(xml: &str) -> Vec<String> {

@@ -8,12 +8,15 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use countersign_model::rules::{GuardRow, Guards};
-use countersign_model::{aaep, mcp_aql, pending_action};
-use countersign_spec_trace::conform::aaep::AaepBridge;
-use countersign_spec_trace::conform::mcp_aql::McpAqlBridge;
-use countersign_spec_trace::conform::pending_action::PendingActionBridge;
+use countersign_model::specification::Text;
+use countersign_spec_trace::conform::Sides;
+use countersign_spec_trace::conform::aaep::{AaepBridge, World as Aaep};
+use countersign_spec_trace::conform::bridge::{Action, Bridge, Execution, State};
+use countersign_spec_trace::conform::mcp_aql::{McpAqlBridge, World as McpAql};
+use countersign_spec_trace::conform::pending_action::{
+    PendingActionBridge, World as PendingAction,
+};
 use countersign_spec_trace::conform::schedule::{self, ReplayError, SavedRun};
-use countersign_spec_trace::conform::{self, Bridge};
 use countersign_spec_trace::harness;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -21,88 +24,39 @@ use proptest::strategy::Just;
 use proptest::test_runner::FileFailurePersistence;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 
-/// A bridge whose runs go as far as its model does.
-trait Far: Bridge + Sized + 'static {
-    /// The protocol's name on the command line.
-    const PROTOCOL: &str;
-
+/// The steps of one protocol, for which runs go as far as its model does.
+trait Far: Execution + 'static {
     /// Made once: transitions are chosen without a bridge at hand.
-    fn far() -> &'static Self;
+    fn far() -> &'static Bridge<Self>;
 
-    fn enabled(&self, state: &Self::State) -> Vec<Self::Action> {
+    fn enabled(state: &State<Self>) -> Vec<Action<Self>> {
         let mut enabled = Vec::new();
-        self.actions(state, &mut enabled);
+        Self::far().actions(state, &mut enabled);
         enabled
     }
-
-    /// The model's step alone.
-    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State;
-
-    /// The rules of the model.
-    type Guard: Guards;
-
-    /// The same bridge with a rule left out of the model.
-    fn lacking(guard: Self::Guard) -> Self;
 }
 
-impl Far for AaepBridge {
-    const PROTOCOL: &str = "aaep";
-
-    fn far() -> &'static Self {
+impl Far for Aaep {
+    fn far() -> &'static AaepBridge {
         harness::far_aaep()
     }
-
-    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
-        let step = self.model().step(state, action);
-        self.model().reduced(&step.expect("an enabled step").next)
-    }
-
-    type Guard = aaep::rules::Guard;
-
-    fn lacking(guard: Self::Guard) -> Self {
-        let bridge = Self::new(conform::aaep::FAR).expect("constant bounds are in range");
-        bridge.literal().without(guard)
-    }
 }
 
-impl Far for McpAqlBridge {
-    const PROTOCOL: &str = "mcp-aql";
-
-    fn far() -> &'static Self {
+impl Far for McpAql {
+    fn far() -> &'static McpAqlBridge {
         harness::far_mcp_aql()
     }
+}
 
-    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
-        let step = self.model().step(state, action);
-        self.model().reduced(&step.expect("an enabled step").next)
-    }
-
-    type Guard = mcp_aql::rules::Guard;
-
-    fn lacking(guard: Self::Guard) -> Self {
-        let bridge = Self::new(conform::mcp_aql::FAR).expect("constant bounds are in range");
-        bridge.literal().without(guard)
+impl Far for PendingAction {
+    fn far() -> &'static PendingActionBridge {
+        harness::far_pending_action()
     }
 }
 
-impl Far for PendingActionBridge {
-    const PROTOCOL: &str = "pending-action";
-
-    fn far() -> &'static Self {
-        harness::far_pending_action()
-    }
-
-    fn next(&self, state: &Self::State, action: Self::Action) -> Self::State {
-        let step = self.model().step(state, action);
-        self.model().reduced(&step.expect("an enabled step").next)
-    }
-
-    type Guard = pending_action::rules::Guard;
-
-    fn lacking(guard: Self::Guard) -> Self {
-        let bridge = Self::new(conform::pending_action::FAR).expect("constant bounds are in range");
-        bridge.literal().without(guard)
-    }
+/// The protocol's name on the command line.
+const fn protocol<E: Far>() -> &'static str {
+    E::Text::NAME
 }
 
 fn kept_runs(protocol: &str) -> PathBuf {
@@ -112,18 +66,18 @@ fn kept_runs(protocol: &str) -> PathBuf {
 }
 
 /// The model, taking any step that it allows. `None` stands for the end of a run in which nothing is possible any more.
-struct Model<B>(PhantomData<B>);
+struct Model<E>(PhantomData<E>);
 
-impl<B: Far> ReferenceStateMachine for Model<B> {
-    type State = B::State;
-    type Transition = Option<B::Action>;
+impl<E: Far> ReferenceStateMachine for Model<E> {
+    type State = State<E>;
+    type Transition = Option<Action<E>>;
 
-    fn init_state() -> BoxedStrategy<B::State> {
-        Just(B::far().begin().0).boxed()
+    fn init_state() -> BoxedStrategy<State<E>> {
+        Just(E::far().begin().0).boxed()
     }
 
-    fn transitions(state: &B::State) -> BoxedStrategy<Option<B::Action>> {
-        let enabled = B::far().enabled(state);
+    fn transitions(state: &State<E>) -> BoxedStrategy<Option<Action<E>>> {
+        let enabled = E::enabled(state);
         if enabled.is_empty() {
             Just(None).boxed()
         } else {
@@ -131,44 +85,50 @@ impl<B: Far> ReferenceStateMachine for Model<B> {
         }
     }
 
-    fn preconditions(state: &B::State, transition: &Option<B::Action>) -> bool {
-        let enabled = B::far().enabled(state);
+    fn preconditions(state: &State<E>, transition: &Option<Action<E>>) -> bool {
+        let enabled = E::enabled(state);
         transition.map_or(enabled.is_empty(), |action| enabled.contains(&action))
     }
 
-    fn apply(state: B::State, transition: &Option<B::Action>) -> B::State {
-        transition.map_or(state, |action| B::far().next(&state, action))
+    fn apply(state: State<E>, transition: &Option<Action<E>>) -> State<E> {
+        transition.map_or(state, |action| {
+            let (next, _) = E::far()
+                .model()
+                .take(&state, action)
+                .expect("an enabled step");
+            next
+        })
     }
 }
 
 /// The executor, with the model state that it should be in and the steps taken so far.
-struct Executor<B: Bridge> {
-    state: B::State,
-    host: B::Host,
-    run: Vec<B::Action>,
+struct Executor<E: Far> {
+    state: State<E>,
+    host: E::Host,
+    run: Vec<Action<E>>,
 }
 
-impl<B: Far> StateMachineTest for Executor<B> {
+impl<E: Far> StateMachineTest for Executor<E> {
     type SystemUnderTest = Self;
-    type Reference = Model<B>;
+    type Reference = Model<E>;
 
-    fn init_test(_: &B::State) -> Self {
-        let (state, host) = B::far().begin();
+    fn init_test(_: &State<E>) -> Self {
+        let (state, host) = E::far().begin();
         let run = Vec::new();
         Self { state, host, run }
     }
 
-    fn apply(mut executor: Self, after: &B::State, transition: Option<B::Action>) -> Self {
+    fn apply(mut executor: Self, after: &State<E>, transition: Option<Action<E>>) -> Self {
         let Some(action) = transition else {
             return executor;
         };
         executor.run.push(action);
-        match B::far().step(&executor.state, &mut executor.host, action) {
+        match E::far().step(&executor.state, &mut executor.host, action) {
             Ok(next) => executor.state = next,
             Err(disagreement) => {
-                let shrunk = schedule::shrunk(B::far(), executor.run, disagreement);
-                let saved = SavedRun::of(B::PROTOCOL, "far", &shrunk);
-                let kept = saved.keep(&kept_runs(B::PROTOCOL));
+                let shrunk = schedule::shrunk(E::far(), executor.run, disagreement);
+                let saved = SavedRun::of(protocol::<E>(), "far", &shrunk);
+                let kept = saved.keep(&kept_runs(protocol::<E>()));
                 panic!("{}\nkept: {kept:?}", harness::explain(&shrunk.divergence));
             }
         }
@@ -190,27 +150,27 @@ prop_state_machine! {
     /// executor does what the model allows.
     #[test]
     fn the_producer_follows_the_model_on_random_runs(
-        sequential 1..200 => Executor<AaepBridge>
+        sequential 1..200 => Executor<Aaep>
     );
 
     /// AQL-5.1-3, AQL-5.2-2, AQL-6.1-1, AQL-7.1-1: whatever the order of calls, retries, faults, clocks, revocations
     /// and crashes, the executor does what the model allows.
     #[test]
     fn the_gatekeeper_follows_the_model_on_random_runs(
-        sequential 1..200 => Executor<McpAqlBridge>
+        sequential 1..200 => Executor<McpAql>
     );
 
     /// PA-3, PA-5, PA-7, PA-8: whatever the order of decisions, duplicates, faults, clocks, ends and crashes, the
     /// executor does what the model allows.
     #[test]
     fn the_ledger_follows_the_model_on_random_runs(
-        sequential 1..200 => Executor<PendingActionBridge>
+        sequential 1..200 => Executor<PendingAction>
     );
 }
 
 /// Every run that is kept of a protocol, with its file.
-fn kept<B: Far>() -> Vec<(PathBuf, SavedRun)> {
-    let folder = kept_runs(B::PROTOCOL);
+fn kept<E: Far>() -> Vec<(PathBuf, SavedRun)> {
+    let folder = kept_runs(protocol::<E>());
     let files = fs::read_dir(&folder).expect("the folder of kept runs");
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).expect("a readable run");
@@ -224,10 +184,10 @@ fn kept<B: Far>() -> Vec<(PathBuf, SavedRun)> {
 }
 
 /// Replays every run that is kept of a protocol.
-fn replay<B: Far>() {
-    for (path, run) in kept::<B>() {
-        assert_eq!(run.protocol, B::PROTOCOL, "{}", path.display());
-        if let Err(error) = run.replay(B::far()) {
+fn replay<E: Far>() {
+    for (path, run) in kept::<E>() {
+        assert_eq!(run.protocol, protocol::<E>(), "{}", path.display());
+        if let Err(error) = run.replay(E::far()) {
             panic!("{}: {error}", path.display());
         }
     }
@@ -235,17 +195,17 @@ fn replay<B: Far>() {
 
 #[test]
 fn every_kept_run_of_aaep_agrees() {
-    replay::<AaepBridge>();
+    replay::<Aaep>();
 }
 
 #[test]
 fn every_kept_run_of_mcp_aql_agrees() {
-    replay::<McpAqlBridge>();
+    replay::<McpAql>();
 }
 
 #[test]
 fn every_kept_run_of_pending_action_agrees() {
-    replay::<PendingActionBridge>();
+    replay::<PendingAction>();
 }
 
 /// The choices of a run, as many as a fuzzer makes, from a seed (xorshift).
@@ -263,17 +223,17 @@ fn choices(seed: u64) -> impl Iterator<Item = u16> {
 /// Every rule that only the model has is noticed, by a kept run or by one of the first random ones, but for those that bind
 /// the host alone; and each clause that a rule carries out is carried out by one that is noticed. So the links of clauses to
 /// the fuzz target of their protocol's runs say no more than is true.
-fn missing_rules_are_noticed<B: Far>(of_the_host: &[&str]) {
-    let kept = kept::<B>();
-    let differs = |bridge: &B| {
+fn missing_rules_are_noticed<E: Far>(of_the_host: &[&str]) {
+    let kept = kept::<E>();
+    let differs = |bridge: &Bridge<E>| {
         let mut kept = kept.iter();
         kept.any(|(_, run)| matches!(run.replay(bridge), Err(ReplayError::Diverged(_))))
             || (0..2_000).any(|seed| schedule::run(bridge, choices(seed)).is_err())
     };
-    assert!(!differs(B::far()), "with all rules, both sides agree");
-    let rows = B::Guard::ROWS.iter();
+    assert!(!differs(E::far()), "with all rules, both sides agree");
+    let rows = <E::Text as Text>::Guard::ROWS.iter();
     let (noticed, unnoticed): (Vec<&GuardRow<_>>, Vec<&GuardRow<_>>) =
-        rows.partition(|row| differs(&B::lacking(row.guard)));
+        rows.partition(|row| differs(&Bridge::far().without(row.guard)));
     let names: Vec<_> = unnoticed.iter().map(|row| row.name).collect();
     assert_eq!(names, of_the_host);
     for clause in unnoticed.iter().flat_map(|row| row.clauses) {
@@ -284,16 +244,16 @@ fn missing_rules_are_noticed<B: Far>(of_the_host: &[&str]) {
 
 #[test]
 fn a_rule_of_aaep_that_only_one_side_has_is_noticed() {
-    missing_rules_are_noticed::<AaepBridge>(&[]);
+    missing_rules_are_noticed::<Aaep>(&[]);
 }
 
 #[test]
 fn a_rule_of_mcp_aql_that_only_one_side_has_is_noticed() {
-    missing_rules_are_noticed::<McpAqlBridge>(&[]);
+    missing_rules_are_noticed::<McpAql>(&[]);
 }
 
 /// What is reported as not run is for the host to know; the executor believes it.
 #[test]
 fn a_rule_of_pending_action_that_only_one_side_has_is_noticed() {
-    missing_rules_are_noticed::<PendingActionBridge>(&["takes-withdrawn-for-unrun"]);
+    missing_rules_are_noticed::<PendingAction>(&["takes-withdrawn-for-unrun"]);
 }

@@ -3,7 +3,7 @@
 //!
 //! The reasons stand in `tests/left_out.txt`, one line for each rule: the rule, the property that breaks, what shows of it in
 //! the stream of its shortest counterexample, and, where the judge finds nothing, why a conforming producer may write the
-//! same.
+//! same, or where it names other clauses, why not one of the rule.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,11 +23,13 @@ fn nobody_accused(bounds: &[Bounds], recorders: &[Recorder]) -> (u64, u64) {
     (walk.nodes, walk.edges)
 }
 
-/// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1: whoever keeps the rules is not accused, whatever the world does and however it is recorded.
+/// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1: whoever keeps the rules is not accused, whatever the world does and however it is
+/// recorded. The first two recorders are those of `verify`, which the tests of the command line look at.
 #[test]
 fn no_run_that_the_model_allows_is_accused() {
     let [one, two, _] = APART;
-    assert_eq!(nobody_accused(&[one, two], &RECORDERS), (209_259, 561_236));
+    let [_, _, others @ ..] = RECORDERS;
+    assert_eq!(nobody_accused(&[one, two], &others), (134_797, 359_378));
 }
 
 /// AAEP-6.2.2-2: nor in two sessions at once.
@@ -70,8 +72,8 @@ fn every_rule_that_is_left_out_shows_or_cannot() {
         let found = row(&ablated);
         let line = table.next().unwrap_or_default();
         let fits = match ablated.shows {
-            Shows::Flagged { .. } | Shows::Otherwise { .. } => line == found,
-            Shows::Invisible | Shows::Unexplained => line
+            Shows::Flagged { .. } => line == found,
+            Shows::Otherwise { .. } | Shows::Invisible | Shows::Unexplained => line
                 .strip_prefix(&found)
                 .and_then(|rest| rest.strip_prefix(": "))
                 .is_some_and(|reason| !reason.is_empty()),

@@ -89,7 +89,7 @@ fn every_schema_is_a_schema_and_takes_its_own_examples() {
     }
 }
 
-/// AAEP-REPLY-1: an object with five properties; AAEP-REPLY-11: and no others but four.
+/// AAEP-6-2, AAEP-REPLY-1: an object with five properties; AAEP-REPLY-11: and no others but four.
 #[test]
 fn the_five_required_properties_are_required_and_no_foreign_one_is_allowed() {
     let names = [

@@ -13,6 +13,7 @@ use predicates::prelude::PredicateBooleanExt;
 use predicates::str::{contains, starts_with};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use uppsala::{Document, Element};
 
 #[path = "show/explored.rs"]
 mod explored;
@@ -96,6 +97,7 @@ fn a_kept_run_in_the_terminal() {
     ]));
 }
 
+/// AAEP-A.10-1: also as a picture.
 #[test]
 fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
     let mut drawn = 0;
@@ -124,14 +126,19 @@ fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
                     assert!(widest <= Some(100), "{name}: {widest:?}");
                 }
                 if format == Drawing::Svg {
-                    roxmltree::Document::parse(&picture)
-                        .unwrap_or_else(|error| panic!("{name}: {error}"));
+                    uppsala::parse(&picture).unwrap_or_else(|error| panic!("{name}: {error}"));
                 }
             }
             drawn += 1;
         }
     }
     assert!(drawn > 90, "{drawn}");
+}
+
+/// All elements of a picture.
+fn elements<'a>(document: &'a Document<'a>) -> impl Iterator<Item = &'a Element<'a>> {
+    let nodes = document.descendants(document.root());
+    nodes.into_iter().filter_map(|node| document.element(node))
 }
 
 fn load(bytes: &[u8], name: &str) -> Vec<Run> {
@@ -141,22 +148,17 @@ fn load(bytes: &[u8], name: &str) -> Vec<Run> {
 #[test]
 fn a_picture_has_a_title_a_description_and_both_colours() {
     let picture = printed(&["show", REJECTED, "--format", "svg"]);
-    let document = roxmltree::Document::parse(&picture).expect("well-formed");
-    let root = document.root_element();
-    assert_eq!(root.attribute("role"), Some("img"));
-    let child = |name| {
-        root.children()
-            .find(|child| child.has_tag_name(("http://www.w3.org/2000/svg", name)))
-    };
-    assert_eq!(
-        child("title").and_then(|title| title.text()),
-        Some(REJECTED)
-    );
+    let document = uppsala::parse(&picture).expect("well-formed");
+    let root = document.document_element().expect("a root");
+    assert_eq!(document.get_attribute(root, "role"), Some("img"));
+    let child =
+        |name| document.first_child_element_by_name_ns(root, "http://www.w3.org/2000/svg", name);
+    let title = child("title").and_then(|title| document.element_text(title));
+    assert_eq!(title, Some(REJECTED));
     assert!(child("desc").is_some() && picture.contains("prefers-color-scheme:dark"));
-    let outside = document
-        .descendants()
-        .flat_map(|node| node.attributes())
-        .filter(|it| it.value().contains("//"));
+    let outside = elements(&document)
+        .flat_map(|element| &element.attributes)
+        .filter(|attribute| attribute.value.contains("//"));
     assert_eq!(outside.count(), 0, "it loads nothing");
 }
 

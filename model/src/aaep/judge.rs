@@ -60,26 +60,13 @@ const fn broken(invariant: Invariant, condition: bool) -> u64 {
 /// What the text makes of a call: first what is due, then the call itself.
 fn account(turn: &Turn<'_>, action: Action) -> Account {
     let before = turn.before;
-    let settled = match action {
-        Action::Transgress(_) => before.confirmations.map(|confirmation| confirmation.fate),
-        Action::Ask { .. }
-        | Action::Decide { .. }
-        | Action::Deliver { .. }
-        | Action::Duplicate { .. }
-        | Action::Lose { .. }
-        | Action::Forge(_)
-        | Action::Replay
-        | Action::Tick
-        | Action::ServeTimer
-        | Action::Cancel { .. }
-        | Action::EndSession { .. }
-        | Action::Close { .. }
-        | Action::CarryOut
-        | Action::FinishTool { .. }
-        | Action::Crash => before
-            .confirmations
-            .map(|confirmation| settled_fate(&confirmation, before.clock)),
-    };
+    let settled = before.confirmations.map(|confirmation| {
+        if matches!(action, Action::Transgress(_)) {
+            confirmation.fate
+        } else {
+            settled_fate(&confirmation, before.clock)
+        }
+    });
     let mut after = settled;
     match action {
         Action::Deliver { .. } | Action::Replay => {

@@ -181,24 +181,11 @@ fn forbidden_by_the_call(
 
 /// The refusal among the required outputs.
 fn refusal(step: &Step) -> Option<Refusal> {
-    step.required.iter().find_map(|output| match output {
-        Output::Refused(refusal) => Some(refusal),
-        Output::AwaitingInput(_)
-        | Output::Asked(_)
-        | Output::CallingTool(_)
-        | Output::Invoked(_)
-        | Output::Perform(_)
-        | Output::FollowUpLeaving(_)
-        | Output::FollowUpStaying(_)
-        | Output::Completed(_)
-        | Output::Thinking(_)
-        | Output::Withdraw(_)
-        | Output::Ended(..)
-        | Output::InDoubt(_)
-        | Output::Respond
-        | Output::Tell(_)
-        | Output::Audit(_)
-        | Output::Notice => None,
+    step.required.iter().find_map(|output| {
+        let Output::Refused(refusal) = output else {
+            return None;
+        };
+        Some(refusal)
     })
 }
 

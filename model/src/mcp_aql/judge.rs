@@ -261,21 +261,11 @@ fn judge_rejection(turn: &Turn<'_>, call: Call, account: &Account) -> u64 {
         .iter()
         .filter(|output| matches!(output, Output::Rejected(_)))
         .count();
-    let told = turn.required.iter().find_map(|output| match output {
-        Output::Fail(code) => Some(code),
-        Output::Issued(_)
-        | Output::Validated(_)
-        | Output::Rejected(_)
-        | Output::Revoked(_)
-        | Output::NotRevoked
-        | Output::Warned(_)
-        | Output::Perform(_)
-        | Output::PerformUngated
-        | Output::ConfirmationRequired(_)
-        | Output::AnswerRevocation
-        | Output::AnswerStatus(_)
-        | Output::Expose
-        | Output::Refused(_) => None,
+    let told = turn.required.iter().find_map(|output| {
+        let Output::Fail(code) = output else {
+            return None;
+        };
+        Some(code)
     });
     let failed = match call.token {
         Carried::Token(slot) => failed_checks(call, slot, turn.before.token(slot), account),
@@ -372,23 +362,10 @@ fn judge_status(turn: &Turn<'_>, carried: Carried, account: &Account) -> u64 {
             .map(|token| token.max_uses - token.redemptions),
         Carried::Guessed => None,
     };
-    let statuses = turn.required.iter().filter_map(|output| match output {
-        Output::AnswerStatus(status) => Some(status),
-        Output::Issued(_)
-        | Output::Validated(_)
-        | Output::Rejected(_)
-        | Output::Revoked(_)
-        | Output::NotRevoked
-        | Output::Warned(_)
-        | Output::Perform(_)
-        | Output::PerformUngated
-        | Output::ConfirmationRequired(_)
-        | Output::Fail(_)
-        | Output::AnswerRevocation
-        | Output::Expose
-        | Output::Refused(_) => None,
-    });
-    statuses.fold(0, |marks, status| {
+    turn.required.iter().fold(0, |marks, output| {
+        let Output::AnswerStatus(status) = output else {
+            return marks;
+        };
         let told = match status {
             Status::Live { uses_left } => Some(uses_left),
             Status::Consumed | Status::Expired | Status::Revoked | Status::Unknown => None,

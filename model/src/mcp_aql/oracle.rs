@@ -85,23 +85,12 @@ fn required(before: &State, action: Action, step: &Step, output: Output) -> &'st
 
 /// The clause that revokes a token in this step.
 const fn revocation(action: Action) -> &'static str {
-    match action {
-        Action::Trigger(Trigger::SessionEnd(_)) => "AQL-5.4-2",
-        Action::Trigger(Trigger::Logout(_) | Trigger::Configuration(_) | Trigger::Security) => {
-            "AQL-5.3-2"
-        }
-        Action::SetUp { .. }
-        | Action::Request(_)
-        | Action::Send { .. }
-        | Action::Guess
-        | Action::Deliver { .. }
-        | Action::Redeem { .. }
-        | Action::CarryOut { .. }
-        | Action::Revoke(_)
-        | Action::AskStatus(_)
-        | Action::Tick
-        | Action::Purge { .. }
-        | Action::Restart(_) => "AQL-5.3-3",
+    let Action::Trigger(trigger) = action else {
+        return "AQL-5.3-3";
+    };
+    match trigger {
+        Trigger::SessionEnd(_) => "AQL-5.4-2",
+        Trigger::Logout(_) | Trigger::Configuration(_) | Trigger::Security => "AQL-5.3-2",
     }
 }
 
@@ -154,24 +143,14 @@ fn effect(before: &State, action: Action, step: &Step, output: Output) -> &'stat
         Action::Deliver { index, .. } => {
             let call = before.network.get(usize::from(index));
             let gated = call.is_none_or(|call| call.gated);
-            match output {
-                // What needs no token uses none.
-                Output::Perform(_) | Output::Validated(_) if !gated => "AQL-1.2-1",
+            if output == Output::PerformUngated {
                 // One call is admitted by one token.
-                Output::PerformUngated => "AQL-5.2-1",
-                Output::Issued(_)
-                | Output::Validated(_)
-                | Output::Rejected(_)
-                | Output::Revoked(_)
-                | Output::NotRevoked
-                | Output::Warned(_)
-                | Output::Perform(_)
-                | Output::ConfirmationRequired(_)
-                | Output::Fail(_)
-                | Output::AnswerRevocation
-                | Output::AnswerStatus(_)
-                | Output::Expose
-                | Output::Refused(_) => "AQL-1.2-3",
+                "AQL-5.2-1"
+            } else if gated {
+                "AQL-1.2-3"
+            } else {
+                // What needs no token uses none.
+                "AQL-1.2-1"
             }
         }
         // What was admitted before may have run already.
@@ -229,20 +208,10 @@ const fn wrongly_rejected(code: Code) -> &'static str {
 
 /// The refusal among the required outputs.
 fn refusal(step: &Step) -> Option<Refusal> {
-    step.required.iter().find_map(|output| match output {
-        Output::Refused(refusal) => Some(refusal),
-        Output::Issued(_)
-        | Output::Validated(_)
-        | Output::Rejected(_)
-        | Output::Revoked(_)
-        | Output::NotRevoked
-        | Output::Warned(_)
-        | Output::Perform(_)
-        | Output::PerformUngated
-        | Output::ConfirmationRequired(_)
-        | Output::Fail(_)
-        | Output::AnswerRevocation
-        | Output::AnswerStatus(_)
-        | Output::Expose => None,
+    step.required.iter().find_map(|output| {
+        let Output::Refused(refusal) = output else {
+            return None;
+        };
+        Some(refusal)
     })
 }

@@ -183,19 +183,12 @@ fn proposed(turn: &Turn<'_>) -> Option<Slot> {
 
 /// The first action that the step resolves, apart from what is due and expires.
 fn resolved(turn: &Turn<'_>, account: &Account) -> Option<Slot> {
-    turn.required.iter().find_map(|output| match output {
-        Output::Record(record) => record
-            .resolves()
-            .filter(|&slot| !account.is_due(turn, slot) || decided(record)),
-        Output::Append(..)
-        | Output::Expose(_)
-        | Output::AppendText
-        | Output::Event(..)
-        | Output::Perform(..)
-        | Output::Withdraw(_)
-        | Output::InDoubt(_)
-        | Output::Audit(_)
-        | Output::Refused(_) => None,
+    turn.required.iter().find_map(|output| {
+        let Output::Record(record) = output else {
+            return None;
+        };
+        let slot = record.resolves()?;
+        (!account.is_due(turn, slot) || decided(record)).then_some(slot)
     })
 }
 
@@ -236,17 +229,11 @@ fn judge_proposal(turn: &Turn<'_>, account: &Account) -> u64 {
 /// What is broken by what became of a decision.
 fn judge_decision(turn: &Turn<'_>, message: Message, account: &Account) -> u64 {
     let failed = account.failed(turn, message);
-    let mut audits = turn.required.iter().filter_map(|output| match output {
-        Output::Audit(check) => Some(check),
-        Output::Record(_)
-        | Output::Append(..)
-        | Output::Expose(_)
-        | Output::AppendText
-        | Output::Event(..)
-        | Output::Perform(..)
-        | Output::Withdraw(_)
-        | Output::InDoubt(_)
-        | Output::Refused(_) => None,
+    let mut audits = turn.required.iter().filter_map(|output| {
+        let Output::Audit(check) = output else {
+            return None;
+        };
+        Some(check)
     });
     let audit = audits.next();
     match resolved(turn, account) {
@@ -461,49 +448,24 @@ fn judge_time(turn: &Turn<'_>, account: &Account) -> u64 {
 
 /// What is broken by what comes out to be run, in any call.
 fn judge_releases(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
-    turn.required.iter().fold(0, |marks, output| match output {
-        Output::Perform(slot, arguments) => {
-            let status = account.status(turn, slot);
-            let after_decision = match action {
-                Action::Deliver { .. } | Action::Apply { .. } => {
-                    broken(Invariant::ReleasedOnce, status == Status::Accepted)
-                }
-                Action::Restart => 0,
-                Action::Propose(_)
-                | Action::ProposeFlawed(_)
-                | Action::Send { .. }
-                | Action::Guess
-                | Action::Duplicate { .. }
-                | Action::Say
-                | Action::FinishTool { .. }
-                | Action::Cancel { .. }
-                | Action::EndSession(_)
-                | Action::CarryOut
-                | Action::Tick
-                | Action::SetBack
-                | Action::ServeTimer
-                | Action::Snapshot
-                | Action::Rollback => Invariant::RunsOnlyAllowed.bit(),
-            };
-            let stranger = turn
-                .message
-                .is_some_and(|message| !may_decide(turn.before.held(slot), message.by));
-            marks
-                | after_decision
-                | broken(Invariant::RunsOnlyAllowed, stranger)
-                | broken(Invariant::ExactArguments, arguments != Arguments::Original)
-                | broken(Invariant::ReleasedOnce, releases(turn, slot) > 1)
-                | released_after(status)
-        }
-        Output::Record(_)
-        | Output::Append(..)
-        | Output::Expose(_)
-        | Output::AppendText
-        | Output::Event(..)
-        | Output::Withdraw(_)
-        | Output::InDoubt(_)
-        | Output::Audit(_)
-        | Output::Refused(_) => marks,
+    turn.required.iter().fold(0, |marks, output| {
+        let Output::Perform(slot, arguments) = output else {
+            return marks;
+        };
+        let status = account.status(turn, slot);
+        let by_decision = matches!(action, Action::Deliver { .. } | Action::Apply { .. });
+        let unasked = !by_decision && action != Action::Restart;
+        let stranger = turn
+            .message
+            .is_some_and(|message| !may_decide(turn.before.held(slot), message.by));
+        marks
+            | broken(Invariant::RunsOnlyAllowed, unasked || stranger)
+            | broken(Invariant::ExactArguments, arguments != Arguments::Original)
+            | broken(
+                Invariant::ReleasedOnce,
+                releases(turn, slot) > 1 || by_decision && status == Status::Accepted,
+            )
+            | released_after(status)
     })
 }
 

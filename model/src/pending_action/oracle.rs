@@ -61,30 +61,11 @@ const fn required(action: Action, output: Output) -> &'static str {
         Output::Append(note, _) => telling(note),
         Output::Expose(_) => "PA-9",
         Output::AppendText => "PA-11",
-        Output::Event(..) | Output::Audit(_) => "PA-10",
         Output::Perform(..) => "PA-3",
         Output::Withdraw(_) => "PA-5",
-        // PA-8: what may have run already.
-        Output::InDoubt(_) => match action {
-            Action::Restart => "PA-8",
-            Action::Propose(_)
-            | Action::ProposeFlawed(_)
-            | Action::Send { .. }
-            | Action::Guess
-            | Action::Duplicate { .. }
-            | Action::Deliver { .. }
-            | Action::Apply { .. }
-            | Action::Say
-            | Action::FinishTool { .. }
-            | Action::Cancel { .. }
-            | Action::EndSession(_)
-            | Action::CarryOut
-            | Action::Tick
-            | Action::SetBack
-            | Action::ServeTimer
-            | Action::Snapshot
-            | Action::Rollback => "PA-10",
-        },
+        // What may have run already.
+        Output::InDoubt(_) if matches!(action, Action::Restart) => "PA-8",
+        Output::Event(..) | Output::Audit(_) | Output::InDoubt(_) => "PA-10",
         Output::Refused(refusal) => refusal.clause(),
     }
 }
@@ -238,16 +219,10 @@ const fn misreported(event: Event) -> &'static str {
 
 /// The refusal among the required outputs.
 fn refusal(step: &Step) -> Option<Refusal> {
-    step.required.iter().find_map(|output| match output {
-        Output::Refused(refusal) => Some(refusal),
-        Output::Record(_)
-        | Output::Append(..)
-        | Output::Expose(_)
-        | Output::AppendText
-        | Output::Event(..)
-        | Output::Perform(..)
-        | Output::Withdraw(_)
-        | Output::InDoubt(_)
-        | Output::Audit(_) => None,
+    step.required.iter().find_map(|output| {
+        let Output::Refused(refusal) = output else {
+            return None;
+        };
+        Some(refusal)
     })
 }

@@ -24,20 +24,10 @@ type Told = (
 
 /// The action without what the quotient merges.
 fn label(action: Action) -> Action {
-    match action {
-        Action::Deliver { skew, .. } => Action::Deliver { index: 0, skew },
-        Action::SetUp { .. }
-        | Action::Request(_)
-        | Action::Send { .. }
-        | Action::Guess
-        | Action::Redeem { .. }
-        | Action::CarryOut { .. }
-        | Action::Revoke(_)
-        | Action::AskStatus(_)
-        | Action::Trigger(_)
-        | Action::Tick
-        | Action::Purge { .. }
-        | Action::Restart(_) => action,
+    if let Action::Deliver { skew, .. } = action {
+        Action::Deliver { index: 0, skew }
+    } else {
+        action
     }
 }
 

@@ -18,25 +18,12 @@ type Told = (Action, Outputs, Option<Check>, u64, [u64; 9]);
 
 /// The action without what the quotient merges.
 fn label(action: Action) -> Action {
-    match action {
-        Action::Deliver { .. } => Action::Deliver { index: 0 },
-        Action::Duplicate { .. } => Action::Duplicate { index: 0 },
-        Action::Propose(_)
-        | Action::ProposeFlawed(_)
-        | Action::Send { .. }
-        | Action::Guess
-        | Action::Apply { .. }
-        | Action::Say
-        | Action::FinishTool { .. }
-        | Action::Cancel { .. }
-        | Action::EndSession(_)
-        | Action::CarryOut
-        | Action::Tick
-        | Action::SetBack
-        | Action::ServeTimer
-        | Action::Restart
-        | Action::Snapshot
-        | Action::Rollback => action,
+    if let Action::Deliver { .. } = action {
+        Action::Deliver { index: 0 }
+    } else if let Action::Duplicate { .. } = action {
+        Action::Duplicate { index: 0 }
+    } else {
+        action
     }
 }
 

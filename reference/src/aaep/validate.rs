@@ -102,7 +102,8 @@ fn check_1_message_conforms(message: &[u8]) -> Result<ConfirmationReply, Ignored
     ConfirmationReply::parse(message).map_err(IgnoredBecause::Malformed)
 }
 
-/// AAEP-6.3.4-2: the token is one that this producer issued. Whether it is still good is the next check's business.
+/// AAEP-6.3.4-2: the token is one that this producer issued, to the letter (AAEP-REPLY-13), and none that its sender made up
+/// (AAEP-6.2.3-2). Whether it is still good is the next check's business.
 fn check_2_token_was_issued(
     reply: &ConfirmationReply,
     ledger: &Ledger,

@@ -189,6 +189,30 @@ fn noise_is_ignored() {
     }
 }
 
+/// AAEP-REPLY-13: a token is the one that was issued to the letter or it is none. AAEP-6.2.3-2: one that its sender made up
+/// leads nowhere.
+#[test]
+fn a_token_counts_to_the_letter_alone() {
+    let changes: [fn(&str) -> String; 5] = [
+        str::to_uppercase,
+        |token| token.replacen("rpl_", "RPL_", 1),
+        |token| token[..token.len() - 1].to_owned(),
+        |token| format!("{token}0"),
+        |_| "rpl_made0up".to_owned(),
+    ];
+    for change in changes {
+        let mut scene = Scene::new();
+        let token = change(scene.token().as_str());
+        let well_formed = ReplyToken::parse(&token).is_ok();
+        scene.message["reply_token"] = json!(token);
+        scene.is_ignored_for(if well_formed {
+            "AAEP-6.3.4-2"
+        } else {
+            "AAEP-6.3.4-1"
+        });
+    }
+}
+
 /// AAEP-6.3.4-2: a token of another producer means nothing here.
 #[test]
 fn a_token_of_another_producer_is_unknown() {

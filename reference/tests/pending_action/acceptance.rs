@@ -197,9 +197,7 @@ fn a_host_needs_no_product_specific_hidden_context() {
     host.happens(allow(ids[0]));
     host.happens(deny(ids[1]));
     host.happens(allow(ids[3]));
-    while !host.outbox.is_empty() {
-        host.carries_out_one();
-    }
+    host.carries_out_all();
     host.crashes(None);
     host.comes_to_rest();
     let ran: Vec<_> = host

@@ -1,8 +1,8 @@
 //! What a crash leaves, what a restart makes of it, and what an old snapshot cannot undo.
 
 use countersign_reference::pending_action::{
-    Contradiction, Damaged, Decision, Delivery, Effect, Entry, Input, Ledger, Output, Propose,
-    Record, Settings, Snapshot, ToolStatus,
+    ActionId, Contradiction, Damaged, Decision, Delivery, Effect, Entry, Input, Ledger, Output,
+    Propose, Record, Settings, Snapshot, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
 
@@ -374,7 +374,7 @@ fn a_record_that_cannot_follow_is_not_believed() {
             by: parsed.expect("a name"),
         }
     };
-    let unknown = countersign_reference::pending_action::ActionId::from_bits(99);
+    let unknown = ActionId::from_bits(99);
     let session =
         |name: &str| countersign_reference::pending_action::SessionId::parse(name).expect("a name");
     let mut after_end = stage.journal[1].entry.clone();
@@ -464,9 +464,7 @@ fn a_crash_after_any_step_loses_nothing_and_runs_nothing_twice() {
         }
         if steps > 0 {
             host.finishes_one(ToolStatus::Success);
-            while !host.outbox.is_empty() {
-                host.carries_out_one();
-            }
+            host.carries_out_all();
         }
         let durable = host.journal.len();
         host.crashes(None);
@@ -485,35 +483,29 @@ fn a_crash_after_any_step_loses_nothing_and_runs_nothing_twice() {
     }
 }
 
+/// A call that may run again is proposed, allowed and released.
+fn released_once(host: &mut Host) -> ActionId {
+    host.happens(Input::Propose(idempotent()));
+    let id = host.ledger.actions()[0].action_id;
+    host.happens(allow(id));
+    host.carries_out_all();
+    id
+}
+
 /// PA-5, PA-10: a call that is withdrawn after a restart may have begun before it, so it is in doubt and not said not to have
 /// run.
 #[test]
 fn a_repeated_call_that_is_withdrawn_is_in_doubt() {
     for had_begun in [false, true] {
-        let mut host = Host::new(Settings {
-            delivery: Delivery::AtLeastOnce,
-            ..Settings::default()
-        });
-        host.happens(Input::Propose(Propose {
-            idempotent: true,
-            ..ordinary()
-        }));
-        let id = host.ledger.actions()[0].action_id;
-        host.happens(allow(id));
-        while !host.outbox.is_empty() {
-            host.carries_out_one();
-        }
+        let mut host = Host::new(at_least_once());
+        let id = released_once(&mut host);
         if had_begun {
             host.begins_one();
         }
         host.crashes(None);
-        while !host.outbox.is_empty() {
-            host.carries_out_one();
-        }
+        host.carries_out_all();
         host.happens(end_session("s1"));
-        while !host.outbox.is_empty() {
-            host.carries_out_one();
-        }
+        host.carries_out_all();
         assert_eq!((&host.in_doubt, host.dropped.len()), (&vec![id], 0));
         host.clears_doubts();
         host.comes_to_rest();
@@ -528,28 +520,13 @@ fn a_repeated_call_that_is_withdrawn_is_in_doubt() {
 /// doubt, so that nobody says twice how it came out.
 #[test]
 fn a_repeated_call_that_has_begun_is_not_in_doubt_when_its_session_ends() {
-    let mut host = Host::new(Settings {
-        delivery: Delivery::AtLeastOnce,
-        ..Settings::default()
-    });
-    host.happens(Input::Propose(Propose {
-        idempotent: true,
-        ..ordinary()
-    }));
-    let id = host.ledger.actions()[0].action_id;
-    host.happens(allow(id));
-    while !host.outbox.is_empty() {
-        host.carries_out_one();
-    }
+    let mut host = Host::new(at_least_once());
+    let id = released_once(&mut host);
     host.crashes(None);
-    while !host.outbox.is_empty() {
-        host.carries_out_one();
-    }
+    host.carries_out_all();
     host.begins_one();
     host.happens(end_session("s1"));
-    while !host.outbox.is_empty() {
-        host.carries_out_one();
-    }
+    host.carries_out_all();
     assert_eq!((&host.in_doubt, &host.running), (&vec![], &vec![id]));
     host.clears_doubts();
     host.comes_to_rest();

@@ -103,6 +103,13 @@ impl Host {
         }
     }
 
+    /// Carries out all that was put out, and begins nothing of what was released.
+    pub fn carries_out_all(&mut self) {
+        while !self.outbox.is_empty() {
+            self.carries_out_one();
+        }
+    }
+
     /// Carries out everything, begins and ends every tool.
     pub fn comes_to_rest(&mut self) {
         while !(self.outbox.is_empty() && self.ready.is_empty() && self.is_idle()) {
@@ -172,14 +179,11 @@ impl Host {
         self.ledger = Ledger::rebuild(self.settings, snapshot, journal, self.carried)
             .expect("the host's own journal");
         self.happens(Input::Restart);
-        let released = self.outbox.iter().filter_map(|output| match output {
-            Output::Perform(call) => Some(call.action_id),
-            Output::Record(_)
-            | Output::Append(_)
-            | Output::Event(_)
-            | Output::Withdraw(_)
-            | Output::InDoubt(_)
-            | Output::Audit(_) => None,
+        let released = self.outbox.iter().filter_map(|output| {
+            let Output::Perform(call) = output else {
+                return None;
+            };
+            Some(call.action_id)
         });
         self.repeated = released.collect();
     }

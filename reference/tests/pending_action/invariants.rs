@@ -247,7 +247,8 @@ impl World {
 
     /// PA-8: rebuilt from the beginning of the journal, the ledger is what it was when that was all of it.
     fn judge_the_past(&mut self) {
-        let all: Vec<_> = self.host.came_out.iter().filter_map(recorded).collect();
+        let all = self.host.came_out.iter().filter_map(Output::record);
+        let all: Vec<_> = all.cloned().collect();
         let mut journal = BTreeMap::new();
         for record in all {
             // A record that was lost in a crash has its number used again; the later one counts.
@@ -337,18 +338,6 @@ fn decide(action: &Action, decided: Decision, by: u8, fault: u8) -> Input {
         },
         _good => decide,
     })
-}
-
-fn recorded(output: &Output) -> Option<countersign_reference::pending_action::Record> {
-    match output {
-        Output::Record(record) => Some(record.clone()),
-        Output::Append(_)
-        | Output::Event(_)
-        | Output::Perform(_)
-        | Output::Withdraw(_)
-        | Output::InDoubt(_)
-        | Output::Audit(_) => None,
-    }
 }
 
 /// What is proposed and not settled in what is durable, and when it expires.

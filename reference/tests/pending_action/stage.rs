@@ -90,16 +90,8 @@ impl Stage {
     pub fn happens(&mut self, input: Input) -> (Vec<Output>, Option<Refusal>) {
         let now = Timestamp::from_millis(self.now);
         let outcome = self.ledger.handle(now, &mut self.ids, input);
-        let records = outcome.outputs.iter().filter_map(|output| match output {
-            Output::Record(record) => Some(record.clone()),
-            Output::Append(_)
-            | Output::Event(_)
-            | Output::Perform(_)
-            | Output::Withdraw(_)
-            | Output::InDoubt(_)
-            | Output::Audit(_) => None,
-        });
-        self.journal.extend(records);
+        let records = outcome.outputs.iter().filter_map(Output::record);
+        self.journal.extend(records.cloned());
         (outcome.outputs, outcome.refused)
     }
 

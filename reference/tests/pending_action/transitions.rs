@@ -13,14 +13,11 @@ use crate::stage::{
 
 /// The actions that the events are about, in their order.
 fn told_of(outputs: &[Output]) -> Vec<ActionId> {
-    let about = outputs.iter().filter_map(|output| match output {
-        Output::Event(event) => Some(event.action_id),
-        Output::Record(_)
-        | Output::Append(_)
-        | Output::Perform(_)
-        | Output::Withdraw(_)
-        | Output::InDoubt(_)
-        | Output::Audit(_) => None,
+    let about = outputs.iter().filter_map(|output| {
+        let Output::Event(event) = output else {
+            return None;
+        };
+        Some(event.action_id)
     });
     about.collect()
 }
@@ -334,14 +331,11 @@ fn a_result_is_told_as_the_tool_returned_it() {
         });
         stage.crashes();
         let results = stage.outputs(Input::Restart);
-        let appended = results.iter().rev().find_map(|output| match output {
-            Output::Append(append) => Some(&append.message),
-            Output::Record(_)
-            | Output::Event(_)
-            | Output::Perform(_)
-            | Output::Withdraw(_)
-            | Output::InDoubt(_)
-            | Output::Audit(_) => None,
+        let appended = results.iter().rev().find_map(|output| {
+            let Output::Append(append) = output else {
+                return None;
+            };
+            Some(&append.message)
         });
         let Some(Message::ToolResult { result, .. }) = appended else {
             panic!("no result");

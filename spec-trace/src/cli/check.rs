@@ -17,8 +17,8 @@ use miette::{IntoDiagnostic, WrapErr};
 use super::arguments::{Protocol, Variant, specification};
 use super::progress::Progress;
 use super::table::{self, Align, grouped};
-use crate::answer::{Answer, Format, Status};
-use crate::report::{check_json, property_text, unmet};
+use crate::answer::{Answer, Format};
+use crate::report::{check_json, check_status, property_text, unmet};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,7 +69,7 @@ fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot write {}", file.display()))?;
     }
-    let status = status(&report);
+    let status = check_status(&report);
     Ok(match format {
         Format::Json => Answer::json(&document, status),
         Format::Text => {
@@ -86,17 +86,6 @@ fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
             Answer { text, status }
         }
     })
-}
-
-/// A broken invariant is a violation; a witness that was not found was not exercised.
-fn status(report: &CheckReport) -> Status {
-    if unmet(report, Kind::Always).next().is_some() {
-        Status::Violated
-    } else if unmet(report, Kind::Sometimes).next().is_some() {
-        Status::Inconclusive
-    } else {
-        Status::Holds
-    }
 }
 
 fn summary<T: Text>(model: &Specification<T>, report: &CheckReport, seconds: f64) -> String {

@@ -4,11 +4,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use countersign_model::aaep::AaepText;
-use countersign_model::bounds::BoundsError;
 use countersign_model::checker::{self, Kind};
-use countersign_model::mcp_aql::McpAqlText;
-use countersign_model::pending_action::PendingActionText;
 use countersign_model::specification::Text;
 
 use super::arguments::{Protocol, preset, specification};
@@ -16,12 +12,10 @@ use super::progress::Progress;
 use super::table::{self, Align, grouped};
 use crate::answer::{Answer, Format, Status};
 use crate::clause;
-use crate::conform::Bridge;
-use crate::conform::aaep::{self, AaepBridge};
+use crate::conform::bridge::{Bridge, Execution};
 use crate::conform::edges::{self, Scope, Walk};
-use crate::conform::mcp_aql::{self, McpAqlBridge};
-use crate::conform::pending_action::{self, PendingActionBridge};
 use crate::conform::recorded::{self, writer::Recorder};
+use crate::conform::{Sides, aaep, mcp_aql, pending_action};
 use crate::report::{Verified, divergence_text, property_text};
 
 const EXAMPLES: &str = "\
@@ -63,30 +57,13 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let mut verified = Vec::new();
     for protocol in protocols {
         verified.push(match protocol {
-            Protocol::Aaep => verify::<AaepText, _>(
-                &args.bounds,
-                aaep::LITERAL,
-                AaepBridge::new,
-                AaepBridge::literal,
-                Some(judge_of_streams),
-            )?,
-            Protocol::McpAql => verify::<McpAqlText, _>(
-                &args.bounds,
-                mcp_aql::LITERAL,
-                McpAqlBridge::new,
-                McpAqlBridge::literal,
-                None,
-            )?,
-            Protocol::PendingAction => verify::<PendingActionText, _>(
-                &args.bounds,
-                pending_action::LITERAL,
-                PendingActionBridge::new,
-                PendingActionBridge::literal,
-                None,
-            )?,
-        });
+            Protocol::Aaep => verify::<aaep::World>(&args.bounds, Some(judge_of_streams)),
+            Protocol::McpAql => verify::<mcp_aql::World>(&args.bounds, None),
+            Protocol::PendingAction => verify::<pending_action::World>(&args.bounds, None),
+        }?);
     }
-    let status = status(&verified);
+    let status = verified.iter().map(Verified::status).reduce(Status::over);
+    let status = status.unwrap_or(Status::Inconclusive);
     Ok(match format {
         Format::Text => Answer {
             text: text(&verified),
@@ -99,60 +76,47 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     })
 }
 
-/// A violation outweighs what was not exercised.
-fn status(verified: &[Verified]) -> Status {
-    if verified.iter().any(Verified::is_broken) {
-        Status::Violated
-    } else if !verified.is_empty() && verified.iter().all(Verified::holds) {
-        Status::Holds
-    } else {
-        Status::Inconclusive
-    }
-}
-
 /// Checks one protocol's model and walks its bridge: within the bounds, literally within those that the protocol sets
 /// aside for it, and over pairs within the smallest. Where its streams are recorded and judged, the judge is walked too.
-fn verify<T: Text, B: Bridge>(
+fn verify<E: Execution>(
     bounds: &str,
-    literal_bounds: T::Bounds,
-    bridge: impl Fn(T::Bounds) -> Result<B, BoundsError>,
-    literal: impl Fn(B) -> B,
     judge: Option<fn(&Progress) -> Walk>,
 ) -> miette::Result<Verified> {
-    let bounds = preset::<T>(bounds)?;
-    let [small, _, _] = T::PRESETS;
-    let bridge = |bounds| bridge(bounds).map_err(miette::Report::msg);
+    let protocol = E::Text::NAME;
+    let bounds = preset::<E::Text>(bounds)?;
+    let [small, _, _] = E::Text::PRESETS;
+    let bridge = |bounds| Bridge::<E>::new(bounds).map_err(miette::Report::msg);
 
-    let model = specification::<T>(bounds)?;
+    let model = specification::<E::Text>(bounds)?;
     let started = Instant::now();
-    let progress = Progress::counting(&format!("{}: checking the model", T::NAME), "states");
+    let progress = Progress::counting(&format!("{protocol}: checking the model"), "states");
     let check = checker::check(&model, |states| progress.at(states as u64));
     let check_seconds = started.elapsed().as_secs_f64();
     drop(progress);
 
     // The walk meets the transitions that the search has counted, so how far it has come is known.
     let transitions = check.transitions as u64;
-    let comparing = |what: &str| format!("{}: comparing {what}", T::NAME);
+    let comparing = |what: &str| format!("{protocol}: comparing {what}");
     let progress = Progress::of(transitions, &comparing("every edge"), "edges");
     let edges = walk(&bridge(bounds)?, Scope::States, &progress);
     drop(progress);
     let progress = Progress::counting(&comparing("the literal model"), "edges");
-    let literal = walk(&literal(bridge(literal_bounds)?), Scope::States, &progress);
+    let literal = walk(&bridge(E::LITERAL)?.literal(), Scope::States, &progress);
     drop(progress);
     let progress = Progress::counting(&comparing("every pair at small bounds"), "edges");
     let pairs = walk(&bridge(small)?, Scope::Pairs, &progress);
     drop(progress);
     let judged = judge.map(|walk| {
-        let what = format!("{}: judging the streams of every run", T::NAME);
+        let what = format!("{protocol}: judging the streams of every run");
         walk(&Progress::counting(&what, "edges"))
     });
     Ok(Verified {
-        protocol: T::NAME,
-        bounds: T::name_of(&bounds),
+        protocol,
+        bounds: E::Text::name_of(&bounds),
         check,
         check_seconds,
         edges,
-        literal_bounds: T::name_of(&literal_bounds),
+        literal_bounds: E::Text::name_of(&E::LITERAL),
         literal,
         pairs,
         judged,
@@ -166,8 +130,8 @@ fn judge_of_streams(progress: &Progress) -> Walk {
     recorded::walk(&[one, two], &recorders, &|edges| progress.at(edges))
 }
 
-fn walk(bridge: &impl Bridge, scope: Scope, progress: &Progress) -> Walk {
-    edges::walk(bridge, scope, &|edges| progress.at(edges))
+fn walk(sides: &impl Sides, scope: Scope, progress: &Progress) -> Walk {
+    edges::walk(sides, scope, &|edges| progress.at(edges))
 }
 
 fn text(verified: &[Verified]) -> String {
@@ -224,7 +188,7 @@ fn text(verified: &[Verified]) -> String {
             text.push('\n');
             text.push_str(&property_text(property));
         }
-        if !one.is_broken() && !one.is_whole() {
+        if !one.is_whole() && one.status() != Status::Violated {
             let _ = writeln!(
                 text,
                 "\n{}: the walk compared {} edges of {} states, and not the {} of {} that the search found",
@@ -246,12 +210,10 @@ fn text(verified: &[Verified]) -> String {
 }
 
 fn verdict_of(one: &Verified) -> &'static str {
-    if one.is_broken() {
-        "FAILS"
-    } else if one.holds() {
-        "holds"
-    } else {
-        "INCONCLUSIVE"
+    match one.status() {
+        Status::Holds => "holds",
+        Status::Violated => "FAILS",
+        Status::Unusable | Status::Inconclusive => "INCONCLUSIVE",
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::{Bridge, Disagreement, Divergence, schedule};
+use super::{Disagreement, Divergence, Sides, schedule};
 
 /// What counts as having been there before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +44,11 @@ const WORTH_SHARING: usize = 8;
 ///
 /// # Panics
 ///
-/// Where a step of the bridge panics; the other workers then leave off.
-pub fn walk<B: Bridge>(bridge: &B, scope: Scope, progress: &(dyn Fn(u64) + Sync)) -> Walk {
+/// Where a step of the sides panics; the other workers then leave off.
+pub fn walk<S: Sides>(sides: &S, scope: Scope, progress: &(dyn Fn(u64) + Sync)) -> Walk {
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    let shared = Shared::new(bridge, scope, workers);
-    let (state, host) = bridge.begin();
+    let shared = Shared::new(sides, scope, workers);
+    let (state, host) = sides.begin();
     shared.visit(&state, &host);
     shared.give(vec![Node {
         state,
@@ -70,10 +70,10 @@ pub fn walk<B: Bridge>(bridge: &B, scope: Scope, progress: &(dyn Fn(u64) + Sync)
 }
 
 /// A node to go on from.
-struct Node<B: Bridge> {
-    state: B::State,
-    host: B::Host,
-    path: Option<Arc<Path<B::Action>>>,
+struct Node<S: Sides> {
+    state: S::State,
+    host: S::Host,
+    path: Option<Arc<Path<S::Action>>>,
 }
 
 /// How a node was reached: the last step, and how its start was reached.
@@ -111,19 +111,19 @@ type Key<S> = (S, (u64, u64));
 const PARTS: u64 = 64;
 
 /// What the workers have in common.
-struct Shared<'a, B: Bridge> {
-    bridge: &'a B,
+struct Shared<'a, S: Sides> {
+    sides: &'a S,
     scope: Scope,
     hashers: [RandomState; 2],
     /// Nodes visited, in parts that keep the workers apart.
-    visited: Vec<Mutex<HashSet<Key<B::State>>>>,
+    visited: Vec<Mutex<HashSet<Key<S::State>>>>,
     /// Nodes for whoever is idle.
-    spare: Mutex<Vec<Node<B>>>,
+    spare: Mutex<Vec<Node<S>>>,
     idle: AtomicUsize,
     workers: usize,
     done: AtomicBool,
     edges: AtomicU64,
-    diverging: Mutex<Vec<(Vec<B::Action>, Disagreement)>>,
+    diverging: Mutex<Vec<(Vec<S::Action>, Disagreement)>>,
 }
 
 /// Ends the walk when the worker that holds it panics: the others would wait for it for ever.
@@ -137,10 +137,10 @@ impl Drop for EndsOnPanic<'_> {
     }
 }
 
-impl<'a, B: Bridge> Shared<'a, B> {
-    fn new(bridge: &'a B, scope: Scope, workers: usize) -> Self {
+impl<'a, S: Sides> Shared<'a, S> {
+    fn new(sides: &'a S, scope: Scope, workers: usize) -> Self {
         Self {
-            bridge,
+            sides,
             scope,
             hashers: [RandomState::new(), RandomState::new()],
             visited: (0..PARTS).map(|_| Mutex::default()).collect(),
@@ -154,12 +154,12 @@ impl<'a, B: Bridge> Shared<'a, B> {
     }
 
     /// Notes that a node was reached; whether this is the first time.
-    fn visit(&self, state: &B::State, host: &B::Host) -> bool {
+    fn visit(&self, state: &S::State, host: &S::Host) -> bool {
         let [first, second] = &self.hashers;
         let identity = match self.scope {
             Scope::States => (0, 0),
             Scope::Pairs => {
-                let identity = self.bridge.identity(host);
+                let identity = self.sides.identity(host);
                 (first.hash_one(&identity), second.hash_one(&identity))
             }
         };
@@ -168,7 +168,7 @@ impl<'a, B: Bridge> Shared<'a, B> {
         lock(&self.visited[part]).insert(key)
     }
 
-    fn give(&self, nodes: Vec<Node<B>>) {
+    fn give(&self, nodes: Vec<Node<S>>) {
         lock(&self.spare).extend(nodes);
     }
 
@@ -201,7 +201,7 @@ impl<'a, B: Bridge> Shared<'a, B> {
     }
 
     /// Waits for spare nodes; false when the walk is over.
-    fn wait_for(&self, stack: &mut Vec<Node<B>>) -> bool {
+    fn wait_for(&self, stack: &mut Vec<Node<S>>) -> bool {
         self.idle.fetch_add(1, Ordering::SeqCst);
         loop {
             let mut spare = lock(&self.spare);
@@ -225,15 +225,15 @@ impl<'a, B: Bridge> Shared<'a, B> {
     /// Takes every step from a node; how many there were.
     fn expand(
         &self,
-        node: &Node<B>,
-        stack: &mut Vec<Node<B>>,
-        actions: &mut Vec<B::Action>,
+        node: &Node<S>,
+        stack: &mut Vec<Node<S>>,
+        actions: &mut Vec<S::Action>,
     ) -> u64 {
         actions.clear();
-        self.bridge.actions(&node.state, actions);
+        self.sides.actions(&node.state, actions);
         for &action in actions.iter() {
             let mut host = node.host.clone();
-            match self.bridge.step(&node.state, &mut host, action) {
+            match self.sides.step(&node.state, &mut host, action) {
                 Ok(state) => {
                     if self.visit(&state, &host) {
                         let before = node.path.clone();
@@ -249,7 +249,7 @@ impl<'a, B: Bridge> Shared<'a, B> {
         actions.len() as u64
     }
 
-    fn note_divergence(&self, run: Vec<B::Action>, disagreement: Disagreement) {
+    fn note_divergence(&self, run: Vec<S::Action>, disagreement: Disagreement) {
         let mut diverging = lock(&self.diverging);
         if diverging.len() < ENOUGH_DIVERGENCES {
             diverging.push((run, disagreement));
@@ -265,7 +265,7 @@ impl<'a, B: Bridge> Shared<'a, B> {
             .unwrap_or_else(PoisonError::into_inner);
         let mut divergences: Vec<Divergence> = runs
             .into_iter()
-            .map(|(run, disagreement)| schedule::shrunk(self.bridge, run, disagreement).divergence)
+            .map(|(run, disagreement)| schedule::shrunk(self.sides, run, disagreement).divergence)
             .collect();
         divergences.sort_by_key(|divergence| divergence.steps.len());
         divergences.dedup();
@@ -297,7 +297,7 @@ mod tests {
     /// The last column and the last row.
     const LAST: u8 = 40;
 
-    impl<F: Fn((u8, u8)) -> bool + Sync> Bridge for Square<F> {
+    impl<F: Fn((u8, u8)) -> bool + Sync> Sides for Square<F> {
         type State = (u8, u8);
         type Action = bool;
         type Host = u8;

@@ -1,10 +1,11 @@
 //! Model and executor held against each other, step by step.
 //!
-//! The one thing to know: everything here works through [`Bridge`], one implementation a protocol. A bridge can begin,
-//! list what may happen, and take one step on both sides, comparing what came out and what became of the state. The
-//! walks ([`edges`], [`schedule`]) choose the steps; they know no protocol.
+//! The one thing to know: the walks ([`edges`], [`schedule`]) go over [`Sides`], which can begin, list what may happen, and
+//! take one step on both sides, comparing what came out and what became of the state. They choose the steps, and know no
+//! protocol. A [`bridge::Bridge`] is the two readings of one, and [`recorded`] the model beside the judge of streams.
 
 pub mod aaep;
+pub mod bridge;
 mod comparison;
 mod concretion;
 pub mod edges;
@@ -18,13 +19,13 @@ use std::hash::Hash;
 
 use countersign_model::checker::StepText;
 
-/// The two readings of one protocol, side by side.
-pub trait Bridge: Sync {
+/// A model, and something beside it that takes the same steps.
+pub trait Sides: Sync {
     /// A state of the model.
     type State: Copy + Eq + Hash + Send + Debug;
     /// A step of the model.
     type Action: Copy + Eq + Send + Sync + Debug;
-    /// An executor together with the part of the world that holds what it has put out.
+    /// What stands beside the model: an executor with what it has put out, or a judge with what it was shown.
     type Host: Clone + Send;
 
     /// Both sides at the start.
@@ -96,18 +97,18 @@ pub struct Divergence {
 ///
 /// The [`Divergence`] where the two differ. A run with a step that the model does not allow at that place ends before
 /// it, without a divergence.
-pub fn replay<B: Bridge>(bridge: &B, run: &[B::Action]) -> Result<(), Box<Divergence>> {
-    let (mut state, mut host) = bridge.begin();
+pub fn replay<S: Sides>(sides: &S, run: &[S::Action]) -> Result<(), Box<Divergence>> {
+    let (mut state, mut host) = sides.begin();
     let mut steps = Vec::with_capacity(run.len());
     let mut enabled = Vec::new();
     for &action in run {
         enabled.clear();
-        bridge.actions(&state, &mut enabled);
+        sides.actions(&state, &mut enabled);
         if !enabled.contains(&action) {
             break;
         }
-        steps.push(bridge.describe(&state, action));
-        match bridge.step(&state, &mut host, action) {
+        steps.push(sides.describe(&state, action));
+        match sides.step(&state, &mut host, action) {
             Ok(next) => state = next,
             Err(disagreement) => {
                 return Err(Box::new(Divergence {
@@ -132,8 +133,8 @@ pub struct Shrunk<A> {
 /// Leaves ever smaller stretches out of a run for as long as what remains still diverges by the same clause.
 ///
 /// Nothing if the run does not diverge.
-pub fn shrink<B: Bridge>(bridge: &B, run: &[B::Action]) -> Option<Shrunk<B::Action>> {
-    let mut shortest = replay(bridge, run).err()?;
+pub fn shrink<S: Sides>(sides: &S, run: &[S::Action]) -> Option<Shrunk<S::Action>> {
+    let mut shortest = replay(sides, run).err()?;
     let clause = shortest.disagreement.clause;
     let mut run = run[..shortest.steps.len()].to_vec();
     let mut stretch = run.len();
@@ -142,7 +143,7 @@ pub fn shrink<B: Bridge>(bridge: &B, run: &[B::Action]) -> Option<Shrunk<B::Acti
         while start + stretch <= run.len() {
             let mut shorter = run.clone();
             shorter.drain(start..start + stretch);
-            match replay(bridge, &shorter) {
+            match replay(sides, &shorter) {
                 Err(divergence) if divergence.disagreement.clause == clause => {
                     shorter.truncate(divergence.steps.len());
                     run = shorter;

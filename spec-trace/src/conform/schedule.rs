@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bridge, Disagreement, Divergence, Shrunk, replay, shrink};
+use super::{Disagreement, Divergence, Shrunk, Sides, replay, shrink};
 
 /// Takes one step for each choice: of `n` steps that are possible, number `choice % n`.
 ///
@@ -20,24 +20,24 @@ use super::{Bridge, Disagreement, Divergence, Shrunk, replay, shrink};
 /// # Errors
 ///
 /// The diverging run, shrunk, where model and executor differ.
-pub fn run<B: Bridge>(
-    bridge: &B,
+pub fn run<S: Sides>(
+    sides: &S,
     choices: impl IntoIterator<Item = u16>,
-) -> Result<Vec<B::Action>, Box<Shrunk<B::Action>>> {
-    let (mut state, mut host) = bridge.begin();
+) -> Result<Vec<S::Action>, Box<Shrunk<S::Action>>> {
+    let (mut state, mut host) = sides.begin();
     let mut taken = Vec::new();
     let mut enabled = Vec::new();
     for choice in choices {
         enabled.clear();
-        bridge.actions(&state, &mut enabled);
+        sides.actions(&state, &mut enabled);
         if enabled.is_empty() {
             break;
         }
         let action = enabled[usize::from(choice) % enabled.len()];
         taken.push(action);
-        match bridge.step(&state, &mut host, action) {
+        match sides.step(&state, &mut host, action) {
             Ok(next) => state = next,
-            Err(disagreement) => return Err(Box::new(shrunk(bridge, taken, disagreement))),
+            Err(disagreement) => return Err(Box::new(shrunk(sides, taken, disagreement))),
         }
     }
     Ok(taken)
@@ -45,12 +45,12 @@ pub fn run<B: Bridge>(
 
 /// Shrinks a run that has just diverged. Both sides are deterministic, so that it diverges again when it is replayed;
 /// should it not, the run is reported as it is.
-pub fn shrunk<B: Bridge>(
-    bridge: &B,
-    run: Vec<B::Action>,
+pub fn shrunk<S: Sides>(
+    sides: &S,
+    run: Vec<S::Action>,
     disagreement: Disagreement,
-) -> Shrunk<B::Action> {
-    shrink(bridge, &run).unwrap_or(Shrunk {
+) -> Shrunk<S::Action> {
+    shrink(sides, &run).unwrap_or(Shrunk {
         run,
         divergence: Divergence {
             steps: Vec::new(),
@@ -132,13 +132,13 @@ impl SavedRun {
     /// # Errors
     ///
     /// [`ReplayError`] where a step is not possible, or model and executor differ.
-    pub fn replay<B: Bridge>(&self, bridge: &B) -> Result<(), ReplayError> {
-        let (mut state, mut host) = bridge.begin();
+    pub fn replay<S: Sides>(&self, sides: &S) -> Result<(), ReplayError> {
+        let (mut state, mut host) = sides.begin();
         let mut run = Vec::new();
         let mut enabled = Vec::new();
         for (index, step) in self.steps.iter().enumerate() {
             enabled.clear();
-            bridge.actions(&state, &mut enabled);
+            sides.actions(&state, &mut enabled);
             let named = enabled
                 .iter()
                 .find(|action| format!("{action:?}") == *step)
@@ -148,9 +148,9 @@ impl SavedRun {
                 step: step.clone(),
             })?;
             run.push(action);
-            match bridge.step(&state, &mut host, action) {
+            match sides.step(&state, &mut host, action) {
                 Ok(next) => state = next,
-                Err(_) => return replay(bridge, &run).map_err(ReplayError::Diverged),
+                Err(_) => return replay(sides, &run).map_err(ReplayError::Diverged),
             }
         }
         Ok(())

@@ -11,7 +11,8 @@ use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::json::{means_the_same, turned};
-use crate::conform::mcp_aql::{FAR, McpAqlBridge};
+use crate::conform::bridge::Bridge;
+use crate::conform::mcp_aql::McpAqlBridge;
 
 /// Every character that an identifier may have (AQL-2.2-1).
 const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -20,15 +21,8 @@ const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 const START: i64 = 1_779_632_540_000;
 
 /// The bridge for runs that go as far as the model of MCP-AQL does, made once.
-///
-/// # Panics
-///
-/// Never: the bounds are constant and in range.
 pub fn far_mcp_aql() -> &'static McpAqlBridge {
-    static BRIDGE: LazyLock<McpAqlBridge> = LazyLock::new(|| {
-        let bridge = McpAqlBridge::new(FAR).expect("constant bounds are in range");
-        bridge.literal()
-    });
+    static BRIDGE: LazyLock<McpAqlBridge> = LazyLock::new(Bridge::far);
     &BRIDGE
 }
 

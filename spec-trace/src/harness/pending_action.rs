@@ -12,18 +12,12 @@ use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
 use super::json::{means_the_same, turned};
-use crate::conform::pending_action::{FAR, PendingActionBridge};
+use crate::conform::bridge::Bridge;
+use crate::conform::pending_action::PendingActionBridge;
 
 /// The bridge for runs that go as far as the model of the pending actions does, made once.
-///
-/// # Panics
-///
-/// Never: the bounds are constant and in range.
 pub fn far_pending_action() -> &'static PendingActionBridge {
-    static BRIDGE: LazyLock<PendingActionBridge> = LazyLock::new(|| {
-        let bridge = PendingActionBridge::new(FAR).expect("constant bounds are in range");
-        bridge.literal()
-    });
+    static BRIDGE: LazyLock<PendingActionBridge> = LazyLock::new(Bridge::far);
     &BRIDGE
 }
 

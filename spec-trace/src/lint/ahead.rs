@@ -11,7 +11,7 @@ use std::thread;
 use super::place::Here;
 use super::record::{self, Fault};
 use super::report::Damage;
-use super::rules;
+use super::{rules, surrogates};
 use crate::json::tree::{Room, Tree};
 use crate::lines::{LONGEST_LINE, Line, Lines};
 
@@ -189,7 +189,10 @@ impl Batch {
                 let room = tree.into_room();
                 Content::Json { end, room }
             }
-            Err(fault) => broken(bytes, fault),
+            Err(fault) => match surrogates::without_halves(bytes) {
+                Some(mended) => self.parse(&mended),
+                None => broken(bytes, fault),
+            },
         }
     }
 
@@ -212,12 +215,19 @@ impl Batch {
                     self.rooms.push(tree.into_room());
                 }
                 Content::Broken { bytes, fault } => judge(&bytes, Err(fault)),
-                Content::Long(bytes) => match record::parse(&bytes, &mut Room::default()) {
-                    Ok(tree) => judge(&bytes, Ok(&tree)),
-                    Err(fault) => judge(&bytes, Err(fault)),
-                },
+                Content::Long(bytes) => judge_long(&bytes, &mut judge),
             }
         }
+    }
+}
+
+fn judge_long(bytes: &[u8], judge: &mut impl FnMut(&[u8], Result<&Tree<'_>, Fault>)) {
+    match record::parse(bytes, &mut Room::default()) {
+        Ok(tree) => judge(bytes, Ok(&tree)),
+        Err(fault) => match surrogates::without_halves(bytes) {
+            Some(mended) => judge_long(&mended, judge),
+            None => judge(bytes, Err(fault)),
+        },
     }
 }
 

@@ -63,7 +63,7 @@ pub struct LintArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["session", "since", "only"])]
     pub write_baseline: Option<PathBuf>,
 
-    /// Quote nothing of the streams: no token, id, prompt, summary or other text, in whatever format and in the baseline
+    /// Quote nothing of the streams: no token, id, prompt, summary or other text, in whatever format; a baseline then holds hashes alone
     #[arg(long)]
     pub redact: bool,
 }
@@ -90,15 +90,22 @@ impl LintArgs {
 ///
 /// # Errors
 ///
-/// When the one input is missing or cannot be opened, a folder holds no stream, or the baseline cannot be read or
-/// written. Broken content is a verdict, not an error; of several inputs, those that cannot be read are told with the rest.
+/// When the baseline cannot be read or written; for people, also when the one input is missing, cannot be opened, or is a
+/// folder without streams. Broken content is a verdict, not an error. What cannot be read is told with the rest, and programs
+/// get their document also where there is no rest.
 pub fn run(arguments: &LintArgs, format: FindingsFormat) -> miette::Result<Answer> {
     let known = arguments
         .baseline
         .as_deref()
         .map(Baseline::read)
         .transpose()?;
-    let mut outcome = judge_all(arguments)?;
+    let mut outcome = judge_all(arguments);
+    if let (FindingsFormat::Text, [], [unreadable]) =
+        (format, &*outcome.reports, &*outcome.unreadable)
+    {
+        let Unreadable { file, error } = unreadable;
+        return Err(miette::miette!("cannot read {file}: {error}"));
+    }
     if let Some(known) = &known {
         let missing = known.apply(&mut outcome.reports);
         if is_whole(arguments, &outcome) {
@@ -119,8 +126,8 @@ pub fn run(arguments: &LintArgs, format: FindingsFormat) -> miette::Result<Answe
     Ok(render(&outcome, format, Terminal::of_stdout()))
 }
 
-fn judge_all(arguments: &LintArgs) -> miette::Result<Outcome> {
-    let sources = sources(&arguments.inputs)?;
+fn judge_all(arguments: &LintArgs) -> Outcome {
+    let (sources, unreadable) = sources(&arguments.inputs);
     let meter = Meter::new(&sources);
     let selection = arguments.selection();
     let settings = Settings {
@@ -130,23 +137,16 @@ fn judge_all(arguments: &LintArgs) -> miette::Result<Outcome> {
     let mut outcome = Outcome {
         single: matches!(arguments.inputs.as_slice(), [input] if !input.is_dir()),
         reports: Vec::new(),
-        unreadable: Vec::new(),
+        unreadable,
         vanished: Vec::new(),
     };
     for source in &sources {
         match judge(source, &meter, settings, &selection) {
             Ok(report) => outcome.reports.push(report),
-            Err(unreadable) if outcome.single => {
-                return Err(miette::miette!(
-                    "cannot read {}: {}",
-                    unreadable.file,
-                    unreadable.error
-                ));
-            }
             Err(unreadable) => outcome.unreadable.push(unreadable),
         }
     }
-    Ok(outcome)
+    outcome
 }
 
 fn judge(

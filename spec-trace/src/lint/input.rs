@@ -5,10 +5,9 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use miette::{IntoDiagnostic, WrapErr};
-
 use super::compression::decompressed;
 use super::place::printable;
+use super::report::Unreadable;
 use crate::cli::progress::Progress;
 
 /// What one read of a file asks for.
@@ -38,7 +37,7 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Self::Stdin => "<stdin>".to_owned(),
-            Self::File(path) => path.display().to_string().chars().map(printable).collect(),
+            Self::File(path) => named(path),
         }
     }
 
@@ -66,54 +65,62 @@ impl Source {
     }
 }
 
-/// The streams that are meant: `-` is standard input, a folder stands for all recorded streams below it, by name.
-///
-/// # Errors
-///
-/// A folder that cannot be read or holds no stream. Whether a file can be read shows only when it is opened.
-pub fn sources(inputs: &[PathBuf]) -> miette::Result<Vec<Source>> {
-    let mut sources = Vec::new();
+/// The streams that are meant, and what could not be searched for them: `-` is standard input, a folder stands for all
+/// recorded streams below it, by name. Whether a file can be read shows only when it is opened.
+pub fn sources(inputs: &[PathBuf]) -> (Vec<Source>, Vec<Unreadable>) {
+    let (mut sources, mut unreadable) = (Vec::new(), Vec::new());
     for input in inputs {
         if input.as_os_str() == "-" {
             sources.push(Source::Stdin);
         } else if input.is_dir() {
-            let files = streams_below(input)
-                .into_diagnostic()
-                .wrap_err_with(|| format!("cannot read {}", input.display()))?;
-            if files.is_empty() {
-                return Err(miette::miette!(
-                    "{} holds no recorded stream (*{})",
-                    input.display(),
-                    NAMES.join(", *")
-                ));
+            let (mut found, mut closed) = (Vec::new(), Vec::new());
+            streams_below(input, &mut found, &mut closed);
+            if found.is_empty() && closed.is_empty() {
+                let error = format!("it holds no recorded stream (*{})", NAMES.join(", *"));
+                closed.push(Unreadable {
+                    file: named(input),
+                    error,
+                });
             }
-            sources.extend(files.into_iter().map(Source::File));
+            sources.extend(found.into_iter().map(Source::File));
+            unreadable.extend(closed);
         } else {
             sources.push(Source::File(input.clone()));
         }
     }
-    Ok(sources)
+    (sources, unreadable)
 }
 
 /// Folders that are links are not followed, so that there is an end.
-fn streams_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+fn streams_below(folder: &Path, streams: &mut Vec<PathBuf>, unreadable: &mut Vec<Unreadable>) {
+    let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => {
+            let (file, error) = (named(folder), error.to_string());
+            return unreadable.push(Unreadable { file, error });
+        }
+    };
     entries.sort_by_key(fs::DirEntry::file_name);
-    let mut streams = Vec::new();
     for entry in entries {
         let path = entry.path();
-        if entry.file_type()?.is_dir() {
-            streams.extend(streams_below(&path)?);
+        if entry.file_type().is_ok_and(|it| it.is_dir()) {
+            streams_below(&path, streams, unreadable);
         } else if is_stream(&path) {
             streams.push(path);
         }
     }
-    Ok(streams)
 }
 
+/// A link that leads nowhere is taken for the stream that it should lead to: passing over it would look like a good verdict.
 fn is_stream(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.is_file() && NAMES.iter().any(|end| name.ends_with(end))
+    let is_something_else = fs::metadata(path).is_ok_and(|found| !found.is_file());
+    !is_something_else && NAMES.iter().any(|end| name.ends_with(end))
+}
+
+fn named(path: &Path) -> String {
+    path.display().to_string().chars().map(printable).collect()
 }
 
 /// Counts the bytes that are read, and shows them.
@@ -168,7 +175,8 @@ mod tests {
         ] {
             fs::write(folder.path().join(name), "").unwrap();
         }
-        let found = sources(&[folder.path().to_owned(), PathBuf::from("-")]).unwrap();
+        let (found, unreadable) = sources(&[folder.path().to_owned(), PathBuf::from("-")]);
+        assert!(unreadable.is_empty());
         let expected = ["a.jsonl.gz", "b/z.ndjson.zst", "c.jsonl"]
             .map(|name| Source::File(folder.path().join(name)));
         assert_eq!(found[..3], expected);
@@ -176,9 +184,26 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_streams_is_an_error() {
+    fn a_folder_without_streams_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let error = sources(&[folder.path().to_owned()]).unwrap_err();
-        assert!(error.to_string().contains("holds no recorded stream"));
+        let (found, unreadable) = sources(&[folder.path().to_owned()]);
+        assert_eq!(found, []);
+        assert!(unreadable[0].error.contains("holds no recorded stream"));
+    }
+
+    /// What is no file is passed over, and a file that is missing is not.
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_nowhere_are_streams_and_folders_with_the_name_of_one_are_not() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        symlink("nowhere", at("a.jsonl")).unwrap();
+        symlink("b.jsonl", at("b.jsonl")).unwrap();
+        symlink(".", at("c.jsonl")).unwrap();
+        fs::create_dir(at("d.jsonl")).unwrap();
+        let (found, _) = sources(&[folder.path().to_owned()]);
+        let expected = ["a.jsonl", "b.jsonl"].map(|name| Source::File(at(name)));
+        assert_eq!(found, expected);
     }
 }

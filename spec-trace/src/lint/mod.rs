@@ -28,6 +28,7 @@ pub mod report;
 pub mod rules;
 pub mod selection;
 pub mod stream;
+mod surrogates;
 pub mod ties;
 pub mod time;
 
@@ -69,6 +70,9 @@ pub fn judge(
         selection,
         selected_from: None,
     };
+    if selection.since.is_some() {
+        reading.linter.be_silent_before(u64::MAX);
+    }
     let damage = ahead::each_line(input, |line| reading.judge(line));
     let mut report = reading.linter.finish(file);
     report.damage = damage;
@@ -123,10 +127,14 @@ impl Reading<'_> {
     fn take(&mut self, here: Here<'_>, record: &Record<'_>, faults: Vec<Fault>) {
         let session = record.session();
         if !self.selection.wants(session) {
+            if let Record::Event(event) = record {
+                self.linter.event_elsewhere(event);
+            }
             return;
         }
         if self.selected_from.is_none() && self.selection.reaches(record) {
             self.selected_from = Some(here.line);
+            self.linter.be_silent_before(here.line);
         }
         judge_record(&mut self.linter, here, record, faults);
     }

@@ -117,7 +117,7 @@ pub enum Numbered {
 }
 
 /// What a producer says has become of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Told {
     /// `accepted`.
     Accepted,
@@ -128,7 +128,7 @@ pub enum Told {
 }
 
 /// What happened.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub enum EventKind<'a> {
     /// `session.started`.
     Started,
@@ -166,7 +166,7 @@ pub enum EventKind<'a> {
 }
 
 /// How a session ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// `session.completed`: everything that was owed is due.
     Completed,
@@ -177,7 +177,7 @@ pub enum Ending {
 }
 
 /// The payload of `output.streaming`.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct Chunk<'a> {
     /// `output_id`.
     pub output: Option<&'a str>,
@@ -194,7 +194,7 @@ pub struct Chunk<'a> {
 }
 
 /// The payload of `awaiting.confirmation`.
-#[derive(Debug)]
+#[derive(Debug, Hash)]
 pub struct Question<'a> {
     /// `reply_token`.
     pub token: Option<&'a str>,
@@ -204,7 +204,7 @@ pub struct Question<'a> {
     pub default: Option<Decision>,
     /// `risk_level`.
     pub risk: Option<Risk>,
-    /// `irreversible`, false where absent.
+    /// `irreversible`; where absent, what `reversibility` says, or else false.
     pub irreversible: bool,
     /// `allowed_replies`; accept and reject where absent.
     pub allowed: Allowed,
@@ -285,7 +285,7 @@ pub enum Decision {
 }
 
 /// `risk_level`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Risk {
     /// `low`.
     Low,

@@ -120,14 +120,15 @@ impl LintReport {
         }
     }
 
-    /// Takes out whatever may quote the stream: no message, session or line is left, and what a clause says stands in for
-    /// what was seen.
+    /// Takes out whatever may quote the stream: no message, session or line is left, nor a hash by which one that is guessed
+    /// could be told, and what a clause says stands in for what was seen.
     pub fn redact(&mut self) {
         let findings = self.violations.iter_mut().chain(&mut self.warnings);
         for finding in findings.chain(&mut self.known) {
             finding.message = gist(finding.clause);
             finding.session = None;
             finding.place = None;
+            finding.fingerprint.clear();
         }
         for not_judged in &mut self.not_judged {
             not_judged.reason = format!("withheld; it asks that {}", gist(not_judged.clause));

@@ -2,7 +2,8 @@
 //!
 //! A fault often breaks several clauses that say the same thing in different places. It is one finding all the same: the
 //! clause that describes it best is named first, the others under `also`. Violations are the rules of chapter 6, the wire
-//! facts, and what of the informative appendix is normative elsewhere; SHOULD and the rest of the appendix are warnings.
+//! facts, and what of the informative appendix (AAEP-A-1) is normative elsewhere; SHOULD and the rest of the appendix are
+//! warnings.
 
 /// What a finding does to the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +81,8 @@ pub const SEQUENCE: Rule = violation("AAEP-EV-4", &[]);
 pub const PAYLOAD: Rule = violation("AAEP-EV-5", &[]);
 /// An event that a user has to notice and that is not critical.
 pub const URGENCY: Rule = violation("AAEP-EV-6", &[]);
+/// The same event twice.
+pub const EVENT_DELIVERED_AGAIN: Rule = warning("AAEP-EV-7", &[]);
 /// Two events with one id.
 pub const EVENT_ID_AGAIN: Rule = violation("AAEP-EV-7", &[]);
 /// A change out of a state that the producer was not in.
@@ -245,7 +248,7 @@ pub const POSITION_OVERLAPS: Rule = violation("AAEP-A.6-2", &[]);
 pub const POSITION_SKIPS: Rule = absence("AAEP-A.6-2", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 65] = [
+pub const ALL: [&Rule; 66] = [
     &RECORD,
     &IDENTIFIER,
     &TIMESTAMP,
@@ -253,6 +256,7 @@ pub const ALL: [&Rule; 65] = [
     &SEQUENCE,
     &PAYLOAD,
     &URGENCY,
+    &EVENT_DELIVERED_AGAIN,
     &EVENT_ID_AGAIN,
     &STATE_CHAIN,
     &CORE_TYPE,

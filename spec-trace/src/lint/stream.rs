@@ -14,8 +14,9 @@ use super::monitor::asking;
 use super::monitor::checks::Check;
 use super::monitor::ledger::room;
 use super::monitor::lifecycle::{Admission, Lifecycle};
+use super::monitor::seen::Seen;
 use super::monitor::sequence::Sequence;
-use super::record::{Decision, Event, EventKind, Record};
+use super::record::{Decision, Ending, Event, EventKind, Record};
 use super::reply::{Answer, Content, Reply};
 use super::report::{LintReport, NotJudged, Verdict};
 use super::rules::Weight;
@@ -45,6 +46,8 @@ pub struct Linter {
     /// The tokens that were given out, each with the open sessions in which it was. Two producers may have given out the
     /// same.
     tokens: BTreeSet<(String, String)>,
+    /// The tokens that sessions which nobody asks about gave out.
+    elsewhere: Seen,
     records: u64,
     questions: u64,
     replies_seen: bool,
@@ -98,6 +101,13 @@ impl Linter {
         }
     }
 
+    /// Findings on lines before this one are not asked for.
+    pub fn be_silent_before(&mut self, line: u64) {
+        for notes in self.books.all_notes() {
+            notes.silent_before = line;
+        }
+    }
+
     /// Takes note of a line that could not be read.
     pub fn broken(&mut self, finding: Finding) {
         self.records += 1;
@@ -119,6 +129,15 @@ impl Linter {
             Record::Reply(reply) => self.reply(reply),
             Record::Foreign { session, line } => self.foreign(*session, *line),
             Record::NotJudged => self.records += 1,
+        }
+    }
+
+    /// Takes note of an event of a session that nobody asks about: what it gives out is not another's to use, and replies to
+    /// it are none of the others' business.
+    pub fn event_elsewhere(&mut self, event: &Event) {
+        self.books.meet_elsewhere(event);
+        if let Some(token) = token_given_out(event) {
+            self.elsewhere.meet(&token, &(), event.place.line);
         }
     }
 
@@ -161,6 +180,8 @@ impl Linter {
             sessions: _,
             kept,
             tokens,
+            // Of sessions that are not judged.
+            elsewhere: _,
             // Counts that the report tells.
             records: _,
             questions: _,
@@ -198,9 +219,8 @@ impl Linter {
         };
         let complete = open.sequence.gap().is_none();
         open.sequence.event(event, &mut self.books.notes);
-        if complete && open.sequence.gap().is_some() {
-            self.books.gaps += 1;
-            self.books.first_gap.get_or_insert(event.place.line);
+        if let Some(gap) = open.sequence.gap().filter(|_| complete) {
+            self.books.miss(gap);
         }
         self.books.set_gap_of(&open.sequence);
         let confirmations = [Some(&mut open.recorded), open.unseen.as_deref_mut()];
@@ -214,6 +234,11 @@ impl Linter {
             self.books.judge_session_id(event);
         }
         let forgotten = open.judge(event, room(self.kept), &mut self.books);
+        if matches!(event.kind, EventKind::Ended(Ending::Cancelled)) {
+            for token in open.pending_tokens() {
+                self.books.cancel(event.session, token, event.place.line);
+            }
+        }
         let over = matches!(event.kind, EventKind::Ended(_))
             && !open.recorded.authorisation.is_undecided();
         for token in forgotten {
@@ -249,6 +274,9 @@ impl Linter {
             }
             Some(Session::Over(lifecycle)) => lifecycle.next(event, notes),
         };
+        if admission == Admission::Ignore && self.replies_seen {
+            self.books.judge_outlived(event);
+        }
         (admission == Admission::Open).then(|| {
             self.conclude(event.session);
             let open = OpenSession::new(Lifecycle::Active, Sequence::again(), self.replies_seen);
@@ -260,23 +288,11 @@ impl Linter {
     }
 
     fn note_question(&mut self, event: &Event) {
-        let token = match &event.kind {
-            EventKind::Asked(question) => {
-                self.questions += 1;
-                asking::judge_default(event, question, &mut self.books.notes);
-                question.token
-            }
-            EventKind::Clarifying(question) => question.token.as_deref(),
-            EventKind::Started
-            | EventKind::Ended(_)
-            | EventKind::StateChanged { .. }
-            | EventKind::Progress
-            | EventKind::Invoked { .. }
-            | EventKind::Completed { .. }
-            | EventKind::Output(_)
-            | EventKind::Handoff => None,
-        };
-        if let Some(token) = token {
+        if let EventKind::Asked(question) = &event.kind {
+            self.questions += 1;
+            asking::judge_default(event, question, &mut self.books.notes);
+        }
+        if let Some(token) = token_given_out(event) {
             self.tokens
                 .insert((token.to_owned(), event.session.to_owned()));
         }
@@ -339,14 +355,17 @@ impl Linter {
     fn reply(&mut self, reply: &Reply) {
         self.records += 1;
         self.replies_are_recorded();
-        let sessions = reply
-            .token
-            .map_or_else(Vec::new, |token| self.sessions_of(token));
+        let token = reply.token;
+        let sessions = token.map_or_else(Vec::new, |token| self.sessions_of(token));
+        let is_elsewhere = token.is_some_and(|it| self.elsewhere.earlier(&it).is_some());
+        if sessions.is_empty() && is_elsewhere {
+            return;
+        }
         if sessions.is_empty() {
             // AAEP-6.3.4-2: a token that was not given out, or of a session that ended, has no effect.
             return self.stray(reply);
         }
-        let elsewhere = sessions.len() > 1;
+        let elsewhere = is_elsewhere || sessions.len() > 1;
         let mut failed = None;
         let mut taken = false;
         for id in &sessions {
@@ -362,10 +381,7 @@ impl Linter {
             }
         }
         if let Some((session, check)) = failed.filter(|_| !taken) {
-            let notes = &mut self.books.recorded;
-            self.books
-                .telling
-                .failed(reply, check, Some(session), notes);
+            self.books.told(reply, check, Some(session));
         }
     }
 
@@ -375,15 +391,23 @@ impl Linter {
                 if content.answer == Answer::Plain(Decision::Accept) {
                     self.stray = reply.place.line;
                 }
-                Check::Issued
+                self.check_of_stray(reply)
             }
-            Content::Clarification(Ok(_)) => Check::Issued,
+            Content::Clarification(Ok(_)) => self.check_of_stray(reply),
             Content::Confirmation(Err(clause)) | Content::Clarification(Err(clause)) => {
                 Check::Schema(clause)
             }
         };
-        let notes = &mut self.books.recorded;
-        self.books.telling.failed(reply, check, None, notes);
+        self.books.told(reply, check, None);
+    }
+
+    /// AAEP-6.3.5-2: a token that was given out and is not known any more may have been used.
+    fn check_of_stray(&self, reply: &Reply) -> Check {
+        let earlier = reply.token.as_ref();
+        match earlier.and_then(|token| self.books.tokens.earlier(token)) {
+            Some(_) => Check::Unused,
+            None => Check::Issued,
+        }
     }
 
     fn replies_are_recorded(&mut self) {
@@ -510,5 +534,21 @@ impl Linter {
             owed: false,
         })
         .collect()
+    }
+}
+
+/// The token of a question.
+fn token_given_out<'a>(event: &'a Event<'_>) -> Option<&'a str> {
+    match &event.kind {
+        EventKind::Asked(question) => question.token,
+        EventKind::Clarifying(question) => question.token.as_deref(),
+        EventKind::Started
+        | EventKind::Ended(_)
+        | EventKind::StateChanged { .. }
+        | EventKind::Progress
+        | EventKind::Invoked { .. }
+        | EventKind::Completed { .. }
+        | EventKind::Output(_)
+        | EventKind::Handoff => None,
     }
 }

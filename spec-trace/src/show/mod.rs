@@ -1,5 +1,5 @@
 //! `countersign show`: a run as a sequence diagram, for the terminal, for a page of Markdown, as a picture, or as a page to
-//! step through.
+//! step through (AAEP-A.10-1).
 //!
 //! The one thing to know: whatever the file holds becomes one intermediate form, [`run::Run`], and each renderer knows that
 //! form alone. Data flows one way: [`load`] tells what the file is, [`stream`], [`document`] and [`kept`] make runs of it,

@@ -79,14 +79,11 @@ pub fn decision(action_id: ActionId, decision: &str) -> Value {
 
 /// The action that was just proposed.
 pub fn action_id(outputs: &[Output]) -> ActionId {
-    let created = outputs.iter().find_map(|output| match output {
-        Output::Event(event) => Some(event.action_id),
-        Output::Record(_)
-        | Output::Append(_)
-        | Output::Perform(_)
-        | Output::Withdraw(_)
-        | Output::InDoubt(_)
-        | Output::Audit(_) => None,
+    let created = outputs.iter().find_map(|output| {
+        let Output::Event(event) = output else {
+            return None;
+        };
+        Some(event.action_id)
     });
     created.expect("an event")
 }

@@ -9,28 +9,27 @@ mod outputs;
 
 use std::sync::Arc;
 
-use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::Action;
-use countersign_model::aaep::bounds::{Bounds, BoundsError};
+use countersign_model::aaep::bounds::Bounds;
 use countersign_model::aaep::describe::output_text;
 use countersign_model::aaep::output::Output;
-use countersign_model::aaep::readings::Reading;
-use countersign_model::aaep::rules::{Check, Guard};
+use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::state::{Phase, Producer as ModelProducer};
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
-use countersign_model::checker::StepText;
-use countersign_model::rules::Rules;
+use countersign_model::aaep::{Aaep, AaepText};
 use countersign_reference::aaep::{
     Ask, Capabilities, Input, Producer, ReplyToken, Settings, ToolCallId,
 };
 use countersign_reference::ids::SequentialIds;
 
-use self::concrete::World;
 use self::outputs::Call;
+use super::Disagreement;
+use super::bridge::{Bridge, Execution};
 use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
-use super::{Bridge, Disagreement};
+
+pub use self::concrete::World;
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {
@@ -52,11 +51,7 @@ pub const LITERAL: Bounds = Bounds {
 };
 
 /// The AAEP model and executor, side by side.
-pub struct AaepBridge {
-    model: Aaep,
-    world: World,
-    start: Host,
-}
+pub type AaepBridge = Bridge<World>;
 
 /// The executor, and what the world around it remembers of what it has put out.
 #[derive(Clone, Debug)]
@@ -80,48 +75,6 @@ pub struct Asked {
     pub reply_token: ReplyToken,
     /// The id of the call that acceptance leads to.
     pub tool_call_id: ToolCallId,
-}
-
-impl AaepBridge {
-    /// Both sides within these bounds, by the rules and the reading of the specification.
-    ///
-    /// # Errors
-    ///
-    /// A bound that is out of its range.
-    pub fn new(bounds: Bounds) -> Result<Self, BoundsError> {
-        let world = World::ticking(1);
-        let start = Host::start(&world);
-        Ok(Self {
-            model: Aaep::new(bounds)?,
-            world,
-            start,
-        })
-    }
-
-    /// The same over the literal model: replies arrive as they were sent, also where the model can no longer tell what they
-    /// say, and the executor's state is compared in full.
-    #[must_use]
-    pub fn literal(self) -> Self {
-        Self {
-            model: self.model.literal(),
-            ..self
-        }
-    }
-
-    /// The same with a rule left out of the model, so that the executor, which has it, is seen to differ.
-    #[must_use]
-    pub fn without(self, guard: Guard) -> Self {
-        let rules = Rules::all().without(guard);
-        Self {
-            model: self.model.with(rules, Reading::default()),
-            ..self
-        }
-    }
-
-    /// The model side.
-    pub fn model(&self) -> &Aaep {
-        &self.model
-    }
 }
 
 impl Host {
@@ -183,50 +136,51 @@ impl Host {
     }
 }
 
-impl Bridge for AaepBridge {
-    type State = State;
-    type Action = Action;
+impl Execution for World {
+    type Text = AaepText;
     type Host = Host;
 
-    fn begin(&self) -> (State, Host) {
-        (self.model.start(), self.start.clone())
+    const FAR: Bounds = FAR;
+    const LITERAL: Bounds = LITERAL;
+
+    fn specified() -> Self {
+        Self::ticking(1)
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        self.model.enabled(state, actions);
+    fn start(&self) -> Host {
+        Host::start(self)
     }
 
-    fn step(&self, state: &State, host: &mut Host, action: Action) -> Result<State, Disagreement> {
-        let Some(step) = self.model.step(state, action) else {
+    fn step(
+        bridge: &AaepBridge,
+        state: &State,
+        host: &mut Host,
+        action: Action,
+    ) -> Result<State, Disagreement> {
+        let Some(step) = bridge.model.step(state, action) else {
             return Err(not_a_call(CONTRACT, action));
         };
         if action.is_call() {
-            let Some(input) = self.world.input(host, state, action) else {
+            let Some(input) = bridge.world.input(host, state, action) else {
                 return Err(not_a_call(CONTRACT, action));
             };
             if action == Action::Crash {
                 // What is left when the process dies: what it was serialised to after its last call.
                 (_, host.producer) = stored_and_read(&host.producer, CONTRACT)?;
             }
-            let now = self.world.time(state.clock);
+            let now = bridge.world.time(state.clock);
             let call = Call::of(&input);
             let outcome = host.producer.handle(now, &mut host.ids, input);
-            let seen = outputs::outputs(&self.world, host, &call, &outcome)
+            let seen = outputs::outputs(&bridge.world, host, &call, &outcome)
                 .map_err(|unexplained| on_wire(&outcome.outputs, unexplained))?;
-            self.compare_outputs(state, action, &step, &seen)?;
-            self.compare_states(state, action, &step, host)?;
+            bridge.compare_outputs(state, action, &step, &seen)?;
+            bridge.compare_states(state, action, &step, host)?;
         }
-        Ok(self.model.reduced(&step.next))
+        Ok(bridge.model.reduced(&step.next))
     }
 
-    fn identity(&self, host: &Host) -> Vec<u8> {
+    fn identity(host: &Host) -> Vec<u8> {
         abstraction::identity(host)
-    }
-
-    fn describe(&self, state: &State, action: Action) -> StepText {
-        let after = self.model.take(state, action);
-        let after = after.map_or(*state, |(after, _)| after);
-        self.model.describe(state, action, &after)
     }
 }
 

@@ -392,7 +392,7 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conform::Bridge;
+    use crate::conform::Sides as _;
     use crate::conform::aaep::AaepBridge;
     use countersign_model::aaep::action::Action;
     use countersign_model::aaep::bounds::Bounds;

@@ -14,30 +14,31 @@ mod tests;
 
 use std::sync::Arc;
 
-use countersign_model::checker::StepText;
-use countersign_model::mcp_aql::McpAql;
 use countersign_model::mcp_aql::action::Action;
-use countersign_model::mcp_aql::bounds::{Bounds, BoundsError};
+use countersign_model::mcp_aql::bounds::Bounds;
 use countersign_model::mcp_aql::describe::output_text;
 use countersign_model::mcp_aql::message::Carried;
 use countersign_model::mcp_aql::output::Output;
 use countersign_model::mcp_aql::output::Outputs;
 use countersign_model::mcp_aql::readings::{CheckOrder, Reading};
-use countersign_model::mcp_aql::rules::{Check, Guard};
+use countersign_model::mcp_aql::rules::Check;
 use countersign_model::mcp_aql::state::{Gatekeeper as ModelGatekeeper, State};
 use countersign_model::mcp_aql::step::Step;
 use countersign_model::mcp_aql::words::{Slot, Store, Trigger};
+use countersign_model::mcp_aql::{McpAql, McpAqlText};
 use countersign_model::rules::Rules;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{Call, ConfirmationToken, Gatekeeper, Persistence, TokenId};
 use countersign_reference::time::Timestamp;
 
-use self::concrete::World;
+use super::bridge::{Bridge, Execution};
 use super::comparison::{
     differing, excess, in_words, not_a_call, not_stored, on_wire, stored_and_read,
 };
 use super::concretion::Ids;
-use super::{Bridge, Disagreement, Unexplained};
+use super::{Disagreement, Unexplained};
+
+pub use self::concrete::World;
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {
@@ -54,11 +55,7 @@ pub const FAR: Bounds = Bounds {
 pub const LITERAL: Bounds = Bounds::SMALL;
 
 /// The MCP-AQL model and executor, side by side.
-pub struct McpAqlBridge {
-    model: McpAql,
-    world: World,
-    start: Host,
-}
+pub type McpAqlBridge = Bridge<World>;
 
 /// The executor, and what its clients remember of the tokens that it has handed out.
 #[derive(Clone, Debug)]
@@ -89,31 +86,6 @@ pub struct Issued {
 }
 
 impl McpAqlBridge {
-    /// Both sides within these bounds, by the rules and the reading of the specification.
-    ///
-    /// # Errors
-    ///
-    /// A bound that is out of its range.
-    pub fn new(bounds: Bounds) -> Result<Self, BoundsError> {
-        let world = World::new();
-        let start = Host::start(&world);
-        Ok(Self {
-            model: McpAql::new(bounds)?,
-            world,
-            start,
-        })
-    }
-
-    /// The same over the literal model: calls arrive as they were sent, also where the model can no longer tell what they say,
-    /// and the executor's state is compared in full.
-    #[must_use]
-    pub fn literal(self) -> Self {
-        Self {
-            model: self.model.literal(),
-            ..self
-        }
-    }
-
     /// The same, literal too, with the checks made in the order of the sample in section 4.3 by both sides.
     #[must_use]
     pub fn in_the_order_of_the_sample(self) -> Self {
@@ -123,26 +95,7 @@ impl McpAqlBridge {
         };
         let mut world = self.world;
         world.settings.check_order = executor::CheckOrder::Sample;
-        Self {
-            model: self.model.with(Rules::all(), reading),
-            start: Host::start(&world),
-            world,
-        }
-    }
-
-    /// The same with a rule left out of the model, so that the executor, which has it, is seen to differ.
-    #[must_use]
-    pub fn without(self, guard: Guard) -> Self {
-        let rules = Rules::all().without(guard);
-        Self {
-            model: self.model.with(rules, Reading::default()),
-            ..self
-        }
-    }
-
-    /// The model side.
-    pub fn model(&self) -> &McpAql {
-        &self.model
+        Self::of(self.model.with(Rules::all(), reading), world)
     }
 }
 
@@ -178,42 +131,43 @@ impl Host {
     }
 }
 
-impl Bridge for McpAqlBridge {
-    type State = State;
-    type Action = Action;
+impl Execution for World {
+    type Text = McpAqlText;
     type Host = Host;
 
-    fn begin(&self) -> (State, Host) {
-        (self.model.start(), self.start.clone())
+    const FAR: Bounds = FAR;
+    const LITERAL: Bounds = LITERAL;
+
+    fn specified() -> Self {
+        Self::new()
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        self.model.enabled(state, actions);
+    fn start(&self) -> Host {
+        Host::start(self)
     }
 
-    fn step(&self, state: &State, host: &mut Host, action: Action) -> Result<State, Disagreement> {
-        let Some(step) = self.model.step(state, action) else {
+    fn step(
+        bridge: &McpAqlBridge,
+        state: &State,
+        host: &mut Host,
+        action: Action,
+    ) -> Result<State, Disagreement> {
+        let Some(step) = bridge.model.step(state, action) else {
             return Err(not_a_call(CONTRACT, action));
         };
-        let next = self.model.reduced(&step.next);
+        let next = bridge.model.reduced(&step.next);
         if action.is_call() {
-            let seen = self.call(state, host, action)?;
+            let seen = bridge.call(state, host, action)?;
             abstraction::check_memory(host, action, &step.next)
                 .map_err(|unexplained| disagree_on_state(host, unexplained))?;
-            self.compare_outputs(state, host, action, &step, &seen)?;
-            self.compare_states(action, &step, &next, host)?;
+            bridge.compare_outputs(state, host, action, &step, &seen)?;
+            bridge.compare_states(action, &step, &next, host)?;
         }
         Ok(next)
     }
 
-    fn identity(&self, host: &Host) -> Vec<u8> {
+    fn identity(host: &Host) -> Vec<u8> {
         abstraction::identity(host)
-    }
-
-    fn describe(&self, state: &State, action: Action) -> StepText {
-        let after = self.model.take(state, action);
-        let after = after.map_or(*state, |(after, _)| after);
-        self.model.describe(state, action, &after)
     }
 }
 
@@ -229,21 +183,12 @@ impl McpAqlBridge {
         if let Action::Restart(store) = action {
             host.gatekeeper = Arc::new(what_lasts(&host.gatekeeper, store)?);
         }
-        let now = match action {
-            Action::Deliver { skew, .. } => self.world.time(state.clock, skew),
-            Action::SetUp { .. }
-            | Action::Request(_)
-            | Action::Send { .. }
-            | Action::Guess
-            | Action::Redeem { .. }
-            | Action::CarryOut { .. }
-            | Action::Revoke(_)
-            | Action::AskStatus(_)
-            | Action::Trigger(_)
-            | Action::Tick
-            | Action::Purge { .. }
-            | Action::Restart(_) => self.world.time(state.clock, 0),
+        let skew = if let Action::Deliver { skew, .. } = action {
+            skew
+        } else {
+            0
         };
+        let now = self.world.time(state.clock, skew);
         let mut seen = Vec::new();
         for input in inputs.ok_or_else(|| not_a_call(CONTRACT, action))? {
             let gatekeeper = Arc::make_mut(&mut host.gatekeeper);

@@ -12,6 +12,7 @@ use countersign_reference::mcp_aql::{
 
 use super::outputs::outputs;
 use super::*;
+use crate::conform::Sides as _;
 
 /// A token for two uses in a session is asked for, used, and tried in the other session.
 const RUN: [Action; 6] = [

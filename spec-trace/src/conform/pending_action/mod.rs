@@ -18,29 +18,29 @@ mod tests;
 
 use std::sync::Arc;
 
-use countersign_model::checker::StepText;
-use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::action::Action;
-use countersign_model::pending_action::bounds::{Bounds, BoundsError};
+use countersign_model::pending_action::bounds::Bounds;
 use countersign_model::pending_action::describe::output_text;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::readings::{DecidersAbsent, ExpiryBoundary, Reading};
-use countersign_model::pending_action::rules::{Check, Guard};
+use countersign_model::pending_action::rules::Check;
 use countersign_model::pending_action::state::{Ledger as ModelLedger, State};
 use countersign_model::pending_action::step::Step;
 use countersign_model::pending_action::words::Slot;
+use countersign_model::pending_action::{PendingAction, PendingActionText};
 use countersign_model::rules::Rules;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
     ActionId, Delivery, Input, Ledger, MessageId, Named, Nonce, Proposal, Record, Settings,
-    Snapshot,
+    Snapshot, ToolCall,
 };
 use countersign_reference::time::Timestamp;
 
 use self::spelling::Spelling;
+use super::bridge::{Bridge, Execution};
 use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
 use super::concretion::Ids;
-use super::{Bridge, Disagreement, Unexplained, unexplained};
+use super::{Disagreement, Unexplained, unexplained};
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {
@@ -58,9 +58,11 @@ pub const FAR: Bounds = Bounds {
 pub const LITERAL: Bounds = Bounds::SMALL;
 
 /// The model and the executor of pending actions, side by side.
-pub struct PendingActionBridge {
-    model: PendingAction,
-    start: Host,
+pub type PendingActionBridge = Bridge<World>;
+
+/// The world around the executor: what its host has chosen.
+pub struct World {
+    settings: Settings,
 }
 
 /// The executor, and what its host keeps.
@@ -102,27 +104,6 @@ pub struct Asked {
 }
 
 impl PendingActionBridge {
-    /// Both sides within these bounds, by the rules and the reading of the specification.
-    ///
-    /// # Errors
-    ///
-    /// A bound that is out of its range.
-    pub fn new(bounds: Bounds) -> Result<Self, BoundsError> {
-        Ok(Self {
-            model: PendingAction::new(bounds)?,
-            start: Host::start(concrete::AT_LEAST_ONCE),
-        })
-    }
-
-    /// The same over the literal model: decisions arrive as they were sent, and the executor's state is compared in full.
-    #[must_use]
-    pub fn literal(self) -> Self {
-        Self {
-            model: self.model.literal(),
-            ..self
-        }
-    }
-
     /// The same, literal too, with two readings taken the other way by both sides: an action is good at the very moment of
     /// its expiry, and where a proposal names nobody, nobody may decide.
     #[must_use]
@@ -137,25 +118,8 @@ impl PendingActionBridge {
             deciders_absent: executor::DecidersAbsent::Nobody,
             ..concrete::AT_LEAST_ONCE
         };
-        Self {
-            model: self.model.literal().with(Rules::all(), reading),
-            start: Host::start(settings),
-        }
-    }
-
-    /// The same with a rule left out of the model, so that the executor, which has it, is seen to differ.
-    #[must_use]
-    pub fn without(self, guard: Guard) -> Self {
-        let rules = Rules::all().without(guard);
-        Self {
-            model: self.model.with(rules, Reading::default()),
-            ..self
-        }
-    }
-
-    /// The model side.
-    pub fn model(&self) -> &PendingAction {
-        &self.model
+        let model = self.model.literal().with(Rules::all(), reading);
+        Self::of(model, World { settings })
     }
 }
 
@@ -208,37 +172,46 @@ impl Host {
     }
 }
 
-impl Bridge for PendingActionBridge {
-    type State = State;
-    type Action = Action;
+impl Execution for World {
+    type Text = PendingActionText;
     type Host = Host;
 
-    fn begin(&self) -> (State, Host) {
-        (self.model.start(), self.start.clone())
+    const FAR: Bounds = FAR;
+    const LITERAL: Bounds = LITERAL;
+
+    fn specified() -> Self {
+        Self {
+            settings: concrete::AT_LEAST_ONCE,
+        }
     }
 
-    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        self.model.enabled(state, actions);
+    fn start(&self) -> Host {
+        Host::start(self.settings)
     }
 
-    fn step(&self, state: &State, host: &mut Host, action: Action) -> Result<State, Disagreement> {
-        let Some(step) = self.model.step(state, action) else {
+    fn step(
+        bridge: &PendingActionBridge,
+        state: &State,
+        host: &mut Host,
+        action: Action,
+    ) -> Result<State, Disagreement> {
+        let Some(step) = bridge.model.step(state, action) else {
             return Err(not_a_call(CONTRACT, action));
         };
-        let next = self.model.reduced(&step.next);
+        let next = bridge.model.reduced(&step.next);
         if action == Action::Snapshot {
             host.snapshot = Some(Arc::new(host.ledger.snapshot()));
         }
         if action.is_call() {
             let seen = call(state, host, action)?;
-            self.compare_outputs(state, action, &step, &seen)?;
+            bridge.compare_outputs(state, action, &step, &seen)?;
         }
         if has_come_to_rest(action, &step) {
             host.carried = host.journal.len() as u64;
             Arc::make_mut(&mut host.ledger).carried(host.carried);
         }
         if action.is_call() {
-            self.compare_states(state, action, &step, &next, host)?;
+            bridge.compare_states(state, action, &step, &next, host)?;
         }
         if matches!(action, Action::Propose(_)) {
             check_last_moment(host)?;
@@ -246,14 +219,8 @@ impl Bridge for PendingActionBridge {
         Ok(next)
     }
 
-    fn identity(&self, host: &Host) -> Vec<u8> {
+    fn identity(host: &Host) -> Vec<u8> {
         abstraction::identity(host)
-    }
-
-    fn describe(&self, state: &State, action: Action) -> StepText {
-        let after = self.model.take(state, action);
-        let after = after.map_or(*state, |(after, _)| after);
-        self.model.describe(state, action, &after)
     }
 }
 
@@ -368,29 +335,12 @@ fn call(state: &State, host: &mut Host, action: Action) -> Result<Vec<Output>, D
     let input = concrete::input(host, state, action);
     let input = input.ok_or_else(|| not_a_call(CONTRACT, action))?;
     let mut now = concrete::time(state.clock);
-    match action {
-        Action::Restart => come_back(host, state.outbox.records(), now)?,
+    if action == Action::Restart {
+        come_back(host, state.outbox.records(), now)?;
+    } else if action == Action::Rollback {
         // The process lives on, and knows how late it is.
-        Action::Rollback => {
-            now = now.max(host.now);
-            load(host)?;
-        }
-        Action::Propose(_)
-        | Action::ProposeFlawed(_)
-        | Action::Send { .. }
-        | Action::Guess
-        | Action::Duplicate { .. }
-        | Action::Deliver { .. }
-        | Action::Apply { .. }
-        | Action::Say
-        | Action::FinishTool { .. }
-        | Action::Cancel { .. }
-        | Action::EndSession(_)
-        | Action::CarryOut
-        | Action::Tick
-        | Action::SetBack
-        | Action::ServeTimer
-        | Action::Snapshot => {}
+        now = now.max(host.now);
+        load(host)?;
     }
     host.now = host.now.max(now);
     let ledger = Arc::make_mut(&mut host.ledger);
@@ -433,16 +383,12 @@ fn check_at_most_once(
         let mut ids = host.ids;
         ledger.handle(now, &mut ids, Input::Restart).outputs
     });
-    let in_doubt = |output| match output {
-        executor::Output::Perform(call) => executor::Output::InDoubt(Named {
-            action_id: call.action_id,
-        }),
-        other @ (executor::Output::Record(_)
-        | executor::Output::Append(_)
-        | executor::Output::Event(_)
-        | executor::Output::Withdraw(_)
-        | executor::Output::InDoubt(_)
-        | executor::Output::Audit(_)) => other,
+    let in_doubt = |output| {
+        if let executor::Output::Perform(ToolCall { action_id, .. }) = output {
+            executor::Output::InDoubt(Named { action_id })
+        } else {
+            output
+        }
     };
     let wanted: Vec<_> = wanted.into_iter().map(in_doubt).collect();
     if wanted == found {

@@ -142,25 +142,10 @@ fn refusal(
 
 /// Every reason to refuse a proposal, in the model's order.
 fn reasons(host: &Host, action: Action, input: &Input) -> [Option<Refusal>; 3] {
-    let flaw = match action {
-        Action::ProposeFlawed(flaw) => Some(Refusal::Malformed(flaw)),
-        Action::Propose(_)
-        | Action::Send { .. }
-        | Action::Guess
-        | Action::Duplicate { .. }
-        | Action::Deliver { .. }
-        | Action::Apply { .. }
-        | Action::Say
-        | Action::FinishTool { .. }
-        | Action::Cancel { .. }
-        | Action::EndSession(_)
-        | Action::CarryOut
-        | Action::Tick
-        | Action::SetBack
-        | Action::ServeTimer
-        | Action::Restart
-        | Action::Snapshot
-        | Action::Rollback => None,
+    let flaw = if let Action::ProposeFlawed(flaw) = action {
+        Some(Refusal::Malformed(flaw))
+    } else {
+        None
     };
     let Input::Propose(propose) = input else {
         return [flaw, None, None];

@@ -11,6 +11,7 @@ use countersign_reference::pending_action::{
 
 use super::outputs::outputs;
 use super::*;
+use crate::conform::Sides as _;
 
 const PROPOSE: Action = Action::Propose(Proposal {
     session: SessionName::A,

@@ -25,7 +25,7 @@ use countersign_model::checker::StepText;
 
 use super::comparison::not_a_call;
 use super::edges::{self, Scope, Walk};
-use super::{Bridge, Disagreement};
+use super::{Disagreement, Sides};
 use crate::lint;
 use crate::lint::finding::Finding;
 use crate::lint::report::{LintReport, Verdict};
@@ -102,9 +102,9 @@ pub fn walk(bounds: &[Bounds], recorders: &[Recorder], progress: &(dyn Fn(u64) +
         .iter()
         .flat_map(|bounds| recorders.iter().map(move |recorder| (bounds, recorder)))
     {
-        let bridge = RecordedBridge::new(bounds, recorder).expect("the bounds are in range");
+        let recorded = Recorded::new(bounds, recorder).expect("the bounds are in range");
         let before = all.edges;
-        let one = edges::walk(&bridge, Scope::Pairs, &|edges| progress(before + edges));
+        let one = edges::walk(&recorded, Scope::Pairs, &|edges| progress(before + edges));
         all.nodes += one.nodes;
         all.edges += one.edges;
         all.divergences.extend(one.divergences);
@@ -113,7 +113,7 @@ pub fn walk(bounds: &[Bounds], recorders: &[Recorder], progress: &(dyn Fn(u64) +
 }
 
 /// The AAEP model, and the judge of what its producer is recorded to do.
-pub struct RecordedBridge {
+pub struct Recorded {
     model: Aaep,
     desk: Desk,
 }
@@ -149,7 +149,7 @@ impl SoFar {
     }
 }
 
-impl RecordedBridge {
+impl Recorded {
     /// Model and judge within these bounds, for the streams of this recorder.
     ///
     /// # Errors
@@ -215,7 +215,7 @@ fn has_optional_event(step: &Step) -> bool {
     step.optional.iter().any(Output::is_event)
 }
 
-impl Bridge for RecordedBridge {
+impl Sides for Recorded {
     type State = State;
     type Action = RecordedAction;
     type Host = Stream;
@@ -290,8 +290,6 @@ impl Bridge for RecordedBridge {
     }
 
     fn describe(&self, state: &State, action: RecordedAction) -> StepText {
-        let after = self.model.take(state, action.action);
-        let after = after.map_or(*state, |(after, _)| after);
-        self.model.describe(state, action.action, &after)
+        self.model.in_words(state, action.action)
     }
 }

@@ -45,6 +45,8 @@ struct Run {
     irreversible: bool,
     ties: Ties<'static>,
     relation: Relation,
+    /// Whether it names a question and says that it was accepted.
+    says_accepted: bool,
     sent: Option<Timestamp>,
     received: Option<Timestamp>,
     /// Confirmations that were accepted before the call, and recorded so after it.
@@ -59,6 +61,7 @@ impl Run {
             irreversible,
             ties: event.ties.to_keep(),
             relation,
+            says_accepted: event.says_accepted(),
             sent: event.sent,
             received: event.received,
             accepted_unseen: Vec::new(),
@@ -106,13 +109,14 @@ impl Authorisation {
                 irreversible,
                 ties,
                 relation,
+                says_accepted,
                 sent,
                 received,
                 accepted_unseen,
             } = &**run;
             memory.line(place.line);
             memory.value(&(number, tool, irreversible, ties, relation));
-            memory.value(&(sent, received, accepted_unseen));
+            memory.value(&(says_accepted, sent, received, accepted_unseen));
         });
     }
 
@@ -337,6 +341,10 @@ impl Authorisation {
             // AAEP-6.3.4-2: a reply with a token that was never given out may have let the call run.
             finding = finding.and_also(&["AAEP-6.3.4-2", "AAEP-6.3.4-7"]);
         }
+        if calls_withdrawn_accepted(&run, &candidates, ledger) {
+            // AAEP-6.8-4: the token that the call goes by was not valid any more.
+            finding = finding.and_also(&["AAEP-6.8-4"]);
+        }
         if rule.clause == "AAEP-A.8-5" && second_thoughts(&run, &candidates, ledger) {
             finding = finding.and_also(&rules::HONOURED_USED.all_clauses());
         }
@@ -447,6 +455,12 @@ fn second_thoughts(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
 fn stray_acceptance(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
     let asked = candidates.last().map(|it| ledger.kept(*it).place.line);
     asked.is_some_and(|asked| asked < ledger.stray && ledger.stray < run.place.line)
+}
+
+/// Whether the call says that the question was accepted which the producer has said is withdrawn.
+fn calls_withdrawn_accepted(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
+    let mut questions = candidates.iter().map(|it| ledger.kept(*it));
+    run.says_accepted && questions.any(|it| it.ties.token == run.ties.token && it.is_withdrawn())
 }
 
 /// A call behind a reply that had to be ignored is best described by the check that the reply failed.

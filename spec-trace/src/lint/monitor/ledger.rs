@@ -95,7 +95,7 @@ pub enum Replies {
     Unseen,
 }
 
-/// What a reported confirmation was followed by.
+/// What a confirmation was followed by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FollowUp {
     /// No event of the session.
@@ -125,7 +125,7 @@ pub struct Confirmation {
     pub answered: Option<(u64, Timestamp)>,
     /// The last reply to it that had to be ignored: its line, and the check that it failed.
     pub ignored: Option<(u64, Check)>,
-    /// What followed the answer.
+    /// What followed the answer; where no answers are recorded, the question.
     pub follow_up: FollowUp,
     /// What it does when nobody answers.
     pub default: Option<Decision>,
@@ -136,6 +136,8 @@ pub struct Confirmation {
     deadline_received: Option<Timestamp>,
     /// `allowed_replies`.
     pub allowed: Allowed,
+    /// The producer has said that it was accepted.
+    said_accepted: bool,
     /// The producer has said that it is over: the check that a later reply fails.
     closed: Option<Check>,
 }
@@ -159,6 +161,7 @@ impl Confirmation {
             deadline: after_timeout(event.sent),
             deadline_received: after_timeout(event.received),
             allowed: question.allowed.clone(),
+            said_accepted: false,
             closed: None,
         }
     }
@@ -179,12 +182,14 @@ impl Confirmation {
             deadline,
             deadline_received,
             allowed,
+            said_accepted,
             closed,
         } = self;
         memory.line(place.line);
         memory.line(acceptable_from.unwrap_or_default());
         memory.value(&(producer, ties, prose, possible, follow_up, default));
-        memory.value(&(asked, deadline, deadline_received, allowed, closed));
+        memory.value(&(asked, deadline, deadline_received, allowed));
+        memory.value(&(said_accepted, closed));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);
             memory.value(moment);
@@ -198,6 +203,17 @@ impl Confirmation {
     /// Whether a call on `line` may be explained by it.
     pub fn may_explain(&self, line: u64) -> bool {
         self.acceptable_from.is_some_and(|from| from <= line)
+    }
+
+    /// Whether it was accepted: by a reply, or it may have been and the producer says so.
+    pub fn is_surely_accepted(&self) -> bool {
+        self.possible == Outcomes::ACCEPTED
+            || self.said_accepted && self.possible.may_be(Outcomes::ACCEPTED)
+    }
+
+    /// Whether the producer has said that it is withdrawn.
+    pub fn is_withdrawn(&self) -> bool {
+        self.closed == Some(Check::Standing)
     }
 
     fn add(&mut self, outcomes: Outcomes, line: u64) {
@@ -214,7 +230,10 @@ impl Confirmation {
     /// where no reply has decided otherwise for sure.
     fn told(&mut self, outcome: Told) {
         let (outcome, closed) = match outcome {
-            Told::Accepted => return,
+            Told::Accepted => {
+                self.said_accepted = true;
+                return;
+            }
             Told::Rejected => (Outcomes::REJECTED, Check::Unused),
             Told::Cancelled => (Outcomes::CANCELLED, Check::Standing),
         };
@@ -285,7 +304,7 @@ pub struct Ledger {
     ran_out: BTreeSet<usize>,
     /// The deadlines that have not passed, by whichever clock they pass first.
     deadlines: BTreeSet<(Timestamp, usize)>,
-    /// Those that were answered and not followed by a state or call yet.
+    /// Those that were answered, or may have been off the record, and not followed by a state or call yet.
     unfollowed: Vec<usize>,
     /// The line of the last message that may have granted the questions before it more time (AAEP-6.4.2-3).
     pub extended: u64,
@@ -366,6 +385,11 @@ impl Ledger {
         self.untouched.contains(&number)
     }
 
+    /// Whether an event came after the deadline of a question of which nothing has been heard.
+    pub fn has_run_out(&self, number: usize) -> bool {
+        self.ran_out.contains(&number)
+    }
+
     /// Whether the question may have been granted more time.
     pub fn may_be_extended(&self, confirmation: &Confirmation) -> bool {
         confirmation.place.line < self.extended
@@ -420,6 +444,10 @@ impl Ledger {
         }
         let number = self.asked;
         self.asked += 1;
+        if self.replies == Replies::Unseen {
+            // Whatever becomes of it, something follows.
+            self.unfollowed.push(number);
+        }
         match confirmation.first_deadline() {
             Some(deadline) => drop(self.deadlines.insert((deadline, number))),
             None => confirmation.add(confirmation.default_outcome(), event.place.line),
@@ -441,6 +469,7 @@ impl Ledger {
         self.touched.remove(&oldest);
         self.untouched.remove(&oldest);
         self.ran_out.remove(&oldest);
+        self.unfollowed.retain(|number| *number != oldest);
         if let Some(deadline) = forgotten.first_deadline() {
             self.deadlines.remove(&(deadline, oldest));
         }
@@ -483,7 +512,9 @@ impl Ledger {
                     if content.answer != Answer::Plain(Decision::Reject) {
                         self.ignore(number, reply, check);
                     }
-                    failed = Some(check);
+                    // AAEP-6.3.5-2: also where it came too late besides, a duplicate may be told that it is one.
+                    let again = check == Check::InTime && self.kept(number).answered.is_some();
+                    failed = Some(if again { Check::Unused } else { check });
                 }
             }
         }

@@ -62,7 +62,7 @@ impl Lifecycle {
         let admission = match (*self, &event.kind) {
             // AAEP-A.1-1: exactly one session.started. What follows it is judged as a session of its own.
             (Self::Active, EventKind::Started) => {
-                let message = "session.started comes a second time".to_owned();
+                let message = "session.started comes after other events of its session".to_owned();
                 notes.add(finding(&rules::STARTED_AGAIN, event, message));
                 Admission::Continue
             }

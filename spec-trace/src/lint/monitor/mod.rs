@@ -61,6 +61,8 @@ pub struct Notes {
     pub unreadable: Option<u64>,
     /// The first gap in the session that is being judged.
     pub gap: Option<Gap>,
+    /// What lies before this line is not asked for: it is neither listed nor counted, so that it takes nobody's place.
+    pub silent_before: u64,
     /// Findings by clause and session, and by clause.
     counts: BTreeMap<(&'static str, Option<String>), u64>,
     totals: BTreeMap<&'static str, u64>,
@@ -70,12 +72,12 @@ impl Notes {
     /// Adds a finding. One that rests on something missing says so when an unreadable line may have held it, and is not
     /// made when events of its session are known to be missing before it.
     pub fn add(&mut self, mut finding: Finding) {
+        if finding.line < self.silent_before {
+            return;
+        }
         if finding.rests_on_absence {
             if let Some(gap) = self.gap.filter(|gap| gap.line <= finding.line) {
-                let reason = format!(
-                    "{} (line {}), but events before line {} are not in the record: its sequence_number is {} instead of {}",
-                    finding.message, finding.line, gap.line, gap.seen, gap.expected
-                );
+                let reason = format!("{} (line {}), but {gap}", finding.message, finding.line);
                 self.withhold(finding.clause, reason);
                 return;
             }
@@ -125,6 +127,8 @@ impl Notes {
             tied: _,
             counts: _,
             totals: _,
+            // What is asked for.
+            silent_before: _,
             unreadable,
             gap,
         } = self;

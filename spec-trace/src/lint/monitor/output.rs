@@ -107,9 +107,14 @@ impl Outputs {
 
     /// AAEP-A.6-1: every output completes; a session that errors or is cancelled leaves it open.
     fn ended(&self, event: &Event, notes: &mut Notes) {
-        for ((_, name), output) in self.open.iter().filter(|((_, name), _)| !name.is_empty()) {
+        for ((_, name), output) in &self.open {
+            let named = if name.is_empty() {
+                "the last output without output_id"
+            } else {
+                name
+            };
             let message = format!(
-                "session.completed, and no chunk of {name} has complete: true; the last is on line {}",
+                "session.completed, and no chunk of {named} has complete: true; the last is on line {}",
                 output.place.line
             );
             notes.add(finding(&rules::OUTPUT_NEVER_COMPLETE, event, message));

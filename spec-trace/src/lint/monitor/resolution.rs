@@ -87,6 +87,25 @@ impl Resolution {
         }
     }
 
+    /// Takes in that an action completed which no call announced. True if it shares an id with a question that was accepted
+    /// and led to no call (AAEP-A.4-3); then the completion stands for that call.
+    pub fn completed_uncalled(&mut self, event: &Event, ledger: &Ledger) -> bool {
+        let (candidates, relation) = ledger.candidates(&event.ties, event.place.line);
+        let is_uncalled =
+            |it: &usize| ledger.kept(*it).is_surely_accepted() && !self.used.is_taken(*it);
+        if !matches!(relation, Relation::Same(_)) || !candidates.iter().any(is_uncalled) {
+            return false;
+        }
+        let class = Class::Alone(self.called);
+        self.enter(Call {
+            ties: event.ties.to_keep(),
+            class,
+            line: event.place.line,
+            accused: true,
+        });
+        true
+    }
+
     /// A confirmation is forgotten, and with it the call that it led to.
     pub fn forget(&mut self, number: usize) {
         if let Some(call) = self.used.forget(number) {

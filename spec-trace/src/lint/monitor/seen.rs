@@ -1,8 +1,9 @@
 //! Ids that may be used once: of events, tokens, calls and outputs.
 //!
 //! A producer's ids are its own for ever, and a stream may be endless, so the latest of them are remembered and no more:
-//! [`REMEMBERED`] of each kind, as hashes of 64 bits. An id that comes again after that goes unnoticed. That two different
-//! ids share a hash, and one is taken for the other, has a chance of less than one in a trillion for any one event.
+//! [`REMEMBERED`] of each kind, as hashes of 64 bits. An id that comes again after that goes unnoticed, and an event that
+//! is delivered again is then taken for another. That two different ids share a hash, and one is taken for the other, has a
+//! chance of less than one in a trillion for any one event.
 
 use std::hash::{BuildHasher, Hash};
 

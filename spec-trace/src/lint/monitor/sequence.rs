@@ -3,7 +3,10 @@
 //! A number that comes again or steps back is a fault. One that is skipped is none: where a recording begins late, a
 //! subscription is filtered, a subscriber lost its connection, or a producer crashed before it had sent everything, events
 //! are not in the record. What is missing may have held whatever the other monitors miss, so nothing that rests on its
-//! absence is held against the producer.
+//! absence is held against the producer. Where there are no numbers, a session that does not begin with its start is one
+//! whose recording began late.
+
+use std::fmt;
 
 use super::Notes;
 use crate::lint::few::Few;
@@ -31,10 +34,33 @@ pub struct Sequence {
 pub struct Gap {
     /// The line of the event behind the missing ones.
     pub line: u64,
-    /// The number that was due.
-    pub expected: i64,
-    /// The number that came.
-    pub seen: i64,
+    /// What shows that they are missing.
+    pub shown_by: Shown,
+}
+
+/// What shows that events are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The number that was due, and the one that came.
+    Numbers(i64, i64),
+    /// The session has no numbers and does not begin with its start.
+    NoStart,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line;
+        match self.shown_by {
+            Shown::Numbers(expected, seen) => write!(
+                formatter,
+                "events before line {line} are not in the record: its sequence_number is {seen} instead of {expected}"
+            ),
+            Shown::NoStart => write!(
+                formatter,
+                "the session begins on line {line} without session.started and has no numbers: events before it may not be in the record"
+            ),
+        }
+    }
 }
 
 impl Sequence {
@@ -63,6 +89,13 @@ impl Sequence {
 
     /// Judges an event of the session.
     pub fn event(&mut self, event: &Event, notes: &mut Notes) {
+        let is_start = matches!(event.kind, EventKind::Started);
+        if self.next_of.is_empty() && !is_start && !matches!(event.sequence, Numbered::As(_)) {
+            self.gap = Some(Gap {
+                line: event.place.line,
+                shown_by: Shown::NoStart,
+            });
+        }
         let number = match event.sequence {
             Numbered::As(number) => Some(number),
             Numbered::Not => None,
@@ -101,8 +134,7 @@ impl Sequence {
         if seen > self.next {
             self.gap.get_or_insert(Gap {
                 line: event.place.line,
-                expected: self.next,
-                seen,
+                shown_by: Shown::Numbers(self.next, seen),
             });
         } else {
             let due = self.next;

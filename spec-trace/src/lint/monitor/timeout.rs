@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 
 use super::Notes;
-use super::ledger::{Confirmation, Ledger, Outcomes, SLACK_SECONDS};
+use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes, SLACK_SECONDS};
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
-use crate::lint::record::{Ending, Event, EventKind, Question};
+use crate::lint::record::{Decision, Ending, Event, EventKind, Question};
 use crate::lint::rules::{self, Rule};
 use crate::lint::time::Timestamp;
 
@@ -193,6 +193,32 @@ impl Timeouts {
     }
 }
 
+/// AAEP-A.4-2: where no replies are recorded, a question may have been accepted, rejected or left to its timeout; by its
+/// deadline it was one of these, and each has a call or a change of state behind it.
+pub fn judge_unanswered(event: &Event, ledger: &Ledger, notes: &mut Notes) {
+    let (EventKind::Ended(Ending::Completed), Some(now)) = (&event.kind, event.sent) else {
+        return;
+    };
+    let forgotten = ledger.all().map(|(_, it)| it).filter(|it| {
+        let ends = it.deadline.map(|it| it.plus_seconds(SLACK_SECONDS));
+        it.producer == event.producer
+            && it.follow_up != FollowUp::StateOrCall
+            && ends.is_some_and(|it| it <= now)
+            && !ledger.may_be_extended(it)
+    });
+    for confirmation in forgotten {
+        add(
+            &rules::NO_STATE_AFTER_RESOLUTION,
+            event,
+            format!(
+                "session.completed, and nothing came of the question on line {}, whose timeout is over: no state.changed, no tool.invoked",
+                confirmation.place.line
+            ),
+            notes,
+        );
+    }
+}
+
 /// AAEP-6.4-1: the default is applied when the timeout is over.
 fn judge_default(event: &Event, number: usize, ledger: &Ledger, notes: &mut Notes) {
     let Some(confirmation) = ledger.get(number) else {
@@ -207,15 +233,18 @@ fn judge_default(event: &Event, number: usize, ledger: &Ledger, notes: &mut Note
     {
         return;
     }
-    add(
-        &rules::DEFAULT_FORGOTTEN,
-        event,
-        format!(
-            "the timeout of the question on line {} ended at {deadline} without a valid reply, and nothing shows that the default was applied: no state.changed, no tool.invoked",
-            confirmation.place.line
-        ),
-        notes,
+    let message = format!(
+        "the timeout of the question on line {} ended at {deadline} without a valid reply, and nothing shows that the default was applied: no state.changed, no tool.invoked",
+        confirmation.place.line
     );
+    let session = Some(event.session);
+    let mut finding = Finding::new(&rules::DEFAULT_FORGOTTEN, event.place, session, message);
+    let nothing_came = matches!(event.kind, EventKind::Ended(_)) && !ledger.has_run_out(number);
+    if nothing_came && confirmation.default == Some(Decision::Reject) {
+        // AAEP-6.1-3: whether the rejection was never made or made in silence, the event that tells of it is missing.
+        finding = finding.and_also(&rules::DROPPED_SILENTLY.all_clauses());
+    }
+    notes.add(finding);
 }
 
 /// Whether the event may be what a late timer led to. The completion of a session is none: no timer is left then.

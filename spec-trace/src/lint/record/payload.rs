@@ -111,8 +111,12 @@ fn chunk<'a>(fields: &mut Fields<'a, '_>) -> Chunk<'a> {
 }
 
 fn question<'a>(fields: &mut Fields<'a, '_>) -> Question<'a> {
-    const REVERSIBILITIES: [&str; 3] = ["reversible", "reversible_with_effort", "irreversible"];
-    fields.word("reversibility", Optional, &REVERSIBILITIES);
+    const REVERSIBILITIES: [(&str, bool); 3] = [
+        ("reversible", false),
+        ("reversible_with_effort", false),
+        ("irreversible", true),
+    ];
+    let in_words = fields.one_of("reversibility", Optional, &REVERSIBILITIES);
     fields.object("extra_context", Optional);
     let allowed = fields.texts("allowed_replies", Optional, (1, 32));
     let mut text = |name| fields.text(name, Required).unwrap_or_default();
@@ -125,7 +129,10 @@ fn question<'a>(fields: &mut Fields<'a, '_>) -> Question<'a> {
             &[("accept", Decision::Accept), ("reject", Decision::Reject)],
         ),
         risk: fields.one_of("risk_level", Optional, &RISKS),
-        irreversible: fields.flag("irreversible", Optional).unwrap_or(false),
+        irreversible: fields
+            .flag("irreversible", Optional)
+            .or(in_words)
+            .unwrap_or(false),
         allowed: allowed.map_or_else(Allowed::usual, |words| Allowed::of(&words)),
         prose,
         token: token(fields),

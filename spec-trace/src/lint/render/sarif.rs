@@ -80,8 +80,10 @@ fn results(report: &LintReport, rules: &[&str]) -> Vec<Value> {
                 "artifactLocation": {"uri": uri(&report.file)},
                 "region": region(finding),
             }}],
-            "partialFingerprints": {"countersign/v1": finding.fingerprint},
         });
+        if !finding.fingerprint.is_empty() {
+            result["partialFingerprints"] = json!({"countersign/v1": finding.fingerprint});
+        }
         if is_known {
             result["suppressions"] =
                 json!([{"kind": "external", "justification": "in the baseline"}]);

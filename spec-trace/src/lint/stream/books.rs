@@ -1,13 +1,17 @@
 //! What the judge writes down of all sessions, and the ids that may be used once.
 
+use std::hash::Hash;
+
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
 use crate::lint::monitor::Notes;
+use crate::lint::monitor::checks::Check;
 use crate::lint::monitor::seen::{Seen, hash};
-use crate::lint::monitor::sequence::Sequence;
+use crate::lint::monitor::sequence::{Gap, Sequence, Shown};
 use crate::lint::monitor::telling::Telling;
 use crate::lint::record::fields::is_identifier;
 use crate::lint::record::{Event, EventKind};
+use crate::lint::reply::Reply;
 use crate::lint::rules;
 
 /// What is written down of all sessions.
@@ -23,10 +27,15 @@ pub(super) struct Books {
     pub(super) tokens: Seen,
     pub(super) calls: Seen,
     pub(super) outputs: Seen,
-    pub(super) telling: Telling,
-    /// Sessions of which events are not in the record, and where the first gap of the first of them is.
+    /// Tokens of the questions that were pending when their sessions were cancelled.
+    cancelled: Seen,
+    telling: Telling,
+    /// Sessions of which the numbers show that events are not in the record, and where the first gap of the first of them
+    /// is.
     pub(super) gaps: u64,
     pub(super) first_gap: Option<u64>,
+    /// Whether of any session events are not in the record, questions among them perhaps.
+    incomplete: bool,
 }
 
 impl Books {
@@ -44,42 +53,62 @@ impl Books {
             tokens: _,
             calls: _,
             outputs: _,
+            cancelled: _,
             telling,
             // What the report tells.
             gaps: _,
             first_gap: _,
+            incomplete,
         } = self;
+        memory.value(incomplete);
         for notes in [notes, recorded, unseen] {
             notes.remember(memory);
         }
         telling.remember(memory);
     }
 
-    /// AAEP-EV-7: the id of an event stands for that event alone. False for an event that is a copy of an earlier one: judging
-    /// it again would accuse one fault twice.
+    /// AAEP-EV-7: the id of an event stands for that event alone. False for an event that is a copy of an earlier one: it was
+    /// delivered twice, to a subscriber who came back or to two whose captures were joined, and is judged once.
     pub(super) fn admit(&mut self, event: &Event) -> bool {
         let Some(id) = event.id else {
             return true;
         };
-        let content = (event.session, event.name, event.sent, event.sequence);
+        let content = content(event);
         let line = event.place.line;
         let Some(earlier) = self.events.meet(&(event.producer, id), &content, line) else {
             return true;
         };
         let copy = earlier.mark == hash(&content);
-        let what = if copy {
-            "is the event on line"
+        let (rule, what) = if copy {
+            (&rules::EVENT_DELIVERED_AGAIN, "is the event on line")
         } else {
-            "has the event_id of the one on line"
+            (
+                &rules::EVENT_ID_AGAIN,
+                "has the event_id of the one on line",
+            )
         };
         let message = format!("the event {what} {} again", earlier.line);
         self.notes.add(Finding::new(
-            &rules::EVENT_ID_AGAIN,
+            rule,
             event.place,
             Some(event.session),
             message,
         ));
         !copy
+    }
+
+    /// Remembers the ids of an event of a session that is not judged.
+    pub(super) fn meet_elsewhere(&mut self, event: &Event) {
+        let line = event.place.line;
+        if let Some(id) = &event.id {
+            self.events
+                .meet(&(&event.producer, id), &content(event), line);
+        }
+        if let (EventKind::Asked(_) | EventKind::Clarifying(_), Some(token)) =
+            (&event.kind, &event.ties.token)
+        {
+            self.tokens.meet(token, &event.producer, line);
+        }
     }
 
     /// AAEP-EV-2: the form of the session's id, told once and not with each of its events.
@@ -147,10 +176,55 @@ impl Books {
         }
     }
 
+    /// AAEP-6.8-2: takes note that a question is cancelled with its session.
+    pub(super) fn cancel(&mut self, session: &str, token: &str, line: u64) {
+        self.cancelled.meet(&(session, token), &(), line);
+    }
+
+    /// AAEP-6.8-2: a call after the end of a session that says that a question was accepted which was cancelled with it.
+    pub(super) fn judge_outlived(&mut self, event: &Event) {
+        let is_call = matches!(event.kind, EventKind::Invoked { .. }) && event.says_accepted();
+        let token = event.ties.token.as_deref().filter(|_| is_call);
+        let cancelled = token.and_then(|it| self.cancelled.earlier(&(event.session, it)));
+        if cancelled.is_some()
+            && let Some(found) = self.notes.last_on(event.place.line)
+        {
+            *found = found.clone().and_also(&["AAEP-6.8-2"]);
+        }
+    }
+
+    /// Takes note that events of a session are not in the record.
+    pub(super) fn miss(&mut self, gap: Gap) {
+        self.incomplete = true;
+        if let Shown::Numbers(..) = gap.shown_by {
+            self.gaps += 1;
+            self.first_gap.get_or_insert(gap.line);
+        }
+    }
+
+    /// Judges what the sender of a reply that failed a check was told. A token may be unknown because its question is not in
+    /// the record.
+    pub(super) fn told(&mut self, reply: &Reply, check: Check, session: Option<&str>) {
+        if self.incomplete {
+            self.telling.forget(Check::Issued);
+        }
+        if !self.incomplete || check != Check::Issued {
+            self.telling
+                .failed(reply, check, session, &mut self.recorded);
+        }
+    }
+
     pub(super) fn set_gap_of(&mut self, sequence: &Sequence) {
         let gap = sequence.gap();
         for notes in self.all_notes() {
             notes.gap = gap;
         }
     }
+}
+
+/// What tells an event that comes again from another one with its id: all that is judged of it.
+fn content(event: &Event) -> impl Hash {
+    let when = (event.sent, event.sequence);
+    let what = (event.name, &event.ties, event.outcome, &event.kind);
+    (&event.session, when, what)
 }

@@ -17,7 +17,7 @@ use crate::lint::monitor::output::Outputs;
 use crate::lint::monitor::resolution::Resolution;
 use crate::lint::monitor::sequence::Sequence;
 use crate::lint::monitor::states::States;
-use crate::lint::monitor::timeout::Timeouts;
+use crate::lint::monitor::timeout::{Timeouts, judge_unanswered};
 use crate::lint::monitor::tools::Tools;
 use crate::lint::record::{Ending, Event, EventKind, Question};
 use crate::lint::reply::{Content, Reply, ReplyContent};
@@ -99,6 +99,7 @@ impl OpenSession {
         self.latest = self.latest.max(event.sent);
         self.clock.event(event, &mut books.notes);
         self.tools.event(event, &mut books.notes);
+        self.judge_uncalled(event, &mut books.notes);
         let begins = self
             .outputs
             .event(event, &mut books.outputs, &mut books.notes);
@@ -116,6 +117,31 @@ impl OpenSession {
         }
         books.judge_ids(event);
         forgotten
+    }
+
+    /// AAEP-A.4-3: where what completes without call was asked about and accepted, it is its call that is missing.
+    fn judge_uncalled(&mut self, event: &Event, notes: &mut Notes) {
+        let is_completion = matches!(event.kind, EventKind::Completed { .. });
+        let found = notes
+            .last_on(event.place.line)
+            .filter(|found| is_completion && found.clause == rules::COMPLETION_WITHOUT_CALL.clause);
+        let Some(found) = found else {
+            return;
+        };
+        let mut accepted = self.recorded.completed_uncalled(event);
+        if let Some(unseen) = &mut self.unseen {
+            accepted &= unseen.completed_uncalled(event);
+        }
+        if accepted {
+            *found = found.clone().and_also(&["AAEP-A.4-3"]);
+        }
+    }
+
+    /// The tokens of the questions that are pending for sure, where all replies are recorded.
+    pub(super) fn pending_tokens(&self) -> impl Iterator<Item = &str> {
+        let confirmations = self.recorded.ledger.all().map(|(_, it)| it);
+        let pending = confirmations.filter(|it| it.possible == Outcomes::PENDING);
+        pending.filter_map(|it| it.ties.token.as_deref())
     }
 
     /// AAEP-A.4-2, AAEP-A.5-1, AAEP-6.7.2-1, AAEP-6.7.2-2: with the last question resolved, the state leaves
@@ -188,6 +214,10 @@ impl Confirmations {
         resolution.remember(memory);
     }
 
+    fn completed_uncalled(&mut self, event: &Event) -> bool {
+        self.resolution.completed_uncalled(event, &self.ledger)
+    }
+
     /// Judges an event. Yields the token of a question that is forgotten for it.
     pub(super) fn event(
         &mut self,
@@ -195,8 +225,9 @@ impl Confirmations {
         room: usize,
         notes: &mut Notes,
     ) -> Option<Cow<'static, str>> {
-        if self.replies == Replies::Recorded {
-            self.timeouts.event(event, &self.ledger, notes);
+        match self.replies {
+            Replies::Recorded => self.timeouts.event(event, &self.ledger, notes),
+            Replies::Unseen => judge_unanswered(event, &self.ledger, notes),
         }
         self.ledger.event(event);
         let call = match &event.kind {

@@ -1,0 +1,146 @@
+//! The bridge between the two readings of one protocol.
+//!
+//! The one thing to know: a protocol moves in by implementing [`Execution`] in the `mod.rs` of its folder, as it does in the
+//! model by implementing [`Text`]; [`Bridge`] is what the walks then go over.
+
+use countersign_model::bounds::BoundsError;
+use countersign_model::checker::StepText;
+use countersign_model::rules::Rules;
+use countersign_model::specification::{Specification, Text};
+
+use super::{Disagreement, Sides};
+
+/// How the executor of one protocol takes the steps of its model. What implements this is the world around the executor:
+/// what the model's names stand for, and what the host has chosen.
+pub trait Execution: Sized + Send + Sync {
+    /// The protocol, as the model has it.
+    type Text: Text;
+    /// An executor together with the part of the world that holds what it has put out.
+    type Host: Clone + Send + Sync;
+
+    /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
+    const FAR: <Self::Text as Text>::Bounds;
+    /// Bounds for the walk over the literal model, which shows the executor each message as it was sent.
+    const LITERAL: <Self::Text as Text>::Bounds;
+
+    /// The world in which the executor goes by the specification's reading.
+    fn specified() -> Self;
+
+    /// The executor at the start of every run.
+    fn start(&self) -> Self::Host;
+
+    /// Takes one step on both sides.
+    ///
+    /// # Errors
+    ///
+    /// A [`Disagreement`] where the two differ in what came out or in what became of the state.
+    fn step(
+        bridge: &Bridge<Self>,
+        state: &State<Self>,
+        host: &mut Self::Host,
+        action: Action<Self>,
+    ) -> Result<State<Self>, Disagreement>;
+
+    /// All that can make a difference to what this host will do, as for [`Sides::identity`].
+    fn identity(host: &Self::Host) -> Vec<u8>;
+}
+
+/// A state of the model that is carried out so.
+pub type State<E> = <<E as Execution>::Text as Text>::State;
+
+/// A step of the model that is carried out so.
+pub type Action<E> = <<E as Execution>::Text as Text>::Action;
+
+/// The model and the executor of one protocol, side by side.
+pub struct Bridge<E: Execution> {
+    pub(super) model: Specification<E::Text>,
+    pub(super) world: E,
+    pub(super) start: E::Host,
+}
+
+impl<E: Execution> Bridge<E> {
+    /// Both sides within these bounds, by the rules and the reading of the specification.
+    ///
+    /// # Errors
+    ///
+    /// A bound that is out of its range.
+    pub fn new(bounds: <E::Text as Text>::Bounds) -> Result<Self, BoundsError> {
+        Ok(Self::of(Specification::new(bounds)?, E::specified()))
+    }
+
+    /// This model and an executor in this world.
+    pub(super) fn of(model: Specification<E::Text>, world: E) -> Self {
+        let start = world.start();
+        Self {
+            model,
+            world,
+            start,
+        }
+    }
+
+    /// Both sides for random runs, literal: as far as the model goes.
+    ///
+    /// # Panics
+    ///
+    /// Never: [`Execution::FAR`] is in range.
+    pub fn far() -> Self {
+        let bridge = Self::new(E::FAR).expect("constant bounds are in range");
+        bridge.literal()
+    }
+
+    /// The same over the literal model: messages arrive as they were sent, also where the model can no longer tell what they
+    /// say, and the executor's state is compared in full.
+    #[must_use]
+    pub fn literal(self) -> Self {
+        Self {
+            model: self.model.literal(),
+            ..self
+        }
+    }
+
+    /// The same with a rule left out of the model, so that the executor, which has it, is seen to differ.
+    #[must_use]
+    pub fn without(self, guard: <E::Text as Text>::Guard) -> Self {
+        let rules = Rules::all().without(guard);
+        Self {
+            model: self.model.with(rules, self.model.reading),
+            ..self
+        }
+    }
+
+    /// The model side.
+    pub fn model(&self) -> &Specification<E::Text> {
+        &self.model
+    }
+}
+
+impl<E: Execution> Sides for Bridge<E> {
+    type State = State<E>;
+    type Action = Action<E>;
+    type Host = E::Host;
+
+    fn begin(&self) -> (State<E>, E::Host) {
+        (self.model.start(), self.start.clone())
+    }
+
+    fn actions(&self, state: &State<E>, actions: &mut Vec<Action<E>>) {
+        E::Text::enabled(&self.model, state, actions);
+    }
+
+    fn step(
+        &self,
+        state: &State<E>,
+        host: &mut E::Host,
+        action: Action<E>,
+    ) -> Result<State<E>, Disagreement> {
+        E::step(self, state, host, action)
+    }
+
+    fn identity(&self, host: &E::Host) -> Vec<u8> {
+        E::identity(host)
+    }
+
+    fn describe(&self, state: &State<E>, action: Action<E>) -> StepText {
+        self.model.in_words(state, action)
+    }
+}
