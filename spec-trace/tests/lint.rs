@@ -323,6 +323,7 @@ fn every_rule_has_a_stream_that_breaks_it() {
     }
 }
 
+/// AAEP-A-1: what the informative appendix alone says is a warning, and a violation for who wants it so.
 #[test]
 fn a_strict_judge_takes_a_warning_for_a_violation() {
     for fault in faults() {

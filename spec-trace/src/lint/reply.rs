@@ -176,6 +176,8 @@ fn confirmation<'m>(message: Object<'m>) -> Result<ReplyContent, &'static str> {
     })
 }
 
+/// AAEP-6.5.1-2, AAEP-6.5.1-4, AAEP-6.5.1-5: it has the token, the subscription and a time. AAEP-6.5.3-1, AAEP-6.5.3-2,
+/// AAEP-6.5.3-3: who decided, how sure they were and what it belongs to may stand beside them, and nothing else.
 fn clarification<'m>(message: Object<'m>) -> Result<ClarificationContent, &'static str> {
     const PROPERTIES: [&str; 8] = [
         "type",
@@ -302,22 +304,24 @@ mod tests {
         assert_eq!(with("reply_token", json!("rpl_a\n")), Some("AAEP-REPLY-3"));
     }
 
+    /// What is read of a clarification reply with one property changed or left out.
+    fn response(name: &str, value: Option<Value>) -> Result<Response, &'static str> {
+        let Value::Object(mut reply) = json!({
+            "type": "clarification.reply", "reply_token": "rpl_a", "response": "67",
+            "subscription_id": "sub_a", "timestamp": "2026-05-24T14:22:24Z",
+        }) else {
+            unreachable!("the literal is an object")
+        };
+        match value {
+            Some(value) => drop(reply.insert(name.to_owned(), value)),
+            None => drop(reply.remove(name)),
+        }
+        read(reply, |reply| clarification(reply).map(|it| it.response))
+    }
+
     /// AAEP-6.5.1-3, AAEP-6.5.2-1, AAEP-EV-12: a clarification reply has a schema of its own.
     #[test]
     fn a_clarification_reply_keeps_to_its_own_schema() {
-        let response = |name: &str, value: Option<Value>| {
-            let Value::Object(mut reply) = json!({
-                "type": "clarification.reply", "reply_token": "rpl_a", "response": "67",
-                "subscription_id": "sub_a", "timestamp": "2026-05-24T14:22:24Z",
-            }) else {
-                unreachable!("the literal is an object")
-            };
-            match value {
-                Some(value) => drop(reply.insert(name.to_owned(), value)),
-                None => drop(reply.remove(name)),
-            }
-            read(reply, |reply| clarification(reply).map(|it| it.response))
-        };
         assert_eq!(response("response", Some(json!(67))), Ok(Response::Number));
         assert_eq!(response("response", Some(json!(true))), Ok(Response::YesNo));
         assert_eq!(
@@ -331,6 +335,29 @@ mod tests {
             response("decision", Some(json!("accept"))),
             Err("AAEP-EV-12")
         );
-        assert_eq!(response("timestamp", None), Err("AAEP-6.5.5-1"));
+    }
+
+    /// AAEP-6.5.1-2, AAEP-6.5.1-4, AAEP-6.5.1-5: token, subscription and time have to be there, and to be what they are.
+    #[test]
+    fn a_clarification_reply_needs_what_every_reply_needs() {
+        for name in ["reply_token", "subscription_id", "timestamp"] {
+            for value in [None, Some(json!("other")), Some(json!(1))] {
+                assert_eq!(response(name, value), Err("AAEP-6.5.5-1"), "{name}");
+            }
+        }
+    }
+
+    /// AAEP-6.5.3-1, AAEP-6.5.3-2, AAEP-6.5.3-3: three properties may be added, within their bounds.
+    #[test]
+    fn a_clarification_reply_may_say_who_decided_how_surely_and_of_what() {
+        for (name, fits, does_not) in [
+            ("decided_by", json!("user"), json!("")),
+            ("confidence", json!(0), json!(-0.1)),
+            ("confidence", json!(1), json!(1.1)),
+            ("correlation_id", json!("c"), json!(7)),
+        ] {
+            assert!(response(name, Some(fits)).is_ok(), "{name}");
+            assert_eq!(response(name, Some(does_not)), Err("AAEP-EV-12"), "{name}");
+        }
     }
 }
