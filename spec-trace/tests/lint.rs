@@ -351,7 +351,7 @@ fn judged(mut linter: Linter, bytes: &[u8]) -> LintReport {
         }
         let here = Here::new(index as u64 + 1, line);
         let broken = record::parse(line, &mut Room::default()).and_then(|tree| {
-            let (record, faults) = record::read(&tree, here)?;
+            let (record, faults) = record::read(tree, here)?;
             for fault in faults {
                 linter.faulty(fault.at(here, record.session()));
             }
@@ -805,9 +805,10 @@ fn a_judge_tells_the_standing_of_each_question() {
     let after = |count: usize| {
         let mut linter = Linter::new();
         for (index, line) in lines.iter().take(count).enumerate() {
-            let tree = record::parse(line.as_bytes(), &mut Room::default()).expect("JSON");
+            let mut room = Room::default();
+            let tree = record::parse(line.as_bytes(), &mut room).expect("JSON");
             let here = Here::new(index as u64 + 1, line.as_bytes());
-            let (record, _) = record::read(&tree, here).expect("a record");
+            let (record, _) = record::read(tree, here).expect("a record");
             linter.record(&record);
         }
         linter.confirmations("sess_a")

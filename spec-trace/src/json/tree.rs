@@ -22,13 +22,13 @@ const MANY_VALUES: usize = 256;
 const MANY_BYTES: usize = 4 << 10;
 
 /// A JSON text, taken apart.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Tree<'a> {
     text: &'a str,
-    room: Room,
+    room: &'a Room,
 }
 
-/// The memory of a tree, for the next one.
+/// The memory of a tree, and of the next one when that one is done with.
 #[derive(Debug, Default)]
 pub struct Room {
     nodes: Vec<Node>,
@@ -119,7 +119,7 @@ fn mark(name: &[u8]) -> u8 {
     length.wrapping_mul(11).wrapping_add(last) % MARKS
 }
 
-/// Parses one JSON text.
+/// Parses one JSON text. Whatever the room held before is gone.
 ///
 /// # Errors
 ///
@@ -129,25 +129,11 @@ fn mark(name: &[u8]) -> u8 {
 /// # Panics
 ///
 /// For a text of 2 GiB or more.
-pub fn parse(text: &str) -> serde_json::Result<Tree<'_>> {
-    parse_within(text, &mut Room::default())
-}
-
-/// The same in the memory of an earlier tree. Where it ends with an error, that memory is lost.
-///
-/// # Errors
-///
-/// As [`parse`].
-///
-/// # Panics
-///
-/// As [`parse`].
-pub fn parse_within<'a>(text: &'a str, room: &mut Room) -> serde_json::Result<Tree<'a>> {
-    let mut room = std::mem::take(room);
+pub fn parse<'a>(text: &'a str, room: &'a mut Room) -> serde_json::Result<Tree<'a>> {
     room.clear();
-    if plain::read(text, &mut room).is_none() {
+    if plain::read(text, room).is_none() {
         room.clear();
-        unusual::read(text, &mut room)?;
+        unusual::read(text, room)?;
     }
     Ok(Tree { text, room })
 }
@@ -222,27 +208,22 @@ impl Room {
 }
 
 impl<'a> Tree<'a> {
-    /// The tree of a text that was parsed before, and gave this room.
-    pub fn resume(text: &'a str, room: Room) -> Self {
+    /// The tree of a text that was parsed into this room before.
+    pub fn resume(text: &'a str, room: &'a Room) -> Self {
         Self { text, room }
     }
 
     /// The text that was taken apart.
-    pub fn text(&self) -> &'a str {
+    pub fn text(self) -> &'a str {
         self.text
     }
 
     /// The outermost value.
-    pub fn value(&self) -> Value<'_> {
+    pub fn value(self) -> Value<'a> {
         Value::at(self, 0)
     }
 
-    /// The memory of the tree, for the next one.
-    pub fn into_room(self) -> Room {
-        self.room
-    }
-
-    fn string(&self, part: Part) -> &str {
+    fn string(self, part: Part) -> &'a str {
         self.room.string(self.text, part)
     }
 }
@@ -275,7 +256,7 @@ pub struct Object<'t>(Inside<'t>);
 /// What is in an array or object: the nodes behind its own.
 #[derive(Debug, Clone, Copy)]
 struct Inside<'t> {
-    tree: &'t Tree<'t>,
+    tree: Tree<'t>,
     from: usize,
     end: usize,
 }
@@ -344,7 +325,7 @@ impl<'t> Index<'t> {
 
 impl<'t> Value<'t> {
     #[inline]
-    fn at(tree: &'t Tree<'t>, place: usize) -> Self {
+    fn at(tree: Tree<'t>, place: usize) -> Self {
         let node = &tree.room.nodes[place];
         let inside = Inside {
             tree,

@@ -1,25 +1,21 @@
-//! Reading ahead: while one thread judges records, another takes the next lines apart.
+//! Reading ahead: while a thread judges one batch of lines, the next is read.
 //!
-//! The one thing to know: the order is that of the stream. Lines travel in batches of a bounded size, no more than a few of
-//! them are under way, and their memory goes round; a stream that fits into one batch is judged without another thread.
+//! The one thing to know: the order is that of the stream. There are two batches of a bounded size, which take turns: what
+//! was read in the one is judged while the other is filled. A stream that fits into one is judged without another thread.
 
 use std::io::BufRead;
 use std::panic::resume_unwind;
-use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 
 use super::place::Here;
-use super::record::{self, Fault};
+use super::record::{self, Fault, Record};
 use super::report::Damage;
 use super::{rules, surrogates};
 use crate::json::tree::{Room, Tree};
 use crate::lines::{LONGEST_LINE, Line, Lines};
 
-/// How many bytes of lines make a batch.
-const BATCH: usize = 128 << 10;
-
-/// How many batches wait to be judged at most.
-const WAITING: usize = 1;
+/// How many bytes of lines make a batch: so many that starting a thread for each costs nothing beside judging it.
+const BATCH: usize = 256 << 10;
 
 /// What stands on a line that is not blank.
 pub struct Read<'b> {
@@ -27,67 +23,78 @@ pub struct Read<'b> {
     pub here: Here<'b>,
     /// Whether a line feed ended it.
     pub ended: bool,
-    /// What was taken apart, or why it cannot be.
-    pub content: Result<&'b Tree<'b>, Fault>,
+    /// The record with what is wrong about it, or why there is none.
+    pub content: Result<(Record<'b>, Vec<Fault>), Fault>,
 }
 
 /// Reads all lines that are not blank, and hands them to `judge` one by one. Yields where reading failed, if it did.
 pub fn each_line(input: impl BufRead, mut judge: impl FnMut(Read<'_>) + Send) -> Option<Damage> {
     let mut lines = Lines::new(input);
-    let mut first = Batch::default();
-    let end = first.fill(&mut lines);
-    let end = match end {
-        End::Full => thread::scope(|scope| {
-            let (full, to_judge) = mpsc::sync_channel(WAITING);
-            let (empty, to_fill) = mpsc::channel();
-            let judging = scope.spawn(move || judge_batches(&to_judge, &empty, judge));
-            let end = fill_batches(first, &full, &to_fill, &mut lines);
-            drop(full);
-            match judging.join() {
-                Ok(()) => end,
-                Err(panic) => resume_unwind(panic),
-            }
-        }),
-        End::Input | End::Damage(_) => {
-            first.judge(&mut judge);
-            end
+    let (mut one, mut other) = (Batch::default(), Batch::default());
+    let mut end = one.fill(&mut lines);
+    let mut first = one.read();
+    let (last, end) = loop {
+        if !matches!(end, End::Full) {
+            break (first, end);
         }
+        let (second, second_end) = judge_and_fill(first, &mut judge, &mut other, &mut lines);
+        if !matches!(second_end, End::Full) {
+            break (second, second_end);
+        }
+        (first, end) = judge_and_fill(second, &mut judge, &mut one, &mut lines);
     };
+    judge_all(last, &mut judge);
     match end {
         End::Full | End::Input => None,
         End::Damage(damage) => Some(damage),
     }
 }
 
-fn fill_batches(
-    first: Batch,
-    full: &SyncSender<Batch>,
-    to_fill: &Receiver<Batch>,
+/// Judges what was read while another batch is filled and read.
+fn judge_and_fill<'b>(
+    read: Vec<Ahead<'_>>,
+    judge: &mut (impl FnMut(Read<'_>) + Send),
+    batch: &'b mut Batch,
     lines: &mut Lines<impl BufRead>,
-) -> End {
-    let mut batch = first;
-    let mut end = End::Full;
-    loop {
-        // It fails only where judging has panicked.
-        let is_sent = full.send(batch).is_ok();
-        if !is_sent || !matches!(end, End::Full) {
-            return end;
+) -> (Vec<Ahead<'b>>, End) {
+    thread::scope(|scope| {
+        let judging = scope.spawn(|| judge_all(read, judge));
+        let end = batch.fill(lines);
+        let next = batch.read();
+        match judging.join() {
+            Ok(()) => (next, end),
+            Err(panic) => resume_unwind(panic),
         }
-        batch = to_fill.try_recv().unwrap_or_default();
-        end = batch.fill(lines);
+    })
+}
+
+fn judge_all(read: Vec<Ahead<'_>>, judge: &mut impl FnMut(Read<'_>)) {
+    for line in read {
+        match line {
+            Ahead::Read(read) => judge(read),
+            Ahead::Long {
+                number,
+                ended,
+                bytes,
+            } => judge_long(number, ended, bytes, judge),
+        }
     }
 }
 
-fn judge_batches(
-    to_judge: &Receiver<Batch>,
-    empty: &Sender<Batch>,
-    mut judge: impl FnMut(Read<'_>),
-) {
-    for mut batch in to_judge {
-        batch.judge(&mut judge);
-        // The last ones nobody takes back.
-        let _ = empty.send(batch);
+fn judge_long(number: u64, ended: bool, bytes: &[u8], judge: &mut impl FnMut(Read<'_>)) {
+    let here = Here::new(number, bytes);
+    let mut room = Room::default();
+    let tree = record::parse(bytes, &mut room);
+    if tree.is_err()
+        && let Some(mended) = surrogates::without_halves(bytes)
+    {
+        return judge_long(number, ended, &mended, judge);
     }
+    judge(Read {
+        here,
+        ended,
+        content: tree.and_then(|tree| record::read(tree, here)),
+    });
 }
 
 /// Why a batch holds no more lines.
@@ -101,7 +108,18 @@ enum End {
     Damage(Damage),
 }
 
-/// Lines that were taken apart and not judged yet.
+/// A line that is to be judged.
+enum Ahead<'b> {
+    Read(Read<'b>),
+    /// A line that makes a batch of its own. It is not taken apart ahead of its turn, lest two are that take much room.
+    Long {
+        number: u64,
+        ended: bool,
+        bytes: &'b [u8],
+    },
+}
+
+/// Lines that were taken apart.
 #[derive(Debug, Default)]
 struct Batch {
     /// The text of all that are JSON.
@@ -131,18 +149,21 @@ enum Content {
         bytes: Vec<u8>,
         fault: Fault,
     },
-    /// A line that makes a batch of its own. It is not taken apart ahead of its turn, lest several are that take much
-    /// room.
     Long(Vec<u8>),
 }
 
 impl Batch {
-    /// Takes in lines, those before having been judged.
+    /// Takes in lines, in place of those before.
     fn fill(&mut self, lines: &mut Lines<impl BufRead>) -> End {
         self.size = 0;
         self.text.clear();
         // One line may be much longer than a batch.
         self.text.shrink_to(2 * BATCH);
+        for line in self.lines.drain(..) {
+            if let Content::Json { room, .. } = line.content {
+                self.rooms.push(room);
+            }
+        }
         while self.size < BATCH {
             match lines.next_line() {
                 Ok(Some(line)) => self.take(&line),
@@ -182,52 +203,56 @@ impl Batch {
             return Content::Long(bytes.to_owned());
         }
         let mut room = self.rooms.pop().unwrap_or_default();
-        match record::parse(bytes, &mut room) {
+        let fault = match record::parse(bytes, &mut room) {
             Ok(tree) => {
                 self.text.push_str(tree.text());
                 let end = self.text.len();
-                let room = tree.into_room();
-                Content::Json { end, room }
+                return Content::Json { end, room };
             }
-            Err(fault) => match surrogates::without_halves(bytes) {
-                Some(mended) => self.parse(&mended),
-                None => broken(bytes, fault),
-            },
+            Err(fault) => fault,
+        };
+        self.rooms.push(room);
+        match surrogates::without_halves(bytes) {
+            Some(mended) => self.parse(&mended),
+            None => broken(bytes, fault),
         }
     }
 
-    fn judge(&mut self, judge: &mut impl FnMut(Read<'_>)) {
+    /// Reads what stands on the lines.
+    fn read(&self) -> Vec<Ahead<'_>> {
         let mut start = 0;
-        for line in self.lines.drain(..) {
-            let Parsed { number, ended, .. } = line;
-            let mut judge = |bytes: &[u8], content: Result<&Tree<'_>, Fault>| {
-                judge(Read {
+        let mut all = Vec::with_capacity(self.lines.len());
+        for &Parsed {
+            number,
+            ended,
+            ref content,
+        } in &self.lines
+        {
+            all.push(match content {
+                Content::Json { end, room } => {
+                    let text = &self.text[start..*end];
+                    start = *end;
+                    let here = Here::new(number, text.as_bytes());
+                    let content = record::read(Tree::resume(text, room), here);
+                    Ahead::Read(Read {
+                        here,
+                        ended,
+                        content,
+                    })
+                }
+                Content::Broken { bytes, fault } => Ahead::Read(Read {
                     here: Here::new(number, bytes),
                     ended,
-                    content,
-                });
-            };
-            match line.content {
-                Content::Json { end, room } => {
-                    let tree = Tree::resume(&self.text[start..end], room);
-                    start = end;
-                    judge(tree.text().as_bytes(), Ok(&tree));
-                    self.rooms.push(tree.into_room());
-                }
-                Content::Broken { bytes, fault } => judge(&bytes, Err(fault)),
-                Content::Long(bytes) => judge_long(&bytes, &mut judge),
-            }
+                    content: Err(fault.clone()),
+                }),
+                Content::Long(bytes) => Ahead::Long {
+                    number,
+                    ended,
+                    bytes,
+                },
+            });
         }
-    }
-}
-
-fn judge_long(bytes: &[u8], judge: &mut impl FnMut(&[u8], Result<&Tree<'_>, Fault>)) {
-    match record::parse(bytes, &mut Room::default()) {
-        Ok(tree) => judge(bytes, Ok(&tree)),
-        Err(fault) => match surrogates::without_halves(bytes) {
-            Some(mended) => judge_long(&mended, judge),
-            None => judge(bytes, Err(fault)),
-        },
+        all
     }
 }
 
@@ -252,7 +277,7 @@ mod tests {
     use super::*;
     use std::io::{self, BufReader, Read as _};
 
-    /// A line as it is handed out: number, length, whether a line feed ended it, and whether it is JSON.
+    /// A line as it is handed out: number, length, whether a line feed ended it, and whether it is a record.
     type Told = (u64, usize, bool, bool);
 
     fn told(input: impl BufRead) -> (Vec<Told>, Option<Damage>) {
@@ -263,13 +288,21 @@ mod tests {
                 ended,
                 content,
             } = line;
-            if let Ok(tree) = content {
-                let length = tree.value().as_array().map(|items| items.iter().count());
-                assert_eq!(length, Some(2), "each line gets its own tree");
+            if let Ok((record, _)) = &content {
+                let session = format!("sess_{}", here.line);
+                assert_eq!(
+                    record.session(),
+                    Some(&*session),
+                    "each line has its own record"
+                );
             }
             told.push((here.line, here.length(), ended, content.is_ok()));
         });
         (told, damage)
+    }
+
+    fn record(number: u64, text: &str) -> String {
+        format!(r#"{{"type":"other","session_id":"sess_{number}","text":"{text}"}}"#)
     }
 
     /// Lines of many batches, some of them blank, broken or longer than a batch, and what is to be told of them.
@@ -278,9 +311,9 @@ mod tests {
         for number in 1..=3_000_u64 {
             let line = match number % 500 {
                 1 => " ".to_owned(),
-                2 => format!("[{number},"),
-                3 => format!("[{number},\"{}\"]", "x".repeat(BATCH)),
-                _ => format!("[{number},\"{}\\n\"]", "x".repeat(300)),
+                2 => format!("{{\"type\":{number},"),
+                3 => record(number, &"x".repeat(BATCH)),
+                _ => record(number, &format!("{}\\n", "x".repeat(600))),
             };
             if number % 500 != 1 {
                 expected.push((number, line.len(), number < 3_000, number % 500 != 2));
@@ -294,7 +327,7 @@ mod tests {
     #[test]
     fn lines_of_many_batches_come_in_their_order_and_whole() {
         let (text, expected) = mixed();
-        assert!(text.len() > 10 * BATCH);
+        assert!(text.len() > 8 * BATCH);
         let (told, damage) = told(text.as_bytes());
         assert_eq!(damage, None);
         assert_eq!(told, expected);

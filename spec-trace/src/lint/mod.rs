@@ -84,14 +84,13 @@ pub fn judge(
 /// Judges one line of a stream.
 pub(crate) fn judge_line(linter: &mut Linter, line: u64, bytes: &[u8]) {
     let here = Here::new(line, bytes);
-    let broken = record::parse(bytes, &mut Room::default()).and_then(|tree| {
-        let (record, faults) = record::read(&tree, here)?;
-        judge_record(linter, here, &record, faults);
-        Ok(())
-    });
-    if let Err(fault) = broken {
-        let place = here.at(fault.column);
-        linter.broken(fault.at(place, None));
+    let mut room = Room::default();
+    match record::parse(bytes, &mut room).and_then(|tree| record::read(tree, here)) {
+        Ok((record, faults)) => judge_record(linter, here, &record, faults),
+        Err(fault) => {
+            let place = here.at(fault.column);
+            linter.broken(fault.at(place, None));
+        }
     }
 }
 
@@ -114,13 +113,9 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn judge(&mut self, line: Read<'_>) {
         let Read { here, ended, .. } = line;
-        let broken = line.content.and_then(|tree| {
-            let (record, faults) = record::read(tree, here)?;
-            self.take(here, &record, faults);
-            Ok(())
-        });
-        if let Err(fault) = broken {
-            self.broken(here, fault, ended);
+        match line.content {
+            Ok((record, faults)) => self.take(here, &record, faults),
+            Err(fault) => self.broken(here, fault, ended),
         }
     }
 

@@ -19,7 +19,7 @@ mod payload;
 use Need::{Optional, Required};
 
 /// What is wrong with a record.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Fault {
     /// The kind of fault.
     pub rule: &'static Rule,
@@ -300,12 +300,12 @@ pub enum Risk {
 /// # Errors
 ///
 /// The line is invalid UTF-8, or not JSON.
-pub fn parse<'a>(line: &'a [u8], room: &mut Room) -> Result<Tree<'a>, Fault> {
+pub fn parse<'a>(line: &'a [u8], room: &'a mut Room) -> Result<Tree<'a>, Fault> {
     let text = std::str::from_utf8(line).map_err(|error| {
         let column = error.valid_up_to() as u64 + 1;
         broken(Some(column), "the line is not UTF-8")
     })?;
-    tree::parse_within(text, room).map_err(|error| {
+    tree::parse(text, room).map_err(|error| {
         let message = error.to_string();
         let cause = message.split(" at line ").next().unwrap_or(&message);
         broken(
@@ -320,7 +320,7 @@ pub fn parse<'a>(line: &'a [u8], room: &mut Room) -> Result<Tree<'a>, Fault> {
 /// # Errors
 ///
 /// It is no record: not an object, or an object of none of the kinds.
-pub fn read<'a>(tree: &'a Tree<'a>, place: Here<'a>) -> Result<(Record<'a>, Vec<Fault>), Fault> {
+pub fn read<'a>(tree: Tree<'a>, place: Here<'a>) -> Result<(Record<'a>, Vec<Fault>), Fault> {
     let Some(object) = tree.value().as_object() else {
         return Err(broken(
             Some(1),

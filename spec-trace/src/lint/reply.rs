@@ -234,7 +234,8 @@ mod tests {
 
     fn read<T>(reply: Map<String, Value>, read: impl Fn(Object<'_>) -> T) -> T {
         let text = Value::Object(reply).to_string();
-        let reply = tree::parse(&text).expect("JSON");
+        let mut room = tree::Room::default();
+        let reply = tree::parse(&text, &mut room).expect("JSON");
         read(reply.value().as_object().expect("an object"))
     }
 

@@ -150,8 +150,9 @@ impl Entry {
 
 /// What can be done with the record on a line, if it is one.
 fn with_record<T>(line: u64, bytes: &[u8], work: impl FnOnce(&Record<'_>) -> T) -> Option<T> {
-    let tree = record::parse(bytes, &mut Room::default()).ok()?;
-    let (record, _) = record::read(&tree, Here::new(line, bytes)).ok()?;
+    let mut room = Room::default();
+    let tree = record::parse(bytes, &mut room).ok()?;
+    let (record, _) = record::read(tree, Here::new(line, bytes)).ok()?;
     Some(work(&record))
 }
 

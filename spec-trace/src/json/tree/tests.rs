@@ -21,7 +21,8 @@ fn owned(value: Value<'_>) -> serde_json::Value {
 }
 
 fn assert_read_alike(text: &str) {
-    match (parse(text), crate::json::parse(text)) {
+    let mut room = Room::default();
+    match (parse(text, &mut room), crate::json::parse(text)) {
         (Ok(one), Ok(other)) => assert_eq!(owned(one.value()), other, "{text:.60}"),
         (Err(one), Err(other)) => assert_eq!(one.to_string(), other.to_string()),
         (one, other) => panic!("{text:.60}: {one:?}, {other:?}"),
@@ -66,7 +67,8 @@ proptest! {
 
 #[test]
 fn only_strings_with_escapes_are_copied() {
-    let tree = parse(r#"{"plain":"text","escaped":"\n","\t":"é"}"#).unwrap();
+    let mut room = Room::default();
+    let tree = parse(r#"{"plain":"text","escaped":"\n","\t":"é"}"#, &mut room).unwrap();
     assert_eq!(tree.room.spelt_out, "\n\t");
     let members: Vec<_> = tree.value().as_object().unwrap().iter().collect();
     let members: Vec<_> = members
@@ -91,15 +93,17 @@ fn a_duplicate_is_found_among_few_members_and_among_many() {
             let middle = middle.concat();
             format!("{{\"a\":1,{middle}\"{last}\":1}}")
         };
-        assert!(parse(&members("b")).is_ok());
-        let error = parse(&members("a")).unwrap_err().to_string();
+        let mut room = Room::default();
+        assert!(parse(&members("b"), &mut room).is_ok());
+        let error = parse(&members("a"), &mut room).unwrap_err().to_string();
         assert!(error.contains("\"a\" appears twice"), "{error}");
     }
 }
 
 #[test]
 fn a_member_is_found_behind_others_and_what_is_in_them() {
-    let tree = parse(r#"{"a":{"c":1,"d":[2]},"b":[{"c":3}],"c":4}"#).unwrap();
+    let mut room = Room::default();
+    let tree = parse(r#"{"a":{"c":1,"d":[2]},"b":[{"c":3}],"c":4}"#, &mut room).unwrap();
     let found = |name: &str| tree.value().get(name).map(owned);
     assert_eq!(found("c"), Some(4.into()));
     assert_eq!(found("d"), None);
@@ -116,7 +120,8 @@ fn an_index_finds_the_members_that_there_are() {
         .map(|name| format!("\"{name}\":[{name:?}]"))
         .collect();
     let text = format!("{{{}}}", members.join(","));
-    let tree = parse(&text).unwrap();
+    let mut room = Room::default();
+    let tree = parse(&text, &mut room).unwrap();
     let object = tree.value().as_object().unwrap();
     let index = Index::new(object);
     for name in names
@@ -134,9 +139,10 @@ fn an_index_finds_the_members_that_there_are() {
 
 #[test]
 fn the_memory_of_a_tree_is_used_again() {
-    let mut room = parse(r#"[1,"\n",{"a":"b"}]"#).unwrap().into_room();
+    let mut room = Room::default();
+    parse(r#"[1,"\n",{"a":"b"}]"#, &mut room).unwrap();
     let there = room.nodes.as_ptr().addr();
-    let tree = parse_within("[2]", &mut room).unwrap();
+    let tree = parse("[2]", &mut room).unwrap();
     assert_eq!(tree.room.nodes.as_ptr().addr(), there);
     assert_eq!(owned(tree.value()), serde_json::json!([2]));
 }

@@ -111,7 +111,8 @@ mod tests {
     fn faults(event: &Value) -> usize {
         let mut faults = Vec::new();
         let text = event.to_string();
-        let event = tree::parse(&text).expect("JSON");
+        let mut room = tree::Room::default();
+        let event = tree::parse(&text, &mut room).expect("JSON");
         judge(event.value().as_object().expect("an object"), &mut faults);
         faults.len()
     }
