@@ -57,7 +57,7 @@ pub fn lint(input: impl BufRead, file: &str) -> io::Result<LintReport> {
 
 /// Judges one stream as far as it can be read, and reports what was asked for.
 ///
-/// Memory does not grow with the stream: it is one line (at most [`LONGEST_LINE`] bytes), and per session what its
+/// Memory does not grow with the stream: it is one line (at most [`LONGEST_LINE`](crate::lines::LONGEST_LINE) bytes), and per session what its
 /// confirmations and the calls in flight need.
 pub fn judge(
     input: impl BufRead,
