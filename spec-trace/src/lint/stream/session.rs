@@ -89,13 +89,13 @@ impl OpenSession {
         memory.line(*extended);
     }
 
-    /// Judges an event; `room` is how many questions may be kept. Yields the tokens of those that are forgotten for it.
+    /// Judges an event; `room` is how many questions may be kept. Yields the token of one that is forgotten for it.
     pub(super) fn judge(
         &mut self,
         event: &Event,
         room: usize,
         books: &mut Books,
-    ) -> Vec<Cow<'static, str>> {
+    ) -> Option<Cow<'static, str>> {
         self.latest = self.latest.max(event.sent);
         self.clock.event(event, &mut books.notes);
         self.tools.event(event, &mut books.notes);
@@ -105,18 +105,16 @@ impl OpenSession {
             .event(event, &mut books.outputs, &mut books.notes);
         self.states.event(event, begins, &mut books.notes);
         let found = books.recorded.len();
-        let mut forgotten = Vec::new();
-        forgotten.extend(self.recorded.event(event, room, &mut books.recorded));
+        let confirmation = self.recorded.event(event, room, &mut books.recorded);
         if let Some(unseen) = &mut self.unseen {
             unseen.event(event, room, &mut books.unseen);
         }
-        let clarified = self.clarifications.event(event, &mut books.recorded);
-        forgotten.extend(clarified);
+        let clarification = self.clarifications.event(event, &mut books.recorded);
         if books.recorded.len() == found {
             self.judge_waiting(event, &mut books.recorded);
         }
         books.judge_ids(event);
-        forgotten
+        confirmation.or(clarification)
     }
 
     /// AAEP-A.4-3: where what completes without call was asked about and accepted, it is its call that is missing.
