@@ -12,7 +12,7 @@ use super::monitor::asking;
 use super::monitor::checks::Check;
 use super::monitor::ledger::room;
 use super::monitor::lifecycle::{Admission, Lifecycle};
-use super::monitor::seen::{Seen, hash};
+use super::monitor::seen::Seen;
 use super::monitor::sequence::Sequence;
 use super::record::{Decision, Ending, Event, EventKind, Record};
 use super::reply::{Answer, Content, Reply};
@@ -21,10 +21,12 @@ use super::rules::Weight;
 use books::Books;
 use session::{Confirmations, OpenSession, Owed};
 use sessions::{Session, Sessions};
+use tokens::Tokens;
 
 mod books;
 mod session;
 mod sessions;
+mod tokens;
 
 /// What a judge is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -42,9 +44,7 @@ pub struct Linter {
     sessions: Sessions,
     /// How many of them are kept.
     kept: usize,
-    /// The tokens that were given out, as hashes, each with the numbers of the open sessions in which it was. Two producers
-    /// may have given out the same.
-    tokens: BTreeSet<(u64, usize)>,
+    tokens: Tokens,
     /// The tokens that sessions which nobody asks about gave out.
     elsewhere: Seen,
     records: u64,
@@ -177,10 +177,8 @@ impl Linter {
             stray,
             books,
         } = self;
-        let tokens = tokens.iter();
-        let tokens: BTreeSet<_> = tokens
-            .map(|(token, it)| (token, sessions.id(*it)))
-            .collect();
+        let tokens = tokens.all();
+        let tokens: BTreeSet<_> = tokens.map(|(token, it)| (token, sessions.id(it))).collect();
         let mut memory = Memory::default();
         memory.value(&(settings, replies_seen, tokens, kept));
         memory.line(*extended);
@@ -233,7 +231,7 @@ impl Linter {
         let over = matches!(event.kind, EventKind::Ended(_))
             && !open.recorded.authorisation.is_undecided();
         if let Some(token) = forgotten {
-            self.forget_token(&token, number);
+            self.tokens.remove(&token, number);
         }
         self.note_question(event, number);
         if over {
@@ -280,19 +278,13 @@ impl Linter {
             asking::judge_default(event, question, &mut self.books.notes);
         }
         if let Some(token) = token_given_out(event) {
-            self.tokens.insert((hash(&token), session));
+            self.tokens.insert(token, session);
         }
-    }
-
-    fn forget_token(&mut self, token: &str, session: usize) {
-        self.tokens.remove(&(hash(&token), session));
     }
 
     /// The open sessions in which the token was given out, in the order of their ids.
     fn sessions_of(&self, token: &str) -> Vec<usize> {
-        let token = hash(&token);
-        let given_out = self.tokens.range((token, 0)..=(token, usize::MAX));
-        let mut sessions: Vec<_> = given_out.map(|(_, session)| *session).collect();
+        let mut sessions: Vec<_> = self.tokens.sessions(token).collect();
         sessions.sort_unstable_by_key(|session| self.sessions.id(*session));
         sessions
     }
@@ -320,7 +312,7 @@ impl Linter {
         let clarifications = open.clarifications.all().map(|it| &it.ties);
         for ties in confirmations.chain(clarifications) {
             if let Some(token) = &ties.token {
-                self.forget_token(token, number);
+                self.tokens.remove(token, number);
             }
         }
     }

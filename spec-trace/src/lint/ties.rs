@@ -97,7 +97,8 @@ impl Ties<'_> {
 /// The same ids as hashes: they tell at a glance that two events have no id in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marks {
-    token: Option<u64>,
+    /// Of the token.
+    pub token: Option<u64>,
     action: Option<u64>,
     tool_call_id: Option<u64>,
 }

@@ -295,6 +295,9 @@ impl Authorisation {
             (Some(then), Some(now)) => now > then.plus_seconds(LOGGED_LATE_SECONDS),
             (None, _) | (_, None) => false,
         };
+        if self.deferred.is_empty() {
+            return Vec::new();
+        }
         let mut due = Vec::new();
         while let Some((number, _)) = self.deferred.front() {
             let run = &self.runs[*number];

@@ -12,7 +12,7 @@ use super::ordered::Ordered;
 use super::seen::hash;
 use crate::lint::finding::Place;
 use crate::lint::memory::Memory;
-use crate::lint::record::{Allowed, Decision, Event, EventKind, Question, Told};
+use crate::lint::record::{Allowed, Decision, Event, EventKind, Told};
 use crate::lint::reply::{Answer, Reply, ReplyContent};
 use crate::lint::ties::{Marks, Relation, Ties};
 use crate::lint::time::Timestamp;
@@ -113,6 +113,8 @@ pub struct Confirmation {
     pub producer: String,
     /// The ids of its action.
     pub ties: Ties<'static>,
+    /// Whether the token among them is its own; else it only names another.
+    gave_token: bool,
     /// The hash of `action` and `consequence`.
     pub prose: u64,
     /// What may have become of it.
@@ -141,13 +143,18 @@ pub struct Confirmation {
 }
 
 impl Confirmation {
-    fn new(event: &Event, question: &Question) -> Self {
+    /// The confirmation that an event asks for, if it does.
+    pub fn asked(event: &Event) -> Option<Self> {
+        let EventKind::Asked(question) = &event.kind else {
+            return None;
+        };
         let after_timeout =
             |moment: Option<Timestamp>| Some(moment?.plus_seconds(question.timeout?));
-        Self {
+        Some(Self {
             place: event.place.to_keep(),
             producer: event.producer.to_owned(),
             ties: event.ties.to_keep(),
+            gave_token: question.token.is_some(),
             prose: hash(&question.prose),
             possible: Outcomes::PENDING,
             acceptable_from: None,
@@ -161,7 +168,7 @@ impl Confirmation {
             allowed: question.allowed.clone(),
             said_accepted: false,
             closed: None,
-        }
+        })
     }
 
     fn remember(&self, memory: &mut Memory) {
@@ -169,6 +176,7 @@ impl Confirmation {
             place,
             producer,
             ties,
+            gave_token,
             prose,
             possible,
             acceptable_from,
@@ -187,7 +195,7 @@ impl Confirmation {
         memory.line(acceptable_from.unwrap_or_default());
         memory.value(&(producer, ties, prose, possible, follow_up, default));
         memory.value(&(asked, deadline, deadline_received, allowed));
-        memory.value(&(said_accepted, closed));
+        memory.value(&(gave_token, said_accepted, closed));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);
             memory.value(moment);
@@ -315,8 +323,6 @@ struct Kept {
     confirmation: Box<Confirmation>,
     line: u64,
     marks: Marks,
-    /// The hash of the token that it gave out.
-    token: Option<u64>,
 }
 
 impl Ledger {
@@ -354,7 +360,7 @@ impl Ledger {
         memory.line(*extended);
         memory.line(*stray);
         memory.each(confirmations.iter(), |memory, (number, kept)| {
-            memory.value(&(number, kept.token));
+            memory.value(&number);
             kept.confirmation.remember(memory);
         });
     }
@@ -381,9 +387,9 @@ impl Ledger {
         &self.confirmations[number].confirmation
     }
 
-    /// The number of the latest question.
-    pub fn latest(&self) -> Option<usize> {
-        self.asked.checked_sub(1)
+    /// The number of the question that is entered next.
+    pub fn next_number(&self) -> usize {
+        self.asked
     }
 
     /// Whether no event so far may say what became of the question, and no reply for sure.
@@ -440,13 +446,12 @@ impl Ledger {
     /// is forgotten for it, and the question itself.
     pub fn ask(
         &mut self,
-        event: &Event,
-        question: &Question,
+        mut confirmation: Box<Confirmation>,
         room: usize,
-    ) -> Option<(usize, Confirmation)> {
-        let mut confirmation = Confirmation::new(event, question);
+    ) -> Option<(usize, Box<Confirmation>)> {
+        let line = confirmation.place.line;
         if self.replies == Replies::Unseen {
-            confirmation.add(Outcomes::ACCEPTED.or(Outcomes::REJECTED), event.place.line);
+            confirmation.add(Outcomes::ACCEPTED.or(Outcomes::REJECTED), line);
         }
         let number = self.asked;
         self.asked += 1;
@@ -456,25 +461,24 @@ impl Ledger {
         }
         match confirmation.first_deadline() {
             Some(deadline) => self.deadlines.insert((deadline, number), ()),
-            None => confirmation.add(confirmation.default_outcome(), event.place.line),
+            None => confirmation.add(confirmation.default_outcome(), line),
         }
         let kept = Kept {
-            confirmation: Box::new(confirmation),
-            line: event.place.line,
-            marks: event.ties.marks(),
-            token: question.token.map(|token| hash(&token)),
+            line,
+            marks: confirmation.ties.marks(),
+            confirmation,
         };
         self.untouched.insert(number, ());
         self.confirmations.insert(number, kept);
         self.forget_one(room)
     }
 
-    fn forget_one(&mut self, room: usize) -> Option<(usize, Confirmation)> {
+    fn forget_one(&mut self, room: usize) -> Option<(usize, Box<Confirmation>)> {
         let kept = self.confirmations.len();
         let touched = self.touched.first().filter(|_| kept > room);
         let any = self.confirmations.first();
         let oldest = touched.or_else(|| any.filter(|_| kept > KEPT_OPEN))?;
-        let forgotten = *self.confirmations.remove(oldest)?.confirmation;
+        let forgotten = self.confirmations.remove(oldest)?.confirmation;
         self.touched.remove(oldest);
         self.untouched.remove(oldest);
         self.ran_out.remove(oldest);
@@ -539,7 +543,10 @@ impl Ledger {
     fn with_token(&self, token: &str) -> Vec<usize> {
         let mark = Some(hash(&token));
         let gave_it_out = |kept: &Kept| {
-            kept.token == mark && kept.confirmation.ties.token.as_deref() == Some(token)
+            let Kept { confirmation, .. } = kept;
+            kept.marks.token == mark
+                && confirmation.gave_token
+                && confirmation.ties.token.as_deref() == Some(token)
         };
         let kept = self.confirmations.iter();
         let meant = kept.filter(|(_, kept)| gave_it_out(kept));

@@ -10,7 +10,7 @@ use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes, SLACK_SECONDS};
 use super::ordered::Ordered;
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
-use crate::lint::record::{Decision, Ending, Event, EventKind, Question};
+use crate::lint::record::{Decision, Ending, Event, EventKind};
 use crate::lint::rules::{self, Rule};
 use crate::lint::time::Timestamp;
 
@@ -58,13 +58,13 @@ impl Timeouts {
     }
 
     /// Enters a question.
-    pub fn ask(&mut self, number: usize, event: &Event, question: &Question) {
-        let (Some(asked), Some(seconds)) = (event.sent, question.timeout) else {
+    pub fn ask(&mut self, number: usize, confirmation: &Confirmation) {
+        let (Some(asked), Some(deadline)) = (confirmation.asked, confirmation.deadline) else {
             return;
         };
-        let deadline = asked.plus_seconds(seconds);
+        let is_long = deadline > asked.plus_seconds(LONG_SECONDS);
         for (moment, mark) in marks(asked, deadline) {
-            if mark == Mark::Applied || seconds > LONG_SECONDS {
+            if mark == Mark::Applied || is_long {
                 self.marks.insert((moment, number, mark), ());
             }
         }
