@@ -57,8 +57,10 @@ pub fn lint(input: impl BufRead, file: &str) -> io::Result<LintReport> {
 
 /// Judges one stream as far as it can be read, and reports what was asked for.
 ///
-/// Memory does not grow with the stream: it is one line (at most [`LONGEST_LINE`] bytes), and per session what its
-/// confirmations and the calls in flight need.
+/// Memory does not grow with the stream: it is one batch of lines, of which each has at most [`LONGEST_LINE`] bytes, and per
+/// session what its confirmations and the calls in flight need.
+///
+/// [`LONGEST_LINE`]: crate::lines::LONGEST_LINE
 pub fn judge(
     input: impl BufRead,
     file: &str,

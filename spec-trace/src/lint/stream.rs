@@ -3,9 +3,7 @@
 //! A stream without replies may come from a recorder that saw events alone. Whether it does shows only at its end, so the
 //! monitors that care are run twice, once for each way to take the record, until the first reply comes.
 
-use std::collections::{BTreeSet, HashMap};
-
-use foldhash::quality::RandomState;
+use std::collections::BTreeSet;
 
 use super::finding::Finding;
 use super::memory::Memory;
@@ -22,9 +20,13 @@ use super::report::{LintReport, NotJudged, Verdict};
 use super::rules::Weight;
 use books::Books;
 use session::{Confirmations, OpenSession, Owed};
+use sessions::{Session, Sessions};
+use tokens::Tokens;
 
 mod books;
 mod session;
+mod sessions;
+mod tokens;
 
 /// What a judge is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -39,13 +41,10 @@ pub struct Settings {
 #[derive(Debug, Default, Clone)]
 pub struct Linter {
     settings: Settings,
-    /// Walked in the order of their ids only: see [`Linter::in_order`].
-    sessions: HashMap<String, Session, RandomState>,
+    sessions: Sessions,
     /// How many of them are kept.
     kept: usize,
-    /// The tokens that were given out, each with the open sessions in which it was. Two producers may have given out the
-    /// same.
-    tokens: BTreeSet<(String, String)>,
+    tokens: Tokens,
     /// The tokens that sessions which nobody asks about gave out.
     elsewhere: Seen,
     records: u64,
@@ -56,13 +55,6 @@ pub struct Linter {
     /// The line of the last acceptance with a token that nobody gave out.
     stray: u64,
     books: Books,
-}
-
-/// One session. Of one that is over almost nothing is kept.
-#[derive(Debug, Clone)]
-enum Session {
-    Kept(Box<OpenSession>),
-    Over(Lifecycle),
 }
 
 /// How an event comes into its session.
@@ -141,16 +133,11 @@ impl Linter {
         }
     }
 
-    fn in_order(&self) -> Vec<(&String, &Session)> {
-        let mut sessions: Vec<_> = self.sessions.iter().collect();
-        sessions.sort_unstable_by_key(|(id, _)| *id);
-        sessions
-    }
-
     /// What may have become of the questions of an open session, after the records so far, oldest first. Of a session with
     /// very many questions the latest are kept; of one that is over there are none.
     pub fn confirmations(&self, session: &str) -> Vec<Standing> {
-        let Some(Session::Kept(open)) = self.sessions.get(session) else {
+        let number = self.sessions.number(session);
+        let Some(Session::Kept(open)) = number.map(|number| &self.sessions[number]) else {
             return Vec::new();
         };
         let mut all = Vec::new();
@@ -177,7 +164,7 @@ impl Linter {
     pub fn memory(&self) -> Vec<u8> {
         let Self {
             settings,
-            sessions: _,
+            sessions,
             kept,
             tokens,
             // Of sessions that are not judged.
@@ -190,14 +177,16 @@ impl Linter {
             stray,
             books,
         } = self;
+        let tokens = tokens.all();
+        let tokens: BTreeSet<_> = tokens.map(|(token, it)| (token, sessions.id(it))).collect();
         let mut memory = Memory::default();
         memory.value(&(settings, replies_seen, tokens, kept));
         memory.line(*extended);
         memory.line(*stray);
         books.remember(&mut memory);
-        memory.each(self.in_order().into_iter(), |memory, (id, session)| {
-            memory.value(id);
-            match session {
+        memory.each(sessions.in_order().into_iter(), |memory, number| {
+            memory.value(&sessions.id(number));
+            match &sessions[number] {
                 Session::Kept(open) => open.remember(memory),
                 Session::Over(lifecycle) => lifecycle.remember(memory),
             }
@@ -210,11 +199,11 @@ impl Linter {
         if !self.books.admit(event) {
             return;
         }
-        let Some(entry) = self.enter(event) else {
+        let Some((number, entry)) = self.enter(event) else {
             return;
         };
         let (extended, stray) = (self.extended, self.stray);
-        let Some(Session::Kept(open)) = self.sessions.get_mut(event.session) else {
+        let Session::Kept(open) = &mut self.sessions[number] else {
             return;
         };
         let complete = open.sequence.gap().is_none();
@@ -241,82 +230,68 @@ impl Linter {
         }
         let over = matches!(event.kind, EventKind::Ended(_))
             && !open.recorded.authorisation.is_undecided();
-        for token in forgotten {
-            self.forget_token(&token, event.session);
+        if let Some(token) = forgotten {
+            self.tokens.remove(&token, number);
         }
-        self.note_question(event);
+        self.note_question(event, number);
         if over {
-            self.conclude(event.session);
+            self.conclude(number);
         }
     }
 
-    /// Opens the session, if the event does. `None` for an event that lies outside of its session.
-    fn enter(&mut self, event: &Event) -> Option<Entry> {
+    /// Opens the session, if the event does, and yields its number. `None` for an event that lies outside of its session.
+    fn enter(&mut self, event: &Event) -> Option<(usize, Entry)> {
+        let Some(number) = self.sessions.number(event.session) else {
+            let open = self.open(Lifecycle::first(event), Sequence::default());
+            return Some((self.sessions.add(event.session, open), Entry::First));
+        };
         let notes = &mut self.books.notes;
-        let admission = match self.sessions.get_mut(event.session) {
-            None => {
-                let open = OpenSession::new(
-                    Lifecycle::first(event),
-                    Sequence::default(),
-                    self.replies_seen,
-                );
-                let open = Session::Kept(Box::new(open));
-                self.sessions.insert(event.session.to_owned(), open);
-                self.kept += 1;
-                return Some(Entry::First);
-            }
-            Some(Session::Kept(open)) => {
+        let admission = match &mut self.sessions[number] {
+            Session::Kept(open) => {
                 let admission = open.lifecycle.next(event, notes);
                 if admission == Admission::Continue {
-                    return Some(Entry::Later);
+                    return Some((number, Entry::Later));
                 }
                 admission
             }
-            Some(Session::Over(lifecycle)) => lifecycle.next(event, notes),
+            Session::Over(lifecycle) => lifecycle.next(event, notes),
         };
         if admission == Admission::Ignore && self.replies_seen {
             self.books.judge_outlived(event);
         }
         (admission == Admission::Open).then(|| {
-            self.conclude(event.session);
-            let open = OpenSession::new(Lifecycle::Active, Sequence::again(), self.replies_seen);
-            let open = Session::Kept(Box::new(open));
-            self.sessions.insert(event.session.to_owned(), open);
-            self.kept += 1;
-            Entry::Later
+            self.conclude(number);
+            self.sessions[number] = self.open(Lifecycle::Active, Sequence::again());
+            (number, Entry::Later)
         })
     }
 
-    fn note_question(&mut self, event: &Event) {
+    fn open(&mut self, lifecycle: Lifecycle, sequence: Sequence) -> Session {
+        self.kept += 1;
+        let open = OpenSession::new(lifecycle, sequence, self.replies_seen);
+        Session::Kept(Box::new(open))
+    }
+
+    fn note_question(&mut self, event: &Event, session: usize) {
         if let EventKind::Asked(question) = &event.kind {
             self.questions += 1;
             asking::judge_default(event, question, &mut self.books.notes);
         }
         if let Some(token) = token_given_out(event) {
-            self.tokens
-                .insert((token.to_owned(), event.session.to_owned()));
+            self.tokens.insert(token, session);
         }
     }
 
-    fn forget_token(&mut self, token: &str, session: &str) {
-        self.tokens.remove(&(token.to_owned(), session.to_owned()));
-    }
-
-    /// The open sessions in which the token was given out.
-    fn sessions_of(&self, token: &str) -> Vec<String> {
-        let first = (token.to_owned(), String::new());
-        let from_there = self.tokens.range(first..);
-        from_there
-            .take_while(|(other, _)| other == token)
-            .map(|(_, session)| session.clone())
-            .collect()
+    /// The open sessions in which the token was given out, in the order of their ids.
+    fn sessions_of(&self, token: &str) -> Vec<usize> {
+        let mut sessions: Vec<_> = self.tokens.sessions(token).collect();
+        sessions.sort_unstable_by_key(|session| self.sessions.id(*session));
+        sessions
     }
 
     /// Forgets what was kept of a session, when nothing can change the verdict on it any more.
-    fn conclude(&mut self, id: &str) {
-        let Some(session) = self.sessions.get_mut(id) else {
-            return;
-        };
+    fn conclude(&mut self, number: usize) {
+        let session = &mut self.sessions[number];
         let Session::Kept(open) = session else {
             return;
         };
@@ -331,12 +306,13 @@ impl Linter {
             authorisation,
             ..
         } = &mut open.recorded;
+        let id = self.sessions.id(number);
         authorisation.give_up(id, ledger, &mut self.books.recorded);
         let confirmations = ledger.all().map(|(_, it)| &it.ties);
         let clarifications = open.clarifications.all().map(|it| &it.ties);
         for ties in confirmations.chain(clarifications) {
             if let Some(token) = &ties.token {
-                self.forget_token(token, id);
+                self.tokens.remove(token, number);
             }
         }
     }
@@ -344,7 +320,8 @@ impl Linter {
     /// Takes note of a message that may have granted more time.
     fn foreign(&mut self, session: Option<&str>, line: u64) {
         self.records += 1;
-        match session.and_then(|id| self.sessions.get_mut(id)) {
+        let number = session.and_then(|id| self.sessions.number(id));
+        match number.map(|number| &mut self.sessions[number]) {
             Some(Session::Kept(open)) => open.extended = line,
             Some(Session::Over(_)) => {}
             None => self.extended = line,
@@ -368,8 +345,8 @@ impl Linter {
         let elsewhere = is_elsewhere || sessions.len() > 1;
         let mut failed = None;
         let mut taken = false;
-        for id in &sessions {
-            let Some(Session::Kept(open)) = self.sessions.get_mut(id) else {
+        for number in sessions {
+            let Session::Kept(open) = &mut self.sessions[number] else {
                 continue;
             };
             self.books.set_gap_of(&open.sequence);
@@ -377,11 +354,12 @@ impl Linter {
             open.recorded.ledger.extended = extended;
             match open.reply(reply, elsewhere, &mut self.books.recorded) {
                 None => taken = true,
-                Some(check) => failed = Some((id, check)),
+                Some(check) => failed = Some((number, check)),
             }
         }
-        if let Some((session, check)) = failed.filter(|_| !taken) {
-            self.books.told(reply, check, Some(session));
+        if let Some((number, check)) = failed.filter(|_| !taken) {
+            let session = Some(self.sessions.id(number));
+            self.books.told(reply, check, session);
         }
     }
 
@@ -416,7 +394,7 @@ impl Linter {
         }
         self.replies_seen = true;
         self.books.unseen = Notes::default();
-        for session in self.sessions.values_mut() {
+        for session in self.sessions.all_mut() {
             if let Session::Kept(open) = session {
                 open.unseen = None;
             }
@@ -469,22 +447,20 @@ impl Linter {
 
     /// No reply that is logged late will come any more.
     fn conclude_all_that_ended(&mut self) {
-        let ended = self
-            .in_order()
-            .into_iter()
-            .filter(|(_, session)| match session {
+        for number in self.sessions.in_order() {
+            let has_ended = match &self.sessions[number] {
                 Session::Kept(open) => open.lifecycle != Lifecycle::Active,
                 Session::Over(_) => false,
-            });
-        let ended: Vec<String> = ended.map(|(id, _)| id.clone()).collect();
-        for id in ended {
-            self.conclude(&id);
+            };
+            if has_ended {
+                self.conclude(number);
+            }
         }
     }
 
     /// What the input ends too early to tell.
     fn owed(&self) -> Vec<NotJudged> {
-        if self.sessions.is_empty() {
+        if self.sessions.len() == 0 {
             let reason = "the input holds no event of a session".to_owned();
             return vec![NotJudged {
                 clause: "AAEP-A.1-1",
@@ -493,9 +469,9 @@ impl Linter {
             }];
         }
         let mut owed = Owed::default();
-        for (id, session) in self.in_order() {
-            if let Session::Kept(open) = session {
-                owed.add(id, open);
+        for number in self.sessions.in_order() {
+            if let Session::Kept(open) = &self.sessions[number] {
+                owed.add(self.sessions.id(number), open);
             }
         }
         owed.told()

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::finding::TiedBy;
+use super::monitor::seen::hash;
 
 /// Ids that a confirmation and a call may share. `tool_call_id` is the call's own, or the confirmation's
 /// `extra_context.tool_call_id`; the others stand in `extensions.countersign`.
@@ -43,7 +44,7 @@ impl Ties<'_> {
     /// may be asked for again.
     pub fn relation(&self, other: &Ties<'_>) -> Relation {
         let tokens = (self.token.as_deref(), other.token.as_deref());
-        match same(&[(tokens.0, tokens.1, TiedBy::Extension)]) {
+        match same([(tokens.0, tokens.1, TiedBy::Extension)]) {
             Relation::Unknown => self.relation_of_actions(other),
             told @ (Relation::Same(_) | Relation::Different) => told,
         }
@@ -51,7 +52,7 @@ impl Ties<'_> {
 
     /// The same for two questions: each has a token of its own, so only the ids of the action can tell that it is the same.
     pub fn relation_of_actions(&self, other: &Ties<'_>) -> Relation {
-        same(&[
+        same([
             (
                 self.action.as_deref(),
                 other.action.as_deref(),
@@ -63,6 +64,16 @@ impl Ties<'_> {
                 TiedBy::ToolCallId,
             ),
         ])
+    }
+
+    /// The ids as hashes.
+    pub fn marks(&self) -> Marks {
+        let mark = |id: &Option<Cow<'_, str>>| id.as_deref().map(|id| hash(&id));
+        Marks {
+            token: mark(&self.token),
+            action: mark(&self.action),
+            tool_call_id: mark(&self.tool_call_id),
+        }
     }
 
     /// The class of a call with these ids that stands in this relation to the confirmations before it.
@@ -83,14 +94,34 @@ impl Ties<'_> {
     }
 }
 
-type Id<'r> = Option<&'r str>;
+/// The same ids as hashes: they tell at a glance that two events have no id in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marks {
+    /// Of the token.
+    pub token: Option<u64>,
+    action: Option<u64>,
+    tool_call_id: Option<u64>,
+}
+
+impl Marks {
+    /// What [`Ties::relation`] says, but that different ids may have the same hash.
+    pub fn relation(&self, other: &Self) -> Relation {
+        same([
+            (self.token, other.token, TiedBy::Extension),
+            (self.action, other.action, TiedBy::Extension),
+            (self.tool_call_id, other.tool_call_id, TiedBy::ToolCallId),
+        ])
+    }
+}
 
 /// The first pair of ids that both have decides.
-fn same(pairs: &[(Id<'_>, Id<'_>, TiedBy)]) -> Relation {
+fn same<Id: PartialEq, const PAIRS: usize>(
+    pairs: [(Option<Id>, Option<Id>, TiedBy); PAIRS],
+) -> Relation {
     for (mine, theirs, tied_by) in pairs {
         if let (Some(mine), Some(theirs)) = (mine, theirs) {
             return if mine == theirs {
-                Relation::Same(*tied_by)
+                Relation::Same(tied_by)
             } else {
                 Relation::Different
             };

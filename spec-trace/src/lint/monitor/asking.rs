@@ -2,7 +2,6 @@
 
 use super::Notes;
 use super::ledger::{Ledger, Outcomes};
-use super::seen::hash;
 use crate::lint::finding::Finding;
 use crate::lint::record::{Decision, Event, Question, Risk};
 use crate::lint::rules::{self, Rule};
@@ -55,8 +54,8 @@ pub fn judge_default(event: &Event, question: &Question, notes: &mut Notes) {
 
 /// AAEP-6.1-6: the same action is not asked for again while the first question is open. Judged before the new question
 /// enters the ledger.
-pub fn judge_repetition(event: &Event, question: &Question, ledger: &Ledger, notes: &mut Notes) {
-    let prose = hash(&question.prose);
+/// `prose` is the hash of its words.
+pub fn judge_repetition(event: &Event, prose: u64, ledger: &Ledger, notes: &mut Notes) {
     let all = ledger.all().map(|(_, earlier)| earlier);
     for earlier in all.filter(|earlier| earlier.possible == Outcomes::PENDING) {
         let same_words = earlier.producer == event.producer && earlier.prose == prose;

@@ -4,12 +4,13 @@
 //! id. Calls are assigned to confirmations, and a call is accused only when no assignment covers it together with all
 //! calls before it. A reversible call that names no confirmation may be any call: it is never accused.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use super::Notes;
 use super::checks::Check;
 use super::ledger::{Confirmation, KEPT, Ledger, Outcomes};
 use super::matching::Matching;
+use super::ordered::Ordered;
 use crate::lint::finding::{Finding, Place, TiedBy};
 use crate::lint::memory::Memory;
 use crate::lint::record::{Decision, Event, EventKind};
@@ -25,13 +26,14 @@ const LOGGED_LATE_SECONDS: i64 = 600;
 #[derive(Debug, Default, Clone)]
 pub struct Authorisation {
     /// By number, in the order in which they came; those that are accused or forgotten are gone.
-    runs: BTreeMap<usize, Box<Run>>,
+    runs: Ordered<usize, Box<Run>>,
     called: usize,
     assigned: Matching,
-    /// Calls that only a reply can still explain which was given before them and is recorded after them, oldest first.
-    deferred: VecDeque<usize>,
+    /// Calls that only a reply can still explain which was given before them and is recorded after them, oldest first, and
+    /// where they stand.
+    deferred: VecDeque<(usize, Place)>,
     /// The ways in which calls were tied, while that can make a difference.
-    kinds: BTreeSet<TiedBy>,
+    kinds: Ordered<TiedBy>,
     /// Whether a confirmation was forgotten that could explain another call.
     forgotten_spare: bool,
     /// The kinds of id that the confirmations had which were forgotten together with their calls.
@@ -40,7 +42,7 @@ pub struct Authorisation {
 
 #[derive(Debug, Clone)]
 struct Run {
-    place: Place,
+    line: u64,
     tool: Option<String>,
     irreversible: bool,
     ties: Ties<'static>,
@@ -56,7 +58,7 @@ struct Run {
 impl Run {
     fn new(event: &Event, tool: Option<&str>, irreversible: bool, relation: Relation) -> Self {
         Self {
-            place: event.place.to_keep(),
+            line: event.place.line,
             tool: tool.map(str::to_owned),
             irreversible,
             ties: event.ties.to_keep(),
@@ -100,11 +102,12 @@ impl Authorisation {
             forgotten_spare,
             forgotten,
         } = self;
-        memory.value(&(called, assigned, deferred, kinds));
+        memory.value(&(called, assigned, kinds));
+        memory.each(deferred.iter(), |memory, (number, _)| memory.value(number));
         memory.value(&(forgotten_spare, forgotten));
         memory.each(runs.iter(), |memory, (number, run)| {
             let Run {
-                place,
+                line,
                 tool,
                 irreversible,
                 ties,
@@ -114,7 +117,7 @@ impl Authorisation {
                 received,
                 accepted_unseen,
             } = &**run;
-            memory.line(place.line);
+            memory.line(*line);
             memory.value(&(number, tool, irreversible, ties, relation));
             memory.value(&(says_accepted, sent, received, accepted_unseen));
         });
@@ -137,7 +140,7 @@ impl Authorisation {
         }
         if matches!(event.kind, EventKind::Ended(_)) {
             let undecided = self.deferred.iter();
-            accused.extend(undecided.map(|number| self.runs[number].ties.clone()));
+            accused.extend(undecided.map(|(number, _)| self.runs[*number].ties.clone()));
         }
         accused
     }
@@ -149,8 +152,8 @@ impl Authorisation {
 
     /// Accuses what no reply explained: none will come any more.
     pub fn give_up(&mut self, session: &str, ledger: &Ledger, notes: &mut Notes) {
-        for number in std::mem::take(&mut self.deferred) {
-            self.accuse(number, session, ledger, notes);
+        for (number, place) in std::mem::take(&mut self.deferred) {
+            self.accuse(number, &place, session, ledger, notes);
         }
     }
 
@@ -163,8 +166,8 @@ impl Authorisation {
         notes: &mut Notes,
     ) {
         // The oldest first: where one acceptance is for one of two calls, it is the second that is one too many.
-        for number in std::mem::take(&mut self.deferred) {
-            let Some(run) = self.runs.get_mut(&number) else {
+        for (number, place) in std::mem::take(&mut self.deferred) {
+            let Some(run) = self.runs.get_mut(number) else {
                 continue;
             };
             let before = match (received, run.received, run.sent) {
@@ -175,8 +178,9 @@ impl Authorisation {
             if before {
                 run.accepted_unseen.push(confirmation);
             }
-            if !before || !self.assign(number, None, ledger, notes) {
-                self.deferred.push_back(number);
+            let (candidates, _) = ledger.candidates(&run.ties, run.line);
+            if !before || !self.assign(number, &candidates, ledger, notes) {
+                self.deferred.push_back((number, place));
             }
         }
     }
@@ -185,7 +189,7 @@ impl Authorisation {
     pub fn undecided_lines(&self) -> impl Iterator<Item = u64> {
         self.deferred
             .iter()
-            .map(|number| self.runs[number].place.line)
+            .map(|(number, _)| self.runs[*number].line)
     }
 
     fn called(
@@ -204,9 +208,9 @@ impl Authorisation {
         let number = self.called;
         self.called += 1;
         let run = Run::new(event, tool, irreversible, relation);
-        self.kinds.insert(run.tied_by());
+        self.kinds.insert(run.tied_by(), ());
         self.runs.insert(number, Box::new(run));
-        if self.assign(number, Some(candidates), ledger, notes) {
+        if self.assign(number, candidates, ledger, notes) {
             return None;
         }
         let left = |outcome| {
@@ -217,15 +221,15 @@ impl Authorisation {
         if !irreversible && left(Outcomes::CANCELLED) && !event.says_accepted() {
             // A question that was withdrawn asks nothing any more, and a reversible call needs none. One that says that it
             // was accepted does not go without.
-            self.runs.remove(&number);
+            self.runs.remove(number);
             return None;
         }
         if left(Outcomes::PENDING) {
-            self.deferred.push_back(number);
+            self.deferred.push_back((number, event.place.to_keep()));
             self.give_up_the_oldest(notes);
             return None;
         }
-        self.accuse(number, event.session, ledger, notes)
+        self.accuse(number, &event.place.to_keep(), event.session, ledger, notes)
     }
 
     /// A confirmation is forgotten, and with it the call that it explains. Where calls are tied in one way alone nothing is
@@ -234,7 +238,7 @@ impl Authorisation {
         let spare = Outcomes::PENDING.or(Outcomes::ACCEPTED);
         match self.assigned.forget(number) {
             Some(run) => {
-                self.runs.remove(&run);
+                self.runs.remove(run);
                 self.forgotten.insert(confirmation.ties.kinds());
             }
             None => self.forgotten_spare |= confirmation.possible.may_be(spare),
@@ -247,39 +251,40 @@ impl Authorisation {
             return;
         }
         let oldest = self.deferred.pop_front();
-        if let Some(run) = oldest.and_then(|number| self.runs.remove(&number)) {
+        if let Some(run) = oldest.and_then(|(number, _)| self.runs.remove(number)) {
             let reason = format!(
                 "nothing tells yet whether an acceptance preceded the call on line {}, and too many such calls have come since",
-                run.place.line
+                run.line
             );
             notes.withhold("AAEP-A.7.4-1", reason);
         }
     }
 
-    /// Assigns a call; its `candidates`, where they are known already, are not looked for again.
+    /// Assigns a call with these candidates, to the first that can explain it or by moving others.
     fn assign(
         &mut self,
         number: usize,
-        candidates: Option<&[usize]>,
+        candidates: &[usize],
         ledger: &Ledger,
         notes: &mut Notes,
     ) -> bool {
         let runs = &self.runs;
-        let class = |number: usize| runs[&number].class(number);
-        let assigned = self.assigned.assign(number, class, |it| {
-            let run = &runs[&it];
-            let line = run.place.line;
-            let mut candidates = match candidates {
-                Some(known) if it == number => known.to_vec(),
-                Some(_) | None => ledger.candidates(&run.ties, line).0,
-            };
-            candidates.retain(|index| {
-                ledger.kept(*index).may_explain(line) || run.accepted_unseen.contains(index)
-            });
+        let explains = |index: usize, run: &Run| {
+            ledger.kept(index).may_explain(run.line) || run.accepted_unseen.contains(&index)
+        };
+        let own = candidates.iter().copied();
+        let own = own.filter(|index| explains(*index, &runs[number]));
+        let class = |number: usize| runs[number].class(number);
+        let edges = |number: usize| {
+            let run = &runs[number];
+            let (mut candidates, _) = ledger.candidates(&run.ties, run.line);
+            candidates.retain(|index| explains(*index, run));
             candidates
-        });
+        };
+        let assigned =
+            self.assigned.take_free(number, own) || self.assigned.assign(number, class, edges);
         if assigned {
-            *notes.tied.entry(runs[&number].tied_by()).or_default() += 1;
+            *notes.tied.entry(runs[number].tied_by()).or_default() += 1;
         }
         assigned
     }
@@ -290,16 +295,19 @@ impl Authorisation {
             (Some(then), Some(now)) => now > then.plus_seconds(LOGGED_LATE_SECONDS),
             (None, _) | (_, None) => false,
         };
+        if self.deferred.is_empty() {
+            return Vec::new();
+        }
         let mut due = Vec::new();
-        while let Some(number) = self.deferred.front() {
-            let run = &self.runs[number];
+        while let Some((number, _)) = self.deferred.front() {
+            let run = &self.runs[*number];
             if !later(run.sent, event.sent) && !later(run.received, event.received) {
                 break;
             }
             due.extend(self.deferred.pop_front());
         }
         due.into_iter()
-            .filter_map(|number| self.accuse(number, event.session, ledger, notes))
+            .filter_map(|(number, place)| self.accuse(number, &place, event.session, ledger, notes))
             .collect()
     }
 
@@ -307,14 +315,15 @@ impl Authorisation {
     fn accuse(
         &mut self,
         number: usize,
+        place: &Place,
         session: &str,
         ledger: &Ledger,
         notes: &mut Notes,
     ) -> Option<Ties<'static>> {
-        let run = self.runs.remove(&number)?;
-        let (candidates, _) = ledger.candidates(&run.ties, run.place.line);
+        let run = self.runs.remove(number)?;
+        let line = run.line;
+        let (candidates, _) = ledger.candidates(&run.ties, line);
         let (rule, message) = self.explain(&run, &candidates, ledger);
-        let line = run.place.line;
         let concerned = !candidates.is_empty()
             || self
                 .forgotten
@@ -333,7 +342,7 @@ impl Authorisation {
             line - 1,
             allowed_instead(&candidates, ledger)
         );
-        let mut finding = Finding::new(rule, &run.place, Some(session), message);
+        let mut finding = Finding::new(rule, place, Some(session), message);
         if run.irreversible {
             finding = finding.and_also(&["AAEP-A.7.4-1", "AAEP-A.8-4"]);
         }
@@ -370,7 +379,7 @@ impl Authorisation {
         };
         // AAEP-6.3.5-1: one acceptance lets its action run once.
         let twin = used.iter().rev().find_map(|index| {
-            let first = &self.runs[&self.assigned.left_of(*index)?];
+            let first = &self.runs[self.assigned.left_of(*index)?];
             (by_id || first.tool == run.tool).then_some((*index, first))
         });
         if let Some((index, first)) = twin
@@ -379,7 +388,7 @@ impl Authorisation {
             let message = format!(
                 "{call}, and the one acceptance that could explain it, of the question on line {}, explains the call on line {}",
                 ledger.kept(index).place.line,
-                first.place.line
+                first.line
             );
             return (&rules::CALLED_TWICE, message);
         }
@@ -388,7 +397,7 @@ impl Authorisation {
             let reply = question.answered.map(|(line, _)| line);
             let rejected = question.possible.may_be(Outcomes::REJECTED);
             // AAEP-A.4-4, AAEP-A.8-5: no call after a rejection.
-            if let Some(reply) = reply.filter(|reply| rejected && *reply < run.place.line) {
+            if let Some(reply) = reply.filter(|reply| rejected && *reply < run.line) {
                 let message = format!(
                     "{call} after the question on line {asked} was rejected on line {reply}"
                 );
@@ -448,13 +457,13 @@ fn second_thoughts(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
     let ignored = candidates.iter().filter_map(|it| ledger.kept(*it).ignored);
     ignored
         .into_iter()
-        .any(|(line, check)| check == Check::Unused && line < run.place.line)
+        .any(|(line, check)| check == Check::Unused && line < run.line)
 }
 
 /// Whether an acceptance with a token that nobody gave out came between the last question and the call.
 fn stray_acceptance(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
     let asked = candidates.last().map(|it| ledger.kept(*it).place.line);
-    asked.is_some_and(|asked| asked < ledger.stray && ledger.stray < run.place.line)
+    asked.is_some_and(|asked| asked < ledger.stray && ledger.stray < run.line)
 }
 
 /// Whether the call says that the question was accepted which the producer has said is withdrawn.
@@ -470,7 +479,7 @@ fn after_failed_reply(
     question: &Confirmation,
 ) -> Option<(&'static Rule, String)> {
     let asked = question.place.line;
-    let between = |line: u64| asked < line && line < run.place.line;
+    let between = |line: u64| asked < line && line < run.line;
     let ignored = question.ignored.filter(|(line, _)| between(*line));
     let (line, check) = ignored?;
     let (rule, why): (&'static Rule, _) = match check {

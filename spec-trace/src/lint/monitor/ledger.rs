@@ -7,16 +7,14 @@
 //! The last confirmations are kept, [`KEPT`] of them or fewer where very many sessions are open, and up to [`KEPT_OPEN`] with those of which nothing has been heard. The others are
 //! forgotten, with what they could explain, and [`Ledger::ask`] names them so that the other books forget them too.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::checks::{Check, Effect, effect};
+use super::ordered::Ordered;
 use super::seen::hash;
-use crate::lint::few::Few;
 use crate::lint::finding::Place;
 use crate::lint::memory::Memory;
-use crate::lint::record::{Allowed, Decision, Event, EventKind, Question, Told};
+use crate::lint::record::{Allowed, Decision, Event, EventKind, Told};
 use crate::lint::reply::{Answer, Reply, ReplyContent};
-use crate::lint::ties::{Relation, Ties};
+use crate::lint::ties::{Marks, Relation, Ties};
 use crate::lint::time::Timestamp;
 
 /// Seconds that a reply may be on its way, and that a recorder may be late in logging one. Within this time of the
@@ -115,6 +113,8 @@ pub struct Confirmation {
     pub producer: String,
     /// The ids of its action.
     pub ties: Ties<'static>,
+    /// Whether the token among them is its own; else it only names another.
+    gave_token: bool,
     /// The hash of `action` and `consequence`.
     pub prose: u64,
     /// What may have become of it.
@@ -143,13 +143,18 @@ pub struct Confirmation {
 }
 
 impl Confirmation {
-    fn new(event: &Event, question: &Question) -> Self {
+    /// The confirmation that an event asks for, if it does.
+    pub fn asked(event: &Event) -> Option<Self> {
+        let EventKind::Asked(question) = &event.kind else {
+            return None;
+        };
         let after_timeout =
             |moment: Option<Timestamp>| Some(moment?.plus_seconds(question.timeout?));
-        Self {
+        Some(Self {
             place: event.place.to_keep(),
             producer: event.producer.to_owned(),
             ties: event.ties.to_keep(),
+            gave_token: question.token.is_some(),
             prose: hash(&question.prose),
             possible: Outcomes::PENDING,
             acceptable_from: None,
@@ -163,7 +168,7 @@ impl Confirmation {
             allowed: question.allowed.clone(),
             said_accepted: false,
             closed: None,
-        }
+        })
     }
 
     fn remember(&self, memory: &mut Memory) {
@@ -171,6 +176,7 @@ impl Confirmation {
             place,
             producer,
             ties,
+            gave_token,
             prose,
             possible,
             acceptable_from,
@@ -189,7 +195,7 @@ impl Confirmation {
         memory.line(acceptable_from.unwrap_or_default());
         memory.value(&(producer, ties, prose, possible, follow_up, default));
         memory.value(&(asked, deadline, deadline_received, allowed));
-        memory.value(&(said_accepted, closed));
+        memory.value(&(gave_token, said_accepted, closed));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);
             memory.value(moment);
@@ -291,19 +297,17 @@ impl Confirmation {
 /// The confirmations of one session, in the order in which they were asked.
 #[derive(Debug, Clone)]
 pub struct Ledger {
-    /// Boxed, as in the other books: a map makes room for many at once, and most sessions have few.
-    confirmations: BTreeMap<usize, Box<Confirmation>>,
+    confirmations: Ordered<usize, Kept>,
     asked: usize,
     replies: Replies,
-    by_token: Few<Vec<usize>>,
     /// Those of which no event so far may say what became of them, and no reply for sure.
-    untouched: BTreeSet<usize>,
+    untouched: Ordered<usize>,
     /// The others that are kept.
-    touched: BTreeSet<usize>,
+    touched: Ordered<usize>,
     /// Those of the untouched whose deadline may have passed.
-    ran_out: BTreeSet<usize>,
+    ran_out: Ordered<usize>,
     /// The deadlines that have not passed, by whichever clock they pass first.
-    deadlines: BTreeSet<(Timestamp, usize)>,
+    deadlines: Ordered<(Timestamp, usize)>,
     /// Those that were answered, or may have been off the record, and not followed by a state or call yet.
     unfollowed: Vec<usize>,
     /// The line of the last message that may have granted the questions before it more time (AAEP-6.4.2-3).
@@ -312,18 +316,26 @@ pub struct Ledger {
     pub stray: u64,
 }
 
+/// A confirmation that is kept. It is boxed, for the others move up when it is forgotten; what they are searched by stands
+/// beside it.
+#[derive(Debug, Clone)]
+struct Kept {
+    confirmation: Box<Confirmation>,
+    line: u64,
+    marks: Marks,
+}
+
 impl Ledger {
     /// An empty one.
     pub fn new(replies: Replies) -> Self {
         Self {
-            confirmations: BTreeMap::new(),
+            confirmations: Ordered::default(),
             asked: 0,
             replies,
-            by_token: Few::default(),
-            untouched: BTreeSet::new(),
-            touched: BTreeSet::new(),
-            ran_out: BTreeSet::new(),
-            deadlines: BTreeSet::new(),
+            untouched: Ordered::default(),
+            touched: Ordered::default(),
+            ran_out: Ordered::default(),
+            deadlines: Ordered::default(),
             unfollowed: Vec::new(),
             extended: 0,
             stray: 0,
@@ -335,7 +347,6 @@ impl Ledger {
             confirmations,
             asked,
             replies,
-            by_token,
             untouched,
             touched,
             ran_out,
@@ -344,13 +355,13 @@ impl Ledger {
             extended,
             stray,
         } = self;
-        memory.value(&(asked, replies, by_token, untouched, touched));
+        memory.value(&(asked, replies, untouched, touched));
         memory.value(&(ran_out, deadlines, unfollowed));
         memory.line(*extended);
         memory.line(*stray);
-        memory.each(confirmations.iter(), |memory, (number, confirmation)| {
-            memory.value(number);
-            confirmation.remember(memory);
+        memory.each(confirmations.iter(), |memory, (number, kept)| {
+            memory.value(&number);
+            kept.confirmation.remember(memory);
         });
     }
 
@@ -358,12 +369,13 @@ impl Ledger {
     pub fn all(&self) -> impl DoubleEndedIterator<Item = (usize, &Confirmation)> {
         self.confirmations
             .iter()
-            .map(|(number, confirmation)| (*number, &**confirmation))
+            .map(|(number, kept)| (number, &*kept.confirmation))
     }
 
     /// The confirmation of that number, if it is kept.
     pub fn get(&self, number: usize) -> Option<&Confirmation> {
-        self.confirmations.get(&number).map(Box::as_ref)
+        let kept = self.confirmations.get(number)?;
+        Some(&kept.confirmation)
     }
 
     /// The confirmation of that number, which is kept: a candidate, or one that another book has not forgotten.
@@ -372,22 +384,22 @@ impl Ledger {
     ///
     /// When it is not kept.
     pub fn kept(&self, number: usize) -> &Confirmation {
-        &self.confirmations[&number]
+        &self.confirmations[number].confirmation
     }
 
-    /// The number of the latest question.
-    pub fn latest(&self) -> Option<usize> {
-        self.asked.checked_sub(1)
+    /// The number of the question that is entered next.
+    pub fn next_number(&self) -> usize {
+        self.asked
     }
 
     /// Whether no event so far may say what became of the question, and no reply for sure.
     pub fn is_untouched(&self, number: usize) -> bool {
-        self.untouched.contains(&number)
+        self.untouched.contains(number)
     }
 
     /// Whether an event came after the deadline of a question of which nothing has been heard.
     pub fn has_run_out(&self, number: usize) -> bool {
-        self.ran_out.contains(&number)
+        self.ran_out.contains(number)
     }
 
     /// Whether the question may have been granted more time.
@@ -404,7 +416,7 @@ impl Ledger {
                 FollowUp::StateOrCall
             }
             EventKind::Invoked { .. } => {
-                for number in std::mem::take(&mut self.ran_out) {
+                for number in std::mem::take(&mut self.ran_out).keys() {
                     self.touch(number);
                 }
                 FollowUp::StateOrCall
@@ -420,7 +432,7 @@ impl Ledger {
             | EventKind::Handoff => FollowUp::Event,
         };
         for number in &self.unfollowed {
-            if let Some(confirmation) = self.confirmations.get_mut(number) {
+            if let Some(Kept { confirmation, .. }) = self.confirmations.get_mut(*number) {
                 confirmation.may_have_crossed(event);
                 confirmation.follow_up = confirmation.follow_up.max(follow_up);
             }
@@ -434,13 +446,12 @@ impl Ledger {
     /// is forgotten for it, and the question itself.
     pub fn ask(
         &mut self,
-        event: &Event,
-        question: &Question,
+        mut confirmation: Box<Confirmation>,
         room: usize,
-    ) -> Option<(usize, Confirmation)> {
-        let mut confirmation = Confirmation::new(event, question);
+    ) -> Option<(usize, Box<Confirmation>)> {
+        let line = confirmation.place.line;
         if self.replies == Replies::Unseen {
-            confirmation.add(Outcomes::ACCEPTED.or(Outcomes::REJECTED), event.place.line);
+            confirmation.add(Outcomes::ACCEPTED.or(Outcomes::REJECTED), line);
         }
         let number = self.asked;
         self.asked += 1;
@@ -449,39 +460,33 @@ impl Ledger {
             self.unfollowed.push(number);
         }
         match confirmation.first_deadline() {
-            Some(deadline) => drop(self.deadlines.insert((deadline, number))),
-            None => confirmation.add(confirmation.default_outcome(), event.place.line),
+            Some(deadline) => self.deadlines.insert((deadline, number), ()),
+            None => confirmation.add(confirmation.default_outcome(), line),
         }
-        if let Some(token) = question.token {
-            self.by_token.get_or_make(token, Vec::new).push(number);
-        }
-        self.untouched.insert(number);
-        self.confirmations.insert(number, Box::new(confirmation));
+        let kept = Kept {
+            line,
+            marks: confirmation.ties.marks(),
+            confirmation,
+        };
+        self.untouched.insert(number, ());
+        self.confirmations.insert(number, kept);
         self.forget_one(room)
     }
 
-    fn forget_one(&mut self, room: usize) -> Option<(usize, Confirmation)> {
+    fn forget_one(&mut self, room: usize) -> Option<(usize, Box<Confirmation>)> {
         let kept = self.confirmations.len();
         let touched = self.touched.first().filter(|_| kept > room);
-        let any = self.confirmations.keys().next();
-        let oldest = *touched.or_else(|| any.filter(|_| kept > KEPT_OPEN))?;
-        let forgotten = self.confirmations.remove(&oldest)?;
-        self.touched.remove(&oldest);
-        self.untouched.remove(&oldest);
-        self.ran_out.remove(&oldest);
+        let any = self.confirmations.first();
+        let oldest = touched.or_else(|| any.filter(|_| kept > KEPT_OPEN))?;
+        let forgotten = self.confirmations.remove(oldest)?.confirmation;
+        self.touched.remove(oldest);
+        self.untouched.remove(oldest);
+        self.ran_out.remove(oldest);
         self.unfollowed.retain(|number| *number != oldest);
         if let Some(deadline) = forgotten.first_deadline() {
-            self.deadlines.remove(&(deadline, oldest));
+            self.deadlines.remove((deadline, oldest));
         }
-        let token = forgotten.ties.token.as_ref();
-        if let Some((token, numbers)) = token.and_then(|it| Some((it, self.by_token.get_mut(it)?)))
-        {
-            numbers.retain(|number| *number != oldest);
-            if numbers.is_empty() {
-                self.by_token.remove(token);
-            }
-        }
-        Some((oldest, *forgotten))
+        Some((oldest, forgotten))
     }
 
     /// Takes in a reply. Yields the confirmations that it may have decided and, where it decided none, the check that it
@@ -530,12 +535,26 @@ impl Ledger {
     }
 
     fn meant(&self, reply: &Reply) -> Vec<usize> {
-        let numbers = reply.token.and_then(|token| self.by_token.get(token));
-        numbers.cloned().unwrap_or_default()
+        let meant = reply.token.map(|token| self.with_token(token));
+        meant.unwrap_or_default()
+    }
+
+    /// The questions that gave out this token.
+    fn with_token(&self, token: &str) -> Vec<usize> {
+        let mark = Some(hash(&token));
+        let gave_it_out = |kept: &Kept| {
+            let Kept { confirmation, .. } = kept;
+            kept.marks.token == mark
+                && confirmation.gave_token
+                && confirmation.ties.token.as_deref() == Some(token)
+        };
+        let kept = self.confirmations.iter();
+        let meant = kept.filter(|(_, kept)| gave_it_out(kept));
+        meant.map(|(number, _)| number).collect()
     }
 
     fn ignore(&mut self, number: usize, reply: &Reply, check: Check) {
-        if let Some(confirmation) = self.confirmations.get_mut(&number) {
+        if let Some(Kept { confirmation, .. }) = self.confirmations.get_mut(number) {
             confirmation.ignored = Some((reply.place.line, check));
         }
     }
@@ -548,7 +567,7 @@ impl Ledger {
         content: &ReplyContent,
         effect: &Effect,
     ) -> Result<(), Check> {
-        let Some(confirmation) = self.confirmations.get_mut(&number) else {
+        let Some(Kept { confirmation, .. }) = self.confirmations.get_mut(number) else {
             return Ok(());
         };
         let mut certain = false;
@@ -581,11 +600,16 @@ impl Ledger {
     pub fn candidates(&self, call: &Ties<'_>, line: u64) -> (Vec<usize>, Relation) {
         let mut by_id = (Vec::new(), Relation::Unknown);
         let mut by_order = Vec::new();
-        for (number, confirmation) in self.all() {
-            if confirmation.place.line >= line {
+        let marks = call.marks();
+        for (number, kept) in self.confirmations.iter() {
+            if kept.line >= line {
                 break;
             }
-            match confirmation.ties.relation(call) {
+            let relation = match kept.marks.relation(&marks) {
+                Relation::Same(_) => kept.confirmation.ties.relation(call),
+                other @ (Relation::Different | Relation::Unknown) => other,
+            };
+            match relation {
                 same @ Relation::Same(_) => {
                     by_id.0.push(number);
                     by_id.1 = same;
@@ -605,25 +629,24 @@ impl Ledger {
         let Some(now) = event.sent.max(event.received) else {
             return;
         };
-        if self.deadlines.first().is_none_or(|(first, _)| *first > now) {
+        if self.deadlines.first().is_none_or(|(first, _)| first > now) {
             return;
         }
-        let passed = self.deadlines.range(..=(now, usize::MAX));
-        let passed: Vec<_> = passed.copied().collect();
+        let passed: Vec<_> = self.deadlines.up_to((now, usize::MAX)).collect();
         for (deadline, number) in passed {
-            let Some(confirmation) = self.confirmations.get_mut(&number) else {
-                self.deadlines.remove(&(deadline, number));
+            let Some(Kept { confirmation, .. }) = self.confirmations.get_mut(number) else {
+                self.deadlines.remove((deadline, number));
                 continue;
             };
             if !confirmation.deadline_may_have_passed(event.sent, event.received) {
                 continue;
             }
-            self.deadlines.remove(&(deadline, number));
+            self.deadlines.remove((deadline, number));
             if confirmation.possible.may_be(Outcomes::PENDING) {
                 confirmation.add(confirmation.default_outcome(), event.place.line);
             }
-            if self.untouched.contains(&number) {
-                self.ran_out.insert(number);
+            if self.untouched.contains(number) {
+                self.ran_out.insert(number, ());
             }
         }
     }
@@ -631,11 +654,11 @@ impl Ledger {
     /// AAEP-6.8-3: a change of state may say that a question is withdrawn. One that names a question speaks of that one.
     fn changed(&mut self, event: &Event, may_withdraw: bool) {
         let numbers: Vec<usize> = match &event.ties.token {
-            Some(token) => self.by_token.get(token).cloned().unwrap_or_default(),
-            None => self.untouched.iter().copied().collect(),
+            Some(token) => self.with_token(token),
+            None => self.untouched.keys().collect(),
         };
         for number in numbers {
-            let Some(confirmation) = self.confirmations.get_mut(&number) else {
+            let Some(Kept { confirmation, .. }) = self.confirmations.get_mut(number) else {
                 continue;
             };
             let may_be_withdrawn = may_withdraw && !event.says_accepted();
@@ -652,9 +675,9 @@ impl Ledger {
     }
 
     fn touch(&mut self, number: usize) {
-        if self.untouched.remove(&number) {
-            self.ran_out.remove(&number);
-            self.touched.insert(number);
+        if self.untouched.remove(number).is_some() {
+            self.ran_out.remove(number);
+            self.touched.insert(number, ());
         }
     }
 }

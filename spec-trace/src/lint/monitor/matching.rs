@@ -2,28 +2,38 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::ordered::Ordered;
 use crate::lint::ties::Class;
 
 /// An assignment of left numbers to right numbers that grows one by one.
 #[derive(Debug, Default, Clone, Hash)]
 pub struct Matching {
-    left_of: BTreeMap<usize, usize>,
+    left_of: Ordered<usize, usize>,
 }
 
 impl Matching {
     /// The left number that is assigned to `right`.
     pub fn left_of(&self, right: usize) -> Option<usize> {
-        self.left_of.get(&right).copied()
+        self.left_of.get(right).copied()
     }
 
     /// Whether any left number is assigned to a right one.
     pub fn is_taken(&self, right: usize) -> bool {
-        self.left_of.contains_key(&right)
+        self.left_of.contains(right)
     }
 
     /// Forgets a right number, and yields the left one that was assigned to it.
     pub fn forget(&mut self, right: usize) -> Option<usize> {
-        self.left_of.remove(&right)
+        self.left_of.remove(right)
+    }
+
+    /// Assigns `left` to the first of its right numbers that is free. False, and nothing changed, when none is.
+    pub fn take_free(&mut self, left: usize, mut rights: impl Iterator<Item = usize>) -> bool {
+        let free = rights.find(|right| !self.is_taken(*right));
+        if let Some(free) = free {
+            self.left_of.insert(free, left);
+        }
+        free.is_some()
     }
 
     /// Assigns `left` as well, moving the others where that makes room. False, and nothing changed, when no assignment
@@ -37,29 +47,19 @@ impl Matching {
         class: impl Fn(usize) -> Class,
         edges: impl Fn(usize) -> Vec<usize>,
     ) -> bool {
-        // Mostly one is free, and nothing has to be moved.
-        let rights = edges(left);
-        let free = rights.iter().find(|right| !self.is_taken(**right));
-        if let Some(free) = free {
-            self.left_of.insert(*free, left);
-            return true;
-        }
         let mut reached_from = BTreeMap::new();
         let mut greatest = BTreeMap::from([(class(left), left)]);
         let mut queue = VecDeque::from([left]);
         while let Some(from) = queue.pop_front() {
             let rights = edges(from);
-            if let Some(free) = rights
-                .iter()
-                .find(|right| !self.left_of.contains_key(right))
-            {
+            if let Some(free) = rights.iter().find(|right| !self.is_taken(**right)) {
                 reached_from.insert(*free, from);
                 self.shift(*free, left, &reached_from);
                 return true;
             }
             // The newest first, so that the greatest of a class comes before the lesser ones.
             for right in rights.into_iter().rev() {
-                let holder = self.left_of[&right];
+                let holder = self.left_of[right];
                 let seen = greatest.entry(class(holder)).or_insert(holder);
                 if *seen < holder
                     || (*seen == holder && holder != left && !reached_from.contains_key(&right))
@@ -82,7 +82,7 @@ impl Matching {
                 .left_of
                 .iter()
                 .find(|(_, holder)| **holder == left)
-                .map(|(held, _)| *held);
+                .map(|(held, _)| held);
             self.left_of.insert(right, left);
             match before.filter(|_| left != start) {
                 Some(held) => right = held,
@@ -122,7 +122,7 @@ mod tests {
         for left in 0..20 {
             assert!(matching.assign(left, Class::Alone, edges));
         }
-        let assigned: BTreeSet<_> = matching.left_of.values().collect();
+        let assigned: BTreeSet<_> = matching.left_of.iter().map(|(_, left)| left).collect();
         assert_eq!(assigned.len(), 20);
     }
 

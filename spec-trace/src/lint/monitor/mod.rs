@@ -26,6 +26,7 @@ pub mod clock;
 pub mod ledger;
 pub mod lifecycle;
 mod matching;
+mod ordered;
 pub mod output;
 pub mod resolution;
 pub mod seen;

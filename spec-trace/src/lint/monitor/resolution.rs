@@ -3,11 +3,10 @@
 //! Judged when the session completes. A session that errors or is cancelled takes its obligations with it (AAEP-6.8-2),
 //! and a question that is still open when its session ends ends with it.
 
-use std::collections::BTreeMap;
-
 use super::Notes;
 use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes};
 use super::matching::Matching;
+use super::ordered::Ordered;
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
 use crate::lint::record::{Ending, Event, EventKind};
@@ -18,7 +17,7 @@ use crate::lint::ties::{Class, Relation, Ties};
 #[derive(Debug, Default, Clone)]
 pub struct Resolution {
     /// Only calls that some confirmation can use are kept, so there are never more than confirmations.
-    calls: BTreeMap<usize, Box<Call>>,
+    calls: Ordered<usize, Box<Call>>,
     called: usize,
     used: Matching,
 }
@@ -26,7 +25,7 @@ pub struct Resolution {
 #[derive(Debug, Clone)]
 struct Call {
     ties: Ties<'static>,
-    class: Class,
+    relation: Relation,
     line: u64,
     /// Accused of having come without acceptance: if one comes later, this is the call that it leads to.
     accused: bool,
@@ -43,12 +42,13 @@ impl Resolution {
         memory.each(calls.iter(), |memory, (number, call)| {
             let Call {
                 ties,
-                class,
+                // It tells the class.
+                relation: _,
                 line,
                 accused,
             } = &**call;
             memory.line(*line);
-            memory.value(&(number, ties, class, accused));
+            memory.value(&(number, ties, call.class(number), accused));
         });
     }
 
@@ -63,12 +63,10 @@ impl Resolution {
         notes: &mut Notes,
     ) {
         for ties in accused {
-            let class = Class::Alone(self.called);
-            let line = event.place.line;
             self.enter(Call {
                 ties,
-                class,
-                line,
+                relation: Relation::Unknown,
+                line: event.place.line,
                 accused: true,
             });
         }
@@ -96,10 +94,9 @@ impl Resolution {
         if !matches!(relation, Relation::Same(_)) || !candidates.iter().any(is_uncalled) {
             return false;
         }
-        let class = Class::Alone(self.called);
         self.enter(Call {
             ties: event.ties.to_keep(),
-            class,
+            relation,
             line: event.place.line,
             accused: true,
         });
@@ -109,7 +106,7 @@ impl Resolution {
     /// A confirmation is forgotten, and with it the call that it led to.
     pub fn forget(&mut self, number: usize) {
         if let Some(call) = self.used.forget(number) {
-            self.calls.remove(&call);
+            self.calls.remove(call);
         }
     }
 
@@ -128,34 +125,32 @@ impl Resolution {
     ) {
         let number = self.enter(Call {
             ties: event.ties.to_keep(),
-            class: event.ties.class(*relation),
+            relation: *relation,
             line: event.place.line,
             accused: false,
         });
         let calls = &self.calls;
-        let class = |number: usize| calls[&number].class.clone();
+        let class = |number: usize| calls[number].class(number);
         let wanted = |it: &Confirmation| it.possible != Outcomes::REJECTED;
-        let useful = self.used.assign(number, class, |it| {
-            if it == number {
-                let candidates = candidates.iter().copied();
-                candidates.filter(|it| wanted(ledger.kept(*it))).collect()
-            } else {
-                calls[&it].may_follow(ledger, wanted)
-            }
-        });
+        let edges = |number: usize| calls[number].may_follow(ledger, wanted);
+        let own = candidates.iter().copied();
+        let own = own.filter(|index| wanted(ledger.kept(*index)));
+        let useful = self.used.take_free(number, own) || self.used.assign(number, class, edges);
         // No confirmation that was asked before it can use it, and none that is asked later may.
         if !useful {
-            self.calls.remove(&number);
+            self.calls.remove(number);
         }
     }
 
     fn completed(&self, event: &Event, ledger: &Ledger, notes: &mut Notes) {
         let mut led_to = Matching::default();
         for number in self.calls.keys() {
-            let class = |number: usize| self.calls[&number].class.clone();
-            led_to.assign(*number, class, |number| {
-                self.calls[&number].may_follow(ledger, |it| it.possible == Outcomes::ACCEPTED)
-            });
+            let class = |number: usize| self.calls[number].class(number);
+            let accepted = |it: &Confirmation| it.possible == Outcomes::ACCEPTED;
+            let edges = |number: usize| self.calls[number].may_follow(ledger, accepted);
+            if !led_to.take_free(number, edges(number).into_iter()) {
+                led_to.assign(number, class, edges);
+            }
         }
         for (index, confirmation) in ledger.all() {
             let accepted = confirmation.possible == Outcomes::ACCEPTED;
@@ -189,6 +184,15 @@ impl Resolution {
 }
 
 impl Call {
+    /// A call that was accused is like no other: the acceptance for it may still come.
+    fn class(&self, number: usize) -> Class {
+        if self.accused {
+            Class::Alone(number)
+        } else {
+            self.ties.class(self.relation)
+        }
+    }
+
     /// The confirmations of a kind that may have led to the call.
     fn may_follow(&self, ledger: &Ledger, wanted: impl Fn(&Confirmation) -> bool) -> Vec<usize> {
         let mut candidates = if self.accused {

@@ -100,11 +100,20 @@ impl Sequence {
             Numbered::As(number) => Some(number),
             Numbered::Not => None,
             // That was told already, and what number was meant is anyone's guess.
-            Numbered::Badly => return self.step(event, None),
+            Numbered::Badly => None,
         };
+        let own = self.next_of.get(event.producer).copied();
+        if event.sequence != Numbered::Badly {
+            self.judge(event, number, own, notes);
+        }
+        self.step(event, number, own);
+    }
+
+    /// All events have a number, or none has.
+    fn judge(&mut self, event: &Event, number: Option<i64>, own: Option<i64>, notes: &mut Notes) {
         if *self.numbered.get_or_insert(number.is_some()) == number.is_some() {
             if let Some(seen) = number {
-                self.judge(event, seen, notes);
+                self.judge_number(event, seen, own, notes);
             }
         } else if !self.told {
             self.told = true;
@@ -114,10 +123,9 @@ impl Sequence {
             };
             add(event, message.to_owned(), notes);
         }
-        self.step(event, number);
     }
 
-    fn judge(&mut self, event: &Event, seen: i64, notes: &mut Notes) {
+    fn judge_number(&mut self, event: &Event, seen: i64, own: Option<i64>, notes: &mut Notes) {
         if std::mem::take(&mut self.again) {
             return;
         }
@@ -125,7 +133,6 @@ impl Sequence {
             let message = format!("sequence_number of session.started is {seen} instead of 0");
             return add(event, message, notes);
         }
-        let own = self.next_of.get(event.producer).copied();
         // A producer that joins a session may count for itself, from wherever it begins.
         let joins = own.is_none() && !self.next_of.is_empty();
         if seen == self.next || own == Some(seen) || joins && seen < self.next {
@@ -146,9 +153,8 @@ impl Sequence {
         }
     }
 
-    fn step(&mut self, event: &Event, number: Option<i64>) {
+    fn step(&mut self, event: &Event, number: Option<i64>, own: Option<i64>) {
         let after = |number: i64| number.saturating_add(1);
-        let own = self.next_of.get(event.producer).copied();
         let alone = self.next_of.len() < 2;
         // A step back is told once: from there on it counts anew.
         let counts = number.filter(|number| alone || *number > self.next);

@@ -46,7 +46,8 @@ struct Chain {
     entered: Option<Cow<'static, str>>,
     /// A change whose state is unknown may have entered any.
     unknown: bool,
-    implied: Vec<&'static str>,
+    /// As in [`STATES`].
+    implied: [bool; STATES.len()],
 }
 
 /// The states of the protocol take no room of their own.
@@ -60,9 +61,13 @@ const STATES: [&str; 7] = [
     "handing_off",
 ];
 
-fn known(state: &str) -> Cow<'static, str> {
-    match STATES.into_iter().find(|known| *known == state) {
-        Some(known) => Cow::Borrowed(known),
+fn known(state: &str) -> Option<usize> {
+    STATES.into_iter().position(|known| known == state)
+}
+
+fn to_keep(state: &str) -> Cow<'static, str> {
+    match known(state) {
+        Some(known) => Cow::Borrowed(STATES[known]),
         None => Cow::Owned(state.to_owned()),
     }
 }
@@ -71,9 +76,9 @@ impl Chain {
     fn event(&mut self, kind: &EventKind) {
         let implied = match kind {
             EventKind::StateChanged { to, .. } => {
-                self.entered = to.map(known);
+                self.entered = to.map(to_keep);
                 self.unknown = to.is_none();
-                self.implied.clear();
+                self.implied = Default::default();
                 return;
             }
             EventKind::Invoked { .. } => "calling_tool",
@@ -85,14 +90,15 @@ impl Chain {
             | EventKind::Progress
             | EventKind::Completed { .. } => return,
         };
-        if !self.implied.contains(&implied) {
-            self.implied.push(implied);
+        if let Some(implied) = known(implied) {
+            self.implied[implied] = true;
         }
     }
 
     /// AAEP-A.2-1: a session starts in idle.
     fn may_leave(&self, state: &str) -> bool {
-        self.unknown || self.entered() == state || self.implied.contains(&state)
+        let is_implied = || known(state).is_some_and(|state| self.implied[state]);
+        self.unknown || self.entered() == state || is_implied()
     }
 
     fn entered(&self) -> &str {

@@ -5,13 +5,12 @@
 //! does what it puts out (AAEP-A.9-1). A producer's timer may be late, and an extension may
 //! have granted more time (AAEP-6.4.2-3); where a message could have done that, nothing is said.
 
-use std::collections::BTreeSet;
-
 use super::Notes;
 use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes, SLACK_SECONDS};
+use super::ordered::Ordered;
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
-use crate::lint::record::{Decision, Ending, Event, EventKind, Question};
+use crate::lint::record::{Decision, Ending, Event, EventKind};
 use crate::lint::rules::{self, Rule};
 use crate::lint::time::Timestamp;
 
@@ -27,7 +26,7 @@ const BEGUN: i64 = 60;
 /// What a session owes its open questions, and when.
 #[derive(Debug, Default, Clone)]
 pub struct Timeouts {
-    marks: BTreeSet<(Timestamp, usize, Mark)>,
+    marks: Ordered<(Timestamp, usize, Mark)>,
     /// When the last progress.updated came.
     progress: Option<Timestamp>,
 }
@@ -59,14 +58,14 @@ impl Timeouts {
     }
 
     /// Enters a question.
-    pub fn ask(&mut self, number: usize, event: &Event, question: &Question) {
-        let (Some(asked), Some(seconds)) = (event.sent, question.timeout) else {
+    pub fn ask(&mut self, number: usize, confirmation: &Confirmation) {
+        let (Some(asked), Some(deadline)) = (confirmation.asked, confirmation.deadline) else {
             return;
         };
-        let deadline = asked.plus_seconds(seconds);
+        let is_long = deadline > asked.plus_seconds(LONG_SECONDS);
         for (moment, mark) in marks(asked, deadline) {
-            if mark == Mark::Applied || seconds > LONG_SECONDS {
-                self.marks.insert((moment, number, mark));
+            if mark == Mark::Applied || is_long {
+                self.marks.insert((moment, number, mark), ());
             }
         }
     }
@@ -106,19 +105,18 @@ impl Timeouts {
         now: Timestamp,
         ledger: &Ledger,
     ) -> Vec<(Timestamp, usize, Mark)> {
-        if self.marks.first().is_none_or(|(first, ..)| *first > now) {
+        if self.marks.first().is_none_or(|(first, ..)| first > now) {
             return Vec::new();
         }
-        let due = self.marks.range(..=(now, usize::MAX, Mark::Applied));
+        let due = self.marks.up_to((now, usize::MAX, Mark::Applied));
         let due: Vec<_> = due
             .filter(|(_, number, _)| {
                 let confirmation = ledger.get(*number);
                 confirmation.is_none_or(|it| it.producer == event.producer)
             })
-            .copied()
             .collect();
         for mark in &due {
-            self.marks.remove(mark);
+            self.marks.remove(*mark);
         }
         due
     }
@@ -129,7 +127,7 @@ impl Timeouts {
             return;
         };
         for (moment, mark) in marks(asked, deadline) {
-            self.marks.remove(&(moment, number, mark));
+            self.marks.remove((moment, number, mark));
         }
     }
 
@@ -179,7 +177,7 @@ impl Timeouts {
 
     /// When the session completes, no timer is left that could be late.
     fn judge_end(&mut self, event: &Event, now: Timestamp, ledger: &Ledger, notes: &mut Notes) {
-        for (_, number, mark) in std::mem::take(&mut self.marks) {
+        for (_, number, mark) in std::mem::take(&mut self.marks).keys() {
             let over = ledger.get(number).is_some_and(|confirmation| {
                 let deadline = confirmation.deadline;
                 confirmation.producer == event.producer

@@ -11,7 +11,7 @@ use crate::lint::monitor::authorisation::Authorisation;
 use crate::lint::monitor::checks::Check;
 use crate::lint::monitor::clarifying::{Clarifications, Status};
 use crate::lint::monitor::clock::Clock;
-use crate::lint::monitor::ledger::{Ledger, Outcomes, Replies};
+use crate::lint::monitor::ledger::{Confirmation, Ledger, Outcomes, Replies};
 use crate::lint::monitor::lifecycle::Lifecycle;
 use crate::lint::monitor::output::Outputs;
 use crate::lint::monitor::resolution::Resolution;
@@ -19,7 +19,7 @@ use crate::lint::monitor::sequence::Sequence;
 use crate::lint::monitor::states::States;
 use crate::lint::monitor::timeout::{Timeouts, judge_unanswered};
 use crate::lint::monitor::tools::Tools;
-use crate::lint::record::{Ending, Event, EventKind, Question};
+use crate::lint::record::{Ending, Event, EventKind};
 use crate::lint::reply::{Content, Reply, ReplyContent};
 use crate::lint::report::NotJudged;
 use crate::lint::rules;
@@ -89,13 +89,13 @@ impl OpenSession {
         memory.line(*extended);
     }
 
-    /// Judges an event; `room` is how many questions may be kept. Yields the tokens of those that are forgotten for it.
+    /// Judges an event; `room` is how many questions may be kept. Yields the token of one that is forgotten for it.
     pub(super) fn judge(
         &mut self,
         event: &Event,
         room: usize,
         books: &mut Books,
-    ) -> Vec<Cow<'static, str>> {
+    ) -> Option<Cow<'static, str>> {
         self.latest = self.latest.max(event.sent);
         self.clock.event(event, &mut books.notes);
         self.tools.event(event, &mut books.notes);
@@ -105,18 +105,17 @@ impl OpenSession {
             .event(event, &mut books.outputs, &mut books.notes);
         self.states.event(event, begins, &mut books.notes);
         let found = books.recorded.len();
-        let mut forgotten = Vec::new();
-        forgotten.extend(self.recorded.event(event, room, &mut books.recorded));
+        let asked = Confirmation::asked(event).map(Box::new);
         if let Some(unseen) = &mut self.unseen {
-            unseen.event(event, room, &mut books.unseen);
+            unseen.event(event, asked.clone(), room, &mut books.unseen);
         }
-        let clarified = self.clarifications.event(event, &mut books.recorded);
-        forgotten.extend(clarified);
+        let confirmation = self.recorded.event(event, asked, room, &mut books.recorded);
+        let clarification = self.clarifications.event(event, &mut books.recorded);
         if books.recorded.len() == found {
             self.judge_waiting(event, &mut books.recorded);
         }
         books.judge_ids(event);
-        forgotten
+        confirmation.or(clarification)
     }
 
     /// AAEP-A.4-3: where what completes without call was asked about and accepted, it is its call that is missing.
@@ -218,10 +217,12 @@ impl Confirmations {
         self.resolution.completed_uncalled(event, &self.ledger)
     }
 
-    /// Judges an event. Yields the token of a question that is forgotten for it.
+    /// Judges an event; `asked` is the confirmation that it asks for. Yields the token of a question that is forgotten for
+    /// it.
     pub(super) fn event(
         &mut self,
         event: &Event,
+        asked: Option<Box<Confirmation>>,
         room: usize,
         notes: &mut Notes,
     ) -> Option<Cow<'static, str>> {
@@ -245,32 +246,19 @@ impl Confirmations {
         let accused = self.authorisation.event(event, &call, &self.ledger, notes);
         self.resolution
             .event(event, accused, &call, &self.ledger, notes);
-        match &event.kind {
-            EventKind::Asked(question) => self.ask(event, question, room, notes),
-            EventKind::Started
-            | EventKind::Ended(_)
-            | EventKind::StateChanged { .. }
-            | EventKind::Progress
-            | EventKind::Invoked { .. }
-            | EventKind::Completed { .. }
-            | EventKind::Output(_)
-            | EventKind::Clarifying(_)
-            | EventKind::Handoff => None,
-        }
+        self.ask(event, asked?, room, notes)
     }
 
     pub(super) fn ask(
         &mut self,
         event: &Event,
-        question: &Question,
+        asked: Box<Confirmation>,
         room: usize,
         notes: &mut Notes,
     ) -> Option<Cow<'static, str>> {
-        asking::judge_repetition(event, question, &self.ledger, notes);
-        let forgotten = self.ledger.ask(event, question, room);
-        if let Some(number) = self.ledger.latest() {
-            self.timeouts.ask(number, event, question);
-        }
+        asking::judge_repetition(event, asked.prose, &self.ledger, notes);
+        self.timeouts.ask(self.ledger.next_number(), &asked);
+        let forgotten = self.ledger.ask(asked, room);
         let (number, confirmation) = forgotten?;
         self.timeouts.forget(number, &confirmation);
         self.authorisation.forget(number, &confirmation);
