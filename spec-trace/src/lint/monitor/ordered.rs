@@ -81,7 +81,6 @@ impl<K: Ord + Copy, V> Ordered<K, V> {
     }
 
     /// How many there are.
-    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.entries.len()
     }

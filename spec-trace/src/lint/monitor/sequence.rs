@@ -98,11 +98,10 @@ impl Sequence {
         }
         let number = match event.sequence {
             Numbered::As(number) => Some(number),
-            Numbered::Not => None,
-            // That was told already, and what number was meant is anyone's guess.
-            Numbered::Badly => None,
+            Numbered::Not | Numbered::Badly => None,
         };
         let own = self.next_of.get(event.producer).copied();
+        // What stands there instead of a number was told already, and what number was meant is anyone's guess.
         if event.sequence != Numbered::Badly {
             self.judge(event, number, own, notes);
         }

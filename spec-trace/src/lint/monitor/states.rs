@@ -61,6 +61,12 @@ const STATES: [&str; 7] = [
     "handing_off",
 ];
 
+/// Where those stand that events imply.
+const CALLING_TOOL: usize = 3;
+const AWAITING_INPUT: usize = 4;
+const WRITING_OUTPUT: usize = 5;
+const HANDING_OFF: usize = 6;
+
 fn known(state: &str) -> Option<usize> {
     STATES.into_iter().position(|known| known == state)
 }
@@ -81,18 +87,16 @@ impl Chain {
                 self.implied = Default::default();
                 return;
             }
-            EventKind::Invoked { .. } => "calling_tool",
-            EventKind::Asked(_) | EventKind::Clarifying(_) => "awaiting_input",
-            EventKind::Output(_) => "writing_output",
-            EventKind::Handoff => "handing_off",
+            EventKind::Invoked { .. } => CALLING_TOOL,
+            EventKind::Asked(_) | EventKind::Clarifying(_) => AWAITING_INPUT,
+            EventKind::Output(_) => WRITING_OUTPUT,
+            EventKind::Handoff => HANDING_OFF,
             EventKind::Started
             | EventKind::Ended(_)
             | EventKind::Progress
             | EventKind::Completed { .. } => return,
         };
-        if let Some(implied) = known(implied) {
-            self.implied[implied] = true;
-        }
+        self.implied[implied] = true;
     }
 
     /// AAEP-A.2-1: a session starts in idle.
