@@ -109,6 +109,10 @@ enum End {
 }
 
 /// A line that is to be judged.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "almost all are read, and none is moved but into its batch and out of it"
+)]
 enum Ahead<'b> {
     Read(Read<'b>),
     /// A line that makes a batch of its own. It is not taken apart ahead of its turn, lest two are that take much room.
