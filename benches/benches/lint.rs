@@ -10,7 +10,12 @@ use std::time::{Duration, Instant};
 use countersign_benches::lint::Stream;
 use countersign_spec_trace::lint::lint;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mimalloc::MiMalloc;
 use serde::Deserialize;
+
+/// As the command does.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// How often each is measured for the ratio; the best counts.
 const TURNS: usize = 7;

@@ -11,6 +11,11 @@ use std::time::Instant;
 use countersign_benches::lint::Stream;
 use countersign_benches::peak_resident_bytes;
 use countersign_spec_trace::lint::lint;
+use mimalloc::MiMalloc;
+
+/// As the command does.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// What one read asks for, as the command does.
 const CHUNK: usize = 256 << 10;

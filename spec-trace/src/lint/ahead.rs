@@ -1,4 +1,4 @@
-//! Reading ahead: while a thread judges one batch of lines, the next is read.
+//! Reading ahead: while one batch of lines is judged, a thread reads the next.
 //!
 //! The one thing to know: the order is that of the stream. There are two batches of a bounded size, which take turns: what
 //! was read in the one is judged while the other is filled. A stream that fits into one is judged without another thread.
@@ -28,7 +28,7 @@ pub struct Read<'b> {
 }
 
 /// Reads all lines that are not blank, and hands them to `judge` one by one. Yields where reading failed, if it did.
-pub fn each_line(input: impl BufRead, mut judge: impl FnMut(Read<'_>) + Send) -> Option<Damage> {
+pub fn each_line(input: impl BufRead + Send, mut judge: impl FnMut(Read<'_>)) -> Option<Damage> {
     let mut lines = Lines::new(input);
     let (mut one, mut other) = (Batch::default(), Batch::default());
     let mut end = one.fill(&mut lines);
@@ -53,18 +53,18 @@ pub fn each_line(input: impl BufRead, mut judge: impl FnMut(Read<'_>) + Send) ->
 /// Judges what was read while another batch is filled and read.
 fn judge_and_fill<'b>(
     read: Vec<Ahead<'_>>,
-    judge: &mut (impl FnMut(Read<'_>) + Send),
+    judge: &mut impl FnMut(Read<'_>),
     batch: &'b mut Batch,
-    lines: &mut Lines<impl BufRead>,
+    lines: &mut Lines<impl BufRead + Send>,
 ) -> (Vec<Ahead<'b>>, End) {
     thread::scope(|scope| {
-        let judging = scope.spawn(|| judge_all(read, judge));
-        let end = batch.fill(lines);
-        let next = batch.read();
-        match judging.join() {
-            Ok(()) => (next, end),
-            Err(panic) => resume_unwind(panic),
-        }
+        let reading = scope.spawn(|| {
+            let end = batch.fill(lines);
+            (batch.read(), end)
+        });
+        judge_all(read, judge);
+        let next = reading.join();
+        next.unwrap_or_else(|panic| resume_unwind(panic))
     })
 }
 
@@ -284,7 +284,7 @@ mod tests {
     /// A line as it is handed out: number, length, whether a line feed ended it, and whether it is a record.
     type Told = (u64, usize, bool, bool);
 
-    fn told(input: impl BufRead) -> (Vec<Told>, Option<Damage>) {
+    fn told(input: impl BufRead + Send) -> (Vec<Told>, Option<Damage>) {
         let mut told = Vec::new();
         let damage = each_line(input, |line| {
             let Read {

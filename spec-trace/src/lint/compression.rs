@@ -23,7 +23,9 @@ const MAGIC: usize = 4;
 /// # Errors
 ///
 /// When the first bytes cannot be read.
-pub fn decompressed<'a>(mut input: impl BufRead + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+pub fn decompressed<'a>(
+    mut input: impl BufRead + Send + 'a,
+) -> io::Result<Box<dyn BufRead + Send + 'a>> {
     let mut start = Vec::with_capacity(MAGIC);
     input.by_ref().take(MAGIC as u64).read_to_end(&mut start)?;
     let format = Format::of(&start);

@@ -1,9 +1,9 @@
 //! What is to be judged: files, standard input, and folders of recorded streams.
 
-use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::compression::decompressed;
 use super::place::printable;
@@ -57,7 +57,7 @@ impl Source {
     /// # Errors
     ///
     /// When the file cannot be opened, or its first bytes cannot be read.
-    pub fn open<'a>(&self, meter: &'a Meter) -> io::Result<Box<dyn BufRead + 'a>> {
+    pub fn open<'a>(&self, meter: &'a Meter) -> io::Result<Box<dyn BufRead + Send + 'a>> {
         match self {
             Self::Stdin => decompressed(meter.counting(io::stdin())),
             Self::File(path) => decompressed(meter.counting(File::open(path)?)),
@@ -126,7 +126,7 @@ fn named(path: &Path) -> String {
 /// Counts the bytes that are read, and shows them.
 pub struct Meter {
     progress: Progress,
-    read: Cell<u64>,
+    read: AtomicU64,
 }
 
 impl Meter {
@@ -135,7 +135,7 @@ impl Meter {
         let total = sources.iter().map(Source::length).sum();
         Self {
             progress: Progress::of_bytes(total, "judging"),
-            read: Cell::new(0),
+            read: AtomicU64::new(0),
         }
     }
 
@@ -152,8 +152,8 @@ struct Counted<'a, R> {
 impl<R: Read> Read for Counted<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
-        self.meter.read.update(|before| before + read as u64);
-        self.meter.progress.at(self.meter.read.get());
+        let before = self.meter.read.fetch_add(read as u64, Ordering::Relaxed);
+        self.meter.progress.at(before + read as u64);
         Ok(read)
     }
 }

@@ -47,7 +47,7 @@ use stream::{Linter, Settings};
 /// # Errors
 ///
 /// Only when reading fails. Whatever the bytes are, they are judged: a broken record is a finding, not an error.
-pub fn lint(input: impl BufRead, file: &str) -> io::Result<LintReport> {
+pub fn lint(input: impl BufRead + Send, file: &str) -> io::Result<LintReport> {
     let report = judge(input, file, Settings::default(), &Selection::default());
     match report.damage {
         Some(damage) => Err(io::Error::other(damage.message)),
@@ -62,7 +62,7 @@ pub fn lint(input: impl BufRead, file: &str) -> io::Result<LintReport> {
 ///
 /// [`LONGEST_LINE`]: crate::lines::LONGEST_LINE
 pub fn judge(
-    input: impl BufRead,
+    input: impl BufRead + Send,
     file: &str,
     settings: Settings,
     selection: &Selection,

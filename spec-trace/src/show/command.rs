@@ -126,8 +126,8 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// The name of the input and all of it, without the compression that it may have.
 fn read(args: &ShowArgs) -> miette::Result<(String, Vec<u8>)> {
-    let (name, input): (String, Box<dyn BufRead>) = if args.file.as_os_str() == "-" {
-        ("<stdin>".to_owned(), Box::new(io::stdin().lock()))
+    let (name, input): (String, Box<dyn BufRead + Send>) = if args.file.as_os_str() == "-" {
+        ("<stdin>".to_owned(), Box::new(BufReader::new(io::stdin())))
     } else {
         let name = args.file.display().to_string();
         let file = File::open(&args.file)
