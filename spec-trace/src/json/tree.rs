@@ -139,11 +139,18 @@ pub fn parse<'a>(text: &'a str, room: &'a mut Room) -> serde_json::Result<Tree<'
 }
 
 impl Room {
-    fn clear(&mut self) {
+    /// Forgets the tree, and holds on to no more memory than most texts need.
+    pub fn clear(&mut self) {
         self.nodes.clear();
         self.nodes.shrink_to(MANY_VALUES);
         self.spelt_out.clear();
         self.spelt_out.shrink_to(MANY_BYTES);
+    }
+
+    /// How many values it has room for.
+    #[cfg(test)]
+    pub(crate) fn values(&self) -> usize {
+        self.nodes.capacity()
     }
 
     fn push(&mut self, (name, mark): Name, leaf: Leaf) {
