@@ -53,22 +53,26 @@ pub fn each_line(input: impl BufRead + Send, mut judge: impl FnMut(Read<'_>)) ->
     }
 }
 
-/// Judges what was read while another batch is filled and read.
+/// Judges what was read while another batch is filled and read; where no thread can be started, before that.
 fn judge_and_fill<'b>(
     read: Vec<Ahead<'_>>,
     judge: &mut impl FnMut(Read<'_>),
     batch: &'b mut Batch,
     lines: &mut Lines<impl BufRead + Send>,
 ) -> (Vec<Ahead<'b>>, End) {
-    thread::scope(|scope| {
-        let reading = scope.spawn(|| {
-            let end = batch.fill(lines);
-            (batch.read(), end)
-        });
+    let mut to_fill = Some(batch);
+    let mut fill = || {
+        let batch = to_fill.take().expect("it is filled once");
+        let end = batch.fill(lines);
+        (batch.read(), end)
+    };
+    let next = thread::scope(|scope| {
+        let reading = thread::Builder::new().spawn_scoped(scope, &mut fill);
         judge_all(read, judge);
-        let next = reading.join();
-        next.unwrap_or_else(|panic| resume_unwind(panic))
-    })
+        let next = reading.ok()?.join();
+        Some(next.unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    next.unwrap_or_else(fill)
 }
 
 fn judge_all(read: Vec<Ahead<'_>>, judge: &mut impl FnMut(Read<'_>)) {
