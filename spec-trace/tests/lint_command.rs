@@ -503,3 +503,21 @@ fn output_that_is_not_redacted_quotes_the_stream() {
             .stdout(contains("Zecret"));
     }
 }
+
+/// A stream of several batches, where the system is out of threads or of room for their stacks.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[test]
+fn a_stream_is_judged_also_where_no_thread_can_be_started() {
+    const STACK_BEYOND_ALL_MEMORY: &str = "1152921504606846976";
+    let sessions = 2_000;
+    let stream: String = (0..sessions)
+        .map(|number| session(&format!("s{number}"), false, 1))
+        .collect();
+    assert!(stream.len() > 1 << 20);
+    lint(&["-"])
+        .env("RUST_MIN_STACK", STACK_BEYOND_ALL_MEMORY)
+        .write_stdin(stream)
+        .assert()
+        .code(0)
+        .stdout(contains(format!("{sessions} sessions, 0 violations")));
+}

@@ -21,6 +21,9 @@ use serde_json::Number;
 const MANY_VALUES: usize = 256;
 const MANY_BYTES: usize = 4 << 10;
 
+/// From how many bytes on a text is given memory for all of its values at once: while memory grows it is there twice.
+const LONG_TEXT: usize = 1 << 20;
+
 /// A JSON text, taken apart.
 #[derive(Debug, Clone, Copy)]
 pub struct Tree<'a> {
@@ -130,20 +133,37 @@ fn mark(name: &[u8]) -> u8 {
 ///
 /// For a text of 2 GiB or more.
 pub fn parse<'a>(text: &'a str, room: &'a mut Room) -> serde_json::Result<Tree<'a>> {
-    room.clear();
+    room.begin(text);
     if plain::read(text, room).is_none() {
-        room.clear();
+        room.begin(text);
         unusual::read(text, room)?;
     }
     Ok(Tree { text, room })
 }
 
 impl Room {
-    fn clear(&mut self) {
+    fn begin(&mut self, text: &str) {
+        self.clear();
+        if text.len() > LONG_TEXT {
+            // Each value but the outermost stands behind one of these.
+            let stands_before_one = |byte: &u8| matches!(byte, b',' | b'[' | b'{');
+            let most = 1 + text.bytes().filter(stands_before_one).count();
+            self.nodes.reserve_exact(most);
+        }
+    }
+
+    /// Forgets the tree, and holds on to no more memory than most texts need.
+    pub fn clear(&mut self) {
         self.nodes.clear();
         self.nodes.shrink_to(MANY_VALUES);
         self.spelt_out.clear();
         self.spelt_out.shrink_to(MANY_BYTES);
+    }
+
+    /// How many values it has room for.
+    #[cfg(test)]
+    pub(crate) fn values(&self) -> usize {
+        self.nodes.capacity()
     }
 
     fn push(&mut self, (name, mark): Name, leaf: Leaf) {

@@ -17,6 +17,9 @@ use crate::lines::{LONGEST_LINE, Line, Lines};
 /// How many bytes of lines make a batch: so many that starting a thread for each costs nothing beside judging it.
 const BATCH: usize = 256 << 10;
 
+/// How many lines make one at most: a record takes much more room than a line of a few bytes.
+const MANY_LINES: usize = 4 << 10;
+
 /// What stands on a line that is not blank.
 pub struct Read<'b> {
     /// The line, or the beginning of one that is too long.
@@ -50,22 +53,26 @@ pub fn each_line(input: impl BufRead + Send, mut judge: impl FnMut(Read<'_>)) ->
     }
 }
 
-/// Judges what was read while another batch is filled and read.
+/// Judges what was read while another batch is filled and read; where no thread can be started, before that.
 fn judge_and_fill<'b>(
     read: Vec<Ahead<'_>>,
     judge: &mut impl FnMut(Read<'_>),
     batch: &'b mut Batch,
     lines: &mut Lines<impl BufRead + Send>,
 ) -> (Vec<Ahead<'b>>, End) {
-    thread::scope(|scope| {
-        let reading = scope.spawn(|| {
-            let end = batch.fill(lines);
-            (batch.read(), end)
-        });
+    let mut to_fill = Some(batch);
+    let mut fill = || {
+        let batch = to_fill.take().expect("it is filled once");
+        let end = batch.fill(lines);
+        (batch.read(), end)
+    };
+    let next = thread::scope(|scope| {
+        let reading = thread::Builder::new().spawn_scoped(scope, &mut fill);
         judge_all(read, judge);
-        let next = reading.join();
-        next.unwrap_or_else(|panic| resume_unwind(panic))
-    })
+        let next = reading.ok()?.join();
+        Some(next.unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    next.unwrap_or_else(fill)
 }
 
 fn judge_all(read: Vec<Ahead<'_>>, judge: &mut impl FnMut(Read<'_>)) {
@@ -161,14 +168,14 @@ impl Batch {
     fn fill(&mut self, lines: &mut Lines<impl BufRead>) -> End {
         self.size = 0;
         self.text.clear();
-        // One line may be much longer than a batch.
-        self.text.shrink_to(2 * BATCH);
         for line in self.lines.drain(..) {
-            if let Content::Json { room, .. } = line.content {
+            if let Content::Json { mut room, .. } = line.content {
+                // It may have held very much, and not be used again for long.
+                room.clear();
                 self.rooms.push(room);
             }
         }
-        while self.size < BATCH {
+        while self.size < BATCH && self.lines.len() < MANY_LINES {
             match lines.next_line() {
                 Ok(Some(line)) => self.take(&line),
                 Ok(None) => return End::Input,
@@ -358,6 +365,33 @@ mod tests {
             let before = expected.iter().take_while(|line| line.0 <= lines as u64);
             assert!(told.iter().eq(before), "{lines}");
         }
+    }
+
+    /// Fills a batch with each of the texts in turn, and yields how many lines it took of each.
+    fn lines_of(batch: &mut Batch, texts: &[String]) -> Vec<usize> {
+        let taken = texts.iter().map(|text| {
+            batch.fill(&mut Lines::new(text.as_bytes()));
+            batch.lines.len()
+        });
+        taken.collect()
+    }
+
+    #[test]
+    fn a_batch_takes_no_more_lines_than_it_may_however_short_they_are() {
+        let texts = [MANY_LINES - 1, MANY_LINES, MANY_LINES + 1].map(|lines| "1\n".repeat(lines));
+        let taken = lines_of(&mut Batch::default(), &texts);
+        assert_eq!(taken, [MANY_LINES - 1, MANY_LINES, MANY_LINES]);
+    }
+
+    /// Else lines with very many values, of which each takes another place in its batch, would fill all memory one by one.
+    #[test]
+    fn memory_that_waits_to_be_used_again_is_that_of_usual_lines() {
+        let many = format!("[{}1]\n", "1,".repeat(10_000));
+        let texts = [many.repeat(10), "1\n".to_owned()];
+        let mut batch = Batch::default();
+        assert_eq!(lines_of(&mut batch, &texts), [10, 1]);
+        assert_eq!(batch.rooms.len(), 9);
+        assert!(batch.rooms.iter().all(|room| room.values() < 1_000));
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //! late, a call that could belong to either of two confirmations), all of them are kept, and a finding is made when the
 //! last one goes.
 //!
-//! Data flows one way: [`crate::lines`] cuts the input, [`ahead`] takes the lines apart, [`record`] makes typed records of it, [`stream`] hands each record to
-//! the monitors of its session, the monitors hand [`finding`]s to the [`report`].
+//! Data flows one way: [`crate::lines`] cuts the input, [`record`] makes typed records of the lines, which [`ahead`] has done
+//! while those before are judged, [`stream`] hands each record to the monitors of its session, the monitors hand
+//! [`finding`]s to the [`report`].
 //!
 //! A finding stands on the line at which the stream stopped being explainable: the call that nobody had accepted, or the
 //! end of the session that made it too late for what was owed.
@@ -57,8 +58,8 @@ pub fn lint(input: impl BufRead + Send, file: &str) -> io::Result<LintReport> {
 
 /// Judges one stream as far as it can be read, and reports what was asked for.
 ///
-/// Memory does not grow with the stream: it is one batch of lines, of which each has at most [`LONGEST_LINE`] bytes, and per
-/// session what its confirmations and the calls in flight need.
+/// Memory does not grow with the stream: it is two batches of lines, each bounded but for its last line of at most
+/// [`LONGEST_LINE`] bytes, and per session what its confirmations and the calls in flight need.
 ///
 /// [`LONGEST_LINE`]: crate::lines::LONGEST_LINE
 pub fn judge(

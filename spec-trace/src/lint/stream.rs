@@ -284,7 +284,7 @@ impl Linter {
 
     /// The open sessions in which the token was given out, in the order of their ids.
     fn sessions_of(&self, token: &str) -> Vec<usize> {
-        let mut sessions: Vec<_> = self.tokens.sessions(token).collect();
+        let mut sessions = self.tokens.sessions(token);
         sessions.sort_unstable_by_key(|session| self.sessions.id(*session));
         sessions
     }

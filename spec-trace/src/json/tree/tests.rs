@@ -137,6 +137,16 @@ fn an_index_finds_the_members_that_there_are() {
     }
 }
 
+/// Else the memory would be there twice each time that it grows, which is hundreds of megabytes for the longest line.
+#[test]
+fn a_long_text_gets_no_more_memory_than_its_values_need() {
+    let mut room = Room::default();
+    let text = format!("[{}1]", "1,".repeat(600_000));
+    let tree = parse(&text, &mut room).unwrap();
+    assert_eq!(tree.room.nodes.len(), 600_002);
+    assert_eq!(tree.room.nodes.capacity(), 600_002);
+}
+
 #[test]
 fn the_memory_of_a_tree_is_used_again() {
     let mut room = Room::default();

@@ -53,8 +53,7 @@ pub fn judge_default(event: &Event, question: &Question, notes: &mut Notes) {
 }
 
 /// AAEP-6.1-6: the same action is not asked for again while the first question is open. Judged before the new question
-/// enters the ledger.
-/// `prose` is the hash of its words.
+/// enters the ledger; `prose` is the hash of its words.
 pub fn judge_repetition(event: &Event, prose: u64, ledger: &Ledger, notes: &mut Notes) {
     let all = ledger.all().map(|(_, earlier)| earlier);
     for earlier in all.filter(|earlier| earlier.possible == Outcomes::PENDING) {

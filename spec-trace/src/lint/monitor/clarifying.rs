@@ -91,7 +91,8 @@ impl Clarifications {
         self.asked.iter()
     }
 
-    /// Judges an event of the open session, for a record that holds all replies. Yields the token of a clarification that is forgotten.
+    /// Judges an event of the open session, for a record that holds all replies. Yields the token of a clarification that is
+    /// forgotten.
     pub fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<Cow<'static, str>> {
         for asked in &mut self.asked {
             asked.pass(event, notes);

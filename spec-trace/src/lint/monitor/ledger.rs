@@ -4,8 +4,9 @@
 //! that was sent in time may have arrived too late. So each confirmation has a set of possible outcomes. It grows when
 //! something may have happened and shrinks only when something must have.
 //!
-//! The last confirmations are kept, [`KEPT`] of them or fewer where very many sessions are open, and up to [`KEPT_OPEN`] with those of which nothing has been heard. The others are
-//! forgotten, with what they could explain, and [`Ledger::ask`] names them so that the other books forget them too.
+//! The last confirmations are kept, [`KEPT`] of them or fewer where very many sessions are open, and up to [`KEPT_OPEN`] with
+//! those of which nothing has been heard. The others are forgotten, with what they could explain, and [`Ledger::ask`] names
+//! them so that the other books forget them too.
 
 use super::checks::{Check, Effect, effect};
 use super::ordered::Ordered;

@@ -71,10 +71,7 @@ impl Outputs {
         let earlier = complete.earlier(&identity);
         if let Some(earlier) = earlier.filter(|_| chunk.output.is_some()) {
             // AAEP-A.6-3, AAEP-A.8-6: nothing after the last chunk. AAEP-A.6-1: nor a second last one.
-            let message = format!(
-                "a chunk of {}, which was complete on line {}",
-                key.1, earlier.line
-            );
+            let message = format!("a chunk of {}, which was complete on line {earlier}", key.1);
             let finding = finding(&rules::CHUNK_AFTER_COMPLETE, event, message);
             let second = chunk.complete == Some(true);
             let also: &[_] = if second { &["AAEP-A.6-1"] } else { &[] };

@@ -16,7 +16,7 @@ use crate::lint::ties::{Class, Relation, Ties};
 /// The calls of one session that a decision may have led to.
 #[derive(Debug, Default, Clone)]
 pub struct Resolution {
-    /// Only calls that some confirmation can use are kept, so there are never more than confirmations.
+    /// Only calls that some confirmation can use are kept, and those that were accused.
     calls: Ordered<usize, Box<Call>>,
     called: usize,
     used: Matching,

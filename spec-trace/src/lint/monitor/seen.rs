@@ -7,7 +7,7 @@
 
 use std::hash::{BuildHasher, Hash};
 
-use foldhash::quality::FixedState;
+use foldhash::quality::{FixedState, RandomState};
 use hashbrown::HashTable;
 
 /// How many ids of a kind are remembered.
@@ -22,13 +22,16 @@ pub struct Seen {
     oldest: usize,
     /// Where each is, found by its hash. Never walked, so its order is never seen.
     places: HashTable<u32>,
+    /// Whoever makes up the ids does not know what hashes they have, nor can have another's id taken for its own.
+    hasher: RandomState,
 }
 
-/// An id, as its hash, and where it stood.
+/// An id, as its hash, and where it stood with what mark.
 #[derive(Debug, Clone, Copy)]
 struct Met {
     key: u64,
-    earlier: Earlier,
+    mark: u64,
+    line: u64,
 }
 
 /// Where an id stood before.
@@ -36,37 +39,37 @@ struct Met {
 pub struct Earlier {
     /// The line.
     pub line: u64,
-    /// The hash of whatever else was to be remembered.
-    pub mark: u64,
+    /// Whether it had the same mark there.
+    pub is_alike: bool,
 }
 
 impl Seen {
-    /// Remembers an id, and yields where it stood before.
+    /// Remembers an id with a mark, unless it stood before: then it yields where.
     pub fn meet(&mut self, id: &impl Hash, mark: &impl Hash, line: u64) -> Option<Earlier> {
-        let key = hash(id);
-        if let Some(earlier) = self.find(key) {
-            return Some(earlier);
+        let (key, mark) = (self.hasher.hash_one(id), self.hasher.hash_one(mark));
+        if let Some(met) = self.find(key) {
+            return Some(Earlier {
+                line: met.line,
+                is_alike: met.mark == mark,
+            });
         }
-        let mark = hash(mark);
-        let place = self.remember(Met {
-            key,
-            earlier: Earlier { line, mark },
-        });
+        let place = self.remember(Met { key, mark, line });
         let met = &self.met;
         let key_at = |place: &u32| met[*place as usize].key;
         self.places.insert_unique(key, place, key_at);
         None
     }
 
-    /// Where an id stood before.
-    pub fn earlier(&self, id: &impl Hash) -> Option<Earlier> {
-        self.find(hash(id))
+    /// The line on which an id stood before.
+    pub fn earlier(&self, id: &impl Hash) -> Option<u64> {
+        let met = self.find(self.hasher.hash_one(id))?;
+        Some(met.line)
     }
 
-    fn find(&self, key: u64) -> Option<Earlier> {
+    fn find(&self, key: u64) -> Option<&Met> {
         let is_meant = |place: &u32| self.met[*place as usize].key == key;
         let place = self.places.find(key, is_meant)?;
-        Some(self.met[*place as usize].earlier)
+        Some(&self.met[*place as usize])
     }
 
     /// Yields the place that it takes.
@@ -88,8 +91,8 @@ impl Seen {
     }
 }
 
-/// The same for the same value in every run. Who knows that can make two ids share a hash with either hash function, the
-/// standard one too, and would accuse nobody but itself.
+/// The same for the same value in every run. Who knows that can make two values share a hash, so what rests on it alone is
+/// what a producer says twice; ids that share one are compared as well.
 pub fn hash(value: &impl Hash) -> u64 {
     FixedState::default().hash_one(value)
 }
@@ -105,9 +108,19 @@ mod tests {
         for number in 1..REMEMBERED {
             assert_eq!(seen.meet(&number, &0, 8), None);
         }
-        let earlier = seen.meet(&"a", &2, 9).unwrap();
-        assert_eq!((earlier.line, earlier.mark), (7, hash(&1)));
+        for (mark, is_alike) in [(1, true), (2, false)] {
+            let earlier = seen.meet(&"a", &mark, 9);
+            assert_eq!(earlier, Some(Earlier { line: 7, is_alike }));
+        }
+        assert_eq!(seen.earlier(&"a"), Some(7));
         assert_eq!(seen.meet(&"b", &0, 10), None);
         assert_eq!(seen.earlier(&"a"), None);
+    }
+
+    /// Else a producer could make an id that is taken for the next one of another, who is accused of using it again.
+    #[test]
+    fn nobody_knows_beforehand_what_hash_an_id_has() {
+        let hashes = [Seen::default(), Seen::default()].map(|seen| seen.hasher.hash_one("evt_1"));
+        assert_ne!(hashes[0], hashes[1]);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A timeout is invisible: what shows is that a question stands as it stood, with nothing in the record that could have
 //! decided it, though the clock of the producer who asked is past the deadline. Another producer's clock says nothing, nor
-//! does what it puts out (AAEP-A.9-1). A producer's timer may be late, and an extension may
-//! have granted more time (AAEP-6.4.2-3); where a message could have done that, nothing is said.
+//! does what it puts out (AAEP-A.9-1). A producer's timer may be late, and an extension may have granted more time
+//! (AAEP-6.4.2-3); where a message could have done that, nothing is said.
 
 use super::Notes;
 use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes, SLACK_SECONDS};

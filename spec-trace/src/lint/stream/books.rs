@@ -6,7 +6,7 @@ use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;
 use crate::lint::monitor::Notes;
 use crate::lint::monitor::checks::Check;
-use crate::lint::monitor::seen::{Seen, hash};
+use crate::lint::monitor::seen::Seen;
 use crate::lint::monitor::sequence::{Gap, Sequence, Shown};
 use crate::lint::monitor::telling::Telling;
 use crate::lint::record::fields::is_identifier;
@@ -78,8 +78,7 @@ impl Books {
         let Some(earlier) = self.events.meet(&(event.producer, id), &content, line) else {
             return true;
         };
-        let copy = earlier.mark == hash(&content);
-        let (rule, what) = if copy {
+        let (rule, what) = if earlier.is_alike {
             (&rules::EVENT_DELIVERED_AGAIN, "is the event on line")
         } else {
             (
@@ -94,7 +93,7 @@ impl Books {
             Some(event.session),
             message,
         ));
-        !copy
+        !earlier.is_alike
     }
 
     /// Remembers the ids of an event of a session that is not judged.
@@ -139,8 +138,7 @@ impl Books {
                 let Some(earlier) = self.tokens.meet(token, &event.producer, line) else {
                     return;
                 };
-                let own = earlier.mark == hash(&event.producer);
-                let (rule, whose) = if own {
+                let (rule, whose) = if earlier.is_alike {
                     (&rules::TOKEN_AGAIN, "this producer")
                 } else {
                     (&rules::TOKEN_OF_ANOTHER, "another producer")
