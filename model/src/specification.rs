@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use stateright::{Model, Property};
 
 use crate::ablation;
-use crate::bounds::{BoundsError, Number, within};
+use crate::bounds::{self, Bounds, BoundsError};
 use crate::checker::StepText;
 use crate::properties::{InvariantRow, WitnessRow};
 use crate::readings::{self, Place, ReadingError};
@@ -25,7 +25,7 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
     /// A step of the world.
     type Action: Copy + Debug + Eq + Send + Sync;
     /// How far a search goes.
-    type Bounds: Copy + Debug + PartialEq + Send + Sync;
+    type Bounds: Bounds;
     /// A rule.
     type Guard: Guards;
     /// One choice for every place that can be taken in more than one way; by default the specification's.
@@ -37,8 +37,6 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
 
     /// The protocol's name on the command line.
     const NAME: &'static str;
-    /// Bounds for every test run, for the main job, and for the night.
-    const PRESETS: [Self::Bounds; 3];
     /// The places that can be taken in more than one way.
     const PLACES: &'static [Place<Self::Reading>];
     /// The invariants; a state's broken ones are a mask over their places here.
@@ -48,12 +46,6 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
 
     /// The longest runs of a party with a rule left out that are looked at, in steps.
     const LONGEST: usize = ablation::LONGEST;
-
-    /// The name of these bounds: `small`, `default`, `large`, or another of bounds that are no preset.
-    fn name_of(bounds: &Self::Bounds) -> &'static str;
-
-    /// Every number of these bounds, with its range.
-    fn numbers(bounds: &Self::Bounds) -> Vec<Number>;
 
     /// The state in which every run begins.
     fn start(bounds: &Self::Bounds) -> Self::State;
@@ -113,7 +105,7 @@ impl<T: Text> Specification<T> {
     ///
     /// A bound that is out of its range.
     pub fn new(bounds: T::Bounds) -> Result<Self, BoundsError> {
-        within(T::numbers(&bounds))?;
+        bounds::within(&bounds)?;
         Ok(Self {
             bounds,
             rules: Rules::all(),
@@ -129,13 +121,7 @@ impl<T: Text> Specification<T> {
     ///
     /// An unknown name; the message lists the names that there are.
     pub fn preset(name: &str) -> Result<T::Bounds, BoundsError> {
-        T::PRESETS
-            .into_iter()
-            .find(|preset| T::name_of(preset) == name)
-            .ok_or_else(|| BoundsError::UnknownPreset {
-                name: name.to_owned(),
-                known: T::PRESETS.iter().map(T::name_of).collect(),
-            })
+        bounds::preset(name)
     }
 
     /// The default reading, changed as each of the `name=value` says.

@@ -84,8 +84,9 @@ impl Aaep {
             q.confirmation(slot).is_pending() && (may || q.outbox.contains(Item::Asked(slot)))
         });
         let open = q.open.contains(&true);
-        for kind in Disturbance::ALL {
-            let possible = match kind {
+        q.budgets = q
+            .budgets
+            .of_possible(Disturbance::ALL.map(|kind| match kind {
                 Disturbance::Duplicate
                 | Disturbance::Lose
                 | Disturbance::Forge
@@ -94,15 +95,7 @@ impl Aaep {
                 Disturbance::Replay => can_ask || pending || live && q.captured.is_some(),
                 Disturbance::Close => open && live,
                 Disturbance::Crash => live,
-            };
-            if !possible {
-                q.budgets.each[kind as usize] = 0;
-            }
-        }
-        if q.budgets.total == 0 {
-            q.budgets.each = [0; 8];
-        }
-        q.budgets.total = q.budgets.total.min(q.budgets.each.iter().sum());
+            }));
     }
 }
 

@@ -36,21 +36,14 @@ impl McpAql {
         let any = |holds: fn(&State, &Token) -> bool| {
             can_ask || q.slots_where(|token| holds(q, token)) != [None; 2]
         };
-        let possible = Disturbance::ALL.map(|kind| match kind {
-            Disturbance::Retry | Disturbance::Guess => true,
-            Disturbance::Tamper | Disturbance::Revoke => any(is_live),
-            Disturbance::Skew => any(|_, token| is_timed(token)),
-            Disturbance::Restart => any(|_, token| is_held(token)),
-        });
-        for (left, possible) in q.budgets.each.iter_mut().zip(possible) {
-            if !possible {
-                *left = 0;
-            }
-        }
-        if q.budgets.total == 0 {
-            q.budgets.each = [0; 6];
-        }
-        q.budgets.total = q.budgets.total.min(q.budgets.each.iter().sum());
+        q.budgets = q
+            .budgets
+            .of_possible(Disturbance::ALL.map(|kind| match kind {
+                Disturbance::Retry | Disturbance::Guess => true,
+                Disturbance::Tamper | Disturbance::Revoke => any(is_live),
+                Disturbance::Skew => any(|_, token| is_timed(token)),
+                Disturbance::Restart => any(|_, token| is_held(token)),
+            }));
     }
 
     /// The greatest time that was told matters only if it is ahead, or if a clock can still be behind; and no time matters

@@ -47,25 +47,16 @@ impl PendingAction {
     fn budgets_left(&self, state: &State) -> Budgets {
         let later = self.can_propose(state) || has_live(state) || !state.outbox.is_empty();
         let newer = |count| usize::from(count) < state.journal.len();
-        let mut left = state.budgets;
-        for kind in Disturbance::ALL {
-            let possible = match kind {
+        state
+            .budgets
+            .of_possible(Disturbance::ALL.map(|kind| match kind {
                 Disturbance::Duplicate => later || !state.network.is_empty(),
                 Disturbance::Forge
                 | Disturbance::SetBack
                 | Disturbance::Cancel
                 | Disturbance::Crash => later,
                 Disturbance::Rollback => later || state.snapshot.is_some_and(newer),
-            };
-            if !possible {
-                left.each[kind as usize] = 0;
-            }
-        }
-        if left.total == 0 {
-            left.each = [0; 6];
-        }
-        left.total = left.total.min(left.each.iter().sum());
-        left
+            }))
     }
 }
 

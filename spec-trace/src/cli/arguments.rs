@@ -5,6 +5,7 @@
 
 use clap::ValueEnum;
 use countersign_model::aaep::AaepText;
+use countersign_model::bounds::Bounds;
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
 use countersign_model::rules::{Guards, Rules};
@@ -56,7 +57,7 @@ impl Variant {
         let assignments = self.readings.iter().map(String::as_str);
         let reading = Specification::<T>::reading(assignments).map_err(miette::Report::msg)?;
         let is_specification = rules.is_complete() && reading == T::Reading::default();
-        let [small, default, _] = T::PRESETS;
+        let [small, default, _] = T::Bounds::PRESETS;
         let bounds = match &self.bounds {
             Some(name) => preset::<T>(name)?,
             None if is_specification && !self.literal => default,
