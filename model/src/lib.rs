@@ -19,4 +19,5 @@ pub mod properties;
 pub mod readings;
 pub mod rules;
 pub mod specification;
+pub mod table;
 pub mod words;

@@ -17,6 +17,7 @@ use crate::checker::StepText;
 use crate::properties::{InvariantRow, WitnessRow};
 use crate::readings::{self, Place, ReadingError};
 use crate::rules::{Guards, Rules};
+use crate::table::Tabled;
 
 /// What one protocol's text comes to.
 pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
@@ -31,18 +32,14 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
     /// One choice for every place that can be taken in more than one way; by default the specification's.
     type Reading: Copy + Debug + Default + PartialEq + Send + Sync;
     /// Something that holds in every run; it is judged in the steps.
-    type Invariant: Debug + Sync;
+    type Invariant: Tabled<Row = InvariantRow<Self::Invariant, Self::Witness>>;
     /// Something that has to be possible.
-    type Witness: Debug + Sync;
+    type Witness: Tabled<Row = WitnessRow<Self::Witness>>;
 
     /// The protocol's name on the command line.
     const NAME: &'static str;
     /// The places that can be taken in more than one way.
     const PLACES: &'static [Place<Self::Reading>];
-    /// The invariants; a state's broken ones are a mask over their places here.
-    const INVARIANTS: &'static [InvariantRow<Self::Invariant, Self::Witness>];
-    /// The witnesses; a step's are a mask over their places here.
-    const WITNESSES: &'static [WitnessRow<Self::Witness>];
 
     /// The longest runs of a party with a rule left out that are looked at, in steps.
     const LONGEST: usize = ablation::LONGEST;
@@ -53,7 +50,7 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
     /// Adds every enabled action, in an order that depends on the state alone.
     fn enabled(model: &Specification<Self>, state: &Self::State, actions: &mut Vec<Self::Action>);
 
-    /// The state that follows, not yet quotiented, and what the step witnesses; nothing if the action is not enabled.
+    /// The state that follows, not yet quotiented, and what the step witnesses, as a mask; nothing if the action is not enabled.
     fn take(
         model: &Specification<Self>,
         state: &Self::State,
@@ -68,7 +65,7 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
         *reading == Self::Reading::default()
     }
 
-    /// The invariants that were broken on the way to this state.
+    /// The invariants that were broken on the way to this state, as a mask.
     fn broken(state: &Self::State) -> u64;
 
     /// A step in words; `after` is the state that the search went on from.

@@ -34,7 +34,7 @@ use crate::specification::{Specification, Text};
 
 use action::Action;
 use bounds::Bounds;
-use properties::{INVARIANTS, Invariant, InvariantRow, WITNESSES, Witness, WitnessRow};
+use properties::{Invariant, Witness};
 use readings::{PLACES, Place, Reading};
 use rules::Guard;
 use state::State;
@@ -57,8 +57,6 @@ impl Text for McpAqlText {
 
     const NAME: &'static str = "mcp-aql";
     const PLACES: &'static [Place] = &PLACES;
-    const INVARIANTS: &'static [InvariantRow] = &INVARIANTS;
-    const WITNESSES: &'static [WitnessRow] = &WITNESSES;
 
     fn start(bounds: &Bounds) -> State {
         State::start(bounds.disturbances)

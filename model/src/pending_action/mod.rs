@@ -46,7 +46,7 @@ use crate::specification::{Specification, Text};
 
 use action::Action;
 use bounds::Bounds;
-use properties::{INVARIANTS, Invariant, InvariantRow, WITNESSES, Witness, WitnessRow};
+use properties::{Invariant, Witness};
 use readings::{PLACES, Place, Reading};
 use rules::Guard;
 use state::State;
@@ -69,8 +69,6 @@ impl Text for PendingActionText {
 
     const NAME: &'static str = "pending-action";
     const PLACES: &'static [Place] = &PLACES;
-    const INVARIANTS: &'static [InvariantRow] = &INVARIANTS;
-    const WITNESSES: &'static [WitnessRow] = &WITNESSES;
     /// What runs twice was recorded, told and run before the crash: that alone takes ten steps.
     const LONGEST: usize = 13;
 

@@ -10,6 +10,7 @@ use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
 use countersign_model::rules::{Guards, Rules};
 use countersign_model::specification::{Specification, Text};
+use countersign_model::table::Tabled;
 
 /// The protocols, by their names on the command line, in the order in which they are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -11,8 +11,8 @@ use countersign_model::bounds::Bounds;
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict};
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
-use countersign_model::rules::Guards;
 use countersign_model::specification::{Specification, Text};
+use countersign_model::table::Tabled;
 use miette::{IntoDiagnostic, WrapErr};
 
 use super::arguments::{Protocol, Variant, specification};
