@@ -14,6 +14,7 @@ pub mod checker;
 pub mod mcp_aql;
 pub mod network;
 pub mod outputs;
+mod packed;
 pub mod pending_action;
 pub mod properties;
 pub mod readings;

@@ -50,7 +50,8 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
     /// Adds every enabled action, in an order that depends on the state alone.
     fn enabled(model: &Specification<Self>, state: &Self::State, actions: &mut Vec<Self::Action>);
 
-    /// The state that follows, not yet quotiented, and what the step witnesses, as a mask; nothing if the action is not enabled.
+    /// The state that follows, not yet quotiented, and what the step witnesses, as a mask; nothing if the action is not
+    /// enabled.
     fn take(
         model: &Specification<Self>,
         state: &Self::State,

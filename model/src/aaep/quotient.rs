@@ -6,7 +6,7 @@
 
 use super::Aaep;
 use super::bounds::Disturbance;
-use super::message::{EARLIEST_CLAIM, LATEST_CLAIM, Message, Network, Shape, Token};
+use super::message::{EARLIEST_CLAIM, LATEST_CLAIM, Message, Shape, Token};
 use super::state::{Confirmation, Fate, Item, Phase, Session, SessionStatus, State};
 use super::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber};
 
@@ -42,7 +42,7 @@ impl Aaep {
         self.forget_sessions(&mut q);
         self.forget_budgets(&mut q);
         forget_subscribers(&mut q);
-        q.network = network(&q);
+        q.network = q.network.map(|message| canonical(&q, message));
         q.captured = q
             .captured
             .filter(|_| q.budgets.affords(Disturbance::Replay))
@@ -160,15 +160,6 @@ fn forget_subscribers(q: &mut State) {
                 .sort_unstable_by(|one, other| other.cmp(one));
         }
     }
-}
-
-/// The messages, each as the one that stands for all that come to the same.
-fn network(q: &State) -> Network {
-    let mut network = Network::default();
-    for message in q.network.messages() {
-        network.add(canonical(q, message));
-    }
-    network
 }
 
 /// What the message can still come to.

@@ -6,6 +6,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::network::Coded;
+use crate::packed::packed;
 
 use super::bounds::Budgets;
 use super::message::{Message, Network};
@@ -146,7 +147,7 @@ impl Confirmation {
             default,
             allowed,
         } = self.class;
-        let fields = [
+        packed([
             (self.phase as u64, 3),
             (self.session as u64, 1),
             (u64::from(self.same_action), 1),
@@ -163,10 +164,7 @@ impl Confirmation {
             (u64::from(self.may_decide[0]), 1),
             (u64::from(self.may_decide[1]), 1),
             (u64::from(self.reused_token), 1),
-        ];
-        fields
-            .iter()
-            .fold(0, |word, &(value, bits)| word << bits | value)
+        ])
     }
 }
 
@@ -432,7 +430,7 @@ impl State {
             SessionStatus::Active => 0,
             SessionStatus::Ended(outcome) => 1 + outcome as u64,
         };
-        let fields = [
+        let world = packed([
             (u64::from(self.clock), 4),
             (status(self.sessions[0]), 2),
             (u64::from(self.sessions[0].awaiting_input), 1),
@@ -440,10 +438,7 @@ impl State {
             (u64::from(self.sessions[1].awaiting_input), 1),
             (u64::from(self.open[0]), 1),
             (u64::from(self.open[1]), 1),
-        ];
-        let world = fields
-            .iter()
-            .fold(0, |word, &(value, bits)| word << bits | value);
+        ]);
         let captured = self.captured.map_or(0, |message| u64::from(message.code()));
         [
             self.confirmations[0].word() << 32 | self.confirmations[1].word(),

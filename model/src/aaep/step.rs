@@ -357,11 +357,8 @@ impl Turn<'_> {
 
     /// Puts a message on its way, if there is room.
     fn send(&mut self, message: Message) -> Option<()> {
-        if self.state.network.len() >= usize::from(self.model.bounds.under_way) {
-            return None;
-        }
-        self.state.network.add(message);
-        Some(())
+        let most = self.model.bounds.under_way;
+        self.state.network.send(message, most)
     }
 
     /// The network makes two messages out of one.

@@ -316,11 +316,8 @@ impl Turn<'_> {
 
     /// Puts a call on its way, if there is room.
     fn send(&mut self, call: Call) -> Option<()> {
-        if self.state.network.len() >= usize::from(self.model.bounds.under_way) {
-            return None;
-        }
-        self.state.network.add(call);
-        Some(())
+        let most = self.model.bounds.under_way;
+        self.state.network.send(call, most)
     }
 
     // What the gatekeeper does with a call.

@@ -10,6 +10,7 @@ use super::output::{Event, Output};
 use super::state::{Held, State};
 use super::words::{Arguments, Decider, Decision, Effect, Flaw, Nonce, Note, Proposal, Slot};
 use crate::checker::StepText;
+use crate::network::in_words;
 
 /// A step in words; `after` is the state that the search went on from.
 pub(super) fn describe(
@@ -293,7 +294,10 @@ pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
         ("validated", before.validated, after.validated),
     ] {
         if old != new {
-            changes.push(format!("{name}: {}", network_text(new)));
+            changes.push(format!(
+                "{name}: {}",
+                in_words(new.messages().map(message_text))
+            ));
         }
     }
     changes
@@ -309,15 +313,5 @@ const fn status_text(status: Status) -> &'static str {
         Status::Expired => "expired",
         Status::Cancelled => "cancelled",
         Status::SessionOver => "cancelled with its session",
-    }
-}
-
-/// The decisions in words.
-fn network_text(network: Network) -> String {
-    let messages: Vec<_> = network.messages().map(message_text).collect();
-    if messages.is_empty() {
-        "empty".to_owned()
-    } else {
-        messages.join("; ")
     }
 }
