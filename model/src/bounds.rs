@@ -98,7 +98,9 @@ impl<const KINDS: usize> Budgets<KINDS> {
         }
         let mut each = self.each;
         for (left, possible) in each.iter_mut().zip(possible) {
-            *left *= u8::from(possible);
+            if !possible {
+                *left = 0;
+            }
         }
         Self {
             each,

@@ -19,6 +19,7 @@ pub mod pending_action;
 pub mod properties;
 pub mod readings;
 pub mod rules;
+pub mod sequence;
 pub mod specification;
 pub mod table;
 pub mod words;

@@ -3,6 +3,6 @@
 /// Fields side by side in one word, the first of them highest: the value of each, and the bits that it takes.
 pub(crate) fn packed<const FIELDS: usize>(fields: [(u64, u32); FIELDS]) -> u64 {
     fields
-        .into_iter()
-        .fold(0, |word, (value, bits)| word << bits | value)
+        .iter()
+        .fold(0, |word, &(value, bits)| word << bits | value)
 }

@@ -91,7 +91,7 @@ fn reaches(before: &State, action: Action) -> Option<&'static str> {
         | Action::ServeTimer
         | Action::Snapshot
         | Action::Rollback => Some("ledger"),
-        Action::CarryOut => match before.outbox.items().next() {
+        Action::CarryOut => match before.outbox.head() {
             Some(Item::Record) => Some("store"),
             Some(Item::Tell(..)) => Some("transcript"),
             Some(Item::Perform(..)) => Some("tool"),
@@ -157,10 +157,10 @@ fn send_text(slot: Slot, decision: Decision, manner: Manner) -> (&'static str, S
 
 /// What the host carries out next, in words.
 fn carry_out_text(before: &State) -> String {
-    match before.outbox.items().next() {
+    match before.outbox.head() {
         None => "has nothing to carry out".to_owned(),
         Some(Item::Record) => {
-            let entry = before.journal.entries().nth(before.durable());
+            let entry = before.journal.items().nth(before.durable());
             let record = entry.map_or_else(String::new, |entry| record_text(entry.record));
             format!("makes the record {record} durable")
         }

@@ -347,7 +347,7 @@ const fn is_behind_end(before: &Held, note: Note) -> bool {
 fn is_durable(state: &State, note: Note, slot: Slot) -> bool {
     let journal: Journal = state.journal.first(state.durable());
     let session = state.held(slot).session;
-    journal.entries().any(|entry| match (note, entry.record) {
+    journal.items().any(|entry| match (note, entry.record) {
         (Note::Request, Record::Proposed(other))
         | (Note::Expired, Record::Expired(other))
         | (Note::Cancelled, Record::Cancelled(other))

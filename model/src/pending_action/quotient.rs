@@ -196,7 +196,7 @@ impl<'state> View<'state> {
             }
         }
         let settled = journal.len();
-        for Entry { record, at } in full.entries().skip(self.settled_count) {
+        for Entry { record, at } in full.items().skip(self.settled_count) {
             let record = anonymous(record);
             let at = self.moment(at);
             journal.push(Entry { record, at });

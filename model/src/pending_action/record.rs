@@ -176,7 +176,7 @@ impl Turn<'_> {
     fn tell_again(&mut self, journal: Journal) {
         if self.model.rules.has(Guard::ForgetsUntold) {
             let carried = usize::from(self.before.carried);
-            for entry in journal.entries().skip(carried) {
+            for entry in journal.items().skip(carried) {
                 self.tell(entry.record);
             }
         }

@@ -61,7 +61,7 @@ fn the_transcript_reads_in_the_order_of_the_journal() {
     each_step(&model, |state, _| {
         let mut left = state.actions.map(|held| held.told);
         let mut complete = true;
-        for entry in state.journal.entries() {
+        for entry in state.journal.items() {
             for (slot, note) in messages(state, entry.record) {
                 let told = left[slot.index()] & note.bit() != 0;
                 assert!(complete || !told, "{note:?} is told too soon: {state:?}");
