@@ -14,10 +14,10 @@ pub trait Packed: Copy {
     const CAPACITY: usize;
 
     /// The item as a number from 1, in so many bits.
-    fn code(self) -> u64;
+    fn code(self) -> u16;
 
     /// The item of a number made by [`Packed::code`]; nothing for 0.
-    fn from_code(code: u64) -> Option<Self>;
+    fn from_code(code: u16) -> Option<Self>;
 }
 
 /// Items in order.
@@ -63,8 +63,19 @@ impl<T: Packed> Sequence<T> {
 
     /// The first.
     pub fn head(self) -> Option<T> {
-        let code = self.word & ((1 << T::BITS) - 1);
-        T::from_code(u64::try_from(code).unwrap_or(0))
+        Self::lowest(self.word)
+    }
+
+    /// The last.
+    pub fn last(self) -> Option<T> {
+        let before = self.len().saturating_sub(1);
+        Self::lowest(self.word >> (T::BITS * before))
+    }
+
+    /// The item in the lowest bits; nothing if there is none.
+    fn lowest(word: u128) -> Option<T> {
+        let code = word & ((1 << T::BITS) - 1);
+        T::from_code(u16::try_from(code).unwrap_or(0))
     }
 
     /// The items in order.
@@ -125,11 +136,11 @@ mod tests {
         const BITS: usize = 5;
         const CAPACITY: usize = 25;
 
-        fn code(self) -> u64 {
-            u64::from(self)
+        fn code(self) -> u16 {
+            u16::from(self)
         }
 
-        fn from_code(code: u64) -> Option<Self> {
+        fn from_code(code: u16) -> Option<Self> {
             Self::try_from(code).ok().filter(|&item| item > 0)
         }
     }
@@ -148,10 +159,11 @@ mod tests {
     fn a_sequence_is_first_in_first_out_until_it_is_full() {
         let mut sequence = counted(25);
         assert!(!sequence.push(26));
+        assert_eq!(sequence.last(), Some(25));
         for item in 1..=25 {
             assert_eq!((sequence.head(), sequence.pop()), (Some(item), Some(item)));
         }
-        assert!(sequence.is_empty() && sequence.pop().is_none());
+        assert!(sequence.is_empty() && sequence.last().or(sequence.pop()).is_none());
     }
 
     #[test]

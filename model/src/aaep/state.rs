@@ -214,14 +214,14 @@ impl Packed for Item {
     const CAPACITY: usize = 16;
 
     /// From 1 to 4.
-    fn code(self) -> u64 {
+    fn code(self) -> u16 {
         match self {
-            Self::Asked(slot) => 1 + slot as u64,
-            Self::Perform(slot) => 3 + slot as u64,
+            Self::Asked(slot) => 1 + slot as u16,
+            Self::Perform(slot) => 3 + slot as u16,
         }
     }
 
-    fn from_code(code: u64) -> Option<Self> {
+    fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Asked(Slot::First)),
             2 => Some(Self::Asked(Slot::Second)),

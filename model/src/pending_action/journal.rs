@@ -101,11 +101,11 @@ impl Packed for Entry {
     const CAPACITY: usize = 14;
 
     /// Five bits for the record, and above them four for the time.
-    fn code(self) -> u64 {
-        u64::from(self.at) << 5 | u64::from(self.record.code())
+    fn code(self) -> u16 {
+        u16::from(self.at) << 5 | u16::from(self.record.code())
     }
 
-    fn from_code(code: u64) -> Option<Self> {
+    fn from_code(code: u16) -> Option<Self> {
         let [at, record] = [code >> 5, code & 31].map(|part| u8::try_from(part).unwrap_or(0));
         Record::from_code(record).map(|record| Self { record, at })
     }
@@ -117,7 +117,7 @@ pub type Journal = Sequence<Entry>;
 impl Journal {
     /// The time of the last record; 0 if there is none.
     pub fn latest(self) -> u8 {
-        self.items().last().map_or(0, |entry| entry.at)
+        self.last().map_or(0, |entry| entry.at)
     }
 }
 

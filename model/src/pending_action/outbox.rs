@@ -24,15 +24,15 @@ impl Packed for Item {
     const CAPACITY: usize = 25;
 
     /// From 1 to 23.
-    fn code(self) -> u64 {
+    fn code(self) -> u16 {
         match self {
             Self::Record => 1,
-            Self::Tell(note, slot) => 2 + 2 * note.code() + slot as u64,
-            Self::Perform(slot, arguments) => 18 + 2 * arguments as u64 + slot as u64,
+            Self::Tell(note, slot) => 2 + 2 * note.code() + slot as u16,
+            Self::Perform(slot, arguments) => 18 + 2 * arguments as u16 + slot as u16,
         }
     }
 
-    fn from_code(code: u64) -> Option<Self> {
+    fn from_code(code: u16) -> Option<Self> {
         let place = u8::try_from(code).unwrap_or(0);
         match place {
             0 => None,
@@ -90,7 +90,7 @@ mod tests {
     fn every_item_is_the_one_of_its_code_and_no_other() {
         let items: Vec<_> = (1..=23).filter_map(Item::from_code).collect();
         let codes: Vec<_> = items.iter().map(|item| item.code()).collect();
-        assert_eq!(codes, (1..=23).collect::<Vec<u64>>());
+        assert_eq!(codes, (1..=23).collect::<Vec<u16>>());
         assert_eq!(Item::from_code(0), None);
     }
 
