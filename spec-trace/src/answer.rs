@@ -16,9 +16,9 @@ pub enum FindingsFormat {
     Text,
     /// For programs: one JSON document.
     Json,
-    /// For build servers: a test report in XML, with a case for each clause (lint only).
+    /// For build servers: a test report in XML, with a case for each clause or property.
     Junit,
-    /// For code hosts: SARIF 2.1.0 (lint only).
+    /// For code hosts: SARIF 2.1.0.
     Sarif,
 }
 

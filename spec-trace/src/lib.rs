@@ -8,6 +8,7 @@ pub mod clause;
 pub mod cli;
 pub mod conform;
 pub mod explorer;
+pub mod formats;
 pub mod harness;
 pub mod json;
 pub mod lines;

@@ -5,9 +5,13 @@ use std::fmt::Write as _;
 use countersign_model::checker::{CheckReport, Kind, PropertyVerdict, StepText};
 use serde_json::{Value, json};
 
-use crate::answer::Status;
+use crate::answer::{Answer, FindingsFormat, Status};
+use crate::clause::links;
 use crate::conform::Divergence;
 use crate::conform::edges::Walk;
+
+mod junit;
+mod sarif;
 
 /// How far the changes of a step stand to the right of it, where there is room.
 const CHANGES_COLUMN: usize = 62;
@@ -184,6 +188,42 @@ pub struct Verified {
     pub judged: Option<Walk>,
 }
 
+/// One walk, and what it is to show.
+struct Comparison<'a> {
+    /// What holds if nothing diverges.
+    what: &'static str,
+    walk: &'a Walk,
+    /// Whether it went everywhere.
+    is_whole: bool,
+    /// What leads from a clause to the code that went wrong where something diverges.
+    by: links::Kind,
+}
+
+/// What `verify` found, in that format; `text` is what it says to people.
+pub fn verified(
+    verified: &[Verified],
+    format: FindingsFormat,
+    text: fn(&[Verified]) -> String,
+) -> Answer {
+    let status = verified.iter().map(Verified::status).reduce(Status::over);
+    let status = status.unwrap_or(Status::Inconclusive);
+    match format {
+        FindingsFormat::Text => Answer {
+            text: text(verified),
+            status,
+        },
+        FindingsFormat::Json => {
+            let protocols: Vec<_> = verified.iter().map(Verified::json).collect();
+            Answer::json(&json!({ "protocols": protocols }), status)
+        }
+        FindingsFormat::Junit => Answer {
+            text: junit::render(verified),
+            status,
+        },
+        FindingsFormat::Sarif => Answer::json(&sarif::render(verified, status), status),
+    }
+}
+
 impl Verified {
     /// Whether all properties hold, model and executor agree, and the walks went everywhere.
     pub fn status(&self) -> Status {
@@ -195,19 +235,50 @@ impl Verified {
     /// Whether the walks went everywhere: over as many states and transitions as the search has found, and over every
     /// state paired with an executor. A walk that ended early shows nothing.
     pub fn is_whole(&self) -> bool {
-        self.edges.nodes == self.check.unique_states as u64
-            && self.edges.edges == self.check.transitions as u64
-            && self.edges.edges > 0
-            && self.literal.edges > 0
-            && self.pairs.edges > 0
-            && self.judged.as_ref().is_none_or(|judged| judged.edges > 0)
+        self.comparisons().all(|it| it.is_whole)
     }
 
     /// All divergences found, those of the literal model first: their steps say what was really sent.
     pub fn divergences(&self) -> impl Iterator<Item = &Divergence> {
-        let walks = [&self.literal, &self.edges, &self.pairs];
-        let walks = walks.into_iter().chain(&self.judged);
-        walks.flat_map(|walk| &walk.divergences)
+        self.comparisons().flat_map(|it| &it.walk.divergences)
+    }
+
+    /// Every walk.
+    fn comparisons(&self) -> impl Iterator<Item = Comparison<'_>> {
+        let of_executor = |what, walk, is_whole| Comparison {
+            what,
+            walk,
+            is_whole,
+            by: links::Kind::Reference,
+        };
+        let (literal, edges, pairs) = (&self.literal, &self.edges, &self.pairs);
+        let as_searched = edges.nodes == self.check.unique_states as u64
+            && edges.edges == self.check.transitions as u64;
+        let judged = self.judged.as_ref().map(|walk| Comparison {
+            what: "no run that the model allows is accused when it is recorded",
+            walk,
+            is_whole: walk.edges > 0,
+            by: links::Kind::Monitor,
+        });
+        [
+            of_executor(
+                "the executor does as the literal model on every edge",
+                literal,
+                literal.edges > 0,
+            ),
+            of_executor(
+                "the executor does as the model on every edge",
+                edges,
+                edges.edges > 0 && as_searched,
+            ),
+            of_executor(
+                "the executor does as the model on every edge, in each of its own states",
+                pairs,
+                pairs.edges > 0,
+            ),
+        ]
+        .into_iter()
+        .chain(judged)
     }
 
     /// As programs read it.

@@ -62,9 +62,9 @@ enum Rendering {
     Text,
     /// For programs: one JSON document
     Json,
-    /// For build servers: a test report in XML, with a case for each clause (lint)
+    /// For build servers: a test report in XML, with a case for each clause or property (lint, verify)
     Junit,
-    /// For code hosts: SARIF 2.1.0 (lint)
+    /// For code hosts: SARIF 2.1.0 (lint, verify)
     Sarif,
     /// A sequence diagram for Markdown (show)
     Mermaid,
@@ -86,7 +86,7 @@ impl Rendering {
         }
     }
 
-    /// The format, for the command that judges streams.
+    /// The format, for a command that finds faults.
     fn found(self) -> FindingsFormat {
         match self {
             Self::Text => FindingsFormat::Text,
@@ -153,7 +153,7 @@ pub fn main() -> ExitCode {
         .command
         .unwrap_or_else(|| Command::Verify(verify::Args::default()));
     let result = match command {
-        Command::Verify(args) => verify::run(&args, cli.format.printed()),
+        Command::Verify(args) => verify::run(&args, cli.format.found()),
         Command::Check(args) => check::run(&args, cli.format.printed()),
         Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
         Command::Lint(args) => crate::lint::command::run(&args, cli.format.found()),

@@ -11,18 +11,19 @@ use countersign_model::specification::Text;
 use super::arguments::{Protocol, preset, specification};
 use super::progress::Progress;
 use super::table::{self, Align, grouped};
-use crate::answer::{Answer, Format, Status};
+use crate::answer::{Answer, FindingsFormat, Status};
 use crate::clause;
 use crate::conform::bridge::{Bridge, Execution};
 use crate::conform::edges::{self, Scope, Walk};
 use crate::conform::recorded::{self, writer::Recorder};
 use crate::conform::{Sides, aaep, mcp_aql, pending_action};
-use crate::report::{Verified, divergence_text, property_text};
+use crate::report::{self, Verified, divergence_text, property_text};
 
 const EXAMPLES: &str = "\
 Examples:
   countersign verify --protocol aaep --bounds small     seconds
   countersign verify --protocol pending-action --format json > verify.json
+  countersign verify --format junit > verify.xml        for a build server
   countersign verify --bounds large                     the night";
 
 /// The arguments of `countersign verify`.
@@ -51,7 +52,7 @@ impl Default for Args {
 /// # Errors
 ///
 /// Bounds that there are not.
-pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let protocols = args
         .protocol
         .map_or_else(|| Protocol::value_variants().to_vec(), |one| vec![one]);
@@ -63,18 +64,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
             Protocol::PendingAction => verify::<pending_action::World>(&args.bounds, None),
         }?);
     }
-    let status = verified.iter().map(Verified::status).reduce(Status::over);
-    let status = status.unwrap_or(Status::Inconclusive);
-    Ok(match format {
-        Format::Text => Answer {
-            text: text(&verified),
-            status,
-        },
-        Format::Json => {
-            let protocols: Vec<_> = verified.iter().map(Verified::json).collect();
-            Answer::json(&serde_json::json!({ "protocols": protocols }), status)
-        }
-    })
+    Ok(report::verified(&verified, format, text))
 }
 
 /// Checks one protocol's model and walks its bridge: within the bounds, literally within those that the protocol sets

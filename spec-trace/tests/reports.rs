@@ -4,6 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use countersign_model::checker::{CheckReport, Kind, PropertyVerdict, StepText};
+use countersign_spec_trace::answer::{FindingsFormat, Status};
+use countersign_spec_trace::conform::edges::Walk;
+use countersign_spec_trace::conform::{Disagreement, Divergence};
+use countersign_spec_trace::report::{self, Verified};
 use jsonschema::Validator;
 use serde_json::Value;
 use uppsala::XsdValidator;
@@ -13,7 +18,7 @@ fn here(path: &str) -> PathBuf {
 }
 
 /// What lint prints about everything that there is to say: all streams, one that is cut, one that cannot be read.
-fn report(format: &str, more: &[&str]) -> String {
+fn lint_report(format: &str, more: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let cut = folder.path().join("cut <&\"'>.jsonl");
     fs::write(&cut, b"\x1F\x8B\x08\x00").expect("a file");
@@ -46,7 +51,7 @@ fn sarif_schema() -> Validator {
 fn sarif_keeps_to_its_schema_and_to_what_code_hosts_need() {
     let schema = sarif_schema();
     for more in [&[][..], &["--redact"], &["--strict"]] {
-        let log: Value = serde_json::from_str(&report("sarif", more)).expect("JSON");
+        let log: Value = serde_json::from_str(&lint_report("sarif", more)).expect("JSON");
         let faults: Vec<String> = schema.iter_errors(&log).map(|it| it.to_string()).collect();
         assert_eq!(faults, [""; 0]);
         let run = &log["runs"][0];
@@ -74,7 +79,7 @@ fn sarif_keeps_to_its_schema_and_to_what_code_hosts_need() {
 #[test]
 fn the_schema_of_sarif_has_teeth() {
     let schema = sarif_schema();
-    let mut log: Value = serde_json::from_str(&report("sarif", &[])).expect("JSON");
+    let mut log: Value = serde_json::from_str(&lint_report("sarif", &[])).expect("JSON");
     let result = &mut log["runs"][0]["results"][0];
     result["level"] = "violation".into();
     assert!(!schema.is_valid(&log));
@@ -138,7 +143,7 @@ fn faults_of_junit(xml: &str) -> Vec<String> {
 #[test]
 fn junit_keeps_to_its_schema_and_its_counts_are_right() {
     for more in [&[][..], &["--redact"], &["--strict"]] {
-        let xml = report("junit", more);
+        let xml = lint_report("junit", more);
         assert_eq!(faults_of_junit(&xml), [""; 0]);
         let head = xml.lines().nth(1).expect("the root");
         for (element, attribute) in [
@@ -156,7 +161,7 @@ fn junit_keeps_to_its_schema_and_its_counts_are_right() {
 
 #[test]
 fn the_schema_of_junit_has_teeth() {
-    let xml = report("junit", &[]);
+    let xml = lint_report("junit", &[]);
     for (right, wrong) in [("<failure ", "<failed "), (" errors=", " mistakes=")] {
         let broken = xml.replace(right, wrong).replace("</failure>", "</failed>");
         let broken = if wrong == "<failed " {
@@ -188,4 +193,145 @@ fn other_commands_refuse_the_formats_of_findings() {
                 ));
         }
     }
+}
+
+const LATE: &str = "6.3.4-4 a reply that claims the deadline or later has no effect";
+
+/// AAEP in which all goes wrong that can: a property is broken and another was not seen, the executor differs from the model
+/// and the judge of streams had nothing to judge.
+fn failing() -> Verified {
+    let step = |actor: &str, action: &str| StepText {
+        at: "t=3".to_owned(),
+        actor: actor.to_owned(),
+        to: None,
+        action: action.to_owned(),
+        changes: vec!["a1: pending → accepted".to_owned()],
+    };
+    let steps = vec![
+        step("s1", "accepts r1 <late>"),
+        step("accept(r1)", "arrives"),
+    ];
+    let property = |name, kind, steps| PropertyVerdict {
+        name,
+        clauses: &["AAEP-6.3.4-4"],
+        kind,
+        holds: false,
+        steps,
+    };
+    let walk = |edges, divergences| Walk {
+        nodes: 3,
+        edges,
+        divergences,
+    };
+    let divergence = Divergence {
+        steps: steps.clone(),
+        disagreement: Disagreement {
+            clause: "AAEP-6.3.4-4",
+            expected: "nothing".to_owned(),
+            actual: "the tool runs".to_owned(),
+        },
+    };
+    Verified {
+        protocol: "aaep",
+        bounds: "small",
+        check: CheckReport {
+            unique_states: 3,
+            transitions: 5,
+            depth: 2,
+            exhaustive: true,
+            properties: vec![
+                property(LATE, Kind::Always, steps),
+                property(
+                    "6.3.4-4 a late claim is ignored",
+                    Kind::Sometimes,
+                    Vec::new(),
+                ),
+            ],
+        },
+        check_seconds: 1.0,
+        edges: walk(5, vec![divergence]),
+        literal_bounds: "small",
+        literal: walk(5, Vec::new()),
+        pairs: walk(5, Vec::new()),
+        judged: Some(walk(0, Vec::new())),
+    }
+}
+
+fn verified(found: &[Verified], format: FindingsFormat) -> String {
+    let answer = report::verified(found, format, |_| String::new());
+    assert_eq!(answer.status, Status::Violated);
+    answer.text
+}
+
+#[test]
+fn what_verify_finds_is_told_to_build_servers() {
+    let xml = verified(&[failing(), failing()], FindingsFormat::Junit);
+    assert_eq!(faults_of_junit(&xml), [""; 0]);
+    // Two properties, the search and four walks in each suite.
+    assert!(
+        xml.contains("tests=\"14\" failures=\"4\" errors=\"4\""),
+        "{xml}"
+    );
+    for told in [
+        "<testsuite name=\"aaep, small bounds\" tests=\"7\" failures=\"2\" errors=\"2\"",
+        "<failure type=\"counterexample\" message=\"a run of 2 steps breaks it\">",
+        "s1 accepts r1 &lt;late&gt;",
+        "<failure type=\"divergence\" message=\"against AAEP-6.3.4-4\">",
+        "the tool runs",
+        "<error message=\"nothing within these bounds shows it\"/>",
+        "<error message=\"the walk compared 0 edges of 3 states, and not all that there are\"/>",
+    ] {
+        assert!(xml.contains(told), "{told}\n{xml}");
+    }
+}
+
+#[test]
+fn what_verify_finds_is_told_to_code_hosts_where_the_rule_is_stated_and_carried_out() {
+    let log = verified(&[failing()], FindingsFormat::Sarif);
+    let log: Value = serde_json::from_str(&log).expect("JSON");
+    let schema = sarif_schema();
+    let faults: Vec<String> = schema.iter_errors(&log).map(|it| it.to_string()).collect();
+    assert_eq!(faults, [""; 0]);
+    let run = &log["runs"][0];
+    let results = run["results"].as_array().expect("results");
+    let places: Vec<String> = results
+        .iter()
+        .map(|result| {
+            assert_eq!(result["ruleId"], "AAEP-6.3.4-4");
+            let place = &result["locations"][0]["physicalLocation"];
+            assert!(place["region"]["startLine"].as_u64() > Some(1));
+            let uri = place["artifactLocation"]["uri"].as_str();
+            uri.expect("a URI").to_owned()
+        })
+        .collect();
+    let [stated, carried_out] = &*places else {
+        panic!("{places:?}");
+    };
+    assert_eq!(stated, "model/src/aaep/properties.rs");
+    assert!(
+        carried_out.starts_with("reference/src/aaep/"),
+        "{carried_out}"
+    );
+    let invocation = &run["invocations"][0];
+    assert_eq!(invocation["exitCode"], 1);
+    assert_eq!(invocation["executionSuccessful"], false);
+    let told = &invocation["toolExecutionNotifications"];
+    assert_eq!(told.as_array().map(Vec::len), Some(2), "{told}");
+}
+
+#[test]
+fn where_all_holds_every_case_passes() {
+    let output = Command::cargo_bin("countersign")
+        .expect("the command is built")
+        .args(["verify", "--protocol", "aaep", "--bounds", "small"])
+        .args(["--format", "junit"])
+        .output()
+        .expect("the command runs");
+    assert_eq!(output.status.code(), Some(0));
+    let xml = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(faults_of_junit(&xml), [""; 0]);
+    let cases = xml.matches("<testcase ").count();
+    assert!(cases > 40);
+    let passed = format!("tests=\"{cases}\" failures=\"0\" errors=\"0\" skipped=\"0\"");
+    assert!(xml.contains(&passed), "{xml}");
 }
