@@ -4,8 +4,9 @@
 //! is deeper than any shortest counterexample, and it is why an ablation that breaks nothing says "within so many steps".
 
 use crate::checker::{Kind, Limit, PropertyVerdict, Shortest, describe_run, shortest_runs};
-use crate::rules::{GuardRow, Guards, Rules};
+use crate::rules::{GuardRow, Rules};
 use crate::specification::{Specification, Text};
+use crate::table::Tabled;
 
 /// The longest runs of an ablated party that are looked at, in steps, where its text does not say otherwise.
 pub const LONGEST: usize = 8;
@@ -101,8 +102,8 @@ pub fn breaks<T: Text>(
         .into_iter()
         .filter(|(place, _)| !except.contains(place));
     let verdict = |(place, run): (usize, Vec<_>)| PropertyVerdict {
-        name: T::INVARIANTS[place].name,
-        clauses: T::INVARIANTS[place].clauses,
+        name: T::Invariant::ROWS[place].name,
+        clauses: T::Invariant::ROWS[place].clauses,
         kind: Kind::Always,
         holds: false,
         steps: describe_run(&model, &run),

@@ -11,6 +11,7 @@ use std::time::Duration;
 use stateright::{Checker, Model};
 
 use crate::specification::{Specification, Text};
+use crate::table::Tabled;
 
 /// A step in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +130,7 @@ fn explain<T: Text>(model: &Specification<T>, known: &[T::Action]) -> Shortest<T
 
 /// Every property with its verdict.
 fn verdicts<T: Text>(model: &Specification<T>, shortest: &Shortest<T>) -> Vec<PropertyVerdict> {
-    let always = T::INVARIANTS.iter().enumerate().map(|(place, row)| {
+    let always = T::Invariant::ROWS.iter().enumerate().map(|(place, row)| {
         let run = shortest.broken.get(&place);
         let steps = run
             .map(|actions| describe_run(model, actions))
@@ -142,7 +143,7 @@ fn verdicts<T: Text>(model: &Specification<T>, shortest: &Shortest<T>) -> Vec<Pr
             steps,
         }
     });
-    let sometimes = T::WITNESSES
+    let sometimes = T::Witness::ROWS
         .iter()
         .enumerate()
         .map(|(place, row)| PropertyVerdict {

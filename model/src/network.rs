@@ -68,6 +68,26 @@ impl<M: Coded> Network<M> {
         index == 0 || self.codes[index - 1] != self.codes[index]
     }
 
+    /// Whether one more message can be under way, if so many can be at the most.
+    pub fn has_room(self, most: u8) -> bool {
+        self.len() < usize::from(most)
+    }
+
+    /// Puts a message on its way, if there is room for it among so many at the most.
+    pub fn send(&mut self, message: M, most: u8) -> Option<()> {
+        self.has_room(most).then(|| self.add(message))
+    }
+
+    /// The same with another message in place of each.
+    #[must_use]
+    pub fn map(self, other: impl Fn(M) -> M) -> Self {
+        let mut network = Self::default();
+        for message in self.messages() {
+            network.add(other(message));
+        }
+        network
+    }
+
     /// Puts a message on its way.
     ///
     /// # Panics
@@ -97,6 +117,16 @@ impl<M: Coded> Network<M> {
         self.codes
             .iter()
             .fold(0, |word, &code| word << 12 | u64::from(code))
+    }
+}
+
+/// What is under way in words, message by message.
+pub(crate) fn in_words(messages: impl Iterator<Item = String>) -> String {
+    let messages: Vec<_> = messages.collect();
+    if messages.is_empty() {
+        "empty".to_owned()
+    } else {
+        messages.join("; ")
     }
 }
 

@@ -1,5 +1,7 @@
 //! The tables of what always holds and of what can happen.
 
+use crate::table::Tabled;
+
 /// What there is to say about an invariant `I`, which the witness `W` shows to have something to judge.
 #[derive(Clone, Copy, Debug)]
 pub struct InvariantRow<I, W> {
@@ -50,4 +52,14 @@ impl<W> WitnessRow<W> {
             clauses,
         }
     }
+}
+
+/// The mark of an invariant that is broken if the condition holds.
+pub(crate) fn broken(invariant: impl Tabled, condition: bool) -> u64 {
+    invariant.bit_if(condition)
+}
+
+/// The mark of a witness that is seen if the condition holds.
+pub(crate) fn seen(witness: impl Tabled, condition: bool) -> u64 {
+    witness.bit_if(condition)
 }

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use crate::table::Tabled;
+
 /// How strongly a text words a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
@@ -86,19 +88,8 @@ impl<G> GuardRow<G> {
     }
 }
 
-/// The guards of one protocol: at most 64.
-pub trait Guards: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
-    /// What there is to say about each, in their order.
-    const ROWS: &'static [GuardRow<Self>];
-
-    /// The guard's place in the order.
-    fn place(self) -> usize;
-
-    /// What there is to say about the guard.
-    fn row(self) -> &'static GuardRow<Self> {
-        &Self::ROWS[self.place()]
-    }
-
+/// The guards of one protocol.
+pub trait Guards: Tabled<Row = GuardRow<Self>> + PartialEq {
     /// The guards that a name or a clause id means: one for a name, every guard that carries it out for a clause.
     fn named(name_or_clause: &str) -> Vec<Self> {
         Self::ROWS
@@ -108,6 +99,8 @@ pub trait Guards: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
             .collect()
     }
 }
+
+impl<G: Tabled<Row = GuardRow<Self>> + PartialEq> Guards for G {}
 
 /// The set of guards in force.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -140,14 +133,14 @@ impl<G: Guards> Rules<G> {
     #[must_use]
     pub fn without(self, guard: G) -> Self {
         Self {
-            left_out: self.left_out | 1 << guard.place(),
+            left_out: self.left_out | guard.bit(),
             ..self
         }
     }
 
     /// Whether the guard is in force.
     pub fn has(self, guard: G) -> bool {
-        self.left_out & (1 << guard.place()) == 0
+        self.left_out & guard.bit() == 0
     }
 
     /// The guards that are left out.

@@ -12,11 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use stateright::{Model, Property};
 
 use crate::ablation;
-use crate::bounds::{BoundsError, Number, within};
+use crate::bounds::{self, Bounds, BoundsError};
 use crate::checker::StepText;
 use crate::properties::{InvariantRow, WitnessRow};
 use crate::readings::{self, Place, ReadingError};
 use crate::rules::{Guards, Rules};
+use crate::table::Tabled;
 
 /// What one protocol's text comes to.
 pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
@@ -25,35 +26,23 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
     /// A step of the world.
     type Action: Copy + Debug + Eq + Send + Sync;
     /// How far a search goes.
-    type Bounds: Copy + Debug + PartialEq + Send + Sync;
+    type Bounds: Bounds;
     /// A rule.
     type Guard: Guards;
     /// One choice for every place that can be taken in more than one way; by default the specification's.
     type Reading: Copy + Debug + Default + PartialEq + Send + Sync;
     /// Something that holds in every run; it is judged in the steps.
-    type Invariant: Debug + Sync;
+    type Invariant: Tabled<Row = InvariantRow<Self::Invariant, Self::Witness>>;
     /// Something that has to be possible.
-    type Witness: Debug + Sync;
+    type Witness: Tabled<Row = WitnessRow<Self::Witness>>;
 
     /// The protocol's name on the command line.
     const NAME: &'static str;
-    /// Bounds for every test run, for the main job, and for the night.
-    const PRESETS: [Self::Bounds; 3];
     /// The places that can be taken in more than one way.
     const PLACES: &'static [Place<Self::Reading>];
-    /// The invariants; a state's broken ones are a mask over their places here.
-    const INVARIANTS: &'static [InvariantRow<Self::Invariant, Self::Witness>];
-    /// The witnesses; a step's are a mask over their places here.
-    const WITNESSES: &'static [WitnessRow<Self::Witness>];
 
     /// The longest runs of a party with a rule left out that are looked at, in steps.
     const LONGEST: usize = ablation::LONGEST;
-
-    /// The name of these bounds: `small`, `default`, `large`, or another of bounds that are no preset.
-    fn name_of(bounds: &Self::Bounds) -> &'static str;
-
-    /// Every number of these bounds, with its range.
-    fn numbers(bounds: &Self::Bounds) -> Vec<Number>;
 
     /// The state in which every run begins.
     fn start(bounds: &Self::Bounds) -> Self::State;
@@ -61,7 +50,8 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
     /// Adds every enabled action, in an order that depends on the state alone.
     fn enabled(model: &Specification<Self>, state: &Self::State, actions: &mut Vec<Self::Action>);
 
-    /// The state that follows, not yet quotiented, and what the step witnesses; nothing if the action is not enabled.
+    /// The state that follows, not yet quotiented, and what the step witnesses, as a mask; nothing if the action is not
+    /// enabled.
     fn take(
         model: &Specification<Self>,
         state: &Self::State,
@@ -76,7 +66,7 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
         *reading == Self::Reading::default()
     }
 
-    /// The invariants that were broken on the way to this state.
+    /// The invariants that were broken on the way to this state, as a mask.
     fn broken(state: &Self::State) -> u64;
 
     /// A step in words; `after` is the state that the search went on from.
@@ -113,7 +103,7 @@ impl<T: Text> Specification<T> {
     ///
     /// A bound that is out of its range.
     pub fn new(bounds: T::Bounds) -> Result<Self, BoundsError> {
-        within(T::numbers(&bounds))?;
+        bounds::within(&bounds)?;
         Ok(Self {
             bounds,
             rules: Rules::all(),
@@ -129,13 +119,7 @@ impl<T: Text> Specification<T> {
     ///
     /// An unknown name; the message lists the names that there are.
     pub fn preset(name: &str) -> Result<T::Bounds, BoundsError> {
-        T::PRESETS
-            .into_iter()
-            .find(|preset| T::name_of(preset) == name)
-            .ok_or_else(|| BoundsError::UnknownPreset {
-                name: name.to_owned(),
-                known: T::PRESETS.iter().map(T::name_of).collect(),
-            })
+        bounds::preset(name)
     }
 
     /// The default reading, changed as each of the `name=value` says.

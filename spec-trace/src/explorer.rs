@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 
 use countersign_model::checker::StepText;
 use countersign_model::specification::{Specification, Text};
+use countersign_model::table::Tabled;
 use stateright::{Model, Path, Property};
 
 use crate::show::model_run;
@@ -146,7 +147,7 @@ impl<T: Text> Model for Explored<T> {
             1 => "1 step".to_owned(),
             steps => format!("{steps} steps"),
         };
-        for (place, row) in T::INVARIANTS.iter().enumerate() {
+        for (place, row) in T::Invariant::ROWS.iter().enumerate() {
             if broken & 1 << place != 0 {
                 let clause = row.clauses.first().copied().unwrap_or_default();
                 run = run.with(|step| Finding::new(step, Weight::Violation, clause, row.name));

@@ -7,8 +7,9 @@ use std::fs;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use countersign_model::rules::{GuardRow, Guards};
+use countersign_model::rules::GuardRow;
 use countersign_model::specification::Text;
+use countersign_model::table::Tabled;
 use countersign_spec_trace::conform::Sides;
 use countersign_spec_trace::conform::aaep::{AaepBridge, World as Aaep};
 use countersign_spec_trace::conform::bridge::{Action, Bridge, Execution, State};

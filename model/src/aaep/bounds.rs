@@ -94,10 +94,8 @@ pub struct Bounds {
     pub variety: Variety,
     /// Replies under way at the same time: 1 to 4.
     pub under_way: u8,
-    /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3.
-    pub disturbances: [u8; 8],
-    /// Disturbances of all kinds in one run: 0 to 15.
-    pub disturbances_in_all: u8,
+    /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3; of all kinds in one run: 0 to 15.
+    pub disturbances: Budgets,
 }
 
 impl Bounds {
@@ -111,8 +109,7 @@ impl Bounds {
         skew: 1,
         variety: Variety::Few,
         under_way: 1,
-        disturbances: [1; 8],
-        disturbances_in_all: 1,
+        disturbances: Budgets::new([1; 8], 1),
     };
 
     /// The main job: 893,790 states and 11,281,862 steps, each of which is also taken by the executor.
@@ -128,8 +125,7 @@ impl Bounds {
         skew: 1,
         variety: Variety::Many,
         under_way: 3,
-        disturbances: [1; 8],
-        disturbances_in_all: 2,
+        disturbances: Budgets::new([1; 8], 2),
     };
 
     /// For the night: 15.2 million states and 213 million steps.
@@ -142,31 +138,28 @@ impl Bounds {
         skew: 1,
         variety: Variety::All,
         under_way: 3,
-        disturbances: [1; 8],
-        disturbances_in_all: 3,
+        disturbances: Budgets::new([1; 8], 3),
     };
+}
 
-    /// Every number, with its range.
-    pub(super) fn numbers(&self) -> Vec<Number> {
-        let numbers = [
+impl crate::bounds::Bounds for Bounds {
+    const PRESETS: [Self; 3] = [Self::SMALL, Self::DEFAULT, Self::LARGE];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn numbers(&self) -> Vec<Number> {
+        let things = [
             ("sessions", self.sessions, 1, 2),
             ("confirmations", self.confirmations, 1, 2),
             ("ticks", self.ticks, 0, 8),
             ("longest_timeout", self.longest_timeout, 1, 3),
             ("skew", self.skew, 0, 1),
             ("under_way", self.under_way, 1, 4),
-            ("disturbances_in_all", self.disturbances_in_all, 0, 15),
         ];
-        let budgets =
-            Disturbance::ALL.map(|kind| (kind.name(), self.disturbances[kind as usize], 0, 3));
-        numbers.into_iter().chain(budgets).collect()
-    }
-
-    /// The budgets at the start of a run.
-    pub const fn budgets(&self) -> Budgets {
-        Budgets {
-            each: self.disturbances,
-            total: self.disturbances_in_all,
-        }
+        let disturbances = Disturbance::ALL.map(Disturbance::name);
+        let budgets = self.disturbances.numbers(disturbances);
+        things.into_iter().chain(budgets).collect()
     }
 }

@@ -7,6 +7,7 @@ use super::output::Output;
 use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State};
 use super::words::{Class, SessionName, Slot, Subscriber};
 use crate::checker::StepText;
+use crate::network::in_words;
 
 /// A step in words; `after` is the state that the search went on from.
 pub(super) fn describe(model: &Aaep, before: &State, action: Action, after: &State) -> StepText {
@@ -370,9 +371,5 @@ fn network_text(network: Network) -> String {
             text
         }
     };
-    if texts.is_empty() {
-        "empty".to_owned()
-    } else {
-        texts.into_iter().map(words).collect::<Vec<_>>().join("; ")
-    }
+    in_words(texts.into_iter().map(words))
 }

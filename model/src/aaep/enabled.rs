@@ -285,7 +285,7 @@ impl Aaep {
 
     /// Whether one more message can be under way.
     fn has_room(&self, state: &State) -> bool {
-        state.network.len() < usize::from(self.bounds.under_way)
+        state.network.has_room(self.bounds.under_way)
     }
 
     /// The sessions that there are.

@@ -4,6 +4,8 @@
 //! own account of every confirmation, its [`Fate`], from the text alone, so that a producer with a rule left out, or one
 //! that takes the text another way, is held to the same measure.
 
+use crate::properties::broken;
+
 use super::action::Action;
 use super::message::{Message, Shape, Token};
 use super::output::Output;
@@ -48,11 +50,6 @@ pub(super) fn judge(turn: &mut Turn<'_>, action: Action) -> u64 {
             witnessed(turn, action, Some(&account))
         }
     }
-}
-
-/// The invariant's bit if the condition holds.
-const fn broken(invariant: Invariant, condition: bool) -> u64 {
-    if condition { invariant.bit() } else { 0 }
 }
 
 // What the text makes of a step.

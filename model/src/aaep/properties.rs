@@ -3,6 +3,8 @@
 //! The one thing to know: an [`Invariant`] is judged in `judge`, which knows the text and no rule set; its mark stays in the
 //! state for ever. A [`Witness`] shows that something can happen, so that no invariant holds for want of anything to judge.
 
+use crate::table::Tabled;
+
 pub use super::witness::{WITNESSES, Witness, WitnessRow};
 
 /// Something that holds in every run of the specification.
@@ -98,15 +100,12 @@ pub enum Invariant {
     DoubtReported,
 }
 
-impl Invariant {
-    /// Its bit in the marks of a state.
-    pub const fn bit(self) -> u64 {
-        1 << self as u64
-    }
+impl Tabled for Invariant {
+    type Row = InvariantRow;
+    const ROWS: &'static [InvariantRow] = &INVARIANTS;
 
-    /// What there is to say about it.
-    pub const fn row(self) -> &'static InvariantRow {
-        &INVARIANTS[self as usize]
+    fn place(self) -> usize {
+        self as usize
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::Aaep;
 use super::bounds::Disturbance;
-use super::message::{EARLIEST_CLAIM, LATEST_CLAIM, Message, Network, Shape, Token};
+use super::message::{EARLIEST_CLAIM, LATEST_CLAIM, Message, Shape, Token};
 use super::state::{Confirmation, Fate, Item, Phase, Session, SessionStatus, State};
 use super::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber};
 
@@ -42,7 +42,7 @@ impl Aaep {
         self.forget_sessions(&mut q);
         self.forget_budgets(&mut q);
         forget_subscribers(&mut q);
-        q.network = network(&q);
+        q.network = q.network.map(|message| canonical(&q, message));
         q.captured = q
             .captured
             .filter(|_| q.budgets.affords(Disturbance::Replay))
@@ -84,8 +84,9 @@ impl Aaep {
             q.confirmation(slot).is_pending() && (may || q.outbox.contains(Item::Asked(slot)))
         });
         let open = q.open.contains(&true);
-        for kind in Disturbance::ALL {
-            let possible = match kind {
+        q.budgets = q
+            .budgets
+            .of_possible(Disturbance::ALL.map(|kind| match kind {
                 Disturbance::Duplicate
                 | Disturbance::Lose
                 | Disturbance::Forge
@@ -94,15 +95,7 @@ impl Aaep {
                 Disturbance::Replay => can_ask || pending || live && q.captured.is_some(),
                 Disturbance::Close => open && live,
                 Disturbance::Crash => live,
-            };
-            if !possible {
-                q.budgets.each[kind as usize] = 0;
-            }
-        }
-        if q.budgets.total == 0 {
-            q.budgets.each = [0; 8];
-        }
-        q.budgets.total = q.budgets.total.min(q.budgets.each.iter().sum());
+            }));
     }
 }
 
@@ -167,15 +160,6 @@ fn forget_subscribers(q: &mut State) {
                 .sort_unstable_by(|one, other| other.cmp(one));
         }
     }
-}
-
-/// The messages, each as the one that stands for all that come to the same.
-fn network(q: &State) -> Network {
-    let mut network = Network::default();
-    for message in q.network.messages() {
-        network.add(canonical(q, message));
-    }
-    network
 }
 
 /// What the message can still come to.

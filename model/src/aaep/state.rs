@@ -6,6 +6,8 @@
 use std::hash::{Hash, Hasher};
 
 use crate::network::Coded;
+use crate::packed::packed;
+use crate::sequence::{Packed, Sequence};
 
 use super::bounds::Budgets;
 use super::message::{Message, Network};
@@ -146,7 +148,7 @@ impl Confirmation {
             default,
             allowed,
         } = self.class;
-        let fields = [
+        packed([
             (self.phase as u64, 3),
             (self.session as u64, 1),
             (u64::from(self.same_action), 1),
@@ -163,10 +165,7 @@ impl Confirmation {
             (u64::from(self.may_decide[0]), 1),
             (u64::from(self.may_decide[1]), 1),
             (u64::from(self.reused_token), 1),
-        ];
-        fields
-            .iter()
-            .fold(0, |word, &(value, bits)| word << bits | value)
+        ])
     }
 }
 
@@ -174,67 +173,7 @@ impl Confirmation {
 ///
 /// All other events are taken to be emitted at once: nothing in the model waits for them, so no step could tell whether
 /// they were. A `withdraw` acts at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Outbox {
-    /// Three bits an item, the head lowest, 0 for none.
-    word: u64,
-}
-
-impl Outbox {
-    /// The most items that an outbox can hold. No run of the specification comes near it.
-    pub const CAPACITY: usize = 16;
-
-    /// The head, which is carried out next.
-    pub fn head(self) -> Option<Item> {
-        Item::from_code(self.word & 7)
-    }
-
-    /// The items, the head first.
-    pub fn items(self) -> impl Iterator<Item = Item> {
-        (0..Self::CAPACITY).map_while(move |place| Item::from_code(self.word >> (3 * place) & 7))
-    }
-
-    /// How many items there are.
-    pub const fn len(self) -> usize {
-        (66 - self.word.leading_zeros() as usize) / 3
-    }
-
-    /// Whether there is nothing to carry out.
-    pub const fn is_empty(self) -> bool {
-        self.word == 0
-    }
-
-    /// Whether the item waits to be carried out.
-    pub fn contains(self, item: Item) -> bool {
-        self.items().any(|other| other == item)
-    }
-
-    /// Adds an item at the end; false if there is no room.
-    pub fn push(&mut self, item: Item) -> bool {
-        let place = self.len();
-        if place == Self::CAPACITY {
-            return false;
-        }
-        self.word |= item.code() << (3 * place);
-        true
-    }
-
-    /// Takes the head off.
-    pub fn pop(&mut self) -> Option<Item> {
-        let head = self.head();
-        self.word >>= 3;
-        head
-    }
-
-    /// Takes every item out that `keep` does not keep.
-    pub fn retain(&mut self, keep: impl Fn(Item) -> bool) {
-        let mut kept = Self::default();
-        for item in self.items().filter(|&item| keep(item)) {
-            kept.push(item);
-        }
-        *self = kept;
-    }
-}
+pub type Outbox = Sequence<Item>;
 
 /// An item of the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -268,17 +207,21 @@ impl Item {
             | Output::Notice => None,
         }
     }
+}
 
-    /// The item as a number from 1 to 4.
-    const fn code(self) -> u64 {
+impl Packed for Item {
+    const BITS: usize = 3;
+    const CAPACITY: usize = 16;
+
+    /// From 1 to 4.
+    fn code(self) -> u16 {
         match self {
-            Self::Asked(slot) => 1 + slot as u64,
-            Self::Perform(slot) => 3 + slot as u64,
+            Self::Asked(slot) => 1 + slot as u16,
+            Self::Perform(slot) => 3 + slot as u16,
         }
     }
 
-    /// The item of a code made by [`Item::code`]; nothing for 0.
-    const fn from_code(code: u64) -> Option<Self> {
+    fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Asked(Slot::First)),
             2 => Some(Self::Asked(Slot::Second)),
@@ -432,7 +375,7 @@ impl State {
             SessionStatus::Active => 0,
             SessionStatus::Ended(outcome) => 1 + outcome as u64,
         };
-        let fields = [
+        let world = packed([
             (u64::from(self.clock), 4),
             (status(self.sessions[0]), 2),
             (u64::from(self.sessions[0].awaiting_input), 1),
@@ -440,15 +383,13 @@ impl State {
             (u64::from(self.sessions[1].awaiting_input), 1),
             (u64::from(self.open[0]), 1),
             (u64::from(self.open[1]), 1),
-        ];
-        let world = fields
-            .iter()
-            .fold(0, |word, &(value, bits)| word << bits | value);
+        ]);
+        let [_, outbox] = self.outbox.words();
         let captured = self.captured.map_or(0, |message| u64::from(message.code()));
         [
             self.confirmations[0].word() << 32 | self.confirmations[1].word(),
             self.network.word() << 12 | captured,
-            self.outbox.word,
+            outbox,
             world << 32 | u64::from(self.budgets.word()),
             self.broken,
         ]

@@ -225,7 +225,7 @@ impl Turn<'_> {
             self.required.push(Output::Refused(Refusal::NotPending));
             return Some(());
         }
-        self.spend(Disturbance::Cancel)?;
+        self.state.budgets.spend(Disturbance::Cancel)?;
         self.state.confirmations[slot.index()].resolve_to(Phase::Cancelled);
         // AAEP-6.8-3: a state.changed explains that the action is no longer needed.
         if self.model.rules.has(Guard::CancelsSilently) {
@@ -301,7 +301,7 @@ impl Turn<'_> {
             return None;
         }
         if shape != Shape::Plain {
-            self.spend(Disturbance::Distort)?;
+            self.state.budgets.spend(Disturbance::Distort)?;
         }
         self.state.confirmations[slot.index()].may_decide[subscriber.index()] = false;
         self.send(Message {
@@ -322,7 +322,7 @@ impl Turn<'_> {
             self.required.push(Output::Refused(Refusal::ClosedAlready));
             return Some(());
         }
-        self.spend(Disturbance::Close)?;
+        self.state.budgets.spend(Disturbance::Close)?;
         self.state.open[subscriber.index()] = false;
         match subscriber {
             Subscriber::Capable => self.apply_defaults_early(),
@@ -357,29 +357,26 @@ impl Turn<'_> {
 
     /// Puts a message on its way, if there is room.
     fn send(&mut self, message: Message) -> Option<()> {
-        if self.state.network.len() >= usize::from(self.model.bounds.under_way) {
-            return None;
-        }
-        self.state.network.add(message);
-        Some(())
+        let most = self.model.bounds.under_way;
+        self.state.network.send(message, most)
     }
 
     /// The network makes two messages out of one.
     fn duplicate(&mut self, index: usize) -> Option<()> {
         let message = self.before.network.get(index)?;
-        self.spend(Disturbance::Duplicate)?;
+        self.state.budgets.spend(Disturbance::Duplicate)?;
         self.send(message)
     }
 
     /// The network loses a message.
     fn lose(&mut self, index: usize) -> Option<()> {
         self.state.network.take(index)?;
-        self.spend(Disturbance::Lose)
+        self.state.budgets.spend(Disturbance::Lose)
     }
 
     /// Somebody who is not asked sends a reply.
     fn forge(&mut self, forgery: Forgery) -> Option<()> {
-        self.spend(Disturbance::Forge)?;
+        self.state.budgets.spend(Disturbance::Forge)?;
         if let Token::Of(slot) = forgery.token()
             && self.before.confirmation(slot).phase == Phase::Unasked
         {
@@ -430,7 +427,7 @@ impl Turn<'_> {
     /// The captured reply arrives again.
     fn replay(&mut self) -> Option<()> {
         let message = self.state.captured.take()?;
-        self.spend(Disturbance::Replay)?;
+        self.state.budgets.spend(Disturbance::Replay)?;
         self.deliver(message);
         Some(())
     }
@@ -542,7 +539,7 @@ impl Turn<'_> {
 
     /// `restart`: the outbox is lost; what was released and not reported as done is in doubt, and not performed again.
     fn crash(&mut self) -> Option<()> {
-        self.spend(Disturbance::Crash)?;
+        self.state.budgets.spend(Disturbance::Crash)?;
         self.state.outbox.retain(|_| false);
         let in_doubt = self.state.slots_where(|c| {
             c.phase == Phase::Accepted && self.state.session(c.session).is_active()
@@ -574,13 +571,5 @@ impl Turn<'_> {
         }
         self.emit(output);
         Some(())
-    }
-
-    /// Takes one off a budget, if it can be afforded.
-    fn spend(&mut self, kind: Disturbance) -> Option<()> {
-        self.state
-            .budgets
-            .affords(kind)
-            .then(|| self.state.budgets.spend(kind))
     }
 }

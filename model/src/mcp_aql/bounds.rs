@@ -77,10 +77,8 @@ pub struct Bounds {
     pub variety: Variety,
     /// Calls under way at the same time: 1 to 4.
     pub under_way: u8,
-    /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3.
-    pub disturbances: [u8; 6],
-    /// Disturbances of all kinds in one run: 0 to 15.
-    pub disturbances_in_all: u8,
+    /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3; of all kinds in one run: 0 to 15.
+    pub disturbances: Budgets,
 }
 
 impl Bounds {
@@ -91,8 +89,7 @@ impl Bounds {
         ticks: 3,
         variety: Variety::Few,
         under_way: 2,
-        disturbances: [1; 6],
-        disturbances_in_all: 1,
+        disturbances: Budgets::new([1; 6], 1),
     };
 
     /// The main job: 566,809 states and 5,684,555 steps, each of which is also taken by the executor.
@@ -105,8 +102,7 @@ impl Bounds {
         ticks: 4,
         variety: Variety::Many,
         under_way: 2,
-        disturbances: [1; 6],
-        disturbances_in_all: 2,
+        disturbances: Budgets::new([1; 6], 2),
     };
 
     /// For the night: 8.5 million states and 110 million steps.
@@ -116,28 +112,25 @@ impl Bounds {
         ticks: 6,
         variety: Variety::Many,
         under_way: 3,
-        disturbances: [2, 1, 1, 1, 2, 1],
-        disturbances_in_all: 4,
+        disturbances: Budgets::new([2, 1, 1, 1, 2, 1], 4),
     };
+}
 
-    /// Every number, with its range.
-    pub(super) fn numbers(&self) -> Vec<Number> {
-        let numbers = [
+impl crate::bounds::Bounds for Bounds {
+    const PRESETS: [Self; 3] = [Self::SMALL, Self::DEFAULT, Self::LARGE];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn numbers(&self) -> Vec<Number> {
+        let things = [
             ("tokens", self.tokens, 1, 2),
             ("ticks", self.ticks, 0, 8),
             ("under_way", self.under_way, 1, 4),
-            ("disturbances_in_all", self.disturbances_in_all, 0, 15),
         ];
-        let budgets =
-            Disturbance::ALL.map(|kind| (kind.name(), self.disturbances[kind as usize], 0, 3));
-        numbers.into_iter().chain(budgets).collect()
-    }
-
-    /// The budgets at the start of a run.
-    pub const fn budgets(&self) -> Budgets {
-        Budgets {
-            each: self.disturbances,
-            total: self.disturbances_in_all,
-        }
+        let disturbances = Disturbance::ALL.map(Disturbance::name);
+        let budgets = self.disturbances.numbers(disturbances);
+        things.into_iter().chain(budgets).collect()
     }
 }

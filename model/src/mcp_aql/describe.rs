@@ -8,6 +8,7 @@ use super::state::{Phase, State, Token};
 use super::step::faulty;
 use super::words::{Lifetime, Purpose, Request, Scope, SessionName, Slot, Store, Trigger};
 use crate::checker::StepText;
+use crate::network::in_words;
 
 /// A step in words; `after` is the state that the search went on from.
 pub(super) fn describe(model: &McpAql, before: &State, action: Action, after: &State) -> StepText {
@@ -265,7 +266,10 @@ pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
         ("validated", before.validated, after.validated),
     ] {
         if old != new {
-            changes.push(format!("{name}: {}", network_text(new)));
+            changes.push(format!(
+                "{name}: {}",
+                in_words(new.messages().map(call_text))
+            ));
         }
     }
     changes
@@ -291,15 +295,5 @@ const fn phase_text(phase: Phase) -> &'static str {
         Phase::Consumed => "consumed",
         Phase::Revoked => "revoked",
         Phase::Lost => "lost",
-    }
-}
-
-/// The calls in words.
-fn network_text(network: Network) -> String {
-    let calls: Vec<_> = network.messages().map(call_text).collect();
-    if calls.is_empty() {
-        "empty".to_owned()
-    } else {
-        calls.join("; ")
     }
 }

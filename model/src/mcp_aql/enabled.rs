@@ -74,7 +74,7 @@ impl McpAql {
                 Slot::Second => second_requests().into_iter().for_each(offer),
             }
         }
-        if state.network.len() >= usize::from(self.bounds.under_way) {
+        if !state.network.has_room(self.bounds.under_way) {
             return;
         }
         for slot in state.slots_where(|_| true).into_iter().flatten() {

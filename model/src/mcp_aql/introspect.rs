@@ -15,7 +15,7 @@ impl Turn<'_> {
         let known = self.known(carried, Memory::Remembers);
         let live = known.filter(|&slot| self.is_live(self.state.token(slot)));
         if let Some(slot) = live {
-            self.spend(Disturbance::Revoke)?;
+            self.state.budgets.spend(Disturbance::Revoke)?;
             // AQL-5.3-3
             if self.model.rules.has(Guard::IgnoresRevocation) {
                 self.revoke(slot);

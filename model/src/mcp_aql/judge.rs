@@ -4,6 +4,9 @@
 //! own account of every token, what became of it and how many calls it admitted, from the text alone, so that a gatekeeper
 //! with a rule left out, or one that takes the text another way, is held to the same measure.
 
+use crate::properties::broken;
+use crate::table::Tabled;
+
 use super::action::Action;
 use super::message::{Call, Carried};
 use super::output::{Output, Status};
@@ -49,11 +52,6 @@ pub(super) fn judge(turn: &mut Turn<'_>, action: Action) -> u64 {
     turn.state.broken |= marks | outputs;
     keep_account(turn, action, &account);
     witnessed(turn, action, &account)
-}
-
-/// The invariant's bit if the condition holds.
-const fn broken(invariant: Invariant, condition: bool) -> u64 {
-    if condition { invariant.bit() } else { 0 }
 }
 
 impl Account {

@@ -29,13 +29,12 @@ mod validate;
 mod witness;
 pub mod words;
 
-use crate::bounds::Number;
 use crate::checker::StepText;
 use crate::specification::{Specification, Text};
 
 use action::Action;
 use bounds::Bounds;
-use properties::{INVARIANTS, Invariant, InvariantRow, WITNESSES, Witness, WitnessRow};
+use properties::{Invariant, Witness};
 use readings::{PLACES, Place, Reading};
 use rules::Guard;
 use state::State;
@@ -57,21 +56,10 @@ impl Text for McpAqlText {
     type Witness = Witness;
 
     const NAME: &'static str = "mcp-aql";
-    const PRESETS: [Bounds; 3] = [Bounds::SMALL, Bounds::DEFAULT, Bounds::LARGE];
     const PLACES: &'static [Place] = &PLACES;
-    const INVARIANTS: &'static [InvariantRow] = &INVARIANTS;
-    const WITNESSES: &'static [WitnessRow] = &WITNESSES;
-
-    fn name_of(bounds: &Bounds) -> &'static str {
-        bounds.name
-    }
-
-    fn numbers(bounds: &Bounds) -> Vec<Number> {
-        bounds.numbers()
-    }
 
     fn start(bounds: &Bounds) -> State {
-        State::start(bounds.budgets())
+        State::start(bounds.disturbances)
     }
 
     fn enabled(model: &McpAql, state: &State, actions: &mut Vec<Action>) {

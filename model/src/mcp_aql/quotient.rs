@@ -8,7 +8,7 @@ use super::McpAql;
 use super::action::Fault;
 use super::bounds::Disturbance;
 use super::enabled::{is_held, is_live, is_over, is_timed};
-use super::message::{Call, Carried, Network};
+use super::message::{Call, Carried};
 use super::state::{Fate, Phase, State, Token};
 use super::step::faulty;
 use super::words::{Scope, Slot};
@@ -24,7 +24,7 @@ impl McpAql {
         for slot in Slot::ALL {
             q.tokens[slot.index()] = token(state, slot);
         }
-        q.network = network(&q);
+        q.network = q.network.map(|call| canonical(&q, call));
         self.forget_budgets(&mut q);
         self.forget_time(&mut q);
         q
@@ -36,21 +36,14 @@ impl McpAql {
         let any = |holds: fn(&State, &Token) -> bool| {
             can_ask || q.slots_where(|token| holds(q, token)) != [None; 2]
         };
-        let possible = Disturbance::ALL.map(|kind| match kind {
-            Disturbance::Retry | Disturbance::Guess => true,
-            Disturbance::Tamper | Disturbance::Revoke => any(is_live),
-            Disturbance::Skew => any(|_, token| is_timed(token)),
-            Disturbance::Restart => any(|_, token| is_held(token)),
-        });
-        for (left, possible) in q.budgets.each.iter_mut().zip(possible) {
-            if !possible {
-                *left = 0;
-            }
-        }
-        if q.budgets.total == 0 {
-            q.budgets.each = [0; 6];
-        }
-        q.budgets.total = q.budgets.total.min(q.budgets.each.iter().sum());
+        q.budgets = q
+            .budgets
+            .of_possible(Disturbance::ALL.map(|kind| match kind {
+                Disturbance::Retry | Disturbance::Guess => true,
+                Disturbance::Tamper | Disturbance::Revoke => any(is_live),
+                Disturbance::Skew => any(|_, token| is_timed(token)),
+                Disturbance::Restart => any(|_, token| is_held(token)),
+            }));
     }
 
     /// The greatest time that was told matters only if it is ahead, or if a clock can still be behind; and no time matters
@@ -113,15 +106,6 @@ fn token(state: &State, slot: Slot) -> Token {
             ..full
         },
     }
-}
-
-/// The calls, each as the one that stands for all that come to the same.
-fn network(q: &State) -> Network {
-    let mut network = Network::default();
-    for call in q.network.messages() {
-        network.add(canonical(q, call));
-    }
-    network
 }
 
 /// The call that stands for all that come to the same: the one with its first fault alone, if its token is live; any

@@ -3,7 +3,7 @@
 //! The one thing to know: [`Rules::all`] is the specification, and `Rules::all().without(guard)` an ablation, a gatekeeper
 //! that does what the guard forbids whenever it can.
 
-use crate::rules::Guards;
+use crate::table::Tabled;
 
 pub use crate::rules::Level;
 
@@ -550,7 +550,8 @@ pub static GUARDS: [GuardRow; 44] = [
     ),
 ];
 
-impl Guards for Guard {
+impl Tabled for Guard {
+    type Row = GuardRow;
     const ROWS: &'static [GuardRow] = &GUARDS;
 
     fn place(self) -> usize {

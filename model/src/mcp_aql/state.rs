@@ -5,6 +5,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::packed::packed;
+
 use super::bounds::Budgets;
 use super::message::Network;
 use super::words::{Oracle, Scope, Slot};
@@ -109,7 +111,7 @@ impl Token {
 
     /// Everything in 31 bits.
     fn word(&self) -> u64 {
-        let fields = [
+        packed([
             (self.phase as u64, 3),
             (u64::from(self.purged), 1),
             (u64::from(self.scope.code()), 6),
@@ -121,10 +123,7 @@ impl Token {
             (self.fate as u64, 2),
             (u64::from(self.redemptions), 2),
             (u64::from(self.runs), 2),
-        ];
-        fields
-            .iter()
-            .fold(0, |word, &(value, bits)| word << bits | value)
+        ])
     }
 }
 

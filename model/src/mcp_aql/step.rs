@@ -146,7 +146,7 @@ impl Turn<'_> {
     fn told(&mut self, skew: i8) -> Option<&mut Self> {
         self.before.setup?;
         if skew != 0 {
-            self.spend(Disturbance::Skew)?;
+            self.state.budgets.spend(Disturbance::Skew)?;
         }
         self.state.latest = self.before.now(skew);
         self.now = if self.model.rules.has(Guard::TurnsClockBack) {
@@ -185,7 +185,7 @@ impl Turn<'_> {
 
     /// Tokens are revoked by what happens: the session ends, the user logs out, the adapter changes, security is at stake.
     fn trigger(&mut self, trigger: Trigger) -> Option<()> {
-        self.spend(Disturbance::Revoke)?;
+        self.state.budgets.spend(Disturbance::Revoke)?;
         if let Trigger::Configuration(adapter) = trigger {
             self.warn(adapter);
         }
@@ -291,11 +291,11 @@ impl Turn<'_> {
             return None;
         }
         if fault != Fault::None {
-            self.spend(Disturbance::Tamper)?;
+            self.state.budgets.spend(Disturbance::Tamper)?;
         } else if token.sent < token.max_uses {
             self.state.tokens[slot.index()].sent += 1;
         } else {
-            self.spend(Disturbance::Retry)?;
+            self.state.budgets.spend(Disturbance::Retry)?;
         }
         self.send(Call {
             token: Carried::Token(slot),
@@ -306,7 +306,7 @@ impl Turn<'_> {
 
     /// Somebody makes a token up.
     fn guess(&mut self) -> Option<()> {
-        self.spend(Disturbance::Guess)?;
+        self.state.budgets.spend(Disturbance::Guess)?;
         self.send(Call {
             token: Carried::Guessed,
             scope: Scope::PLAIN,
@@ -316,11 +316,8 @@ impl Turn<'_> {
 
     /// Puts a call on its way, if there is room.
     fn send(&mut self, call: Call) -> Option<()> {
-        if self.state.network.len() >= usize::from(self.model.bounds.under_way) {
-            return None;
-        }
-        self.state.network.add(call);
-        Some(())
+        let most = self.model.bounds.under_way;
+        self.state.network.send(call, most)
     }
 
     // What the gatekeeper does with a call.
@@ -494,7 +491,7 @@ impl Turn<'_> {
 
     /// `restart`: the outbox is lost, and with it what was admitted and not performed. It is not performed again.
     fn restart(&mut self, store: Store) -> Option<()> {
-        self.spend(Disturbance::Restart)?;
+        self.state.budgets.spend(Disturbance::Restart)?;
         let rules = self.model.rules;
         // AQL-5.5-1: at the least the tokens are in memory.
         let lost = match store {
@@ -526,13 +523,5 @@ impl Turn<'_> {
     fn tick(&mut self) -> Option<()> {
         self.state.clock += 1;
         (self.state.clock <= self.model.bounds.ticks).then_some(())
-    }
-
-    /// Takes one off a budget, if it can be afforded.
-    pub(super) fn spend(&mut self, kind: Disturbance) -> Option<()> {
-        self.state
-            .budgets
-            .affords(kind)
-            .then(|| self.state.budgets.spend(kind))
     }
 }

@@ -1,5 +1,8 @@
 //! What a step is a witness of: that something can happen, and not only in theory.
 
+use crate::properties::seen;
+use crate::table::Tabled;
+
 use super::action::Action;
 use super::judge::Account;
 use super::message::{Call, Carried};
@@ -106,15 +109,12 @@ pub enum Witness {
     StatusHidden,
 }
 
-impl Witness {
-    /// Its bit among what a step witnesses.
-    pub const fn bit(self) -> u64 {
-        1 << self as u64
-    }
+impl Tabled for Witness {
+    type Row = WitnessRow;
+    const ROWS: &'static [WitnessRow] = &WITNESSES;
 
-    /// What there is to say about it.
-    pub const fn row(self) -> &'static WitnessRow {
-        &WITNESSES[self as usize]
+    fn place(self) -> usize {
+        self as usize
     }
 }
 
@@ -354,11 +354,6 @@ pub static WITNESSES: [WitnessRow; 46] = [
         &["AQL-6.3-2"],
     ),
 ];
-
-/// The witness's bit if the condition holds.
-const fn seen(witness: Witness, condition: bool) -> u64 {
-    if condition { witness.bit() } else { 0 }
-}
 
 /// Everything that the step witnesses.
 pub(super) fn witnessed(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {

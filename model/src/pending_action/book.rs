@@ -94,7 +94,7 @@ impl Book {
     /// counts (PA-8).
     pub fn of(journal: Journal, sessions: [SessionName; 2]) -> Self {
         let mut book = Self::EMPTY;
-        for entry in journal.entries() {
+        for entry in journal.items() {
             let resolved = entry.record.resolves();
             if !resolved.is_some_and(|slot| book.standing(slot).status.is_final()) {
                 book.enter(entry, sessions);

@@ -84,10 +84,8 @@ pub struct Bounds {
     pub under_way: u8,
     /// Records that are not durable yet while the ledger takes another call: 1 to 4.
     pub backlog: u8,
-    /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3.
-    pub disturbances: [u8; 6],
-    /// Disturbances of all kinds in one run: 0 to 15.
-    pub disturbances_in_all: u8,
+    /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3; of all kinds in one run: 0 to 15.
+    pub disturbances: Budgets,
 }
 
 impl Bounds {
@@ -101,8 +99,7 @@ impl Bounds {
         ends: 1,
         under_way: 2,
         backlog: 1,
-        disturbances: [1; 6],
-        disturbances_in_all: 1,
+        disturbances: Budgets::new([1; 6], 1),
     };
 
     /// The main job: 589,553 states and 3,184,695 steps, each of which is also taken by the executor.
@@ -117,8 +114,7 @@ impl Bounds {
         ends: 1,
         under_way: 2,
         backlog: 1,
-        disturbances: [1; 6],
-        disturbances_in_all: 2,
+        disturbances: Budgets::new([1; 6], 2),
     };
 
     /// For the night: 24 million states and 165 million steps.
@@ -131,13 +127,19 @@ impl Bounds {
         ends: 2,
         under_way: 3,
         backlog: 2,
-        disturbances: [2, 1, 1, 1, 2, 1],
-        disturbances_in_all: 3,
+        disturbances: Budgets::new([2, 1, 1, 1, 2, 1], 3),
     };
+}
 
-    /// Every number, with its range.
-    pub(super) fn numbers(&self) -> Vec<Number> {
-        let numbers = [
+impl crate::bounds::Bounds for Bounds {
+    const PRESETS: [Self; 3] = [Self::SMALL, Self::DEFAULT, Self::LARGE];
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn numbers(&self) -> Vec<Number> {
+        let things = [
             ("actions", self.actions, 1, 2),
             ("ticks", self.ticks, 0, 8),
             ("decisions on the first", self.decisions[0], 1, 2),
@@ -145,18 +147,9 @@ impl Bounds {
             ("ends", self.ends, 0, 2),
             ("under_way", self.under_way, 1, 4),
             ("backlog", self.backlog, 1, 4),
-            ("disturbances_in_all", self.disturbances_in_all, 0, 15),
         ];
-        let budgets =
-            Disturbance::ALL.map(|kind| (kind.name(), self.disturbances[kind as usize], 0, 3));
-        numbers.into_iter().chain(budgets).collect()
-    }
-
-    /// The budgets at the start of a run.
-    pub const fn budgets(&self) -> Budgets {
-        Budgets {
-            each: self.disturbances,
-            total: self.disturbances_in_all,
-        }
+        let disturbances = Disturbance::ALL.map(Disturbance::name);
+        let budgets = self.disturbances.numbers(disturbances);
+        things.into_iter().chain(budgets).collect()
     }
 }

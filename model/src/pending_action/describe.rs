@@ -10,6 +10,7 @@ use super::output::{Event, Output};
 use super::state::{Held, State};
 use super::words::{Arguments, Decider, Decision, Effect, Flaw, Nonce, Note, Proposal, Slot};
 use crate::checker::StepText;
+use crate::network::in_words;
 
 /// A step in words; `after` is the state that the search went on from.
 pub(super) fn describe(
@@ -90,7 +91,7 @@ fn reaches(before: &State, action: Action) -> Option<&'static str> {
         | Action::ServeTimer
         | Action::Snapshot
         | Action::Rollback => Some("ledger"),
-        Action::CarryOut => match before.outbox.items().next() {
+        Action::CarryOut => match before.outbox.head() {
             Some(Item::Record) => Some("store"),
             Some(Item::Tell(..)) => Some("transcript"),
             Some(Item::Perform(..)) => Some("tool"),
@@ -156,10 +157,10 @@ fn send_text(slot: Slot, decision: Decision, manner: Manner) -> (&'static str, S
 
 /// What the host carries out next, in words.
 fn carry_out_text(before: &State) -> String {
-    match before.outbox.items().next() {
+    match before.outbox.head() {
         None => "has nothing to carry out".to_owned(),
         Some(Item::Record) => {
-            let entry = before.journal.entries().nth(before.durable());
+            let entry = before.journal.items().nth(before.durable());
             let record = entry.map_or_else(String::new, |entry| record_text(entry.record));
             format!("makes the record {record} durable")
         }
@@ -293,7 +294,10 @@ pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
         ("validated", before.validated, after.validated),
     ] {
         if old != new {
-            changes.push(format!("{name}: {}", network_text(new)));
+            changes.push(format!(
+                "{name}: {}",
+                in_words(new.messages().map(message_text))
+            ));
         }
     }
     changes
@@ -309,15 +313,5 @@ const fn status_text(status: Status) -> &'static str {
         Status::Expired => "expired",
         Status::Cancelled => "cancelled",
         Status::SessionOver => "cancelled with its session",
-    }
-}
-
-/// The decisions in words.
-fn network_text(network: Network) -> String {
-    let messages: Vec<_> = network.messages().map(message_text).collect();
-    if messages.is_empty() {
-        "empty".to_owned()
-    } else {
-        messages.join("; ")
     }
 }

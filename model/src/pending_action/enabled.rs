@@ -104,7 +104,7 @@ impl PendingAction {
 
     /// Whether the network takes one more decision.
     fn has_room(&self, state: &State) -> bool {
-        state.network.len() < usize::from(self.bounds.under_way)
+        state.network.has_room(self.bounds.under_way)
     }
 
     /// The host reports what became of a call, once no run of it waits and if it has found that out. That a run was withdrawn

@@ -4,6 +4,9 @@
 //! ask the ledger where an action stands: it reads the journal. Every record was judged when it was made, so that a ledger
 //! with a rule left out, or one that takes the text another way, is held to the same measure.
 
+use crate::properties::broken;
+use crate::table::Tabled;
+
 use super::action::Action;
 use super::book::{Book, Status};
 use super::journal::{Journal, Record};
@@ -100,11 +103,6 @@ fn judge_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
         | Action::ServeTimer
         | Action::Snapshot => 0,
     }
-}
-
-/// The invariant's bit if the condition holds.
-const fn broken(invariant: Invariant, condition: bool) -> u64 {
-    if condition { invariant.bit() } else { 0 }
 }
 
 impl Account {
@@ -349,7 +347,7 @@ const fn is_behind_end(before: &Held, note: Note) -> bool {
 fn is_durable(state: &State, note: Note, slot: Slot) -> bool {
     let journal: Journal = state.journal.first(state.durable());
     let session = state.held(slot).session;
-    journal.entries().any(|entry| match (note, entry.record) {
+    journal.items().any(|entry| match (note, entry.record) {
         (Note::Request, Record::Proposed(other))
         | (Note::Expired, Record::Expired(other))
         | (Note::Cancelled, Record::Cancelled(other))
@@ -470,7 +468,7 @@ fn judge_releases(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
 }
 
 /// What is broken by releasing an action that stands so.
-const fn released_after(status: Status) -> u64 {
+fn released_after(status: Status) -> u64 {
     match status {
         Status::Unknown | Status::Pending | Status::Accepted => 0,
         Status::Rejected => Invariant::DeniedNeverReleased.bit(),

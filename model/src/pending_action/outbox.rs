@@ -4,7 +4,7 @@
 //! to the same as a crash before both: the host has not told that it is through with their record, so both come again, and
 //! what is carried out twice by the same id is carried out once.
 
-use std::iter;
+use crate::sequence::{Packed, Sequence};
 
 use super::words::{Arguments, Note, Slot};
 
@@ -19,18 +19,20 @@ pub enum Item {
     Perform(Slot, Arguments),
 }
 
-impl Item {
-    /// The item as a number from 1 to 23.
-    const fn code(self) -> u64 {
+impl Packed for Item {
+    const BITS: usize = 5;
+    const CAPACITY: usize = 25;
+
+    /// From 1 to 23.
+    fn code(self) -> u16 {
         match self {
             Self::Record => 1,
-            Self::Tell(note, slot) => 2 + 2 * note.code() + slot as u64,
-            Self::Perform(slot, arguments) => 18 + 2 * arguments as u64 + slot as u64,
+            Self::Tell(note, slot) => 2 + 2 * note.code() + slot as u16,
+            Self::Perform(slot, arguments) => 18 + 2 * arguments as u16 + slot as u16,
         }
     }
 
-    /// The item of a code made by [`Item::code`]; nothing for 0.
-    fn from_code(code: u64) -> Option<Self> {
+    fn from_code(code: u16) -> Option<Self> {
         let place = u8::try_from(code).unwrap_or(0);
         match place {
             0 => None,
@@ -51,40 +53,10 @@ impl Item {
     }
 }
 
-/// The bits of an item.
-const WIDTH: usize = 5;
-
 /// The items, the head first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Outbox {
-    /// Five bits an item, the head lowest, 0 for none.
-    word: u128,
-}
+pub type Outbox = Sequence<Item>;
 
 impl Outbox {
-    /// The most items that an outbox can hold. No run of the specification comes near it.
-    pub const CAPACITY: usize = 25;
-
-    /// The items, the head first.
-    pub fn items(self) -> impl Iterator<Item = Item> {
-        let mut left = self.word;
-        iter::from_fn(move || {
-            let item = lowest(left);
-            left >>= WIDTH;
-            item
-        })
-    }
-
-    /// How many items there are.
-    pub const fn len(self) -> usize {
-        (u128::BITS as usize - self.word.leading_zeros() as usize).div_ceil(WIDTH)
-    }
-
-    /// Whether there is nothing to carry out.
-    pub const fn is_empty(self) -> bool {
-        self.word == 0
-    }
-
     /// How many records are still to be made durable.
     pub fn records(self) -> usize {
         self.items().filter(|&item| item == Item::Record).count()
@@ -104,44 +76,10 @@ impl Outbox {
         })
     }
 
-    /// Adds an item at the end; false if there is no room.
-    pub fn push(&mut self, item: Item) -> bool {
-        let place = self.len();
-        if place == Self::CAPACITY {
-            return false;
-        }
-        self.word |= u128::from(item.code()) << (WIDTH * place);
-        true
-    }
-
-    /// Takes the head off.
-    pub fn pop(&mut self) -> Option<Item> {
-        let head = lowest(self.word);
-        self.word >>= WIDTH;
-        head
-    }
-
     /// Takes every run of this action's tool out.
     pub fn drop_performs(&mut self, slot: Slot) {
-        let mut kept = Self::default();
-        for item in self.items() {
-            if !matches!(item, Item::Perform(other, _) if other == slot) {
-                kept.push(item);
-            }
-        }
-        *self = kept;
+        self.retain(|item| !matches!(item, Item::Perform(other, _) if other == slot));
     }
-
-    /// Everything in two words, for hashing.
-    pub fn words(self) -> [u64; 2] {
-        [self.word >> 64, self.word & u128::from(u64::MAX)]
-            .map(|half| u64::try_from(half).unwrap_or(0))
-    }
-}
-
-/// The item in the lowest bits; nothing if there is none.
-fn lowest(word: u128) -> Option<Item> {
-    Item::from_code(u64::try_from(word & 31).unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -152,24 +90,8 @@ mod tests {
     fn every_item_is_the_one_of_its_code_and_no_other() {
         let items: Vec<_> = (1..=23).filter_map(Item::from_code).collect();
         let codes: Vec<_> = items.iter().map(|item| item.code()).collect();
-        assert_eq!(codes, (1..=23).collect::<Vec<u64>>());
+        assert_eq!(codes, (1..=23).collect::<Vec<u16>>());
         assert_eq!(Item::from_code(0), None);
-    }
-
-    #[test]
-    fn an_outbox_is_first_in_first_out_until_it_is_full() {
-        let mut outbox = Outbox::default();
-        let item = |place: u64| Item::from_code(1 + place % 23).expect("it is an item's code");
-        for place in 0..25 {
-            assert!(outbox.push(item(place)));
-        }
-        assert!(!outbox.push(Item::Record));
-        assert_eq!(outbox.records(), 2);
-        for place in 0..25 {
-            assert_eq!(outbox.len(), 25 - usize::try_from(place).unwrap_or(0));
-            assert_eq!(outbox.pop(), Some(item(place)));
-        }
-        assert!(outbox.is_empty() && outbox.pop().is_none());
     }
 
     #[test]

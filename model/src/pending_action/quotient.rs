@@ -12,7 +12,7 @@ use super::book::{Book, Standing, Status};
 use super::bounds::{Budgets, Disturbance};
 use super::enabled::has_live;
 use super::journal::{Entry, Journal, Record};
-use super::message::{Approved, Message, Network};
+use super::message::{Approved, Message};
 use super::state::{Held, NEVER, State};
 use super::words::{Decider, Decision, Effect, Nonce, Note, SessionName, Slot, ToolStatus};
 
@@ -37,7 +37,7 @@ impl PendingAction {
             // Only a host that takes it for more than it is goes by it.
             withdrawn: [false; 2],
             snapshot: view.snapshot(journal),
-            network: view.network(),
+            network: state.network.map(|message| view.canonical(message)),
             budgets: view.budgets,
             ..*state
         }
@@ -47,25 +47,16 @@ impl PendingAction {
     fn budgets_left(&self, state: &State) -> Budgets {
         let later = self.can_propose(state) || has_live(state) || !state.outbox.is_empty();
         let newer = |count| usize::from(count) < state.journal.len();
-        let mut left = state.budgets;
-        for kind in Disturbance::ALL {
-            let possible = match kind {
+        state
+            .budgets
+            .of_possible(Disturbance::ALL.map(|kind| match kind {
                 Disturbance::Duplicate => later || !state.network.is_empty(),
                 Disturbance::Forge
                 | Disturbance::SetBack
                 | Disturbance::Cancel
                 | Disturbance::Crash => later,
                 Disturbance::Rollback => later || state.snapshot.is_some_and(newer),
-            };
-            if !possible {
-                left.each[kind as usize] = 0;
-            }
-        }
-        if left.total == 0 {
-            left.each = [0; 6];
-        }
-        left.total = left.total.min(left.each.iter().sum());
-        left
+            }))
     }
 }
 
@@ -205,7 +196,7 @@ impl<'state> View<'state> {
             }
         }
         let settled = journal.len();
-        for Entry { record, at } in full.entries().skip(self.settled_count) {
+        for Entry { record, at } in full.items().skip(self.settled_count) {
             let record = anonymous(record);
             let at = self.moment(at);
             journal.push(Entry { record, at });
@@ -286,15 +277,6 @@ impl<'state> View<'state> {
         let lacks = usize::from(held) < self.state.durable();
         let durable = journal.len() - self.state.outbox.records();
         Some(if lacks { 0 } else { count(durable) })
-    }
-
-    /// The decisions, each as the one that stands for all that come to the same.
-    fn network(&self) -> Network {
-        let mut network = Network::default();
-        for message in self.state.network.messages() {
-            network.add(self.canonical(message));
-        }
-        network
     }
 
     /// The decision that stands for all that come to the same: one with its first fault alone, and of one that comes too late

@@ -142,7 +142,7 @@ impl Turn<'_> {
     /// perhaps not told is told, so that the transcript reads in the order of the journal; what is due expires; and what was
     /// released and is not done is in doubt or released again.
     pub(super) fn restart(&mut self) -> Option<()> {
-        self.spend(Disturbance::Crash)?;
+        self.state.budgets.spend(Disturbance::Crash)?;
         let durable = self.before.durable();
         self.state.journal = self.before.journal.first(durable);
         self.state.outbox = Outbox::default();
@@ -176,7 +176,7 @@ impl Turn<'_> {
     fn tell_again(&mut self, journal: Journal) {
         if self.model.rules.has(Guard::ForgetsUntold) {
             let carried = usize::from(self.before.carried);
-            for entry in journal.entries().skip(carried) {
+            for entry in journal.items().skip(carried) {
                 self.tell(entry.record);
             }
         }
@@ -213,7 +213,7 @@ impl Turn<'_> {
         if self.before.outbox.records() > 0 {
             return None;
         }
-        self.spend(Disturbance::Rollback)?;
+        self.state.budgets.spend(Disturbance::Rollback)?;
         let loaded = if self.model.rules.has(Guard::ForgetsSinceSnapshot) {
             self.before.journal
         } else {

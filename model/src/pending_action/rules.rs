@@ -4,7 +4,7 @@
 //! The one thing to know: [`Rules::all`] is the specification, and `Rules::all().without(guard)` an ablation, a ledger that
 //! does what the guard forbids whenever it can.
 
-use crate::rules::Guards;
+use crate::table::Tabled;
 
 use super::words::Flaw;
 
@@ -504,7 +504,8 @@ pub static GUARDS: [GuardRow; 46] = [
     ),
 ];
 
-impl Guards for Guard {
+impl Tabled for Guard {
+    type Row = GuardRow;
     const ROWS: &'static [GuardRow] = &GUARDS;
 
     fn place(self) -> usize {

@@ -5,6 +5,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::packed::packed;
+
 use super::book::{Book, Standing, Status};
 use super::bounds::Budgets;
 use super::journal::Journal;
@@ -82,7 +84,7 @@ impl Held {
 
     /// Everything in 19 bits.
     fn word(&self) -> u64 {
-        let fields = [
+        packed([
             (u64::from(self.proposed), 1),
             (self.session as u64, 1),
             (u64::from(self.expires), 4),
@@ -92,10 +94,7 @@ impl Held {
             (u64::from(self.runs), 2),
             (u64::from(self.told), 6),
             (u64::from(self.sent), 2),
-        ];
-        fields
-            .iter()
-            .fold(0, |word, &(value, bits)| word << bits | value)
+        ])
     }
 }
 
@@ -232,7 +231,7 @@ impl State {
 
     /// Everything in nine words, for hashing: equal words mean equal states.
     pub fn words(&self) -> [u64; 9] {
-        let fields = [
+        let rest = packed([
             (u64::from(self.clock), 4),
             (u64::from(self.latest), 4),
             (u64::from(self.carried), 4),
@@ -240,10 +239,7 @@ impl State {
             (u64::from(self.withdrawn[1]), 1),
             (self.snapshot.map_or(0, |count| 1 + u64::from(count)), 4),
             (u64::from(self.budgets.word()), 18),
-        ];
-        let rest = fields
-            .iter()
-            .fold(0, |word, &(value, bits)| word << bits | value);
+        ]);
         let [first, second] = self.actions.map(|held| held.word());
         let [journal, more_journal] = self.journal.words();
         let [outbox, more_outbox] = self.outbox.words();

@@ -225,7 +225,7 @@ impl Turn<'_> {
             return None;
         }
         if manner.is_forged() {
-            self.spend(Disturbance::Forge)?;
+            self.state.budgets.spend(Disturbance::Forge)?;
         } else {
             let sent = &mut self.state.actions[slot.index()].sent;
             *sent += 1;
@@ -238,7 +238,7 @@ impl Turn<'_> {
 
     /// Somebody makes an id up.
     fn guess(&mut self) -> Option<()> {
-        self.spend(Disturbance::Forge)?;
+        self.state.budgets.spend(Disturbance::Forge)?;
         self.put_on_its_way(Message {
             id: None,
             ..sent(Slot::First, Decision::Allow, Manner::Plain)
@@ -248,17 +248,14 @@ impl Turn<'_> {
     /// There are two of a message where there was one.
     fn duplicate(&mut self, index: usize) -> Option<()> {
         let message = self.before.network.get(index)?;
-        self.spend(Disturbance::Duplicate)?;
+        self.state.budgets.spend(Disturbance::Duplicate)?;
         self.put_on_its_way(message)
     }
 
     /// Puts a message on its way, if there is room.
     fn put_on_its_way(&mut self, message: Message) -> Option<()> {
-        if self.state.network.len() >= usize::from(self.model.bounds.under_way) {
-            return None;
-        }
-        self.state.network.add(message);
-        Some(())
+        let most = self.model.bounds.under_way;
+        self.state.network.send(message, most)
     }
 
     // What the ledger does with a decision.
@@ -396,7 +393,7 @@ impl Turn<'_> {
             }
             Some(_) => self.commit(Record::Cancelled(slot), None),
             None => {
-                self.spend(Disturbance::Cancel)?;
+                self.state.budgets.spend(Disturbance::Cancel)?;
                 self.commit(Record::Cancelled(slot), None);
             }
         }
@@ -464,7 +461,7 @@ impl Turn<'_> {
 
     /// The clock is set back.
     fn set_back(&mut self) -> Option<()> {
-        self.spend(Disturbance::SetBack)?;
+        self.state.budgets.spend(Disturbance::SetBack)?;
         self.state.clock = self.before.clock.checked_sub(1)?;
         Some(())
     }
@@ -473,14 +470,6 @@ impl Turn<'_> {
     fn is_due(&self, held: &Held) -> bool {
         let early = u8::from(!self.model.rules.has(Guard::ExpiresEarly));
         self.model.is_past(held, self.now + early)
-    }
-
-    /// Takes one off a budget, if it can be afforded.
-    pub(super) fn spend(&mut self, kind: Disturbance) -> Option<()> {
-        self.state
-            .budgets
-            .affords(kind)
-            .then(|| self.state.budgets.spend(kind))
     }
 
     /// Puts an item into the outbox.

@@ -2,6 +2,9 @@
 //!
 //! The one thing to know: a witness is seen on a step, beside the search and never in the state.
 
+use crate::properties::seen;
+use crate::table::Tabled;
+
 use super::action::Action;
 use super::book::Status;
 use super::judge::Account;
@@ -117,15 +120,12 @@ pub enum Witness {
     RefusedNotReleased,
 }
 
-impl Witness {
-    /// Its bit among what a step witnesses.
-    pub const fn bit(self) -> u64 {
-        1 << self as u64
-    }
+impl Tabled for Witness {
+    type Row = WitnessRow;
+    const ROWS: &'static [WitnessRow] = &WITNESSES;
 
-    /// What there is to say about it.
-    pub const fn row(self) -> &'static WitnessRow {
-        &WITNESSES[self as usize]
+    fn place(self) -> usize {
+        self as usize
     }
 }
 
@@ -381,11 +381,6 @@ pub static WITNESSES: [WitnessRow; 50] = [
         &["PA-5"],
     ),
 ];
-
-/// The witness's bit if the condition holds.
-const fn seen(witness: Witness, condition: bool) -> u64 {
-    if condition { witness.bit() } else { 0 }
-}
 
 /// Everything that the step witnesses.
 pub(super) fn witnessed(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {

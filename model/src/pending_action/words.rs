@@ -198,14 +198,14 @@ impl Note {
     pub const FINAL: u8 = 0b11_1100;
 
     /// The message as a number below 8.
-    pub(super) const fn code(self) -> u64 {
+    pub(super) const fn code(self) -> u16 {
         match self {
             Self::Request => 0,
             Self::Call => 1,
             Self::Denied => 2,
             Self::Expired => 3,
             Self::Cancelled => 4,
-            Self::Result(status) => 5 + status as u64,
+            Self::Result(status) => 5 + status as u16,
         }
     }
 

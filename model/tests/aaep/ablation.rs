@@ -6,6 +6,7 @@ use countersign_model::aaep::AaepText;
 use countersign_model::aaep::rules::Guard;
 use countersign_model::ablation::{LONGEST, ablate, leave_out};
 use countersign_model::rules::Guards;
+use countersign_model::table::Tabled;
 
 use crate::common::small;
 use crate::common::table::{assert_carried, assert_ordered, table};
@@ -41,5 +42,5 @@ fn tables_stand_in_their_order_and_guards_are_found_by_name_and_by_clause() {
     assert_eq!(Guard::named("honours-late"), [Guard::HonoursLate]);
     assert_eq!(Guard::named("AAEP-6.3.4-3"), [Guard::HonoursUsed]);
     assert_eq!(Guard::named("AAEP-6.1-4"), []);
-    assert_ordered::<AaepText>(|invariant| *invariant as usize, |witness| *witness as usize);
+    assert_ordered::<AaepText>();
 }

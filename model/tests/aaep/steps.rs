@@ -2,7 +2,7 @@
 
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::{Action, Forgery};
-use countersign_model::aaep::bounds::Bounds;
+use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::output::Output;
 use countersign_model::aaep::rules::{Check, Refusal};
@@ -26,8 +26,7 @@ impl Run {
             ticks: 8,
             longest_timeout: 3,
             under_way: 4,
-            disturbances: [3; 8],
-            disturbances_in_all: 15,
+            disturbances: Budgets::new([3; 8], 15),
             ..Bounds::DEFAULT
         };
         let model = Aaep::new(bounds)

@@ -1,6 +1,6 @@
 //! Bounds and their names.
 
-use countersign_model::bounds::BoundsError;
+use countersign_model::bounds::{Bounds, BoundsError};
 use countersign_model::specification::{Specification, Text};
 
 /// Checks that bounds are refused once their clock is out of range, and that presets, and nothing else, are found by name.
@@ -20,8 +20,8 @@ pub fn assert_bounds<T: Text>(with_ticks: impl Fn(u8) -> T::Bounds) {
         unknown.to_string(),
         "unknown bounds `tiny`: expected one of small, default, large"
     );
-    for preset in T::PRESETS {
+    for preset in T::Bounds::PRESETS {
         assert!(Specification::<T>::new(preset).is_ok());
-        assert_eq!(Specification::<T>::preset(T::name_of(&preset)), Ok(preset));
+        assert_eq!(Specification::<T>::preset(preset.name()), Ok(preset));
     }
 }

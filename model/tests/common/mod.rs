@@ -7,11 +7,12 @@ pub mod readings;
 pub mod shape;
 pub mod table;
 
+use countersign_model::bounds::Bounds;
 use countersign_model::specification::{Specification, Text};
 
 /// The smallest preset of a protocol.
 pub fn small<T: Text>() -> Specification<T> {
-    let [small, _, _] = T::PRESETS;
+    let [small, _, _] = T::Bounds::PRESETS;
     within(small)
 }
 

@@ -4,6 +4,7 @@
 //! can be told of a step is for the protocol to say: who does what, what comes out, which invariants are broken, and the
 //! quotient of the state that follows.
 
+use countersign_model::bounds::Bounds;
 use countersign_model::specification::{Specification, Text};
 use stateright::{Checker, Model, Property};
 
@@ -64,7 +65,7 @@ impl<T: Text, L: Ord> Model for Literal<T, L> {
 
 /// Checks, at `small` bounds, that no state offers other steps than its quotient, or has a quotient that has another.
 pub fn assert_bisimulation<T: Text, L: Ord + 'static>(told: Told<T, L>) {
-    let [bounds, _, _] = T::PRESETS;
+    let [bounds, _, _] = T::Bounds::PRESETS;
     assert_bisimulation_within(bounds, told);
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use countersign_model::checker::{Limit, shortest_runs};
 use countersign_model::rules::Rules;
 use countersign_model::specification::{Specification, Text};
+use countersign_model::table::Tabled;
 
 use super::small;
 
@@ -39,7 +40,7 @@ pub fn table<T: Text>(steps: usize) -> String {
             let model = small::<T>().with(Rules::all(), taken::<T>(&assignment));
             writeln!(text, "{assignment}").expect("a string can be written to");
             for (broken, run) in shortest_runs(&model, limit).broken {
-                writeln!(text, "  {} {}", run.len(), T::INVARIANTS[broken].name)
+                writeln!(text, "  {} {}", run.len(), T::Invariant::ROWS[broken].name)
                     .expect("a string can be written to");
             }
         }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use countersign_model::ablation::Ablation;
 use countersign_model::rules::{Guards, Level};
 use countersign_model::specification::Text;
+use countersign_model::table::Tabled;
 
 /// Ablations as a text: a line for each guard, then one for each invariant that breaks, with the steps that it takes.
 pub fn table<G: Guards>(ablations: &[Ablation<G>]) -> String {
@@ -40,21 +41,21 @@ pub fn assert_carried<T: Text>(ablations: &[Ablation<T::Guard>]) {
         .flat_map(|ablation| &ablation.breaks)
         .map(|broken| broken.name)
         .collect();
-    assert_eq!(broken, T::INVARIANTS.iter().map(|row| row.name).collect());
+    assert_eq!(
+        broken,
+        T::Invariant::ROWS.iter().map(|row| row.name).collect()
+    );
 }
 
 /// Checks that the rows of every table stand in the order of what they are about, by which they are found.
-pub fn assert_ordered<T: Text>(
-    invariant: impl Fn(&T::Invariant) -> usize,
-    witness: impl Fn(&T::Witness) -> usize,
-) {
+pub fn assert_ordered<T: Text>() {
     for (place, row) in T::Guard::ROWS.iter().enumerate() {
         assert_eq!(row.guard.place(), place, "{}", row.name);
     }
-    for (place, row) in T::INVARIANTS.iter().enumerate() {
-        assert_eq!(invariant(&row.invariant), place, "{}", row.name);
+    for (place, row) in T::Invariant::ROWS.iter().enumerate() {
+        assert_eq!(row.invariant.place(), place, "{}", row.name);
     }
-    for (place, row) in T::WITNESSES.iter().enumerate() {
-        assert_eq!(witness(&row.witness), place, "{}", row.name);
+    for (place, row) in T::Witness::ROWS.iter().enumerate() {
+        assert_eq!(row.witness.place(), place, "{}", row.name);
     }
 }

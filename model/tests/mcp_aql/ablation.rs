@@ -8,6 +8,7 @@ use countersign_model::ablation::{Ablation, ablate, leave_out, telling};
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::mcp_aql::rules::Guard;
 use countersign_model::rules::Guards;
+use countersign_model::table::Tabled;
 
 use crate::common::small;
 use crate::common::table::{assert_carried, assert_ordered, table};
@@ -70,5 +71,5 @@ fn tables_stand_in_their_order_and_guards_are_found_by_name_and_by_clause() {
     assert_eq!(Guard::named("honours-guessed"), [Guard::HonoursGuessed]);
     assert_eq!(Guard::named("AQL-5.1-6"), [Guard::WidensSilently]);
     assert_eq!(Guard::named("AQL-3.3-1"), []);
-    assert_ordered::<McpAqlText>(|invariant| *invariant as usize, |witness| *witness as usize);
+    assert_ordered::<McpAqlText>();
 }

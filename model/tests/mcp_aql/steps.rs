@@ -2,7 +2,7 @@
 
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::mcp_aql::action::{Action, Fault};
-use countersign_model::mcp_aql::bounds::Bounds;
+use countersign_model::mcp_aql::bounds::{Bounds, Budgets};
 use countersign_model::mcp_aql::message::Carried;
 use countersign_model::mcp_aql::output::{Output, Status};
 use countersign_model::mcp_aql::readings::Reading;
@@ -48,8 +48,7 @@ impl Run {
         let bounds = Bounds {
             ticks: 8,
             under_way: 4,
-            disturbances: [3; 6],
-            disturbances_in_all: 15,
+            disturbances: Budgets::new([3; 6], 15),
             ..Bounds::DEFAULT
         };
         let model = McpAql::new(bounds)

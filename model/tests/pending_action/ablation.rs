@@ -10,6 +10,7 @@ use countersign_model::pending_action::PendingActionText;
 use countersign_model::pending_action::properties::Invariant;
 use countersign_model::pending_action::rules::Guard;
 use countersign_model::rules::Guards;
+use countersign_model::table::Tabled;
 
 use crate::common::small;
 use crate::common::table::{assert_carried, assert_ordered, table};
@@ -157,8 +158,5 @@ fn tables_stand_in_their_order_and_guards_are_found_by_name_and_by_clause() {
         [Guard::ProposesMalformed, Guard::ExposesArguments]
     );
     assert_eq!(Guard::named("PA-12"), []);
-    assert_ordered::<PendingActionText>(
-        |invariant| *invariant as usize,
-        |witness| *witness as usize,
-    );
+    assert_ordered::<PendingActionText>();
 }

@@ -6,7 +6,7 @@
 
 use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::action::Action;
-use countersign_model::pending_action::bounds::{Bounds, Variety};
+use countersign_model::pending_action::bounds::{Bounds, Budgets, Variety};
 use countersign_model::pending_action::output::Outputs;
 use countersign_model::pending_action::rules::Check;
 use countersign_model::pending_action::state::State;
@@ -53,7 +53,7 @@ fn that_is_so_after_two_disturbances_as_well() {
         ticks: 2,
         variety: Variety::Many,
         backlog: 2,
-        disturbances_in_all: 2,
+        disturbances: Budgets::new([1; 6], 2),
         ..Bounds::SMALL
     };
     let crashes_alone = Bounds {
@@ -61,8 +61,7 @@ fn that_is_so_after_two_disturbances_as_well() {
         decisions: [1; 2],
         ends: 0,
         under_way: 1,
-        disturbances: [0, 0, 1, 0, 2, 1],
-        disturbances_in_all: 2,
+        disturbances: Budgets::new([0, 0, 1, 0, 2, 1], 2),
         ..Bounds::SMALL
     };
     for bounds in [one_action, crashes_alone] {

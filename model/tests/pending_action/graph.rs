@@ -3,7 +3,7 @@
 
 use countersign_model::pending_action::PendingActionText;
 use countersign_model::pending_action::book::Status;
-use countersign_model::pending_action::bounds::Bounds;
+use countersign_model::pending_action::bounds::{Bounds, Budgets};
 use countersign_model::pending_action::journal::Record;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::state::State;
@@ -54,15 +54,14 @@ fn every_output_has_its_clause_and_its_record_before_it() {
 fn the_transcript_reads_in_the_order_of_the_journal() {
     let crashes = Bounds {
         ticks: 1,
-        disturbances: [0, 0, 0, 1, 2, 0],
-        disturbances_in_all: 2,
+        disturbances: Budgets::new([0, 0, 0, 1, 2, 0], 2),
         ..Bounds::SMALL
     };
     let model = within::<PendingActionText>(crashes).literal();
     each_step(&model, |state, _| {
         let mut left = state.actions.map(|held| held.told);
         let mut complete = true;
-        for entry in state.journal.entries() {
+        for entry in state.journal.items() {
             for (slot, note) in messages(state, entry.record) {
                 let told = left[slot.index()] & note.bit() != 0;
                 assert!(complete || !told, "{note:?} is told too soon: {state:?}");

@@ -3,7 +3,7 @@
 use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::action::{Action, Manner};
 use countersign_model::pending_action::book::Status;
-use countersign_model::pending_action::bounds::{Bounds, Variety};
+use countersign_model::pending_action::bounds::{Bounds, Budgets, Variety};
 use countersign_model::pending_action::journal::Record;
 use countersign_model::pending_action::output::{Event, Output};
 use countersign_model::pending_action::readings::Reading;
@@ -68,8 +68,7 @@ impl Run {
             ends: 2,
             under_way: 4,
             backlog: 4,
-            disturbances: [3; 6],
-            disturbances_in_all: 15,
+            disturbances: Budgets::new([3; 6], 15),
             ..Bounds::DEFAULT
         };
         let model = PendingAction::new(bounds)

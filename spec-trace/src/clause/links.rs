@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use countersign_model::aaep::AaepText;
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
-use countersign_model::rules::Guards;
 use countersign_model::specification::Text;
+use countersign_model::table::Tabled;
 use serde::{Deserialize, Serialize};
 
 use super::{Clause, ClauseId, UnknownClause};
@@ -196,11 +196,11 @@ fn tables<T: Text>() -> Vec<Row> {
             .or_else(|| named(row.name, "rules.rs"));
         (Kind::Guard, row.name, row.clauses, at)
     });
-    let invariants = T::INVARIANTS.iter().map(|row| {
+    let invariants = T::Invariant::ROWS.iter().map(|row| {
         let at = named(row.name, "properties.rs");
         (Kind::Property, row.name, row.clauses, at)
     });
-    let witnesses = T::WITNESSES.iter().map(|row| {
+    let witnesses = T::Witness::ROWS.iter().map(|row| {
         let at = named(row.name, "witness.rs");
         (Kind::Property, row.name, row.clauses, at)
     });

@@ -8,6 +8,7 @@ use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
 use countersign_model::rules::Guards;
 use countersign_model::specification::Text;
+use countersign_model::table::Tabled;
 use serde_json::{Value, json};
 
 use super::arguments::{Protocol, preset, specification};

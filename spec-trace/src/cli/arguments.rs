@@ -5,10 +5,12 @@
 
 use clap::ValueEnum;
 use countersign_model::aaep::AaepText;
+use countersign_model::bounds::Bounds;
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
 use countersign_model::rules::{Guards, Rules};
 use countersign_model::specification::{Specification, Text};
+use countersign_model::table::Tabled;
 
 /// The protocols, by their names on the command line, in the order in which they are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -56,7 +58,7 @@ impl Variant {
         let assignments = self.readings.iter().map(String::as_str);
         let reading = Specification::<T>::reading(assignments).map_err(miette::Report::msg)?;
         let is_specification = rules.is_complete() && reading == T::Reading::default();
-        let [small, default, _] = T::PRESETS;
+        let [small, default, _] = T::Bounds::PRESETS;
         let bounds = match &self.bounds {
             Some(name) => preset::<T>(name)?,
             None if is_specification && !self.literal => default,

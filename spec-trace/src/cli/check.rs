@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use countersign_model::aaep::AaepText;
 use countersign_model::ablation::telling;
+use countersign_model::bounds::Bounds;
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict};
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
-use countersign_model::rules::Guards;
 use countersign_model::specification::{Specification, Text};
+use countersign_model::table::Tabled;
 use miette::{IntoDiagnostic, WrapErr};
 
 use super::arguments::{Protocol, Variant, specification};
@@ -63,7 +64,7 @@ fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
     drop(progress);
     let seconds = started.elapsed().as_secs_f64();
 
-    let document = check_json(T::NAME, T::name_of(&model.bounds), &report, seconds);
+    let document = check_json(T::NAME, model.bounds.name(), &report, seconds);
     if let Some(file) = &args.save {
         fs::write(file, format!("{document:#}\n"))
             .into_diagnostic()
@@ -94,7 +95,7 @@ fn summary<T: Text>(model: &Specification<T>, report: &CheckReport, seconds: f64
     } else {
         "literal"
     };
-    let mut text = format!("{} bounds, {how}: ", T::name_of(&model.bounds));
+    let mut text = format!("{} bounds, {how}: ", model.bounds.name());
     if unmet(report, Kind::Always).next().is_some() {
         let _ = writeln!(
             text,
@@ -117,7 +118,7 @@ fn summary<T: Text>(model: &Specification<T>, report: &CheckReport, seconds: f64
 
 /// What the quotient saves, at bounds where the literal model can be searched, too.
 fn literally<T: Text>() -> miette::Result<String> {
-    let [small, _, _] = T::PRESETS;
+    let [small, _, _] = T::Bounds::PRESETS;
     let small = specification::<T>(small)?;
     let progress = Progress::counting(&format!("{}: the literal model", T::NAME), "states");
     let literal = checker::check(&small.literal(), |states| progress.at(states as u64));

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use clap::ValueEnum;
+use countersign_model::bounds::Bounds;
 use countersign_model::checker::{self, Kind};
 use countersign_model::specification::Text;
 
@@ -74,7 +75,7 @@ fn verify<E: Execution>(
 ) -> miette::Result<Verified> {
     let protocol = E::Text::NAME;
     let bounds = preset::<E::Text>(bounds)?;
-    let [small, _, _] = E::Text::PRESETS;
+    let [small, _, _] = <E::Text as Text>::Bounds::PRESETS;
     let bridge = |bounds| Bridge::<E>::new(bounds).map_err(miette::Report::msg);
 
     let model = specification::<E::Text>(bounds)?;
@@ -102,11 +103,11 @@ fn verify<E: Execution>(
     });
     Ok(Verified {
         protocol,
-        bounds: E::Text::name_of(&bounds),
+        bounds: bounds.name(),
         check,
         check_seconds,
         edges,
-        literal_bounds: E::Text::name_of(&E::LITERAL),
+        literal_bounds: E::LITERAL.name(),
         literal,
         pairs,
         judged,

@@ -1,6 +1,7 @@
 //! Kept runs: the names of a model's steps, taken again on the model to say what happens.
 
 use countersign_model::aaep::AaepText;
+use countersign_model::bounds::Bounds;
 use countersign_model::checker::StepText;
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
@@ -36,7 +37,7 @@ pub fn run(saved: &SavedRun) -> Result<Run, String> {
 
 /// The steps in words. They are named as the literal model has them; bounds that are no preset are the farthest.
 fn steps<T: Text>(saved: &SavedRun, far: T::Bounds) -> Result<Vec<StepText>, String> {
-    let bounds = if T::name_of(&far) == saved.bounds {
+    let bounds = if far.name() == saved.bounds {
         far
     } else {
         Specification::<T>::preset(&saved.bounds).map_err(|error| error.to_string())?

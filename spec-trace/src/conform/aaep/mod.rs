@@ -10,7 +10,7 @@ mod outputs;
 use std::sync::Arc;
 
 use countersign_model::aaep::action::Action;
-use countersign_model::aaep::bounds::Bounds;
+use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::describe::output_text;
 use countersign_model::aaep::output::Output;
 use countersign_model::aaep::rules::Check;
@@ -37,8 +37,7 @@ pub const FAR: Bounds = Bounds {
     ticks: 8,
     longest_timeout: 3,
     under_way: 4,
-    disturbances: [3; 8],
-    disturbances_in_all: 15,
+    disturbances: Budgets::new([3; 8], 15),
     ..Bounds::LARGE
 };
 

@@ -15,7 +15,7 @@ mod tests;
 use std::sync::Arc;
 
 use countersign_model::mcp_aql::action::Action;
-use countersign_model::mcp_aql::bounds::Bounds;
+use countersign_model::mcp_aql::bounds::{Bounds, Budgets};
 use countersign_model::mcp_aql::describe::output_text;
 use countersign_model::mcp_aql::message::Carried;
 use countersign_model::mcp_aql::output::Output;
@@ -45,8 +45,7 @@ pub const FAR: Bounds = Bounds {
     name: "far",
     ticks: 8,
     under_way: 4,
-    disturbances: [3; 6],
-    disturbances_in_all: 15,
+    disturbances: Budgets::new([3; 6], 15),
     ..Bounds::LARGE
 };
 

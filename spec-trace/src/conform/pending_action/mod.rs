@@ -19,7 +19,7 @@ mod tests;
 use std::sync::Arc;
 
 use countersign_model::pending_action::action::Action;
-use countersign_model::pending_action::bounds::Bounds;
+use countersign_model::pending_action::bounds::{Bounds, Budgets};
 use countersign_model::pending_action::describe::output_text;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::readings::{DecidersAbsent, ExpiryBoundary, Reading};
@@ -48,8 +48,7 @@ pub const FAR: Bounds = Bounds {
     ticks: 8,
     under_way: 4,
     backlog: 4,
-    disturbances: [3; 6],
-    disturbances_in_all: 15,
+    disturbances: Budgets::new([3; 6], 15),
     ..Bounds::LARGE
 };
 

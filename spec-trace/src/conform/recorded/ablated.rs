@@ -7,7 +7,7 @@ use std::fmt::{self, Display};
 
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::Action;
-use countersign_model::aaep::bounds::{Bounds, Variety};
+use countersign_model::aaep::bounds::{Bounds, Budgets, Variety};
 use countersign_model::aaep::properties::INVARIANTS;
 use countersign_model::aaep::rules::{GuardRow, Rules};
 use countersign_model::aaep::state::{Phase, State};
@@ -107,7 +107,7 @@ struct Counterexample {
 const EXPLAINING: Bounds = Bounds {
     name: "explaining",
     variety: Variety::Many,
-    disturbances_in_all: 2,
+    disturbances: Budgets::new([1; 8], 2),
     ..Bounds::SMALL
 };
 

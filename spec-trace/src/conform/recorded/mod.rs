@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::Action;
-use countersign_model::aaep::bounds::{Bounds, BoundsError};
+use countersign_model::aaep::bounds::{Bounds, BoundsError, Budgets};
 use countersign_model::aaep::output::Output;
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::step::Step;
@@ -45,14 +45,14 @@ pub const APART: [Bounds; 3] = [
         name: "two questions",
         sessions: 1,
         skew: 0,
-        disturbances_in_all: 0,
+        disturbances: Budgets::NONE,
         ..Bounds::SMALL
     },
     Bounds {
         name: "two sessions",
         ticks: 1,
         skew: 0,
-        disturbances_in_all: 0,
+        disturbances: Budgets::NONE,
         ..Bounds::SMALL
     },
 ];
