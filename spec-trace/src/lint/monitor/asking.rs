@@ -1,7 +1,8 @@
 //! How a question is put: its default, and whether it is put twice.
 
 use super::Notes;
-use super::ledger::{Ledger, Outcomes};
+use super::confirmation::Outcomes;
+use super::ledger::Ledger;
 use crate::lint::finding::Finding;
 use crate::lint::record::{Decision, Event, Question, Risk};
 use crate::lint::rules::{self, Rule};

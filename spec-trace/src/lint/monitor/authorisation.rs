@@ -8,7 +8,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::Notes;
 use super::checks::Check;
-use super::ledger::{Confirmation, KEPT, Ledger, Outcomes};
+use super::confirmation::{Confirmation, Outcomes};
+use super::ledger::{KEPT, Ledger};
 use super::matching::Matching;
 use super::ordered::Ordered;
 use crate::lint::finding::{Finding, Place, TiedBy};

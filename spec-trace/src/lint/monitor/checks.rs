@@ -1,6 +1,7 @@
 //! The checks of 6.3.4, as far as a record shows them.
 
-use super::ledger::{Confirmation, Outcomes, SLACK_SECONDS};
+use super::confirmation::{Confirmation, Outcomes};
+use super::ledger::SLACK_SECONDS;
 use crate::lint::record::Decision;
 use crate::lint::reply::{Answer, Reply, ReplyContent};
 use crate::lint::time::Timestamp;

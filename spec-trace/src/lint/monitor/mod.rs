@@ -16,13 +16,15 @@
 //! | [`clarifying`] | clarifications and their replies |
 //! | [`telling`] | what the senders of failed replies are told |
 //!
-//! Those about confirmations read the [`ledger`], which keeps for each the set of outcomes that fit the record so far.
+//! Those about confirmations read the [`ledger`], which keeps for each [`confirmation`] the set of outcomes that fit the record
+//! so far.
 
 pub mod asking;
 pub mod authorisation;
 pub mod checks;
 pub mod clarifying;
 pub mod clock;
+pub mod confirmation;
 pub mod ledger;
 pub mod lifecycle;
 mod matching;

@@ -4,7 +4,8 @@
 //! and a question that is still open when its session ends ends with it.
 
 use super::Notes;
-use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes};
+use super::confirmation::{Confirmation, FollowUp, Outcomes};
+use super::ledger::Ledger;
 use super::matching::Matching;
 use super::ordered::Ordered;
 use crate::lint::finding::Finding;

@@ -6,7 +6,8 @@
 //! (AAEP-6.4.2-3); where a message could have done that, nothing is said.
 
 use super::Notes;
-use super::ledger::{Confirmation, FollowUp, Ledger, Outcomes, SLACK_SECONDS};
+use super::confirmation::{Confirmation, FollowUp, Outcomes};
+use super::ledger::{Ledger, SLACK_SECONDS};
 use super::ordered::Ordered;
 use crate::lint::finding::Finding;
 use crate::lint::memory::Memory;

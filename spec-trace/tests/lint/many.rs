@@ -1,0 +1,157 @@
+//! Many questions in one session, many sessions in one stream, and one fault many times.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::faults::faults;
+use super::{lint_bytes, places, traces};
+
+/// A session that asks, hears an acceptance and calls `count` times; `by_id` ties each call to its question.
+pub fn busy_session(count: u64, by_id: bool) -> Vec<String> {
+    let event = |number: u64, name: &str, payload: Value| {
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{name}"),
+            "event_id": format!("evt_{number}"), "session_id": "sess_a", "producer": {"agent_id": "a"},
+            "timestamp": format!("2026-05-24T14:{:02}:{:02}Z", number / 60 % 60, number % 60),
+        });
+        let Value::Object(payload) = payload else {
+            unreachable!("payloads are objects")
+        };
+        event.as_object_mut().expect("an object").extend(payload);
+        event.to_string()
+    };
+    let mut lines = vec![event(
+        0,
+        "session.started",
+        json!({"summary_normal": "Hello."}),
+    )];
+    for number in 0..count {
+        let (token, id) = (format!("rpl_{number}"), format!("call_{number}"));
+        let context = if by_id {
+            json!({"tool_call_id": id})
+        } else {
+            json!({})
+        };
+        let state = |from: &str, to: &str| json!({"from_state": from, "to_state": to});
+        let call = json!({"tool": "pay", "tool_call_id": id, "irreversible": true, "summary_normal": "Paying."});
+        let question = json!({
+            "action": format!("Pay {number}"), "consequence": "It is paid.", "reply_token": token, "urgency": "critical",
+            "timeout_seconds": 60, "default_decision": "reject", "irreversible": true, "extra_context": context,
+        });
+        let from = if number == 0 { "idle" } else { "calling_tool" };
+        let base = number * 5 + 1;
+        // A second is enough for all that one action takes: time stands still within it.
+        let at = |offset: u64, name: &str, payload: Value| {
+            let line = event(number % 3_000, name, payload);
+            line.replace(
+                &format!("\"evt_{}\"", number % 3_000),
+                &format!("\"evt_{}\"", base + offset),
+            )
+        };
+        lines.push(at(0, "state.changed", state(from, "awaiting_input")));
+        lines.push(at(1, "awaiting.confirmation", question));
+        let reply = json!({
+            "type": "confirmation.reply", "reply_token": token, "decision": "accept", "subscription_id": "sub_a",
+            "timestamp": format!("2026-05-24T14:{:02}:{:02}Z", number % 3_000 / 60, number % 60),
+        });
+        lines.push(reply.to_string());
+        lines.push(at(
+            2,
+            "state.changed",
+            state("awaiting_input", "calling_tool"),
+        ));
+        lines.push(at(3, "tool.invoked", call));
+        lines.push(at(
+            4,
+            "tool.completed",
+            json!({"tool": "pay", "tool_call_id": id, "status": "success"}),
+        ));
+    }
+    lines
+}
+
+/// AAEP-A.7.4-1, AAEP-A.8-4: however many questions a session asks, the first ones are forgotten at nobody's expense, and a
+/// call that nobody was asked about is found.
+#[test]
+fn a_session_that_never_stops_asking_is_judged_all_the_same() {
+    for by_id in [true, false] {
+        let mut lines = busy_session(700, by_id);
+        let call = lines[lines.len() - 2].clone();
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        assert_eq!(places(&report.violations), [], "{by_id}");
+        lines.push(
+            call.replace("call_699", "call_x")
+                .replace("\"evt_", "\"evt_x"),
+        );
+        let line = lines.len() as u64;
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        let clause = if by_id { "AAEP-A.8-4" } else { "AAEP-6.3.5-1" };
+        assert_eq!(places(&report.violations), [(clause, line)], "{by_id}");
+    }
+}
+
+/// AAEP-6.3.4-4, AAEP-A.7.4-1, AAEP-6.3.5-1: of ten thousand sessions that go on beside each other three have a fault late
+/// in them. Each is found, and nothing else.
+#[test]
+fn late_faults_among_ten_thousand_sessions_are_found_and_nothing_else() {
+    const SESSIONS: usize = 10_000;
+    const FAULTY: [(usize, &str); 3] = [
+        (17, "AAEP-6.3.4-4_reply-decided-at-the-deadline"),
+        (5_000, "AAEP-6.3.5-1_one-acceptance-and-two-calls"),
+        (SESSIONS - 1, "AAEP-A.7.4-1_called-before-accepted"),
+    ];
+    let lines_of = |folder: &str, name: &str| -> Vec<String> {
+        let path = traces(folder).join(format!("{name}.jsonl"));
+        let text = fs::read_to_string(path).expect("a readable trace");
+        text.lines().map(str::to_owned).collect()
+    };
+    let company = lines_of("valid", FAULTY[1].1);
+    let faulty = FAULTY.map(|(session, name)| (session, lines_of("invalid", name)));
+    // A line of each session in turn, each with ids of its own.
+    let mut stream = Vec::new();
+    let mut places_of = vec![Vec::new(); SESSIONS];
+    for number in 0..company.len() + 2 {
+        for (session, places) in places_of.iter_mut().enumerate() {
+            let own = faulty.iter().find(|(it, _)| *it == session);
+            let lines = own.map_or(&company, |(_, lines)| lines);
+            if let Some(line) = lines.get(number) {
+                let line = line.replace("_a1", &format!("_{session}"));
+                let line = line.replace("rpl_q", &format!("rpl_{session}q"));
+                stream.push(line.replace("agent-1", &format!("agent-{session}")));
+                places.push(stream.len() as u64);
+            }
+        }
+    }
+    let mut expected: Vec<(&str, u64)> = FAULTY
+        .iter()
+        .map(|(session, name)| {
+            let fault = faults().find(|fault| fault.name == *name);
+            let fault = fault.expect("a stream that is listed");
+            let index = usize::try_from(fault.line - 1).expect("a small number");
+            (fault.clause, places_of[*session][index])
+        })
+        .collect();
+    expected.sort_by_key(|(_, line)| *line);
+    let report = lint_bytes(stream.join("\n").as_bytes());
+    assert_eq!(places(&report.violations), expected);
+    assert_eq!(places(&report.warnings), []);
+    assert_eq!(report.sessions, SESSIONS);
+}
+
+/// Findings of one clause and session are listed up to a number; the last says how many more there are.
+#[test]
+fn a_fault_that_is_made_again_and_again_is_listed_ten_times_and_counted() {
+    let mut lines = busy_session(1, true);
+    let chunk = |number: u64| {
+        lines[1]
+            .replace("state.changed", "progress.updated")
+            .replace("\"evt_", &format!("\"evt_p{number}"))
+    };
+    let faulty: Vec<String> = (0..25).map(chunk).collect();
+    lines.extend(faulty);
+    let report = lint_bytes(lines.join("\n").as_bytes());
+    assert_eq!(report.violations.len(), 10);
+    let last = &report.violations[9].message;
+    assert!(last.contains("15 more of this clause"), "{last}");
+}
