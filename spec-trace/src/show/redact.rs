@@ -7,24 +7,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::lint::monitor::states::STATES;
+
 /// The fields whose value is a word of the protocol, and the words. Another word is one of somebody's own.
 const WORDS: [(&str, &[&str]); 6] = [
-    ("from_state", STATES),
-    ("to_state", STATES),
+    ("from_state", &STATES),
+    ("to_state", &STATES),
     ("default_decision", DECISIONS),
     ("decision", DECISIONS),
     ("risk_level", &["low", "medium", "high"]),
     ("status", &["success", "error", "timeout"]),
-];
-
-const STATES: &[&str] = &[
-    "idle",
-    "thinking",
-    "deciding",
-    "calling_tool",
-    "awaiting_input",
-    "writing_output",
-    "handing_off",
 ];
 
 const DECISIONS: &[&str] = &["accept", "reject"];

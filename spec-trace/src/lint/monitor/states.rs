@@ -51,7 +51,7 @@ struct Chain {
 }
 
 /// The states of the protocol take no room of their own.
-const STATES: [&str; 7] = [
+pub const STATES: [&str; 7] = [
     "idle",
     "thinking",
     "deciding",
