@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use countersign_model::checker::{CheckReport, Kind, PropertyVerdict, StepText};
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, FindingsFormat, Status};
+use crate::answer::Status;
 use crate::clause::links;
 use crate::conform::Divergence;
 use crate::conform::edges::Walk;
 
-mod junit;
-mod sarif;
+pub mod junit;
+pub mod sarif;
 
 /// How far the changes of a step stand to the right of it, where there is room.
 const CHANGES_COLUMN: usize = 62;
@@ -199,29 +199,18 @@ struct Comparison<'a> {
     by: links::Kind,
 }
 
-/// What `verify` found, in that format; `text` is what it says to people.
-pub fn verified(
-    verified: &[Verified],
-    format: FindingsFormat,
-    text: fn(&[Verified]) -> String,
-) -> Answer {
-    let status = verified.iter().map(Verified::status).reduce(Status::over);
-    let status = status.unwrap_or(Status::Inconclusive);
-    match format {
-        FindingsFormat::Text => Answer {
-            text: text(verified),
-            status,
-        },
-        FindingsFormat::Json => {
-            let protocols: Vec<_> = verified.iter().map(Verified::json).collect();
-            Answer::json(&json!({ "protocols": protocols }), status)
-        }
-        FindingsFormat::Junit => Answer {
-            text: junit::render(verified),
-            status,
-        },
-        FindingsFormat::Sarif => Answer::json(&sarif::render(verified, status), status),
-    }
+/// How all of them ended together.
+pub fn status(verified: &[Verified]) -> Status {
+    let statuses = verified.iter().map(Verified::status);
+    statuses
+        .reduce(Status::over)
+        .unwrap_or(Status::Inconclusive)
+}
+
+/// All of them as programs read them.
+pub fn verified_json(verified: &[Verified]) -> Value {
+    let protocols: Vec<_> = verified.iter().map(Verified::json).collect();
+    json!({ "protocols": protocols })
 }
 
 impl Verified {
@@ -301,45 +290,5 @@ impl Verified {
             }),
             "divergences": self.divergences().map(divergence_json).collect::<Vec<_>>(),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A search of 3 states and 5 transitions, and a walk over so many.
-    fn verified(nodes: u64, edges: u64) -> Verified {
-        let walk = |nodes, edges| Walk {
-            nodes,
-            edges,
-            divergences: Vec::new(),
-        };
-        Verified {
-            protocol: "aaep",
-            bounds: "small",
-            check: CheckReport {
-                unique_states: 3,
-                transitions: 5,
-                depth: 2,
-                exhaustive: true,
-                properties: Vec::new(),
-            },
-            check_seconds: 1.0,
-            edges: walk(nodes, edges),
-            literal_bounds: "small",
-            literal: walk(3, 5),
-            pairs: walk(3, 5),
-            judged: None,
-        }
-    }
-
-    #[test]
-    fn a_walk_that_did_not_go_everywhere_shows_nothing() {
-        assert_eq!(verified(3, 5).status(), Status::Holds);
-        for (nodes, edges) in [(2, 5), (4, 5), (3, 4), (3, 6), (0, 0)] {
-            let partly = verified(nodes, edges);
-            assert_eq!(partly.status(), Status::Inconclusive, "{nodes}, {edges}");
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 use countersign_model::checker::{CheckReport, Kind, PropertyVerdict, StepText};
-use countersign_spec_trace::answer::{FindingsFormat, Status};
+use countersign_spec_trace::answer::Status;
 use countersign_spec_trace::conform::edges::Walk;
 use countersign_spec_trace::conform::{Disagreement, Divergence};
 use countersign_spec_trace::report::{self, Verified};
@@ -195,10 +195,50 @@ fn other_commands_refuse_the_formats_of_findings() {
     }
 }
 
-const LATE: &str = "6.3.4-4 a reply that claims the deadline or later has no effect";
+/// A walk over so many nodes and edges.
+fn walk(nodes: u64, edges: u64) -> Walk {
+    Walk {
+        nodes,
+        edges,
+        divergences: Vec::new(),
+    }
+}
 
-/// AAEP in which all goes wrong that can: a property is broken and another was not seen, the executor differs from the model
-/// and the judge of streams had nothing to judge.
+/// AAEP after a search of 3 states and 5 transitions, in which nothing goes wrong.
+fn verified() -> Verified {
+    Verified {
+        protocol: "aaep",
+        bounds: "small",
+        check: CheckReport {
+            unique_states: 3,
+            transitions: 5,
+            depth: 2,
+            exhaustive: true,
+            properties: Vec::new(),
+        },
+        check_seconds: 1.0,
+        edges: walk(3, 5),
+        literal_bounds: "small",
+        literal: walk(3, 5),
+        pairs: walk(3, 5),
+        judged: None,
+    }
+}
+
+#[test]
+fn a_walk_that_did_not_go_everywhere_shows_nothing() {
+    assert_eq!(verified().status(), Status::Holds);
+    for (nodes, edges) in [(2, 5), (4, 5), (3, 4), (3, 6), (0, 0)] {
+        let partly = Verified {
+            edges: walk(nodes, edges),
+            ..verified()
+        };
+        assert_eq!(partly.status(), Status::Inconclusive, "{nodes}, {edges}");
+    }
+}
+
+/// The same where all goes wrong that can: a property is broken and another was not seen, the executor differs from the
+/// model and the judge of streams had nothing to judge.
 fn failing() -> Verified {
     let step = |actor: &str, action: &str| StepText {
         at: "t=3".to_owned(),
@@ -218,11 +258,6 @@ fn failing() -> Verified {
         holds: false,
         steps,
     };
-    let walk = |edges, divergences| Walk {
-        nodes: 3,
-        edges,
-        divergences,
-    };
     let divergence = Divergence {
         steps: steps.clone(),
         disagreement: Disagreement {
@@ -231,41 +266,23 @@ fn failing() -> Verified {
             actual: "the tool runs".to_owned(),
         },
     };
-    Verified {
-        protocol: "aaep",
-        bounds: "small",
-        check: CheckReport {
-            unique_states: 3,
-            transitions: 5,
-            depth: 2,
-            exhaustive: true,
-            properties: vec![
-                property(LATE, Kind::Always, steps),
-                property(
-                    "6.3.4-4 a late claim is ignored",
-                    Kind::Sometimes,
-                    Vec::new(),
-                ),
-            ],
-        },
-        check_seconds: 1.0,
-        edges: walk(5, vec![divergence]),
-        literal_bounds: "small",
-        literal: walk(5, Vec::new()),
-        pairs: walk(5, Vec::new()),
-        judged: Some(walk(0, Vec::new())),
-    }
-}
-
-fn verified(found: &[Verified], format: FindingsFormat) -> String {
-    let answer = report::verified(found, format, |_| String::new());
-    assert_eq!(answer.status, Status::Violated);
-    answer.text
+    let late = "6.3.4-4 a reply that claims the deadline or later has no effect";
+    let ignored = "6.3.4-4 a late claim is ignored";
+    let mut failing = verified();
+    failing.check.properties = vec![
+        property(late, Kind::Always, steps),
+        property(ignored, Kind::Sometimes, Vec::new()),
+    ];
+    failing.edges.divergences.push(divergence);
+    failing.judged = Some(walk(3, 0));
+    failing
 }
 
 #[test]
 fn what_verify_finds_is_told_to_build_servers() {
-    let xml = verified(&[failing(), failing()], FindingsFormat::Junit);
+    let found = [failing(), failing()];
+    assert_eq!(report::status(&found), Status::Violated);
+    let xml = report::junit::render(&found);
     assert_eq!(faults_of_junit(&xml), [""; 0]);
     // Two properties, the search and four walks in each suite.
     assert!(
@@ -287,8 +304,7 @@ fn what_verify_finds_is_told_to_build_servers() {
 
 #[test]
 fn what_verify_finds_is_told_to_code_hosts_where_the_rule_is_stated_and_carried_out() {
-    let log = verified(&[failing()], FindingsFormat::Sarif);
-    let log: Value = serde_json::from_str(&log).expect("JSON");
+    let log = report::sarif::render(&[failing()]);
     let schema = sarif_schema();
     let faults: Vec<String> = schema.iter_errors(&log).map(|it| it.to_string()).collect();
     assert_eq!(faults, [""; 0]);

@@ -64,7 +64,19 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
             Protocol::PendingAction => verify::<pending_action::World>(&args.bounds, None),
         }?);
     }
-    Ok(report::verified(&verified, format, text))
+    let status = report::status(&verified);
+    Ok(match format {
+        FindingsFormat::Text => Answer {
+            text: text(&verified),
+            status,
+        },
+        FindingsFormat::Json => Answer::json(&report::verified_json(&verified), status),
+        FindingsFormat::Junit => Answer {
+            text: report::junit::render(&verified),
+            status,
+        },
+        FindingsFormat::Sarif => Answer::json(&report::sarif::render(&verified), status),
+    })
 }
 
 /// Checks one protocol's model and walks its bridge: within the bounds, literally within those that the protocol sets

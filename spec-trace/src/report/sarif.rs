@@ -5,15 +5,14 @@ use countersign_model::checker::{Kind, PropertyVerdict};
 use serde_json::{Value, json};
 
 use super::{Comparison, Verified, divergence_text, property_text, unmet};
-use crate::answer::Status;
 use crate::clause::{self, links};
 use crate::conform::Divergence;
 use crate::formats::sarif::{Log, Outcome, notification, place};
 
 /// What was found, as a SARIF log.
-pub fn render(verified: &[Verified], status: Status) -> Value {
+pub fn render(verified: &[Verified]) -> Value {
     let log = Log {
-        status,
+        status: super::status(verified),
         results: verified.iter().flat_map(results).collect(),
         notifications: verified.iter().flat_map(notifications).collect(),
     };
