@@ -30,6 +30,12 @@ fn shown(file: &Path, folder: &TempDir) -> PathBuf {
     page
 }
 
+/// The page of `report`.
+fn reported(folder: &TempDir) -> PathBuf {
+    countersign(&["report", "--out", &folder.path().display().to_string()]);
+    folder.path().join("index.html")
+}
+
 fn rejected() -> PathBuf {
     let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces");
     traces.join("invalid/AAEP-A.8-5_called-after-rejection.jsonl")
@@ -363,9 +369,9 @@ fn the_report_is_filtered_by_words_level_and_gap() {
         return;
     };
     let folder = folder();
-    countersign(&["report", "--out", &folder.path().display().to_string()]);
+    let page = reported(&folder);
     browser.look(1400, 1000, false);
-    browser.open(&folder.path().join("index.html"), "");
+    browser.open(&page, "");
     browser.keep("report-light");
     assert_eq!(browser.text("#shown"), "All 257 clauses");
     browser.click("#words");

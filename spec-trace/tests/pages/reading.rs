@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::chromium::Chromium;
-use super::{countersign, folder, rejected, shown};
+use super::{countersign, folder, rejected, reported, shown};
 
 /// Text that has to be broken somewhere: one long word, and many participants.
 fn unwieldy(folder: &TempDir) -> PathBuf {
@@ -115,8 +115,7 @@ fn every_text_stands_out_from_what_is_behind_it() {
     };
     let folder = folder();
     let show = shown(&rejected(), &folder);
-    countersign(&["report", "--out", &folder.path().display().to_string()]);
-    let report = folder.path().join("index.html");
+    let report = reported(&folder);
     for dark in [false, true] {
         for (page, fragment) in [(&show, "#s1"), (&show, "#s7"), (&report, "#clauses")] {
             browser.look(1400, 900, dark);
@@ -147,8 +146,7 @@ fn the_focus_is_seen_wherever_the_tabulator_leads() {
     };
     let folder = folder();
     let show = shown(&rejected(), &folder);
-    countersign(&["report", "--out", &folder.path().display().to_string()]);
-    let report = folder.path().join("index.html");
+    let report = reported(&folder);
     for (page, width, height) in [
         (&show, 1400, 900),
         (&show, 700, 900),
