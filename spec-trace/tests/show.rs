@@ -97,6 +97,15 @@ fn a_kept_run_in_the_terminal() {
     ]));
 }
 
+/// Whatever a run can be drawn as.
+const DRAWINGS: [Drawing; 5] = [
+    Drawing::Text,
+    Drawing::Json,
+    Drawing::Mermaid,
+    Drawing::Svg,
+    Drawing::Html,
+];
+
 /// AAEP-A.10-1: also as a picture.
 #[test]
 fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
@@ -112,13 +121,7 @@ fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
             let name = entry.expect("an entry").path().display().to_string();
             let bytes = fs::read(&name).expect("a file");
             let runs = load(&bytes, &name);
-            for format in [
-                Drawing::Text,
-                Drawing::Json,
-                Drawing::Mermaid,
-                Drawing::Svg,
-                Drawing::Html,
-            ] {
+            for format in DRAWINGS {
                 let picture = format.of(&runs[0]);
                 assert!(!picture.is_empty());
                 if format == Drawing::Text {

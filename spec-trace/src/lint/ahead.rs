@@ -89,14 +89,10 @@ fn judge_all(read: Vec<Ahead<'_>>, judge: &mut impl FnMut(Read<'_>)) {
 }
 
 fn judge_long(number: u64, ended: bool, bytes: &[u8], judge: &mut impl FnMut(Read<'_>)) {
+    let bytes = &surrogates::readable(bytes);
     let here = Here::new(number, bytes);
     let mut room = Room::default();
     let tree = record::parse(bytes, &mut room);
-    if tree.is_err()
-        && let Some(mended) = surrogates::without_halves(bytes)
-    {
-        return judge_long(number, ended, &mended, judge);
-    }
     judge(Read {
         here,
         ended,

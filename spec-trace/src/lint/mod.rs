@@ -29,7 +29,7 @@ pub mod report;
 pub mod rules;
 pub mod selection;
 pub mod stream;
-mod surrogates;
+pub(crate) mod surrogates;
 pub mod ties;
 pub mod time;
 
@@ -90,10 +90,7 @@ pub(crate) fn judge_line(linter: &mut Linter, line: u64, bytes: &[u8]) {
     let mut room = Room::default();
     match record::parse(bytes, &mut room).and_then(|tree| record::read(tree, here)) {
         Ok((record, faults)) => judge_record(linter, here, &record, faults),
-        Err(fault) => {
-            let place = here.at(fault.column);
-            linter.broken(fault.at(place, None));
-        }
+        Err(fault) => judge_broken(linter, here, fault),
     }
 }
 
@@ -103,6 +100,11 @@ fn judge_record(linter: &mut Linter, here: Here<'_>, record: &Record<'_>, faults
         linter.faulty(fault.at(place, record.session()));
     }
     linter.record(record);
+}
+
+fn judge_broken(linter: &mut Linter, here: Here<'_>, fault: Fault) {
+    let place = here.at(fault.column);
+    linter.broken(fault.at(place, None));
 }
 
 /// A stream that is being read.
@@ -144,7 +146,6 @@ impl Reading<'_> {
                 fault.message
             );
         }
-        let place = here.at(fault.column);
-        self.linter.broken(fault.at(place, None));
+        judge_broken(&mut self.linter, here, fault);
     }
 }

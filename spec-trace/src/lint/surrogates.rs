@@ -3,8 +3,15 @@
 //! JSON's grammar takes `"\\ud83d"`, and its parsers do not, for no text holds half a character. The grammar is what a
 //! producer has to keep to, so such a half is read as the character that stands for an unreadable one.
 
+use std::borrow::Cow;
+
 /// The digits of U+FFFD.
 const REPLACEMENT: &[u8; 4] = b"fffd";
+
+/// The line as a parser can read it.
+pub fn readable(line: &[u8]) -> Cow<'_, [u8]> {
+    without_halves(line).map_or(Cow::Borrowed(line), Cow::Owned)
+}
 
 /// The line with each half of a character replaced, in the same number of bytes; `None` where there is none.
 pub fn without_halves(line: &[u8]) -> Option<Vec<u8>> {

@@ -15,6 +15,7 @@ use crate::lint::record::{self, Record};
 use crate::lint::render::text::in_short;
 use crate::lint::report::LintReport;
 use crate::lint::stream::{Linter, Settings};
+use crate::lint::surrogates;
 use crate::lint::time::Timestamp;
 
 /// The most records that are drawn; a page of more would be of no use to anyone.
@@ -77,7 +78,8 @@ struct Entry {
 impl Entry {
     fn of(line: u64, bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * RECORD_SHOWN)]);
-        let whole = std::str::from_utf8(bytes).ok();
+        let readable = surrogates::readable(bytes);
+        let whole = std::str::from_utf8(&readable).ok();
         let value = whole
             .and_then(|text| crate::json::parse(text).ok())
             .unwrap_or_default();
@@ -92,8 +94,8 @@ impl Entry {
             line,
             message,
             wrapper,
-            bytes: bytes.to_owned(),
-            is_reply_record: with_record(line, bytes, is_reply).unwrap_or_default(),
+            is_reply_record: with_record(line, &readable, is_reply).unwrap_or_default(),
+            bytes: readable.into_owned(),
             text: printable(&text.chars().take(RECORD_SHOWN).collect::<String>()),
             redacted: None,
         }

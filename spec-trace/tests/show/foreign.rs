@@ -11,7 +11,7 @@ use countersign_spec_trace::show::words;
 use predicates::str::contains;
 use serde_json::{Value, json};
 
-use super::{REJECTED, countersign, elements, file, folder, load, printed, traces};
+use super::{DRAWINGS, REJECTED, countersign, elements, file, folder, load, printed, traces};
 
 /// Text that means something to each of the formats.
 const HOSTILE: &str =
@@ -75,18 +75,30 @@ fn hostile_text_stays_text_in_every_format() {
     }
 }
 
+/// AAEP-A.6-2: what the linter takes for a record, half a character and all, is drawn as one.
+#[test]
+fn a_record_with_half_a_character_is_drawn_as_the_record_that_it_is() {
+    let stream = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
+    let halved = stream.replace("\"action\": \"", "\"action\": \"\\ud83d");
+    assert_ne!(halved, stream);
+    let [run] = &*load(halved.as_bytes(), "halved") else {
+        panic!("one session")
+    };
+    let asks = run
+        .steps
+        .iter()
+        .filter(|step| step.text.contains('\u{FFFD}'));
+    assert_eq!(asks.count(), 1, "{run:#?}");
+    assert!(!run.steps.iter().any(|step| step.text.contains("no record")));
+    assert_eq!(run.verdict, load(stream.as_bytes(), "halved")[0].verdict);
+}
+
 #[test]
 fn nothing_invisible_and_nothing_for_the_terminal_is_left_in_any_format() {
     let name = "send\u{200B}_\u{FEFF}e\u{AD}m\u{2028}a\u{E0041}il\u{2066}\u{9B}31m\u{7F}";
     let stream = hostile_stream().replace("</script>", name);
     let runs = load(stream.as_bytes(), name);
-    for format in [
-        Drawing::Text,
-        Drawing::Json,
-        Drawing::Mermaid,
-        Drawing::Svg,
-        Drawing::Html,
-    ] {
+    for format in DRAWINGS {
         let drawn = format.of(&runs[0]);
         let hidden: Vec<char> = drawn
             .chars()
