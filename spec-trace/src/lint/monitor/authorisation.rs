@@ -282,8 +282,7 @@ impl Authorisation {
             candidates.retain(|index| explains(*index, run));
             candidates
         };
-        let assigned =
-            self.assigned.take_free(number, own) || self.assigned.assign(number, class, edges);
+        let assigned = self.assigned.assign(number, own, class, edges);
         if assigned {
             *notes.tied.entry(runs[number].tied_by()).or_default() += 1;
         }

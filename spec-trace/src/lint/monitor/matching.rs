@@ -27,8 +27,21 @@ impl Matching {
         self.left_of.remove(right)
     }
 
-    /// Assigns `left` to the first of its right numbers that is free. False, and nothing changed, when none is.
-    pub fn take_free(&mut self, left: usize, mut rights: impl Iterator<Item = usize>) -> bool {
+    /// Assigns `left` as well, to the first of its `own` right numbers that is free, else by moving the others where that
+    /// makes room. False, and nothing changed, when no assignment covers all of them. `edges` yields the right numbers that
+    /// a left one may take. Of two left numbers of one `class` the greater may take whatever the lesser may, so nothing is
+    /// gained by looking at the lesser one after the greater.
+    pub fn assign(
+        &mut self,
+        left: usize,
+        own: impl IntoIterator<Item = usize>,
+        class: impl Fn(usize) -> Class,
+        edges: impl Fn(usize) -> Vec<usize>,
+    ) -> bool {
+        self.take_free(left, own.into_iter()) || self.make_room(left, class, edges)
+    }
+
+    fn take_free(&mut self, left: usize, mut rights: impl Iterator<Item = usize>) -> bool {
         let free = rights.find(|right| !self.is_taken(*right));
         if let Some(free) = free {
             self.left_of.insert(free, left);
@@ -36,12 +49,8 @@ impl Matching {
         free.is_some()
     }
 
-    /// Assigns `left` as well, moving the others where that makes room. False, and nothing changed, when no assignment
-    /// covers all of them. `edges` yields the right numbers that a left one may take. Of two left numbers of one `class` the
-    /// greater may take whatever the lesser may, so nothing is gained by looking at the lesser one after the greater.
-    ///
-    /// The search is a breadth-first one for an augmenting path: a recursive one would go as deep as the stream is long.
-    pub fn assign(
+    /// A breadth-first search for an augmenting path: a recursive one would go as deep as the stream is long.
+    fn make_room(
         &mut self,
         left: usize,
         class: impl Fn(usize) -> Class,
@@ -107,20 +116,20 @@ mod tests {
             _ => vec![0],
         };
         let mut matching = Matching::default();
-        assert!(matching.assign(0, Class::Alone, edges));
-        assert!(matching.assign(1, Class::Alone, edges));
-        assert!(matching.assign(2, Class::Alone, edges));
+        assert!(matching.assign(0, edges(0), Class::Alone, edges));
+        assert!(matching.assign(1, edges(1), Class::Alone, edges));
+        assert!(matching.assign(2, edges(2), Class::Alone, edges));
         assert_eq!(matching.left_of(0), Some(2));
-        assert!(!matching.assign(3, Class::Alone, edges));
+        assert!(!matching.assign(3, edges(3), Class::Alone, edges));
         assert_eq!(matching.left_of(0), Some(2));
     }
 
     #[test]
     fn no_left_number_is_ever_assigned_twice() {
-        let edges = |left: usize| (0..=left).rev().collect();
+        let edges = |left: usize| (0..=left).rev().collect::<Vec<_>>();
         let mut matching = Matching::default();
         for left in 0..20 {
-            assert!(matching.assign(left, Class::Alone, edges));
+            assert!(matching.assign(left, edges(left), Class::Alone, edges));
         }
         let assigned: BTreeSet<_> = matching.left_of.iter().map(|(_, left)| left).collect();
         assert_eq!(assigned.len(), 20);
@@ -142,8 +151,8 @@ mod tests {
             let class = |left: usize| Class::ByOrder(Kinds { tool_call_id: kinds[left].0, action: false, token: false });
             let (mut by_class, mut one_by_one) = (Matching::default(), Matching::default());
             for left in 0..kinds.len() {
-                let found = by_class.assign(left, class, edges);
-                prop_assert_eq!(found, one_by_one.assign(left, Class::Alone, edges));
+                let found = by_class.assign(left, edges(left), class, edges);
+                prop_assert_eq!(found, one_by_one.assign(left, edges(left), Class::Alone, edges));
             }
         }
     }

@@ -136,7 +136,7 @@ impl Resolution {
         let edges = |number: usize| calls[number].may_follow(ledger, wanted);
         let own = candidates.iter().copied();
         let own = own.filter(|index| wanted(ledger.kept(*index)));
-        let useful = self.used.take_free(number, own) || self.used.assign(number, class, edges);
+        let useful = self.used.assign(number, own, class, edges);
         // No confirmation that was asked before it can use it, and none that is asked later may.
         if !useful {
             self.calls.remove(number);
@@ -149,9 +149,7 @@ impl Resolution {
             let class = |number: usize| self.calls[number].class(number);
             let accepted = |it: &Confirmation| it.possible == Outcomes::ACCEPTED;
             let edges = |number: usize| self.calls[number].may_follow(ledger, accepted);
-            if !led_to.take_free(number, edges(number).into_iter()) {
-                led_to.assign(number, class, edges);
-            }
+            led_to.assign(number, edges(number), class, edges);
         }
         for (index, confirmation) in ledger.all() {
             let accepted = confirmation.possible == Outcomes::ACCEPTED;
