@@ -10,8 +10,8 @@ use std::{env, fs, io};
 #[path = "build/scan/mod.rs"]
 mod scan;
 
-/// The folders that hold sources, seen from the root of the workspace.
-const FOLDERS: [&str; 17] = [
+/// The folders that hold sources, seen from the root of the workspace, beside those of the crates in `spec-trace`.
+const FOLDERS: [&str; 7] = [
     "benches",
     "fuzz/fuzz_targets",
     "fuzz/src",
@@ -19,16 +19,6 @@ const FOLDERS: [&str; 17] = [
     "model/tests",
     "reference/src",
     "reference/tests",
-    "spec-trace/clauses/src",
-    "spec-trace/clauses/tests",
-    "spec-trace/cli/src",
-    "spec-trace/cli/tests",
-    "spec-trace/conform/src",
-    "spec-trace/conform/tests",
-    "spec-trace/lint/src",
-    "spec-trace/lint/tests",
-    "spec-trace/store/src",
-    "spec-trace/store/tests",
 ];
 
 /// Sources that name clauses as examples of ids: what they cite says nothing about the clauses.
@@ -94,9 +84,15 @@ fn variable(name: &str) -> String {
 /// The Rust files below all folders, in a fixed order, with slashes whatever the platform. Tells cargo to watch them.
 fn sources(root: &Path) -> Vec<String> {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
+    // A new crate stands there.
+    println!(
+        "cargo:rerun-if-changed={}",
+        root.join("Cargo.toml").display()
+    );
     let mut files = Vec::new();
-    for folder in FOLDERS {
-        let folder = root.join(folder);
+    let folders = FOLDERS.iter().map(|folder| root.join(folder));
+    for folder in folders.chain(folders_of_crates(&root.join("spec-trace"))) {
         if folder.is_dir() {
             println!("cargo:rerun-if-changed={}", folder.display());
             collect(&folder, &mut files);
@@ -110,6 +106,18 @@ fn sources(root: &Path) -> Vec<String> {
         .collect();
     files.sort();
     files
+}
+
+/// Sources and tests of the crates in a folder.
+fn folders_of_crates(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let entries = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    entries
+        .filter(|path| path.join("Cargo.toml").is_file())
+        .flat_map(|path| ["src", "tests"].map(|folder| path.join(folder)))
+        .collect()
 }
 
 /// Adds the Rust files in and below `folder`. A folder that cannot be read is left out.

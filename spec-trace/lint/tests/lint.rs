@@ -100,11 +100,7 @@ fn every_valid_stream_conforms_without_a_warning() {
         let report = lint_file("valid", name);
         assert_eq!(places(&report.violations), [], "{name}");
         assert_eq!(places(&report.warnings), [], "{name}");
-        assert_eq!(
-            (report.verdict, report.status().code()),
-            (Verdict::Conforming, 0),
-            "{name}"
-        );
+        assert_eq!(report.verdict, Verdict::Conforming, "{name}");
     }
 }
 
@@ -312,11 +308,7 @@ fn an_input_that_ends_too_early_is_inconclusive_and_says_what_is_owed() {
             .expect("a readable trace");
         let start: String = text.split_inclusive('\n').take(lines).collect();
         let report = lint_bytes(start.as_bytes());
-        assert_eq!(
-            (report.verdict, report.status().code()),
-            (Verdict::Inconclusive, 3),
-            "{name}"
-        );
+        assert_eq!(report.verdict, Verdict::Inconclusive, "{name}");
         report
             .not_judged
             .iter()
