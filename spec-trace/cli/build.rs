@@ -141,7 +141,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 fn guards_asked_for(source: &str) -> impl Iterator<Item = (&str, usize)> {
     let lines = source.lines().enumerate();
     lines.flat_map(|(index, line)| {
-        let asked = line.split(".has(Guard::").skip(1);
+        let asked = [".forbid(Guard::", ".allow(Guard::"]
+            .into_iter()
+            .flat_map(|asking| line.split(asking).skip(1));
         asked.filter_map(move |after| {
             let end = after.find(|character: char| !character.is_alphanumeric())?;
             Some((&after[..end], index + 1))
