@@ -19,31 +19,31 @@ use crate::show::svg;
 pub struct Explored<T: Text>(pub Specification<T>);
 
 /// A state, told apart by itself alone.
-pub struct World<T: Text> {
+pub struct ExploredState<T: Text> {
     state: T::State,
     start: T::State,
 }
 
-impl<T: Text> Clone for World<T> {
+impl<T: Text> Clone for ExploredState<T> {
     fn clone(&self) -> Self {
         Self { ..*self }
     }
 }
 
-impl<T: Text> PartialEq for World<T> {
+impl<T: Text> PartialEq for ExploredState<T> {
     fn eq(&self, other: &Self) -> bool {
         self.state == other.state
     }
 }
 
-impl<T: Text> Hash for World<T> {
+impl<T: Text> Hash for ExploredState<T> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.state.hash(hasher);
     }
 }
 
 /// A state in words is what sets it apart from the start.
-impl<T: Text> Debug for World<T> {
+impl<T: Text> Debug for ExploredState<T> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let changes = T::changes(&self.start, &self.state);
         if changes.is_empty() {
@@ -78,9 +78,9 @@ impl<T: Text> Debug for Choice<T> {
 }
 
 impl<T: Text> Explored<T> {
-    fn world(&self, state: T::State) -> World<T> {
+    fn explored(&self, state: T::State) -> ExploredState<T> {
         let start = self.0.start();
-        World { state, start }
+        ExploredState { state, start }
     }
 
     /// The step in words, if the action is enabled there.
@@ -91,30 +91,30 @@ impl<T: Text> Explored<T> {
 }
 
 impl<T: Text> Model for Explored<T> {
-    type State = World<T>;
+    type State = ExploredState<T>;
     type Action = Choice<T>;
 
-    fn init_states(&self) -> Vec<World<T>> {
-        vec![self.world(self.0.start())]
+    fn init_states(&self) -> Vec<ExploredState<T>> {
+        vec![self.explored(self.0.start())]
     }
 
-    fn actions(&self, world: &World<T>, choices: &mut Vec<Choice<T>>) {
+    fn actions(&self, state: &ExploredState<T>, choices: &mut Vec<Choice<T>>) {
         let mut actions = Vec::new();
-        self.0.actions(&world.state, &mut actions);
-        let before = world.state;
+        self.0.actions(&state.state, &mut actions);
+        let before = state.state;
         choices.extend(actions.into_iter().map(|action| Choice { before, action }));
     }
 
-    fn next_state(&self, world: &World<T>, choice: Choice<T>) -> Option<World<T>> {
-        let next = self.0.next_state(&world.state, choice.action)?;
-        Some(self.world(next))
+    fn next_state(&self, state: &ExploredState<T>, choice: Choice<T>) -> Option<ExploredState<T>> {
+        let next = self.0.next_state(&state.state, choice.action)?;
+        Some(self.explored(next))
     }
 
     /// One property carries all invariants: the Explorer looks every one up again at each of its steps.
     fn properties(&self) -> Vec<Property<Self>> {
         vec![Property::always(
             "every invariant holds",
-            |_, world: &World<T>| T::broken(&world.state) == 0,
+            |_, state: &ExploredState<T>| T::broken(&state.state) == 0,
         )]
     }
 
@@ -126,7 +126,7 @@ impl<T: Text> Model for Explored<T> {
     }
 
     /// What the step changes, a line for each.
-    fn format_step(&self, _: &World<T>, choice: Choice<T>) -> Option<String> {
+    fn format_step(&self, _: &ExploredState<T>, choice: Choice<T>) -> Option<String> {
         let step = self.step(&choice)?;
         if step.changes.is_empty() {
             return Some("nothing changes".to_owned());
@@ -134,7 +134,7 @@ impl<T: Text> Model for Explored<T> {
         Some(step.changes.join("\n"))
     }
 
-    fn as_svg(&self, path: Path<World<T>, Choice<T>>) -> Option<String> {
+    fn as_svg(&self, path: Path<ExploredState<T>, Choice<T>>) -> Option<String> {
         let broken = T::broken(&path.last_state().state);
         let choices = path.into_actions();
         let steps: Vec<StepText> = choices
@@ -176,8 +176,8 @@ mod tests {
     /// The first question that may be asked at the start, and the state behind it.
     fn asked(
         model: &Explored<AaepText>,
-        start: &World<AaepText>,
-    ) -> (Choice<AaepText>, World<AaepText>) {
+        start: &ExploredState<AaepText>,
+    ) -> (Choice<AaepText>, ExploredState<AaepText>) {
         let is_ask =
             |choice: &Choice<AaepText>| model.format_action(choice).contains("producer asks");
         let mut steps = model.next_steps(start).into_iter();
@@ -227,15 +227,15 @@ mod tests {
             .into_values()
             .next()
             .expect("a broken invariant");
-        let mut world = without.init_states().remove(0);
+        let mut state = without.init_states().remove(0);
         let mut choices = Vec::new();
         for action in actions {
             let choice = Choice {
-                before: world.state,
+                before: state.state,
                 action,
             };
-            world = without
-                .next_state(&world, choice.clone())
+            state = without
+                .next_state(&state, choice.clone())
                 .expect("an enabled step");
             choices.push(choice);
         }

@@ -12,10 +12,10 @@
 //! A finding stands on the line at which the stream stopped being explainable: the call that nobody had accepted, or the
 //! end of the session that made it too late for what was owed.
 
+pub mod action_ids;
 mod ahead;
 pub mod baseline;
 pub mod compression;
-mod few;
 pub mod finding;
 pub mod harness;
 pub mod input;
@@ -29,9 +29,9 @@ mod reply;
 pub mod report;
 pub mod rules;
 pub mod selection;
+mod small_map;
 pub mod stream;
 pub mod surrogates;
-pub mod ties;
 pub mod time;
 
 use std::io::{self, BufRead};

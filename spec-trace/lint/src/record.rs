@@ -3,10 +3,10 @@
 //! A fault in one field does not stop the rest: the event goes on to the monitors with that field unknown, and an unknown
 //! field explains everything.
 
+use super::action_ids::ActionIds;
 use super::finding::{Finding, Here, Place};
 use super::reply::{self, Reply};
 use super::rules::{self, Rule};
-use super::ties::Ties;
 use super::time::Timestamp;
 use crate::json::tree::{self, Index, Room, Tree, Value};
 use fields::{Fields, Need};
@@ -83,10 +83,10 @@ pub struct Event<'a> {
     pub received: Option<Timestamp>,
     /// `sequence_number`.
     pub sequence: Numbered,
-    /// What ties a call to its confirmation.
-    pub ties: Ties<'a>,
+    /// The ids by which it names its action.
+    pub ids: ActionIds<'a>,
     /// `extensions.countersign.outcome`: what the producer says has become of the question that the event names.
-    pub outcome: Option<Told>,
+    pub outcome: Option<StatedOutcome>,
     /// The type after `aaep:agent.`, as in `tool.invoked`.
     pub name: &'static str,
     /// What happened.
@@ -96,12 +96,12 @@ pub struct Event<'a> {
 impl Event<'_> {
     /// Whether the event says of the question that it names that it was accepted: then it was not withdrawn.
     pub fn says_accepted(&self) -> bool {
-        self.ties.token.is_some() && self.outcome == Some(Told::Accepted)
+        self.ids.token.is_some() && self.outcome == Some(StatedOutcome::Accepted)
     }
 
     /// Whether the event may concern a question with these ids: it names that one, or none.
-    pub fn speaks_of(&self, question: &Ties<'_>) -> bool {
-        self.ties.token.is_none() || self.ties.token == question.token
+    pub fn speaks_of(&self, question: &ActionIds<'_>) -> bool {
+        self.ids.token.is_none() || self.ids.token == question.token
     }
 }
 
@@ -118,7 +118,7 @@ pub enum Numbered {
 
 /// What a producer says has become of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Told {
+pub enum StatedOutcome {
     /// `accepted`.
     Accepted,
     /// `rejected`.

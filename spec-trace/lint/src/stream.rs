@@ -10,7 +10,7 @@ use super::memory::Memory;
 use super::monitor::Notes;
 use super::monitor::asking;
 use super::monitor::checks::Check;
-use super::monitor::ledger::room;
+use super::monitor::confirmations::room;
 use super::monitor::lifecycle::{Admission, Lifecycle};
 use super::monitor::seen::Seen;
 use super::monitor::sequence::Sequence;
@@ -18,14 +18,14 @@ use super::record::{Decision, Ending, Event, EventKind, Record};
 use super::reply::{Answer, Content, Reply};
 use super::report::{LintReport, NotJudged, Verdict};
 use super::rules::Weight;
-use books::Books;
-use session::{Confirmations, OpenSession, Owed};
+use session::{ConfirmationMonitors, OpenSession, Owed};
 use sessions::{Session, Sessions};
+use shared::Shared;
 use tokens::Tokens;
 
-mod books;
 mod session;
 mod sessions;
+mod shared;
 mod tokens;
 
 /// What a judge is asked for.
@@ -54,7 +54,7 @@ pub struct Linter {
     extended: u64,
     /// The line of the last acceptance with a token that nobody gave out.
     stray: u64,
-    books: Books,
+    shared: Shared,
 }
 
 /// How an event comes into its session.
@@ -95,7 +95,7 @@ impl Linter {
 
     /// Findings on lines before this one are not asked for.
     pub fn be_silent_before(&mut self, line: u64) {
-        for notes in self.books.all_notes() {
+        for notes in self.shared.all_notes() {
             notes.silent_before = line;
         }
     }
@@ -103,15 +103,15 @@ impl Linter {
     /// Takes note of a line that could not be read.
     pub fn broken(&mut self, finding: Finding) {
         self.records += 1;
-        for notes in self.books.all_notes() {
+        for notes in self.shared.all_notes() {
             notes.unreadable = Some(finding.line);
         }
-        self.books.notes.add(finding);
+        self.shared.notes.add(finding);
     }
 
     /// Takes note of a fault in a record that is handed in besides.
     pub fn faulty(&mut self, finding: Finding) {
-        self.books.notes.add(finding);
+        self.shared.notes.add(finding);
     }
 
     /// Judges a record.
@@ -127,7 +127,7 @@ impl Linter {
     /// Takes note of an event of a session that nobody asks about: what it gives out is not another's to use, and replies to
     /// it are none of the others' business.
     pub fn event_elsewhere(&mut self, event: &Event) {
-        self.books.meet_elsewhere(event);
+        self.shared.meet_elsewhere(event);
         if let Some(token) = token_given_out(event) {
             self.elsewhere.meet(&token, &(), event.place.line);
         }
@@ -141,17 +141,17 @@ impl Linter {
             return Vec::new();
         };
         let mut all = Vec::new();
-        let confirmations = open.unseen.as_deref().unwrap_or(&open.recorded);
-        for (_, it) in confirmations.ledger.all() {
+        let monitors = open.unseen.as_deref().unwrap_or(&open.recorded);
+        for (_, it) in monitors.confirmations.all() {
             all.push(Standing {
-                token: it.ties.token.as_deref().map(str::to_owned),
+                token: it.ids.token.as_deref().map(str::to_owned),
                 line: it.place.line,
                 outcomes: it.possible.words(),
             });
         }
         for it in open.clarifications.all() {
             all.push(Standing {
-                token: it.ties.token.as_deref().map(str::to_owned),
+                token: it.ids.token.as_deref().map(str::to_owned),
                 line: it.place.line,
                 outcomes: it.status.words().to_vec(),
             });
@@ -175,7 +175,7 @@ impl Linter {
             replies_seen,
             extended,
             stray,
-            books,
+            shared,
         } = self;
         let tokens = tokens.all();
         let tokens: BTreeSet<_> = tokens.map(|(token, it)| (token, sessions.id(it))).collect();
@@ -183,7 +183,7 @@ impl Linter {
         memory.value(&(settings, replies_seen, tokens, kept));
         memory.line(*extended);
         memory.line(*stray);
-        books.remember(&mut memory);
+        shared.remember(&mut memory);
         memory.each(sessions.in_order().into_iter(), |memory, number| {
             memory.value(&sessions.id(number));
             match &sessions[number] {
@@ -196,7 +196,7 @@ impl Linter {
 
     fn event(&mut self, event: &Event) {
         self.records += 1;
-        if !self.books.admit(event) {
+        if !self.shared.admit(event) {
             return;
         }
         let Some((number, entry)) = self.enter(event) else {
@@ -207,25 +207,25 @@ impl Linter {
             return;
         };
         let complete = open.sequence.gap().is_none();
-        open.sequence.event(event, &mut self.books.notes);
+        open.sequence.event(event, &mut self.shared.notes);
         if let Some(gap) = open.sequence.gap().filter(|_| complete) {
-            self.books.miss(gap);
+            self.shared.miss(gap);
         }
-        self.books.set_gap_of(&open.sequence);
-        let confirmations = [Some(&mut open.recorded), open.unseen.as_deref_mut()];
-        for confirmations in confirmations.into_iter().flatten() {
-            confirmations.ledger.extended = extended.max(open.extended);
-            confirmations.ledger.stray = stray;
+        self.shared.set_gap_of(&open.sequence);
+        let monitors = [Some(&mut open.recorded), open.unseen.as_deref_mut()];
+        for monitors in monitors.into_iter().flatten() {
+            monitors.confirmations.extended = extended.max(open.extended);
+            monitors.confirmations.stray = stray;
         }
         if entry == Entry::First {
             // Not before the numbers have shown what is missing.
-            Lifecycle::judge_first(event, &mut self.books.notes);
-            self.books.judge_session_id(event);
+            Lifecycle::judge_first(event, &mut self.shared.notes);
+            self.shared.judge_session_id(event);
         }
-        let forgotten = open.judge(event, room(self.kept), &mut self.books);
+        let forgotten = open.judge(event, room(self.kept), &mut self.shared);
         if matches!(event.kind, EventKind::Ended(Ending::Cancelled)) {
             for token in open.pending_tokens() {
-                self.books.cancel(event.session, token, event.place.line);
+                self.shared.cancel(event.session, token, event.place.line);
             }
         }
         let over = matches!(event.kind, EventKind::Ended(_))
@@ -245,7 +245,7 @@ impl Linter {
             let open = self.open(Lifecycle::first(event), Sequence::default());
             return Some((self.sessions.add(event.session, open), Entry::First));
         };
-        let notes = &mut self.books.notes;
+        let notes = &mut self.shared.notes;
         let admission = match &mut self.sessions[number] {
             Session::Kept(open) => {
                 let admission = open.lifecycle.next(event, notes);
@@ -257,7 +257,7 @@ impl Linter {
             Session::Over(lifecycle) => lifecycle.next(event, notes),
         };
         if admission == Admission::Ignore && self.replies_seen {
-            self.books.judge_outlived(event);
+            self.shared.judge_outlived(event);
         }
         (admission == Admission::Open).then(|| {
             self.conclude(number);
@@ -275,7 +275,7 @@ impl Linter {
     fn note_question(&mut self, event: &Event, session: usize) {
         if let EventKind::Asked(question) = &event.kind {
             self.questions += 1;
-            asking::judge_default(event, question, &mut self.books.notes);
+            asking::judge_default(event, question, &mut self.shared.notes);
         }
         if let Some(token) = token_given_out(event) {
             self.tokens.insert(token, session);
@@ -300,18 +300,18 @@ impl Linter {
             return;
         };
         self.kept -= 1;
-        self.books.set_gap_of(&open.sequence);
-        let Confirmations {
-            ledger,
+        self.shared.set_gap_of(&open.sequence);
+        let ConfirmationMonitors {
+            confirmations,
             authorisation,
             ..
         } = &mut open.recorded;
         let id = self.sessions.id(number);
-        authorisation.give_up(id, ledger, &mut self.books.recorded);
-        let confirmations = ledger.all().map(|(_, it)| &it.ties);
-        let clarifications = open.clarifications.all().map(|it| &it.ties);
-        for ties in confirmations.chain(clarifications) {
-            if let Some(token) = &ties.token {
+        authorisation.give_up(id, confirmations, &mut self.shared.recorded);
+        let confirmations = confirmations.all().map(|(_, it)| &it.ids);
+        let clarifications = open.clarifications.all().map(|it| &it.ids);
+        for ids in confirmations.chain(clarifications) {
+            if let Some(token) = &ids.token {
                 self.tokens.remove(token, number);
             }
         }
@@ -349,17 +349,17 @@ impl Linter {
             let Session::Kept(open) = &mut self.sessions[number] else {
                 continue;
             };
-            self.books.set_gap_of(&open.sequence);
+            self.shared.set_gap_of(&open.sequence);
             let extended = self.extended.max(open.extended);
-            open.recorded.ledger.extended = extended;
-            match open.reply(reply, elsewhere, &mut self.books.recorded) {
+            open.recorded.confirmations.extended = extended;
+            match open.reply(reply, elsewhere, &mut self.shared.recorded) {
                 None => taken = true,
                 Some(check) => failed = Some((number, check)),
             }
         }
         if let Some((number, check)) = failed.filter(|_| !taken) {
             let session = Some(self.sessions.id(number));
-            self.books.told(reply, check, session);
+            self.shared.judge_answer(reply, check, session);
         }
     }
 
@@ -376,13 +376,13 @@ impl Linter {
                 Check::Schema(clause)
             }
         };
-        self.books.told(reply, check, None);
+        self.shared.judge_answer(reply, check, None);
     }
 
     /// AAEP-6.3.5-2: a token that was given out and is not known any more may have been used.
     fn check_of_stray(&self, reply: &Reply) -> Check {
         let earlier = reply.token.as_ref();
-        match earlier.and_then(|token| self.books.tokens.earlier(token)) {
+        match earlier.and_then(|token| self.shared.tokens.earlier(token)) {
             Some(_) => Check::Unused,
             None => Check::Issued,
         }
@@ -393,7 +393,7 @@ impl Linter {
             return;
         }
         self.replies_seen = true;
-        self.books.unseen = Notes::default();
+        self.shared.unseen = Notes::default();
         for session in self.sessions.all_mut() {
             if let Session::Kept(open) = session {
                 open.unseen = None;
@@ -404,16 +404,16 @@ impl Linter {
     /// The verdict, at the end of the input.
     pub fn finish(mut self, file: &str) -> LintReport {
         self.conclude_all_that_ended();
-        let of_world = if self.replies_seen {
-            &mut self.books.recorded
+        let chosen = if self.replies_seen {
+            &mut self.shared.recorded
         } else {
-            &mut self.books.unseen
+            &mut self.shared.unseen
         };
-        let mut findings = of_world.take_findings();
-        let mut withheld = std::mem::take(&mut of_world.withheld);
-        let tied = std::mem::take(&mut of_world.tied);
-        findings.extend(self.books.notes.take_findings());
-        withheld.append(&mut self.books.notes.withheld);
+        let mut findings = chosen.take_findings();
+        let mut withheld = std::mem::take(&mut chosen.withheld);
+        let tied = std::mem::take(&mut chosen.tied);
+        findings.extend(self.shared.notes.take_findings());
+        withheld.append(&mut self.shared.notes.withheld);
         findings.sort_by_key(|finding| finding.line);
         let mut not_judged = self.owed();
         not_judged.append(&mut withheld);
@@ -474,17 +474,17 @@ impl Linter {
                 owed.add(self.sessions.id(number), open);
             }
         }
-        owed.told()
+        owed.not_judged()
     }
 
     /// AAEP-EV-4: a number that is skipped may be the producer's fault or the recorder's.
     fn gaps(&self) -> Option<NotJudged> {
-        let line = self.books.first_gap?;
+        let line = self.shared.first_gap?;
         Some(NotJudged {
             clause: "AAEP-EV-4",
             reason: format!(
                 "numbers are skipped in {} of the sessions, first on line {line}: whether those events were never sent or are not in the record does not show",
-                self.books.gaps
+                self.shared.gaps
             ),
             owed: false,
         })

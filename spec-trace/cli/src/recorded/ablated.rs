@@ -16,7 +16,7 @@ use countersign_model::checker::{Limit, shortest_runs};
 
 use super::accusations;
 use super::explained::is_explained;
-use super::writer::{Desk, Recorder, Taken};
+use super::writer::{Recorder, StreamWriter, Taken};
 use countersign_lint::finding::Finding;
 use countersign_lint::report::LintReport;
 use countersign_lint::rules::Weight;
@@ -123,11 +123,11 @@ pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Ablated {
             .literal()
     };
     let (specification, explaining) = (&within(Bounds::SMALL), &within(EXPLAINING));
-    let desk = Desk::new(recorder);
+    let writer = StreamWriter::new(recorder);
     let mut best: Option<Ablated> = None;
     for steps in LONGEST {
-        for counterexample in counterexamples(specification, guard, &desk, steps) {
-            let ablated = counterexample.judged(explaining, guard, &desk);
+        for counterexample in counterexamples(specification, guard, &writer, steps) {
+            let ablated = counterexample.judged(explaining, guard, &writer);
             if matches!(ablated.shows, Shows::Flagged { .. }) {
                 return ablated;
             }
@@ -144,7 +144,12 @@ pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Ablated {
 
 impl Counterexample {
     /// What shows of it, in the first of its streams in which anything does.
-    fn judged(self, specification: &Aaep, guard: &'static GuardRow, desk: &Desk) -> Ablated {
+    fn judged(
+        self,
+        specification: &Aaep,
+        guard: &'static GuardRow,
+        writer: &StreamWriter,
+    ) -> Ablated {
         let Self { property, streams } = self;
         let ablated = |records: &Vec<String>, shows| Ablated {
             guard,
@@ -165,7 +170,7 @@ impl Counterexample {
             })
         };
         let unexplained = || {
-            let is_not = |records: &&Vec<String>| !is_explained(specification, desk, records);
+            let is_not = |records: &&Vec<String>| !is_explained(specification, writer, records);
             let records = streams.iter().find(is_not)?;
             Some(ablated(records, Shows::Unexplained))
         };
@@ -217,7 +222,7 @@ fn names(finding: &Finding, clause: &str) -> bool {
 fn counterexamples(
     specification: &Aaep,
     guard: &'static GuardRow,
-    desk: &Desk,
+    writer: &StreamWriter,
     steps: usize,
 ) -> Vec<Counterexample> {
     let rules = Rules::all().without(guard.guard);
@@ -235,7 +240,7 @@ fn counterexamples(
         let alike = alike(&model, place, &run);
         let streams = alike
             .iter()
-            .flat_map(|run| Goes::ALL.map(|goes| stream(&model, desk, run, goes)));
+            .flat_map(|run| Goes::ALL.map(|goes| stream(&model, writer, run, goes)));
         Counterexample {
             property: INVARIANTS[place].name,
             streams: streams.collect(),
@@ -321,8 +326,8 @@ impl Goes {
 }
 
 /// The stream of a run.
-fn stream(model: &Aaep, desk: &Desk, run: &[Action], goes: Goes) -> Vec<String> {
-    let (mut writer, mut records) = desk.begin(model.bounds.sessions);
+fn stream(model: &Aaep, writer: &StreamWriter, run: &[Action], goes: Goes) -> Vec<String> {
+    let (mut position, mut records) = writer.begin(model.bounds.sessions);
     let mut state = model.start();
     let mut to_go = run.iter().chain(goes.first()).copied();
     loop {
@@ -343,7 +348,7 @@ fn stream(model: &Aaep, desk: &Desk, run: &[Action], goes: Goes) -> Vec<String> 
             step: &step,
             with_optional: false,
         };
-        records.extend(desk.write(&mut writer, taken));
+        records.extend(writer.write(&mut position, taken));
         state = step.next;
     }
 }

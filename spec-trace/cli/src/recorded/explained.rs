@@ -9,12 +9,12 @@ use countersign_model::aaep::words::{SessionName, SessionOutcome};
 use serde_json::Value;
 
 use super::has_optional_event;
-use super::writer::{Desk, Taken, Writer};
+use super::writer::{Position, StreamWriter, Taken};
 
 /// A run of the specification that has written the first so many records.
 struct Partial {
     state: State,
-    writer: Writer,
+    position: Position,
     written: usize,
 }
 
@@ -22,24 +22,24 @@ struct Partial {
 ///
 /// Of two runs that have written the same and come to the same state one is followed: what they write from there on is
 /// the same.
-pub fn is_explained(model: &Aaep, desk: &Desk, records: &[String]) -> bool {
-    let (writer, started) = desk.begin(model.bounds.sessions);
+pub fn is_explained(model: &Aaep, writer: &StreamWriter, records: &[String]) -> bool {
+    let (position, started) = writer.begin(model.bounds.sessions);
     if !records.starts_with(&started) {
         return false;
     }
-    let Some(nexts) = records.iter().map(|it| Next::read(desk, it)).collect() else {
+    let Some(nexts) = records.iter().map(|it| Next::read(writer, it)).collect() else {
         return false;
     };
     let search = Search {
         model,
-        desk,
+        writer,
         records,
         nexts,
     };
     let mut seen = HashSet::new();
     let mut open = vec![Partial {
         state: model.start(),
-        writer,
+        position,
         written: started.len(),
     }];
     while let Some(partial) = open.pop() {
@@ -63,10 +63,10 @@ struct Next {
 
 impl Next {
     /// Nothing for a record that no run writes.
-    fn read(desk: &Desk, record: &str) -> Option<Self> {
+    fn read(writer: &StreamWriter, record: &str) -> Option<Self> {
         let record: Value = serde_json::from_str(record).ok()?;
         Some(Self {
-            clock: desk.clock(record["at"].as_str()?)?,
+            clock: writer.clock(record["at"].as_str()?)?,
             is_reply: record["dir"] == "in",
         })
     }
@@ -74,7 +74,7 @@ impl Next {
 
 struct Search<'a> {
     model: &'a Aaep,
-    desk: &'a Desk,
+    writer: &'a StreamWriter,
     records: &'a [String],
     nexts: Vec<Next>,
 }
@@ -126,16 +126,16 @@ impl Search<'_> {
 
     /// The run one step on, if the step writes what comes next.
     fn matching(&self, partial: &Partial, taken: Taken<'_>) -> Option<Partial> {
-        let mut writer = partial.writer.clone();
+        let mut position = partial.position.clone();
         let mut written = partial.written;
         let expected = &self.nexts[written];
-        let kinds = self.desk.kinds(taken);
+        let kinds = self.writer.kinds(taken);
         // Writing costs a hundred times what this does, and most steps are not the one.
         if let Some(is_reply) = kinds {
             if expected.clock != taken.before.clock || expected.is_reply != is_reply {
                 return None;
             }
-            let records = self.desk.write(&mut writer, taken);
+            let records = self.writer.write(&mut position, taken);
             if !self.records[written..].starts_with(&records) {
                 return None;
             }
@@ -143,7 +143,7 @@ impl Search<'_> {
         }
         Some(Partial {
             state: taken.step.next,
-            writer,
+            position,
             written,
         })
     }

@@ -28,7 +28,7 @@ use countersign_conform::{Disagreement, Sides, not_a_call};
 use countersign_lint::finding::Finding;
 use countersign_lint::report::{LintReport, Verdict};
 use countersign_lint::stream::Linter;
-use writer::{Desk, Recorder, Replies, Taken, Writer};
+use writer::{Position, Recorder, Replies, StreamWriter, Taken};
 
 /// One question and every disturbance; two questions in one session, in peace; and one in each of two sessions. All of
 /// them together are more than a walk of seconds can take: [`TOGETHER`].
@@ -113,7 +113,7 @@ pub fn walk(bounds: &[Bounds], recorders: &[Recorder], progress: &(dyn Fn(u64) +
 /// The AAEP model, and the judge of what its producer is recorded to do.
 pub struct Recorded {
     model: Aaep,
-    desk: Desk,
+    writer: StreamWriter,
 }
 
 /// A step of the model, with or without what it may put out besides.
@@ -131,7 +131,7 @@ pub struct Stream {
 
 #[derive(Clone)]
 struct SoFar {
-    writer: Writer,
+    position: Position,
     linter: Linter,
     line: u64,
     memory: Vec<u8>,
@@ -156,7 +156,7 @@ impl Recorded {
     pub fn new(bounds: Bounds, recorder: Recorder) -> Result<Self, BoundsError> {
         Ok(Self {
             model: Aaep::new(bounds)?.literal(),
-            desk: Desk::new(recorder),
+            writer: StreamWriter::new(recorder),
         })
     }
 
@@ -219,9 +219,9 @@ impl Sides for Recorded {
     type Host = Stream;
 
     fn begin(&self) -> (State, Stream) {
-        let (writer, records) = self.desk.begin(self.model.bounds.sessions);
+        let (position, records) = self.writer.begin(self.model.bounds.sessions);
         let mut so_far = SoFar {
-            writer,
+            position,
             linter: Linter::new(),
             line: 0,
             memory: Vec::new(),
@@ -270,11 +270,11 @@ impl Sides for Recorded {
             step: &step,
             with_optional,
         };
-        let mut writer = host.so_far.writer.clone();
-        let records = self.desk.write(&mut writer, taken);
+        let mut position = host.so_far.position.clone();
+        let records = self.writer.write(&mut position, taken);
         if !records.is_empty() {
             let so_far = Arc::make_mut(&mut host.so_far);
-            so_far.writer = writer;
+            so_far.position = position;
             so_far.add(&records);
             self.judge(&step.next, &so_far.linter)?;
         }

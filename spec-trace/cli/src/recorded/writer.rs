@@ -82,16 +82,16 @@ impl AgentState {
 
 /// What has to be known of the records so far to write the next.
 #[derive(Clone, Debug)]
-pub struct Writer {
+pub struct Position {
     /// How many events there are.
     events: u64,
     /// By [`SessionName::index`].
-    sessions: [Told; 2],
+    sessions: [SessionSoFar; 2],
 }
 
 /// A session as its events have told it.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct SessionSoFar {
     state: AgentState,
     next_number: u64,
 }
@@ -106,7 +106,7 @@ const AGENT: &str = "agent-1";
 const TOOL: &str = "transfer_funds";
 
 /// Writes the runs of one model down.
-pub struct Desk {
+pub struct StreamWriter {
     world: World,
     recorder: Recorder,
     /// By [`Slot::index`].
@@ -126,7 +126,7 @@ pub struct Taken<'a> {
     pub with_optional: bool,
 }
 
-impl Desk {
+impl StreamWriter {
     /// Where this recorder writes.
     ///
     /// # Panics
@@ -142,12 +142,12 @@ impl Desk {
     }
 
     /// The start: each of the first so many sessions has started.
-    pub fn begin(&self, sessions: u8) -> (Writer, Vec<String>) {
-        let told = Told {
+    pub fn begin(&self, sessions: u8) -> (Position, Vec<String>) {
+        let told = SessionSoFar {
             state: AgentState::Idle,
             next_number: 0,
         };
-        let mut writer = Writer {
+        let mut position = Position {
             events: 0,
             sessions: [told; 2],
         };
@@ -157,21 +157,21 @@ impl Desk {
             .take(usize::from(sessions))
             .map(|session| {
                 let payload = json!({"summary_normal": "A request came in."});
-                self.event(&mut writer, 0, session, "session.started", payload)
+                self.event(&mut position, 0, session, "session.started", payload)
             });
         let records = stray.into_iter().chain(started).collect();
-        (writer, records)
+        (position, records)
     }
 
     /// The records of one step, in order.
-    pub fn write(&self, writer: &mut Writer, taken: Taken<'_>) -> Vec<String> {
+    pub fn write(&self, position: &mut Position, taken: Taken<'_>) -> Vec<String> {
         let mut records = Vec::new();
         let required = taken.step.required.as_slice();
         let optional = taken.step.optional.as_slice();
         let optional = if taken.with_optional { optional } else { &[] };
         for (place, output) in required.iter().chain(optional).enumerate() {
             let rest = required.get(place..).unwrap_or_default();
-            records.extend(self.output(writer, taken, *output, rest));
+            records.extend(self.output(position, taken, *output, rest));
         }
         if let Some(message) = taken.action.message(taken.before) {
             match self.recorder.replies {
@@ -205,7 +205,7 @@ impl Desk {
     /// The event that an output is, if it is one. `rest` begins with it.
     fn output(
         &self,
-        writer: &mut Writer,
+        position: &mut Position,
         taken: Taken<'_>,
         output: Output,
         rest: &[Output],
@@ -214,7 +214,7 @@ impl Desk {
         let session_of = |slot: Slot| state.confirmation(slot).session;
         let (session, name, payload) = match output {
             Output::AwaitingInput(session) => {
-                let payload = writer.change(session, AgentState::AwaitingInput);
+                let payload = position.change(session, AgentState::AwaitingInput);
                 (session, "state.changed", payload)
             }
             Output::Asked(slot) => (
@@ -223,7 +223,7 @@ impl Desk {
                 self.question(state, slot),
             ),
             Output::CallingTool(session) => {
-                let mut payload = writer.change(session, AgentState::CallingTool);
+                let mut payload = position.change(session, AgentState::CallingTool);
                 // The state changes for the sake of the action that is released next.
                 if let Some(slot) = rest.iter().find_map(|output| output.slot()) {
                     self.resolves(&mut payload, state, slot, "accepted");
@@ -232,16 +232,16 @@ impl Desk {
             }
             Output::Invoked(slot) => (session_of(slot), "tool.invoked", self.call(state, slot)),
             Output::FollowUpLeaving(slot) => {
-                let payload = self.follow_up(writer, state, slot, AgentState::Thinking);
+                let payload = self.follow_up(position, state, slot, AgentState::Thinking);
                 (session_of(slot), "state.changed", payload)
             }
             Output::FollowUpStaying(slot) => {
-                let payload = self.follow_up(writer, state, slot, AgentState::AwaitingInput);
+                let payload = self.follow_up(position, state, slot, AgentState::AwaitingInput);
                 (session_of(slot), "state.changed", payload)
             }
             Output::Completed(slot) => (session_of(slot), "tool.completed", self.completion(slot)),
             Output::Thinking(session) => {
-                let payload = writer.change(session, AgentState::Thinking);
+                let payload = position.change(session, AgentState::Thinking);
                 (session, "state.changed", payload)
             }
             Output::Ended(session, outcome) => {
@@ -258,7 +258,7 @@ impl Desk {
             | Output::Refused(_)
             | Output::Notice => return None,
         };
-        Some(self.event(writer, state.clock, session, name, payload))
+        Some(self.event(position, state.clock, session, name, payload))
     }
 
     fn question(&self, state: &State, slot: Slot) -> Value {
@@ -311,9 +311,15 @@ impl Desk {
         payload
     }
 
-    fn follow_up(&self, writer: &mut Writer, state: &State, slot: Slot, to: AgentState) -> Value {
+    fn follow_up(
+        &self,
+        position: &mut Position,
+        state: &State,
+        slot: Slot,
+        to: AgentState,
+    ) -> Value {
         let confirmation = state.confirmation(slot);
-        let mut payload = writer.change(confirmation.session, to);
+        let mut payload = position.change(confirmation.session, to);
         let outcome = match confirmation.phase {
             Phase::Cancelled => "cancelled",
             Phase::Unasked
@@ -349,23 +355,23 @@ impl Desk {
 
     fn event(
         &self,
-        writer: &mut Writer,
+        position: &mut Position,
         clock: u8,
         session: SessionName,
         name: &str,
         payload: Value,
     ) -> String {
-        let told = &mut writer.sessions[session.index()];
+        let told = &mut position.sessions[session.index()];
         let mut event = json!({
             "@context": "https://aaep-protocol.org/context/v1",
             "type": format!("aaep:agent.{name}"),
-            "event_id": format!("evt_{}", writer.events),
+            "event_id": format!("evt_{}", position.events),
             "session_id": self.world.sessions[session.index()],
             "sequence_number": told.next_number,
             "timestamp": self.world.time(clock),
             "producer": {"agent_id": AGENT},
         });
-        writer.events += 1;
+        position.events += 1;
         told.next_number += 1;
         if let (Value::Object(event), Value::Object(payload)) = (&mut event, payload) {
             event.extend(payload);
@@ -409,7 +415,7 @@ impl Desk {
     }
 }
 
-impl Writer {
+impl Position {
     /// The payload of a `state.changed` from where the session was left.
     fn change(&mut self, session: SessionName, to: AgentState) -> Value {
         let told = &mut self.sessions[session.index()];

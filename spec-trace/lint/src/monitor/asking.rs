@@ -2,11 +2,11 @@
 
 use super::Notes;
 use super::confirmation::Outcomes;
-use super::ledger::Ledger;
+use super::confirmations::Confirmations;
+use crate::action_ids::Relation;
 use crate::finding::Finding;
 use crate::record::{Decision, Event, Question, Risk};
 use crate::rules::{self, Rule};
-use crate::ties::Relation;
 
 /// AAEP-6.4.1-1 to AAEP-6.4.1-4, the table of defaults; AAEP-6.4.1-7 wants the first line of it detected.
 pub fn judge_default(event: &Event, question: &Question, notes: &mut Notes) {
@@ -54,13 +54,18 @@ pub fn judge_default(event: &Event, question: &Question, notes: &mut Notes) {
 }
 
 /// AAEP-6.1-6: the same action is not asked for again while the first question is open. Judged before the new question
-/// enters the ledger; `prose` is the hash of its words.
-pub fn judge_repetition(event: &Event, prose: u64, ledger: &Ledger, notes: &mut Notes) {
-    let all = ledger.all().map(|(_, earlier)| earlier);
+/// is one of the confirmations; `prose` is the hash of its words.
+pub fn judge_repetition(
+    event: &Event,
+    prose: u64,
+    confirmations: &Confirmations,
+    notes: &mut Notes,
+) {
+    let all = confirmations.all().map(|(_, earlier)| earlier);
     for earlier in all.filter(|earlier| earlier.possible == Outcomes::PENDING) {
         let same_words = earlier.producer == event.producer && earlier.prose == prose;
         let line = earlier.place.line;
-        let (rule, message) = match earlier.ties.relation_of_actions(&event.ties) {
+        let (rule, message) = match earlier.ids.relation_of_actions(&event.ids) {
             Relation::Same(_) => (
                 &rules::ASKED_AGAIN,
                 format!(

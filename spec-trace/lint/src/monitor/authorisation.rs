@@ -9,14 +9,14 @@ use std::collections::{BTreeSet, VecDeque};
 use super::Notes;
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
-use super::ledger::{KEPT, Ledger};
+use super::confirmations::{Confirmations, KEPT};
 use super::matching::Matching;
 use super::ordered::Ordered;
+use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::{Finding, Place, TiedBy};
 use crate::memory::Memory;
 use crate::record::{Decision, Event, EventKind};
 use crate::rules::{self, Rule};
-use crate::ties::{Class, Kinds, Relation, Ties};
 use crate::time::Timestamp;
 
 /// Seconds after which a reply that is not in the record is taken not to have come before a call. A producer that does its
@@ -38,7 +38,7 @@ pub struct Authorisation {
     /// Whether a confirmation was forgotten that could explain another call.
     forgotten_spare: bool,
     /// The kinds of id that the confirmations had which were forgotten together with their calls.
-    forgotten: BTreeSet<Kinds>,
+    forgotten: BTreeSet<IdKinds>,
 }
 
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ struct Run {
     line: u64,
     tool: Option<String>,
     irreversible: bool,
-    ties: Ties<'static>,
+    ids: ActionIds<'static>,
     relation: Relation,
     /// Whether it names a question and says that it was accepted.
     says_accepted: bool,
@@ -62,7 +62,7 @@ impl Run {
             line: event.place.line,
             tool: tool.map(str::to_owned),
             irreversible,
-            ties: event.ties.to_keep(),
+            ids: event.ids.to_keep(),
             relation,
             says_accepted: event.says_accepted(),
             sent: event.sent,
@@ -72,11 +72,11 @@ impl Run {
     }
 
     /// A call with an acceptance of its own that others cannot have is like no other.
-    fn class(&self, number: usize) -> Class {
+    fn class(&self, number: usize) -> CallClass {
         if self.accepted_unseen.is_empty() {
-            self.ties.class(self.relation)
+            self.ids.class(self.relation)
         } else {
-            Class::Alone(number)
+            CallClass::Alone(number)
         }
     }
 
@@ -111,7 +111,7 @@ impl Authorisation {
                 line,
                 tool,
                 irreversible,
-                ties,
+                ids,
                 relation,
                 says_accepted,
                 sent,
@@ -119,7 +119,7 @@ impl Authorisation {
                 accepted_unseen,
             } = &**run;
             memory.line(*line);
-            memory.value(&(number, tool, irreversible, ties, relation));
+            memory.value(&(number, tool, irreversible, ids, relation));
             memory.value(&(says_accepted, sent, received, accepted_unseen));
         });
     }
@@ -127,21 +127,21 @@ impl Authorisation {
     /// Judges an event of the open session. Yields the calls that were accused, and at its end those that may still be: they
     /// stand for the calls that their confirmations lead to, should those be accepted later.
     ///
-    /// `call` is what [`Ledger::candidates`] says of the event, if it is a call.
+    /// `call` is what [`Confirmations::candidates`] says of the event, if it is a call.
     pub fn event(
         &mut self,
         event: &Event,
         call: &(Vec<usize>, Relation),
-        ledger: &Ledger,
+        confirmations: &Confirmations,
         notes: &mut Notes,
-    ) -> Vec<Ties<'static>> {
-        let mut accused = self.settle(event, ledger, notes);
+    ) -> Vec<ActionIds<'static>> {
+        let mut accused = self.settle(event, confirmations, notes);
         if let EventKind::Invoked { tool, irreversible } = &event.kind {
-            accused.extend(self.called(event, (*tool, *irreversible), call, ledger, notes));
+            accused.extend(self.called(event, (*tool, *irreversible), call, confirmations, notes));
         }
         if matches!(event.kind, EventKind::Ended(_)) {
             let undecided = self.deferred.iter();
-            accused.extend(undecided.map(|(number, _)| self.runs[*number].ties.clone()));
+            accused.extend(undecided.map(|(number, _)| self.runs[*number].ids.clone()));
         }
         accused
     }
@@ -152,9 +152,9 @@ impl Authorisation {
     }
 
     /// Accuses what no reply explained: none will come any more.
-    pub fn give_up(&mut self, session: &str, ledger: &Ledger, notes: &mut Notes) {
+    pub fn give_up(&mut self, session: &str, confirmations: &Confirmations, notes: &mut Notes) {
         for (number, place) in std::mem::take(&mut self.deferred) {
-            self.accuse(number, &place, session, ledger, notes);
+            self.accuse(number, &place, session, confirmations, notes);
         }
     }
 
@@ -163,7 +163,7 @@ impl Authorisation {
         &mut self,
         confirmation: usize,
         (decided, received): (Timestamp, Option<Timestamp>),
-        ledger: &Ledger,
+        confirmations: &Confirmations,
         notes: &mut Notes,
     ) {
         // The oldest first: where one acceptance is for one of two calls, it is the second that is one too many.
@@ -179,8 +179,8 @@ impl Authorisation {
             if before {
                 run.accepted_unseen.push(confirmation);
             }
-            let (candidates, _) = ledger.candidates(&run.ties, run.line);
-            if !before || !self.assign(number, &candidates, ledger, notes) {
+            let (candidates, _) = confirmations.candidates(&run.ids, run.line);
+            if !before || !self.assign(number, &candidates, confirmations, notes) {
                 self.deferred.push_back((number, place));
             }
         }
@@ -198,9 +198,9 @@ impl Authorisation {
         event: &Event,
         (tool, irreversible): (Option<&str>, bool),
         (candidates, relation): &(Vec<usize>, Relation),
-        ledger: &Ledger,
+        confirmations: &Confirmations,
         notes: &mut Notes,
-    ) -> Option<Ties<'static>> {
+    ) -> Option<ActionIds<'static>> {
         let relation = *relation;
         if !irreversible && !matches!(relation, Relation::Same(_)) {
             // A reversible call that names no confirmation needs none.
@@ -211,12 +211,13 @@ impl Authorisation {
         let run = Run::new(event, tool, irreversible, relation);
         self.kinds.insert(run.tied_by(), ());
         self.runs.insert(number, Box::new(run));
-        if self.assign(number, candidates, ledger, notes) {
+        if self.assign(number, candidates, confirmations, notes) {
             return None;
         }
         let left = |outcome| {
             candidates.iter().any(|index| {
-                !self.assigned.is_taken(*index) && ledger.kept(*index).possible.may_be(outcome)
+                !self.assigned.is_taken(*index)
+                    && confirmations.kept(*index).possible.may_be(outcome)
             })
         };
         if !irreversible && left(Outcomes::CANCELLED) && !event.says_accepted() {
@@ -230,7 +231,13 @@ impl Authorisation {
             self.give_up_the_oldest(notes);
             return None;
         }
-        self.accuse(number, &event.place.to_keep(), event.session, ledger, notes)
+        self.accuse(
+            number,
+            &event.place.to_keep(),
+            event.session,
+            confirmations,
+            notes,
+        )
     }
 
     /// A confirmation is forgotten, and with it the call that it explains. Where calls are tied in one way alone nothing is
@@ -240,7 +247,7 @@ impl Authorisation {
         match self.assigned.forget(number) {
             Some(run) => {
                 self.runs.remove(run);
-                self.forgotten.insert(confirmation.ties.kinds());
+                self.forgotten.insert(confirmation.ids.kinds());
             }
             None => self.forgotten_spare |= confirmation.possible.may_be(spare),
         }
@@ -266,19 +273,19 @@ impl Authorisation {
         &mut self,
         number: usize,
         candidates: &[usize],
-        ledger: &Ledger,
+        confirmations: &Confirmations,
         notes: &mut Notes,
     ) -> bool {
         let runs = &self.runs;
         let explains = |index: usize, run: &Run| {
-            ledger.kept(index).may_explain(run.line) || run.accepted_unseen.contains(&index)
+            confirmations.kept(index).may_explain(run.line) || run.accepted_unseen.contains(&index)
         };
         let own = candidates.iter().copied();
         let own = own.filter(|index| explains(*index, &runs[number]));
         let class = |number: usize| runs[number].class(number);
         let edges = |number: usize| {
             let run = &runs[number];
-            let (mut candidates, _) = ledger.candidates(&run.ties, run.line);
+            let (mut candidates, _) = confirmations.candidates(&run.ids, run.line);
             candidates.retain(|index| explains(*index, run));
             candidates
         };
@@ -290,7 +297,12 @@ impl Authorisation {
     }
 
     /// Accuses the deferred calls that no reply can explain any more.
-    fn settle(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) -> Vec<Ties<'static>> {
+    fn settle(
+        &mut self,
+        event: &Event,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) -> Vec<ActionIds<'static>> {
         let later = |then: Option<Timestamp>, now: Option<Timestamp>| match (then, now) {
             (Some(then), Some(now)) => now > then.plus_seconds(LOGGED_LATE_SECONDS),
             (None, _) | (_, None) => false,
@@ -307,7 +319,9 @@ impl Authorisation {
             due.extend(self.deferred.pop_front());
         }
         due.into_iter()
-            .filter_map(|(number, place)| self.accuse(number, &place, event.session, ledger, notes))
+            .filter_map(|(number, place)| {
+                self.accuse(number, &place, event.session, confirmations, notes)
+            })
             .collect()
     }
 
@@ -317,44 +331,44 @@ impl Authorisation {
         number: usize,
         place: &Place,
         session: &str,
-        ledger: &Ledger,
+        confirmations: &Confirmations,
         notes: &mut Notes,
-    ) -> Option<Ties<'static>> {
+    ) -> Option<ActionIds<'static>> {
         let run = self.runs.remove(number)?;
         let line = run.line;
-        let (candidates, _) = ledger.candidates(&run.ties, line);
-        let (rule, message) = self.explain(&run, &candidates, ledger);
+        let (candidates, _) = confirmations.candidates(&run.ids, line);
+        let (rule, message) = self.explain(&run, &candidates, confirmations);
         let concerned = !candidates.is_empty()
             || self
                 .forgotten
                 .iter()
-                .any(|kinds| !kinds.share_one(run.ties.kinds()));
+                .any(|kinds| !kinds.share_one(run.ids.kinds()));
         let movable = !self.forgotten.is_empty() && self.kinds.len() > 1 && concerned;
         if self.forgotten_spare || movable {
             let reason = format!(
                 "{message} (line {line}), but the session has asked so often that its first questions are not kept, and one of them may explain the call"
             );
             notes.withhold(rule.clause, reason);
-            return Some(run.ties.clone());
+            return Some(run.ids.clone());
         }
         let message = format!(
             "{message}; up to line {} the calls of this session fit a conforming run, and what it could have gone on with is {}",
             line - 1,
-            allowed_instead(&candidates, ledger)
+            allowed_instead(&candidates, confirmations)
         );
         let mut finding = Finding::new(rule, place, Some(session), message);
         if run.irreversible {
             finding = finding.and_also(&["AAEP-A.7.4-1", "AAEP-A.8-4"]);
         }
-        if stray_acceptance(&run, &candidates, ledger) {
+        if stray_acceptance(&run, &candidates, confirmations) {
             // AAEP-6.3.4-2: a reply with a token that was never given out may have let the call run.
             finding = finding.and_also(&["AAEP-6.3.4-2", "AAEP-6.3.4-7"]);
         }
-        if calls_withdrawn_accepted(&run, &candidates, ledger) {
+        if calls_withdrawn_accepted(&run, &candidates, confirmations) {
             // AAEP-6.8-4: the token that the call goes by was not valid any more.
             finding = finding.and_also(&["AAEP-6.8-4"]);
         }
-        if rule.clause == "AAEP-A.8-5" && second_thoughts(&run, &candidates, ledger) {
+        if rule.clause == "AAEP-A.8-5" && second_thoughts(&run, &candidates, confirmations) {
             finding = finding.and_also(&rules::HONOURED_USED.all_clauses());
         }
         notes.add(if candidates.is_empty() {
@@ -362,16 +376,23 @@ impl Authorisation {
         } else {
             finding.tied_by(run.tied_by())
         });
-        Some(run.ties.clone())
+        Some(run.ids.clone())
     }
 
     /// Names the fault of a call that no acceptance is left for, by the latest question that could be meant.
-    fn explain(&self, run: &Run, candidates: &[usize], ledger: &Ledger) -> (&'static Rule, String) {
+    fn explain(
+        &self,
+        run: &Run,
+        candidates: &[usize],
+        confirmations: &Confirmations,
+    ) -> (&'static Rule, String) {
         let by_id = matches!(run.relation, Relation::Same(_));
         let (used, unused): (Vec<usize>, Vec<usize>) = candidates
             .iter()
             .partition(|index| self.assigned.is_taken(**index));
-        let latest = unused.last().map(|index| (*index, ledger.kept(*index)));
+        let latest = unused
+            .last()
+            .map(|index| (*index, confirmations.kept(*index)));
         let call = if run.irreversible {
             format!("irreversible call of {}", run.name())
         } else {
@@ -387,7 +408,7 @@ impl Authorisation {
         {
             let message = format!(
                 "{call}, and the one acceptance that could explain it, of the question on line {}, explains the call on line {}",
-                ledger.kept(index).place.line,
+                confirmations.kept(index).place.line,
                 first.line
             );
             return (&rules::CALLED_TWICE, message);
@@ -416,7 +437,10 @@ impl Authorisation {
             return (rule, message);
         }
         // AAEP-A.7.4-1, AAEP-A.8-4: no question at all, or each was used by another call.
-        let message = match used.last().map(|index| ledger.kept(*index).place.line) {
+        let message = match used
+            .last()
+            .map(|index| confirmations.kept(*index).place.line)
+        {
             Some(line) => format!(
                 "{call} without a confirmation of its own; the last, on line {line}, led to another call"
             ),
@@ -428,9 +452,9 @@ impl Authorisation {
 
 /// What a conforming producer could have gone on with instead of the call: the next moves of the questions that may be
 /// pending, or another question.
-fn allowed_instead(candidates: &[usize], ledger: &Ledger) -> String {
+fn allowed_instead(candidates: &[usize], confirmations: &Confirmations) -> String {
     let mut pending = candidates.iter().rev().filter_map(|number| {
-        let question = ledger.kept(*number);
+        let question = confirmations.kept(*number);
         question
             .possible
             .may_be(Outcomes::PENDING)
@@ -453,23 +477,31 @@ fn allowed_instead(candidates: &[usize], ledger: &Ledger) -> String {
 }
 
 /// Whether a reply that came after the decision, and had to be ignored, came before the call.
-fn second_thoughts(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
-    let ignored = candidates.iter().filter_map(|it| ledger.kept(*it).ignored);
+fn second_thoughts(run: &Run, candidates: &[usize], confirmations: &Confirmations) -> bool {
+    let ignored = candidates
+        .iter()
+        .filter_map(|it| confirmations.kept(*it).ignored);
     ignored
         .into_iter()
         .any(|(line, check)| check == Check::Unused && line < run.line)
 }
 
 /// Whether an acceptance with a token that nobody gave out came between the last question and the call.
-fn stray_acceptance(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
-    let asked = candidates.last().map(|it| ledger.kept(*it).place.line);
-    asked.is_some_and(|asked| asked < ledger.stray && ledger.stray < run.line)
+fn stray_acceptance(run: &Run, candidates: &[usize], confirmations: &Confirmations) -> bool {
+    let asked = candidates
+        .last()
+        .map(|it| confirmations.kept(*it).place.line);
+    asked.is_some_and(|asked| asked < confirmations.stray && confirmations.stray < run.line)
 }
 
 /// Whether the call says that the question was accepted which the producer has said is withdrawn.
-fn calls_withdrawn_accepted(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
-    let mut questions = candidates.iter().map(|it| ledger.kept(*it));
-    run.says_accepted && questions.any(|it| it.ties.token == run.ties.token && it.is_withdrawn())
+fn calls_withdrawn_accepted(
+    run: &Run,
+    candidates: &[usize],
+    confirmations: &Confirmations,
+) -> bool {
+    let mut questions = candidates.iter().map(|it| confirmations.kept(*it));
+    run.says_accepted && questions.any(|it| it.ids.token == run.ids.token && it.is_withdrawn())
 }
 
 /// A call behind a reply that had to be ignored is best described by the check that the reply failed.

@@ -1,7 +1,7 @@
 //! The checks of 6.3.4, as far as a record shows them.
 
 use super::confirmation::{Confirmation, Outcomes};
-use super::ledger::SLACK_SECONDS;
+use super::confirmations::SLACK_SECONDS;
 use crate::record::Decision;
 use crate::reply::{Answer, Reply, ReplyContent};
 use crate::time::Timestamp;

@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 
 use super::Notes;
 use super::checks::Check;
+use crate::action_ids::ActionIds;
 use crate::finding::{Finding, Place};
 use crate::memory::Memory;
 use crate::record::{Clarification, Event, EventKind, ResponseKind};
 use crate::reply::{ClarificationContent, Content, Reply, Response};
 use crate::rules::{self, Rule};
-use crate::ties::Ties;
 use crate::time::Timestamp;
 
 /// Clarifications that are kept of a session.
@@ -33,7 +33,7 @@ pub struct Asked {
     /// Who asked.
     pub producer: String,
     /// Its ids.
-    pub ties: Ties<'static>,
+    pub ids: ActionIds<'static>,
     /// What may have become of it.
     pub status: Status,
     question: Clarification,
@@ -71,14 +71,14 @@ impl Clarifications {
             let Asked {
                 place,
                 producer,
-                ties,
+                ids,
                 status,
                 question,
                 deadline,
                 ignored,
             } = asked;
             memory.line(place.line);
-            memory.value(&(producer, ties, status, question, deadline));
+            memory.value(&(producer, ids, status, question, deadline));
             memory.each(ignored.iter(), |memory, (line, check)| {
                 memory.line(*line);
                 memory.value(check);
@@ -105,7 +105,7 @@ impl Clarifications {
         self.asked.push_back(Asked {
             place: event.place.to_keep(),
             producer: event.producer.to_owned(),
-            ties: event.ties.to_keep(),
+            ids: event.ids.to_keep(),
             status: Status::Open,
             question: question.clone(),
             deadline: event.sent.and_then(after_timeout),
@@ -114,7 +114,7 @@ impl Clarifications {
         if self.asked.len() <= KEPT {
             return None;
         }
-        self.asked.pop_front()?.ties.token
+        self.asked.pop_front()?.ids.token
     }
 
     /// AAEP-6.1-9: as for confirmations, the same is not asked again while the first question is open.
@@ -139,7 +139,7 @@ impl Clarifications {
         let asked = self
             .asked
             .iter_mut()
-            .find(|it| it.ties.token.as_deref() == token)?;
+            .find(|it| it.ids.token.as_deref() == token)?;
         let failed = match &reply.content {
             // AAEP-6.5.1-1: of the other kind.
             Content::Confirmation(_) => Some(Check::Kind),
@@ -167,7 +167,7 @@ impl Asked {
             return;
         };
         let leaves = *to != Some("awaiting_input");
-        if !leaves || event.producer != self.producer || !event.speaks_of(&self.ties) {
+        if !leaves || event.producer != self.producer || !event.speaks_of(&self.ids) {
             return;
         }
         self.status = Status::PerhapsOver;

@@ -1,17 +1,17 @@
 //! AAEP-EV-3: the timestamps of a producer never step back within a session.
 
 use super::Notes;
-use crate::few::Few;
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::record::Event;
 use crate::rules;
+use crate::small_map::SmallMap;
 use crate::time::Timestamp;
 
 /// The time of each producer of a session: two agents may have two clocks.
 #[derive(Debug, Default, Clone)]
 pub struct Clock {
-    of: Few<(Timestamp, u64)>,
+    of: SmallMap<(Timestamp, u64)>,
 }
 
 impl Clock {

@@ -6,10 +6,10 @@
 
 use super::checks::Check;
 use super::seen::hash;
+use crate::action_ids::ActionIds;
 use crate::finding::Place;
 use crate::memory::Memory;
-use crate::record::{Allowed, Decision, Event, EventKind, Told};
-use crate::ties::Ties;
+use crate::record::{Allowed, Decision, Event, EventKind, StatedOutcome};
 use crate::time::Timestamp;
 
 /// A set of outcomes.
@@ -77,7 +77,7 @@ pub struct Confirmation {
     /// Who asked.
     pub producer: String,
     /// The ids of its action.
-    pub ties: Ties<'static>,
+    pub ids: ActionIds<'static>,
     /// Whether the token among them is its own; else it only names another.
     pub(super) gave_token: bool,
     /// The hash of `action` and `consequence`.
@@ -118,7 +118,7 @@ impl Confirmation {
         Some(Self {
             place: event.place.to_keep(),
             producer: event.producer.to_owned(),
-            ties: event.ties.to_keep(),
+            ids: event.ids.to_keep(),
             gave_token: question.token.is_some(),
             prose: hash(&question.prose),
             possible: Outcomes::PENDING,
@@ -140,7 +140,7 @@ impl Confirmation {
         let Self {
             place,
             producer,
-            ties,
+            ids,
             gave_token,
             prose,
             possible,
@@ -158,7 +158,7 @@ impl Confirmation {
         } = self;
         memory.line(place.line);
         memory.line(acceptable_from.unwrap_or_default());
-        memory.value(&(producer, ties, prose, possible, follow_up, default));
+        memory.value(&(producer, ids, prose, possible, follow_up, default));
         memory.value(&(asked, deadline, deadline_received, allowed));
         memory.value(&(gave_token, said_accepted, closed));
         memory.each(answered.iter(), |memory, (line, moment)| {
@@ -199,14 +199,14 @@ impl Confirmation {
 
     /// What the producer itself says has become of a question is taken for true where it is to its own disadvantage, and
     /// where no reply has decided otherwise for sure.
-    pub(super) fn told(&mut self, outcome: Told) {
+    pub(super) fn take_stated(&mut self, outcome: StatedOutcome) {
         let (outcome, closed) = match outcome {
-            Told::Accepted => {
+            StatedOutcome::Accepted => {
                 self.said_accepted = true;
                 return;
             }
-            Told::Rejected => (Outcomes::REJECTED, Check::Unused),
-            Told::Cancelled => (Outcomes::CANCELLED, Check::Standing),
+            StatedOutcome::Rejected => (Outcomes::REJECTED, Check::Unused),
+            StatedOutcome::Cancelled => (Outcomes::CANCELLED, Check::Standing),
         };
         if self.possible.may_be(Outcomes::PENDING) {
             self.possible = outcome;
@@ -223,7 +223,7 @@ impl Confirmation {
         };
         let sent_before = |moment: Timestamp| event.sent.is_some_and(|sent| sent < moment);
         if may_withdraw(*from, *to)
-            && event.speaks_of(&self.ties)
+            && event.speaks_of(&self.ids)
             && !event.says_accepted()
             && self.answered.is_some_and(|(_, moment)| sent_before(moment))
         {

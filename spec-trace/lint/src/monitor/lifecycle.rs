@@ -23,7 +23,7 @@ pub enum Lifecycle {
 /// What the other monitors do with an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// It opens the session: begin with empty books.
+    /// It opens the session: begin with empty monitors.
     Open,
     /// It belongs to the open session.
     Continue,

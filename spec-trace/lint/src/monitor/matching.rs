@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::ordered::Ordered;
-use crate::ties::Class;
+use crate::action_ids::CallClass;
 
 /// An assignment of left numbers to right numbers that grows one by one.
 #[derive(Debug, Default, Clone, Hash)]
@@ -35,7 +35,7 @@ impl Matching {
         &mut self,
         left: usize,
         own: impl IntoIterator<Item = usize>,
-        class: impl Fn(usize) -> Class,
+        class: impl Fn(usize) -> CallClass,
         edges: impl Fn(usize) -> Vec<usize>,
     ) -> bool {
         self.take_free(left, own.into_iter()) || self.make_room(left, class, edges)
@@ -53,7 +53,7 @@ impl Matching {
     fn make_room(
         &mut self,
         left: usize,
-        class: impl Fn(usize) -> Class,
+        class: impl Fn(usize) -> CallClass,
         edges: impl Fn(usize) -> Vec<usize>,
     ) -> bool {
         let mut reached_from = BTreeMap::new();
@@ -104,7 +104,7 @@ impl Matching {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ties::Kinds;
+    use crate::action_ids::IdKinds;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -116,11 +116,11 @@ mod tests {
             _ => vec![0],
         };
         let mut matching = Matching::default();
-        assert!(matching.assign(0, edges(0), Class::Alone, edges));
-        assert!(matching.assign(1, edges(1), Class::Alone, edges));
-        assert!(matching.assign(2, edges(2), Class::Alone, edges));
+        assert!(matching.assign(0, edges(0), CallClass::Alone, edges));
+        assert!(matching.assign(1, edges(1), CallClass::Alone, edges));
+        assert!(matching.assign(2, edges(2), CallClass::Alone, edges));
         assert_eq!(matching.left_of(0), Some(2));
-        assert!(!matching.assign(3, edges(3), Class::Alone, edges));
+        assert!(!matching.assign(3, edges(3), CallClass::Alone, edges));
         assert_eq!(matching.left_of(0), Some(2));
     }
 
@@ -129,7 +129,7 @@ mod tests {
         let edges = |left: usize| (0..=left).rev().collect::<Vec<_>>();
         let mut matching = Matching::default();
         for left in 0..20 {
-            assert!(matching.assign(left, edges(left), Class::Alone, edges));
+            assert!(matching.assign(left, edges(left), CallClass::Alone, edges));
         }
         let assigned: BTreeSet<_> = matching.left_of.iter().map(|(_, left)| left).collect();
         assert_eq!(assigned.len(), 20);
@@ -148,11 +148,11 @@ mod tests {
                 let kind = usize::from(kinds[left].0);
                 (0..bound).filter(|right| rights[*right][kind]).collect::<Vec<_>>()
             };
-            let class = |left: usize| Class::ByOrder(Kinds { tool_call_id: kinds[left].0, action: false, token: false });
+            let class = |left: usize| CallClass::ByOrder(IdKinds { tool_call_id: kinds[left].0, action: false, token: false });
             let (mut by_class, mut one_by_one) = (Matching::default(), Matching::default());
             for left in 0..kinds.len() {
                 let found = by_class.assign(left, edges(left), class, edges);
-                prop_assert_eq!(found, one_by_one.assign(left, edges(left), Class::Alone, edges));
+                prop_assert_eq!(found, one_by_one.assign(left, edges(left), CallClass::Alone, edges));
             }
         }
     }

@@ -16,8 +16,8 @@
 //! | [`clarifying`] | clarifications and their replies |
 //! | [`telling`] | what the senders of failed replies are told |
 //!
-//! Those about confirmations read the [`ledger`], which keeps for each [`confirmation`] the set of outcomes that fit the record
-//! so far.
+//! Those about confirmations read the [`confirmations`] of the session, which hold for each [`confirmation`] the set of
+//! outcomes that fit the record so far.
 
 pub mod asking;
 pub mod authorisation;
@@ -25,7 +25,7 @@ pub mod checks;
 pub mod clarifying;
 pub mod clock;
 pub mod confirmation;
-pub mod ledger;
+pub mod confirmations;
 pub mod lifecycle;
 mod matching;
 mod ordered;

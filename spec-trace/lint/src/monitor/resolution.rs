@@ -5,14 +5,14 @@
 
 use super::Notes;
 use super::confirmation::{Confirmation, FollowUp, Outcomes};
-use super::ledger::Ledger;
+use super::confirmations::Confirmations;
 use super::matching::Matching;
 use super::ordered::Ordered;
+use crate::action_ids::{ActionIds, CallClass, Relation};
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::record::{Ending, Event, EventKind};
 use crate::rules::{self, Rule};
-use crate::ties::{Class, Relation, Ties};
 
 /// The calls of one session that a decision may have led to.
 #[derive(Debug, Default, Clone)]
@@ -25,7 +25,7 @@ pub struct Resolution {
 
 #[derive(Debug, Clone)]
 struct Call {
-    ties: Ties<'static>,
+    ids: ActionIds<'static>,
     relation: Relation,
     line: u64,
     /// Accused of having come without acceptance: if one comes later, this is the call that it leads to.
@@ -42,38 +42,38 @@ impl Resolution {
         memory.value(&(called, used));
         memory.each(calls.iter(), |memory, (number, call)| {
             let Call {
-                ties,
+                ids,
                 // It tells the class.
                 relation: _,
                 line,
                 accused,
             } = &**call;
             memory.line(*line);
-            memory.value(&(number, ties, call.class(number), accused));
+            memory.value(&(number, ids, call.class(number), accused));
         });
     }
 
     /// Judges an event of the open session; `accused` are the calls that were just accused. `call` is what
-    /// [`Ledger::candidates`] says of the event, if it is a call.
+    /// [`Confirmations::candidates`] says of the event, if it is a call.
     pub fn event(
         &mut self,
         event: &Event,
-        accused: Vec<Ties<'static>>,
+        accused: Vec<ActionIds<'static>>,
         call: &(Vec<usize>, Relation),
-        ledger: &Ledger,
+        confirmations: &Confirmations,
         notes: &mut Notes,
     ) {
-        for ties in accused {
+        for ids in accused {
             self.enter(Call {
-                ties,
+                ids,
                 relation: Relation::Unknown,
                 line: event.place.line,
                 accused: true,
             });
         }
         match &event.kind {
-            EventKind::Invoked { .. } => self.called(event, call, ledger),
-            EventKind::Ended(Ending::Completed) => self.completed(event, ledger, notes),
+            EventKind::Invoked { .. } => self.called(event, call, confirmations),
+            EventKind::Ended(Ending::Completed) => self.completed(event, confirmations, notes),
             EventKind::Started
             | EventKind::Ended(Ending::Errored | Ending::Cancelled)
             | EventKind::StateChanged { .. }
@@ -88,15 +88,15 @@ impl Resolution {
 
     /// Takes in that an action completed which no call announced. True if it shares an id with a question that was accepted
     /// and led to no call (AAEP-A.4-3); then the completion stands for that call.
-    pub fn completed_uncalled(&mut self, event: &Event, ledger: &Ledger) -> bool {
-        let (candidates, relation) = ledger.candidates(&event.ties, event.place.line);
+    pub fn completed_uncalled(&mut self, event: &Event, confirmations: &Confirmations) -> bool {
+        let (candidates, relation) = confirmations.candidates(&event.ids, event.place.line);
         let is_uncalled =
-            |it: &usize| ledger.kept(*it).is_surely_accepted() && !self.used.is_taken(*it);
+            |it: &usize| confirmations.kept(*it).is_surely_accepted() && !self.used.is_taken(*it);
         if !matches!(relation, Relation::Same(_)) || !candidates.iter().any(is_uncalled) {
             return false;
         }
         self.enter(Call {
-            ties: event.ties.to_keep(),
+            ids: event.ids.to_keep(),
             relation,
             line: event.place.line,
             accused: true,
@@ -122,10 +122,10 @@ impl Resolution {
         &mut self,
         event: &Event,
         (candidates, relation): &(Vec<usize>, Relation),
-        ledger: &Ledger,
+        confirmations: &Confirmations,
     ) {
         let number = self.enter(Call {
-            ties: event.ties.to_keep(),
+            ids: event.ids.to_keep(),
             relation: *relation,
             line: event.place.line,
             accused: false,
@@ -133,9 +133,9 @@ impl Resolution {
         let calls = &self.calls;
         let class = |number: usize| calls[number].class(number);
         let wanted = |it: &Confirmation| it.possible != Outcomes::REJECTED;
-        let edges = |number: usize| calls[number].may_follow(ledger, wanted);
+        let edges = |number: usize| calls[number].may_follow(confirmations, wanted);
         let own = candidates.iter().copied();
-        let own = own.filter(|index| wanted(ledger.kept(*index)));
+        let own = own.filter(|index| wanted(confirmations.kept(*index)));
         let useful = self.used.assign(number, own, class, edges);
         // No confirmation that was asked before it can use it, and none that is asked later may.
         if !useful {
@@ -143,15 +143,15 @@ impl Resolution {
         }
     }
 
-    fn completed(&self, event: &Event, ledger: &Ledger, notes: &mut Notes) {
+    fn completed(&self, event: &Event, confirmations: &Confirmations, notes: &mut Notes) {
         let mut led_to = Matching::default();
         for number in self.calls.keys() {
             let class = |number: usize| self.calls[number].class(number);
             let accepted = |it: &Confirmation| it.possible == Outcomes::ACCEPTED;
-            let edges = |number: usize| self.calls[number].may_follow(ledger, accepted);
+            let edges = |number: usize| self.calls[number].may_follow(confirmations, accepted);
             led_to.assign(number, edges(number), class, edges);
         }
-        for (index, confirmation) in ledger.all() {
+        for (index, confirmation) in confirmations.all() {
             let accepted = confirmation.possible == Outcomes::ACCEPTED;
             let fault = if confirmation.possible == Outcomes::REJECTED {
                 fault_of_rejection(confirmation)
@@ -184,27 +184,31 @@ impl Resolution {
 
 impl Call {
     /// A call that was accused is like no other: the acceptance for it may still come.
-    fn class(&self, number: usize) -> Class {
+    fn class(&self, number: usize) -> CallClass {
         if self.accused {
-            Class::Alone(number)
+            CallClass::Alone(number)
         } else {
-            self.ties.class(self.relation)
+            self.ids.class(self.relation)
         }
     }
 
     /// The confirmations of a kind that may have led to the call.
-    fn may_follow(&self, ledger: &Ledger, wanted: impl Fn(&Confirmation) -> bool) -> Vec<usize> {
+    fn may_follow(
+        &self,
+        confirmations: &Confirmations,
+        wanted: impl Fn(&Confirmation) -> bool,
+    ) -> Vec<usize> {
         let mut candidates = if self.accused {
-            let concerns = |it: &Confirmation| it.ties.relation(&self.ties) != Relation::Different;
-            ledger
+            let concerns = |it: &Confirmation| it.ids.relation(&self.ids) != Relation::Different;
+            confirmations
                 .all()
                 .filter(|(_, it)| concerns(it))
                 .map(|(index, _)| index)
                 .collect()
         } else {
-            ledger.candidates(&self.ties, self.line).0
+            confirmations.candidates(&self.ids, self.line).0
         };
-        candidates.retain(|index| wanted(ledger.kept(*index)));
+        candidates.retain(|index| wanted(confirmations.kept(*index)));
         candidates
     }
 }

@@ -9,11 +9,11 @@
 use std::fmt;
 
 use super::Notes;
-use crate::few::Few;
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::record::{Event, EventKind, Numbered};
 use crate::rules;
+use crate::small_map::SmallMap;
 
 /// The sequence numbers of one session.
 #[derive(Debug, Default, Clone)]
@@ -22,7 +22,7 @@ pub struct Sequence {
     numbered: Option<bool>,
     /// The number that is due where the session counts, and where each producer does (AAEP-A.9-1).
     next: i64,
-    next_of: Few<i64>,
+    next_of: SmallMap<i64>,
     gap: Option<Gap>,
     told: bool,
     /// The session has started before, and nothing says from where it counts.

@@ -6,17 +6,17 @@
 use std::borrow::Cow;
 
 use super::Notes;
-use crate::few::Few;
 use crate::finding::{Finding, Place};
 use crate::memory::Memory;
 use crate::record::{Event, EventKind};
 use crate::rules::{self, Rule};
+use crate::small_map::SmallMap;
 use crate::time::Timestamp;
 
 /// The states of one session.
 #[derive(Debug, Default, Clone)]
 pub struct States {
-    of: Few<Box<State>>,
+    of: SmallMap<Box<State>>,
     /// The state where all producers share one. It counts only where there are several.
     shared: Chain,
     /// How many events came before.

@@ -7,7 +7,7 @@
 
 use super::Notes;
 use super::confirmation::{Confirmation, FollowUp, Outcomes};
-use super::ledger::{Ledger, SLACK_SECONDS};
+use super::confirmations::{Confirmations, SLACK_SECONDS};
 use super::ordered::Ordered;
 use crate::finding::Finding;
 use crate::memory::Memory;
@@ -71,19 +71,19 @@ impl Timeouts {
         }
     }
 
-    /// Judges an event of the open session, before it has its effect on the ledger.
-    pub fn event(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) {
+    /// Judges an event of the open session, before it has its effect on the confirmations.
+    pub fn event(&mut self, event: &Event, confirmations: &Confirmations, notes: &mut Notes) {
         let Some(now) = event.sent else {
             return;
         };
         if matches!(event.kind, EventKind::Progress) {
             self.progress = Some(now);
         }
-        for (moment, number, mark) in self.take_due(event, now, ledger) {
-            let Some(confirmation) = ledger.get(number) else {
+        for (moment, number, mark) in self.take_due(event, now, confirmations) {
+            let Some(confirmation) = confirmations.get(number) else {
                 continue;
             };
-            if ledger.may_be_extended(confirmation) {
+            if confirmations.may_be_extended(confirmation) {
                 continue;
             }
             match mark {
@@ -91,11 +91,11 @@ impl Timeouts {
                     self.judge_countdown(event, confirmation, mark, moment, notes);
                 }
                 Mark::Applied if is_follow_up(&event.kind) => {}
-                Mark::Applied => judge_default(event, number, ledger, notes),
+                Mark::Applied => judge_default(event, number, confirmations, notes),
             }
         }
         if matches!(event.kind, EventKind::Ended(Ending::Completed)) {
-            self.judge_end(event, now, ledger, notes);
+            self.judge_end(event, now, confirmations, notes);
         }
     }
 
@@ -104,7 +104,7 @@ impl Timeouts {
         &mut self,
         event: &Event,
         now: Timestamp,
-        ledger: &Ledger,
+        confirmations: &Confirmations,
     ) -> Vec<(Timestamp, usize, Mark)> {
         if self.marks.first().is_none_or(|(first, ..)| first > now) {
             return Vec::new();
@@ -112,7 +112,7 @@ impl Timeouts {
         let due = self.marks.up_to((now, usize::MAX, Mark::Applied));
         let due: Vec<_> = due
             .filter(|(_, number, _)| {
-                let confirmation = ledger.get(*number);
+                let confirmation = confirmations.get(*number);
                 confirmation.is_none_or(|it| it.producer == event.producer)
             })
             .collect();
@@ -177,16 +177,22 @@ impl Timeouts {
     }
 
     /// When the session completes, no timer is left that could be late.
-    fn judge_end(&mut self, event: &Event, now: Timestamp, ledger: &Ledger, notes: &mut Notes) {
+    fn judge_end(
+        &mut self,
+        event: &Event,
+        now: Timestamp,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) {
         for (_, number, mark) in std::mem::take(&mut self.marks).keys() {
-            let over = ledger.get(number).is_some_and(|confirmation| {
+            let over = confirmations.get(number).is_some_and(|confirmation| {
                 let deadline = confirmation.deadline;
                 confirmation.producer == event.producer
-                    && !ledger.may_be_extended(confirmation)
+                    && !confirmations.may_be_extended(confirmation)
                     && deadline.is_some_and(|it| it.plus_seconds(SLACK_SECONDS) <= now)
             });
             if over && mark == Mark::Applied {
-                judge_default(event, number, ledger, notes);
+                judge_default(event, number, confirmations, notes);
             }
         }
     }
@@ -194,16 +200,16 @@ impl Timeouts {
 
 /// AAEP-A.4-2: where no replies are recorded, a question may have been accepted, rejected or left to its timeout; by its
 /// deadline it was one of these, and each has a call or a change of state behind it.
-pub fn judge_unanswered(event: &Event, ledger: &Ledger, notes: &mut Notes) {
+pub fn judge_unanswered(event: &Event, confirmations: &Confirmations, notes: &mut Notes) {
     let (EventKind::Ended(Ending::Completed), Some(now)) = (&event.kind, event.sent) else {
         return;
     };
-    let forgotten = ledger.all().map(|(_, it)| it).filter(|it| {
+    let forgotten = confirmations.all().map(|(_, it)| it).filter(|it| {
         let ends = it.deadline.map(|it| it.plus_seconds(SLACK_SECONDS));
         it.producer == event.producer
             && it.follow_up != FollowUp::StateOrCall
             && ends.is_some_and(|it| it <= now)
-            && !ledger.may_be_extended(it)
+            && !confirmations.may_be_extended(it)
     });
     for confirmation in forgotten {
         add(
@@ -219,14 +225,14 @@ pub fn judge_unanswered(event: &Event, ledger: &Ledger, notes: &mut Notes) {
 }
 
 /// AAEP-6.4-1: the default is applied when the timeout is over.
-fn judge_default(event: &Event, number: usize, ledger: &Ledger, notes: &mut Notes) {
-    let Some(confirmation) = ledger.get(number) else {
+fn judge_default(event: &Event, number: usize, confirmations: &Confirmations, notes: &mut Notes) {
+    let Some(confirmation) = confirmations.get(number) else {
         return;
     };
     let Some(deadline) = confirmation.deadline else {
         return;
     };
-    if !ledger.is_untouched(number)
+    if !confirmations.is_untouched(number)
         || confirmation.answered.is_some()
         || confirmation.possible.may_be(Outcomes::CANCELLED)
     {
@@ -238,7 +244,8 @@ fn judge_default(event: &Event, number: usize, ledger: &Ledger, notes: &mut Note
     );
     let session = Some(event.session);
     let mut finding = Finding::new(&rules::DEFAULT_FORGOTTEN, event.place, session, message);
-    let nothing_came = matches!(event.kind, EventKind::Ended(_)) && !ledger.has_run_out(number);
+    let nothing_came =
+        matches!(event.kind, EventKind::Ended(_)) && !confirmations.has_run_out(number);
     if nothing_came && confirmation.default == Some(Decision::Reject) {
         // AAEP-6.1-3: whether the rejection was never made or made in silence, the event that tells of it is missing.
         finding = finding.and_also(&rules::DROPPED_SILENTLY.all_clauses());

@@ -5,17 +5,17 @@
 //! by those that complete under their own id.
 
 use super::Notes;
-use crate::few::Few;
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::record::{Ending, Event, EventKind};
 use crate::rules;
+use crate::small_map::SmallMap;
 
 /// The calls in flight of one session.
 #[derive(Debug, Default, Clone)]
 pub struct Tools {
     /// By tool; a call that names none is kept under the empty name.
-    in_flight: Few<InFlight>,
+    in_flight: SmallMap<InFlight>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -23,7 +23,7 @@ struct InFlight {
     /// Lines of the calls without id, oldest first.
     without_id: Vec<u64>,
     /// Lines of the others by id, oldest first, and how many they are.
-    with_id: Few<Vec<u64>>,
+    with_id: SmallMap<Vec<u64>>,
     with_id_count: usize,
     /// Completions without id that were not laid to one call.
     unassigned: usize,
@@ -88,7 +88,7 @@ impl Tools {
             EventKind::Invoked { tool, .. } => {
                 let tool = tool.as_deref().unwrap_or_default();
                 let in_flight = self.in_flight.get_or_make(tool, InFlight::default);
-                match &event.ties.tool_call_id {
+                match &event.ids.tool_call_id {
                     Some(id) => {
                         let lines = in_flight.with_id.get_or_make(id, Vec::new);
                         lines.push(event.place.line);
@@ -121,7 +121,7 @@ impl Tools {
     }
 
     fn completed(&mut self, event: &Event, tool: Option<&str>, notes: &mut Notes) {
-        let id = event.ties.tool_call_id.as_deref();
+        let id = event.ids.tool_call_id.as_deref();
         if id.is_some_and(|id| self.complete_by_id(id)) || self.complete_by_tool(tool, id) {
             self.in_flight.retain(|in_flight| in_flight.open() > 0);
             return;

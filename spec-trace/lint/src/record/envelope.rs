@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::fields::{Fields, Need};
-use super::{Event, EventKind, Fault, Numbered, Told, Wrapper, payload};
+use super::{Event, EventKind, Fault, Numbered, StatedOutcome, Wrapper, payload};
+use crate::action_ids::ActionIds;
 use crate::json::tree::{Index, Value};
 use crate::rules;
-use crate::ties::Ties;
 use crate::time::Timestamp;
 
 use Need::{Optional, Required};
@@ -48,11 +48,11 @@ pub(super) fn read<'a>(
         sent,
         received: wrapper.received,
         sequence,
-        ties: read_ties(&fields, &kind, own),
+        ids: read_ids(&fields, &kind, own),
         outcome: match own("outcome") {
-            Some("accepted") => Some(Told::Accepted),
-            Some("rejected") => Some(Told::Rejected),
-            Some("cancelled") => Some(Told::Cancelled),
+            Some("accepted") => Some(StatedOutcome::Accepted),
+            Some("rejected") => Some(StatedOutcome::Rejected),
+            Some("cancelled") => Some(StatedOutcome::Cancelled),
             Some(_) | None => None,
         },
         name,
@@ -158,11 +158,11 @@ fn sent(fields: &mut Fields<'_, '_>) -> Option<Timestamp> {
 }
 
 /// `own` are the texts that stand in `extensions.countersign`.
-fn read_ties<'a>(
+fn read_ids<'a>(
     fields: &Fields<'a, '_>,
     kind: &EventKind<'a>,
     own: impl Fn(&str) -> Option<&'a str>,
-) -> Ties<'a> {
+) -> ActionIds<'a> {
     let (tool_call_id, own_token) = match kind {
         EventKind::Asked(question) => (
             fields
@@ -181,7 +181,7 @@ fn read_ties<'a>(
         | EventKind::Output(_)
         | EventKind::Handoff => (None, None),
     };
-    Ties {
+    ActionIds {
         tool_call_id: tool_call_id.and_then(Value::as_str).map(Cow::Borrowed),
         action: own("action").map(Cow::Borrowed),
         token: own_token.or_else(|| own("reply_token").map(Cow::Borrowed)),

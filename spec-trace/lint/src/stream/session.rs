@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::books::Books;
+use super::shared::Shared;
+use crate::action_ids::Relation;
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::monitor::Notes;
@@ -12,7 +13,7 @@ use crate::monitor::checks::Check;
 use crate::monitor::clarifying::{Clarifications, Status};
 use crate::monitor::clock::Clock;
 use crate::monitor::confirmation::{Confirmation, Outcomes};
-use crate::monitor::ledger::{Ledger, Replies};
+use crate::monitor::confirmations::{Confirmations, Replies};
 use crate::monitor::lifecycle::Lifecycle;
 use crate::monitor::output::Outputs;
 use crate::monitor::resolution::Resolution;
@@ -24,7 +25,6 @@ use crate::record::{Ending, Event, EventKind};
 use crate::reply::{Content, Reply, ReplyContent};
 use crate::report::NotJudged;
 use crate::rules;
-use crate::ties::Relation;
 use crate::time::Timestamp;
 
 /// A session that is open, or that a reply which is logged late may still explain a call of.
@@ -37,9 +37,9 @@ pub(super) struct OpenSession {
     pub(super) states: States,
     pub(super) outputs: Outputs,
     pub(super) clarifications: Clarifications,
-    pub(super) recorded: Confirmations,
+    pub(super) recorded: ConfirmationMonitors,
     /// Forgotten when the first reply comes.
-    pub(super) unseen: Option<Box<Confirmations>>,
+    pub(super) unseen: Option<Box<ConfirmationMonitors>>,
     /// The latest timestamp of an event.
     pub(super) latest: Option<Timestamp>,
     /// The line of the last message of a foreign type that named the session.
@@ -56,8 +56,8 @@ impl OpenSession {
             states: States::default(),
             outputs: Outputs::default(),
             clarifications: Clarifications::default(),
-            recorded: Confirmations::new(Replies::Recorded),
-            unseen: (!replies_seen).then(|| Box::new(Confirmations::new(Replies::Unseen))),
+            recorded: ConfirmationMonitors::new(Replies::Recorded),
+            unseen: (!replies_seen).then(|| Box::new(ConfirmationMonitors::new(Replies::Unseen))),
             latest: None,
             extended: 0,
         }
@@ -95,27 +95,29 @@ impl OpenSession {
         &mut self,
         event: &Event,
         room: usize,
-        books: &mut Books,
+        shared: &mut Shared,
     ) -> Option<Cow<'static, str>> {
         self.latest = self.latest.max(event.sent);
-        self.clock.event(event, &mut books.notes);
-        self.tools.event(event, &mut books.notes);
-        self.judge_uncalled(event, &mut books.notes);
+        self.clock.event(event, &mut shared.notes);
+        self.tools.event(event, &mut shared.notes);
+        self.judge_uncalled(event, &mut shared.notes);
         let begins = self
             .outputs
-            .event(event, &mut books.outputs, &mut books.notes);
-        self.states.event(event, begins, &mut books.notes);
-        let found = books.recorded.len();
+            .event(event, &mut shared.outputs, &mut shared.notes);
+        self.states.event(event, begins, &mut shared.notes);
+        let found = shared.recorded.len();
         let asked = Confirmation::asked(event).map(Box::new);
         if let Some(unseen) = &mut self.unseen {
-            unseen.event(event, asked.clone(), room, &mut books.unseen);
+            unseen.event(event, asked.clone(), room, &mut shared.unseen);
         }
-        let confirmation = self.recorded.event(event, asked, room, &mut books.recorded);
-        let clarification = self.clarifications.event(event, &mut books.recorded);
-        if books.recorded.len() == found {
-            self.judge_waiting(event, &mut books.recorded);
+        let confirmation = self
+            .recorded
+            .event(event, asked, room, &mut shared.recorded);
+        let clarification = self.clarifications.event(event, &mut shared.recorded);
+        if shared.recorded.len() == found {
+            self.judge_waiting(event, &mut shared.recorded);
         }
-        books.judge_ids(event);
+        shared.judge_ids(event);
         confirmation.or(clarification)
     }
 
@@ -139,9 +141,9 @@ impl OpenSession {
 
     /// The tokens of the questions that are pending for sure, where all replies are recorded.
     pub(super) fn pending_tokens(&self) -> impl Iterator<Item = &str> {
-        let confirmations = self.recorded.ledger.all().map(|(_, it)| it);
+        let confirmations = self.recorded.confirmations.all().map(|(_, it)| it);
         let pending = confirmations.filter(|it| it.possible == Outcomes::PENDING);
-        pending.filter_map(|it| it.ties.token.as_deref())
+        pending.filter_map(|it| it.ids.token.as_deref())
     }
 
     /// AAEP-A.4-2, AAEP-A.5-1, AAEP-6.7.2-1, AAEP-6.7.2-2: with the last question resolved, the state leaves
@@ -151,7 +153,7 @@ impl OpenSession {
             return;
         }
         for producer in self.states.waiting() {
-            let mut confirmations = self.recorded.ledger.all().map(|(_, it)| it);
+            let mut confirmations = self.recorded.confirmations.all().map(|(_, it)| it);
             let mut clarifications = self.clarifications.all();
             let may_wait = confirmations
                 .any(|it| it.producer == producer && it.possible.may_be(Outcomes::PENDING))
@@ -160,7 +162,7 @@ impl OpenSession {
             if may_wait {
                 continue;
             }
-            let last_confirmation = self.recorded.ledger.all().last();
+            let last_confirmation = self.recorded.confirmations.all().last();
             let last_clarification = self.clarifications.all().last().map(|it| it.place.line);
             let rule = if last_confirmation.map(|(_, it)| it.place.line) > last_clarification {
                 &rules::STILL_AWAITING
@@ -180,19 +182,19 @@ impl OpenSession {
 
 /// The confirmations of a session, and the monitors that judge what is made of them.
 #[derive(Debug, Clone)]
-pub(super) struct Confirmations {
+pub(super) struct ConfirmationMonitors {
     pub(super) replies: Replies,
-    pub(super) ledger: Ledger,
+    pub(super) confirmations: Confirmations,
     pub(super) timeouts: Timeouts,
     pub(super) authorisation: Authorisation,
     pub(super) resolution: Resolution,
 }
 
-impl Confirmations {
+impl ConfirmationMonitors {
     pub(super) fn new(replies: Replies) -> Self {
         Self {
             replies,
-            ledger: Ledger::new(replies),
+            confirmations: Confirmations::new(replies),
             timeouts: Timeouts::default(),
             authorisation: Authorisation::default(),
             resolution: Resolution::default(),
@@ -202,20 +204,21 @@ impl Confirmations {
     fn remember(&self, memory: &mut Memory) {
         let Self {
             replies,
-            ledger,
+            confirmations,
             timeouts,
             authorisation,
             resolution,
         } = self;
         memory.value(replies);
-        ledger.remember(memory);
+        confirmations.remember(memory);
         timeouts.remember(memory);
         authorisation.remember(memory);
         resolution.remember(memory);
     }
 
     fn completed_uncalled(&mut self, event: &Event) -> bool {
-        self.resolution.completed_uncalled(event, &self.ledger)
+        self.resolution
+            .completed_uncalled(event, &self.confirmations)
     }
 
     /// Judges an event; `asked` is the confirmation that it asks for. Yields the token of a question that is forgotten for
@@ -228,12 +231,14 @@ impl Confirmations {
         notes: &mut Notes,
     ) -> Option<Cow<'static, str>> {
         match self.replies {
-            Replies::Recorded => self.timeouts.event(event, &self.ledger, notes),
-            Replies::Unseen => judge_unanswered(event, &self.ledger, notes),
+            Replies::Recorded => self.timeouts.event(event, &self.confirmations, notes),
+            Replies::Unseen => judge_unanswered(event, &self.confirmations, notes),
         }
-        self.ledger.event(event);
+        self.confirmations.event(event);
         let call = match &event.kind {
-            EventKind::Invoked { .. } => self.ledger.candidates(&event.ties, event.place.line),
+            EventKind::Invoked { .. } => {
+                self.confirmations.candidates(&event.ids, event.place.line)
+            }
             EventKind::Started
             | EventKind::Ended(_)
             | EventKind::StateChanged { .. }
@@ -244,9 +249,11 @@ impl Confirmations {
             | EventKind::Clarifying(_)
             | EventKind::Handoff => (Vec::new(), Relation::Unknown),
         };
-        let accused = self.authorisation.event(event, &call, &self.ledger, notes);
+        let accused = self
+            .authorisation
+            .event(event, &call, &self.confirmations, notes);
         self.resolution
-            .event(event, accused, &call, &self.ledger, notes);
+            .event(event, accused, &call, &self.confirmations, notes);
         self.ask(event, asked?, room, notes)
     }
 
@@ -257,14 +264,14 @@ impl Confirmations {
         room: usize,
         notes: &mut Notes,
     ) -> Option<Cow<'static, str>> {
-        asking::judge_repetition(event, asked.prose, &self.ledger, notes);
-        self.timeouts.ask(self.ledger.next_number(), &asked);
-        let forgotten = self.ledger.ask(asked, room);
+        asking::judge_repetition(event, asked.prose, &self.confirmations, notes);
+        self.timeouts.ask(self.confirmations.next_number(), &asked);
+        let forgotten = self.confirmations.ask(asked, room);
         let (number, confirmation) = forgotten?;
         self.timeouts.forget(number, &confirmation);
         self.authorisation.forget(number, &confirmation);
         self.resolution.forget(number);
-        confirmation.ties.token
+        confirmation.ids.token
     }
 }
 
@@ -279,7 +286,7 @@ impl OpenSession {
         let clarifies = self
             .clarifications
             .all()
-            .any(|it| it.ties.token.as_deref() == reply.token);
+            .any(|it| it.ids.token.as_deref() == reply.token);
         if clarifies {
             return self.clarifications.reply(reply);
         }
@@ -291,7 +298,7 @@ impl OpenSession {
             Content::Clarification(_) => Check::Kind,
             Content::Confirmation(Err(clause)) => Check::Schema(clause),
         };
-        self.recorded.ledger.refuse(reply, check);
+        self.recorded.confirmations.refuse(reply, check);
         Some(check)
     }
 
@@ -302,16 +309,20 @@ impl OpenSession {
         elsewhere: bool,
         notes: &mut Notes,
     ) -> Option<Check> {
-        let Confirmations {
-            ledger,
+        let ConfirmationMonitors {
+            confirmations,
             authorisation,
             ..
         } = &mut self.recorded;
-        let (decided, failed) = ledger.reply(reply, content, self.latest, elsewhere);
+        let (decided, failed) = confirmations.reply(reply, content, self.latest, elsewhere);
         for number in decided {
-            if ledger.kept(number).possible.may_be(Outcomes::ACCEPTED) {
+            if confirmations
+                .kept(number)
+                .possible
+                .may_be(Outcomes::ACCEPTED)
+            {
                 let moments = (content.decided, reply.received);
-                authorisation.accepted(number, moments, ledger, notes);
+                authorisation.accepted(number, moments, confirmations, notes);
             }
         }
         failed
@@ -331,18 +342,18 @@ impl Owed {
     pub(super) fn add(&mut self, id: &str, open: &OpenSession) {
         self.sessions.push(id.to_owned());
         self.calls.extend(open.tools.open_lines());
-        let confirmations = open.unseen.as_deref().unwrap_or(&open.recorded);
-        let asked = confirmations.ledger.all().map(|(_, it)| it);
+        let monitors = open.unseen.as_deref().unwrap_or(&open.recorded);
+        let asked = monitors.confirmations.all().map(|(_, it)| it);
         let pending = asked.filter(|it| it.possible.may_be(Outcomes::PENDING));
         self.questions.extend(pending.map(|it| it.place.line));
         let clarifying = open.clarifications.all();
         let pending = clarifying.filter(|it| it.status != Status::Answered);
         self.questions.extend(pending.map(|it| it.place.line));
         self.undecided
-            .extend(confirmations.authorisation.undecided_lines());
+            .extend(monitors.authorisation.undecided_lines());
     }
 
-    pub(super) fn told(self) -> Vec<NotJudged> {
+    pub(super) fn not_judged(self) -> Vec<NotJudged> {
         let lines = |mut lines: Vec<u64>| {
             lines.sort_unstable();
             let lines = lines.into_iter();

@@ -10,13 +10,13 @@ const LISTED: usize = 4;
 
 /// A map from names to values. Its order is that in which the first few came, and then by name.
 #[derive(Debug, Clone, Hash)]
-pub struct Few<V> {
+pub struct SmallMap<V> {
     listed: Vec<(String, V)>,
     /// Whatever did not fit into the list when it came.
     others: BTreeMap<String, V>,
 }
 
-impl<V> Default for Few<V> {
+impl<V> Default for SmallMap<V> {
     fn default() -> Self {
         Self {
             listed: Vec::new(),
@@ -25,7 +25,7 @@ impl<V> Default for Few<V> {
     }
 }
 
-impl<V> Few<V> {
+impl<V> SmallMap<V> {
     /// The value of a name.
     pub fn get(&self, name: &str) -> Option<&V> {
         match self.listed.iter().find(|(listed, _)| listed == name) {
@@ -123,7 +123,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_holds_what_any_other_map_holds(steps in prop::collection::vec((0..12_u8, any::<bool>()), 0..60)) {
-            let (mut few, mut other) = (Few::default(), BTreeMap::new());
+            let (mut few, mut other) = (SmallMap::default(), BTreeMap::new());
             for (number, (key, puts)) in steps.into_iter().enumerate() {
                 let name = key.to_string();
                 if puts {

@@ -1,4 +1,4 @@
-//! What ties a call to its confirmation: ids where there are any, else the order of events.
+//! The ids that tie a call to its confirmation. Where there are none, the order of events does.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::monitor::seen::hash;
 /// Ids that a confirmation and a call may share. `tool_call_id` is the call's own, or the confirmation's
 /// `extra_context.tool_call_id`; the others stand in `extensions.countersign`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ties<'a> {
+pub struct ActionIds<'a> {
     /// `tool_call_id`.
     pub tool_call_id: Option<Cow<'a, str>>,
     /// `extensions.countersign.action`.
@@ -28,12 +28,12 @@ pub enum Relation {
     Unknown,
 }
 
-impl Ties<'_> {
+impl ActionIds<'_> {
     /// The same, for later.
     #[must_use]
-    pub fn to_keep(&self) -> Ties<'static> {
+    pub fn to_keep(&self) -> ActionIds<'static> {
         let kept = |id: &Option<Cow<'_, str>>| id.as_deref().map(|id| Cow::Owned(id.to_owned()));
-        Ties {
+        ActionIds {
             tool_call_id: kept(&self.tool_call_id),
             action: kept(&self.action),
             token: kept(&self.token),
@@ -42,7 +42,7 @@ impl Ties<'_> {
 
     /// Whether the action of `self` is that of `other`. The narrowest id decides: a token names one question, an action
     /// may be asked for again.
-    pub fn relation(&self, other: &Ties<'_>) -> Relation {
+    pub fn relation(&self, other: &ActionIds<'_>) -> Relation {
         let tokens = (self.token.as_deref(), other.token.as_deref());
         match same([(tokens.0, tokens.1, TiedBy::Extension)]) {
             Relation::Unknown => self.relation_of_actions(other),
@@ -51,7 +51,7 @@ impl Ties<'_> {
     }
 
     /// The same for two questions: each has a token of its own, so only the ids of the action can tell that it is the same.
-    pub fn relation_of_actions(&self, other: &Ties<'_>) -> Relation {
+    pub fn relation_of_actions(&self, other: &ActionIds<'_>) -> Relation {
         same([
             (
                 self.action.as_deref(),
@@ -67,9 +67,9 @@ impl Ties<'_> {
     }
 
     /// The ids as hashes.
-    pub fn marks(&self) -> Marks {
+    pub fn hashes(&self) -> IdHashes {
         let mark = |id: &Option<Cow<'_, str>>| id.as_deref().map(|id| hash(&id));
-        Marks {
+        IdHashes {
             token: mark(&self.token),
             action: mark(&self.action),
             tool_call_id: mark(&self.tool_call_id),
@@ -77,16 +77,16 @@ impl Ties<'_> {
     }
 
     /// The class of a call with these ids that stands in this relation to the confirmations before it.
-    pub fn class(&self, relation: Relation) -> Class {
+    pub fn class(&self, relation: Relation) -> CallClass {
         match relation {
-            Relation::Same(_) => Class::ById(self.to_keep()),
-            Relation::Different | Relation::Unknown => Class::ByOrder(self.kinds()),
+            Relation::Same(_) => CallClass::ById(self.to_keep()),
+            Relation::Different | Relation::Unknown => CallClass::ByOrder(self.kinds()),
         }
     }
 
     /// Which ids there are.
-    pub fn kinds(&self) -> Kinds {
-        Kinds {
+    pub fn kinds(&self) -> IdKinds {
+        IdKinds {
             tool_call_id: self.tool_call_id.is_some(),
             action: self.action.is_some(),
             token: self.token.is_some(),
@@ -96,15 +96,15 @@ impl Ties<'_> {
 
 /// The same ids as hashes: they tell at a glance that two events have no id in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Marks {
+pub struct IdHashes {
     /// Of the token.
     pub token: Option<u64>,
     action: Option<u64>,
     tool_call_id: Option<u64>,
 }
 
-impl Marks {
-    /// What [`Ties::relation`] says, but that different ids may have the same hash.
+impl IdHashes {
+    /// What [`ActionIds::relation`] says, but that different ids may have the same hash.
     pub fn relation(&self, other: &Self) -> Relation {
         same([
             (self.token, other.token, TiedBy::Extension),
@@ -130,9 +130,9 @@ fn same<Id: PartialEq, const PAIRS: usize>(
     Relation::Unknown
 }
 
-/// Kinds of id that an event has.
+/// IdKinds of id that an event has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kinds {
+pub struct IdKinds {
     /// Whether it has a `tool_call_id`.
     pub tool_call_id: bool,
     /// Whether it names an action.
@@ -141,7 +141,7 @@ pub struct Kinds {
     pub token: bool,
 }
 
-impl Kinds {
+impl IdKinds {
     /// Whether both have ids of one kind, so that these decide whether they belong together.
     pub const fn share_one(self, other: Self) -> bool {
         self.tool_call_id && other.tool_call_id
@@ -153,11 +153,11 @@ impl Kinds {
 /// Calls that differ, as far as confirmations go, only in when they came: whatever may explain the earlier of two calls of
 /// a class may explain the later one too.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
+pub enum CallClass {
     /// Confirmations with the same ids concern the call.
-    ById(Ties<'static>),
+    ById(ActionIds<'static>),
     /// Those that carry none of the kinds of id that the call carries.
-    ByOrder(Kinds),
+    ByOrder(IdKinds),
     /// The call is like no other.
     Alone(usize),
 }

@@ -1,4 +1,4 @@
-//! What the judge writes down of all sessions, and the ids that may be used once.
+//! What the sessions of a stream share: what was found in them, and the ids that may be used once.
 
 use std::hash::Hash;
 
@@ -14,9 +14,9 @@ use crate::record::{Event, EventKind};
 use crate::reply::Reply;
 use crate::rules;
 
-/// What is written down of all sessions.
+/// What all sessions share.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Books {
+pub(super) struct Shared {
     /// What holds either way.
     pub(super) notes: Notes,
     /// What holds if all replies are recorded.
@@ -38,7 +38,7 @@ pub(super) struct Books {
     incomplete: bool,
 }
 
-impl Books {
+impl Shared {
     pub(super) fn all_notes(&mut self) -> [&mut Notes; 3] {
         [&mut self.notes, &mut self.recorded, &mut self.unseen]
     }
@@ -104,7 +104,7 @@ impl Books {
                 .meet(&(&event.producer, id), &content(event), line);
         }
         if let (EventKind::Asked(_) | EventKind::Clarifying(_), Some(token)) =
-            (&event.kind, &event.ties.token)
+            (&event.kind, &event.ids.token)
         {
             self.tokens.meet(token, &event.producer, line);
         }
@@ -127,7 +127,7 @@ impl Books {
     /// AAEP-EV-13: a `tool_call_id` stands for one call. AAEP-6.2.2-1, AAEP-6.2.2-2, AAEP-6.2.2-3: a token for one question.
     pub(super) fn judge_ids(&mut self, event: &Event) {
         let line = event.place.line;
-        match (&event.kind, &event.ties.tool_call_id, &event.ties.token) {
+        match (&event.kind, &event.ids.tool_call_id, &event.ids.token) {
             (EventKind::Invoked { .. }, Some(id), _) => {
                 let earlier = self.calls.meet(&(event.session, id), &(), line);
                 if let Some(earlier) = earlier {
@@ -182,7 +182,7 @@ impl Books {
     /// AAEP-6.8-2: a call after the end of a session that says that a question was accepted which was cancelled with it.
     pub(super) fn judge_outlived(&mut self, event: &Event) {
         let is_call = matches!(event.kind, EventKind::Invoked { .. }) && event.says_accepted();
-        let token = event.ties.token.as_deref().filter(|_| is_call);
+        let token = event.ids.token.as_deref().filter(|_| is_call);
         let cancelled = token.and_then(|it| self.cancelled.earlier(&(event.session, it)));
         if cancelled.is_some()
             && let Some(found) = self.notes.last_on(event.place.line)
@@ -202,7 +202,7 @@ impl Books {
 
     /// Judges what the sender of a reply that failed a check was told. A token may be unknown because its question is not in
     /// the record.
-    pub(super) fn told(&mut self, reply: &Reply, check: Check, session: Option<&str>) {
+    pub(super) fn judge_answer(&mut self, reply: &Reply, check: Check, session: Option<&str>) {
         if self.incomplete {
             self.telling.forget(Check::Issued);
         }
@@ -223,6 +223,6 @@ impl Books {
 /// What tells an event that comes again from another one with its id: all that is judged of it.
 fn content(event: &Event) -> impl Hash {
     let when = (event.sent, event.sequence);
-    let what = (event.name, &event.ties, event.outcome, &event.kind);
+    let what = (event.name, &event.ids, event.outcome, &event.kind);
     (&event.session, when, what)
 }

@@ -1,17 +1,17 @@
 //! The confirmations of a session: what each event and each reply may have made of them.
 //!
 //! The last confirmations are kept, [`KEPT`] of them or fewer where very many sessions are open, and up to [`KEPT_OPEN`] with
-//! those of which nothing has been heard. The others are forgotten, with what they could explain, and [`Ledger::ask`] names
-//! them so that the other books forget them too.
+//! those of which nothing has been heard. The others are forgotten, with what they could explain, and
+//! [`Confirmations::ask`] names them so that the other monitors forget them too.
 
 use super::checks::{Check, Effect, effect};
 use super::confirmation::{Confirmation, FollowUp, Outcomes, may_withdraw};
 use super::ordered::Ordered;
 use super::seen::hash;
+use crate::action_ids::{ActionIds, IdHashes, Relation};
 use crate::memory::Memory;
 use crate::record::{Decision, Event, EventKind};
 use crate::reply::{Answer, Reply, ReplyContent};
-use crate::ties::{Marks, Relation, Ties};
 use crate::time::Timestamp;
 
 /// Seconds that a reply may be on its way, and that a recorder may be late in logging one. Within this time of the
@@ -46,8 +46,8 @@ pub enum Replies {
 
 /// The confirmations of one session, in the order in which they were asked.
 #[derive(Debug, Clone)]
-pub struct Ledger {
-    confirmations: Ordered<usize, Kept>,
+pub struct Confirmations {
+    by_number: Ordered<usize, Kept>,
     asked: usize,
     replies: Replies,
     /// Those of which no event so far may say what became of them, and no reply for sure.
@@ -72,14 +72,14 @@ pub struct Ledger {
 struct Kept {
     confirmation: Box<Confirmation>,
     line: u64,
-    marks: Marks,
+    hashes: IdHashes,
 }
 
-impl Ledger {
+impl Confirmations {
     /// An empty one.
     pub fn new(replies: Replies) -> Self {
         Self {
-            confirmations: Ordered::default(),
+            by_number: Ordered::default(),
             asked: 0,
             replies,
             untouched: Ordered::default(),
@@ -94,7 +94,7 @@ impl Ledger {
 
     pub(crate) fn remember(&self, memory: &mut Memory) {
         let Self {
-            confirmations,
+            by_number,
             asked,
             replies,
             untouched,
@@ -109,7 +109,7 @@ impl Ledger {
         memory.value(&(ran_out, deadlines, unfollowed));
         memory.line(*extended);
         memory.line(*stray);
-        memory.each(confirmations.iter(), |memory, (number, kept)| {
+        memory.each(by_number.iter(), |memory, (number, kept)| {
             memory.value(&number);
             kept.confirmation.remember(memory);
         });
@@ -117,24 +117,24 @@ impl Ledger {
 
     /// All that are kept, oldest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = (usize, &Confirmation)> {
-        self.confirmations
+        self.by_number
             .iter()
             .map(|(number, kept)| (number, &*kept.confirmation))
     }
 
     /// The confirmation of that number, if it is kept.
     pub fn get(&self, number: usize) -> Option<&Confirmation> {
-        let kept = self.confirmations.get(number)?;
+        let kept = self.by_number.get(number)?;
         Some(&kept.confirmation)
     }
 
-    /// The confirmation of that number, which is kept: a candidate, or one that another book has not forgotten.
+    /// The confirmation of that number, which is kept: a candidate, or one that another monitor has not forgotten.
     ///
     /// # Panics
     ///
     /// When it is not kept.
     pub fn kept(&self, number: usize) -> &Confirmation {
-        &self.confirmations[number].confirmation
+        &self.by_number[number].confirmation
     }
 
     /// The number of the question that is entered next.
@@ -182,7 +182,7 @@ impl Ledger {
             | EventKind::Handoff => FollowUp::Event,
         };
         for number in &self.unfollowed {
-            if let Some(Kept { confirmation, .. }) = self.confirmations.get_mut(*number) {
+            if let Some(Kept { confirmation, .. }) = self.by_number.get_mut(*number) {
                 confirmation.may_have_crossed(event);
                 confirmation.follow_up = confirmation.follow_up.max(follow_up);
             }
@@ -215,20 +215,20 @@ impl Ledger {
         }
         let kept = Kept {
             line,
-            marks: confirmation.ties.marks(),
+            hashes: confirmation.ids.hashes(),
             confirmation,
         };
         self.untouched.insert(number, ());
-        self.confirmations.insert(number, kept);
+        self.by_number.insert(number, kept);
         self.forget_one(room)
     }
 
     fn forget_one(&mut self, room: usize) -> Option<(usize, Box<Confirmation>)> {
-        let kept = self.confirmations.len();
+        let kept = self.by_number.len();
         let touched = self.touched.first().filter(|_| kept > room);
-        let any = self.confirmations.first();
+        let any = self.by_number.first();
         let oldest = touched.or_else(|| any.filter(|_| kept > KEPT_OPEN))?;
-        let forgotten = self.confirmations.remove(oldest)?.confirmation;
+        let forgotten = self.by_number.remove(oldest)?.confirmation;
         self.touched.remove(oldest);
         self.untouched.remove(oldest);
         self.ran_out.remove(oldest);
@@ -294,17 +294,17 @@ impl Ledger {
         let mark = Some(hash(&token));
         let gave_it_out = |kept: &Kept| {
             let Kept { confirmation, .. } = kept;
-            kept.marks.token == mark
+            kept.hashes.token == mark
                 && confirmation.gave_token
-                && confirmation.ties.token.as_deref() == Some(token)
+                && confirmation.ids.token.as_deref() == Some(token)
         };
-        let kept = self.confirmations.iter();
+        let kept = self.by_number.iter();
         let meant = kept.filter(|(_, kept)| gave_it_out(kept));
         meant.map(|(number, _)| number).collect()
     }
 
     fn ignore(&mut self, number: usize, reply: &Reply, check: Check) {
-        if let Some(Kept { confirmation, .. }) = self.confirmations.get_mut(number) {
+        if let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) {
             confirmation.ignored = Some((reply.place.line, check));
         }
     }
@@ -317,7 +317,7 @@ impl Ledger {
         content: &ReplyContent,
         effect: &Effect,
     ) -> Result<(), Check> {
-        let Some(Kept { confirmation, .. }) = self.confirmations.get_mut(number) else {
+        let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {
             return Ok(());
         };
         let mut certain = false;
@@ -347,16 +347,16 @@ impl Ledger {
 
     /// The confirmations that may concern a call with these ids, asked before `line`: those that share an id with it, or
     /// else those of which no id says that they do not.
-    pub fn candidates(&self, call: &Ties<'_>, line: u64) -> (Vec<usize>, Relation) {
+    pub fn candidates(&self, call: &ActionIds<'_>, line: u64) -> (Vec<usize>, Relation) {
         let mut by_id = (Vec::new(), Relation::Unknown);
         let mut by_order = Vec::new();
-        let marks = call.marks();
-        for (number, kept) in self.confirmations.iter() {
+        let hashes = call.hashes();
+        for (number, kept) in self.by_number.iter() {
             if kept.line >= line {
                 break;
             }
-            let relation = match kept.marks.relation(&marks) {
-                Relation::Same(_) => kept.confirmation.ties.relation(call),
+            let relation = match kept.hashes.relation(&hashes) {
+                Relation::Same(_) => kept.confirmation.ids.relation(call),
                 other @ (Relation::Different | Relation::Unknown) => other,
             };
             match relation {
@@ -384,7 +384,7 @@ impl Ledger {
         }
         let passed: Vec<_> = self.deadlines.up_to((now, usize::MAX)).collect();
         for (deadline, number) in passed {
-            let Some(Kept { confirmation, .. }) = self.confirmations.get_mut(number) else {
+            let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {
                 self.deadlines.remove((deadline, number));
                 continue;
             };
@@ -403,20 +403,20 @@ impl Ledger {
 
     /// AAEP-6.8-3: a change of state may say that a question is withdrawn. One that names a question speaks of that one.
     fn changed(&mut self, event: &Event, may_withdraw: bool) {
-        let numbers: Vec<usize> = match &event.ties.token {
+        let numbers: Vec<usize> = match &event.ids.token {
             Some(token) => self.with_token(token),
             None => self.untouched.keys().collect(),
         };
         for number in numbers {
-            let Some(Kept { confirmation, .. }) = self.confirmations.get_mut(number) else {
+            let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {
                 continue;
             };
             let may_be_withdrawn = may_withdraw && !event.says_accepted();
             if confirmation.possible.may_be(Outcomes::PENDING) && may_be_withdrawn {
                 confirmation.add(Outcomes::CANCELLED, event.place.line);
             }
-            if let Some(outcome) = event.outcome.filter(|_| event.ties.token.is_some()) {
-                confirmation.told(outcome);
+            if let Some(outcome) = event.outcome.filter(|_| event.ids.token.is_some()) {
+                confirmation.take_stated(outcome);
             }
             if may_withdraw {
                 self.touch(number);
