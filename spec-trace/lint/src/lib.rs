@@ -5,14 +5,15 @@
 //! late, a call that could belong to either of two confirmations), all of them are kept, and a finding is made when the
 //! last one goes.
 //!
-//! Data flows one way: [`crate::lines`] cuts the input, [`record`] makes typed records of the lines, which [`ahead`] has done
-//! while those before are judged, [`stream`] hands each record to the monitors of its session, the monitors hand
-//! [`finding`]s to the [`report`].
+//! Data flows one way: [`crate::lines`] cuts the input, [`json::tree`] takes the lines apart, which [`ahead`] has done while
+//! those before are judged, [`record`] makes typed records of them, [`stream`] hands each record to the monitors of its
+//! session, the monitors hand [`finding`]s to the [`report`].
 //!
 //! A finding stands on the line at which the stream stopped being explainable: the call that nobody had accepted, or the
 //! end of the session that made it too late for what was owed.
 
 pub mod action_ids;
+pub mod agent_state;
 mod ahead;
 pub mod baseline;
 pub mod compression;

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use countersign_lint::monitor::states::STATES;
+use countersign_lint::agent_state::AgentState;
 
 /// The fields whose value is a word of the protocol, and the words. Another word is one of somebody's own.
 const WORDS: [(&str, &[&str]); 6] = [
-    ("from_state", &STATES),
-    ("to_state", &STATES),
+    ("from_state", &AgentState::NAMES),
+    ("to_state", &AgentState::NAMES),
     ("default_decision", DECISIONS),
     ("decision", DECISIONS),
     ("risk_level", &["low", "medium", "high"]),

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use super::Notes;
 use super::checks::Check;
 use crate::action_ids::ActionIds;
+use crate::agent_state::AgentState;
 use crate::finding::{Finding, Place};
 use crate::memory::Memory;
 use crate::record::{Clarification, Event, EventKind, ResponseKind};
@@ -166,7 +167,7 @@ impl Asked {
         let EventKind::StateChanged { to, .. } = &event.kind else {
             return;
         };
-        let leaves = *to != Some("awaiting_input");
+        let leaves = *to != Some(AgentState::AwaitingInput.name());
         if !leaves || event.producer != self.producer || !event.speaks_of(&self.ids) {
             return;
         }

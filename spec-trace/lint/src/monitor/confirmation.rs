@@ -7,6 +7,7 @@
 use super::checks::Check;
 use super::seen::hash;
 use crate::action_ids::ActionIds;
+use crate::agent_state::AgentState;
 use crate::finding::Place;
 use crate::memory::Memory;
 use crate::record::{Allowed, Decision, Event, EventKind, StatedOutcome};
@@ -261,5 +262,6 @@ impl Confirmation {
 
 /// Whether a change between these states may say that a question is withdrawn. An unknown state may be any.
 pub(super) fn may_withdraw(from: Option<&str>, to: Option<&str>) -> bool {
-    to != Some("awaiting_input") || from == Some("awaiting_input")
+    let awaiting = Some(AgentState::AwaitingInput.name());
+    to != awaiting || from == awaiting
 }

@@ -1,11 +1,12 @@
 //! The states of a session, one for each of its producers (AAEP-A.9-1), and what is done in them.
 //!
-//! A state is entered by state.changed. Other events imply one: a call `calling_tool`, a question `awaiting_input`, output
-//! `writing_output`, a handoff `handing_off`. The next change may leave any of them.
+//! A state is entered by state.changed. Other events imply one ([`AgentState::shown_by`]). The next change may leave any of
+//! them. What may happen in which state stands in [`crate::agent_state`].
 
 use std::borrow::Cow;
 
 use super::Notes;
+use crate::agent_state::AgentState;
 use crate::finding::{Finding, Place};
 use crate::memory::Memory;
 use crate::record::{Event, EventKind};
@@ -46,71 +47,44 @@ struct Chain {
     entered: Option<Cow<'static, str>>,
     /// A change whose state is unknown may have entered any.
     unknown: bool,
-    /// As in [`STATES`].
-    implied: [bool; STATES.len()],
-}
-
-/// The states of the protocol take no room of their own.
-pub const STATES: [&str; 7] = [
-    "idle",
-    "thinking",
-    "deciding",
-    "calling_tool",
-    "awaiting_input",
-    "writing_output",
-    "handing_off",
-];
-
-/// Where those stand that events imply.
-const CALLING_TOOL: usize = 3;
-const AWAITING_INPUT: usize = 4;
-const WRITING_OUTPUT: usize = 5;
-const HANDING_OFF: usize = 6;
-
-fn known(state: &str) -> Option<usize> {
-    STATES.into_iter().position(|known| known == state)
-}
-
-fn to_keep(state: &str) -> Cow<'static, str> {
-    match known(state) {
-        Some(known) => Cow::Borrowed(STATES[known]),
-        None => Cow::Owned(state.to_owned()),
-    }
+    /// By [`AgentState`].
+    implied: [bool; AgentState::NAMES.len()],
 }
 
 impl Chain {
     fn event(&mut self, kind: &EventKind) {
-        let implied = match kind {
-            EventKind::StateChanged { to, .. } => {
-                self.entered = to.map(to_keep);
-                self.unknown = to.is_none();
-                self.implied = Default::default();
-                return;
-            }
-            EventKind::Invoked { .. } => CALLING_TOOL,
-            EventKind::Asked(_) | EventKind::Clarifying(_) => AWAITING_INPUT,
-            EventKind::Output(_) => WRITING_OUTPUT,
-            EventKind::Handoff => HANDING_OFF,
-            EventKind::Started
-            | EventKind::Ended(_)
-            | EventKind::Progress
-            | EventKind::Completed { .. } => return,
-        };
-        self.implied[implied] = true;
+        if let EventKind::StateChanged { to, .. } = kind {
+            self.entered = to.map(to_keep);
+            self.unknown = to.is_none();
+            self.implied = Default::default();
+        }
+        if let Some(implied) = AgentState::shown_by(kind) {
+            self.implied[implied as usize] = true;
+        }
     }
 
     /// AAEP-A.2-1: a session starts in idle.
     fn may_leave(&self, state: &str) -> bool {
-        let is_implied = || known(state).is_some_and(|state| self.implied[state]);
+        let is_implied =
+            || AgentState::named(state).is_some_and(|state| self.implied[state as usize]);
         self.unknown || self.entered() == state || is_implied()
     }
 
     fn entered(&self) -> &str {
-        self.entered.as_deref().unwrap_or("idle")
+        self.entered.as_deref().unwrap_or(AgentState::Idle.name())
     }
 
     fn waits(&self) -> bool {
-        self.unknown || self.entered() == "awaiting_input"
+        self.unknown || self.is_in(AgentState::AwaitingInput)
+    }
+
+    fn is_in(&self, state: AgentState) -> bool {
+        self.entered() == state.name()
+    }
+
+    /// The state that was told last, where it is one of the protocol.
+    fn known(&self) -> Option<AgentState> {
+        AgentState::named(self.entered.as_deref()?)
     }
 }
 
@@ -185,7 +159,8 @@ impl States {
     /// Producers whose state is `awaiting_input`.
     pub fn waiting(&self) -> impl Iterator<Item = &str> {
         let waiting = self.of.iter().filter(|(_, state)| {
-            state.asked && !state.chain.unknown && state.chain.entered() == "awaiting_input"
+            let chain = &state.chain;
+            state.asked && !chain.unknown && chain.is_in(AgentState::AwaitingInput)
         });
         waiting.map(|(producer, _)| producer)
     }
@@ -213,9 +188,8 @@ impl State {
             );
             notes.add(finding(&rules::STATE_CHAIN, event, message));
         }
-        let calls_on = matches!(to, None | Some("calling_tool" | "awaiting_input"));
         if let Some(to) = to
-            && !calls_on
+            && !AgentState::named(to).is_some_and(AgentState::lets_tool_run)
             && self.calls > 0
             && self.told.is_none()
         {
@@ -230,12 +204,9 @@ impl State {
 
     /// AAEP-A.7.4-3: a call comes out of thinking, deciding or `calling_tool`, or out of a state of one's own.
     fn called(&mut self, event: &Event, notes: &mut Notes) {
-        let elsewhere = match self.chain.entered.as_deref() {
-            Some(state @ ("idle" | "writing_output" | "handing_off")) => Some(state),
-            Some(_) | None => None,
-        };
+        let elsewhere = self.chain.known().filter(|state| !state.lets_call());
         if let Some(state) = elsewhere.filter(|_| self.calls == 0 && !self.asked) {
-            let message = format!("tool.invoked while the state is {state}");
+            let message = format!("tool.invoked while the state is {}", state.name());
             notes.add(finding(&rules::CALLED_IN_ANOTHER_STATE, event, message));
         }
         self.calls += 1;
@@ -244,14 +215,11 @@ impl State {
     /// AAEP-A.7.7-1: output comes out of `writing_output`, or relays what a tool yielded. After a question it may explain
     /// what became of it (6.1).
     fn wrote(&mut self, event: &Event, notes: &mut Notes) {
-        let elsewhere = match self.chain.entered.as_deref() {
-            Some(state @ ("idle" | "thinking" | "deciding" | "calling_tool" | "handing_off")) => {
-                Some(state)
-            }
-            Some(_) | None => None,
-        };
+        let known = self.chain.known();
+        let elsewhere = known.filter(|state| !state.lets_output_begin());
         let relays = self.completed > 0 || self.asked;
         if let Some(state) = elsewhere.filter(|_| !relays) {
+            let state = state.name();
             let message = format!("output.streaming begins while the state is {state}");
             notes.add(finding(&rules::WRITTEN_IN_ANOTHER_STATE, event, message));
         }
@@ -270,18 +238,10 @@ impl State {
         let Some((place, asked, rule)) = self.unproved.take() else {
             return;
         };
-        let enters = match &event.kind {
-            EventKind::StateChanged { to, .. } => to.is_none_or(|to| to == "awaiting_input"),
-            EventKind::Started
-            | EventKind::Ended(_)
-            | EventKind::Progress
-            | EventKind::Invoked { .. }
-            | EventKind::Completed { .. }
-            | EventKind::Output(_)
-            | EventKind::Asked(_)
-            | EventKind::Clarifying(_)
-            | EventKind::Handoff => false,
-        };
+        let enters = matches!(
+            event.kind,
+            EventKind::StateChanged { to, .. } if to.is_none_or(|to| to == AgentState::AwaitingInput.name())
+        );
         let at_the_question =
             enters && (asked.is_none() || event.sent.is_none() || asked == event.sent);
         if !at_the_question {
@@ -297,4 +257,12 @@ impl State {
 
 fn finding(rule: &Rule, event: &Event, message: String) -> Finding {
     Finding::new(rule, event.place, Some(event.session), message)
+}
+
+/// A state of the protocol takes no room of its own.
+fn to_keep(state: &str) -> Cow<'static, str> {
+    match AgentState::named(state) {
+        Some(known) => Cow::Borrowed(known.name()),
+        None => Cow::Owned(state.to_owned()),
+    }
 }
