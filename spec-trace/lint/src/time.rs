@@ -1,6 +1,12 @@
 //! Moments on the wire: RFC 3339, to the microsecond.
+//!
+//! The calendar is the library's. Its parser takes twice as long as reading the digits of a usual timestamp here, which is
+//! a twentieth of what the thread that reads has to do; and it takes more than RFC 3339 allows.
 
 use std::fmt;
+
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 
 /// Microseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +25,7 @@ impl Timestamp {
         if !has_rfc3339_shape(text.as_bytes()) {
             return None;
         }
-        let moment: jiff::Timestamp = text.to_ascii_uppercase().parse().ok()?;
+        let moment: jiff::Timestamp = text.parse().ok()?;
         Some(Self(moment.as_microsecond()))
     }
 
@@ -57,8 +63,8 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Most timestamps are in UTC, of this age and without fraction or with milliseconds: `2026-05-24T14:22:24.123Z`. They are
-/// read here, as microseconds since the Unix epoch; `None` for all else, be it a timestamp or not.
+/// Most timestamps are in UTC, without fraction or with milliseconds: `2026-05-24T14:22:24.123Z`. Their digits are read here,
+/// as microseconds since the Unix epoch; `None` for all else, be it a timestamp or not.
 fn usual(text: &[u8]) -> Option<i64> {
     let (moment, rest) = text.split_first_chunk::<19>()?;
     let milliseconds = match rest {
@@ -69,45 +75,19 @@ fn usual(text: &[u8]) -> Option<i64> {
     if [moment[4], moment[7], moment[10], moment[13], moment[16]] != *b"--T::" {
         return None;
     }
-    let (year, month, day) = (
-        number(&moment[..4])?,
-        number(&moment[5..7])?,
-        number(&moment[8..10])?,
-    );
-    let (hours, minutes, seconds) = (
-        number(&moment[11..13])?,
-        number(&moment[14..16])?,
-        number(&moment[17..])?,
-    );
-    // The last day of a leap year's February is left to the calendar of the library, and so are leap seconds.
-    let fits = (1970..2100).contains(&year)
-        && (1..=12).contains(&month)
-        && (1..=DAYS[month_index(month)]).contains(&day)
-        && hours < 24
-        && minutes < 60
-        && seconds < 60;
-    let seconds = ((days(year, month, day) * 24 + hours) * 60 + minutes) * 60 + seconds;
-    fits.then_some((seconds * 1_000 + milliseconds) * 1_000)
+    let two = |at: usize| i8::try_from(number(&moment[at..at + 2])?).ok();
+    let year = number(&moment[..4])?;
+    // Leap seconds are left to the parser.
+    let moment = DateTime::new(year, two(5)?, two(8)?, two(11)?, two(14)?, two(17)?, 0).ok()?;
+    let moment = Offset::UTC.to_timestamp(moment).ok()?;
+    Some(moment.as_microsecond() + i64::from(milliseconds) * 1_000)
 }
 
-/// The days of each month of a usual year.
-const DAYS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-fn month_index(month: i64) -> usize {
-    usize::try_from(month - 1).unwrap_or_default() % 12
-}
-
-/// Days since the Unix epoch, in a century in which every fourth year has a day more.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let before: i64 = DAYS[..month_index(month)].iter().sum();
-    let is_long = year % 4 == 0 && month > 2;
-    (year - 1970) * 365 + (year - 1969) / 4 + before + i64::from(is_long) + day - 1
-}
-
-fn number(digits: &[u8]) -> Option<i64> {
+/// A number of four digits at most.
+fn number(digits: &[u8]) -> Option<i16> {
     digits.iter().try_fold(0, |number, digit| {
         let digit = digit.wrapping_sub(b'0');
-        (digit < 10).then_some(number * 10 + i64::from(digit))
+        (digit < 10).then_some(number * 10 + i16::from(digit))
     })
 }
 
@@ -198,22 +178,6 @@ mod tests {
             let fraction = fraction.map(|it| format!(".{it:03}")).unwrap_or_default();
             let text = format!("{year}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}{fraction}Z");
             prop_assert_eq!(Timestamp::parse(&text), Timestamp::parse_any(&text), "{}", text);
-        }
-    }
-
-    #[test]
-    fn every_day_of_the_calendar_is_the_day_of_the_library() {
-        for year in 1970..2100 {
-            for month in 1..=12 {
-                for day in 1..=31 {
-                    let text = format!("{year}-{month:02}-{day:02}T00:00:00Z");
-                    assert_eq!(
-                        Timestamp::parse(&text),
-                        Timestamp::parse_any(&text),
-                        "{text}"
-                    );
-                }
-            }
         }
     }
 
