@@ -1,10 +1,12 @@
-//! Reading ahead: while one batch of lines is judged, a thread reads the next.
+//! Reading ahead: while one batch of lines is judged, a thread takes the lines of the next apart.
 //!
-//! The one thing to know: the order is that of the stream. There are two batches of a bounded size, which take turns: what
-//! was read in the one is judged while the other is filled. A stream that fits into one is judged without another thread.
+//! The one thing to know: the order is that of the stream. There are two batches of a bounded size, which take turns, so that
+//! a channel of the standard library each way is all that it takes. A stream that fits into one is judged without another
+//! thread.
 
 use std::io::BufRead;
-use std::panic::resume_unwind;
+use std::mem;
+use std::sync::mpsc;
 use std::thread;
 
 use super::place::Here;
@@ -14,7 +16,7 @@ use super::{rules, surrogates};
 use crate::json::tree::{Room, Tree};
 use crate::lines::{LONGEST_LINE, Line, Lines};
 
-/// How many bytes of lines make a batch: so many that starting a thread for each costs nothing beside judging it.
+/// How many bytes of lines make a batch: so many that handing it over costs nothing beside judging it.
 const BATCH: usize = 256 << 10;
 
 /// How many lines make one at most: a record takes much more room than a line of a few bytes.
@@ -33,59 +35,57 @@ pub struct Read<'b> {
 /// Reads all lines that are not blank, and hands them to `judge` one by one. Yields where reading failed, if it did.
 pub fn each_line(input: impl BufRead + Send, mut judge: impl FnMut(Read<'_>)) -> Option<Damage> {
     let mut lines = Lines::new(input);
-    let (mut one, mut other) = (Batch::default(), Batch::default());
-    let mut end = one.fill(&mut lines);
-    let mut first = one.read();
-    let (last, end) = loop {
-        if !matches!(end, End::Full) {
-            break (first, end);
-        }
-        let (second, second_end) = judge_and_fill(first, &mut judge, &mut other, &mut lines);
-        if !matches!(second_end, End::Full) {
-            break (second, second_end);
-        }
-        (first, end) = judge_and_fill(second, &mut judge, &mut one, &mut lines);
-    };
-    judge_all(last, &mut judge);
+    let mut batch = Batch::default();
+    let mut end = batch.fill(&mut lines);
+    if matches!(end, End::Full) {
+        end = read_ahead(&mut batch, &mut lines, &mut judge);
+    }
+    while matches!(end, End::Full) {
+        batch.judge(&mut judge);
+        end = batch.fill(&mut lines);
+    }
+    batch.judge(&mut judge);
     match end {
         End::Full | End::Input => None,
         End::Damage(damage) => Some(damage),
     }
 }
 
-/// Judges what was read while another batch is filled and read; where no thread can be started, before that.
-fn judge_and_fill<'b>(
-    read: Vec<Ahead<'_>>,
-    judge: &mut impl FnMut(Read<'_>),
-    batch: &'b mut Batch,
+/// Judges this batch and those after it, each while the next is filled, up to the last, which it leaves to be judged. Where
+/// no thread can be started, it does nothing.
+fn read_ahead(
+    batch: &mut Batch,
     lines: &mut Lines<impl BufRead + Send>,
-) -> (Vec<Ahead<'b>>, End) {
-    let mut to_fill = Some(batch);
-    let mut fill = || {
-        let batch = to_fill.take().expect("it is filled once");
-        let end = batch.fill(lines);
-        (batch.read(), end)
-    };
-    let next = thread::scope(|scope| {
-        let reading = thread::Builder::new().spawn_scoped(scope, &mut fill);
-        judge_all(read, judge);
-        let next = reading.ok()?.join();
-        Some(next.unwrap_or_else(|panic| resume_unwind(panic)))
-    });
-    next.unwrap_or_else(fill)
-}
-
-fn judge_all(read: Vec<Ahead<'_>>, judge: &mut impl FnMut(Read<'_>)) {
-    for line in read {
-        match line {
-            Ahead::Read(read) => judge(read),
-            Ahead::Long {
-                number,
-                ended,
-                bytes,
-            } => judge_long(number, ended, bytes, judge),
+    judge: &mut impl FnMut(Read<'_>),
+) -> End {
+    let (judged, to_fill) = mpsc::channel::<Batch>();
+    let (filled, to_judge) = mpsc::channel();
+    // What it owns is gone when it is left, and with the last sender the thread ends.
+    thread::scope(move |scope| {
+        let reading = thread::Builder::new().spawn_scoped(scope, move || {
+            for mut batch in to_fill {
+                let end = batch.fill(lines);
+                // Where the judge has panicked, nobody takes it.
+                let _ = filled.send((batch, end));
+            }
+        });
+        if reading.is_err() {
+            return End::Full;
         }
-    }
+        let mut other = Batch::default();
+        loop {
+            // Either fails where the thread has panicked, and then so does the scope.
+            let _ = judged.send(other);
+            batch.judge(judge);
+            let Ok((next, end)) = to_judge.recv() else {
+                return End::Input;
+            };
+            other = mem::replace(batch, next);
+            if !matches!(end, End::Full) {
+                return end;
+            }
+        }
+    })
 }
 
 fn judge_long(number: u64, ended: bool, bytes: &[u8], judge: &mut impl FnMut(Read<'_>)) {
@@ -109,21 +109,6 @@ enum End {
     Input,
     /// Reading failed.
     Damage(Damage),
-}
-
-/// A line that is to be judged.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "almost all are read, and none is moved but into its batch and out of it"
-)]
-enum Ahead<'b> {
-    Read(Read<'b>),
-    /// A line that makes a batch of its own. It is not taken apart ahead of its turn, lest two are that take much room.
-    Long {
-        number: u64,
-        ended: bool,
-        bytes: &'b [u8],
-    },
 }
 
 /// Lines that were taken apart.
@@ -156,6 +141,7 @@ enum Content {
         bytes: Vec<u8>,
         fault: Fault,
     },
+    /// A line that makes a batch of its own. It is not taken apart ahead of its turn, lest two are that take much room.
     Long(Vec<u8>),
 }
 
@@ -225,41 +211,34 @@ impl Batch {
         }
     }
 
-    /// Reads what stands on the lines.
-    fn read(&self) -> Vec<Ahead<'_>> {
+    /// Reads what stands on the lines, and has it judged.
+    fn judge(&self, judge: &mut impl FnMut(Read<'_>)) {
         let mut start = 0;
-        let mut all = Vec::with_capacity(self.lines.len());
         for &Parsed {
             number,
             ended,
             ref content,
         } in &self.lines
         {
-            all.push(match content {
+            let (here, content) = match content {
                 Content::Json { end, room } => {
                     let text = &self.text[start..*end];
                     start = *end;
                     let here = Here::new(number, text.as_bytes());
-                    let content = record::read(Tree::resume(text, room), here);
-                    Ahead::Read(Read {
-                        here,
-                        ended,
-                        content,
-                    })
+                    (here, record::read(Tree::resume(text, room), here))
                 }
-                Content::Broken { bytes, fault } => Ahead::Read(Read {
-                    here: Here::new(number, bytes),
-                    ended,
-                    content: Err(fault.clone()),
-                }),
-                Content::Long(bytes) => Ahead::Long {
-                    number,
-                    ended,
-                    bytes,
-                },
+                Content::Broken { bytes, fault } => (Here::new(number, bytes), Err(fault.clone())),
+                Content::Long(bytes) => {
+                    judge_long(number, ended, bytes, judge);
+                    continue;
+                }
+            };
+            judge(Read {
+                here,
+                ended,
+                content,
             });
         }
-        all
     }
 }
 
@@ -285,9 +264,9 @@ mod tests {
     use std::io::{self, BufReader, Read as _};
 
     /// A line as it is handed out: number, length, whether a line feed ended it, and whether it is a record.
-    type Told = (u64, usize, bool, bool);
+    type Handed = (u64, usize, bool, bool);
 
-    fn told(input: impl BufRead + Send) -> (Vec<Told>, Option<Damage>) {
+    fn told(input: impl BufRead + Send) -> (Vec<Handed>, Option<Damage>) {
         let mut told = Vec::new();
         let damage = each_line(input, |line| {
             let Read {
@@ -313,7 +292,7 @@ mod tests {
     }
 
     /// Lines of many batches, some of them blank, broken or longer than a batch, and what is to be told of them.
-    fn mixed() -> (String, Vec<Told>) {
+    fn mixed() -> (String, Vec<Handed>) {
         let (mut text, mut expected) = (String::new(), Vec::new());
         for number in 1..=3_000_u64 {
             let line = match number % 500 {
