@@ -2,6 +2,10 @@
 //!
 //! Both formats allow several members in a row (`cat a.gz b.gz`, or a log that is rotated by appending); they read as one
 //! stream.
+//!
+//! What is here of zstd is what [`ruzstd::decoding::StreamingDecoder`] leaves to its caller: it reads one frame, fails at one
+//! that is to be skipped, compares no checksum, and keeps back what was good before the damage. Crates that do all of this
+//! are bindings of the library in C.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 

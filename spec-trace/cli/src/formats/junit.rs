@@ -1,4 +1,7 @@
 //! For build servers: a `JUnit` report of suites, each with its test cases. The schema is `tests/schemas/junit-10.xsd`.
+//!
+//! It is written here because the schema refuses what `quick-junit` 0.8 writes: it always gives the root the number of tests
+//! that were skipped, for which there is no attribute.
 
 use std::fmt::Write as _;
 

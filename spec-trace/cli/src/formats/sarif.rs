@@ -2,6 +2,9 @@
 //!
 //! Each clause with a finding is a rule; files are named relative to where the command runs, so that a page that shows the
 //! repository finds them.
+//!
+//! It is written here because `serde-sarif` 0.8 makes its types anew in each build, with `schemafy_lib`, `syn` and
+//! `prettyplease`; the few objects here are shorter as JSON, and the tests hold them against the schema.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -6,6 +6,10 @@
 //!
 //! Texts are read by [`plain`], which knows valid JSON as it is usually written; what it stumbles over is left to
 //! [`unusual`], which knows all of it and says what is wrong.
+//!
+//! Records of 390 bytes are taken apart at 626 MB/s; in the same run the tape of `simd-json` was made at 435, the values of
+//! `serde_json_borrow` at 257, those of `jiter` at 241 and those of `serde_json` at 100, none of which refuse a name that
+//! comes twice. A visitor of `serde_json` that fills the same room, without [`plain`], takes a fifth more instructions.
 
 mod plain;
 #[cfg(test)]
