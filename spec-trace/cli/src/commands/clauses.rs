@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use textwrap::fill;
 
 use countersign_clauses::coverage::{self, Tally};
 use countersign_clauses::links::{Kind, Link};
@@ -12,6 +13,7 @@ use countersign_clauses::{Clause, Level, Role, all, get, protocols};
 
 use crate::answer::{Answer, Format, Status};
 use crate::links::LINKS;
+use crate::show::words::between_words;
 
 /// The widest line that is printed.
 const WIDTH: usize = 100;
@@ -256,24 +258,13 @@ fn totals(clauses: &[&Clause]) -> String {
 
 /// `head` and then `text`, broken between words so that no line is wider than [`WIDTH`] and none goes below the head.
 fn hanging(head: &str, text: &str) -> String {
-    let indent = head.chars().count();
-    let mut out = head.to_owned();
-    let mut column = indent;
-    for word in text.split_whitespace() {
-        let width = word.chars().count();
-        if column > indent && column + 1 + width > WIDTH {
-            out.push('\n');
-            out.push_str(&" ".repeat(indent));
-            column = indent;
-        } else if column > indent {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += width;
-    }
-    out.push('\n');
-    out
+    let indent = " ".repeat(head.chars().count());
+    let options = between_words(WIDTH)
+        .break_words(false)
+        .initial_indent(head)
+        .subsequent_indent(&indent);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    fill(&words.join(" "), options) + "\n"
 }
 
 #[cfg(test)]

@@ -98,14 +98,14 @@ impl Args {
 /// When the baseline cannot be read or written; for people, also when the one input is missing, cannot be opened, or is a
 /// folder without streams. Broken content is a verdict, not an error. What cannot be read is told with the rest, and programs
 /// get their document also where there is no rest.
-pub fn run(arguments: &Args, format: FindingsFormat) -> miette::Result<Answer> {
-    let known = arguments
+pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
+    let known = args
         .baseline
         .as_deref()
         .map(Baseline::read)
         .transpose()
         .into_diagnostic()?;
-    let mut outcome = judge_all(arguments);
+    let mut outcome = judge_all(args);
     if let (FindingsFormat::Text, [], [unreadable]) =
         (format, &*outcome.reports, &*outcome.unreadable)
     {
@@ -114,19 +114,19 @@ pub fn run(arguments: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     }
     if let Some(known) = &known {
         let missing = known.apply(&mut outcome.reports);
-        if is_whole(arguments, &outcome) {
+        if is_whole(args, &outcome) {
             outcome.vanished = missing;
         }
     }
-    if let Some(path) = &arguments.write_baseline {
+    if let Some(path) = &args.write_baseline {
         let mut baseline = Baseline::of(&outcome.reports);
         baseline.apply(&mut outcome.reports);
-        if arguments.redact {
+        if args.redact {
             baseline.redact();
         }
         baseline.write(path).into_diagnostic()?;
     }
-    if arguments.redact {
+    if args.redact {
         outcome.redact();
     }
     Ok(render(&outcome, format, Terminal::of_stdout()))
@@ -141,18 +141,18 @@ fn judged() -> BTreeSet<&'static str> {
         .collect()
 }
 
-fn judge_all(arguments: &Args) -> Outcome {
-    let (sources, unreadable) = sources(&arguments.inputs);
+fn judge_all(args: &Args) -> Outcome {
+    let (sources, unreadable) = sources(&args.inputs);
     let progress = Progress::of_bytes(length(&sources), "judging");
     let told = |read| progress.at(read);
     let meter = Meter::new(&told);
-    let selection = arguments.selection();
+    let selection = args.selection();
     let settings = Settings {
-        strict: arguments.strict,
+        strict: args.strict,
         ..Settings::default()
     };
     let mut outcome = Outcome {
-        single: matches!(arguments.inputs.as_slice(), [input] if !input.is_dir()),
+        single: matches!(args.inputs.as_slice(), [input] if !input.is_dir()),
         reports: Vec::new(),
         unreadable,
         vanished: Vec::new(),
@@ -183,8 +183,8 @@ fn judge(
 }
 
 /// Whether everything was judged, so that what was not found is not there any more.
-fn is_whole(arguments: &Args, outcome: &Outcome) -> bool {
-    arguments.selection().is_everything()
+fn is_whole(args: &Args, outcome: &Outcome) -> bool {
+    args.selection().is_everything()
         && outcome.unreadable.is_empty()
         && outcome.reports.iter().all(|report| report.damage.is_none())
 }

@@ -1,4 +1,4 @@
-//! The arguments of `countersign report`, and what they do.
+//! `countersign report`: the traceability of all clauses, as a page and as JSON.
 
 use std::fs;
 use std::path::{Path, PathBuf};

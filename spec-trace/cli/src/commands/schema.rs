@@ -48,8 +48,8 @@ pub struct UnknownSchema {
 /// # Errors
 ///
 /// [`UnknownSchema`] where no schema has the name.
-pub fn run(arguments: &Args, format: Format) -> miette::Result<Answer> {
-    let Some(name) = &arguments.name else {
+pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+    let Some(name) = &args.name else {
         return Ok(list(format));
     };
     let schema = find(name).ok_or_else(|| UnknownSchema { name: name.clone() });

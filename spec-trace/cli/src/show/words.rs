@@ -57,13 +57,12 @@ fn beginning(text: &str, columns: usize) -> &str {
 /// The text on at most `lines` lines of at most `columns`, broken between words where that can be; the last line says by
 /// an ellipsis that there is more.
 pub fn folded(text: &str, columns: usize, lines: usize) -> Vec<String> {
-    let options = Options::new(columns)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation)
-        .wrap_algorithm(WrapAlgorithm::FirstFit);
     let mut rest = text.trim();
     let mut folded = Vec::new();
-    for line in wrap(rest, options).iter().take(lines.saturating_sub(1)) {
+    for line in wrap(rest, between_words(columns))
+        .iter()
+        .take(lines.saturating_sub(1))
+    {
         rest = rest[line.len()..].trim_start();
         folded.push((**line).to_owned());
     }
@@ -72,6 +71,14 @@ pub fn folded(text: &str, columns: usize, lines: usize) -> Vec<String> {
     }
     folded.retain(|line| !line.is_empty());
     folded
+}
+
+/// How text is broken on lines of so many columns: at spaces alone, and as late as can be.
+pub fn between_words(columns: usize) -> Options<'static> {
+    Options::new(columns)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit)
 }
 
 #[cfg(test)]
@@ -123,36 +130,6 @@ mod tests {
             assert_eq!(shortened("日本語", columns), expected, "{columns}");
         }
     }
-
-    // TEMPORARY
-    fn old_folded(text: &str, columns: usize, lines: usize) -> Vec<String> {
-        let mut folded = Vec::new();
-        let mut rest = text.trim();
-        while !rest.is_empty() && folded.len() + 1 < lines && width(rest) > columns {
-            let most = beginning(rest, columns);
-            let first = rest.chars().next().map_or(0, char::len_utf8);
-            let at_end = rest[most.len()..].starts_with(' ');
-            let end = if at_end {
-                Some(most.len())
-            } else {
-                most.rfind(' ')
-            };
-            let end = end.filter(|end| *end > 0).unwrap_or(most.len()).max(first);
-            folded.push(rest[..end].trim_end().to_owned());
-            rest = rest[end..].trim_start();
-        }
-        if !rest.is_empty() {
-            folded.push(shortened(rest, columns));
-        }
-        folded
-    }
-    proptest::proptest! {
-        #[test]
-        fn temporary_old_and_new(text in "[a-d日é👩 ,-]{0,60}", columns in 1..20_usize, lines in 1..6_usize) {
-            proptest::prop_assert_eq!(folded(&text, columns, lines), old_folded(&text, columns, lines));
-        }
-    }
-    // END
 
     #[test]
     fn lines_break_between_words_and_never_grow_too_wide() {
