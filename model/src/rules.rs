@@ -138,9 +138,14 @@ impl<G: Guards> Rules<G> {
         }
     }
 
-    /// Whether the guard is in force.
-    pub fn has(self, guard: G) -> bool {
+    /// Whether the guard is in force: what it is named after must not be done.
+    pub fn forbid(self, guard: G) -> bool {
         self.left_out & guard.bit() == 0
+    }
+
+    /// Whether the guard is left out: what it is named after is done wherever it can be.
+    pub fn allow(self, guard: G) -> bool {
+        !self.forbid(guard)
     }
 
     /// The guards that are left out.
@@ -148,7 +153,7 @@ impl<G: Guards> Rules<G> {
         G::ROWS
             .iter()
             .map(|row| row.guard)
-            .filter(move |&guard| !self.has(guard))
+            .filter(move |&guard| self.allow(guard))
     }
 }
 

@@ -270,12 +270,12 @@ impl Aaep {
         {
             let confirmation = state.confirmation(slot);
             let waits = state.outbox.contains(Item::Perform(slot));
-            if !self.rules.has(Guard::PerformsBlocked) && confirmation.runs == 0 && !waits {
+            if self.rules.allow(Guard::PerformsBlocked) && confirmation.runs == 0 && !waits {
                 actions.push(Action::Transgress(Transgression::PerformWhileBlocked {
                     slot,
                 }));
             }
-            if !self.rules.has(Guard::AnnouncesBlocked) && confirmation.invoked == 0 {
+            if self.rules.allow(Guard::AnnouncesBlocked) && confirmation.invoked == 0 {
                 actions.push(Action::Transgress(Transgression::AnnounceWhileBlocked {
                     slot,
                 }));

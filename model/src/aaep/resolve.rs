@@ -14,7 +14,7 @@ use super::words::{Decision, Slot};
 impl Turn<'_> {
     /// AAEP-6.4-1: applies the default of everything that is due, by deadline, then by order of issue.
     pub(super) fn settle(&mut self, spared: Option<Slot>) {
-        if !self.model.rules.has(Guard::ForgetsDefault) {
+        if self.model.rules.allow(Guard::ForgetsDefault) {
             return;
         }
         let clock = self.state.clock;
@@ -70,15 +70,15 @@ impl Turn<'_> {
             self.emit(Output::CallingTool(session));
         }
         // AAEP-A.4-3: accept leads to exactly one tool.invoked.
-        if rules.has(Guard::SkipsInvoked) {
+        if rules.forbid(Guard::SkipsInvoked) {
             self.emit(Output::Invoked(slot));
         }
-        if !rules.has(Guard::InvokesTwice) {
+        if rules.allow(Guard::InvokesTwice) {
             self.emit(Output::Invoked(slot));
         }
         self.emit(Output::Perform(slot));
         // AAEP-6.9-2: one authorisation, one performance.
-        if !rules.has(Guard::PerformsTwice) {
+        if rules.allow(Guard::PerformsTwice) {
             self.emit(Output::Perform(slot));
         }
     }
@@ -87,15 +87,15 @@ impl Turn<'_> {
     fn reject(&mut self, slot: Slot) {
         let rules = self.model.rules;
         self.state.confirmations[slot.index()].resolve_to(Phase::Rejected);
-        if rules.has(Guard::DropsSilently) {
+        if rules.forbid(Guard::DropsSilently) {
             self.follow_up(slot);
         }
         // AAEP-A.4-4: reject leads to no tool.invoked.
-        if !rules.has(Guard::InvokesRejected) {
+        if rules.allow(Guard::InvokesRejected) {
             self.emit(Output::Invoked(slot));
         }
         // AAEP-6.1-1: nor to a performance.
-        if !rules.has(Guard::PerformsRejected) {
+        if rules.allow(Guard::PerformsRejected) {
             self.emit(Output::Perform(slot));
         }
     }
@@ -117,7 +117,7 @@ impl Turn<'_> {
         let rules = self.model.rules;
         let session = self.state.confirmation(resolved).session;
         let last = !self.state.has_pending(session, Some(resolved));
-        rules.has(Guard::StaysAwaiting) && (last || !rules.has(Guard::LeavesEarly))
+        rules.forbid(Guard::StaysAwaiting) && (last || rules.allow(Guard::LeavesEarly))
     }
 
     /// Puts an output out, and into the outbox if it waits there under its own name.
@@ -141,7 +141,7 @@ impl Aaep {
             Phase::Pending => true,
             Phase::Cancelled => {
                 let kept = self.reading.cancellation_releases == CancellationReleases::No
-                    || !self.rules.has(Guard::DefaultsCancelled);
+                    || self.rules.allow(Guard::DefaultsCancelled);
                 kept && state.session(confirmation.session).is_active()
             }
             Phase::Unasked | Phase::Accepted | Phase::Finished | Phase::Rejected => false,

@@ -166,11 +166,11 @@ impl Turn<'_> {
             issued: self.state.clock,
             timeout,
             // AAEP-6.2.2-3: every confirmation has a token of its own.
-            reused_token: slot == Slot::Second && !self.model.rules.has(Guard::ReusesToken),
+            reused_token: slot == Slot::Second && self.model.rules.allow(Guard::ReusesToken),
             ..Confirmation::UNASKED
         };
         // AAEP-A.4-1: the state is awaiting_input at or before the question.
-        if self.model.rules.has(Guard::AsksWithoutState)
+        if self.model.rules.forbid(Guard::AsksWithoutState)
             && !self.state.session(session).awaiting_input
         {
             self.state.sessions[session.index()].awaiting_input = true;
@@ -192,7 +192,7 @@ impl Turn<'_> {
         let forbidden_default = class.forbids_default_accept() && class.default == Decision::Accept;
         let blocked = same_action && self.blocks(self.state.confirmation(Slot::First));
         // AAEP-A.1-3: no event after the terminal one.
-        if !self.state.session(session).is_active() && rules.has(Guard::AsksAfterEnd) {
+        if !self.state.session(session).is_active() && rules.forbid(Guard::AsksAfterEnd) {
             Some(Refusal::SessionOver)
         // AAEP-EV-5: a timeout is at least one second.
         } else if timeout == 0 {
@@ -200,17 +200,17 @@ impl Turn<'_> {
         // AAEP-6.4.1-1: irreversible and high risk, so the default is reject.
         } else if forbidden_default
             && class.risk == Risk::High
-            && rules.has(Guard::DefaultsHighRisk)
+            && rules.forbid(Guard::DefaultsHighRisk)
         {
             Some(Refusal::DefaultOfHighRisk)
         // AAEP-6.4.1-2: irreversible and medium risk, so the default is reject.
         } else if forbidden_default
             && class.risk == Risk::Medium
-            && rules.has(Guard::DefaultsMediumRisk)
+            && rules.forbid(Guard::DefaultsMediumRisk)
         {
             Some(Refusal::DefaultOfMediumRisk)
         // AAEP-6.1-6: not again while the prior block is not released.
-        } else if blocked && rules.has(Guard::AsksTwice) {
+        } else if blocked && rules.forbid(Guard::AsksTwice) {
             Some(Refusal::StillBlocked)
         } else {
             None
@@ -228,7 +228,7 @@ impl Turn<'_> {
         self.state.budgets.spend(Disturbance::Cancel)?;
         self.state.confirmations[slot.index()].resolve_to(Phase::Cancelled);
         // AAEP-6.8-3: a state.changed explains that the action is no longer needed.
-        if self.model.rules.has(Guard::CancelsSilently) {
+        if self.model.rules.forbid(Guard::CancelsSilently) {
             self.follow_up(slot);
         }
         Some(())
@@ -238,7 +238,7 @@ impl Turn<'_> {
     fn end_session(&mut self, session: SessionName, outcome: SessionOutcome) {
         self.settle(None);
         // AAEP-A.1-2: exactly one terminal event.
-        if !self.state.session(session).is_active() && self.model.rules.has(Guard::EndsTwice) {
+        if !self.state.session(session).is_active() && self.model.rules.forbid(Guard::EndsTwice) {
             self.required.push(Output::Refused(Refusal::EndedAlready));
             return;
         }
@@ -251,7 +251,9 @@ impl Turn<'_> {
         }
         for slot in in_flight.into_iter().flatten() {
             // AAEP-A.3-1: a tool that was announced is completed before its session completes.
-            if outcome == SessionOutcome::Completed && self.model.rules.has(Guard::LeavesToolOpen) {
+            if outcome == SessionOutcome::Completed
+                && self.model.rules.forbid(Guard::LeavesToolOpen)
+            {
                 self.state.confirmations[slot.index()].phase = Phase::Finished;
                 self.emit(Output::Completed(slot));
             }
@@ -268,7 +270,7 @@ impl Turn<'_> {
             SessionEndCancels::All => true,
             SessionEndCancels::CancelledOnly => outcome == SessionOutcome::Cancelled,
         };
-        if !cancels || !self.model.rules.has(Guard::OutlivesSession) {
+        if !cancels || self.model.rules.allow(Guard::OutlivesSession) {
             return;
         }
         for confirmation in &mut self.state.confirmations {
@@ -280,7 +282,7 @@ impl Turn<'_> {
 
     /// AAEP-A.1-3: what has not begun when the session ends must not begin; the host drops it from the outbox.
     fn withdraw(&mut self, slot: Slot) {
-        if self.model.rules.has(Guard::BeginsAfterEnd) {
+        if self.model.rules.forbid(Guard::BeginsAfterEnd) {
             self.required.push(Output::Withdraw(slot));
             self.state.outbox.retain(|item| item != Item::Perform(slot));
         }
@@ -344,8 +346,8 @@ impl Turn<'_> {
         for slot in pending.into_iter().flatten() {
             let default = self.state.confirmation(slot).class.default;
             let applies = match default {
-                Decision::Reject => rejects && rules.has(Guard::IgnoresClosing),
-                Decision::Accept => accepts || !rules.has(Guard::AcceptsEarly),
+                Decision::Reject => rejects && rules.forbid(Guard::IgnoresClosing),
+                Decision::Accept => accepts || rules.allow(Guard::AcceptsEarly),
             };
             if applies {
                 self.resolve(slot, default, Cause::Default);
@@ -445,7 +447,7 @@ impl Turn<'_> {
             Ok((slot, decision)) => {
                 self.resolve(slot, decision, Cause::Reply);
                 // AAEP-6.9-2: a reply concerns the confirmation of its token alone.
-                if !self.model.rules.has(Guard::SpillsOver) {
+                if self.model.rules.allow(Guard::SpillsOver) {
                     self.spill_over(decision);
                 }
                 self.required.push(Output::Respond);
@@ -458,7 +460,7 @@ impl Turn<'_> {
     fn ignore(&mut self, message: Message, check: Check) {
         self.ignored = Some(check);
         self.required
-            .push(if self.model.rules.has(Guard::TellsCheck) {
+            .push(if self.model.rules.forbid(Guard::TellsCheck) {
                 Output::Respond
             } else {
                 Output::Tell(check)
@@ -513,7 +515,7 @@ impl Turn<'_> {
         let in_flight =
             confirmation.phase == Phase::Accepted && self.state.session(session).is_active();
         // AAEP-A.3-2: no completion without a tool in flight.
-        if !in_flight && self.model.rules.has(Guard::CompletesUninvoked) {
+        if !in_flight && self.model.rules.forbid(Guard::CompletesUninvoked) {
             self.required.push(Output::Refused(Refusal::NotInFlight));
             return;
         }
@@ -547,7 +549,7 @@ impl Turn<'_> {
         self.settle(None);
         for slot in in_doubt.into_iter().flatten() {
             // AAEP-6.9-2: what may have run already is not run again.
-            if self.model.rules.has(Guard::RepeatsAfterRestart) {
+            if self.model.rules.forbid(Guard::RepeatsAfterRestart) {
                 self.required.push(Output::InDoubt(slot));
             } else {
                 self.emit(Output::Perform(slot));
@@ -566,7 +568,7 @@ impl Turn<'_> {
                 (Guard::AnnouncesBlocked, slot, Output::Invoked(slot))
             }
         };
-        if self.model.rules.has(guard) || !self.state.confirmation(slot).is_pending() {
+        if self.model.rules.forbid(guard) || !self.state.confirmation(slot).is_pending() {
             return None;
         }
         self.emit(output);

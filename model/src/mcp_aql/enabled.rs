@@ -131,7 +131,7 @@ impl McpAql {
 
     /// The store forgets what is dead, and everything in a crash if it is in memory.
     fn store(&self, state: &State, actions: &mut Vec<Action>) {
-        let early = !self.rules.has(Guard::PurgesEarly);
+        let early = self.rules.allow(Guard::PurgesEarly);
         let purgeable = |token: &Token| {
             let past = is_past(state, token) || early && token.is_past(state.now(0), 0);
             is_held(token) && past

@@ -17,7 +17,7 @@ impl Turn<'_> {
         if let Some(slot) = live {
             self.state.budgets.spend(Disturbance::Revoke)?;
             // AQL-5.3-3
-            if self.model.rules.has(Guard::IgnoresRevocation) {
+            if self.model.rules.forbid(Guard::IgnoresRevocation) {
                 self.revoke(slot);
             } else {
                 self.required.push(Output::Revoked(slot));
@@ -37,10 +37,10 @@ impl Turn<'_> {
     fn nothing_to_revoke(&self, known: bool) -> Outputs {
         let mut outputs = Outputs::none();
         // AQL-6.4-1: this too is an operation on a token.
-        if self.model.rules.has(Guard::RevokesUnaudited) {
+        if self.model.rules.forbid(Guard::RevokesUnaudited) {
             outputs.push(Output::NotRevoked);
         }
-        let uniform = self.state.is_uniform() && self.model.rules.has(Guard::TellsCheck);
+        let uniform = self.state.is_uniform() && self.model.rules.forbid(Guard::TellsCheck);
         outputs.push(if known || uniform {
             Output::AnswerRevocation
         } else {
@@ -53,7 +53,7 @@ impl Turn<'_> {
     pub(super) fn revoke(&mut self, slot: Slot) {
         self.state.tokens[slot.index()].phase = Phase::Revoked;
         // AQL-6.4-1: every revocation is logged.
-        if self.model.rules.has(Guard::RevokesUnaudited) {
+        if self.model.rules.forbid(Guard::RevokesUnaudited) {
             self.required.push(Output::Revoked(slot));
         }
     }
@@ -90,9 +90,9 @@ impl Turn<'_> {
             }
         };
         let rules = self.model.rules;
-        if !rules.has(Guard::MisstatesStatus) {
+        if rules.allow(Guard::MisstatesStatus) {
             Status::Live { uses_left: 1 }
-        } else if self.state.is_uniform() && rules.has(Guard::TellsStatus) {
+        } else if self.state.is_uniform() && rules.forbid(Guard::TellsStatus) {
             // AQL-6.3-2
             Status::Unknown
         } else {

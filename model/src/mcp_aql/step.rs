@@ -76,7 +76,7 @@ impl McpAql {
 
     /// Whether validation and redemption are two steps.
     pub(super) fn redeems_apart(&self) -> bool {
-        !self.rules.has(Guard::RedeemsApart) || !self.rules.has(Guard::RedeemsExpired)
+        self.rules.allow(Guard::RedeemsApart) || self.rules.allow(Guard::RedeemsExpired)
     }
 }
 
@@ -149,7 +149,7 @@ impl Turn<'_> {
             self.state.budgets.spend(Disturbance::Skew)?;
         }
         self.state.latest = self.before.now(skew);
-        self.now = if self.model.rules.has(Guard::TurnsClockBack) {
+        self.now = if self.model.rules.forbid(Guard::TurnsClockBack) {
             self.state.latest
         } else {
             self.before.clock.saturating_add_signed(skew)
@@ -165,7 +165,7 @@ impl Turn<'_> {
             return None;
         }
         // AQL-5.1-5: 0 to 300 seconds.
-        if tolerance > 1 && self.model.rules.has(Guard::TakesWideTolerance) {
+        if tolerance > 1 && self.model.rules.forbid(Guard::TakesWideTolerance) {
             self.required.push(Output::Refused(Refusal::WideTolerance));
             return Some(());
         }
@@ -178,7 +178,7 @@ impl Turn<'_> {
 
     /// AQL-5.1-6: a tolerance above 60 seconds is warned of; a tick is more.
     fn warn(&mut self, adapter: Which) {
-        if self.state.tolerance() > 0 && self.model.rules.has(Guard::WidensSilently) {
+        if self.state.tolerance() > 0 && self.model.rules.forbid(Guard::WidensSilently) {
             self.required.push(Output::Warned(adapter));
         }
     }
@@ -190,7 +190,7 @@ impl Turn<'_> {
             self.warn(adapter);
         }
         let rules = self.model.rules;
-        let heeded = rules.has(match trigger {
+        let heeded = rules.forbid(match trigger {
             // AQL-5.4-2
             Trigger::SessionEnd(_) => Guard::OutlivesSession,
             // AQL-5.3-2
@@ -199,7 +199,7 @@ impl Turn<'_> {
             Trigger::Security => Guard::OutlivesSecurityEvent,
         });
         let concerned = self.state.slots_where(|token| {
-            let concerns = trigger.concerns(token.scope) || !rules.has(Guard::RevokesOthers);
+            let concerns = trigger.concerns(token.scope) || rules.allow(Guard::RevokesOthers);
             heeded && concerns && self.is_live(token)
         });
         for slot in concerned.into_iter().flatten() {
@@ -221,7 +221,7 @@ impl Turn<'_> {
             .free_slot()
             .filter(|slot| slot.index() < usize::from(self.model.bounds.tokens))?;
         // AQL-1.3-1: not executed, but answered with a token.
-        if !self.model.rules.has(Guard::RunsUnconfirmed) {
+        if self.model.rules.allow(Guard::RunsUnconfirmed) {
             self.required.push(Output::PerformUngated);
             return Some(());
         }
@@ -243,13 +243,13 @@ impl Turn<'_> {
             && request.scope.session.is_none()
             && self.model.reading.multi_use == MultiUse::InSession;
         // AQL-5.1-2: no token without an expiry.
-        if asked == 0 && rules.has(Guard::IssuesEternal) {
+        if asked == 0 && rules.forbid(Guard::IssuesEternal) {
             Some(Refusal::NoLifetime)
         // AQL-5.1-1: no token beyond the longest lifetime.
-        } else if asked > request.longest_lifetime() && rules.has(Guard::OutstretchesLifetime) {
+        } else if asked > request.longest_lifetime() && rules.forbid(Guard::OutstretchesLifetime) {
             Some(Refusal::LongLifetime)
         // AQL-5.4-1: several uses are for sessions.
-        } else if loose && rules.has(Guard::GrantsLooseMultiUse) {
+        } else if loose && rules.forbid(Guard::GrantsLooseMultiUse) {
             Some(Refusal::LooseMultiUse)
         } else {
             None
@@ -278,7 +278,7 @@ impl Turn<'_> {
             ..Token::UNISSUED
         };
         // AQL-1.2-5: every issue is logged.
-        if self.model.rules.has(Guard::IssuesUnaudited) {
+        if self.model.rules.forbid(Guard::IssuesUnaudited) {
             self.required.push(Output::Issued(slot));
         }
         self.required.push(Output::ConfirmationRequired(slot));
@@ -351,7 +351,7 @@ impl Turn<'_> {
     fn redeem(&mut self, index: usize) -> Option<()> {
         let call = self.state.validated.take(index)?;
         self.call = Some(call);
-        let blind = !self.model.rules.has(Guard::RedeemsApart);
+        let blind = self.model.rules.allow(Guard::RedeemsApart);
         let verdict = match self.validate(call, Memory::Remembers) {
             Err(check) if blind || check == Check::NotExpired => {
                 self.known(call.token, Memory::Remembers).ok_or(check)
@@ -369,7 +369,7 @@ impl Turn<'_> {
     /// AQL-5.1-8: an operation that needs no token runs at once; the token that comes with it is left alone.
     fn pass_ungated(&mut self, call: Call) {
         self.required.push(Output::PerformUngated);
-        if !self.model.rules.has(Guard::ConsumesUngated) {
+        if self.model.rules.allow(Guard::ConsumesUngated) {
             self.use_up(call);
         }
     }
@@ -377,18 +377,18 @@ impl Turn<'_> {
     /// The call passes: the use is counted, then the operation comes out to be performed (AQL-5.2-2).
     fn admit(&mut self, slot: Slot) {
         let rules = self.model.rules;
-        if rules.has(Guard::RunsFirst) {
+        if rules.forbid(Guard::RunsFirst) {
             self.count_use(slot);
         }
         // AQL-1.2-5: every redemption is logged, once.
-        if rules.has(Guard::RedeemsUnaudited) {
+        if rules.forbid(Guard::RedeemsUnaudited) {
             self.required.push(Output::Validated(slot));
         }
-        if !rules.has(Guard::AuditsTwice) {
+        if rules.allow(Guard::AuditsTwice) {
             self.required.push(Output::Validated(slot));
         }
         self.perform(slot);
-        if !rules.has(Guard::PerformsTwice) {
+        if rules.allow(Guard::PerformsTwice) {
             self.perform(slot);
         }
     }
@@ -403,7 +403,7 @@ impl Turn<'_> {
     /// Counts a use; the last one consumes the token.
     fn count_use(&mut self, slot: Slot) {
         let token = &mut self.state.tokens[slot.index()];
-        if token.max_uses > 1 && !self.model.rules.has(Guard::LosesCount) {
+        if token.max_uses > 1 && self.model.rules.allow(Guard::LosesCount) {
             return;
         }
         token.uses = (token.uses + 1).min(3);
@@ -424,7 +424,7 @@ impl Turn<'_> {
         self.rejected = Some(check);
         self.required = self.rejection(check);
         // AQL-1.2-1: a token is used by a call that succeeds.
-        if !self.model.rules.has(Guard::ConsumesOnFailure) {
+        if self.model.rules.allow(Guard::ConsumesOnFailure) {
             self.use_up(call);
         }
     }
@@ -433,11 +433,11 @@ impl Turn<'_> {
     fn rejection(&self, check: Check) -> Outputs {
         let mut outputs = Outputs::none();
         // AQL-6.4-1: every rejection is logged.
-        if self.model.rules.has(Guard::RejectsUnaudited) {
+        if self.model.rules.forbid(Guard::RejectsUnaudited) {
             outputs.push(Output::Rejected(check));
         }
         let exposes =
-            check.code() == Code::ScopeMismatch && !self.model.rules.has(Guard::ExposesParameters);
+            check.code() == Code::ScopeMismatch && self.model.rules.allow(Guard::ExposesParameters);
         outputs.push(if exposes {
             // AQL-6.3-1: the values stay with the gatekeeper.
             Output::Expose
@@ -450,11 +450,11 @@ impl Turn<'_> {
     /// AQL-7.1-2: the code of the check; AQL-6.3-2: the same for all, if so configured.
     fn code(&self, check: Check) -> Code {
         let rules = self.model.rules;
-        if self.state.is_uniform() && rules.has(Guard::TellsCheck) {
+        if self.state.is_uniform() && rules.forbid(Guard::TellsCheck) {
             Code::Invalid
         } else if check == Check::NotRevoked {
             self.model.reading.revoked_code
-        } else if check != Check::Exists && !rules.has(Guard::ConfusesCodes) {
+        } else if check != Check::Exists && rules.allow(Guard::ConfusesCodes) {
             Code::Expired
         } else {
             check.code()
@@ -468,7 +468,7 @@ impl Turn<'_> {
         let token = &mut self.state.tokens[slot.index()];
         token.to_run = token.to_run.checked_sub(1)?;
         token.runs = (token.runs + 1).min(3);
-        if !self.model.rules.has(Guard::RunsFirst) {
+        if self.model.rules.allow(Guard::RunsFirst) {
             self.count_use(slot);
         }
         Some(())
@@ -481,7 +481,7 @@ impl Turn<'_> {
             Phase::Live | Phase::Consumed | Phase::Revoked => true,
             Phase::Unissued | Phase::Lost => false,
         };
-        let early = !self.model.rules.has(Guard::PurgesEarly) && token.is_past(self.now, 0);
+        let early = self.model.rules.allow(Guard::PurgesEarly) && token.is_past(self.now, 0);
         if !held || !self.is_past(&token) && !early {
             return None;
         }
@@ -495,7 +495,7 @@ impl Turn<'_> {
         let rules = self.model.rules;
         // AQL-5.5-1: at the least the tokens are in memory.
         let lost = match store {
-            Store::Persistent => !rules.has(Guard::LosesStored),
+            Store::Persistent => rules.allow(Guard::LosesStored),
             Store::InMemory => true,
         };
         for token in self
@@ -507,7 +507,7 @@ impl Turn<'_> {
             token.to_run = 0;
             if lost {
                 token.phase = Phase::Lost;
-            } else if token.phase == Phase::Consumed && !rules.has(Guard::RevivesAfterRestart) {
+            } else if token.phase == Phase::Consumed && rules.allow(Guard::RevivesAfterRestart) {
                 token.phase = Phase::Live;
                 token.uses = 0;
             }

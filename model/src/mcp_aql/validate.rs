@@ -1,4 +1,4 @@
-//! The checks of a token, in the order of the reading: one function for each thing that a gatekeeper must not admit.
+//! The checks of a token, in the order of the reading.
 //!
 //! The one thing to know: the first check that fails is the one that the audit names and the code tells. A check whose
 //! guard is left out passes everything.
@@ -22,7 +22,7 @@ pub(super) enum Memory {
 impl Turn<'_> {
     /// The checks in their order, each unless its guard is left out. A call that passes names the token that admits it.
     pub(super) fn validate(&self, call: Call, memory: Memory) -> Result<Slot, Check> {
-        let slot = self.honours_guessed(call, memory)?;
+        let slot = self.issued_token(call, memory)?;
         let token = self.state.token(slot);
         let order = self.model.reading.check_order.checks();
         match order.iter().find(|&&check| self.fails(check, call, token)) {
@@ -32,7 +32,7 @@ impl Turn<'_> {
     }
 
     /// AQL-4.1-1: the token that the call carries, if the gatekeeper knows it. Left out, a stray one falls to any live one.
-    fn honours_guessed(&self, call: Call, memory: Memory) -> Result<Slot, Check> {
+    fn issued_token(&self, call: Call, memory: Memory) -> Result<Slot, Check> {
         if let Some(slot) = self.known(call.token, memory) {
             return Ok(slot);
         }
@@ -41,7 +41,7 @@ impl Turn<'_> {
             .into_iter()
             .flatten()
             .next()
-            .filter(|_| !self.model.rules.has(Guard::HonoursGuessed))
+            .filter(|_| self.model.rules.allow(Guard::HonoursGuessed))
             .ok_or(Check::Exists)
     }
 
@@ -74,31 +74,33 @@ impl Turn<'_> {
         match check {
             Check::Exists => false,
             // AQL-5.3-1
-            Check::NotRevoked => token.phase == Phase::Revoked && rules.has(Guard::HonoursRevoked),
+            Check::NotRevoked => {
+                token.phase == Phase::Revoked && rules.forbid(Guard::HonoursRevoked)
+            }
             // AQL-4.1-2, AQL-5.1-3
-            Check::NotExpired => self.is_past(token) && rules.has(Guard::HonoursExpired),
+            Check::NotExpired => self.is_past(token) && rules.forbid(Guard::HonoursExpired),
             // AQL-4.1-3, AQL-5.2-1
-            Check::NotUsed => token.phase == Phase::Consumed && rules.has(Guard::HonoursUsed),
+            Check::NotUsed => token.phase == Phase::Consumed && rules.forbid(Guard::HonoursUsed),
             // AQL-2.1-1
             Check::Purpose => {
-                named.purpose != bound.purpose && rules.has(Guard::HonoursOtherPurpose)
+                named.purpose != bound.purpose && rules.forbid(Guard::HonoursOtherPurpose)
             }
             // AQL-4.1-4
             Check::Operation => {
-                named.operation != bound.operation && rules.has(Guard::HonoursOtherOperation)
+                named.operation != bound.operation && rules.forbid(Guard::HonoursOtherOperation)
             }
             // AQL-4.1-5, AQL-4.3-1
             Check::Parameters => {
-                named.parameters != bound.parameters && rules.has(Guard::HonoursOtherParameters)
+                named.parameters != bound.parameters && rules.forbid(Guard::HonoursOtherParameters)
             }
             // AQL-4.1-6
             Check::Adapter => {
-                named.adapter != bound.adapter && rules.has(Guard::HonoursOtherAdapter)
+                named.adapter != bound.adapter && rules.forbid(Guard::HonoursOtherAdapter)
             }
             // AQL-5.4-4
             Check::Session => {
                 let elsewhere = bound.session.is_some() && named.session != bound.session;
-                elsewhere && rules.has(Guard::HonoursOtherSession)
+                elsewhere && rules.forbid(Guard::HonoursOtherSession)
             }
         }
     }
@@ -107,9 +109,9 @@ impl Turn<'_> {
     pub(super) fn is_past(&self, token: &Token) -> bool {
         let rules = self.model.rules;
         let configured = self.state.tolerance();
-        let tolerance = if !rules.has(Guard::ExpiresEarly) {
+        let tolerance = if rules.allow(Guard::ExpiresEarly) {
             0
-        } else if configured == 0 && !rules.has(Guard::TakesZeroForDefault) {
+        } else if configured == 0 && rules.allow(Guard::TakesZeroForDefault) {
             // The default is 30 seconds and is taken to be a tick: what matters is that it is more than none.
             1
         } else {

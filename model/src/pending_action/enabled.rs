@@ -116,7 +116,7 @@ impl PendingAction {
                 continue;
             }
             let withdrawn = state.withdrawn[slot.index()];
-            let misled = withdrawn && !self.rules.has(Guard::TakesWithdrawnForUnrun);
+            let misled = withdrawn && self.rules.allow(Guard::TakesWithdrawnForUnrun);
             let found: &[ToolStatus] = if state.held(slot).runs == 0 || misled {
                 &[ToolStatus::NotRun]
             } else {

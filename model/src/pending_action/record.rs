@@ -29,7 +29,7 @@ impl PendingAction {
 impl Turn<'_> {
     /// Something happens: it is recorded, then told, and then the call runs if it was released by it.
     pub(super) fn commit(&mut self, record: Record, released: Option<(Slot, Arguments)>) {
-        let first = self.model.rules.has(Guard::RecordsLate);
+        let first = self.model.rules.forbid(Guard::RecordsLate);
         let at = self.now;
         let entry = Entry { record, at };
         self.overflowed |= !self.state.journal.push(entry);
@@ -40,7 +40,7 @@ impl Turn<'_> {
         }
         // PA-5: what is pending ends with its session.
         if matches!(record, Record::SessionEnded(_))
-            && !self.model.rules.has(Guard::OutlivesSession)
+            && self.model.rules.allow(Guard::OutlivesSession)
         {
             self.state.book.standings = before.standings;
         }
@@ -69,7 +69,7 @@ impl Turn<'_> {
         match record {
             Record::Proposed(slot) => {
                 // PA-9: summary and label, and neither id nor arguments.
-                if self.model.rules.has(Guard::ExposesArguments) {
+                if self.model.rules.forbid(Guard::ExposesArguments) {
                     self.append(Note::Request, slot);
                 } else {
                     self.required.push(Output::Expose(slot));
@@ -102,7 +102,7 @@ impl Turn<'_> {
 
     fn tell_decision(&mut self, slot: Slot, decision: Decision) {
         // PA-10
-        if self.model.rules.has(Guard::DecidesSilently) {
+        if self.model.rules.forbid(Guard::DecidesSilently) {
             self.emit(Event::Decided(decision), slot);
         }
         match decision {
@@ -123,7 +123,7 @@ impl Turn<'_> {
     }
 
     fn append_unless_silent(&mut self, silent: Guard, note: Note, slot: Slot) {
-        if self.model.rules.has(silent) {
+        if self.model.rules.forbid(silent) {
             self.append(note, slot);
         }
     }
@@ -149,12 +149,12 @@ impl Turn<'_> {
         self.state.validated = Network::default();
         self.state.withdrawn = [false; 2];
         self.state.book = Book::of(self.state.journal, self.state.sessions());
-        if !self.model.rules.has(Guard::ForgetsPending) {
+        if self.model.rules.allow(Guard::ForgetsPending) {
             self.forget_pending();
         }
         self.see(self.state.journal.latest());
         // PA-10: nothing that ends an action comes before what was recorded of it.
-        if self.model.rules.has(Guard::SettlesBeforeTelling) {
+        if self.model.rules.forbid(Guard::SettlesBeforeTelling) {
             self.tell_again(self.state.journal);
             self.settle();
         } else {
@@ -174,7 +174,7 @@ impl Turn<'_> {
 
     /// PA-10, PA-4, PA-6: what the host does not know to be told comes out again, in the order of the journal.
     fn tell_again(&mut self, journal: Journal) {
-        if self.model.rules.has(Guard::ForgetsUntold) {
+        if self.model.rules.forbid(Guard::ForgetsUntold) {
             let carried = usize::from(self.before.carried);
             for entry in journal.items().skip(carried) {
                 self.tell(entry.record);
@@ -195,13 +195,13 @@ impl Turn<'_> {
     fn take_up_again(&mut self, slot: Slot) {
         let rules = self.model.rules;
         let held = self.state.held(slot);
-        let ended = self.state.book.has_ended(held.session) && rules.has(Guard::RepeatsAfterEnd);
-        let declared = held.idempotent && rules.has(Guard::DropsIdempotent)
-            || !rules.has(Guard::RepeatsAfterRestart);
+        let ended = self.state.book.has_ended(held.session) && rules.forbid(Guard::RepeatsAfterEnd);
+        let declared = held.idempotent && rules.forbid(Guard::DropsIdempotent)
+            || rules.allow(Guard::RepeatsAfterRestart);
         if declared && !ended {
             self.perform(slot, Arguments::Original);
         // PA-10
-        } else if rules.has(Guard::ForgetsReleased) {
+        } else if rules.forbid(Guard::ForgetsReleased) {
             self.required.push(Output::InDoubt(slot));
         }
     }
@@ -214,7 +214,7 @@ impl Turn<'_> {
             return None;
         }
         self.state.budgets.spend(Disturbance::Rollback)?;
-        let loaded = if self.model.rules.has(Guard::ForgetsSinceSnapshot) {
+        let loaded = if self.model.rules.forbid(Guard::ForgetsSinceSnapshot) {
             self.before.journal
         } else {
             self.before.journal.first(usize::from(count))

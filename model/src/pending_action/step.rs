@@ -127,7 +127,7 @@ impl Turn<'_> {
     /// not taken back (PA-7).
     fn told(&mut self) -> &mut Self {
         self.see(self.before.latest);
-        if self.model.rules.has(Guard::WaitsForTimer) {
+        if self.model.rules.forbid(Guard::WaitsForTimer) {
             self.settle();
         }
         self
@@ -136,7 +136,7 @@ impl Turn<'_> {
     /// The ledger is told the time; `latest` is the greatest that it remembers.
     pub(super) fn see(&mut self, latest: u8) {
         self.state.latest = self.before.clock.max(latest);
-        if self.model.rules.has(Guard::TurnsClockBack) {
+        if self.model.rules.forbid(Guard::TurnsClockBack) {
             self.now = self.state.latest;
         }
     }
@@ -153,7 +153,7 @@ impl Turn<'_> {
         };
         for slot in in_order.into_iter().flatten() {
             // PA-10: an expiry is no denial.
-            if self.model.rules.has(Guard::ExpiresAsDenied) {
+            if self.model.rules.forbid(Guard::ExpiresAsDenied) {
                 self.commit(Record::Expired(slot), None);
             } else {
                 let decision = Decision::Deny;
@@ -177,12 +177,12 @@ impl Turn<'_> {
         let held = Held::of(proposal, self.before.clock);
         let rules = self.model.rules;
         // PA-5: the session is over, and with it whatever could be proposed in it.
-        if self.state.book.has_ended(held.session) && rules.has(Guard::ProposesAfterEnd) {
+        if self.state.book.has_ended(held.session) && rules.forbid(Guard::ProposesAfterEnd) {
             self.required.push(Output::Refused(Refusal::SessionOver));
             return Some(());
         }
         // PA-7: what has expired does not run, so it is not asked about either; in neither reading, for nobody could answer.
-        if held.is_past(self.now) && rules.has(Guard::ProposesExpired) {
+        if held.is_past(self.now) && rules.forbid(Guard::ProposesExpired) {
             self.required.push(Output::Refused(Refusal::NotInFuture));
             return Some(());
         }
@@ -190,7 +190,7 @@ impl Turn<'_> {
         self.commit(Record::Proposed(slot), None);
         let released = held.effect == Effect::Read
             && self.model.reading.read_effect == ReadEffect::Runs
-            || !rules.has(Guard::RunsUnasked);
+            || rules.allow(Guard::RunsUnasked);
         if released {
             self.release(slot, None, Arguments::Original);
         }
@@ -200,7 +200,7 @@ impl Turn<'_> {
     /// `propose` of what is not well-formed.
     fn propose_flawed(&mut self, flaw: Flaw) -> Option<()> {
         let slot = self.free_slot()?;
-        if self.model.rules.has(Guard::ProposesMalformed) {
+        if self.model.rules.forbid(Guard::ProposesMalformed) {
             let refusal = Refusal::Malformed(flaw);
             self.required.push(Output::Refused(refusal));
         } else {
@@ -265,7 +265,7 @@ impl Turn<'_> {
         let message = self.state.network.take(index)?;
         self.message = Some(message);
         match self.validate(message) {
-            Ok(slot) if self.model.rules.has(Guard::DecidesApart) => self.honour(slot, message),
+            Ok(slot) if self.model.rules.forbid(Guard::DecidesApart) => self.honour(slot, message),
             Ok(_) if self.state.validated.len() < Network::CAPACITY => {
                 self.state.validated.add(message);
             }
@@ -291,8 +291,8 @@ impl Turn<'_> {
                 let rules = self.model.rules;
                 // PA-3: what runs are the proposed arguments, whatever the client says that it approved.
                 let arguments = match message.approved {
-                    Approved::Alike if !rules.has(Guard::RunsRewritten) => Arguments::Alike,
-                    Approved::Edited if !rules.has(Guard::RunsEdited) => Arguments::Edited,
+                    Approved::Alike if rules.allow(Guard::RunsRewritten) => Arguments::Alike,
+                    Approved::Edited if rules.allow(Guard::RunsEdited) => Arguments::Edited,
                     Approved::Unsaid | Approved::Alike | Approved::Edited => Arguments::Original,
                 };
                 self.release(slot, by, arguments);
@@ -317,9 +317,9 @@ impl Turn<'_> {
     fn ignore(&mut self, message: Message, check: Check) {
         self.ignored = Some(check);
         let rules = self.model.rules;
-        if rules.has(Guard::IgnoresUnaudited) {
+        if rules.forbid(Guard::IgnoresUnaudited) {
             self.required
-                .push(Output::Audit(if rules.has(Guard::MisnamesIgnored) {
+                .push(Output::Audit(if rules.forbid(Guard::MisnamesIgnored) {
                     check
                 } else {
                     Check::Unresolved
@@ -327,7 +327,7 @@ impl Turn<'_> {
         }
         if let Some(slot) = message.id
             && self.state.status(slot) == Status::Pending
-            && !rules.has(Guard::SpendsOnIgnored)
+            && rules.allow(Guard::SpendsOnIgnored)
         {
             let (decision, by) = (Decision::Deny, Some(message.by));
             self.commit(Record::Decided { slot, decision, by }, None);
@@ -341,7 +341,7 @@ impl Turn<'_> {
             .state
             .slots_where(|_, standing| standing.status == Status::Pending);
         if let Some(slot) = second.or(first)
-            && !self.model.rules.has(Guard::TakesTextForDecision)
+            && self.model.rules.allow(Guard::TakesTextForDecision)
         {
             self.release(slot, Some(Decider::Owner), Arguments::Original);
         }
@@ -364,11 +364,11 @@ impl Turn<'_> {
         };
         let again = self.state.book.standing(slot).finished.is_some();
         if let Some(refusal) = refusal
-            && (refusal == Refusal::Unknown || rules.has(Guard::FinishesUnreleased))
+            && (refusal == Refusal::Unknown || rules.forbid(Guard::FinishesUnreleased))
         {
             self.required.push(Output::Refused(refusal));
         // PA-8: one result.
-        } else if again && rules.has(Guard::FinishesTwice) {
+        } else if again && rules.forbid(Guard::FinishesTwice) {
             self.required.push(Output::Refused(Refusal::Resolved));
         } else {
             self.commit(Record::Finished(slot, status), None);
@@ -387,7 +387,8 @@ impl Turn<'_> {
         };
         match refusal {
             Some(refusal)
-                if refusal == Refusal::Unknown || self.model.rules.has(Guard::CancelsResolved) =>
+                if refusal == Refusal::Unknown
+                    || self.model.rules.forbid(Guard::CancelsResolved) =>
             {
                 self.required.push(Output::Refused(refusal));
             }
@@ -411,7 +412,7 @@ impl Turn<'_> {
             .slots_where(|held, standing| held.session == session && standing.is_unfinished());
         for slot in released.into_iter().flatten() {
             // PA-5: what has not begun must not begin.
-            if self.model.rules.has(Guard::BeginsAfterEnd) {
+            if self.model.rules.forbid(Guard::BeginsAfterEnd) {
                 self.required.push(Output::Withdraw(slot));
                 self.state.withdrawn[slot.index()] |= self.state.outbox.performs(slot);
                 self.state.outbox.drop_performs(slot);
@@ -468,7 +469,7 @@ impl Turn<'_> {
 
     /// PA-7: whether the ledger lets it expire now.
     fn is_due(&self, held: &Held) -> bool {
-        let early = u8::from(!self.model.rules.has(Guard::ExpiresEarly));
+        let early = u8::from(self.model.rules.allow(Guard::ExpiresEarly));
         self.model.is_past(held, self.now + early)
     }
 

@@ -1,4 +1,4 @@
-//! The checks of a decision, in their order: one for each thing that a ledger must not honour.
+//! The checks of a decision, in their order.
 //!
 //! The one thing to know: the first check that fails is the one that the audit names. A check whose guard is left out passes
 //! everything.
@@ -41,10 +41,10 @@ impl Turn<'_> {
         let by_id = message
             .id
             .filter(|&slot| self.state.status(slot) != Status::Unknown);
-        if !rules.has(Guard::MatchesByPosition) {
+        if rules.allow(Guard::MatchesByPosition) {
             return second.or(first).or(by_id);
         }
-        if !rules.has(Guard::HonoursUnknown) {
+        if rules.allow(Guard::HonoursUnknown) {
             return by_id.or(first).or(second);
         }
         by_id
@@ -57,15 +57,15 @@ impl Turn<'_> {
         match check {
             Check::Known => false,
             // PA-1
-            Check::Nonce => message.nonce == Nonce::Wrong && rules.has(Guard::HonoursOtherNonce),
+            Check::Nonce => message.nonce == Nonce::Wrong && rules.forbid(Guard::HonoursOtherNonce),
             // PA-2
             Check::Entitled => {
-                !self.may_decide(message.by, slot) && rules.has(Guard::HonoursStranger)
+                !self.may_decide(message.by, slot) && rules.forbid(Guard::HonoursStranger)
             }
             // PA-7
             Check::NotExpired => {
                 status == Status::Expired
-                    && (rules.has(Guard::HonoursExpired) || message.decision == Decision::Deny)
+                    && (rules.forbid(Guard::HonoursExpired) || message.decision == Decision::Deny)
             }
             // PA-8
             Check::Unresolved => self.is_resolved(status, message.decision),
@@ -73,7 +73,7 @@ impl Turn<'_> {
             Check::Arguments => {
                 message.decision == Decision::Allow
                     && message.approved == Approved::Edited
-                    && rules.has(Guard::RunsEdited)
+                    && rules.forbid(Guard::RunsEdited)
             }
         }
     }
@@ -97,12 +97,12 @@ impl Turn<'_> {
             // Expiry has its own check.
             (Status::Unknown | Status::Pending | Status::Expired, _) => false,
             (Status::Accepted, Decision::Allow) | (Status::Rejected, Decision::Deny) => {
-                rules.has(Guard::HonoursRepeated)
+                rules.forbid(Guard::HonoursRepeated)
             }
-            (Status::Accepted, Decision::Deny) => rules.has(Guard::DeniesAfterAllow),
-            (Status::Rejected, Decision::Allow) => rules.has(Guard::AllowsAfterDeny),
+            (Status::Accepted, Decision::Deny) => rules.forbid(Guard::DeniesAfterAllow),
+            (Status::Rejected, Decision::Allow) => rules.forbid(Guard::AllowsAfterDeny),
             (Status::Cancelled | Status::SessionOver, Decision::Allow) => {
-                rules.has(Guard::HonoursCancelled)
+                rules.forbid(Guard::HonoursCancelled)
             }
             (Status::Cancelled | Status::SessionOver, Decision::Deny) => true,
         }
