@@ -614,7 +614,7 @@ mod tests {
         producer
     }
 
-    /// AAEP-6.2.2-3, AAEP-6.9-2: a restart loses nothing, neither of what has happened nor of what the host has chosen.
+    /// AAEP-6.2.2-3: a restart loses nothing, neither of what has happened nor of what the host has chosen.
     #[test]
     fn every_field_survives_storage() {
         let producer = lived_in();
