@@ -162,7 +162,6 @@ mod tests {
     use countersign_model::aaep::AaepText;
     use countersign_model::aaep::readings::Reading;
     use countersign_model::aaep::rules::Guard;
-    use countersign_model::checker;
     use countersign_model::rules::{Guards, Rules};
     use stateright::Checker;
 
@@ -221,7 +220,11 @@ mod tests {
                 .0
                 .with(Rules::all().without(guard), Reading::default()),
         );
-        let known = checker::shortest_runs(&without.0, checker::EXPLAINED);
+        let limit = Limit {
+            steps: LONGEST,
+            ..Limit::default()
+        };
+        let known = shortest_runs(&without.0, limit);
         let actions = known
             .broken
             .into_values()
