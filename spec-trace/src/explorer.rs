@@ -162,7 +162,9 @@ mod tests {
     use countersign_model::aaep::AaepText;
     use countersign_model::aaep::readings::Reading;
     use countersign_model::aaep::rules::Guard;
+    use countersign_model::ablation::LONGEST;
     use countersign_model::rules::{Guards, Rules};
+    use countersign_model::shortest::{Limit, shortest_runs};
     use stateright::Checker;
 
     use super::*;
