@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use countersign_benches::aaep::Outstanding;
+use countersign_conform::aaep::AaepBridge;
+use countersign_conform::edges::{self, Scope};
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::bounds::Bounds;
 use countersign_model::checker;
-use countersign_spec_trace::conform::aaep::AaepBridge;
-use countersign_spec_trace::conform::edges::{self, Scope};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// States and transitions a second: the exhaustive search at small bounds.

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use countersign_benches::lint::Stream;
-use countersign_spec_trace::lint::lint;
+use countersign_lint::lint;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mimalloc::MiMalloc;
 use serde::Deserialize;

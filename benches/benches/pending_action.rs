@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use countersign_benches::pending_action::Pending;
 use countersign_benches::resident_bytes;
 use countersign_reference::pending_action::{Input, Output, Record, Settings};
-use countersign_spec_trace::store::Store;
+use countersign_store::Store;
 use criterion::{Criterion, criterion_group, criterion_main};
 use redb::{Database, TableDefinition};
 

@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use countersign_benches::lint::Stream;
 use countersign_benches::peak_resident_bytes;
-use countersign_spec_trace::lint::lint;
+use countersign_lint::lint;
+use countersign_lint::report::Verdict;
 use mimalloc::MiMalloc;
 
 /// As the command does.
@@ -51,5 +52,9 @@ fn main() -> ExitCode {
         Some(bytes) => println!("{} MB of memory at most", bytes / 1_000_000),
         None => println!("this system does not tell how much memory a process had"),
     }
-    ExitCode::from(report.status().code())
+    ExitCode::from(match report.verdict {
+        Verdict::Conforming => 0,
+        Verdict::Violating => 1,
+        Verdict::Inconclusive => 3,
+    })
 }

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| countersign_spec_trace::harness::aaep_reply(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| countersign_conform::harness::aaep_reply(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| countersign_spec_trace::harness::lint_stream(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| countersign_lint::harness::lint_stream(bytes));

@@ -1,5 +1,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    countersign_spec_trace::harness::pending_action_arguments(bytes)
+    countersign_conform::harness::pending_action_arguments(bytes)
 });

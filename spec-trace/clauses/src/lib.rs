@@ -1,0 +1,305 @@
+//! The clauses: every normative statement of the source documents, with its level, role, gist and source.
+//!
+//! The one thing to know: what a clause *is* stands in `clauses/*.toml`; what states, carries out and tests it is
+//! derived from the sources and listed nowhere by hand. This crate knows what a link is ([`links`]) and what a set of them
+//! amounts to ([`coverage`]); whoever sees the sources and the model finds them.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+pub mod coverage;
+pub mod links;
+mod nearest;
+
+/// The name of one clause: document, section and ordinal, such as `AAEP-6.3.4-4`. It never changes its meaning.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct ClauseId(String);
+
+impl ClauseId {
+    /// The id as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for ClauseId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ClauseId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+/// How binding a clause is, in the words of RFC 2119.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+pub enum Level {
+    /// Required.
+    #[serde(rename = "MUST")]
+    Must,
+    /// Forbidden.
+    #[serde(rename = "MUST NOT")]
+    MustNot,
+    /// Recommended.
+    #[serde(rename = "SHOULD")]
+    Should,
+    /// Advised against.
+    #[serde(rename = "SHOULD NOT")]
+    ShouldNot,
+    /// Left to choice.
+    #[serde(rename = "MAY")]
+    May,
+    /// Informative, and yet it can be checked.
+    #[serde(rename = "INFO")]
+    Info,
+}
+
+impl Level {
+    /// The words of the text, as in `MUST NOT`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Must => "MUST",
+            Self::MustNot => "MUST NOT",
+            Self::Should => "SHOULD",
+            Self::ShouldNot => "SHOULD NOT",
+            Self::May => "MAY",
+            Self::Info => "INFO",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// Whom or what a clause binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+pub enum Role {
+    /// The producer, adapter or host.
+    #[serde(rename = "P")]
+    Producer,
+    /// The subscriber or client.
+    #[serde(rename = "S")]
+    Subscriber,
+    /// The format of what goes over the wire.
+    #[serde(rename = "W")]
+    Wire,
+    /// Conformance tooling.
+    #[serde(rename = "T")]
+    Tooling,
+}
+
+impl Role {
+    /// The one letter that tables and JSON show.
+    pub fn letter(self) -> &'static str {
+        match self {
+            Self::Producer => "P",
+            Self::Subscriber => "S",
+            Self::Wire => "W",
+            Self::Tooling => "T",
+        }
+    }
+
+    /// The role in words.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Producer => "producer, adapter or host",
+            Self::Subscriber => "subscriber or client",
+            Self::Wire => "wire format",
+            Self::Tooling => "conformance tooling",
+        }
+    }
+}
+
+/// One numbered normative statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clause {
+    /// Its name.
+    pub id: ClauseId,
+    /// How binding it is.
+    pub level: Level,
+    /// Whom it binds.
+    pub role: Role,
+    /// What it says, in our words; the rule itself is what the source says.
+    pub gist: String,
+    /// Title of the document, and the place in it, as in `AAEP chapter 6, §6.3.4 item 4`.
+    pub source: String,
+    /// Title of the document alone.
+    pub document: String,
+    /// The protocol's name on the command line, such as `aaep`.
+    pub protocol: String,
+}
+
+/// No clause has this id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown clause `{id}`{}", nearest::hint(.nearest))]
+pub struct UnknownClause {
+    /// The id that was asked for.
+    pub id: String,
+    /// The ids that look most like it, the likeliest first.
+    pub nearest: Vec<ClauseId>,
+}
+
+/// Every clause, in the order of the documents.
+pub fn all() -> &'static [Clause] {
+    &REGISTRY.clauses
+}
+
+/// The clause with this id.
+///
+/// # Errors
+///
+/// [`UnknownClause`], with the ids that look most like the one asked for.
+pub fn get(id: &str) -> Result<&'static Clause, UnknownClause> {
+    match REGISTRY.positions.get(id) {
+        Some(&position) => Ok(&REGISTRY.clauses[position]),
+        None => Err(UnknownClause {
+            id: id.to_owned(),
+            nearest: nearest::ids(id, &REGISTRY.clauses),
+        }),
+    }
+}
+
+/// The names of the protocols, in the order of the documents.
+pub fn protocols() -> Vec<&'static str> {
+    let mut names: Vec<&str> = all()
+        .iter()
+        .map(|clause| clause.protocol.as_str())
+        .collect();
+    names.dedup();
+    names
+}
+
+/// The documents, as `clauses/` holds them.
+const DOCUMENTS: [(&str, &str); 6] = [
+    ("aaep-6.toml", include_str!("../aaep-6.toml")),
+    ("aaep-reply.toml", include_str!("../aaep-reply.toml")),
+    ("aaep-a.toml", include_str!("../aaep-a.toml")),
+    ("aaep-ev.toml", include_str!("../aaep-ev.toml")),
+    ("mcp-aql.toml", include_str!("../mcp-aql.toml")),
+    (
+        "pending-action.toml",
+        include_str!("../pending-action.toml"),
+    ),
+];
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+    // The files are part of the program, and a test reads them: a fault in them cannot reach a user.
+    Registry::parse(&DOCUMENTS).unwrap_or_else(|fault| panic!("{fault}"))
+});
+
+/// All clauses, and where each id stands among them.
+#[derive(Debug)]
+struct Registry {
+    clauses: Vec<Clause>,
+    positions: BTreeMap<ClauseId, usize>,
+}
+
+/// One file of `clauses/`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    title: String,
+    protocol: String,
+    clause: Vec<Entry>,
+}
+
+/// One clause of such a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: ClauseId,
+    level: Level,
+    role: Role,
+    section: String,
+    gist: String,
+}
+
+impl Registry {
+    /// Reads the documents; the error names the file and what is wrong with it.
+    fn parse(documents: &[(&str, &str)]) -> Result<Self, String> {
+        let mut clauses = Vec::new();
+        let mut positions = BTreeMap::new();
+        for (file, text) in documents {
+            let Document {
+                title,
+                protocol,
+                clause: entries,
+            } = toml::from_str(text).map_err(|error| format!("{file}: {error}"))?;
+            for entry in entries {
+                if positions.insert(entry.id.clone(), clauses.len()).is_some() {
+                    return Err(format!("{file}: the id {} is there twice", entry.id));
+                }
+                clauses.push(Clause {
+                    id: entry.id,
+                    level: entry.level,
+                    role: entry.role,
+                    gist: entry.gist,
+                    source: format!("{title}, {}", entry.section),
+                    document: title.clone(),
+                    protocol: protocol.clone(),
+                });
+            }
+        }
+        Ok(Self { clauses, positions })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(clauses: &str) -> String {
+        format!("title = \"A text\"\nprotocol = \"p\"\n{clauses}")
+    }
+
+    fn entry(id: &str, level: &str) -> String {
+        format!(
+            "[[clause]]\nid = \"{id}\"\nlevel = \"{level}\"\nrole = \"P\"\nsection = \"§1\"\ngist = \"A rule.\"\n"
+        )
+    }
+
+    fn fault(text: &str) -> String {
+        Registry::parse(&[("file.toml", text)]).expect_err("a fault")
+    }
+
+    #[test]
+    fn a_clause_takes_document_and_protocol_from_its_file() {
+        let text = document(&entry("T-1", "MUST NOT"));
+        let registry = Registry::parse(&[("file.toml", &text)]).expect("a sound file");
+        let clause = &registry.clauses[0];
+        assert_eq!(clause.source, "A text, §1");
+        assert_eq!(clause.protocol, "p");
+        assert_eq!(clause.level, Level::MustNot);
+    }
+
+    #[test]
+    fn the_same_id_twice_is_a_fault_that_names_it() {
+        let text = document(&(entry("T-1", "MUST") + &entry("T-1", "MAY")));
+        assert_eq!(fault(&text), "file.toml: the id T-1 is there twice");
+    }
+
+    #[test]
+    fn an_unknown_level_is_a_fault_that_names_file_and_line() {
+        let message = fault(&document(&entry("T-1", "OUGHT")));
+        assert!(message.starts_with("file.toml: "), "{message}");
+        assert!(message.contains("line 5"), "{message}");
+        assert!(message.contains("OUGHT"), "{message}");
+    }
+
+    #[test]
+    fn an_unknown_field_is_a_fault() {
+        let text = document(&(entry("T-1", "MUST") + "links = []\n"));
+        assert!(fault(&text).contains("links"));
+    }
+}

@@ -1,0 +1,248 @@
+//! What states, carries out and tests each clause: links from clauses to the sources.
+//!
+//! The one thing to know: links are derived. Whoever sees the sources hands in what they cite and what the model states
+//! ([`Links::derive`]); only a deliberate gap is written down, in `exceptions.toml`, with its reason.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Clause, ClauseId, UnknownClause};
+
+/// What a link leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A guard of the model: the rule as something that can be left out.
+    Guard,
+    /// A property of the model that states the clause, or shows its case.
+    Property,
+    /// Code of the reference executor that carries it out.
+    Reference,
+    /// A monitor that judges it in recorded streams.
+    Monitor,
+    /// A test that cites it.
+    Test,
+    /// A fuzz target that would see it broken.
+    Fuzz,
+    /// The test vectors.
+    Vector,
+    /// The reason why nothing can check it.
+    Exception,
+}
+
+impl Kind {
+    /// Every kind, in the order in which links are shown.
+    pub const ALL: [Self; 8] = [
+        Self::Guard,
+        Self::Property,
+        Self::Reference,
+        Self::Monitor,
+        Self::Test,
+        Self::Fuzz,
+        Self::Vector,
+        Self::Exception,
+    ];
+
+    /// The one letter that tables show; an exception is an `x`.
+    pub fn letter(self) -> char {
+        match self {
+            Self::Guard => 'g',
+            Self::Property => 'p',
+            Self::Reference => 'r',
+            Self::Monitor => 'm',
+            Self::Test => 't',
+            Self::Fuzz => 'f',
+            Self::Vector => 'v',
+            Self::Exception => 'x',
+        }
+    }
+
+    /// The heading over links of this kind.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Guard => "guarded in the model by",
+            Self::Property => "stated by the property",
+            Self::Reference => "carried out by the executor in",
+            Self::Monitor => "judged in recorded streams by",
+            Self::Test => "tested by",
+            Self::Fuzz => "fuzzed by",
+            Self::Vector => "in the test vectors",
+            Self::Exception => "not checkable",
+        }
+    }
+}
+
+/// One link of a clause.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Link {
+    /// What it leads to.
+    pub kind: Kind,
+    /// Name of the property, guard, item or test; for an exception, the reason.
+    pub name: String,
+    /// Where that is, as `file:line` seen from the root of the workspace; `None` for an exception.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+impl Link {
+    /// Whether both lead to one item: tests of the same name in two files are two.
+    fn is_same_item(&self, other: &Self) -> bool {
+        let file = |link: &Self| -> Option<String> {
+            let (file, _) = link.at.as_deref()?.rsplit_once(':')?;
+            Some(file.to_owned())
+        };
+        self.kind == other.kind && self.name == other.name && file(self) == file(other)
+    }
+}
+
+/// A citation that names no clause.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{at}: {unknown}")]
+pub struct Mistaken {
+    /// Where it stands, as `file:line`.
+    pub at: String,
+    /// What stands there, and what may have been meant.
+    pub unknown: UnknownClause,
+}
+
+/// An id that a source cites.
+#[derive(Clone, Copy, Debug)]
+pub struct Citation {
+    /// The id.
+    pub id: &'static str,
+    /// What the citation links the clause to; `None` where it is no evidence, say in the heading of a module.
+    pub kind: Option<Kind>,
+    /// Name of the item or test.
+    pub name: &'static str,
+    /// The file, seen from the root of the workspace.
+    pub file: &'static str,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+impl Citation {
+    fn at(&self) -> String {
+        place(self.file, self.line)
+    }
+}
+
+/// A row of one of the model's tables: its kind, its name, its clauses, and where it stands, as `file:line`.
+pub type Row = (Kind, &'static str, &'static [&'static str], Option<String>);
+
+/// A place in the sources, as links tell it.
+pub fn place(file: &str, line: usize) -> String {
+    format!("{file}:{line}")
+}
+
+/// The links of all clauses.
+#[derive(Debug)]
+pub struct Links {
+    citations: &'static [Citation],
+    by_clause: BTreeMap<&'static str, Vec<Link>>,
+}
+
+impl Links {
+    /// The links that follow from the model's tables, from what the sources cite, and from the exceptions.
+    pub fn derive(tables: impl IntoIterator<Item = Row>, citations: &'static [Citation]) -> Self {
+        let mut by_clause: BTreeMap<&'static str, Vec<Link>> = BTreeMap::new();
+        let mut add = |id: &'static str, kind: Kind, name: &str, at: Option<String>| {
+            let links = by_clause.entry(id).or_default();
+            let name = name.to_owned();
+            let link = Link { kind, name, at };
+            // An item that cites a clause several times is one link, to the first of the places.
+            if !links.iter().any(|known| known.is_same_item(&link)) {
+                links.push(link);
+            }
+        };
+        for (kind, name, clauses, at) in tables {
+            for id in clauses {
+                add(id, kind, name, at.clone());
+            }
+        }
+        for citation in citations {
+            if let Some(kind) = citation.kind {
+                add(citation.id, kind, citation.name, Some(citation.at()));
+            }
+        }
+        for (id, reason) in EXCEPTIONS.iter() {
+            add(id.as_str(), Kind::Exception, reason, None);
+        }
+        for links in by_clause.values_mut() {
+            // A stable sort: within a kind, links stay in the order of files and lines.
+            links.sort_by_key(|link| link.kind);
+        }
+        Self {
+            citations,
+            by_clause,
+        }
+    }
+
+    /// The links of a clause, in the order of [`Kind::ALL`] and then of their places; empty if it has none.
+    pub fn of(&self, clause: &Clause) -> &[Link] {
+        let links = self.by_clause.get(clause.id.as_str());
+        links.map_or(&[], Vec::as_slice)
+    }
+
+    /// How many links of a kind a clause has.
+    pub fn count(&self, clause: &Clause, kind: Kind) -> usize {
+        let links = self.of(clause).iter();
+        links.filter(|link| link.kind == kind).count()
+    }
+
+    /// Every citation in the sources, and every exception, that names no clause.
+    pub fn mistaken(&self) -> Vec<Mistaken> {
+        let cited = self
+            .citations
+            .iter()
+            .map(|citation| (citation.id, citation.at()));
+        let excepted = EXCEPTIONS
+            .iter()
+            .map(|(id, _)| (id.as_str(), "spec-trace/clauses/exceptions.toml".to_owned()));
+        cited
+            .chain(excepted)
+            .filter_map(|(id, at)| {
+                let unknown = crate::get(id).err()?;
+                Some(Mistaken { at, unknown })
+            })
+            .collect()
+    }
+
+    /// The clauses that have an exception and are checked all the same.
+    pub fn stale_exceptions(&self) -> Vec<&'static Clause> {
+        crate::all()
+            .iter()
+            .filter(|clause| {
+                let exceptions = self.count(clause, Kind::Exception);
+                exceptions > 0 && self.of(clause).len() > exceptions
+            })
+            .collect()
+    }
+}
+
+/// The deliberate gaps: each clause with the reason why nothing can check it.
+static EXCEPTIONS: LazyLock<Vec<(ClauseId, String)>> = LazyLock::new(|| {
+    // The file is part of the program, and a test reads it: a fault in it cannot reach a user.
+    let file: ExceptionFile = toml::from_str(include_str!("../exceptions.toml"))
+        .unwrap_or_else(|error| panic!("exceptions.toml: {error}"));
+    file.exception
+        .into_iter()
+        .flat_map(|Exception { clauses, reason }| {
+            clauses.into_iter().map(move |id| (id, reason.clone()))
+        })
+        .collect()
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExceptionFile {
+    exception: Vec<Exception>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exception {
+    clauses: Vec<ClauseId>,
+    reason: String,
+}

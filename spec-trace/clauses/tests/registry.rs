@@ -1,0 +1,97 @@
+//! The registry as a whole: what is in it.
+
+use std::collections::BTreeMap;
+
+use countersign_clauses::{Level, all, get};
+
+#[test]
+fn every_document_has_its_pinned_number_of_clauses() {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for clause in all() {
+        *counts.entry(&clause.document).or_default() += 1;
+    }
+    let expected = BTreeMap::from([
+        ("AAEP chapter 6", 96),
+        ("AAEP confirmation.reply schema", 15),
+        ("AAEP appendix A", 46),
+        ("AAEP wire facts", 16),
+        ("MCP-AQL confirmation token specification", 70),
+        ("Agents API pending-action contract", 14),
+    ]);
+    assert_eq!(counts, expected);
+    assert_eq!(all().len(), 257);
+}
+
+#[test]
+fn every_level_has_its_pinned_number_of_clauses() {
+    let mut counts: BTreeMap<Level, usize> = BTreeMap::new();
+    for clause in all() {
+        *counts.entry(clause.level).or_default() += 1;
+    }
+    let expected = BTreeMap::from([
+        (Level::Must, 142),
+        (Level::MustNot, 20),
+        (Level::Should, 32),
+        (Level::ShouldNot, 3),
+        (Level::May, 39),
+        (Level::Info, 21),
+    ]);
+    assert_eq!(counts, expected);
+}
+
+/// A gist is one thought of our own: a whole sentence, no longer than can be read in one go, and no clause shares it.
+#[test]
+fn every_gist_is_a_sentence_of_its_own() {
+    let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+    for clause in all() {
+        let id = clause.id.as_str();
+        let gist = clause.gist.as_str();
+        let length = gist.chars().count();
+        assert!((30..=190).contains(&length), "{id}: {length} characters");
+        assert!(gist.ends_with('.'), "{id}: {gist}");
+        assert!(!gist.starts_with(char::is_lowercase), "{id}: {gist}");
+        if let Some(other) = seen.insert(gist, id) {
+            panic!("{id} and {other} have one gist: {gist}");
+        }
+    }
+}
+
+#[test]
+fn every_id_begins_with_the_name_of_its_document() {
+    for clause in all() {
+        let beginning = match clause.document.as_str() {
+            "AAEP chapter 6" => "AAEP-6",
+            "AAEP confirmation.reply schema" => "AAEP-REPLY-",
+            "AAEP appendix A" => "AAEP-A",
+            "AAEP wire facts" => "AAEP-EV-",
+            "MCP-AQL confirmation token specification" => "AQL-",
+            "Agents API pending-action contract" => "PA-",
+            other => panic!("unknown document {other}"),
+        };
+        let (section, ordinal) = clause.id.as_str().rsplit_once('-').expect("an ordinal");
+        assert!(clause.id.as_str().starts_with(beginning), "{}", clause.id);
+        assert!(
+            ordinal.parse::<u8>().is_ok_and(|number| number > 0),
+            "{}",
+            clause.id
+        );
+        assert!(!section.is_empty(), "{}", clause.id);
+    }
+}
+
+#[test]
+fn a_clause_is_found_by_its_id() {
+    let clause = get("AAEP-6.3.4-4").expect("check 4");
+    assert_eq!(clause.level, Level::Must);
+    assert_eq!(clause.source, "AAEP chapter 6, §6.3.4 item 4");
+    assert_eq!(clause.protocol, "aaep");
+}
+
+#[test]
+fn an_unknown_id_is_refused_with_the_nearest_ones() {
+    let error = get("AAEP-6.3.4-44").expect_err("there is no such clause");
+    assert_eq!(
+        error.to_string(),
+        "unknown clause `AAEP-6.3.4-44`; did you mean AAEP-6.3.4-4, AAEP-6.3.4-1 or AAEP-6.3.4-2?"
+    );
+}

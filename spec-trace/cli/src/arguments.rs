@@ -1,0 +1,154 @@
+//! What several commands take: a protocol, a bounds preset, rules to leave out.
+//!
+//! Which presets, rules and readings there are depends on the protocol, so they are looked up when it is known, and not
+//! while the command line is taken apart.
+
+use clap::ValueEnum;
+use countersign_model::aaep::AaepText;
+use countersign_model::bounds::Bounds;
+use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::pending_action::PendingActionText;
+use countersign_model::rules::{Guards, Rules};
+use countersign_model::specification::{Specification, Text};
+use countersign_model::table::Tabled;
+
+/// The protocols, by their names on the command line, in the order in which they are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Protocol {
+    /// The AAEP confirmation protocol.
+    Aaep,
+    /// The confirmation tokens of MCP-AQL.
+    McpAql,
+    /// The pending actions of the Agents API.
+    PendingAction,
+}
+
+/// How far the model goes, and where it departs from the specification.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Variant {
+    /// How far the model goes: small, default or large. Without the quotient, as with --without and --reading, small is
+    /// the default
+    #[arg(long)]
+    bounds: Option<String>,
+    /// Leave out the rules that carry out this clause, or the rule of this name (may be repeated); an unknown
+    /// name lists the rules
+    #[arg(long, value_name = "CLAUSE")]
+    without: Vec<String>,
+    /// Take an ambiguous passage in another way (may be repeated); an unknown name lists the readings
+    #[arg(long = "reading", value_name = "NAME=VALUE")]
+    readings: Vec<String>,
+    /// Search the literal model, without the quotient
+    #[arg(long)]
+    literal: bool,
+}
+
+impl Variant {
+    /// The model. The quotient holds for the specification alone; everything else is searched literally.
+    ///
+    /// # Errors
+    ///
+    /// Bounds, rules or readings that there are not.
+    pub fn model<T: Text>(&self) -> miette::Result<Specification<T>> {
+        let mut rules = Rules::all();
+        for name_or_clause in &self.without {
+            for guard in guards::<T>(name_or_clause)? {
+                rules = rules.without(guard);
+            }
+        }
+        let assignments = self.readings.iter().map(String::as_str);
+        let reading = Specification::<T>::reading(assignments).map_err(miette::Report::msg)?;
+        let is_specification = rules.is_complete() && reading == T::Reading::default();
+        let [small, default, _] = T::Bounds::PRESETS;
+        let bounds = match &self.bounds {
+            Some(name) => preset::<T>(name)?,
+            None if is_specification && !self.literal => default,
+            None => small,
+        };
+        let model = specification::<T>(bounds)?.with(rules, reading);
+        Ok(if self.literal { model.literal() } else { model })
+    }
+
+    /// The command line that does `command` once more on this model.
+    pub fn again<T: Text>(&self, command: &str) -> String {
+        let mut words = vec![format!("countersign {command} {}", T::NAME)];
+        words.extend(self.bounds.iter().map(|name| format!("--bounds {name}")));
+        words.extend(self.without.iter().map(|name| format!("--without {name}")));
+        words.extend(self.readings.iter().map(|text| format!("--reading {text}")));
+        if self.literal {
+            words.push("--literal".to_owned());
+        }
+        words.join(" ")
+    }
+}
+
+/// The bounds preset of that name.
+///
+/// # Errors
+///
+/// An unknown name; the message lists the names.
+pub fn preset<T: Text>(name: &str) -> miette::Result<T::Bounds> {
+    Specification::<T>::preset(name).map_err(miette::Report::msg)
+}
+
+/// The specification within these bounds.
+///
+/// # Errors
+///
+/// Bounds that are out of range.
+pub fn specification<T: Text>(bounds: T::Bounds) -> miette::Result<Specification<T>> {
+    Specification::new(bounds).map_err(miette::Report::msg)
+}
+
+/// The guards that a clause id or a guard's name stands for.
+///
+/// # Errors
+///
+/// A clause that no guard carries out, a rule of another protocol, or a word that is neither.
+pub fn guards<T: Text>(name_or_clause: &str) -> miette::Result<Vec<T::Guard>> {
+    let guards = T::Guard::named(name_or_clause);
+    if guards.is_empty() {
+        Err(miette::Report::msg(no_guard::<T>(name_or_clause)))
+    } else {
+        Ok(guards)
+    }
+}
+
+/// Why the protocol has no guard for this word.
+fn no_guard<T: Text>(word: &str) -> String {
+    match countersign_clauses::get(word) {
+        Ok(clause) if clause.protocol != T::NAME => {
+            format!(
+                "{word} is a clause of {}, not of {}",
+                clause.protocol,
+                T::NAME
+            )
+        }
+        Ok(clause) => format!(
+            "no guard of the model carries out {0}; `countersign clauses {0}` tells what does",
+            clause.id
+        ),
+        Err(unknown) => elsewhere(word).map_or_else(
+            || {
+                let names: Vec<&str> = T::Guard::ROWS.iter().map(|row| row.name).collect();
+                format!(
+                    "{unknown}\nexpected a clause id, or one of the guards: {}",
+                    names.join(", ")
+                )
+            },
+            |protocol| format!("{word} is a guard of {protocol}, not of {}", T::NAME),
+        ),
+    }
+}
+
+/// The protocol that has a guard of this name.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    fn name_of<T: Text>(guard: &str) -> Option<&'static str> {
+        (!T::Guard::named(guard).is_empty()).then_some(T::NAME)
+    }
+    let mut protocols = Protocol::value_variants().iter();
+    protocols.find_map(|protocol| match protocol {
+        Protocol::Aaep => name_of::<AaepText>(name),
+        Protocol::McpAql => name_of::<McpAqlText>(name),
+        Protocol::PendingAction => name_of::<PendingActionText>(name),
+    })
+}

@@ -1,0 +1,186 @@
+//! `countersign ablate`: each rule left out in turn, what then breaks, and the shortest run that shows it.
+
+use std::fmt::Write as _;
+
+use countersign_model::aaep::AaepText;
+use countersign_model::ablation::{self, Ablation};
+use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::pending_action::PendingActionText;
+use countersign_model::rules::Guards;
+use countersign_model::specification::Text;
+use countersign_model::table::Tabled;
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Format, Status};
+use crate::arguments::{Protocol, preset, specification};
+use crate::progress::Progress;
+use crate::table::{self, Align};
+use countersign_conform::steps::{numbered, steps_json};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign ablate pending-action
+  countersign ablate mcp-aql --format json > ablate.json
+
+It is 0 when each rule breaks something, or is explained as masked by another.";
+
+/// The arguments of `countersign ablate`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The protocol
+    #[arg(value_enum)]
+    protocol: Protocol,
+    /// How far the model goes: small, default or large
+    #[arg(long, default_value = "small")]
+    bounds: String,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Bounds that there are not.
+pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+    match args.protocol {
+        Protocol::Aaep => ablate::<AaepText>(args, format),
+        Protocol::McpAql => ablate::<McpAqlText>(args, format),
+        Protocol::PendingAction => ablate::<PendingActionText>(args, format),
+    }
+}
+
+fn ablate<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
+    let model = specification::<T>(preset::<T>(&args.bounds)?)?;
+    let progress = Progress::of(
+        T::Guard::ROWS.len() as u64,
+        &format!("{}: leaving out", T::NAME),
+        "rules",
+    );
+    let ablations = ablation::ablate(&model, |done| progress.at(done as u64));
+    drop(progress);
+    let status = Status::of(ablations.iter().all(|ablation| !ablation.breaks.is_empty()));
+    Ok(match format {
+        Format::Text => Answer {
+            text: text::<T>(&args.bounds, &ablations),
+            status,
+        },
+        Format::Json => {
+            let document = json!({
+                "protocol": T::NAME,
+                "bounds": args.bounds,
+                "ablations": ablations.iter().map(ablation_json).collect::<Vec<_>>(),
+            });
+            Answer::json(&document, status)
+        }
+    })
+}
+
+fn ablation_json<G: Guards>(ablation: &Ablation<G>) -> Value {
+    let breaks: Vec<Value> = ablation
+        .breaks
+        .iter()
+        .map(|property| json!({ "property": property.name, "steps": steps_json(&property.steps) }))
+        .collect();
+    json!({
+        "guard": ablation.guard.name,
+        "clauses": ablation.guard.clauses,
+        "breaks": breaks,
+        "masked_by": ablation.masked_by.map(|guard| guard.row().name),
+    })
+}
+
+fn text<T: Text>(bounds: &str, ablations: &[Ablation<T::Guard>]) -> String {
+    let mut text = String::new();
+    for ablation in ablations {
+        text.push_str(&one(ablation));
+        text.push('\n');
+    }
+    text.push_str(&overview(ablations));
+    let idle = ablations
+        .iter()
+        .filter(|ablation| ablation.breaks.is_empty())
+        .count();
+    let masked = ablations
+        .iter()
+        .filter(|ablation| ablation.masked_by.is_some())
+        .count();
+    let _ = writeln!(
+        text,
+        "\n{} rules left out at {bounds} bounds, runs of up to {} steps: {} break something by themselves, {masked} \
+         only together with another, {idle} nothing",
+        ablations.len(),
+        T::LONGEST,
+        ablations.len() - masked - idle,
+    );
+    text
+}
+
+/// One rule, and what leaving it out breaks.
+fn one<G: Guards>(ablation: &Ablation<G>) -> String {
+    let row = ablation.guard;
+    let mut text = format!(
+        "without {} ({} {}): {}\n",
+        row.name,
+        row.clauses.join(", "),
+        row.level.name(),
+        row.gist
+    );
+    if let Some(sections) = row.left_out_in {
+        let _ = writeln!(text, "  the text's own code in {sections} leaves it out");
+    }
+    if let Some(other) = ablation.masked_by {
+        let _ = writeln!(
+            text,
+            "  breaks nothing by itself: {} stands behind it. Without both:",
+            other.row().name
+        );
+    }
+    if ablation.breaks.is_empty() {
+        text.push_str(
+            "  breaks nothing: within these bounds no run needs the rule, or no property states what it is for\n",
+        );
+    }
+    for property in &ablation.breaks {
+        let _ = writeln!(
+            text,
+            "  breaks {}  ({} steps)",
+            property.name,
+            property.steps.len()
+        );
+        text.push_str(&numbered(&property.steps));
+    }
+    text
+}
+
+/// A line for each rule.
+fn overview<G: Guards>(ablations: &[Ablation<G>]) -> String {
+    let head = ["rule", "clause", "level", "breaks", "shortest", "masked by"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(ablations.iter().map(|ablation| {
+        let shortest = ablation
+            .breaks
+            .iter()
+            .map(|property| property.steps.len())
+            .min();
+        vec![
+            ablation.guard.name.to_owned(),
+            ablation.guard.clauses[0].to_owned(),
+            ablation.guard.level.name().to_owned(),
+            ablation.breaks.len().to_string(),
+            shortest.map(|steps| steps.to_string()).unwrap_or_default(),
+            ablation
+                .masked_by
+                .map(|guard| guard.row().name.to_owned())
+                .unwrap_or_default(),
+        ]
+    }));
+    let columns = [
+        Align::Left,
+        Align::Left,
+        Align::Left,
+        Align::Right,
+        Align::Right,
+        Align::Left,
+    ];
+    table::render(&columns, &rows)
+}

@@ -1,0 +1,328 @@
+//! `countersign check`: each property of a protocol's model, with the shortest counterexample to each broken one.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use countersign_model::aaep::AaepText;
+use countersign_model::ablation::telling;
+use countersign_model::bounds::Bounds;
+use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, STATES};
+use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::pending_action::PendingActionText;
+use countersign_model::shortest::Limit;
+use countersign_model::specification::{Specification, Text};
+use countersign_model::table::Tabled;
+use miette::{IntoDiagnostic, WrapErr};
+
+use crate::answer::{Answer, Format};
+use crate::arguments::{Protocol, Variant, specification};
+use crate::progress::Progress;
+use crate::table::{self, Align, grouped};
+use crate::verdicts::{check_json, check_status, property_text, unmet};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign check pending-action                      every property within the default bounds
+  countersign check aaep --without AAEP-6.3.4-4         the shortest runs that go wrong without it
+  countersign check aaep --reading late-reply=by-claim --bounds small
+  countersign check mcp-aql --without honours-other-adapter --save found.json
+                                                        for countersign show found.json
+
+A property `holds` only if the whole graph was searched (in JSON: \"exhaustive\": true). That is always
+so where nothing is left out and no other reading is taken. With --without or --reading most runs break
+something, so the search is breadth first, for the shortest counterexample of each property, and ends
+at 10,000,000 states (less than a minute, about a gigabyte); --full searches on to the end. Of what a
+search that was cut did not break it says `not broken within N steps, M states`: none of these states
+breaks it, and no run of up to N steps leads to any other.
+
+Exit status: 0 all hold, and all that has to be possible was seen; 1 something is broken; 3 nothing is
+broken, but the search was cut or something was not seen.";
+
+/// The arguments of `countersign check`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The protocol
+    #[arg(value_enum)]
+    protocol: Protocol,
+    #[command(flatten)]
+    variant: Variant,
+    /// Search the whole graph, however large, also with --without and --reading
+    #[arg(long)]
+    full: bool,
+    /// Write the report, counterexamples included, to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Bounds, rules or readings that there are not, or a file that cannot be written.
+pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+    match args.protocol {
+        Protocol::Aaep => check::<AaepText>(args, format),
+        Protocol::McpAql => check::<McpAqlText>(args, format),
+        Protocol::PendingAction => check::<PendingActionText>(args, format),
+    }
+}
+
+fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
+    let model = args.variant.model::<T>()?;
+    let started = Instant::now();
+    let progress = Progress::counting(&format!("{}: checking the model", T::NAME), "states");
+    let report = search(&model, args.full, |states| progress.at(states as u64));
+    drop(progress);
+    let seconds = started.elapsed().as_secs_f64();
+
+    let document = check_json(T::NAME, model.bounds.name(), &report, seconds);
+    if let Some(file) = &args.save {
+        fs::write(file, format!("{document:#}\n"))
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot write {}", file.display()))?;
+    }
+    let status = check_status(&report);
+    Ok(match format {
+        Format::Json => Answer::json(&document, status),
+        Format::Text => {
+            let mut text = summary(&model, &report, seconds);
+            if model.quotient {
+                text.push_str(&literally::<T>()?);
+            }
+            text.push('\n');
+            text.push_str(&properties(&report));
+            let mut again = args.variant.again::<T>("check");
+            if args.full {
+                again.push_str(" --full");
+            }
+            text.push_str(&counterexamples(&model, &again, &report));
+            Answer { text, status }
+        }
+    })
+}
+
+/// The specification is searched whole; what departs from it is expected to break, and is searched for the shortest runs.
+fn search<T: Text>(
+    model: &Specification<T>,
+    full: bool,
+    progress: impl FnMut(usize),
+) -> CheckReport {
+    if !model.departs() {
+        return checker::check(model, progress);
+    }
+    let mut limit = Limit::default();
+    if !full {
+        limit.states = STATES;
+    }
+    checker::check_within(model, limit, progress)
+}
+
+/// How far the search went.
+fn summary<T: Text>(model: &Specification<T>, report: &CheckReport, seconds: f64) -> String {
+    let how = if model.quotient {
+        "with the quotient"
+    } else {
+        "literal"
+    };
+    let depth = report.depth;
+    let extent = match (report.exhaustive, model.departs()) {
+        (true, false) => format!("depth {depth}"),
+        (true, true) => format!("none further than {depth} steps"),
+        (false, _) => format!("cut there: all runs of up to {depth} steps (--full goes on)"),
+    };
+    format!(
+        "{} bounds, {how}: {} unique states, {} transitions, {extent}, {seconds:.1} s, {} transitions/s\n\
+         states are told apart by 64-bit fingerprints: with 10 million of them the chance to miss one is 2 in a million\n",
+        model.bounds.name(),
+        grouped(report.unique_states as u64),
+        grouped(report.transitions as u64),
+        table::per_second(report.transitions as u64, seconds),
+    )
+}
+
+/// What the quotient saves, at bounds where the literal model can be searched, too.
+fn literally<T: Text>() -> miette::Result<String> {
+    let [small, _, _] = T::Bounds::PRESETS;
+    let small = specification::<T>(small)?;
+    let progress = Progress::counting(&format!("{}: the literal model", T::NAME), "states");
+    let literal = checker::check(&small.literal(), |states| progress.at(states as u64));
+    let quotiented = checker::check(&small, |states| progress.at(states as u64));
+    let counts = |report: &CheckReport| {
+        let states = grouped(report.unique_states as u64);
+        let transitions = grouped(report.transitions as u64);
+        format!("{states} states and {transitions} transitions")
+    };
+    Ok(format!(
+        "small bounds, for comparison: literally {}, with the quotient {}\n",
+        counts(&literal),
+        counts(&quotiented)
+    ))
+}
+
+/// Every property with its verdict.
+fn properties(report: &CheckReport) -> String {
+    let rows: Vec<Vec<String>> = report
+        .properties
+        .iter()
+        .map(|property| vec![verdict(property, report), property.name.to_owned()])
+        .collect();
+    table::render(&[Align::Left, Align::Left], &rows)
+}
+
+/// What a search says of a property; one that was cut says how far it came.
+fn verdict(property: &PropertyVerdict, report: &CheckReport) -> String {
+    let within = |what: &str| {
+        let states = grouped(report.unique_states as u64);
+        format!("{what} within {} steps, {states} states", report.depth)
+    };
+    match (property.kind, property.holds, report.exhaustive) {
+        (Kind::Always, true, true) => "holds".to_owned(),
+        (Kind::Always, true, false) => within("not broken"),
+        (Kind::Always, false, _) => "BROKEN".to_owned(),
+        (Kind::Sometimes, true, _) => "seen".to_owned(),
+        (Kind::Sometimes, false, true) => "NOT SEEN".to_owned(),
+        (Kind::Sometimes, false, false) => within("not seen"),
+    }
+}
+
+/// The counterexamples that say most in full: those that tell what the rules left out are for, or else the shortest. The
+/// others are named; `--format json` and `--save` have every run.
+fn counterexamples<T: Text>(model: &Specification<T>, again: &str, report: &CheckReport) -> String {
+    let mut broken: Vec<&PropertyVerdict> = unmet(report, Kind::Always).collect();
+    broken.sort_by_key(|property| property.steps.len());
+    let telling: Vec<&str> = model
+        .rules
+        .left_out()
+        .flat_map(|guard| telling(guard.row(), broken.iter().copied()))
+        .map(|property| property.name)
+        .collect();
+    let (mut told, mut named): (Vec<_>, Vec<_>) = broken
+        .into_iter()
+        .partition(|property| telling.contains(&property.name));
+    if told.is_empty() && !named.is_empty() {
+        told.push(named.remove(0));
+    }
+    let mut text = String::new();
+    for property in &told {
+        text.push('\n');
+        text.push_str(&property_text(property));
+        text.push_str(&forbidden_by(model));
+        let _ = writeln!(text, "   again:  {again}");
+    }
+    if !named.is_empty() {
+        let _ = writeln!(text, "\nalso broken (--format json has the runs):");
+    }
+    for property in named {
+        let _ = writeln!(
+            text,
+            "   {}  ({} steps)",
+            property.name,
+            property.steps.len()
+        );
+    }
+    text
+}
+
+/// The rules left out, one a line.
+fn forbidden_by<T: Text>(model: &Specification<T>) -> String {
+    let mut text = String::new();
+    for guard in model.rules.left_out() {
+        let row = guard.row();
+        let as_in = row.left_out_in.map_or_else(String::new, |sections| {
+            format!(", as in the text's own code in {sections}")
+        });
+        let _ = writeln!(
+            text,
+            "   forbidden by  {} {}: {} (left out here{as_in})",
+            row.clauses[0],
+            row.level.name(),
+            row.gist
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Status;
+
+    /// The report of a search of 1,234 states and 7 steps that found two properties so.
+    fn report(exhaustive: bool, never_broken: bool, seen: bool) -> CheckReport {
+        let property = |kind, holds| PropertyVerdict {
+            name: "6.3.4-4",
+            clauses: &["AAEP-6.3.4-4"],
+            kind,
+            holds,
+            steps: Vec::new(),
+        };
+        CheckReport {
+            unique_states: 1_234,
+            transitions: 5_678,
+            depth: 7,
+            exhaustive,
+            properties: vec![
+                property(Kind::Always, never_broken),
+                property(Kind::Sometimes, seen),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_property_holds_only_if_the_whole_graph_was_searched() {
+        let (not_broken, not_seen) = (
+            "not broken within 7 steps, 1,234 states",
+            "not seen within 7 steps, 1,234 states",
+        );
+        for (exhaustive, never_broken, seen, said, status) in [
+            (true, true, true, ["holds", "seen"], Status::Holds),
+            (
+                true,
+                true,
+                false,
+                ["holds", "NOT SEEN"],
+                Status::Inconclusive,
+            ),
+            (true, false, true, ["BROKEN", "seen"], Status::Violated),
+            (true, false, false, ["BROKEN", "NOT SEEN"], Status::Violated),
+            (
+                false,
+                true,
+                true,
+                [not_broken, "seen"],
+                Status::Inconclusive,
+            ),
+            (
+                false,
+                true,
+                false,
+                [not_broken, not_seen],
+                Status::Inconclusive,
+            ),
+            (false, false, true, ["BROKEN", "seen"], Status::Violated),
+            (false, false, false, ["BROKEN", not_seen], Status::Violated),
+        ] {
+            let report = report(exhaustive, never_broken, seen);
+            let verdicts: Vec<String> = report
+                .properties
+                .iter()
+                .map(|property| verdict(property, &report))
+                .collect();
+            assert_eq!(verdicts, said);
+            assert_eq!(check_status(&report), status, "{said:?}");
+            let document = check_json("aaep", "small", &report, 1.0);
+            let properties = document["properties"].as_array().expect("a list");
+            for property in properties {
+                assert_eq!(property["exhaustive"], exhaustive);
+            }
+        }
+    }
+
+    #[test]
+    fn the_help_names_the_limit_that_there_is() {
+        assert!(EXAMPLES.contains(&format!("at {} states", grouped(STATES as u64))));
+    }
+}

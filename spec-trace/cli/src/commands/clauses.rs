@@ -1,0 +1,301 @@
+//! `countersign clauses`: the list of the clauses, one clause explained, and the gaps.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use countersign_clauses::coverage::{self, Tally};
+use countersign_clauses::links::{Kind, Link};
+use countersign_clauses::{Clause, Level, Role, all, get, protocols};
+
+use crate::answer::{Answer, Format, Status};
+use crate::links::LINKS;
+
+/// The widest line that is printed.
+const WIDTH: usize = 100;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign clauses                                   all of them, with what covers each
+  countersign clauses PA-5                              one, with all that hangs on it
+  countersign clauses --gaps --protocol mcp-aql         what nothing checks, and why";
+
+/// What to show.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Explain this clause, such as AAEP-6.3.4-4
+    pub id: Option<String>,
+    /// Only the clauses that nothing checks, and the reasons where there are any
+    #[arg(long, conflicts_with = "id")]
+    pub gaps: bool,
+    /// Only the clauses of this protocol
+    #[arg(long, conflicts_with = "id")]
+    pub protocol: Option<String>,
+}
+
+/// Runs the command. It judges nothing, so an answer always holds.
+///
+/// # Errors
+///
+/// An unknown clause, with the ids that look most like it, or an unknown protocol, with the known ones.
+pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+    let clauses = selected(args)?;
+    let text = match format {
+        Format::Json => json(&clauses),
+        Format::Text if args.id.is_some() => clauses.iter().map(|clause| explain(clause)).collect(),
+        Format::Text if args.gaps => render_gaps(&clauses),
+        Format::Text => render_list(&clauses),
+    };
+    let status = Status::Holds;
+    Ok(Answer { text, status })
+}
+
+/// The clauses that the arguments ask for, in the order of the documents.
+fn selected(args: &Args) -> miette::Result<Vec<&'static Clause>> {
+    if let Some(id) = &args.id {
+        let clause = get(&id.to_ascii_uppercase()).map_err(miette::Report::msg)?;
+        return Ok(vec![clause]);
+    }
+    if let Some(protocol) = &args.protocol
+        && !protocols().contains(&protocol.as_str())
+    {
+        let known = protocols().join(", ");
+        return Err(miette::miette!(
+            "unknown protocol `{protocol}`; the protocols are {known}"
+        ));
+    }
+    let of_protocol = |clause: &&Clause| {
+        args.protocol
+            .as_ref()
+            .is_none_or(|protocol| *protocol == clause.protocol)
+    };
+    let is_gap = |clause: &&Clause| {
+        LINKS
+            .of(clause)
+            .iter()
+            .all(|link| link.kind == Kind::Exception)
+    };
+    Ok(all()
+        .iter()
+        .filter(of_protocol)
+        .filter(|clause| !args.gaps || is_gap(clause))
+        .collect())
+}
+
+/// A clause as JSON shows it.
+#[derive(Serialize)]
+struct Shown<'a> {
+    id: &'a str,
+    level: Level,
+    role: Role,
+    gist: &'a str,
+    source: &'a str,
+    links: &'a [Link],
+}
+
+/// The clauses as a JSON array, with their links.
+pub fn json(clauses: &[&Clause]) -> String {
+    format!("{:#}\n", document(clauses))
+}
+
+/// The same as a value.
+pub fn document(clauses: &[&Clause]) -> Value {
+    let shown: Vec<Shown<'_>> = clauses
+        .iter()
+        .map(|clause| Shown {
+            id: clause.id.as_str(),
+            level: clause.level,
+            role: clause.role,
+            gist: &clause.gist,
+            source: &clause.source,
+            links: LINKS.of(clause),
+        })
+        .collect();
+    // The keys are strings and nothing in it can fail to serialise.
+    json!(shown)
+}
+
+/// A table of clauses by document: id, level, role, how many links of which kind, and the gist.
+pub fn render_list(clauses: &[&Clause]) -> String {
+    let width = clauses.iter().map(|clause| counts(clause).len()).max();
+    let width = width.unwrap_or(0);
+    let mut text = String::new();
+    for document in coverage::by_document(clauses) {
+        let _ = writeln!(
+            text,
+            "{} ({})\n",
+            document[0].document, document[0].protocol
+        );
+        for clause in document {
+            let counts = counts(clause);
+            let head = format!(
+                "{:<13}  {:<8}  {}  {counts:<width$}  ",
+                clause.id,
+                clause.level,
+                clause.role.letter()
+            );
+            text += &hanging(&head, &clause.gist);
+        }
+        text.push('\n');
+    }
+    text + &legend() + &totals(clauses)
+}
+
+/// The clauses without any link by document, then those that nothing can check by reason.
+pub fn render_gaps(clauses: &[&Clause]) -> String {
+    let (excepted, open): (Vec<&Clause>, Vec<&Clause>) = clauses
+        .iter()
+        .partition(|clause| LINKS.count(clause, Kind::Exception) > 0);
+    let mut text = String::new();
+    for document in coverage::by_document(&open) {
+        let _ = writeln!(text, "open in {}\n", document[0].document);
+        text += &gists(&document);
+    }
+    let mut by_reason: BTreeMap<&str, Vec<&Clause>> = BTreeMap::new();
+    for clause in &excepted {
+        // A clause with an exception has no other link; a test sees to that.
+        let reason = &LINKS.of(clause)[0].name;
+        by_reason.entry(reason).or_default().push(clause);
+    }
+    for (reason, group) in by_reason {
+        text += &hanging("not checkable: ", reason);
+        text.push('\n');
+        text += &gists(&group);
+    }
+    let _ = writeln!(
+        text,
+        "{} open, {} not checkable",
+        open.len(),
+        excepted.len()
+    );
+    text
+}
+
+/// Id, level and gist of each clause, and an empty line.
+fn gists(clauses: &[&Clause]) -> String {
+    let mut text = String::new();
+    for clause in clauses {
+        let head = format!("{:<13}  {:<8}  ", clause.id, clause.level);
+        text += &hanging(&head, &clause.gist);
+    }
+    text.push('\n');
+    text
+}
+
+/// One clause in full, with its links grouped by kind, each with its place.
+pub fn explain(clause: &Clause) -> String {
+    let mut text = format!(
+        "{}  {}  {} ({})\n\n",
+        clause.id,
+        clause.level,
+        clause.role.letter(),
+        clause.role.description()
+    );
+    text += &hanging("  ", &clause.gist);
+    text += &hanging("  Source: ", &clause.source);
+    let links = LINKS.of(clause);
+    if links.is_empty() {
+        text += "\nNothing states, carries out or tests this clause yet.\n";
+    }
+    for group in links.chunk_by(|one, next| one.kind == next.kind) {
+        let _ = writeln!(text, "\n{}", group[0].kind.heading());
+        for link in group {
+            text += &located(link);
+        }
+    }
+    text
+}
+
+/// A link's name and its place, on one line where they fit.
+fn located(link: &Link) -> String {
+    const COLUMN: usize = 50;
+    match &link.at {
+        None => hanging("  ", &link.name),
+        Some(at) if link.name.chars().count() < COLUMN => {
+            format!("  {:<COLUMN$}{at}\n", link.name)
+        }
+        Some(at) => hanging("  ", &link.name) + &format!("  {:COLUMN$}{at}\n", ""),
+    }
+}
+
+/// How many links of which kind, as in `g1 p2 t5`; an `x` for an exception.
+fn counts(clause: &Clause) -> String {
+    let counts: Vec<String> = Kind::ALL
+        .into_iter()
+        .map(|kind| (kind, LINKS.count(clause, kind)))
+        .filter(|&(_, count)| count > 0)
+        .map(|(kind, count)| match kind {
+            Kind::Exception => kind.letter().to_string(),
+            Kind::Guard
+            | Kind::Property
+            | Kind::Reference
+            | Kind::Monitor
+            | Kind::Test
+            | Kind::Fuzz
+            | Kind::Vector => format!("{}{count}", kind.letter()),
+        })
+        .collect();
+    counts.join(" ")
+}
+
+fn legend() -> String {
+    hanging(
+        "",
+        "g guards and p properties of the model, r places in the reference executor, m monitors, t tests, \
+         f fuzz targets, v test vectors, x not checkable. What they are: countersign clauses ID",
+    )
+}
+
+fn totals(clauses: &[&Clause]) -> String {
+    let tally = Tally::of(&LINKS, clauses.iter().copied());
+    hanging("", &format!("{tally} (countersign clauses --gaps)"))
+}
+
+/// `head` and then `text`, broken between words so that no line is wider than [`WIDTH`] and none goes below the head.
+fn hanging(head: &str, text: &str) -> String {
+    let indent = head.chars().count();
+    let mut out = head.to_owned();
+    let mut column = indent;
+    for word in text.split_whitespace() {
+        let width = word.chars().count();
+        if column > indent && column + 1 + width > WIDTH {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if column > indent {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += width;
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_broken_between_words_and_hangs_below_its_start() {
+        let words = "word ".repeat(30);
+        let text = hanging("head  ", &words);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].starts_with("head  word"));
+        assert!(lines[1].starts_with("      word"));
+        assert!(lines.iter().all(|line| line.len() <= WIDTH));
+    }
+
+    #[test]
+    fn a_line_is_filled_to_the_last_column_and_no_further() {
+        let filler = |length: usize| format!("{} end", "x".repeat(length - 4));
+        assert_eq!(hanging("", &filler(WIDTH - 1)).lines().count(), 1);
+        assert_eq!(hanging("", &filler(WIDTH)).lines().count(), 1);
+        assert_eq!(hanging("", &filler(WIDTH + 1)).lines().count(), 2);
+    }
+}

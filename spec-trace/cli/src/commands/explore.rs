@@ -1,0 +1,80 @@
+//! `countersign explore`: a protocol's model in a browser, one step at a time.
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpListener};
+
+use countersign_model::aaep::AaepText;
+use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::pending_action::PendingActionText;
+use countersign_model::specification::Text;
+use miette::{IntoDiagnostic, WrapErr};
+use stateright::Model;
+
+use crate::answer::{Answer, Status};
+use crate::arguments::{Protocol, Variant};
+use crate::explorer::Explored;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign explore aaep --bounds small
+  countersign explore aaep --without AAEP-6.3.4-4     walk to where it goes wrong
+  countersign explore mcp-aql --literal --port 0      on any free port
+
+It runs until it is stopped, and is reached from this machine alone.";
+
+/// The arguments of `countersign explore`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The protocol
+    #[arg(value_enum)]
+    protocol: Protocol,
+    /// Where to listen; 0 is any free port
+    #[arg(long, default_value_t = 3000)]
+    port: u16,
+    #[command(flatten)]
+    variant: Variant,
+}
+
+/// Runs the command; it ends when the process is stopped.
+///
+/// # Errors
+///
+/// Bounds, rules or readings that there are not, or a port that is not free.
+pub fn run(args: &Args) -> miette::Result<Answer> {
+    match args.protocol {
+        Protocol::Aaep => explore::<AaepText>(args),
+        Protocol::McpAql => explore::<McpAqlText>(args),
+        Protocol::PendingAction => explore::<PendingActionText>(args),
+    }
+}
+
+fn explore<T: Text>(args: &Args) -> miette::Result<Answer> {
+    let model = args.variant.model::<T>()?;
+    let address = (Ipv4Addr::LOCALHOST, free(args.port)?);
+    let mut stdout = io::stdout().lock();
+    writeln!(
+        stdout,
+        "{} at http://{}:{}/ (it runs until it is stopped)",
+        args.variant.again::<T>("explore"),
+        address.0,
+        address.1
+    )
+    .and_then(|()| stdout.flush())
+    .into_diagnostic()
+    .wrap_err("cannot say where it is")?;
+    drop(stdout);
+    Explored(model).checker().serve(address);
+    let (text, status) = (String::new(), Status::Holds);
+    Ok(Answer { text, status })
+}
+
+/// The port, or any if it is 0. The Explorer panics on one that is in use, so it is tried first.
+fn free(port: u16) -> miette::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    let address = listener.and_then(|listener| listener.local_addr());
+    let address = address
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot listen on port {port}"))?;
+    Ok(address.port())
+}

@@ -1,0 +1,190 @@
+//! `countersign lint`: recorded streams, judged.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use countersign_clauses::links::Kind;
+use countersign_lint::baseline::Baseline;
+use countersign_lint::input::{Meter, Source, length, sources};
+use countersign_lint::report::{LintReport, Outcome, Unreadable};
+use countersign_lint::selection::{Selection, parse_clause, parse_time};
+use countersign_lint::stream::Settings;
+use countersign_lint::time::Timestamp;
+use miette::IntoDiagnostic;
+
+use crate::answer::{Answer, FindingsFormat};
+use crate::findings::render;
+use crate::findings::text::Terminal;
+use crate::links::LINKS;
+use crate::progress::Progress;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign lint capture.jsonl                       one stream
+  countersign lint captures/ extra.jsonl.gz            a folder with all below it, and one more
+  producer | countersign lint -                        standard input
+  countersign lint captures/ --only AAEP-6.4.1-1       one clause; its beginning is a section
+  countersign lint big.jsonl.zst --session sess_1 --since 2026-05-24T14:00:00Z
+  countersign lint captures/ --write-baseline known.json
+  countersign lint captures/ --baseline known.json     fails on what is new
+  countersign lint captures/ --format sarif --redact > lint.sarif
+
+Inputs compressed with gzip or zstd are told by their content.
+
+Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be
+read, or not to its end; else 3 if a verdict is open: the stream ends too early, or nothing that was
+asked for could be judged; else 0.";
+
+/// Judges recorded AAEP streams: JSON Lines of events, replies, or both
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Streams; - is standard input, and a folder stands for every *.jsonl and *.ndjson (.gz, .zst) below it
+    #[arg(value_name = "FILE", required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// Judge this session alone (may be repeated); lines that cannot be read are told all the same
+    #[arg(long, value_name = "ID")]
+    pub session: Vec<String>,
+
+    /// Tell what is wrong from the first record on that was sent at this time (RFC 3339) or later
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub since: Option<Timestamp>,
+
+    /// Judge this clause alone, or with the beginning of an id all clauses below it (may be repeated)
+    #[arg(long, value_name = "CLAUSE", value_parser = parse_clause)]
+    pub only: Vec<String>,
+
+    /// Take warnings (SHOULD, and what the appendix alone asks for) as violations
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Let the violations in this file pass: new ones fail, and those not found any more are told
+    #[arg(long, value_name = "FILE", conflicts_with = "write_baseline")]
+    pub baseline: Option<PathBuf>,
+
+    /// Write all violations to this file, for --baseline, and let them pass
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["session", "since", "only"])]
+    pub write_baseline: Option<PathBuf>,
+
+    /// Quote nothing of the streams: no token, id, prompt, summary or other text, in whatever format; a baseline then holds hashes alone
+    #[arg(long)]
+    pub redact: bool,
+}
+
+impl Args {
+    /// Judges this input with everything else as it is by default.
+    pub fn of(input: impl Into<PathBuf>) -> Self {
+        Self {
+            inputs: vec![input.into()],
+            ..Self::default()
+        }
+    }
+
+    fn selection(&self) -> Selection {
+        Selection {
+            sessions: self.session.clone(),
+            since: self.since,
+            only: self.only.clone(),
+            judged: judged(),
+        }
+    }
+}
+
+/// Reads and judges the streams.
+///
+/// # Errors
+///
+/// When the baseline cannot be read or written; for people, also when the one input is missing, cannot be opened, or is a
+/// folder without streams. Broken content is a verdict, not an error. What cannot be read is told with the rest, and programs
+/// get their document also where there is no rest.
+pub fn run(arguments: &Args, format: FindingsFormat) -> miette::Result<Answer> {
+    let known = arguments
+        .baseline
+        .as_deref()
+        .map(Baseline::read)
+        .transpose()
+        .into_diagnostic()?;
+    let mut outcome = judge_all(arguments);
+    if let (FindingsFormat::Text, [], [unreadable]) =
+        (format, &*outcome.reports, &*outcome.unreadable)
+    {
+        let Unreadable { file, error } = unreadable;
+        return Err(miette::miette!("cannot read {file}: {error}"));
+    }
+    if let Some(known) = &known {
+        let missing = known.apply(&mut outcome.reports);
+        if is_whole(arguments, &outcome) {
+            outcome.vanished = missing;
+        }
+    }
+    if let Some(path) = &arguments.write_baseline {
+        let mut baseline = Baseline::of(&outcome.reports);
+        baseline.apply(&mut outcome.reports);
+        if arguments.redact {
+            baseline.redact();
+        }
+        baseline.write(path).into_diagnostic()?;
+    }
+    if arguments.redact {
+        outcome.redact();
+    }
+    Ok(render(&outcome, format, Terminal::of_stdout()))
+}
+
+/// The clauses that some monitor judges.
+fn judged() -> BTreeSet<&'static str> {
+    let clauses = countersign_clauses::all().iter();
+    clauses
+        .filter(|clause| LINKS.count(clause, Kind::Monitor) > 0)
+        .map(|clause| clause.id.as_str())
+        .collect()
+}
+
+fn judge_all(arguments: &Args) -> Outcome {
+    let (sources, unreadable) = sources(&arguments.inputs);
+    let progress = Progress::of_bytes(length(&sources), "judging");
+    let told = |read| progress.at(read);
+    let meter = Meter::new(&told);
+    let selection = arguments.selection();
+    let settings = Settings {
+        strict: arguments.strict,
+        ..Settings::default()
+    };
+    let mut outcome = Outcome {
+        single: matches!(arguments.inputs.as_slice(), [input] if !input.is_dir()),
+        reports: Vec::new(),
+        unreadable,
+        vanished: Vec::new(),
+    };
+    for source in &sources {
+        match judge(source, &meter, settings, &selection) {
+            Ok(report) => outcome.reports.push(report),
+            Err(unreadable) => outcome.unreadable.push(unreadable),
+        }
+    }
+    outcome
+}
+
+fn judge(
+    source: &Source,
+    meter: &Meter<'_>,
+    settings: Settings,
+    selection: &Selection,
+) -> Result<LintReport, Unreadable> {
+    let file = source.name();
+    match source.open(meter) {
+        Ok(stream) => Ok(countersign_lint::judge(stream, &file, settings, selection)),
+        Err(error) => Err(Unreadable {
+            file,
+            error: error.to_string(),
+        }),
+    }
+}
+
+/// Whether everything was judged, so that what was not found is not there any more.
+fn is_whole(arguments: &Args, outcome: &Outcome) -> bool {
+    arguments.selection().is_everything()
+        && outcome.unreadable.is_empty()
+        && outcome.reports.iter().all(|report| report.damage.is_none())
+}

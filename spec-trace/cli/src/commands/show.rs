@@ -1,0 +1,146 @@
+//! `countersign show`: a recorded stream, a counterexample, a divergence or a kept run, drawn.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use miette::{IntoDiagnostic, WrapErr};
+
+use countersign_lint::compression::decompressed;
+
+use crate::answer::{Answer, Status};
+use crate::show::run::Run;
+use crate::show::stream::Selection;
+use crate::show::words::printable;
+use crate::show::{Drawing, load};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign show capture.jsonl                             in the terminal
+  countersign show capture.jsonl --format html --out run.html
+                                                             a page to step through, offline
+  countersign show capture.jsonl --session sess_2            one session of many
+  countersign show capture.jsonl --redact --format svg       without what is private
+  countersign check aaep --without AAEP-6.3.4-4 --save found.json
+  countersign show found.json --format mermaid               a counterexample, for Markdown
+  countersign show found.json --run 2 --format svg --out run.svg
+
+It draws and does not judge: the exit status is 0 when there is a drawing, else 2.";
+
+/// Draws a recorded stream, a counterexample, a divergence or a kept run as a sequence diagram.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// A recorded stream (JSON Lines, plain or compressed with gzip or zstd), what `check --save` wrote, the JSON of `verify` or `ablate`, or a kept run; - is
+    /// standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write the drawing to this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Which of the runs in the file, from 1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub run: usize,
+    /// Of a stream, draw this session alone
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Quote nothing of a stream, in whatever format: no token, id, name, prompt, summary or record. Times, kinds of messages
+    /// and the words of the protocol stay, and a number stands in for each name
+    #[arg(long)]
+    pub redact: bool,
+}
+
+/// Draws what the file holds.
+///
+/// # Errors
+///
+/// A file that cannot be read, holds nothing that can be drawn, or has no such run; or one that cannot be written.
+pub fn run(args: &Args, drawing: Drawing) -> miette::Result<Answer> {
+    let (name, bytes) = read(args)?;
+    let selection = Selection {
+        session: args.session.as_deref(),
+        redact: args.redact,
+    };
+    let runs = load::runs(&bytes, &name, selection).map_err(miette::Report::msg)?;
+    let run = choose(runs, args.run)?;
+    let drawn = drawing.of(&run);
+    let status = Status::Holds;
+    let Some(out) = &args.out else {
+        return Ok(Answer {
+            text: drawn,
+            status,
+        });
+    };
+    if is_input(out, &args.file) {
+        let out = out.display();
+        return Err(miette::miette!("{out} is what is drawn; it would be lost"));
+    }
+    fs::write(out, drawn)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", out.display()))?;
+    let text = format!(
+        "{}: {} of {} steps\n",
+        printable(&out.display().to_string()),
+        run.kind.name(),
+        run.steps.len()
+    );
+    Ok(Answer { text, status })
+}
+
+/// Whether the drawing would take the place of what is drawn.
+fn is_input(out: &Path, file: &Path) -> bool {
+    let place = |path: &Path| fs::canonicalize(path).ok();
+    place(out).is_some_and(|out| Some(out) == place(file))
+}
+
+/// The most bytes that are read: far more than can be drawn, far less than would fill the memory.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The name of the input and all of it, without the compression that it may have.
+fn read(args: &Args) -> miette::Result<(String, Vec<u8>)> {
+    let (name, input): (String, Box<dyn BufRead + Send>) = if args.file.as_os_str() == "-" {
+        ("<stdin>".to_owned(), Box::new(BufReader::new(io::stdin())))
+    } else {
+        let name = args.file.display().to_string();
+        let file = File::open(&args.file)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot read {name}"))?;
+        (name, Box::new(BufReader::new(file)))
+    };
+    let mut bytes = Vec::new();
+    decompressed(input)
+        .and_then(|input| input.take(MOST_BYTES + 1).read_to_end(&mut bytes))
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        return Err(miette::miette!(
+            "{name} holds more than {most} MiB, too much to draw; lint judges it"
+        ));
+    }
+    Ok((name, bytes))
+}
+
+/// The run of this number; it names the others.
+fn choose(mut runs: Vec<Run>, number: usize) -> miette::Result<Run> {
+    let count = runs.len();
+    if !(1..=count).contains(&number) {
+        return Err(miette::miette!(
+            "there is no run {number}: the file holds {count}"
+        ));
+    }
+    let others: Vec<String> = (1..)
+        .zip(&runs)
+        .filter(|(other, _)| *other != number)
+        .map(|(other, run)| {
+            format!(
+                "--run {other} draws {} ({} steps)",
+                run.title,
+                run.steps.len()
+            )
+        })
+        .collect();
+    let mut run = runs.swap_remove(number - 1);
+    run.remarks.extend(others);
+    Ok(run)
+}

@@ -1,0 +1,250 @@
+//! `countersign verify`, the main job: the model is checked, then every edge of it is compared with the executor.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use countersign_model::bounds::Bounds;
+use countersign_model::checker::{self, Kind};
+use countersign_model::specification::Text;
+
+use crate::answer::{Answer, FindingsFormat, Status};
+use crate::arguments::{Protocol, preset, specification};
+use crate::links::LINKS;
+use crate::progress::Progress;
+use crate::recorded::{self, writer::Recorder};
+use crate::table::{self, Align, grouped};
+use crate::verdicts::{self, Verified, divergence_text, property_text};
+use countersign_clauses::coverage::Tally;
+use countersign_conform::bridge::{Bridge, Execution};
+use countersign_conform::edges::{self, Scope, Walk};
+use countersign_conform::{Sides, aaep, mcp_aql, pending_action};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign verify --protocol aaep --bounds small     seconds
+  countersign verify --protocol pending-action --format json > verify.json
+  countersign verify --format junit > verify.xml        for a build server
+  countersign verify --bounds large                     the night";
+
+/// The arguments of `countersign verify`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Only this protocol; all of them where this is absent
+    #[arg(long, value_enum)]
+    protocol: Option<Protocol>,
+    /// How far the model goes: small, default or large
+    #[arg(long, default_value = "default")]
+    bounds: String,
+}
+
+impl Default for Args {
+    fn default() -> Self {
+        Self {
+            protocol: None,
+            bounds: "default".to_owned(),
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Bounds that there are not.
+pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
+    let protocols = args
+        .protocol
+        .map_or_else(|| Protocol::value_variants().to_vec(), |one| vec![one]);
+    let mut verified = Vec::new();
+    for protocol in protocols {
+        verified.push(match protocol {
+            Protocol::Aaep => verify::<aaep::World>(&args.bounds, Some(judge_of_streams)),
+            Protocol::McpAql => verify::<mcp_aql::World>(&args.bounds, None),
+            Protocol::PendingAction => verify::<pending_action::World>(&args.bounds, None),
+        }?);
+    }
+    let status = verdicts::status(&verified);
+    Ok(match format {
+        FindingsFormat::Text => Answer {
+            text: text(&verified),
+            status,
+        },
+        FindingsFormat::Json => Answer::json(&verdicts::verified_json(&verified), status),
+        FindingsFormat::Junit => Answer {
+            text: verdicts::junit::render(&verified),
+            status,
+        },
+        FindingsFormat::Sarif => Answer::json(&verdicts::sarif::render(&verified), status),
+    })
+}
+
+/// Checks one protocol's model and walks its bridge: within the bounds, literally within those that the protocol sets
+/// aside for it, and over pairs within the smallest. Where its streams are recorded and judged, the judge is walked too.
+fn verify<E: Execution>(
+    bounds: &str,
+    judge: Option<fn(&Progress) -> Walk>,
+) -> miette::Result<Verified> {
+    let protocol = E::Text::NAME;
+    let bounds = preset::<E::Text>(bounds)?;
+    let [small, _, _] = <E::Text as Text>::Bounds::PRESETS;
+    let bridge = |bounds| Bridge::<E>::new(bounds).map_err(miette::Report::msg);
+
+    let model = specification::<E::Text>(bounds)?;
+    let started = Instant::now();
+    let progress = Progress::counting(&format!("{protocol}: checking the model"), "states");
+    let check = checker::check(&model, |states| progress.at(states as u64));
+    let check_seconds = started.elapsed().as_secs_f64();
+    drop(progress);
+
+    // The walk meets the transitions that the search has counted, so how far it has come is known.
+    let transitions = check.transitions as u64;
+    let comparing = |what: &str| format!("{protocol}: comparing {what}");
+    let progress = Progress::of(transitions, &comparing("every edge"), "edges");
+    let edges = walk(&bridge(bounds)?, Scope::States, &progress);
+    drop(progress);
+    let progress = Progress::counting(&comparing("the literal model"), "edges");
+    let literal = walk(&bridge(E::LITERAL)?.literal(), Scope::States, &progress);
+    drop(progress);
+    let progress = Progress::counting(&comparing("every pair at small bounds"), "edges");
+    let pairs = walk(&bridge(small)?, Scope::Pairs, &progress);
+    drop(progress);
+    let judged = judge.map(|walk| {
+        let what = format!("{protocol}: judging the streams of every run");
+        walk(&Progress::counting(&what, "edges"))
+    });
+    Ok(Verified {
+        protocol,
+        bounds: bounds.name(),
+        check,
+        check_seconds,
+        edges,
+        literal_bounds: E::LITERAL.name(),
+        literal,
+        pairs,
+        judged,
+    })
+}
+
+/// What lint says of every run that the model of AAEP allows in one session, recorded with replies and without.
+fn judge_of_streams(progress: &Progress) -> Walk {
+    let [one, two, _] = recorded::APART;
+    let recorders = [Recorder::FULL, Recorder::EVENTS_ALONE];
+    recorded::walk(&[one, two], &recorders, &|edges| progress.at(edges))
+}
+
+fn walk(sides: &impl Sides, scope: Scope, progress: &Progress) -> Walk {
+    edges::walk(sides, scope, &|edges| progress.at(edges))
+}
+
+fn text(verified: &[Verified]) -> String {
+    let head = [
+        "",
+        "",
+        "unique states",
+        "transitions",
+        "transitions/s",
+        "properties",
+        "edges on the executor",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(verified.iter().map(row));
+    let columns = [Align::Left, Align::Left]
+        .into_iter()
+        .chain([Align::Right; 3])
+        .chain([Align::Left; 2])
+        .collect::<Vec<_>>();
+    let mut text = table::render(&columns, &rows);
+    for one in verified {
+        let _ = writeln!(
+            text,
+            "{0}: {1} pairs of model state and executor at small bounds, edges: {2}\n\
+             {0}: {3} states of the literal model ({4}), edges: {5}",
+            one.protocol,
+            grouped(one.pairs.nodes),
+            walk_text(&one.pairs),
+            grouped(one.literal.nodes),
+            one.literal_bounds,
+            walk_text(&one.literal)
+        );
+        if let Some(judged) = &one.judged {
+            let found = match judged.divergences.len() {
+                0 => "none accused".to_owned(),
+                accused => format!("{accused} accused"),
+            };
+            let _ = writeln!(
+                text,
+                "{}: {} pairs of model state and judge of its recorded stream, edges: {}, {found}",
+                one.protocol,
+                grouped(judged.nodes),
+                grouped(judged.edges),
+            );
+        }
+    }
+    for one in verified {
+        for property in one
+            .check
+            .properties
+            .iter()
+            .filter(|property| !property.holds)
+        {
+            text.push('\n');
+            text.push_str(&property_text(property));
+        }
+        if !one.is_whole() && one.status() != Status::Violated {
+            let _ = writeln!(
+                text,
+                "\n{}: the walk compared {} edges of {} states, and not the {} of {} that the search found",
+                one.protocol,
+                grouped(one.edges.edges),
+                grouped(one.edges.nodes),
+                grouped(one.check.transitions as u64),
+                grouped(one.check.unique_states as u64),
+            );
+        }
+        for divergence in one.divergences() {
+            text.push('\n');
+            text.push_str(&divergence_text(divergence));
+        }
+    }
+    let tally = Tally::of(&LINKS, countersign_clauses::all());
+    let _ = writeln!(text, "\n{tally}");
+    text
+}
+
+fn verdict_of(one: &Verified) -> &'static str {
+    match one.status() {
+        Status::Holds => "holds",
+        Status::Violated => "FAILS",
+        Status::Unusable | Status::Inconclusive => "INCONCLUSIVE",
+    }
+}
+
+fn row(one: &Verified) -> Vec<String> {
+    let held = one
+        .check
+        .properties
+        .iter()
+        .filter(|property| property.holds);
+    let (always, sometimes): (Vec<_>, Vec<_>) =
+        held.partition(|property| property.kind == Kind::Always);
+    vec![
+        one.protocol.to_owned(),
+        verdict_of(one).to_owned(),
+        grouped(one.check.unique_states as u64),
+        grouped(one.check.transitions as u64),
+        table::per_second(one.check.transitions as u64, one.check_seconds),
+        format!("{} hold, {} seen", always.len(), sometimes.len()),
+        walk_text(&one.edges),
+    ]
+}
+
+/// How a walk came out, in a few words.
+fn walk_text(walk: &Walk) -> String {
+    let edges = grouped(walk.edges);
+    match walk.divergences.len() {
+        0 => format!("{edges} agree"),
+        diverging => format!("{edges} compared, {diverging} diverge"),
+    }
+}

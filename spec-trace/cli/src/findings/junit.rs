@@ -1,0 +1,88 @@
+//! For build servers: a `JUnit` report. Each stream is a suite; each clause with something to say is a test case in it.
+//!
+//! A violation is a failure, what is not judged is skipped, and a stream that could not be read is an error. Warnings stand
+//! in the output of a case that passes.
+
+use std::collections::BTreeMap;
+
+use crate::formats::junit::{self, Result, Suite};
+use countersign_lint::finding::Finding;
+use countersign_lint::report::{LintReport, Outcome, Unreadable};
+
+/// The outcome as an XML document.
+pub fn render(outcome: &Outcome) -> String {
+    let judged = outcome.reports.iter().map(of_report);
+    let unreadable = outcome.unreadable.iter().map(of_unreadable);
+    let suites: Vec<Suite> = judged.chain(unreadable).collect();
+    junit::document("lint", &suites)
+}
+
+/// What there is to say about one clause.
+#[derive(Default)]
+struct Case<'a> {
+    not_judged: Option<&'a str>,
+    violations: Vec<&'a Finding>,
+    warnings: Vec<&'a Finding>,
+}
+
+fn of_report(report: &LintReport) -> Suite {
+    let mut by_clause: BTreeMap<&str, Case> = BTreeMap::new();
+    for it in &report.not_judged {
+        by_clause.entry(it.clause).or_default().not_judged = Some(&it.reason);
+    }
+    for finding in &report.warnings {
+        let case = by_clause.entry(finding.clause).or_default();
+        case.warnings.push(finding);
+    }
+    for finding in &report.violations {
+        let case = by_clause.entry(finding.clause).or_default();
+        case.violations.push(finding);
+    }
+    let damage = report.damage.as_ref().map(|damage| &*damage.message);
+    let mut cases = vec![whole(damage)];
+    for (clause, case) in by_clause {
+        cases.push(junit::Case {
+            name: clause.to_owned(),
+            result: case.result(&report.file),
+            output: (!case.warnings.is_empty()).then(|| listed(&report.file, &case.warnings)),
+        });
+    }
+    Suite {
+        name: report.file.clone(),
+        cases,
+    }
+}
+
+fn of_unreadable(unreadable: &Unreadable) -> Suite {
+    Suite {
+        name: unreadable.file.clone(),
+        cases: vec![whole(Some(&unreadable.error))],
+    }
+}
+
+fn whole(damage: Option<&str>) -> junit::Case {
+    let result = damage.map_or(Result::Passed, |it| Result::Unusable(it.to_owned()));
+    junit::Case::new("the stream is read to its end", result)
+}
+
+impl Case<'_> {
+    fn result(&self, file: &str) -> Result {
+        match (&*self.violations, self.not_judged) {
+            ([first, ..], _) => Result::Failed {
+                kind: first.level,
+                message: first.message.clone(),
+                text: listed(file, &self.violations),
+            },
+            ([], Some(reason)) => Result::Skipped(reason.to_owned()),
+            ([], None) => Result::Passed,
+        }
+    }
+}
+
+/// One line for each finding.
+fn listed(file: &str, findings: &[&Finding]) -> String {
+    let lines = findings
+        .iter()
+        .map(|it| format!("{file}:{}: {}", it.line, it.message));
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,269 @@
+//! For people: each finding as a diagnostic that shows its line and points into it, then a line for each stream.
+
+use std::fmt;
+use std::io::{self, IsTerminal};
+
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
+    MietteSpanContents, Severity, SourceCode, SourceSpan, SpanContents,
+};
+
+use countersign_lint::baseline::Known;
+use countersign_lint::finding::Finding;
+use countersign_lint::place::{Excerpt, printable};
+use countersign_lint::report::{LintReport, NotJudged, Outcome};
+
+/// The widest a message gets before it is folded, in columns.
+const WIDTH: usize = 110;
+
+/// What the text is shown on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Terminal {
+    /// A file, a pipe, or a terminal whose user wants no colours.
+    Plain,
+    /// A terminal that shows colours.
+    Coloured,
+}
+
+impl Terminal {
+    /// What standard output is. `NO_COLOR` is a wish to be heard.
+    pub fn of_stdout() -> Self {
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        if io::stdout().is_terminal() && !unwanted {
+            Self::Coloured
+        } else {
+            Self::Plain
+        }
+    }
+
+    fn theme(self) -> GraphicalTheme {
+        match self {
+            Self::Plain => GraphicalTheme::unicode_nocolor(),
+            Self::Coloured => GraphicalTheme::unicode(),
+        }
+    }
+}
+
+/// The outcome as text.
+pub fn render(outcome: &Outcome, terminal: Terminal) -> String {
+    let reports = outcome.reports.iter();
+    let mut text: String = reports.map(|report| render_one(report, terminal)).collect();
+    for unreadable in &outcome.unreadable {
+        line(
+            &mut text,
+            format_args!("{}: cannot be read: {}", unreadable.file, unreadable.error),
+        );
+    }
+    for known in &outcome.vanished {
+        line(&mut text, format_args!("{}", Vanished(known)));
+    }
+    if !outcome.single {
+        overall(&mut text, outcome);
+    }
+    text
+}
+
+/// The report on one stream as text.
+pub fn render_one(report: &LintReport, terminal: Terminal) -> String {
+    let handler = GraphicalReportHandler::new_themed(terminal.theme())
+        .with_width(WIDTH)
+        .with_links(false)
+        .with_context_lines(0);
+    let mut text = String::new();
+    findings(&mut text, &handler, report);
+    not_judged(&mut text, report);
+    summary(&mut text, report);
+    text
+}
+
+fn findings(text: &mut String, handler: &GraphicalReportHandler, report: &LintReport) {
+    let violations = report.violations.iter().map(|it| (Severity::Error, it));
+    let warnings = report.warnings.iter().map(|it| (Severity::Warning, it));
+    for (severity, finding) in violations.chain(warnings) {
+        let shown = Shown::new(&report.file, severity, finding);
+        handler
+            .render_report(text, &shown)
+            .expect("writing to a string cannot fail");
+        text.push('\n');
+    }
+}
+
+fn not_judged(text: &mut String, report: &LintReport) {
+    for NotJudged { clause, reason, .. } in &report.not_judged {
+        line(
+            text,
+            format_args!("{}: not judged {clause}: {reason}", report.file),
+        );
+    }
+}
+
+fn summary(text: &mut String, report: &LintReport) {
+    if let Some(damage) = &report.damage {
+        line(
+            text,
+            format_args!(
+                "{}:{}: cannot be read any further, after {} bytes: {}",
+                report.file, damage.line, damage.bytes, damage.message
+            ),
+        );
+    }
+    line(text, format_args!("{}: {}", report.file, in_short(report)));
+}
+
+/// The verdict and the counts, as in `violating: 10 records, 1 session, 1 violation, 0 warnings`.
+pub fn in_short(report: &LintReport) -> String {
+    let known = match report.known.len() as u64 {
+        0 => String::new(),
+        count => format!(", {}", counted(count, "known violation")),
+    };
+    format!(
+        "{}: {}, {}, {}, {}{known}",
+        report.verdict.word(),
+        counted(report.records, "record"),
+        counted(report.sessions as u64, "session"),
+        counted(report.violations.len() as u64, "violation"),
+        counted(report.warnings.len() as u64, "warning"),
+    )
+}
+
+fn overall(text: &mut String, outcome: &Outcome) {
+    let mut parts = vec![counted(
+        (outcome.reports.len() + outcome.unreadable.len()) as u64,
+        "file",
+    )];
+    let verdicts = ["violating", "inconclusive", "conforming"];
+    parts.extend(verdicts.into_iter().filter_map(|word| {
+        let reports = outcome.reports.iter();
+        let count = reports.filter(|it| it.verdict.word() == word).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    }));
+    if !outcome.unreadable.is_empty() {
+        parts.push(format!("{} unreadable", outcome.unreadable.len()));
+    }
+    line(text, format_args!("{}", parts.join(", ")));
+}
+
+struct Vanished<'a>(&'a Known);
+
+impl fmt::Display for Vanished<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Known {
+            fingerprint,
+            clause,
+            message,
+            count,
+            ..
+        } = self.0;
+        write!(
+            formatter,
+            "known, and not found any more: {clause} {fingerprint}"
+        )?;
+        if *count > 1 {
+            write!(formatter, " ({count} times)")?;
+        }
+        match message {
+            Some(message) => write!(formatter, ": {message}"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn line(text: &mut String, content: fmt::Arguments<'_>) {
+    text.extend(content.to_string().chars().map(printable));
+    text.push('\n');
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// A finding as a diagnostic of one line of source.
+#[derive(Debug)]
+struct Shown {
+    code: String,
+    severity: Severity,
+    message: String,
+    help: Option<String>,
+    line: u64,
+    excerpt: Option<Excerpt>,
+}
+
+impl Shown {
+    fn new(file: &str, severity: Severity, finding: &Finding) -> Self {
+        let excerpt = finding.excerpt();
+        let column = excerpt.as_ref().map(|excerpt| excerpt.column);
+        let place = match column.or(finding.column) {
+            Some(column) => format!("{file}:{}:{column}", finding.line),
+            None => format!("{file}:{}", finding.line),
+        };
+        let word = match severity {
+            Severity::Error => "violation",
+            Severity::Warning | Severity::Advice => "warning",
+        };
+        let also = finding.also.join(", ");
+        Self {
+            code: format!("{place}: {word} {} {}", finding.clause, finding.level),
+            severity,
+            message: finding.message.chars().map(printable).collect(),
+            help: (!also.is_empty()).then(|| format!("the same fault breaks {also}")),
+            line: finding.line,
+            excerpt,
+        }
+    }
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Shown {}
+
+impl Diagnostic for Shown {
+    fn code<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
+        Some(Box::new(&self.code))
+    }
+
+    fn severity(&self) -> Option<Severity> {
+        Some(self.severity)
+    }
+
+    fn help<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
+        let help = self.help.as_ref()?;
+        Some(Box::new(help))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.excerpt.is_some().then_some(self as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let marked = self.excerpt.as_ref()?.marked.clone();
+        let label = LabeledSpan::new(None, marked.start, marked.len());
+        Some(Box::new(std::iter::once(label)))
+    }
+}
+
+impl SourceCode for Shown {
+    /// The excerpt, whatever the span: it is the one line that there is.
+    fn read_span<'b>(
+        &'b self,
+        _span: &SourceSpan,
+        _lines_before: usize,
+        _lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'b> + 'b>, MietteError> {
+        let excerpt = self.excerpt.as_ref().ok_or(MietteError::OutOfBounds)?;
+        let from_zero = usize::try_from(self.line - 1).unwrap_or(usize::MAX);
+        Ok(Box::new(MietteSpanContents::new(
+            excerpt.text.as_bytes(),
+            (0, excerpt.text.len()).into(),
+            from_zero,
+            0,
+            1,
+        )))
+    }
+}

@@ -1,0 +1,24 @@
+//! Everything that holds two of {text, model, reference, recorded stream, implementation} against each other, as the
+//! `countersign` command.
+//!
+//! Where to begin: [`commands`] has a module for each command; what they draw, render or serve stands beside it. Data flows
+//! one way: text → clause → (model, reference) → comparison → report.
+
+pub mod answer;
+pub mod arguments;
+pub mod commands;
+pub mod explorer;
+pub mod findings;
+pub mod formats;
+pub mod links;
+pub mod matrix;
+pub mod page;
+pub mod progress;
+pub mod recorded;
+#[cfg(test)]
+#[path = "../build/scan/mod.rs"]
+mod scan;
+pub mod serve;
+pub mod show;
+pub mod table;
+pub mod verdicts;

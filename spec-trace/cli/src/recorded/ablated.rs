@@ -1,0 +1,370 @@
+//! Whether the judge sees it in the stream when a producer leaves a rule out.
+//!
+//! The one thing to know: a counterexample is looked at as it stands, and brought to its end, at once, later, or after
+//! another question, for some faults show only by what never comes.
+
+use std::fmt::{self, Display};
+
+use countersign_model::aaep::Aaep;
+use countersign_model::aaep::action::Action;
+use countersign_model::aaep::bounds::{Bounds, Budgets, Variety};
+use countersign_model::aaep::properties::INVARIANTS;
+use countersign_model::aaep::rules::{GuardRow, Rules};
+use countersign_model::aaep::state::{Phase, State};
+use countersign_model::aaep::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot};
+use countersign_model::shortest::{Limit, shortest_runs};
+
+use super::accusations;
+use super::explained::is_explained;
+use super::writer::{Desk, Recorder, Taken};
+use countersign_lint::finding::Finding;
+use countersign_lint::report::LintReport;
+use countersign_lint::rules::Weight;
+use countersign_lint::stream::Linter;
+
+/// The longest counterexamples that are looked for, in steps: at first as long as suffices for one of each rule, and where
+/// that one does not show as long as the longest of the shortest ones.
+const LONGEST: [usize; 2] = [5, 8];
+
+/// What the judge makes of the producer that leaves one rule out.
+#[derive(Clone, Debug)]
+pub struct Ablated {
+    /// The rule.
+    pub guard: &'static GuardRow,
+    /// The property whose shortest counterexample was written down; the first that shows, or of none the first.
+    pub property: &'static str,
+    /// The stream.
+    pub records: Vec<String>,
+    /// What shows.
+    pub shows: Shows,
+}
+
+/// What shows of a counterexample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// The judge finds a clause of the rule broken.
+    Flagged {
+        /// The clause that the finding is named after.
+        clause: &'static str,
+        /// The clause of the rule among those that it breaks.
+        of_rule: &'static str,
+        /// Its line.
+        line: u64,
+        /// Whether it is a violation.
+        weight: Weight,
+    },
+    /// The judge finds a fault, and names other clauses.
+    Otherwise {
+        /// The clause that the finding is named after.
+        clause: &'static str,
+        /// Its line.
+        line: u64,
+    },
+    /// The judge finds nothing, and each stream of each counterexample could be that of a producer that keeps every rule.
+    Invisible,
+    /// The judge finds nothing, and no run of the specification within these bounds explains the stream: that a conforming
+    /// producer may write it all the same needs a reason.
+    Unexplained,
+}
+
+impl Display for Shows {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flagged {
+                clause,
+                of_rule,
+                line,
+                weight,
+            } => {
+                let weight = match weight {
+                    Weight::Violation => "violation",
+                    Weight::Warning => "warning",
+                };
+                write!(formatter, "line {line}: {weight} of {clause}")?;
+                if clause == of_rule {
+                    Ok(())
+                } else {
+                    write!(formatter, ", and of {of_rule}")
+                }
+            }
+            Self::Otherwise { clause, line } => {
+                write!(formatter, "line {line}: found as {clause}")
+            }
+            Self::Invisible => write!(formatter, "not visible, and explained by the model"),
+            Self::Unexplained => write!(formatter, "not visible, nor explained by the model"),
+        }
+    }
+}
+
+/// A counterexample, and where it went on from there.
+struct Counterexample {
+    property: &'static str,
+    streams: Vec<Vec<String>>,
+}
+
+/// How far the search goes for a run of the specification that explains a stream: one that has more to choose from than the
+/// runs that are to be explained.
+const EXPLAINING: Bounds = Bounds {
+    name: "explaining",
+    variety: Variety::Many,
+    disturbances: Budgets::new([1; 8], 2),
+    ..Bounds::SMALL
+};
+
+/// Leaves one rule out, and judges the streams of what that breaks at small bounds.
+///
+/// # Panics
+///
+/// Never: the bounds are in range, and each rule that is left out breaks something.
+pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Ablated {
+    let within = |bounds| {
+        Aaep::new(bounds)
+            .expect("the bounds are in range")
+            .literal()
+    };
+    let (specification, explaining) = (&within(Bounds::SMALL), &within(EXPLAINING));
+    let desk = Desk::new(recorder);
+    let mut best: Option<Ablated> = None;
+    for steps in LONGEST {
+        for counterexample in counterexamples(specification, guard, &desk, steps) {
+            let ablated = counterexample.judged(explaining, guard, &desk);
+            if matches!(ablated.shows, Shows::Flagged { .. }) {
+                return ablated;
+            }
+            let worse = best
+                .as_ref()
+                .is_none_or(|it| it.shows.rank() > ablated.shows.rank());
+            if worse {
+                best = Some(ablated);
+            }
+        }
+    }
+    best.expect("a rule that breaks nothing has no counterexample, and each breaks something")
+}
+
+impl Counterexample {
+    /// What shows of it, in the first of its streams in which anything does.
+    fn judged(self, specification: &Aaep, guard: &'static GuardRow, desk: &Desk) -> Ablated {
+        let Self { property, streams } = self;
+        let ablated = |records: &Vec<String>, shows| Ablated {
+            guard,
+            property,
+            records: records.clone(),
+            shows,
+        };
+        let reports: Vec<_> = streams.iter().map(|records| judged(records)).collect();
+        let looked_at = || streams.iter().zip(&reports);
+        let flagged = looked_at().find_map(|(records, report)| {
+            flagged(guard, report).map(|shows| ablated(records, shows))
+        });
+        let otherwise = || {
+            looked_at().find_map(|(records, report)| {
+                let finding = accusations(report).next()?;
+                let (clause, line) = (finding.clause, finding.line);
+                Some(ablated(records, Shows::Otherwise { clause, line }))
+            })
+        };
+        let unexplained = || {
+            let is_not = |records: &&Vec<String>| !is_explained(specification, desk, records);
+            let records = streams.iter().find(is_not)?;
+            Some(ablated(records, Shows::Unexplained))
+        };
+        let shows = flagged.or_else(otherwise).or_else(unexplained);
+        shows.unwrap_or_else(|| ablated(&streams[0], Shows::Invisible))
+    }
+}
+
+impl Shows {
+    /// What is seen comes before what should be seen, and that before what nobody could see.
+    const fn rank(&self) -> u8 {
+        match self {
+            Self::Flagged { .. } => 0,
+            Self::Otherwise { .. } => 1,
+            Self::Unexplained => 2,
+            Self::Invisible => 3,
+        }
+    }
+}
+
+/// The verdict on these records.
+pub fn judged(records: &[String]) -> LintReport {
+    let mut linter = Linter::new();
+    for (record, line) in records.iter().zip(1..) {
+        countersign_lint::judge_line(&mut linter, line, record.as_bytes());
+    }
+    linter.finish("stream")
+}
+
+/// The first finding that names a clause of the rule; violations before warnings.
+fn flagged(guard: &GuardRow, report: &LintReport) -> Option<Shows> {
+    accusations(report).find_map(|finding| {
+        let of_rule = guard.clauses.iter().find(|clause| names(finding, clause))?;
+        Some(Shows::Flagged {
+            clause: finding.clause,
+            of_rule,
+            line: finding.line,
+            weight: finding.weight,
+        })
+    })
+}
+
+fn names(finding: &Finding, clause: &str) -> bool {
+    finding.clause == clause || finding.also.contains(&clause)
+}
+
+/// The shortest counterexample to each property that breaks without the rule: those first that say what the rule is for,
+/// then the shorter ones.
+fn counterexamples(
+    specification: &Aaep,
+    guard: &'static GuardRow,
+    desk: &Desk,
+    steps: usize,
+) -> Vec<Counterexample> {
+    let rules = Rules::all().without(guard.guard);
+    let model = specification.with(rules, specification.reading);
+    let limit = Limit {
+        steps,
+        ..Limit::default()
+    };
+    let mut broken: Vec<_> = shortest_runs(&model, limit).broken.into_iter().collect();
+    broken.sort_by_key(|(place, run)| {
+        let elsewhere = INVARIANTS[*place].clauses[0] != guard.clauses[0];
+        (elsewhere, run.len(), *place)
+    });
+    let counterexample = |(place, run): (usize, Vec<Action>)| {
+        let alike = alike(&model, place, &run);
+        let streams = alike
+            .iter()
+            .flat_map(|run| Goes::ALL.map(|goes| stream(&model, desk, run, goes)));
+        Counterexample {
+            property: INVARIANTS[place].name,
+            streams: streams.collect(),
+        }
+    };
+    broken.into_iter().map(counterexample).collect()
+}
+
+/// The run, and others like it, as far as they break the property too: with every action irreversible, for only of those
+/// each has to be asked for; and with the last step a tick later, for at the deadline itself nobody can tell who was first.
+fn alike(model: &Aaep, place: usize, run: &[Action]) -> Vec<Vec<Action>> {
+    let mut later = run.to_vec();
+    later.insert(run.len() - 1, Action::Tick);
+    let others = [
+        of_class(run, |class| Class {
+            risk: Risk::High,
+            irreversible: true,
+            default: Decision::Reject,
+            ..class
+        }),
+        of_class(run, |class| Class {
+            irreversible: true,
+            ..class
+        }),
+        later,
+    ];
+    let breaks_too = others.into_iter().filter(|run| {
+        let mut states = run.iter().scan(model.start(), |state, &action| {
+            *state = model.take(state, action)?.0;
+            Some(*state)
+        });
+        states.any(|state| state.broken & 1 << place != 0)
+    });
+    [run.to_vec()].into_iter().chain(breaks_too).collect()
+}
+
+/// The same run with other classes of actions.
+fn of_class(run: &[Action], change: impl Fn(Class) -> Class) -> Vec<Action> {
+    let mut run = run.to_vec();
+    for action in &mut run {
+        if let Action::Ask { class, .. } = action {
+            *class = change(*class);
+        }
+    }
+    run
+}
+
+/// How a run goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    NoFurther,
+    ToItsEnd,
+    /// After a tick or two.
+    ToItsEndLater,
+    /// After another question.
+    ToItsEndAskingAgain,
+}
+
+impl Goes {
+    const ALL: [Self; 4] = [
+        Self::NoFurther,
+        Self::ToItsEnd,
+        Self::ToItsEndLater,
+        Self::ToItsEndAskingAgain,
+    ];
+
+    /// What happens first.
+    const fn first(self) -> &'static [Action] {
+        match self {
+            Self::NoFurther | Self::ToItsEnd => &[],
+            Self::ToItsEndLater => &[Action::Tick, Action::Tick],
+            Self::ToItsEndAskingAgain => &[Action::Ask {
+                session: SessionName::A,
+                class: Class {
+                    default: Decision::Accept,
+                    ..Class::PLAIN
+                },
+                timeout: 1,
+                same_action: false,
+            }],
+        }
+    }
+}
+
+/// The stream of a run.
+fn stream(model: &Aaep, desk: &Desk, run: &[Action], goes: Goes) -> Vec<String> {
+    let (mut writer, mut records) = desk.begin(model.bounds.sessions);
+    let mut state = model.start();
+    let mut to_go = run.iter().chain(goes.first()).copied();
+    loop {
+        let next = match to_go.next() {
+            Some(action) => Some(action),
+            None if goes == Goes::NoFurther => None,
+            None => towards_the_end(model, &state),
+        };
+        let Some(action) = next else {
+            return records;
+        };
+        let Some(step) = model.step(&state, action) else {
+            continue;
+        };
+        let taken = Taken {
+            before: &state,
+            action,
+            step: &step,
+            with_optional: false,
+        };
+        records.extend(desk.write(&mut writer, taken));
+        state = step.next;
+    }
+}
+
+/// The next step of a producer that finishes what it has begun: actions are carried out, tools return, sessions complete.
+fn towards_the_end(model: &Aaep, state: &State) -> Option<Action> {
+    if !state.outbox.is_empty() {
+        return Some(Action::CarryOut);
+    }
+    let finishes = |slot: &Slot| {
+        let confirmation = state.confirmation(*slot);
+        confirmation.phase == Phase::Accepted && state.session(confirmation.session).is_active()
+    };
+    if let Some(slot) = Slot::ALL.into_iter().find(finishes) {
+        return Some(Action::FinishTool { slot });
+    }
+    let count = usize::from(model.bounds.sessions);
+    let mut sessions = SessionName::ALL.into_iter().take(count);
+    let session = sessions.find(|&session| state.session(session).is_active())?;
+    Some(Action::EndSession {
+        session,
+        outcome: SessionOutcome::Completed,
+    })
+}

@@ -1,0 +1,472 @@
+//! From steps of the model to the records of a stream.
+//!
+//! The one thing to know: what is written comes from the model alone, from what a step requires and allows to come out, so
+//! that the runs of a producer that leaves a rule out can be written too. Its words are the model's; where the model says
+//! less than the wire, the record is as the producer would have it that keeps every other rule.
+
+use countersign_model::aaep::action::Action;
+use countersign_model::aaep::message::{Message, Shape, Token};
+use countersign_model::aaep::output::Output;
+use countersign_model::aaep::rules::Check;
+use countersign_model::aaep::state::{Phase, State};
+use countersign_model::aaep::step::Step;
+use countersign_model::aaep::words::{
+    AllowedReplies, Decision, SessionName, SessionOutcome, Slot, Subscriber,
+};
+use countersign_reference::aaep::ReplyToken;
+use serde_json::{Value, json};
+
+use countersign_conform::aaep::concrete::World;
+use countersign_lint::json;
+
+/// Which replies a stream shows, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replies {
+    /// Each before what came of it.
+    First,
+    /// Each behind what came of it: its answer was awaited before it was written down.
+    Last,
+    /// None.
+    Unrecorded,
+}
+
+/// Who writes a stream down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorder {
+    /// What it sees of the replies.
+    pub replies: Replies,
+    /// Whether the producer says which question, action and call an event is about, or leaves that to the order of events.
+    pub ids: bool,
+    /// Whether a reply that concerns nobody stands first. A stream is taken for one that shows no replies until one comes.
+    pub stray_first: bool,
+    /// What a tick takes: 60 at most, as the producer counts no longer timeouts down.
+    pub seconds: u8,
+}
+
+impl Recorder {
+    /// One that sees everything, of a run in which no two ticks are close to each other.
+    pub const FULL: Self = Self {
+        replies: Replies::First,
+        ids: true,
+        stray_first: true,
+        seconds: 60,
+    };
+
+    /// The same that sees no replies.
+    pub const EVENTS_ALONE: Self = Self {
+        replies: Replies::Unrecorded,
+        stray_first: false,
+        ..Self::FULL
+    };
+}
+
+/// The state of an agent, as its last `state.changed` told it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AgentState {
+    Idle,
+    Thinking,
+    AwaitingInput,
+    CallingTool,
+}
+
+impl AgentState {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Thinking => "thinking",
+            Self::AwaitingInput => "awaiting_input",
+            Self::CallingTool => "calling_tool",
+        }
+    }
+}
+
+/// What has to be known of the records so far to write the next.
+#[derive(Clone, Debug)]
+pub struct Writer {
+    /// How many events there are.
+    events: u64,
+    /// By [`SessionName::index`].
+    sessions: [Told; 2],
+}
+
+/// A session as its events have told it.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    state: AgentState,
+    next_number: u64,
+}
+
+/// The last tick that any bounds allow.
+const LATEST: u8 = 8;
+
+/// The producer of every stream.
+const AGENT: &str = "agent-1";
+
+/// The one tool there is.
+const TOOL: &str = "transfer_funds";
+
+/// Writes the runs of one model down.
+pub struct Desk {
+    world: World,
+    recorder: Recorder,
+    /// By [`Slot::index`].
+    tokens: [ReplyToken; 2],
+}
+
+/// One step as the writer sees it.
+#[derive(Clone, Copy)]
+pub struct Taken<'a> {
+    /// The state before.
+    pub before: &'a State,
+    /// What was done.
+    pub action: Action,
+    /// What follows.
+    pub step: &'a Step,
+    /// Whether what may come out came out.
+    pub with_optional: bool,
+}
+
+impl Desk {
+    /// Where this recorder writes.
+    ///
+    /// # Panics
+    ///
+    /// Never: the tokens are well formed.
+    pub fn new(recorder: Recorder) -> Self {
+        let token = |text| ReplyToken::parse(text).expect("a well-formed token");
+        Self {
+            world: World::ticking(recorder.seconds),
+            recorder,
+            tokens: [token("rpl_c1"), token("rpl_c2")],
+        }
+    }
+
+    /// The start: each of the first so many sessions has started.
+    pub fn begin(&self, sessions: u8) -> (Writer, Vec<String>) {
+        let told = Told {
+            state: AgentState::Idle,
+            next_number: 0,
+        };
+        let mut writer = Writer {
+            events: 0,
+            sessions: [told; 2],
+        };
+        let stray = self.recorder.stray_first.then(|| self.stray());
+        let started = SessionName::ALL
+            .into_iter()
+            .take(usize::from(sessions))
+            .map(|session| {
+                let payload = json!({"summary_normal": "A request came in."});
+                self.event(&mut writer, 0, session, "session.started", payload)
+            });
+        let records = stray.into_iter().chain(started).collect();
+        (writer, records)
+    }
+
+    /// The records of one step, in order.
+    pub fn write(&self, writer: &mut Writer, taken: Taken<'_>) -> Vec<String> {
+        let mut records = Vec::new();
+        let required = taken.step.required.as_slice();
+        let optional = taken.step.optional.as_slice();
+        let optional = if taken.with_optional { optional } else { &[] };
+        for (place, output) in required.iter().chain(optional).enumerate() {
+            let rest = required.get(place..).unwrap_or_default();
+            records.extend(self.output(writer, taken, *output, rest));
+        }
+        if let Some(message) = taken.action.message(taken.before) {
+            match self.recorder.replies {
+                Replies::First => records.insert(0, self.reply(taken, message)),
+                Replies::Last => records.push(self.reply(taken, message)),
+                Replies::Unrecorded => {}
+            }
+        }
+        records
+    }
+
+    /// Whether the step writes a reply first, or an event; nothing if it writes nothing.
+    pub fn kinds(&self, taken: Taken<'_>) -> Option<bool> {
+        let required = taken.step.required.iter().any(Output::is_event);
+        let events =
+            required || taken.with_optional && taken.step.optional.iter().any(Output::is_event);
+        let reply = taken.action.message(taken.before).is_some();
+        match self.recorder.replies {
+            Replies::First if reply => Some(true),
+            Replies::Last if reply => Some(!events),
+            Replies::First | Replies::Last | Replies::Unrecorded => events.then_some(false),
+        }
+    }
+
+    /// The tick at which a record was received.
+    pub fn clock(&self, at: &str) -> Option<u8> {
+        let wanted = |tick: &u8| self.world.time(*tick).to_string() == at;
+        (0..=LATEST).find(wanted)
+    }
+
+    /// The event that an output is, if it is one. `rest` begins with it.
+    fn output(
+        &self,
+        writer: &mut Writer,
+        taken: Taken<'_>,
+        output: Output,
+        rest: &[Output],
+    ) -> Option<String> {
+        let state = &taken.step.next;
+        let session_of = |slot: Slot| state.confirmation(slot).session;
+        let (session, name, payload) = match output {
+            Output::AwaitingInput(session) => {
+                let payload = writer.change(session, AgentState::AwaitingInput);
+                (session, "state.changed", payload)
+            }
+            Output::Asked(slot) => (
+                session_of(slot),
+                "awaiting.confirmation",
+                self.question(state, slot),
+            ),
+            Output::CallingTool(session) => {
+                let mut payload = writer.change(session, AgentState::CallingTool);
+                // The state changes for the sake of the action that is released next.
+                if let Some(slot) = rest.iter().find_map(|output| output.slot()) {
+                    self.resolves(&mut payload, state, slot, "accepted");
+                }
+                (session, "state.changed", payload)
+            }
+            Output::Invoked(slot) => (session_of(slot), "tool.invoked", self.call(state, slot)),
+            Output::FollowUpLeaving(slot) => {
+                let payload = self.follow_up(writer, state, slot, AgentState::Thinking);
+                (session_of(slot), "state.changed", payload)
+            }
+            Output::FollowUpStaying(slot) => {
+                let payload = self.follow_up(writer, state, slot, AgentState::AwaitingInput);
+                (session_of(slot), "state.changed", payload)
+            }
+            Output::Completed(slot) => (session_of(slot), "tool.completed", self.completion(slot)),
+            Output::Thinking(session) => {
+                let payload = writer.change(session, AgentState::Thinking);
+                (session, "state.changed", payload)
+            }
+            Output::Ended(session, outcome) => {
+                let (name, payload) = end(outcome);
+                (session, name, payload)
+            }
+            // None of them is an event: the host does it, or the sender sees it, or the operator.
+            Output::Perform(_)
+            | Output::Withdraw(_)
+            | Output::InDoubt(_)
+            | Output::Respond
+            | Output::Tell(_)
+            | Output::Audit(_)
+            | Output::Refused(_)
+            | Output::Notice => return None,
+        };
+        Some(self.event(writer, state.clock, session, name, payload))
+    }
+
+    fn question(&self, state: &State, slot: Slot) -> Value {
+        let confirmation = state.confirmation(slot);
+        let class = confirmation.class;
+        let first = slot == Slot::First || confirmation.same_action;
+        let mut payload = json!({
+            "urgency": "critical",
+            "action": if first { "Transfer 500 to savings" } else { "Transfer 20 to the rent" },
+            "consequence": "The money leaves the account",
+            "reply_token": self.token(state, slot),
+            "timeout_seconds": u64::from(confirmation.timeout) * u64::from(self.recorder.seconds),
+            "default_decision": class.default.name(),
+            "risk_level": class.risk.name(),
+            "irreversible": class.irreversible,
+        });
+        match class.allowed {
+            AllowedReplies::Both => {}
+            AllowedReplies::AcceptOnly => payload["allowed_replies"] = json!(["accept"]),
+            AllowedReplies::RejectOnly => payload["allowed_replies"] = json!(["reject"]),
+        }
+        if self.recorder.ids {
+            payload["extra_context"] = json!({"tool_call_id": call_id(slot)});
+            let action = self.action(state, slot);
+            payload["extensions"] = json!({"countersign": {"action": action}});
+        }
+        payload
+    }
+
+    fn call(&self, state: &State, slot: Slot) -> Value {
+        let class = state.confirmation(slot).class;
+        let mut payload = json!({
+            "tool": TOOL,
+            "summary_normal": "The money is transferred.",
+            "risk_level": class.risk.name(),
+            "irreversible": class.irreversible,
+        });
+        if self.recorder.ids {
+            payload["tool_call_id"] = json!(call_id(slot));
+        }
+        self.resolves(&mut payload, state, slot, "accepted");
+        payload
+    }
+
+    fn completion(&self, slot: Slot) -> Value {
+        let mut payload = json!({"tool": TOOL, "status": "success"});
+        if self.recorder.ids {
+            payload["tool_call_id"] = json!(call_id(slot));
+        }
+        payload
+    }
+
+    fn follow_up(&self, writer: &mut Writer, state: &State, slot: Slot, to: AgentState) -> Value {
+        let confirmation = state.confirmation(slot);
+        let mut payload = writer.change(confirmation.session, to);
+        let outcome = match confirmation.phase {
+            Phase::Cancelled => "cancelled",
+            Phase::Unasked
+            | Phase::Pending
+            | Phase::Accepted
+            | Phase::Finished
+            | Phase::Rejected => "rejected",
+        };
+        self.resolves(&mut payload, state, slot, outcome);
+        payload
+    }
+
+    /// The event says what became of which question.
+    fn resolves(&self, payload: &mut Value, state: &State, slot: Slot, outcome: &str) {
+        if self.recorder.ids {
+            payload["extensions"] = json!({"countersign": {
+                "reply_token": self.token(state, slot),
+                "action": self.action(state, slot),
+                "outcome": outcome,
+            }});
+        }
+    }
+
+    fn action(&self, state: &State, slot: Slot) -> &str {
+        let same = slot == Slot::First || state.confirmation(slot).same_action;
+        self.world.actions[usize::from(!same)].as_str()
+    }
+
+    fn token(&self, state: &State, slot: Slot) -> &ReplyToken {
+        let reused = state.confirmation(slot).reused_token;
+        &self.tokens[if reused { Slot::First } else { slot }.index()]
+    }
+
+    fn event(
+        &self,
+        writer: &mut Writer,
+        clock: u8,
+        session: SessionName,
+        name: &str,
+        payload: Value,
+    ) -> String {
+        let told = &mut writer.sessions[session.index()];
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1",
+            "type": format!("aaep:agent.{name}"),
+            "event_id": format!("evt_{}", writer.events),
+            "session_id": self.world.sessions[session.index()],
+            "sequence_number": told.next_number,
+            "timestamp": self.world.time(clock),
+            "producer": {"agent_id": AGENT},
+        });
+        writer.events += 1;
+        told.next_number += 1;
+        if let (Value::Object(event), Value::Object(payload)) = (&mut event, payload) {
+            event.extend(payload);
+        }
+        self.wrapped("out", clock, &event).to_string()
+    }
+
+    /// A reply as it arrived, and what its transport answered.
+    fn reply(&self, taken: Taken<'_>, message: Message) -> String {
+        let token = match message.token {
+            Token::Of(slot) => self.token(taken.before, slot),
+            Token::Guessed => &self.world.guess,
+        };
+        let bytes = self.world.bytes(token, message);
+        let mut record = self.wrapped("in", taken.before.clock, &read(&bytes));
+        record["http_status"] = json!(status(taken, message));
+        if let Some(why) = taken.step.required.iter().find_map(told) {
+            record["http_body"] = json!({"error": why});
+        }
+        record.to_string()
+    }
+
+    /// A reply with a token that nobody gave out.
+    fn stray(&self) -> String {
+        let message = Message {
+            token: Token::Guessed,
+            decision: Decision::Reject,
+            claimed: 0,
+            sender: Subscriber::Capable,
+            authenticated: true,
+            shape: Shape::Plain,
+        };
+        let bytes = self.world.bytes(&self.world.guess, message);
+        let mut record = self.wrapped("in", 0, &read(&bytes));
+        record["http_status"] = json!(204);
+        record.to_string()
+    }
+
+    fn wrapped(&self, direction: &str, clock: u8, message: &Value) -> Value {
+        json!({"dir": direction, "at": self.world.time(clock), "message": message})
+    }
+}
+
+impl Writer {
+    /// The payload of a `state.changed` from where the session was left.
+    fn change(&mut self, session: SessionName, to: AgentState) -> Value {
+        let told = &mut self.sessions[session.index()];
+        let from = std::mem::replace(&mut told.state, to);
+        json!({"from_state": from.name(), "to_state": to.name()})
+    }
+}
+
+/// The bytes as they stand in a record: what is no JSON travels as text.
+fn read(bytes: &[u8]) -> Value {
+    let text = String::from_utf8_lossy(bytes);
+    json::parse(&text).unwrap_or_else(|_| json!({"_raw": text}))
+}
+
+const fn call_id(slot: Slot) -> &'static str {
+    match slot {
+        Slot::First => "call_c1",
+        Slot::Second => "call_c2",
+    }
+}
+
+fn end(outcome: SessionOutcome) -> (&'static str, Value) {
+    let summary = "Over.";
+    match outcome {
+        SessionOutcome::Completed => ("session.completed", json!({"summary_normal": summary})),
+        SessionOutcome::Errored => (
+            "session.errored",
+            json!({"urgency": "critical", "error_category": "permanent", "summary_normal": summary}),
+        ),
+        SessionOutcome::Cancelled => (
+            "session.cancelled",
+            json!({"cancelled_by": "user", "summary_normal": summary}),
+        ),
+    }
+}
+
+/// The transport knows its subscriptions, and turns away whom it does not know, whatever the producer behind it does with
+/// the reply. That is how a record shows the sender (AAEP-6.3.4-5); all others are answered alike (AAEP-6.3.4-9).
+fn status(taken: Taken<'_>, message: Message) -> u16 {
+    let known = message.authenticated
+        && message.shape != Shape::Impostor
+        && taken.before.is_open(message.sender);
+    if known { 204 } else { 403 }
+}
+
+/// What the sender is told of the check that failed, by a producer that tells (against AAEP-6.3.4-9).
+fn told(output: Output) -> Option<&'static str> {
+    let Output::Tell(check) = output else {
+        return None;
+    };
+    Some(match check {
+        Check::WellFormed => "the reply does not keep to the schema",
+        Check::Issued => "unknown token",
+        Check::Unused => "the token was used",
+        Check::NotCancelled => "the question was withdrawn",
+        Check::InTime => "the question has expired",
+        Check::Sender => "this sender may not decide",
+        Check::Allowed => "the decision is not allowed",
+    })
+}

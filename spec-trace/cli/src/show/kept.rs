@@ -1,0 +1,67 @@
+//! Kept runs: the names of a model's steps, taken again on the model to say what happens.
+
+use countersign_model::aaep::AaepText;
+use countersign_model::bounds::Bounds;
+use countersign_model::checker::StepText;
+use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::pending_action::PendingActionText;
+use countersign_model::specification::{Specification, Text};
+use stateright::Model;
+
+use super::model_run;
+use super::run::{Kind, Run};
+use super::words::printable;
+use countersign_conform::schedule::SavedRun;
+use countersign_conform::{aaep, mcp_aql, pending_action};
+
+/// Draws a kept run.
+///
+/// # Errors
+///
+/// A protocol or bounds that there are not, or a step that the model does not have at its place.
+pub fn run(saved: &SavedRun) -> Result<Run, String> {
+    let steps = match saved.protocol.as_str() {
+        AaepText::NAME => steps::<AaepText>(saved, aaep::FAR)?,
+        McpAqlText::NAME => steps::<McpAqlText>(saved, mcp_aql::FAR)?,
+        PendingActionText::NAME => steps::<PendingActionText>(saved, pending_action::FAR)?,
+        other => return Err(format!("no protocol is called {other:?}")),
+    };
+    let mut run = model_run::of(
+        Kind::Kept,
+        &format!("{}, {} bounds", saved.protocol, saved.bounds),
+        &steps,
+    );
+    run.verdict = printable(&saved.shows);
+    Ok(run)
+}
+
+/// The steps in words. They are named as the literal model has them; bounds that are no preset are the farthest.
+fn steps<T: Text>(saved: &SavedRun, far: T::Bounds) -> Result<Vec<StepText>, String> {
+    let bounds = if far.name() == saved.bounds {
+        far
+    } else {
+        Specification::<T>::preset(&saved.bounds).map_err(|error| error.to_string())?
+    };
+    let model = Specification::<T>::new(bounds).map_err(|error| error.to_string())?;
+    let model = model.literal();
+    let mut state = model.start();
+    let mut steps = Vec::new();
+    for (index, name) in saved.steps.iter().enumerate() {
+        let mut enabled = Vec::new();
+        model.actions(&state, &mut enabled);
+        let named = enabled
+            .into_iter()
+            .find(|action| format!("{action:?}") == *name);
+        let taken = named.and_then(|action| Some((action, model.take(&state, action)?.0)));
+        let (action, next) = taken.ok_or_else(|| {
+            format!(
+                "step {} is not possible there: {}",
+                index + 1,
+                printable(name)
+            )
+        })?;
+        steps.push(model.describe(&state, action, &next));
+        state = next;
+    }
+    Ok(steps)
+}

@@ -1,0 +1,406 @@
+//! A recorded AAEP stream as a run: one step a line, with the verdict of the linter on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::events;
+use super::redact::{Numbers, redacted};
+use super::run::{Finding, Kind, Names, Run, StateChange, Step, Track, Weight};
+use super::words::printable;
+use crate::findings::text::in_short;
+use countersign_lint::finding::{self, Here};
+use countersign_lint::json::tree::Room;
+use countersign_lint::lines::{LONGEST_LINE, Line, Lines};
+use countersign_lint::record::{self, Record};
+use countersign_lint::report::LintReport;
+use countersign_lint::stream::{Linter, Settings};
+use countersign_lint::surrogates;
+use countersign_lint::time::Timestamp;
+
+/// The most records that are drawn; a page of more would be of no use to anyone.
+const MOST_RECORDS: usize = 100_000;
+
+/// How much of a record is shown, in characters.
+const RECORD_SHOWN: usize = 8192;
+
+/// What of a stream is drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Selection<'a> {
+    /// One session, or all.
+    pub session: Option<&'a str>,
+    /// Whether nothing of the stream may be quoted.
+    pub redact: bool,
+}
+
+/// Draws a stream, or one session of it.
+///
+/// # Errors
+///
+/// A session that is not in the stream, or more records than anyone can look at.
+pub fn run(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Run, String> {
+    let Selection { session, redact } = selection;
+    let mut report = countersign_lint::lint(bytes, file).map_err(|error| error.to_string())?;
+    let mut entries = entries(bytes, session)?;
+    if redact {
+        report.redact();
+        let mut numbers = Numbers::default();
+        for entry in &mut entries {
+            entry.redact(&mut numbers);
+        }
+    }
+    let mut drawing = Drawing::of(&entries, session);
+    for entry in &entries {
+        drawing.take(entry);
+    }
+    if drawing.steps.is_empty() {
+        let session = session.unwrap_or("any");
+        return Err(format!("no record belongs to session {session:?}"));
+    }
+    Ok(drawing.finish(file, &report))
+}
+
+/// One line that is not blank.
+struct Entry {
+    line: u64,
+    /// The message, out of its wrapper; null where the line is no JSON.
+    message: Value,
+    /// The wrapper, or null.
+    wrapper: Value,
+    /// The line, for the linter.
+    bytes: Vec<u8>,
+    is_reply_record: bool,
+    text: String,
+    /// What may be shown of the message, where that is not all.
+    redacted: Option<Value>,
+}
+
+impl Entry {
+    fn of(line: u64, bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * RECORD_SHOWN)]);
+        let readable = surrogates::readable(bytes);
+        let whole = std::str::from_utf8(&readable).ok();
+        let value = whole
+            .and_then(|text| countersign_lint::json::parse(text).ok())
+            .unwrap_or_default();
+        let is_wrapped = value.get("message").is_some() && value.get("type").is_none();
+        let (message, wrapper) = if is_wrapped {
+            (value["message"].clone(), value)
+        } else {
+            (value, Value::Null)
+        };
+        let is_reply = |record: &Record<'_>| matches!(record, Record::Reply(_));
+        Self {
+            line,
+            message,
+            wrapper,
+            is_reply_record: with_record(line, &readable, is_reply).unwrap_or_default(),
+            bytes: readable.into_owned(),
+            text: printable(&text.chars().take(RECORD_SHOWN).collect::<String>()),
+            redacted: None,
+        }
+    }
+
+    /// Keeps only what quotes nothing, to be shown.
+    fn redact(&mut self, numbers: &mut Numbers) {
+        let is_known = events::is_known(&self.message);
+        self.redacted = Some(redacted(&self.message, is_known, numbers));
+        self.text.clear();
+    }
+
+    /// What may be shown of the message.
+    fn shown(&self) -> &Value {
+        self.redacted.as_ref().unwrap_or(&self.message)
+    }
+
+    fn shown_text(&self, name: &str) -> Option<&str> {
+        self.shown().get(name).and_then(Value::as_str)
+    }
+
+    fn text_at<'a>(&'a self, name: &str) -> Option<&'a str> {
+        self.message.get(name).and_then(Value::as_str)
+    }
+
+    /// The time of day: the producer's for what it sent, the recorder's for what it received.
+    fn time(&self) -> String {
+        let received = self.wrapper.get("at").and_then(Value::as_str);
+        let own = self.text_at("timestamp");
+        let moment = if self.is_reply() {
+            received.or(own)
+        } else {
+            own.or(received)
+        };
+        // What is no time may be anything.
+        let is_time = |moment: &&str| self.redacted.is_none() || Timestamp::parse(moment).is_some();
+        let time = moment
+            .filter(is_time)
+            .and_then(|moment| moment.get(11..))
+            .unwrap_or_default();
+        let digits = time
+            .find(|character: char| !character.is_ascii_digit() && !matches!(character, ':' | '.'));
+        printable(&time[..digits.unwrap_or(time.len()).min(12)])
+    }
+
+    fn is_reply(&self) -> bool {
+        let sent_by_subscriber = self.wrapper.get("dir").and_then(Value::as_str) == Some("in");
+        sent_by_subscriber
+            || self
+                .text_at("type")
+                .is_some_and(|name| events::REPLIES.contains(&name))
+    }
+}
+
+/// What can be done with the record on a line, if it is one.
+fn with_record<T>(line: u64, bytes: &[u8], work: impl FnOnce(&Record<'_>) -> T) -> Option<T> {
+    let mut room = Room::default();
+    let tree = record::parse(bytes, &mut room).ok()?;
+    let (record, _) = record::read(tree, Here::new(line, bytes)).ok()?;
+    Some(work(&record))
+}
+
+/// The lines of the stream, without the events of other sessions than that one.
+fn entries(bytes: &[u8], session: Option<&str>) -> Result<Vec<Entry>, String> {
+    let mut entries = Vec::new();
+    let mut lines = Lines::new(bytes);
+    while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {
+        let entry = match line {
+            Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => continue,
+            Line::Whole { number, bytes, .. } => Entry::of(number, bytes),
+            Line::TooLong { number, start } => {
+                let mut entry = Entry::of(number, start);
+                entry.text = format!("(longer than {} MiB) {}", LONGEST_LINE >> 20, entry.text);
+                entry
+            }
+        };
+        let own = entry.text_at("session_id");
+        if session.is_none() || own.is_none() || own == session {
+            entries.push(entry);
+        }
+        if entries.len() > MOST_RECORDS {
+            return Err(format!(
+                "more than {MOST_RECORDS} records are too many to draw; --session ID draws one session"
+            ));
+        }
+    }
+    Ok(entries)
+}
+
+/// The lanes that every stream has.
+const SUBSCRIBER: &str = "subscriber";
+const TOOLS: &str = "tools";
+
+/// The lane of lines of which nobody knows who sent them.
+const NOBODY: &str = "unknown";
+
+/// The name of a producer's lane. One that calls itself as another lane is called could pass for it.
+fn own_lane(agent: &str) -> String {
+    let shown = printable(agent);
+    let shown = shown.trim();
+    if [SUBSCRIBER, TOOLS, NOBODY, ""].contains(&shown) {
+        format!("agent “{shown}”")
+    } else {
+        shown.to_owned()
+    }
+}
+
+struct Drawing<'a> {
+    session: Option<&'a str>,
+    /// The session in which each token was given out, and how the token is shown.
+    tokens: BTreeMap<&'a str, (&'a str, &'a str)>,
+    /// How each session is shown.
+    sessions: BTreeMap<&'a str, &'a str>,
+    names: Names,
+    /// The lane of the last producer seen: a reply does not say whom it is for.
+    producer: Option<usize>,
+    /// Who tells what may have become of each question.
+    linter: Linter,
+    /// By session and line of the question: its track, and its outcomes so far.
+    standing: BTreeMap<(&'a str, u64), (usize, String)>,
+    tracks: Vec<Track>,
+    steps: Vec<Step>,
+}
+
+impl<'a> Drawing<'a> {
+    fn of(entries: &'a [Entry], session: Option<&'a str>) -> Self {
+        let mut names = Names::default();
+        names.position(SUBSCRIBER);
+        let sessions = entries.iter().filter_map(|entry| {
+            Some((
+                entry.text_at("session_id")?,
+                entry.shown_text("session_id")?,
+            ))
+        });
+        let replies_recorded = entries.iter().any(|entry| entry.is_reply_record);
+        let settings = Settings {
+            replies_recorded,
+            ..Settings::default()
+        };
+        let tokens = entries.iter().filter_map(|entry| {
+            let token = entry.text_at("reply_token").filter(|_| !entry.is_reply())?;
+            let shown = entry.shown_text("reply_token")?;
+            Some((token, (entry.text_at("session_id")?, shown)))
+        });
+        Self {
+            session,
+            tokens: tokens.collect(),
+            sessions: sessions.collect(),
+            names,
+            producer: None,
+            linter: Linter::with(settings),
+            standing: BTreeMap::new(),
+            tracks: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, entry: &'a Entry) {
+        let session = entry.text_at("session_id");
+        let session = session.or_else(|| Some(self.tokens.get(entry.text_at("reply_token")?)?.0));
+        if self.session.is_some() && session != self.session {
+            return;
+        }
+        // A line that is no record does not move the linter.
+        let _ = with_record(entry.line, &entry.bytes, |record| {
+            self.linter.record(record);
+        });
+        let states = session.map_or_else(Vec::new, |session| self.changes(session, entry));
+        let (from, to) = self.ends(entry);
+        let mut text = events::in_words(entry.shown());
+        let session = session.filter(|_| self.sessions.len() > 1 && self.session.is_none());
+        if let Some(shown) = session.and_then(|session| self.sessions.get(session)) {
+            text = format!("[{shown}] {text}");
+        }
+        self.steps.push(Step {
+            line: Some(entry.line),
+            at: entry.time(),
+            from,
+            to,
+            text: printable(&text),
+            notes: events::answered(&entry.wrapper)
+                .into_iter()
+                .map(|note| printable(&note))
+                .collect(),
+            states,
+            findings: Vec::new(),
+            record: entry.text.clone(),
+        });
+    }
+
+    /// From whom to whom: a call goes to the tools, a change of state stays with the producer, all else goes to the other
+    /// side.
+    fn ends(&mut self, entry: &Entry) -> (usize, Option<usize>) {
+        let subscriber = self.names.position(SUBSCRIBER);
+        if !entry.message.is_object() {
+            return (self.names.position(NOBODY), None);
+        }
+        if entry.is_reply() {
+            let producer = self
+                .producer
+                .unwrap_or_else(|| self.names.position("producer"));
+            return (subscriber, Some(producer));
+        }
+        let agent = entry.shown().pointer("/producer/agent_id");
+        let agent = agent.and_then(Value::as_str).unwrap_or("producer");
+        let producer = self.names.position(&own_lane(agent));
+        self.producer = Some(producer);
+        match events::direction(&entry.message) {
+            events::Direction::Within => (producer, None),
+            events::Direction::ToSubscriber => (producer, Some(subscriber)),
+            events::Direction::ToTools => (producer, Some(self.names.position(TOOLS))),
+            events::Direction::FromTools => (self.names.position(TOOLS), Some(producer)),
+        }
+    }
+
+    /// What the record changed about the questions of its session. Those of a session that ended are no longer kept: what
+    /// was still open is over.
+    fn changes(&mut self, session: &'a str, entry: &Entry) -> Vec<StateChange> {
+        let mut changes = Vec::new();
+        let of_session = (session, 0)..=(session, u64::MAX);
+        let mut gone: BTreeSet<u64> = self
+            .standing
+            .range(of_session)
+            .map(|(&(_, line), _)| line)
+            .collect();
+        for now in self.linter.confirmations(session) {
+            gone.remove(&now.line);
+            let after = now.outcomes.join(" or ");
+            let (track, before) = self.standing.entry((session, now.line)).or_insert_with(|| {
+                let token = now.token.and_then(|token| self.tokens.get(token.as_str()));
+                let name = token.map_or_else(
+                    || format!("question on line {}", now.line),
+                    |(_, shown)| printable(shown),
+                );
+                let about = entry.shown_text("action").or(entry.shown_text("question"));
+                let about = about.map_or(String::new(), |about| format!(": {}", printable(about)));
+                let about = format!("line {}{about}", now.line);
+                self.tracks.push(Track { name, about });
+                (self.tracks.len() - 1, String::new())
+            });
+            if *before != after {
+                let before = std::mem::replace(before, after.clone());
+                changes.push(StateChange {
+                    track: *track,
+                    before,
+                    after,
+                });
+            }
+        }
+        for line in gone {
+            if let Some((track, before)) = self.standing.remove(&(session, line))
+                && before.contains("pending")
+            {
+                changes.push(StateChange {
+                    track,
+                    before,
+                    after: "over with its session".to_owned(),
+                });
+            }
+        }
+        changes
+    }
+
+    fn finish(self, file: &str, report: &LintReport) -> Run {
+        let mut run = Run {
+            kind: Kind::Stream,
+            title: printable(file),
+            verdict: in_short(report),
+            participants: self.names.0,
+            tracks: self.tracks,
+            steps: self.steps,
+            findings: Vec::new(),
+            remarks: Vec::new(),
+        };
+        let violations = report
+            .violations
+            .iter()
+            .map(|finding| (Weight::Violation, finding));
+        let warnings = report
+            .warnings
+            .iter()
+            .map(|finding| (Weight::Warning, finding));
+        let mut findings: Vec<(Weight, &finding::Finding)> = violations.chain(warnings).collect();
+        findings.sort_by_key(|(_, finding)| finding.line);
+        let places: BTreeMap<u64, usize> = run
+            .steps
+            .iter()
+            .enumerate()
+            .filter_map(|(index, step)| Some((step.line?, index)))
+            .collect();
+        for (weight, finding) in findings {
+            let Some(&step) = places.get(&finding.line) else {
+                continue;
+            };
+            run.steps[step].findings.push(run.findings.len());
+            run.findings.push(Finding {
+                also: finding.also.iter().map(|&id| id.to_owned()).collect(),
+                ..Finding::new(step, weight, finding.clause, &finding.message)
+            });
+        }
+        run.remarks = report
+            .not_judged
+            .iter()
+            .map(|open| printable(&format!("not judged {}: {}", open.clause, open.reason)))
+            .collect();
+        run
+    }
+}

@@ -1,0 +1,224 @@
+//! Verdicts of `check` and `verify` as others rely on them: the JSON shapes, and the same in words.
+
+use countersign_clauses::links;
+use countersign_conform::Divergence;
+use countersign_conform::edges::Walk;
+use countersign_conform::steps::{numbered, steps_json};
+use countersign_model::checker::{CheckReport, Kind, PropertyVerdict};
+use serde_json::{Value, json};
+
+use crate::answer::Status;
+
+pub mod junit;
+pub mod sarif;
+
+/// One property with its verdict, and whether the search that gave it went everywhere.
+fn property_json(property: &PropertyVerdict, exhaustive: bool) -> Value {
+    json!({
+        "name": property.name,
+        "clauses": property.clauses,
+        "kind": match property.kind {
+            Kind::Always => "always",
+            Kind::Sometimes => "sometimes",
+        },
+        "holds": property.holds,
+        "exhaustive": exhaustive,
+        "steps": steps_json(&property.steps),
+    })
+}
+
+/// A property that does not hold, in words.
+pub fn property_text(property: &PropertyVerdict) -> String {
+    match property.kind {
+        Kind::Always => format!(
+            "counterexample to  {}          ({} steps, the shortest)\n{}",
+            property.name,
+            property.steps.len(),
+            numbered(&property.steps)
+        ),
+        Kind::Sometimes => format!(
+            "not seen  {}          (nothing within these bounds shows it)\n",
+            property.name
+        ),
+    }
+}
+
+/// The properties of a kind that do not hold.
+pub fn unmet(report: &CheckReport, kind: Kind) -> impl Iterator<Item = &PropertyVerdict> {
+    let properties = report.properties.iter();
+    properties.filter(move |property| property.kind == kind && !property.holds)
+}
+
+/// A broken invariant is a violation; a witness that was not found, or a search that ended early, was not exercised.
+pub fn check_status(report: &CheckReport) -> Status {
+    let holds = Status::of(unmet(report, Kind::Always).next().is_none());
+    let all_seen = unmet(report, Kind::Sometimes).next().is_none();
+    holds.over(Status::if_exercised(report.exhaustive && all_seen))
+}
+
+/// What `check` found.
+pub fn check_json(protocol: &str, bounds: &str, report: &CheckReport, seconds: f64) -> Value {
+    let property = |property| property_json(property, report.exhaustive);
+    json!({
+        "protocol": protocol,
+        "bounds": bounds,
+        "unique_states": report.unique_states,
+        "transitions": report.transitions,
+        "depth": report.depth,
+        "seconds": seconds,
+        "properties": report.properties.iter().map(property).collect::<Vec<_>>(),
+    })
+}
+
+/// One divergence between model and executor.
+pub fn divergence_json(divergence: &Divergence) -> Value {
+    json!({
+        "clause": divergence.disagreement.clause,
+        "steps": steps_json(&divergence.steps),
+        "expected": divergence.disagreement.expected,
+        "actual": divergence.disagreement.actual,
+    })
+}
+
+/// One divergence in words.
+pub fn divergence_text(divergence: &Divergence) -> String {
+    let disagreement = &divergence.disagreement;
+    let level = countersign_clauses::get(disagreement.clause)
+        .map(|clause| format!(" {}: {}", clause.level, clause.gist))
+        .unwrap_or_default();
+    format!(
+        "divergence of the executor from the model\n{}   goes against  {}{level}\n   expected      {}\n   seen          {}\n",
+        numbered(&divergence.steps),
+        disagreement.clause,
+        disagreement.expected,
+        disagreement.actual,
+    )
+}
+
+/// Model check and walk of one protocol, as `verify` tells them.
+pub struct Verified {
+    /// The protocol, by its name on the command line.
+    pub protocol: &'static str,
+    /// The bounds preset.
+    pub bounds: &'static str,
+    /// The model check.
+    pub check: CheckReport,
+    /// How long it took, in seconds.
+    pub check_seconds: f64,
+    /// Every edge, one executor for each model state.
+    pub edges: Walk,
+    /// The bounds of the walk over the literal model.
+    pub literal_bounds: &'static str,
+    /// Every edge of the literal model within those bounds.
+    pub literal: Walk,
+    /// Every edge at the smallest bounds, over pairs of model state and executor.
+    pub pairs: Walk,
+    /// Every edge over pairs of model state and judge, where the protocol's streams are recorded and judged: whom the judge
+    /// accuses.
+    pub judged: Option<Walk>,
+}
+
+/// One walk, and what it is to show.
+struct Comparison<'a> {
+    /// What holds if nothing diverges.
+    what: &'static str,
+    walk: &'a Walk,
+    /// Whether it went everywhere.
+    is_whole: bool,
+    /// What leads from a clause to the code that went wrong where something diverges.
+    by: links::Kind,
+}
+
+/// How all of them ended together.
+pub fn status(verified: &[Verified]) -> Status {
+    let statuses = verified.iter().map(Verified::status);
+    statuses
+        .reduce(Status::over)
+        .unwrap_or(Status::Inconclusive)
+}
+
+/// All of them as programs read them.
+pub fn verified_json(verified: &[Verified]) -> Value {
+    let protocols: Vec<_> = verified.iter().map(Verified::json).collect();
+    json!({ "protocols": protocols })
+}
+
+impl Verified {
+    /// Whether all properties hold, model and executor agree, and the walks went everywhere.
+    pub fn status(&self) -> Status {
+        let agrees = Status::of(self.divergences().next().is_none());
+        let whole = Status::if_exercised(self.is_whole());
+        check_status(&self.check).over(agrees).over(whole)
+    }
+
+    /// Whether the walks went everywhere: over as many states and transitions as the search has found, and over every
+    /// state paired with an executor. A walk that ended early shows nothing.
+    pub fn is_whole(&self) -> bool {
+        self.comparisons().all(|it| it.is_whole)
+    }
+
+    /// All divergences found, those of the literal model first: their steps say what was really sent.
+    pub fn divergences(&self) -> impl Iterator<Item = &Divergence> {
+        self.comparisons().flat_map(|it| &it.walk.divergences)
+    }
+
+    /// Every walk.
+    fn comparisons(&self) -> impl Iterator<Item = Comparison<'_>> {
+        let of_executor = |what, walk, is_whole| Comparison {
+            what,
+            walk,
+            is_whole,
+            by: links::Kind::Reference,
+        };
+        let (literal, edges, pairs) = (&self.literal, &self.edges, &self.pairs);
+        let as_searched = edges.nodes == self.check.unique_states as u64
+            && edges.edges == self.check.transitions as u64;
+        let judged = self.judged.as_ref().map(|walk| Comparison {
+            what: "no run that the model allows is accused when it is recorded",
+            walk,
+            is_whole: walk.edges > 0,
+            by: links::Kind::Monitor,
+        });
+        [
+            of_executor(
+                "the executor does as the literal model on every edge",
+                literal,
+                literal.edges > 0,
+            ),
+            of_executor(
+                "the executor does as the model on every edge",
+                edges,
+                edges.edges > 0 && as_searched,
+            ),
+            of_executor(
+                "the executor does as the model on every edge, in each of its own states",
+                pairs,
+                pairs.edges > 0,
+            ),
+        ]
+        .into_iter()
+        .chain(judged)
+    }
+
+    /// As programs read it.
+    pub fn json(&self) -> Value {
+        json!({
+            "protocol": self.protocol,
+            "bounds": self.bounds,
+            "holds": self.status() == Status::Holds,
+            "unique_states": self.check.unique_states,
+            "transitions": self.check.transitions,
+            "edges": self.edges.edges,
+            "pairs": self.pairs.nodes,
+            "literal": {
+                "bounds": self.literal_bounds,
+                "states": self.literal.nodes,
+                "edges": self.literal.edges,
+            },
+            "judged": self.judged.as_ref().map(|judged| {
+                json!({ "pairs": judged.nodes, "edges": judged.edges })
+            }),
+            "divergences": self.divergences().map(divergence_json).collect::<Vec<_>>(),
+        })
+    }
+}

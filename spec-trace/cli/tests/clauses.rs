@@ -1,0 +1,225 @@
+//! The links from the clauses to the sources, and what the command says about them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{env, fs};
+
+use countersign_clauses::links::Kind;
+use countersign_clauses::{all, coverage};
+use countersign_cli::links::LINKS;
+
+/// A slip in a comment would leave a clause without its link, unseen.
+#[test]
+fn every_id_that_the_sources_cite_exists() {
+    let mistaken: Vec<String> = LINKS.mistaken().iter().map(ToString::to_string).collect();
+    assert!(
+        mistaken.is_empty(),
+        "these citations name no clause:\n{}",
+        mistaken.join("\n")
+    );
+}
+
+#[test]
+fn no_exception_stands_for_a_clause_that_something_checks() {
+    let stale: Vec<String> = LINKS
+        .stale_exceptions()
+        .iter()
+        .map(|clause| {
+            let link = &LINKS.of(clause)[0];
+            format!("{} ({:?} {})", clause.id, link.kind, link.name)
+        })
+        .collect();
+    assert!(
+        stale.is_empty(),
+        "take these out of spec-trace/clauses/exceptions.toml:\n{}",
+        stale.join("\n")
+    );
+}
+
+#[test]
+fn no_clause_has_two_exceptions() {
+    for clause in all() {
+        assert!(LINKS.count(clause, Kind::Exception) <= 1, "{}", clause.id);
+    }
+}
+
+/// Only an exception leads nowhere: a guard or property whose place is unknown would be one that the scan lost.
+#[test]
+fn every_link_leads_to_a_line_that_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut sources: BTreeMap<String, usize> = BTreeMap::new();
+    for clause in all() {
+        for link in LINKS.of(clause) {
+            let Some(at) = &link.at else {
+                assert_eq!(link.kind, Kind::Exception, "{}", clause.id);
+                continue;
+            };
+            let (file, line) = at.rsplit_once(':').expect("file:line");
+            let lines = *sources.entry(file.to_owned()).or_insert_with(|| {
+                let source = fs::read_to_string(root.join(file)).expect("a readable source");
+                source.lines().count()
+            });
+            let line: usize = line.parse().expect("a line number");
+            assert!((1..=lines).contains(&line), "{}: {at}", clause.id);
+        }
+    }
+}
+
+#[test]
+fn the_committed_coverage_is_that_of_the_sources() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../coverage.txt");
+    let derived = coverage::text(&LINKS);
+    if env::var_os("UPDATE_COVERAGE").is_some() {
+        fs::write(&file, &derived).expect("coverage.txt can be written");
+    }
+    let committed = fs::read_to_string(&file).unwrap_or_default();
+    let changed = changed_lines(&committed, &derived);
+    assert!(
+        changed.is_empty(),
+        "coverage.txt is out of date:\n{changed}refresh it with\n\
+         UPDATE_COVERAGE=1 cargo test -p countersign-cli --test clauses"
+    );
+}
+
+/// The lines that only one of the texts has, marked with `-` and `+`.
+fn changed_lines(committed: &str, derived: &str) -> String {
+    let mut changed = Vec::new();
+    for (mark, text, other) in [("-", committed, derived), ("+", derived, committed)] {
+        let only_here = |line: &&str| !other.lines().any(|known| known == *line);
+        changed.extend(
+            text.lines()
+                .filter(only_here)
+                .map(|line| [mark, " ", line, "\n"].concat()),
+        );
+    }
+    changed.concat()
+}
+
+mod the_command {
+    use super::*;
+    use countersign_cli::answer::{Format, Status};
+    use countersign_cli::commands::clauses::{Args, run};
+
+    fn answer(args: &Args, format: Format) -> String {
+        let answer = run(args, format).expect("an answer");
+        assert_eq!(answer.status, Status::Holds);
+        answer.text
+    }
+
+    fn about(id: &str) -> Args {
+        Args {
+            id: Some(id.to_owned()),
+            ..Args::default()
+        }
+    }
+
+    fn in_protocol(protocol: &str) -> Args {
+        Args {
+            protocol: Some(protocol.to_owned()),
+            ..Args::default()
+        }
+    }
+
+    fn parsed(text: &str) -> Vec<serde_json::Value> {
+        serde_json::from_str(text).expect("a JSON array")
+    }
+
+    #[test]
+    fn lists_every_clause_in_lines_of_100_columns() {
+        let text = answer(&Args::default(), Format::Text);
+        for clause in all() {
+            let listed = |line: &str| line.split(' ').next() == Some(clause.id.as_str());
+            assert_eq!(
+                text.lines().filter(|line| listed(line)).count(),
+                1,
+                "{}",
+                clause.id
+            );
+        }
+        for line in text.lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+
+    #[test]
+    fn lists_one_protocol_alone() {
+        let clauses = parsed(&answer(&in_protocol("pending-action"), Format::Json));
+        assert_eq!(clauses.len(), 14);
+        assert_eq!(clauses[0]["id"], "PA-1");
+    }
+
+    #[test]
+    fn refuses_an_unknown_protocol_and_names_the_known_ones() {
+        let error = run(&in_protocol("aeap"), Format::Text).expect_err("no such protocol");
+        assert_eq!(
+            error.to_string(),
+            "unknown protocol `aeap`; the protocols are aaep, mcp-aql, pending-action"
+        );
+    }
+
+    #[test]
+    fn refuses_an_unknown_clause_and_suggests_others() {
+        let error = run(&about("AAEP-6.8.4"), Format::Json).expect_err("no such clause");
+        let message = error.to_string();
+        assert!(message.contains("did you mean AAEP-6.8-4"), "{message}");
+    }
+
+    #[test]
+    fn explains_a_clause_whatever_the_case_of_its_id() {
+        let text = answer(&about("aaep-6.4.3-2"), Format::Text);
+        assert!(
+            text.starts_with("AAEP-6.4.3-2  MAY  S (subscriber or client)\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n  Source: AAEP chapter 6, §6.4.3\n"),
+            "{text}"
+        );
+        assert!(text.contains("\nnot checkable\n  Concerns what"), "{text}");
+    }
+
+    #[test]
+    fn shows_links_of_every_kind_as_json_with_the_agreed_keys() {
+        let clauses = parsed(&answer(&Args::default(), Format::Json));
+        assert_eq!(clauses.len(), all().len());
+        for (shown, clause) in clauses.iter().zip(all()) {
+            let keys: Vec<&String> = shown.as_object().expect("an object").keys().collect();
+            assert_eq!(keys, ["id", "level", "role", "gist", "source", "links"]);
+            assert_eq!(shown["id"], clause.id.as_str());
+            assert_eq!(shown["level"], clause.level.as_str());
+            assert_eq!(shown["role"], clause.role.letter());
+            let links = shown["links"].as_array().expect("an array");
+            assert_eq!(links.len(), LINKS.of(clause).len());
+            for link in links {
+                assert!(
+                    link["kind"].is_string() && link["name"].is_string(),
+                    "{link}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn shows_as_gaps_what_nothing_checks_and_why() {
+        let args = Args {
+            gaps: true,
+            ..Args::default()
+        };
+        let text = answer(&args, Format::Text);
+        let shown = parsed(&answer(&args, Format::Json));
+        let tally = coverage::Tally::of(&LINKS, all());
+        assert_eq!(shown.len(), tally.gaps + tally.not_checkable);
+        let last = text.lines().last().expect("a summary");
+        assert_eq!(
+            last,
+            format!("{} open, {} not checkable", tally.gaps, tally.not_checkable)
+        );
+        assert!(
+            text.contains("Whom a subscriber or its user trusts"),
+            "{text}"
+        );
+        for line in text.lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+    }
+}

@@ -1,0 +1,504 @@
+//! The command as its users meet it: what it prints, on which stream, and with which exit status.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use predicates::str::contains;
+use serde_json::{Value, json};
+
+fn countersign() -> Command {
+    let mut command = Command::cargo_bin("countersign").expect("the binary is built");
+    command.env("NO_COLOR", "1");
+    command
+}
+
+fn traces() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces")
+}
+
+/// What the command prints on stdout, as JSON, whatever its status.
+fn answer(arguments: &[&str]) -> Value {
+    let output = countersign()
+        .args(arguments)
+        .args(["--format", "json"])
+        .output()
+        .expect("the command runs");
+    serde_json::from_slice(&output.stdout).expect("one JSON document")
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    let object = value.as_object().expect("an object");
+    object.keys().map(String::as_str).collect()
+}
+
+// The main job.
+
+/// AQL-4.1-1, AQL-4.1-2, AQL-4.1-3, AQL-7.1-1: whatever a call says beside what makes it fail, it has no effect, and the
+/// check that it fails first is named.
+#[test]
+fn the_gatekeeper_agrees_with_the_model_on_every_edge() {
+    assert_verified(
+        "mcp-aql",
+        [
+            "mcp-aql   holds",
+            "397,557 agree",
+            "343,922 pairs of model state and executor",
+            "853,121 states of the literal model (small), edges: 4,100,735 agree",
+        ],
+    );
+}
+
+/// PA-1, PA-2, PA-3, PA-7, PA-8: whatever a decision says beside what makes it fail, it has no effect, and the check that it
+/// fails first is named; and it is recorded who resolved an action, and when.
+#[test]
+fn the_ledger_agrees_with_the_model_on_every_edge() {
+    assert_verified(
+        "pending-action",
+        [
+            "pending-action   holds",
+            "219,086 agree",
+            "625,617 pairs of model state and executor",
+            "1,434,422 states of the literal model (small), edges: 3,369,978 agree",
+        ],
+    );
+}
+
+fn assert_verified(protocol: &str, said: [&str; 4]) {
+    let assert = countersign()
+        .args(["verify", "--bounds", "small", "--protocol", protocol])
+        .assert();
+    let assert = assert.code(0).stderr("").stdout(contains("unique states"));
+    said.into_iter()
+        .fold(assert, |assert, words| assert.stdout(contains(words)));
+}
+
+/// AAEP-6.3.4-1, AAEP-6.3.4-3: whatever a reply says beside what makes it fail, it has no effect, and the check that it
+/// fails first is named. AAEP-6.1-1: whoever keeps the rules is not accused.
+#[test]
+fn verify_has_the_shape_that_others_rely_on() {
+    let document = answer(&["verify", "--bounds", "small", "--protocol", "aaep"]);
+    let protocol = &document["protocols"][0];
+    assert_eq!(
+        keys(protocol),
+        [
+            "protocol",
+            "bounds",
+            "holds",
+            "unique_states",
+            "transitions",
+            "edges",
+            "pairs",
+            "literal",
+            "judged",
+            "divergences"
+        ]
+    );
+    assert_eq!(protocol["holds"], true);
+    assert_eq!(protocol["transitions"], 162_749);
+    assert_eq!(protocol["edges"], protocol["transitions"]);
+    assert_eq!(protocol["pairs"], 194_351);
+    let literal = json!({ "bounds": "small, one session", "states": 413_902, "edges": 1_281_079 });
+    assert_eq!(protocol["literal"], literal);
+    assert_eq!(
+        protocol["judged"],
+        json!({ "pairs": 73_576, "edges": 201_648 })
+    );
+    assert_eq!(protocol["divergences"], Value::Array(Vec::new()));
+}
+
+// The model.
+
+#[test]
+fn check_lists_every_property_with_its_clauses() {
+    assert_properties_listed("aaep");
+    assert_properties_listed("mcp-aql");
+}
+
+fn assert_properties_listed(protocol: &str) {
+    let document = answer(&["check", protocol, "--bounds", "small"]);
+    assert_eq!(document["protocol"], protocol);
+    assert_eq!(
+        keys(&document),
+        [
+            "protocol",
+            "bounds",
+            "unique_states",
+            "transitions",
+            "depth",
+            "seconds",
+            "properties"
+        ]
+    );
+    let properties = document["properties"].as_array().expect("a list");
+    assert!(!properties.is_empty());
+    for property in properties {
+        assert_eq!(
+            keys(property),
+            ["name", "clauses", "kind", "holds", "exhaustive", "steps"]
+        );
+        assert_eq!(property["holds"], true, "{property}");
+        assert_eq!(property["exhaustive"], true, "{property}");
+        let clauses = property["clauses"].as_array().expect("a list");
+        for clause in clauses {
+            let id = clause.as_str().expect("a clause id");
+            assert!(countersign_clauses::get(id).is_ok(), "{id}");
+        }
+        assert!(!clauses.is_empty(), "{property}");
+    }
+}
+
+/// AAEP-6.3.4-3: the example of the documentation.
+#[test]
+fn a_rule_left_out_is_shown_by_its_shortest_counterexample() {
+    countersign()
+        .args(["check", "aaep", "--without", "AAEP-6.3.4-3"])
+        .assert()
+        .code(1)
+        .stdout(contains(
+            "counterexample to  6.3.4-3 a used token has no effect",
+        ))
+        .stdout(contains("(5 steps, the shortest)"))
+        .stdout(contains("forbidden by  AAEP-6.3.4-3 MUST"))
+        .stdout(contains(
+            "again:  countersign check aaep --without AAEP-6.3.4-3",
+        ));
+}
+
+/// PA-5: what breaks only after 13 steps, and after other properties, is not said to hold. The whole graph was searched.
+#[test]
+fn a_property_that_breaks_late_is_not_said_to_hold() {
+    let document = answer(&["check", "pending-action", "--without", "honours-expired"]);
+    let properties = document["properties"].as_array().expect("a list");
+    let late = properties
+        .iter()
+        .find(|property| property["name"] == "PA-5 nothing begins after its session has ended")
+        .expect("the property is listed");
+    assert_eq!(late["holds"], false);
+    assert_eq!(late["exhaustive"], true);
+    assert_eq!(late["steps"].as_array().map(Vec::len), Some(13));
+}
+
+/// AQL-5.1-5, AQL-4.1-6, AQL-5.2-2, AQL-5.1-3: what the samples of the text itself leave out, by the command.
+#[test]
+fn what_the_samples_of_the_text_leave_out_is_shown_by_shortest_counterexamples() {
+    let samples = [
+        (
+            "takes-zero-for-default",
+            "5.1",
+            "5.1-5 with tolerance 0 nothing runs after expiry          (5 steps",
+        ),
+        (
+            "honours-other-adapter",
+            "4.3",
+            "4.1-6 a token runs nothing on another adapter          (4 steps",
+        ),
+        (
+            "redeems-apart",
+            "4.3 and 5.2",
+            "4.1-3 a consumed token runs nothing          (8 steps",
+        ),
+        (
+            "redeems-expired",
+            "5.2",
+            "5.1-3 nothing runs after expiry and tolerance          (7 steps",
+        ),
+    ];
+    let ablate = countersign().args(["ablate", "mcp-aql"]).assert().code(0);
+    let ablations = String::from_utf8_lossy(&ablate.get_output().stdout).into_owned();
+    assert_eq!(
+        ablations.matches("the text's own code").count(),
+        samples.len()
+    );
+    for (rule, sections, counterexample) in samples {
+        countersign()
+            .args(["check", "mcp-aql", "--without", rule])
+            .assert()
+            .code(1)
+            .stdout(contains(format!("counterexample to  {counterexample}")))
+            .stdout(contains(format!(
+                "(left out here, as in the text's own code in {sections})"
+            )))
+            .stdout(contains(format!(
+                "again:  countersign check mcp-aql --without {rule}\n"
+            )));
+        assert!(ablations.contains(&format!("without {rule} (")), "{rule}");
+        assert!(
+            ablations.contains(&format!(
+                "the text's own code in {sections} leaves it out\n  breaks "
+            )),
+            "{rule}"
+        );
+    }
+}
+
+/// AQL-5.4-1: the command that is offered takes the same bounds, readings and search.
+#[test]
+fn a_counterexample_says_how_to_see_it_again() {
+    let words = [
+        "check",
+        "mcp-aql",
+        "--bounds",
+        "small",
+        "--reading",
+        "multi-use=anywhere",
+        "--literal",
+    ];
+    countersign()
+        .args(words)
+        .assert()
+        .code(1)
+        .stdout(contains(
+            "counterexample to  5.4-1 a token with several uses is bound to a session",
+        ))
+        .stdout(contains(format!(
+            "again:  countersign {}\n",
+            words.join(" ")
+        )));
+}
+
+#[test]
+fn a_counterexample_is_saved_as_it_is_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.json");
+    countersign()
+        .args(["check", "aaep", "--without", "honours-used", "--save"])
+        .arg(&file)
+        .assert()
+        .code(1);
+    let saved = fs::read(&file).expect("the file was written");
+    let saved: Value = serde_json::from_slice(&saved).expect("JSON");
+    let broken = saved["properties"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|property| property["holds"] == false)
+        .expect("a broken property");
+    let steps = broken["steps"].as_array().expect("a run");
+    let (last, before) = steps.split_last().expect("a run has steps");
+    assert_eq!(last["bad"], true);
+    assert!(before.iter().all(|step| step["bad"] == false));
+    assert_eq!(
+        keys(last),
+        ["n", "at", "actor", "action", "changes", "bad", "text", "to"]
+    );
+}
+
+#[test]
+fn ablate_has_the_shape_that_others_rely_on() {
+    let document = answer(&["ablate", "aaep"]);
+    assert_eq!(keys(&document), ["protocol", "bounds", "ablations"]);
+    assert_eq!(document["protocol"], "aaep");
+    let ablations = document["ablations"].as_array().expect("a list");
+    assert_eq!(
+        ablations.len(),
+        countersign_model::aaep::rules::GUARDS.len()
+    );
+    for ablation in ablations {
+        assert_eq!(keys(ablation), ["guard", "clauses", "breaks", "masked_by"]);
+        let breaks = ablation["breaks"].as_array().expect("a list");
+        assert!(!breaks.is_empty(), "{ablation}");
+        assert!(breaks.iter().all(|broken| {
+            broken["steps"]
+                .as_array()
+                .is_some_and(|steps| !steps.is_empty())
+        }));
+    }
+}
+
+// Recorded streams.
+
+#[test]
+fn lint_tells_conforming_violating_and_inconclusive_apart() {
+    let valid = fs::read_dir(traces().join("valid")).expect("valid streams");
+    let valid = valid.map(|entry| entry.expect("an entry").path());
+    let stream = valid
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jsonl")
+        })
+        .min()
+        .expect("a valid stream");
+    let lint = |file: &Path| countersign().arg("lint").arg(file).assert();
+    lint(&stream).code(0).stdout(contains("conforming"));
+    let unasked = "AAEP-A.8-4_called-then-asked-then-accepted.jsonl";
+    lint(&traces().join("invalid").join(unasked))
+        .code(1)
+        .stdout(contains("violation AAEP-A.8-4 MUST"));
+    countersign()
+        .args(["lint", "-"])
+        .write_stdin("")
+        .assert()
+        .code(3)
+        .stdout(contains("inconclusive"));
+}
+
+#[test]
+fn lint_has_the_shape_that_others_rely_on() {
+    let file = traces().join("invalid/AAEP-A.8-4_called-then-asked-then-accepted.jsonl");
+    let document = answer(&["lint", file.to_str().expect("a name in UTF-8")]);
+    for key in [
+        "file",
+        "records",
+        "sessions",
+        "verdict",
+        "violations",
+        "warnings",
+        "not_judged",
+    ] {
+        assert!(document.get(key).is_some(), "{key}");
+    }
+    assert_eq!(document["verdict"], "violating");
+    let violation = &document["violations"][0];
+    for key in ["clause", "level", "line", "session", "message"] {
+        assert!(violation.get(key).is_some(), "{key}");
+    }
+}
+
+/// Whatever a stream holds, nothing of it reaches the terminal as a control sequence.
+#[test]
+fn an_excerpt_holds_no_control_characters() {
+    let output = countersign()
+        .args(["lint", "-"])
+        .write_stdin("\u{1b}[31mred\u{7}\u{202e}\n")
+        .output()
+        .expect("the command runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let is_control = |letter: char| (letter.is_control() && letter != '\n') || letter == '\u{202e}';
+    assert!(!text.contains(is_control), "{text:?}");
+}
+
+// Clauses and schemas.
+
+/// AAEP-6.3.4-4: from the clause to the guard, the executor's branch, the property and the tests.
+#[test]
+fn a_clause_leads_to_its_guard_its_branch_its_property_and_its_tests() {
+    let document = answer(&["clauses", "AAEP-6.3.4-4"]);
+    let clause = &document[0];
+    assert_eq!(
+        keys(clause),
+        ["id", "level", "role", "gist", "source", "links"]
+    );
+    let links = clause["links"].as_array().expect("a list");
+    for kind in ["guard", "property", "reference", "test"] {
+        assert!(links.iter().any(|link| link["kind"] == kind), "{kind}");
+    }
+}
+
+#[test]
+fn a_schema_is_printed_as_json() {
+    let schema = answer(&["schema", "confirmation.reply"]);
+    assert_eq!(schema["properties"]["type"]["const"], "confirmation.reply");
+}
+
+// Errors: on stderr, with what was expected, and status 2.
+
+#[test]
+fn what_cannot_be_used_is_named_with_what_was_expected() {
+    let cases: [(&[&str], &str); 19] = [
+        (&["check", "nonsense"], "possible values: aaep, mcp-aql"),
+        (
+            &["check", "aaep", "--bounds", "huge"],
+            "expected one of small, default, large",
+        ),
+        (
+            &["check", "aaep", "--without", "NOPE-1"],
+            "expected a clause id, or one of the guards",
+        ),
+        (
+            &["check", "aaep", "--without", "AAEP-A.3-3"],
+            "no guard of the model carries out AAEP-A.3-3",
+        ),
+        (
+            &["check", "aaep", "--reading", "late-reply=maybe"],
+            "expected by-arrival or by-claim",
+        ),
+        (&["check", "aaep", "--reading", "late-reply"], "late-reply"),
+        (
+            &["check", "aaep", "--without", "takes-zero-for-default"],
+            "takes-zero-for-default is a guard of mcp-aql, not of aaep",
+        ),
+        (
+            &["check", "mcp-aql", "--without", "AAEP-6.3.4-3"],
+            "AAEP-6.3.4-3 is a clause of aaep, not of mcp-aql",
+        ),
+        (
+            &["check", "mcp-aql", "--without", "AQL-3.3-1"],
+            "no guard of the model carries out AQL-3.3-1",
+        ),
+        (
+            &["check", "mcp-aql", "--reading", "late-reply=by-claim"],
+            "expected one of check-order, oracle",
+        ),
+        (
+            &["ablate", "mcp-aql", "--bounds", "huge"],
+            "expected one of small, default, large",
+        ),
+        (
+            &["verify", "--bounds", "huge"],
+            "expected one of small, default, large",
+        ),
+        (&["clauses", "NOPE-1"], "unknown clause"),
+        (
+            &["schema", "nonsense"],
+            "expected one of confirmation.reply",
+        ),
+        (
+            &["lint", "no-such-file.jsonl"],
+            "cannot read no-such-file.jsonl",
+        ),
+        (&["serve", "nonsense", "--stdio"], "possible values: aaep"),
+        (
+            &["serve", "aaep", "--stdio", "--store", "actions.store"],
+            "--store is for pending-action alone",
+        ),
+        (
+            &[
+                "serve",
+                "pending-action",
+                "--stdio",
+                "--store",
+                "Cargo.toml",
+            ],
+            "Cargo.toml: not a store of pending actions",
+        ),
+        (&["nonsense"], "unrecognized subcommand"),
+    ];
+    for (arguments, message) in cases {
+        countersign()
+            .args(arguments)
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains(message));
+    }
+}
+
+#[test]
+fn the_reference_is_served_until_its_input_ends() {
+    let requests = concat!(
+        r#"{"id":1,"op":"hello","driver":1,"protocol":"aaep"}"#,
+        "\n",
+        r#"{"id":2,"op":"reset","now":"2026-05-24T14:22:20.000Z"}"#,
+        "\n",
+        r#"{"id":3,"op":"start_session","now":"2026-05-24T14:22:20.000Z","session_id":"sess_1"}"#,
+        "\n",
+    );
+    countersign()
+        .args(["serve", "aaep", "--stdio"])
+        .write_stdin(requests)
+        .assert()
+        .code(0)
+        .stdout(contains(r#""type":"aaep:agent.session.started""#));
+}
+
+#[test]
+fn help_has_examples_and_the_exit_statuses() {
+    countersign()
+        .arg("--help")
+        .assert()
+        .code(0)
+        .stdout(contains("Examples:"))
+        .stdout(contains("countersign check mcp-aql --without AQL-4.1-6"))
+        .stdout(contains("Exit status: 0 all hold"));
+}

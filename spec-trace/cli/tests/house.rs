@@ -1,0 +1,191 @@
+//! The invariants of the house: who may depend on whom, and what `model` and `reference` must not touch.
+//!
+//! Their agreement is evidence only as long as neither can see the other, so a build that breaks this must fail.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What a crate of the workspace may see of the others, in any dependency table of its manifest.
+struct Room {
+    /// The crate, without the `countersign-` that all of them begin with.
+    name: &'static str,
+    /// What it is built on.
+    sees: &'static [&'static str],
+    /// What its tests see besides.
+    tests_see: &'static [&'static str],
+}
+
+const fn room(name: &'static str, sees: &'static [&'static str]) -> Room {
+    Room {
+        name,
+        sees,
+        tests_see: &[],
+    }
+}
+
+/// Every crate. A crate sees nothing that stands below it.
+const HOUSE: [Room; 9] = [
+    room("model", &[]),
+    room("reference", &[]),
+    room("clauses", &[]),
+    room("lint", &["clauses"]),
+    room("store", &["reference"]),
+    room("conform", &["model", "reference"]),
+    room(
+        "cli",
+        &["model", "reference", "clauses", "lint", "store", "conform"],
+    ),
+    room("fuzz", &["lint", "conform"]),
+    room(
+        "benches",
+        &["model", "reference", "lint", "store", "conform"],
+    ),
+];
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("the crate lies in the workspace")
+        .to_path_buf()
+}
+
+/// The crates of the workspace, and for each the siblings in its manifest, with whether only its tests see them. The names
+/// are without what all of them begin with.
+fn siblings_by_crate() -> BTreeMap<String, BTreeSet<(String, bool)>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
+        .current_dir(workspace())
+        .output()
+        .expect("cargo metadata runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let metadata: Value =
+        serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    let list = |value: &Value| value.as_array().expect("a list").clone();
+    let packages = list(&metadata["packages"]);
+    let short = |value: &Value| {
+        let name = value["name"].as_str().expect("a name");
+        name.strip_prefix("countersign-").map(str::to_owned)
+    };
+    let names: BTreeSet<String> = packages.iter().filter_map(short).collect();
+    assert_eq!(names.len(), packages.len(), "every crate has the prefix");
+    packages
+        .iter()
+        .map(|package| {
+            let siblings = list(&package["dependencies"]).into_iter();
+            // A dependency that is renamed keeps its name here.
+            let siblings = siblings.filter_map(|it| Some((short(&it)?, it["kind"] == "dev")));
+            (short(package).unwrap_or_default(), siblings.collect())
+        })
+        .collect()
+}
+
+fn rust_files(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).expect("a readable source folder") {
+        let path = entry.expect("a readable entry").path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn every_crate_sees_what_the_table_says_and_nothing_else() {
+    let table = HOUSE.iter().map(|room| {
+        let seen = |names: &[&str], by_tests: bool| {
+            let names = names.iter().map(|name| ((*name).to_owned(), by_tests));
+            names.collect::<Vec<_>>()
+        };
+        let siblings = [seen(room.sees, false), seen(room.tests_see, true)].concat();
+        (room.name.to_owned(), siblings.into_iter().collect())
+    });
+    assert_eq!(siblings_by_crate(), table.collect());
+}
+
+/// Whatever stands in the table, an arrow leads upwards in it, to a crate that was there before.
+#[test]
+fn every_arrow_of_the_table_leads_upwards_in_it() {
+    for (place, room) in HOUSE.iter().enumerate() {
+        for seen in room.sees.iter().chain(room.tests_see) {
+            let is_above = HOUSE[..place].iter().any(|above| above.name == *seen);
+            assert!(is_above, "{} sees {seen}", room.name);
+        }
+    }
+}
+
+/// Their agreement is evidence because neither could copy the other.
+#[test]
+fn model_and_reference_see_no_sibling_and_lint_sees_neither() {
+    let siblings = siblings_by_crate();
+    for reading in ["model", "reference"] {
+        assert_eq!(siblings[reading], BTreeSet::new(), "{reading}");
+    }
+    let seen: Vec<&str> = siblings["lint"].iter().map(|(name, _)| &**name).collect();
+    assert_eq!(seen, ["clauses"]);
+}
+
+#[test]
+fn model_and_reference_have_no_hash_maps_clocks_threads_or_files() {
+    let forbidden = [
+        "HashMap",
+        "HashSet",
+        "SystemTime",
+        "Instant::",
+        "std::fs",
+        "std::io",
+        "std::net",
+        "std::thread",
+        "getrandom",
+        "unsafe ",
+    ];
+    // The checker waits for stateright's own thread; what it finds does not depend on it.
+    let waiting = Path::new("model/src/checker.rs");
+    let root = workspace();
+    for folder in ["model/src", "reference/src"] {
+        let files = rust_files(&root.join(folder));
+        assert!(!files.is_empty(), "{folder} holds sources");
+        for file in files {
+            let text = fs::read_to_string(&file).expect("a readable source");
+            for word in forbidden {
+                let excused = word == "std::thread" && file.ends_with(waiting);
+                assert!(
+                    excused || !text.contains(word),
+                    "{} mentions `{word}`",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn each_protocol_is_a_module_of_the_same_name_in_both_readings() {
+    let root = workspace();
+    let protocols = |folder: &str| -> BTreeSet<String> {
+        fs::read_dir(root.join(folder))
+            .expect("a readable source folder")
+            .map(|entry| entry.expect("a readable entry").path())
+            .filter(|path| path.is_dir())
+            .map(|path| {
+                let name = path.file_name().expect("a folder has a name");
+                name.to_string_lossy().into_owned()
+            })
+            .collect()
+    };
+    let modelled = protocols("model/src");
+    assert!(modelled.contains("aaep"));
+    assert_eq!(modelled, protocols("reference/src"));
+}

@@ -1,0 +1,550 @@
+//! `countersign lint` from outside: what it takes, what it leaves out, and what it keeps to itself.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use countersign_cli::answer::FindingsFormat;
+use countersign_cli::commands::lint::{Args, run};
+use countersign_cli::findings::text::{Terminal, render_one};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use predicates::str::contains;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use serde_json::{Value, json};
+
+const UNASKED: &str = "AAEP-A.8-4_called-then-asked-then-accepted.jsonl";
+const TIMEOUT_OF_ZERO: &str = "AAEP-EV-5_timeout-of-zero.jsonl";
+const CONFORMING: &str = "AAEP-A.8-4_asked-then-accepted-then-called.jsonl";
+
+fn lint(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("countersign").expect("the command is built");
+    command.arg("lint").args(arguments);
+    command
+}
+
+fn trace(kind: &str, name: &str) -> PathBuf {
+    let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces");
+    traces.join(kind).join(name)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a name in UTF-8")
+}
+
+/// What the command says as JSON, and its exit status.
+fn json_of(arguments: &[&str]) -> (Value, i32) {
+    let output = lint(arguments)
+        .args(["--format", "json"])
+        .output()
+        .expect("the command runs");
+    let document = serde_json::from_slice(&output.stdout).expect("a JSON document");
+    (document, output.status.code().expect("an exit status"))
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).expect("memory can be written");
+    encoder.finish().expect("memory can be written")
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    compress_to_vec(bytes, CompressionLevel::Fastest)
+}
+
+/// A session that keeps to every rule, or calls an irreversible tool that nobody was asked about.
+fn session(id: &str, is_irreversible: bool, minute: u32) -> String {
+    let event = |second: u32, kind: &str, more: Value| {
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1",
+            "type": format!("aaep:agent.{kind}"),
+            "event_id": format!("evt_{id}{second}"),
+            "session_id": format!("sess_{id}"),
+            "timestamp": format!("2026-05-24T14:{minute:02}:{second:02}Z"),
+            "producer": {"agent_id": "agent"},
+            "summary_normal": "ok",
+        });
+        let fields = more.as_object().expect("an object").clone();
+        event.as_object_mut().expect("an object").extend(fields);
+        format!("{event}\n")
+    };
+    [
+        event(1, "session.started", json!({})),
+        event(
+            2,
+            "state.changed",
+            json!({"from_state": "idle", "to_state": "calling_tool"}),
+        ),
+        event(
+            3,
+            "tool.invoked",
+            json!({"tool": "send", "tool_call_id": "call_1", "irreversible": is_irreversible}),
+        ),
+        event(
+            4,
+            "tool.completed",
+            json!({"tool": "send", "tool_call_id": "call_1", "status": "success"}),
+        ),
+        event(5, "session.completed", json!({})),
+    ]
+    .concat()
+}
+
+// Inputs.
+
+#[test]
+fn compressed_streams_are_judged_like_plain_ones_from_a_file_and_from_standard_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plain = fs::read(trace("invalid", UNASKED)).expect("the stream");
+    for bytes in [plain.clone(), gzip(&plain), zstd(&plain)] {
+        let file = folder.path().join("named-as-you-like");
+        fs::write(&file, &bytes).expect("a file");
+        for command in [
+            lint(&[text(&file)]).write_stdin(""),
+            lint(&["-"]).write_stdin(bytes),
+        ] {
+            command
+                .assert()
+                .code(1)
+                .stdout(contains("violation AAEP-A.8-4 MUST"))
+                .stdout(contains("10 records"));
+        }
+    }
+}
+
+#[test]
+fn a_folder_is_judged_file_by_file_and_summed_up() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("b")).expect("a folder");
+    fs::write(folder.path().join("a.jsonl"), session("a", false, 0)).expect("a file");
+    let wrong = gzip(session("b", true, 0).as_bytes());
+    fs::write(folder.path().join("b/c.jsonl.gz"), wrong).expect("a file");
+    fs::write(folder.path().join("notes.txt"), "no stream").expect("a file");
+    lint(&[text(folder.path())])
+        .assert()
+        .code(1)
+        .stdout(contains("2 files, 1 violating, 1 conforming"));
+    let (document, _) = json_of(&[text(folder.path())]);
+    let verdicts: Vec<&Value> = document["files"]
+        .as_array()
+        .expect("files")
+        .iter()
+        .map(|file| &file["verdict"])
+        .collect();
+    assert_eq!(verdicts, ["conforming", "violating"]);
+}
+
+#[test]
+fn a_violation_outweighs_an_unreadable_file_and_that_an_open_verdict() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, content: &str| {
+        let file = folder.path().join(name);
+        fs::write(&file, content).expect("a file");
+        text(&file).to_owned()
+    };
+    let right = write("right", &session("a", false, 0));
+    let wrong = write("wrong", &session("a", true, 0));
+    let open = write(
+        "open",
+        session("a", false, 0).lines().next().expect("a line"),
+    );
+    let none = text(&folder.path().join("none")).to_owned();
+    for (files, status) in [
+        ([&right, &right], 0),
+        ([&right, &open], 3),
+        ([&none, &open], 2),
+        ([&none, &wrong], 1),
+        ([&open, &wrong], 1),
+    ] {
+        let command = lint(&[files[0], files[1]]).assert().code(status);
+        if files.contains(&&none) {
+            command.stdout(contains("none: cannot be read: "));
+        }
+    }
+}
+
+#[test]
+fn what_comes_before_the_damage_is_judged_and_the_damage_is_told_with_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("cut.jsonl");
+    let sessions = |is_irreversible: bool| -> String {
+        (0..400)
+            .map(|it| session(&format!("n{it}"), is_irreversible && it == 0, it % 60))
+            .collect()
+    };
+    for compress in [gzip, zstd] {
+        for (is_irreversible, status) in [(true, 1), (false, 2)] {
+            let whole = compress(sessions(is_irreversible).as_bytes());
+            fs::write(&file, &whole[..whole.len() / 2]).expect("a file");
+            lint(&[text(&file)])
+                .assert()
+                .code(status)
+                .stdout(contains("cannot be read any further, after "));
+            let (document, _) = json_of(&[text(&file)]);
+            let records = document["records"].as_u64().expect("a count");
+            assert!(records > 10, "{records}");
+            assert_eq!(document["damage"]["line"], records + 1);
+            let violations = document["violations"].as_array().expect("violations").len();
+            assert_eq!(violations, usize::from(is_irreversible));
+        }
+    }
+}
+
+// What is asked for.
+
+#[test]
+fn a_session_is_judged_alone() {
+    let both = session("a", true, 0) + &session("b", false, 0);
+    for (id, status) in [("sess_a", 1), ("sess_b", 0), ("sess_c", 3)] {
+        lint(&["-", "--session", id])
+            .write_stdin(both.clone())
+            .assert()
+            .code(status);
+    }
+    lint(&["-", "--session", "sess_b"])
+        .write_stdin(format!("{both}no record\n"))
+        .assert()
+        .code(1)
+        .stdout(contains(":11:"));
+}
+
+/// AAEP-6.3.4-9, AAEP-6.2.2-3: what sessions that nobody asks about did is known all the same: a reply to one of them is no
+/// reply with an unknown token, and a token of theirs is not to be given out again.
+#[test]
+fn a_session_that_is_judged_alone_is_not_judged_by_the_questions_of_others() {
+    let conforming = fs::read_to_string(trace(
+        "valid",
+        "AAEP-6.2.2-3_token-of-another-session.jsonl",
+    ));
+    let conforming = conforming.expect("a stream");
+    let wrapped: Vec<String> = conforming
+        .lines()
+        .map(|line| {
+            let record: Value = serde_json::from_str(line).expect("JSON");
+            let record = match record["type"].as_str() {
+                Some("confirmation.reply") => {
+                    json!({"dir": "in", "http_status": 204, "message": record})
+                }
+                _ => record,
+            };
+            record.to_string()
+        })
+        .collect();
+    let refused =
+        json!({"dir": "in", "http_status": 400, "message": {"type": "confirmation.reply"}});
+    let stream = format!("{}\n{refused}\n", wrapped.join("\n"));
+    lint(&["-", "--session", "sess_a1", "--strict"])
+        .write_stdin(stream)
+        .assert()
+        .stdout(contains(
+            "conforming: 9 records, 1 session, 0 violations, 0 warnings",
+        ));
+    let reused = fs::read_to_string(trace(
+        "invalid",
+        "AAEP-6.2.2-3_token-of-another-session.jsonl",
+    ));
+    let reused = reused.expect("a stream");
+    lint(&["-", "--session", "sess_a2"])
+        .write_stdin(reused)
+        .assert()
+        .code(1)
+        .stdout(contains(":11:"));
+}
+
+#[test]
+fn since_hides_what_was_before_and_still_knows_it() {
+    let two = session("a", true, 10) + &session("b", true, 20);
+    let violations = |time: &str| {
+        let output = lint(&["-", "--since", time, "--format", "json"])
+            .write_stdin(two.clone())
+            .output()
+            .expect("the command runs");
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let violations = document["violations"].as_array().expect("violations");
+        let lines: Vec<u64> = violations
+            .iter()
+            .filter_map(|it| it["line"].as_u64())
+            .collect();
+        (lines, output.status.code())
+    };
+    assert_eq!(violations("2026-05-24T14:10:03Z"), (vec![3, 8], Some(1)));
+    assert_eq!(violations("2026-05-24T14:10:04Z"), (vec![8], Some(1)));
+    assert_eq!(violations("2026-05-24T16:20:03+02:00"), (vec![8], Some(1)));
+    assert_eq!(violations("2026-05-24T14:20:04Z"), (vec![], Some(0)));
+    assert_eq!(violations("2026-05-24T14:20:06Z"), (vec![], Some(3)));
+    lint(&["-", "--since", "yesterday"])
+        .assert()
+        .code(2)
+        .stderr(contains("RFC 3339"));
+}
+
+/// However often a fault was made before, none after it is lost for want of room on the list.
+#[test]
+fn since_finds_what_comes_after_very_many_of_the_same() {
+    let early: String = (0..1_001)
+        .map(|number| session(&format!("e{number}"), true, 10))
+        .collect();
+    lint(&["-", "--since", "2026-05-24T14:20:00Z"])
+        .write_stdin(early + &session("late", true, 20))
+        .assert()
+        .code(1)
+        .stdout(contains("1 violation, 0 warnings"));
+}
+
+#[test]
+fn one_clause_or_one_section_is_judged_alone() {
+    let file = trace("invalid", UNASKED);
+    for (clause, status) in [("A.8-4", 1), ("A.8", 1), ("A.7.4", 1), ("6.4.1", 0)] {
+        let clause = format!("AAEP-{clause}");
+        lint(&[text(&file), "--only", &clause])
+            .assert()
+            .code(status);
+    }
+    let [defaults, sequences] = ["6.4.1", "A.8"].map(|section| format!("AAEP-{section}"));
+    lint(&[text(&file), "--only", &defaults, "--only", &sequences])
+        .assert()
+        .code(1);
+    lint(&[text(&file), "--only", &format!("AAEP-{}", "6.99")])
+        .assert()
+        .code(2)
+        .stderr(contains("unknown clause"));
+}
+
+#[test]
+fn strict_makes_violations_of_warnings() {
+    let file = trace(
+        "invalid",
+        "AAEP-6.4.1-3_irreversible-low-defaults-to-accept.jsonl",
+    );
+    lint(&[text(&file)])
+        .assert()
+        .code(0)
+        .stdout(contains("1 warning"));
+    lint(&[text(&file), "--strict"])
+        .assert()
+        .code(1)
+        .stdout(contains("1 violation, 0 warnings"));
+}
+
+// Known violations.
+
+#[test]
+fn known_violations_pass_new_ones_fail_and_vanished_ones_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (stream, known) = (folder.path().join("s.jsonl"), folder.path().join("known"));
+    let write = |content: &str| fs::write(&stream, content).expect("a file");
+    let against = || lint(&[text(&stream), "--baseline", text(&known)]).assert();
+
+    write(&session("a", true, 0));
+    lint(&[text(&stream), "--write-baseline", text(&known)])
+        .assert()
+        .code(0);
+    against().code(0).stdout(contains("1 known violation"));
+    // The same violation on other lines.
+    write(&(session("z", false, 0) + "\n" + &session("a", true, 0)));
+    against().code(0);
+    // The same once more, in another session.
+    write(&(session("a", true, 0) + &session("b", true, 0)));
+    against()
+        .code(1)
+        .stdout(contains("1 violation, 0 warnings, 1 known violation"));
+    write(&session("a", false, 0));
+    against()
+        .code(0)
+        .stdout(contains("known, and not found any more: AAEP-A.8-4"));
+    let (document, _) = json_of(&[text(&stream), "--baseline", text(&known)]);
+    assert_eq!(document["vanished"][0]["clause"], "AAEP-A.8-4");
+    // Where not everything was judged, nothing can be said to have vanished.
+    let (document, _) = json_of(&[
+        text(&stream),
+        "--baseline",
+        text(&known),
+        "--session",
+        "sess_a",
+    ]);
+    assert_eq!(document.get("vanished"), None);
+}
+
+#[test]
+fn a_baseline_counts_how_often_a_violation_is_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (stream, known) = (folder.path().join("s.jsonl"), folder.path().join("known"));
+    for (times, status) in [(2, 0), (1, 0), (2, 0), (3, 1)] {
+        fs::write(
+            &stream,
+            "no record\n".repeat(times) + &session("a", false, 0),
+        )
+        .expect("a file");
+        if !known.exists() {
+            lint(&[text(&stream), "--write-baseline", text(&known)])
+                .assert()
+                .code(0);
+        }
+        lint(&[text(&stream), "--baseline", text(&known)])
+            .assert()
+            .code(status);
+    }
+}
+
+#[test]
+fn a_file_that_is_no_baseline_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let known = folder.path().join("known");
+    let stream = trace("valid", CONFORMING);
+    for (content, complaint) in [
+        ("{}", "is no baseline"),
+        (r#"{"countersign_baseline":2,"known":[]}"#, "of version 2"),
+    ] {
+        fs::write(&known, content).expect("a file");
+        lint(&[text(&stream), "--baseline", text(&known)])
+            .assert()
+            .code(2)
+            .stderr(contains(complaint));
+    }
+}
+
+// What is kept to itself.
+
+/// Every string and every key of every stream, replaced by a secret.
+#[test]
+fn redacted_output_quotes_nothing_of_a_stream_whatever_the_format() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let streams = folder.path().join("streams");
+    for kind in ["invalid", "valid"] {
+        let into = streams.join(kind);
+        fs::create_dir_all(&into).expect("a folder");
+        for stream in fs::read_dir(trace(kind, "")).expect("streams") {
+            let stream = stream.expect("an entry");
+            let content = fs::read(stream.path()).expect("a stream");
+            fs::write(into.join(stream.file_name()), plant(&content)).expect("a file");
+        }
+    }
+    let secret_of = |told: &str| {
+        let place = told.find("Zecret")?;
+        Some(
+            String::from_utf8_lossy(&told.as_bytes()[place.saturating_sub(300)..place])
+                .into_owned(),
+        )
+    };
+    for format in ["text", "json", "junit", "sarif"] {
+        let output = lint(&[text(&streams), "--redact", "--strict", "--format", format])
+            .output()
+            .expect("the command runs");
+        let told = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(told.len() > 10_000);
+        assert_eq!(secret_of(&told), None, "{format}");
+    }
+    let known = folder.path().join("known.json");
+    lint(&[text(&streams), "--redact", "--write-baseline", text(&known)])
+        .output()
+        .expect("the command runs");
+    let written = fs::read_to_string(&known).expect("a baseline");
+    assert!(written.len() > 10_000);
+    assert_eq!(secret_of(&written), None);
+}
+
+/// Marks all values that a rule does not need as they are, so that the same faults are found and whatever is quoted is
+/// marked: ids, tools, prose, unknown states and types. A line that is no record is marked as a whole.
+fn plant(stream: &[u8]) -> Vec<u8> {
+    let mut planted = Vec::new();
+    for line in stream.split_inclusive(|byte| *byte == b'\n') {
+        match serde_json::from_slice::<Value>(line) {
+            Ok(mut record) => {
+                plant_value("", &mut record);
+                planted.extend(record.to_string().into_bytes());
+                planted.push(b'\n');
+            }
+            Err(_) => planted.extend([b"Zecret ", line].concat()),
+        }
+    }
+    planted
+}
+
+fn plant_value(key: &str, value: &mut Value) {
+    const MEANT: [&str; 9] = [
+        "@context",
+        "timestamp",
+        "at",
+        "dir",
+        "decision",
+        "default_decision",
+        "risk_level",
+        "urgency",
+        "status",
+    ];
+    match value {
+        Value::String(text) if key == "type" => {
+            let is_known = text.starts_with("aaep:agent.") && !text.ends_with("unknown")
+                || text.contains(".reply");
+            if !is_known {
+                text.push_str("Zecret");
+            }
+        }
+        Value::String(text) if !MEANT.contains(&key) => text.push_str("Zecret"),
+        Value::Array(items) => items.iter_mut().for_each(|item| plant_value(key, item)),
+        Value::Object(fields) => {
+            for (key, value) in fields.iter_mut() {
+                plant_value(key, value);
+            }
+            fields.insert("ZecretKey".to_owned(), json!("Zecret"));
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// So that the test above cannot pass because nothing would be quoted anyway.
+#[test]
+fn output_that_is_not_redacted_quotes_the_stream() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let planted = folder.path().join("planted.jsonl");
+    let content = fs::read(trace("invalid", TIMEOUT_OF_ZERO)).expect("a stream");
+    fs::write(&planted, plant(&content)).expect("a file");
+    for format in ["text", "json", "sarif"] {
+        lint(&[text(&planted), "--format", format])
+            .assert()
+            .stdout(contains("Zecret"));
+    }
+}
+
+/// A stream of several batches, where the system is out of threads or of room for their stacks.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+#[test]
+fn a_stream_is_judged_also_where_no_thread_can_be_started() {
+    const STACK_BEYOND_ALL_MEMORY: &str = "1152921504606846976";
+    let sessions = 2_000;
+    let stream: String = (0..sessions)
+        .map(|number| session(&format!("s{number}"), false, 1))
+        .collect();
+    assert!(stream.len() > 1 << 20);
+    lint(&["-"])
+        .env("RUST_MIN_STACK", STACK_BEYOND_ALL_MEMORY)
+        .write_stdin(stream)
+        .assert()
+        .code(0)
+        .stdout(contains(format!("{sessions} sessions, 0 violations")));
+}
+
+#[test]
+fn the_text_of_a_report_names_file_line_clause_and_level_and_shows_the_line() {
+    let file = trace("invalid", "AAEP-EV-1_not-json.jsonl");
+    let bytes = fs::read(file).expect("a readable trace");
+    let report =
+        countersign_lint::lint(&*bytes, "stream.jsonl").expect("reading from memory cannot fail");
+    let text = render_one(&report, Terminal::Plain);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "stream.jsonl:3:2: violation AAEP-EV-1 MUST");
+    assert!(lines.contains(&" 3 │ this is no record"), "{text}");
+    assert_eq!(
+        lines.last(),
+        Some(&"stream.jsonl: violating: 4 records, 1 session, 1 violation, 0 warnings")
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_an_error_that_names_it() {
+    let file = trace("valid", "no-such-stream.jsonl");
+    let error = run(&Args::of(&file), FindingsFormat::Text).expect_err("nothing to read");
+    let name = file.to_str().expect("plain text");
+    assert!(error.to_string().contains(name), "{error}");
+}

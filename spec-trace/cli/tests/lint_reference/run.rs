@@ -1,0 +1,366 @@
+//! A producer that is put through random inputs, and what different recorders write down of it.
+
+use countersign_lint::lint;
+use countersign_lint::report::LintReport;
+use countersign_reference::aaep::{Event, Input, Output, Producer, Settings, Subscription};
+use countersign_reference::ids::SequentialIds;
+use countersign_reference::time::Timestamp;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Map, Value, json};
+
+/// 2026-05-24T14:22:20Z, when every run starts, in milliseconds.
+const START: i64 = 1_779_632_540_000;
+
+pub const SESSIONS: [&str; 2] = ["sess_a", "sess_b"];
+const SUBSCRIPTIONS: [&str; 2] = ["sub_a", "sub_b"];
+
+/// One input of a run, before tokens are known.
+#[derive(Debug, Clone)]
+pub enum Move {
+    Wait(i64),
+    Start(&'static str),
+    Ask(Box<Asking>),
+    Reply(Box<Answering>),
+    Cancel(Index),
+    Finish(Index),
+    End(&'static str, &'static str),
+    Unsubscribe(&'static str),
+    Restart,
+}
+
+#[derive(Debug, Clone)]
+pub struct Asking {
+    pub session: &'static str,
+    pub action: &'static str,
+    pub tool: &'static str,
+    pub risk: &'static str,
+    pub irreversible: bool,
+    pub timeout: u64,
+    pub default: &'static str,
+    pub allowed: Option<Vec<&'static str>>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Answering {
+    /// Which question, of all that were ever asked.
+    pub question: Index,
+    pub decision: &'static str,
+    /// Milliseconds from now to when the reply claims to be decided.
+    pub decided: i64,
+    pub sender: &'static str,
+    pub fault: Fault,
+    /// How many of the events that it leads to are written down before it.
+    pub logged_behind: usize,
+}
+
+/// What is special about a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    None,
+    Modified,
+    Unauthenticated,
+    UnknownToken,
+    UnknownProperty,
+}
+
+/// Who wrote the stream down.
+#[derive(Debug, Clone, Copy)]
+pub struct Recorder {
+    /// With the time of receipt, or the bare messages.
+    pub wraps: bool,
+    /// Milliseconds by which its clock is ahead of the producer's.
+    pub ahead: i64,
+    pub replies: bool,
+    pub ids: Ids,
+}
+
+/// What the producer of a stream says of how its events belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ids {
+    /// All that the reference says.
+    All,
+    /// `tool_call_id`, in questions and calls.
+    ToolCallId,
+    /// `tool_call_id` in calls and completions, nothing in questions.
+    CallsOnly,
+    None,
+}
+
+fn askings() -> impl Strategy<Value = Move> {
+    (
+        select(&SESSIONS[..]),
+        select(vec!["1", "2"]),
+        select(vec!["pay", "mail"]),
+        select(vec!["low", "medium", "high"]),
+        any::<bool>(),
+        select(vec![1_u64, 10, 60]),
+        select(vec!["accept", "reject"]),
+        select(vec![
+            None,
+            None,
+            Some(vec!["accept"]),
+            Some(vec!["reject", "later"]),
+        ]),
+    )
+        .prop_map(
+            |(session, action, tool, risk, irreversible, timeout, default, allowed)| {
+                Move::Ask(Box::new(Asking {
+                    session,
+                    action,
+                    tool,
+                    risk,
+                    irreversible,
+                    timeout,
+                    default,
+                    allowed,
+                }))
+            },
+        )
+}
+
+fn answers() -> impl Strategy<Value = Move> {
+    let faults = prop_oneof![
+        6 => Just(Fault::None),
+        1 => Just(Fault::Modified),
+        1 => Just(Fault::Unauthenticated),
+        1 => Just(Fault::UnknownToken),
+        1 => Just(Fault::UnknownProperty),
+    ];
+    (
+        any::<Index>(),
+        select(vec!["accept", "accept", "reject", "later"]),
+        select(vec![-70_000_i64, -500, 0, 0, 0, 500, 70_000]),
+        select(&SUBSCRIPTIONS[..]),
+        faults,
+        select(vec![0_usize, 0, 1, 3]),
+    )
+        .prop_map(
+            |(question, decision, decided, sender, fault, logged_behind)| {
+                Move::Reply(Box::new(Answering {
+                    question,
+                    decision,
+                    decided,
+                    sender,
+                    fault,
+                    logged_behind,
+                }))
+            },
+        )
+}
+
+pub fn moves() -> impl Strategy<Value = Move> {
+    prop_oneof![
+        4 => select(vec![0_i64, 1, 400, 1_000, 6_000, 9_999, 70_000]).prop_map(Move::Wait),
+        1 => select(&SESSIONS[..]).prop_map(Move::Start),
+        6 => askings(),
+        6 => answers(),
+        1 => any::<Index>().prop_map(Move::Cancel),
+        3 => any::<Index>().prop_map(Move::Finish),
+        1 => (select(&SESSIONS[..]), select(vec!["completed", "errored", "cancelled"]))
+            .prop_map(|(session, outcome)| Move::End(session, outcome)),
+        1 => select(&SUBSCRIPTIONS[..]).prop_map(Move::Unsubscribe),
+        1 => Just(Move::Restart),
+    ]
+}
+
+pub fn recorders() -> impl Strategy<Value = Recorder> {
+    (
+        any::<bool>(),
+        select(vec![0_i64, 0, 3, -3_600_000, 3_600_000]),
+        prop::bool::weighted(0.8),
+        select(vec![Ids::All, Ids::ToolCallId, Ids::CallsOnly, Ids::None]),
+    )
+        .prop_map(|(wraps, ahead, replies, ids)| Recorder {
+            wraps,
+            ahead,
+            replies,
+            ids,
+        })
+}
+
+/// A producer at work, and what was recorded of it.
+pub struct Run {
+    pub producer: Producer,
+    ids: SequentialIds,
+    now: i64,
+    pub recorder: Recorder,
+    pub lines: Vec<String>,
+    pub replies: usize,
+}
+
+impl Run {
+    fn new(recorder: Recorder) -> Self {
+        let mut run = Self {
+            producer: Producer::new(Settings::default()),
+            ids: SequentialIds::new(),
+            now: START,
+            recorder,
+            lines: Vec::new(),
+            replies: 0,
+        };
+        for subscription in SUBSCRIPTIONS {
+            run.happens(&json!({
+                "op": "subscribe", "subscription_id": subscription,
+                "capabilities": {"supports_confirmation_reply": true},
+            }));
+        }
+        run.play(&Move::Start(SESSIONS[0]));
+        run
+    }
+
+    pub fn play(&mut self, step: &Move) {
+        match step {
+            Move::Wait(milliseconds) => {
+                self.now += milliseconds;
+                self.happens(&json!({"op": "tick"}));
+            }
+            Move::Start(session) => {
+                self.happens(&json!({"op": "start_session", "session_id": session}));
+            }
+            Move::Ask(asking) => self.happens(&json!({
+                "op": "confirm", "session_id": asking.session, "timeout_seconds": asking.timeout,
+                "default_decision": asking.default, "allowed_replies": asking.allowed,
+                "action": {
+                    "id": asking.action, "tool": asking.tool, "description": "Do it.", "consequence": "It is done.",
+                    "risk_level": asking.risk, "irreversible": asking.irreversible,
+                },
+            })),
+            Move::Reply(answering) => self.reply(answering),
+            Move::Cancel(question) => {
+                if let Some(token) = self.token(*question) {
+                    self.happens(&json!({"op": "cancel", "reply_token": token}));
+                }
+            }
+            Move::Finish(question) => {
+                let asked = self.producer.confirmations();
+                if !asked.is_empty() {
+                    let question = &question.get(asked).question;
+                    let input = json!({
+                        "op": "finish_tool", "session_id": question.session_id, "action": question.action.id,
+                        "status": "success",
+                    });
+                    self.happens(&input);
+                }
+            }
+            Move::End(session, outcome) => {
+                self.happens(
+                    &json!({"op": "end_session", "session_id": session, "outcome": outcome}),
+                );
+            }
+            Move::Unsubscribe(subscription) => {
+                self.happens(&json!({"op": "unsubscribe", "subscription_id": subscription}));
+            }
+            // Everything was carried out by then: events that are lost are missing in the numbers of their sequence too.
+            Move::Restart => self.happens(&json!({"op": "restart"})),
+        }
+    }
+
+    fn token(&self, question: Index) -> Option<Value> {
+        let asked = self.producer.confirmations();
+        (!asked.is_empty()).then(|| json!(question.get(asked).question.reply_token))
+    }
+
+    fn reply(&mut self, answering: &Answering) {
+        let token = self.token(answering.question);
+        let (Some(token), false) = (token, answering.fault == Fault::UnknownToken) else {
+            return self.deliver(answering, &json!("rpl_unknown"));
+        };
+        self.deliver(answering, &token);
+    }
+
+    fn deliver(&mut self, answering: &Answering, token: &Value) {
+        let mut message = json!({
+            "type": "confirmation.reply", "reply_token": token, "decision": answering.decision,
+            "subscription_id": answering.sender, "timestamp": moment(self.now + answering.decided),
+        });
+        match answering.fault {
+            Fault::Modified => message["modified_action"] = json!({"amount": 1}),
+            Fault::UnknownProperty => message["session_id"] = json!(SESSIONS[0]),
+            Fault::None | Fault::Unauthenticated | Fault::UnknownToken => {}
+        }
+        let authenticated = answering.fault != Fault::Unauthenticated;
+        let closed = !self.is_open(answering.sender);
+        let place = self.lines.len();
+        let input = json!({
+            "op": "deliver", "message": message.to_string(),
+            "sender": {"subscription_id": answering.sender, "authenticated": authenticated},
+        });
+        self.happens(&input);
+        // The transport turns strangers away, and a recorder without a word of it has nothing to write down.
+        let status = if authenticated && !closed { 204 } else { 403 };
+        if self.recorder.replies && (self.recorder.wraps || status == 204) {
+            let line = if self.recorder.wraps {
+                let at = moment(self.now + self.recorder.ahead);
+                json!({"dir": "in", "at": at, "message": message, "http_status": status})
+            } else {
+                message
+            };
+            let behind = if self.recorder.wraps {
+                answering.logged_behind
+            } else {
+                0
+            };
+            let place = (place + behind).min(self.lines.len());
+            self.lines.insert(place, line.to_string());
+            self.replies += 1;
+        }
+    }
+
+    fn is_open(&self, subscription: &str) -> bool {
+        let mut all = self.producer.subscriptions().iter();
+        all.any(|(id, it)| id.as_str() == subscription && matches!(it, Subscription::Open(_)))
+    }
+
+    fn happens(&mut self, input: &Value) {
+        let input: Input = serde_json::from_value(input.clone()).expect("an input");
+        let now = Timestamp::from_millis(self.now);
+        // What the host may not ask for is refused and emits nothing.
+        let outputs = self.producer.handle(now, &mut self.ids, input).outputs;
+        for output in &outputs {
+            if let Output::Emit(event) = output {
+                self.record(event);
+            }
+        }
+    }
+
+    fn record(&mut self, event: &Event) {
+        let mut event = serde_json::to_value(event).expect("an event is plain data");
+        forget(event.as_object_mut().expect("an object"), self.recorder.ids);
+        let line = if self.recorder.wraps {
+            json!({"dir": "out", "at": moment(self.now + self.recorder.ahead), "message": event})
+        } else {
+            event
+        };
+        self.lines.push(line.to_string());
+    }
+
+    pub fn report(&self) -> LintReport {
+        lint(self.lines.join("\n").as_bytes(), "run").expect("reading from memory cannot fail")
+    }
+}
+
+pub fn played(moves: &[Move], recorder: Recorder) -> Run {
+    let mut run = Run::new(recorder);
+    for step in moves {
+        run.play(step);
+    }
+    run
+}
+
+/// What the recorded producer does not say.
+fn forget(event: &mut Map<String, Value>, ids: Ids) {
+    let fields: &[&str] = match ids {
+        Ids::All => &[],
+        Ids::ToolCallId => &["extensions"],
+        Ids::CallsOnly => &["extensions", "extra_context"],
+        Ids::None => &["extensions", "extra_context", "tool_call_id"],
+    };
+    for field in fields {
+        event.remove(*field);
+    }
+}
+
+fn moment(milliseconds: i64) -> Value {
+    json!(Timestamp::from_millis(milliseconds))
+}

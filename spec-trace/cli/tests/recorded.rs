@@ -1,0 +1,88 @@
+//! Lint against the model: what the model allows, written as a stream, is not accused; and where a rule is left out it
+//! shows, or there is a reason why it cannot.
+//!
+//! The reasons stand in `tests/left_out.txt`, one line for each rule: the rule, the property that breaks, what shows of it in
+//! the stream of its shortest counterexample, and, where the judge finds nothing, why a conforming producer may write the
+//! same, or where it names other clauses, why not one of the rule.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use countersign_cli::recorded::ablated::{self, Ablated, Shows};
+use countersign_cli::recorded::writer::Recorder;
+use countersign_cli::recorded::{APART, RECORDERS, TOGETHER, walk};
+use countersign_model::aaep::bounds::Bounds;
+use countersign_model::aaep::rules::GUARDS;
+
+/// How many pairs and edges there are, of which none is accused.
+#[track_caller]
+fn nobody_accused(bounds: &[Bounds], recorders: &[Recorder]) -> (u64, u64) {
+    let walk = walk(bounds, recorders, &|_| {});
+    assert_eq!(walk.divergences, []);
+    (walk.nodes, walk.edges)
+}
+
+/// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1: whoever keeps the rules is not accused, whatever the world does and however it is
+/// recorded. The first two recorders are those of `verify`, which the tests of the command line look at.
+#[test]
+fn no_run_that_the_model_allows_is_accused() {
+    let [one, two, _] = APART;
+    let [_, _, others @ ..] = RECORDERS;
+    assert_eq!(nobody_accused(&[one, two], &others), (134_797, 359_378));
+}
+
+/// AAEP-6.2.2-2: nor in two sessions at once.
+#[test]
+fn no_run_of_two_sessions_is_accused() {
+    let [_, _, sessions] = APART;
+    assert_eq!(
+        nobody_accused(&[sessions], &[Recorder::FULL]),
+        (83_219, 228_630)
+    );
+}
+
+/// The same with all that can happen in one session: `cargo test --release -p countersign-cli --test recorded -- --ignored`.
+#[test]
+#[ignore = "takes minutes"]
+fn no_run_of_a_disturbed_session_is_accused() {
+    let found = nobody_accused(&[TOGETHER], &[Recorder::FULL]);
+    assert_eq!(found, (3_819_252, 15_132_902));
+}
+
+fn row(ablated: &Ablated) -> String {
+    let Ablated {
+        guard,
+        property,
+        shows,
+        ..
+    } = ablated;
+    format!("{} | {property} | {shows}", guard.name)
+}
+
+/// Each rule that is left out shows in the stream of a counterexample, or for the reason that the table gives it cannot.
+#[test]
+fn every_rule_that_is_left_out_shows_or_cannot() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/left_out.txt");
+    let table = fs::read_to_string(path).expect("the table of what shows");
+    let mut table = table.lines().filter(|line| !line.starts_with('#'));
+    let mut differs = String::new();
+    for guard in &GUARDS {
+        let ablated = ablated::leave_out(guard, Recorder::FULL);
+        let found = row(&ablated);
+        let line = table.next().unwrap_or_default();
+        let fits = match ablated.shows {
+            Shows::Flagged { .. } => line == found,
+            Shows::Otherwise { .. } | Shows::Invisible | Shows::Unexplained => line
+                .strip_prefix(&found)
+                .and_then(|rest| rest.strip_prefix(": "))
+                .is_some_and(|reason| !reason.is_empty()),
+        };
+        if !fits {
+            let records = ablated.records.join("\n");
+            writeln!(differs, "- {line}\n+ {found}\n{records}").expect("a string takes it");
+        }
+    }
+    assert!(differs.is_empty(), "{differs}");
+    assert_eq!(table.next(), None);
+}

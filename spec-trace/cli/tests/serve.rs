@@ -1,0 +1,63 @@
+//! Whole conversations with `countersign serve`, over pipes and with ids that count up.
+
+#[path = "serve/aaep.rs"]
+mod aaep;
+#[path = "serve/bad_input.rs"]
+mod bad_input;
+#[path = "serve/driver.rs"]
+mod driver;
+#[path = "serve/killed.rs"]
+mod killed;
+#[path = "serve/mcp_aql.rs"]
+mod mcp_aql;
+#[path = "serve/mcp_aql_bad_input.rs"]
+mod mcp_aql_bad_input;
+#[path = "serve/mcp_aql_stage.rs"]
+mod mcp_aql_stage;
+#[path = "serve/pending_action.rs"]
+mod pending_action;
+#[path = "serve/pending_action_bad_input.rs"]
+mod pending_action_bad_input;
+#[path = "serve/pending_action_stage.rs"]
+mod pending_action_stage;
+
+use clap::{CommandFactory, Parser};
+use countersign_cli::commands::serve::Args;
+
+#[derive(Debug, Parser)]
+struct CommandLine {
+    #[command(flatten)]
+    args: Args,
+}
+
+#[test]
+fn the_command_line_wants_a_known_protocol_and_a_transport() {
+    let parse = |arguments: &[&str]| {
+        let arguments = ["serve"].iter().chain(arguments);
+        CommandLine::try_parse_from(arguments).map_err(|error| error.to_string())
+    };
+    for known in ["aaep", "mcp-aql", "pending-action"] {
+        assert!(parse(&[known, "--stdio"]).unwrap().args.stdio);
+    }
+    let unknown = parse(&["smtp", "--stdio"]).unwrap_err();
+    assert!(
+        unknown.contains("[possible values: aaep, mcp-aql, pending-action]"),
+        "{unknown}"
+    );
+    let silent = parse(&["aaep"]).unwrap_err();
+    assert!(silent.contains("--stdio"), "{silent}");
+}
+
+#[test]
+fn help_lists_the_requests_with_their_fields() {
+    let help = CommandLine::command().render_help().to_string();
+    for words in [
+        r#"{"id":1,"op":"hello","driver":1,"protocol":"mcp-aql"}"#,
+        "finish_tool       session_id, action, status",
+        "introspect        query: revoke_token or token_status, token",
+        "or its number from 0 to 4",
+        "decide            action_id, nonce?, decision: allow or deny, by, arguments?",
+    ] {
+        assert!(help.contains(words), "{help}");
+    }
+}

@@ -1,0 +1,373 @@
+//! `show`, `explore` and `report` as their users meet them: what a file is taken for, what each format looks like, and what
+//! foreign text can do in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use countersign_cli::show::Drawing;
+use countersign_cli::show::run::{Run, Weight};
+use countersign_cli::show::stream::Selection;
+use countersign_cli::show::{load, words};
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::{contains, starts_with};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use uppsala::{Document, Element};
+
+#[path = "show/explored.rs"]
+mod explored;
+#[path = "show/foreign.rs"]
+mod foreign;
+
+fn countersign(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("countersign").expect("the binary is built");
+    // From the folder of the streams, so that no path of this machine is in what is printed.
+    command.current_dir(traces()).args(arguments);
+    command
+}
+
+fn traces() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces")
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let output = countersign(arguments).output().expect("the command runs");
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// A file with this content, by its path.
+fn file(folder: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
+    let path = folder.path().join(name);
+    fs::write(&path, content).expect("a file");
+    path.display().to_string()
+}
+
+const REJECTED: &str = "invalid/AAEP-A.8-5_called-after-rejection.jsonl";
+
+/// A counterexample as `check --save` writes it.
+fn counterexample(folder: &TempDir) -> String {
+    let path = folder.path().join("found.json").display().to_string();
+    let check = [
+        "check",
+        "aaep",
+        "--without",
+        "AAEP-6.3.4-4",
+        "--save",
+        &path,
+    ];
+    countersign(&check).assert().code(1);
+    path
+}
+
+// What each format looks like.
+
+#[test]
+fn a_stream_in_the_terminal() {
+    insta::assert_snapshot!(printed(&["show", REJECTED]));
+}
+
+#[test]
+fn a_stream_in_mermaid() {
+    insta::assert_snapshot!(printed(&["show", REJECTED, "--format", "mermaid"]));
+}
+
+/// AAEP-6.3.4-4: the run that leaving the rule out allows.
+#[test]
+fn a_counterexample_in_the_terminal() {
+    let folder = folder();
+    let found = counterexample(&folder);
+    insta::assert_snapshot!(printed(&["show", &found, "--run", "6"]));
+}
+
+#[test]
+fn a_kept_run_in_the_terminal() {
+    insta::assert_snapshot!(printed(&[
+        "show",
+        "runs/mcp-aql/two-calls-race-for-one-use.json"
+    ]));
+}
+
+/// Whatever a run can be drawn as.
+const DRAWINGS: [Drawing; 5] = [
+    Drawing::Text,
+    Drawing::Json,
+    Drawing::Mermaid,
+    Drawing::Svg,
+    Drawing::Html,
+];
+
+/// AAEP-A.10-1: also as a picture.
+#[test]
+fn every_stream_and_kept_run_is_drawn_in_every_format_within_its_columns() {
+    let mut drawn = 0;
+    for folder in [
+        "invalid",
+        "valid",
+        "runs/aaep",
+        "runs/mcp-aql",
+        "runs/pending-action",
+    ] {
+        for entry in fs::read_dir(traces().join(folder)).expect("a folder") {
+            let name = entry.expect("an entry").path().display().to_string();
+            let bytes = fs::read(&name).expect("a file");
+            let runs = load(&bytes, &name);
+            for format in DRAWINGS {
+                let picture = format.of(&runs[0]);
+                assert!(!picture.is_empty());
+                if format == Drawing::Text {
+                    let widest = picture.lines().map(words::width).max();
+                    assert!(widest <= Some(100), "{name}: {widest:?}");
+                }
+                if format == Drawing::Svg {
+                    uppsala::parse(&picture).unwrap_or_else(|error| panic!("{name}: {error}"));
+                }
+            }
+            drawn += 1;
+        }
+    }
+    assert!(drawn > 90, "{drawn}");
+}
+
+/// All elements of a picture.
+fn elements<'a>(document: &'a Document<'a>) -> impl Iterator<Item = &'a Element<'a>> {
+    let nodes = document.descendants(document.root());
+    nodes.into_iter().filter_map(|node| document.element(node))
+}
+
+fn load(bytes: &[u8], name: &str) -> Vec<Run> {
+    load::runs(bytes, name, Selection::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_picture_has_a_title_a_description_and_both_colours() {
+    let picture = printed(&["show", REJECTED, "--format", "svg"]);
+    let document = uppsala::parse(&picture).expect("well-formed");
+    let root = document.document_element().expect("a root");
+    assert_eq!(document.get_attribute(root, "role"), Some("img"));
+    let child =
+        |name| document.first_child_element_by_name_ns(root, "http://www.w3.org/2000/svg", name);
+    let title = child("title").and_then(|title| document.element_text(title));
+    assert_eq!(title, Some(REJECTED));
+    assert!(child("desc").is_some() && picture.contains("prefers-color-scheme:dark"));
+    let outside = elements(&document)
+        .flat_map(|element| &element.attributes)
+        .filter(|attribute| attribute.value.contains("//"));
+    assert_eq!(outside.count(), 0, "it loads nothing");
+}
+
+/// AAEP-6.3.5-1: what became of each confirmation is said where it changes.
+#[test]
+fn a_step_says_what_became_of_the_confirmations() {
+    let run = &load(
+        &fs::read(traces().join(REJECTED)).expect("a stream"),
+        REJECTED,
+    )[0];
+    let changes: Vec<(u64, Vec<String>)> = run
+        .steps
+        .iter()
+        .filter(|step| !step.states.is_empty())
+        .map(|step| (step.line.expect("a line"), step.asides(run)))
+        .collect();
+    let expected = [
+        (4, vec!["rpl_q1: pending".to_owned()]),
+        (5, vec!["rpl_q1: pending → rejected".to_owned()]),
+    ];
+    assert_eq!(changes, expected);
+    let marked: Vec<_> = run
+        .steps
+        .iter()
+        .filter_map(|step| Some((step.line?, step.weight(run)?)))
+        .collect();
+    assert_eq!(marked, [(7, Weight::Violation)]);
+    assert_eq!(
+        run.findings[0].gist,
+        "A conformance test notices that an action is performed although it was rejected."
+    );
+}
+
+// What a file is taken for.
+
+#[test]
+fn a_divergence_names_its_clause_and_both_sides() {
+    let folder = folder();
+    let steps = json!([{ "at": "t=0", "actor": "network", "to": "producer", "action": "accept(c1) arrives",
+        "changes": ["c1: pending → accepted", "out: perform(c1)"], "n": 1, "bad": true, "text": "" }]);
+    let divergence = json!({ "protocols": [{ "protocol": "aaep", "divergences": [
+        { "clause": "AAEP-6.3.5-1", "steps": steps, "expected": "nothing", "actual": "perform(c1)" }] }] });
+    let name = file(&folder, "verify.json", divergence.to_string());
+    countersign(&["show", &name])
+        .assert()
+        .success()
+        .stdout(contains("divergence, AAEP-6.3.5-1"))
+        .stdout(contains("expected nothing; seen perform(c1)"))
+        .stdout(contains("c1: pending → accepted"));
+}
+
+#[test]
+fn one_of_many_runs_is_chosen_by_its_number_and_the_others_are_named() {
+    let folder = folder();
+    let found = counterexample(&folder);
+    let first = printed(&["show", &found]);
+    assert!(
+        first.contains("--run 2 draws ") && !first.contains("--run 1 draws"),
+        "{first}"
+    );
+    let second = printed(&["show", &found, "--run", "2"]);
+    assert!(second.contains("--run 1 draws "), "{second}");
+    for number in ["0", "99"] {
+        let there_is_none = contains(format!("there is no run {number}"));
+        countersign(&["show", &found, "--run", number])
+            .assert()
+            .code(2)
+            .stderr(there_is_none);
+    }
+}
+
+#[test]
+fn one_session_of_a_stream_is_drawn_with_its_replies() {
+    let folder = folder();
+    let one = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
+    let other = one
+        .replace("sess_a1", "sess_b2")
+        .replace("rpl_q1", "rpl_q2")
+        .replace("\"evt_", "\"evt_b");
+    let name = file(&folder, "two.jsonl", one + &other);
+    let both = printed(&["show", &name, "--format", "json"]);
+    assert_eq!(steps(&both).len(), 20);
+    assert!(both.contains("[sess_b2] starts the session"), "{both}");
+    let alone = printed(&["show", &name, "--session", "sess_b2", "--format", "json"]);
+    let lines: Vec<Value> = steps(&alone)
+        .iter()
+        .map(|step| step["line"].clone())
+        .collect();
+    assert_eq!(lines, (11..=20).map(Value::from).collect::<Vec<_>>());
+    assert!(
+        alone.contains("reject rpl_q2") && !alone.contains("rpl_q1"),
+        "{alone}"
+    );
+    let nobody = countersign(&["show", &name, "--session", "sess_c3"]).assert();
+    nobody
+        .code(2)
+        .stderr(contains("no record belongs to session \"sess_c3\""));
+}
+
+fn steps(document: &str) -> Vec<Value> {
+    let mut document: Value = serde_json::from_str(document).expect("JSON");
+    serde_json::from_value(document["steps"].take()).expect("steps")
+}
+
+#[test]
+fn a_stream_is_drawn_up_to_its_limit_and_refused_beyond_it() {
+    const MOST: usize = 100_000;
+    for (lines, drawn) in [(MOST - 1, true), (MOST, true), (MOST + 1, false)] {
+        let stream = "{\"type\":\"x\"}\n".repeat(lines);
+        match load::runs(stream.as_bytes(), "long", Selection::default()) {
+            Ok(runs) => assert!(drawn && runs[0].steps.len() == lines),
+            Err(error) => {
+                let hint = error.to_string();
+                assert!(
+                    !drawn && hint.contains("--session ID draws one session"),
+                    "{hint}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused_with_its_place() {
+    let folder = folder();
+    for (content, complaint) in [
+        (&b""[..], ":1:0: neither a recorded stream"),
+        (b"hello\nworld\n", ":1:1: neither a recorded stream"),
+        (b"[1, 2]", ": neither a recorded stream"),
+        (b"{\"protocol\": \"aaep\",\n \"properties\": [", ":2:16: neither a recorded stream"),
+        (b"{\"protocol\": \"aaep\", \"properties\": []}", "it holds no run"),
+        (b"{\"steps\": [{\"n\": 1}]}", "step 1 of a run: missing field `at`"),
+        (b"{\"shows\": \"x\", \"protocol\": \"none\", \"bounds\": \"far\", \"steps\": []}", "no protocol is called \"none\""),
+        (b"{\"shows\": \"x\", \"protocol\": \"aaep\", \"bounds\": \"far\", \"steps\": [\"Fly\"]}", "step 1 is not possible there: Fly"),
+        (b"{\"shows\": \"x\", \"protocol\": \"aaep\", \"bounds\": \"wide\", \"steps\": []}", "wide"),
+    ] {
+        let name = file(&folder, "input", content);
+        let refused = countersign(&["show", &name]).assert();
+        refused.code(2).stdout("").stderr(contains(complaint).and(starts_with(format!("error: {name}"))));
+    }
+    countersign(&["show", "nowhere.jsonl"])
+        .assert()
+        .code(2)
+        .stderr(contains("cannot read nowhere.jsonl"));
+}
+
+#[test]
+fn a_stream_of_one_record_and_one_with_broken_lines_are_streams() {
+    let folder = folder();
+    let record = fs::read_to_string(traces().join(REJECTED)).expect("a stream");
+    let first = record.lines().next().expect("a record");
+    let name = file(&folder, "one.jsonl", first);
+    assert_eq!(
+        steps(&printed(&["show", &name, "--format", "json"])).len(),
+        1
+    );
+    let broken = [b"\xff\xfe\n{\n", first.as_bytes(), b"\n\n[]"].concat();
+    let name = file(&folder, "broken.jsonl", broken);
+    let text = printed(&["show", &name]);
+    assert!(
+        text.contains("✗   1 ") && text.contains("a line that is no record"),
+        "{text}"
+    );
+    assert_eq!(
+        steps(&printed(&["show", &name, "--format", "json"])).len(),
+        4
+    );
+}
+
+#[test]
+fn a_drawing_goes_to_the_file_that_is_named_and_reads_standard_input() {
+    let folder = folder();
+    let out = folder.path().join("run.svg").display().to_string();
+    let stream = fs::read(traces().join(REJECTED)).expect("a stream");
+    countersign(&["show", "-", "--format", "svg", "--out", &out])
+        .write_stdin(stream)
+        .assert()
+        .success()
+        .stdout(format!("{out}: recorded stream of 10 steps\n"));
+    assert!(
+        fs::read_to_string(&out)
+            .expect("a picture")
+            .starts_with("<svg ")
+    );
+}
+
+#[test]
+fn a_drawing_does_not_take_the_place_of_what_is_drawn() {
+    let folder = folder();
+    let stream = fs::read(traces().join(REJECTED)).expect("a stream");
+    let name = file(&folder, "only.jsonl", &stream);
+    let again = folder.path().join("./only.jsonl").display().to_string();
+    countersign(&["show", &name, "--out", &again])
+        .assert()
+        .code(2)
+        .stderr(contains("it would be lost"));
+    assert_eq!(fs::read(&name).expect("the stream"), stream);
+}
+
+#[test]
+fn only_show_draws() {
+    for format in ["mermaid", "svg", "html"] {
+        let refused = countersign(&["clauses", "--format", format]).assert();
+        refused
+            .code(2)
+            .stdout("")
+            .stderr(contains("is not for this command"));
+    }
+}

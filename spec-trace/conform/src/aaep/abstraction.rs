@@ -1,0 +1,216 @@
+//! From the executor to the model's words: what it holds.
+//!
+//! The one thing to know: what the executor holds and no producer of the model can hold is not passed over. It is
+//! [`Unexplained`], and so is a session that is not what its events have told.
+
+use countersign_model::aaep::state::{
+    Phase, Producer, ProducerConfirmation, Session, SessionStatus,
+};
+use countersign_model::aaep::words::{
+    AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+};
+use countersign_reference::aaep as executor;
+use countersign_reference::aaep::{AgentState, Confirmation, SessionId, Subscription};
+
+use super::Host;
+use super::concrete::World;
+use crate::{Unexplained, unexplained};
+
+/// A session as its events have told it so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub(super) next_sequence_number: u64,
+    pub(super) state: AgentState,
+}
+
+impl Told {
+    /// After `session.started`.
+    pub(super) const START: Self = Self {
+        next_sequence_number: 1,
+        state: AgentState::Idle,
+    };
+}
+
+/// The abstraction function: what the executor holds, as the producer's part of a model state.
+///
+/// # Errors
+///
+/// [`Unexplained`] where it holds something that no producer of the model can hold.
+pub(super) fn producer(world: &World, host: &Host) -> Result<Producer, Unexplained> {
+    let confirmations = host.producer.confirmations();
+    if confirmations.len() > 2 {
+        return Err(unexplained("AAEP-6.1-6", "two confirmations at most"));
+    }
+    let mut sessions = [Session::STARTED; 2];
+    for name in SessionName::ALL {
+        sessions[name.index()] = session(world, host, name)?;
+    }
+    let mut open = [false; 2];
+    for subscriber in Subscriber::ALL {
+        let subscription_id = &world.subscriptions[subscriber.index()];
+        open[subscriber.index()] = match host.producer.subscriptions().get(subscription_id) {
+            Some(Subscription::Open(_)) => true,
+            Some(Subscription::Closed) => false,
+            None => return Err(unexplained("AAEP-EV-2", "a subscription once opened")),
+        };
+    }
+    let confirmation = |slot: Slot| {
+        confirmations
+            .get(slot.index())
+            .map(|found| confirmation(world, found, slot, confirmations, sessions))
+            .transpose()
+    };
+    Ok(Producer {
+        sessions,
+        open,
+        confirmations: [confirmation(Slot::First)?, confirmation(Slot::Second)?],
+    })
+}
+
+/// The model's name of a session.
+pub(super) fn session_named(
+    world: &World,
+    session_id: &SessionId,
+) -> Result<SessionName, Unexplained> {
+    SessionName::ALL
+        .into_iter()
+        .find(|name| world.sessions[name.index()] == *session_id)
+        .ok_or_else(|| unexplained("AAEP-EV-1", "the id of a session that was started"))
+}
+
+/// What the executor holds of a session, which must also be what the session's events have told.
+fn session(world: &World, host: &Host, name: SessionName) -> Result<Session, Unexplained> {
+    let told = &host.told[name.index()];
+    let found = host.producer.sessions().get(&world.sessions[name.index()]);
+    let found = found.ok_or_else(|| unexplained("AAEP-A.1-2", "a session once started"))?;
+    let is_active = found.status == executor::SessionStatus::Active;
+    if is_active && found.state != told.state {
+        let text = format!("{:?}, as the last state.changed said", told.state);
+        return Err(unexplained("AAEP-EV-8", text));
+    }
+    if is_active && found.next_sequence_number != told.next_sequence_number {
+        let text = format!("next sequence number {}", told.next_sequence_number);
+        return Err(unexplained("AAEP-EV-4", text));
+    }
+    Ok(Session {
+        status: match found.status {
+            executor::SessionStatus::Active => SessionStatus::Active,
+            executor::SessionStatus::Ended(outcome) => SessionStatus::Ended(match outcome {
+                executor::SessionOutcome::Completed => SessionOutcome::Completed,
+                executor::SessionOutcome::Errored => SessionOutcome::Errored,
+                executor::SessionOutcome::Cancelled => SessionOutcome::Cancelled,
+            }),
+        },
+        // A session that has ended is in no state any more.
+        awaiting_input: is_active && found.state == AgentState::AwaitingInput,
+    })
+}
+
+fn confirmation(
+    world: &World,
+    found: &Confirmation,
+    slot: Slot,
+    all: &[Confirmation],
+    sessions: [Session; 2],
+) -> Result<ProducerConfirmation, Unexplained> {
+    let question = &found.question;
+    let name = session_named(world, &question.session_id)?;
+    let issued = world
+        .tick(question.asked_at)
+        .ok_or_else(|| unexplained("AAEP-6.4-1", "the time of the call as time of issue"))?;
+    let timeout = u8::try_from(question.timeout.seconds())
+        .map_err(|_| unexplained("AAEP-6.4-1", "the timeout that was asked for"))?;
+    let same_action = slot == Slot::Second
+        && question.action.id == all[0].question.action.id
+        && question.session_id == all[0].question.session_id;
+    let (phase, by_default) = phase(found.phase, sessions[name.index()].status);
+    Ok(ProducerConfirmation {
+        phase,
+        session: name,
+        same_action,
+        class: class(question)?,
+        issued,
+        timeout,
+        by_default,
+    })
+}
+
+/// The phase in the model's words, and whether the default led to it.
+fn phase(phase: executor::Phase, session: SessionStatus) -> (Phase, bool) {
+    match phase {
+        executor::Phase::Pending => (Phase::Pending, false),
+        executor::Phase::Accepted { by, tool } => {
+            let phase = match tool {
+                executor::Tool::InFlight => Phase::Accepted,
+                executor::Tool::Finished => Phase::Finished,
+                // AAEP-A.3-1: the end of a session withdraws its calls, and completes them where it completes itself.
+                executor::Tool::Withdrawn => match session {
+                    SessionStatus::Ended(SessionOutcome::Completed) => Phase::Finished,
+                    SessionStatus::Ended(SessionOutcome::Errored | SessionOutcome::Cancelled)
+                    | SessionStatus::Active => Phase::Accepted,
+                },
+            };
+            (phase, is_default(by))
+        }
+        executor::Phase::Rejected { by } => (Phase::Rejected, is_default(by)),
+        executor::Phase::Cancelled { .. } => (Phase::Cancelled, false),
+    }
+}
+
+fn is_default(by: executor::Authority) -> bool {
+    match by {
+        executor::Authority::Reply => false,
+        executor::Authority::Timeout | executor::Authority::SubscriptionClosed => true,
+    }
+}
+
+fn class(question: &executor::Question) -> Result<Class, Unexplained> {
+    let allowed: Vec<&str> = question
+        .allowed_replies
+        .iter()
+        .map(String::as_str)
+        .collect();
+    Ok(Class {
+        risk: match question.action.risk_level {
+            executor::RiskLevel::Low => Risk::Low,
+            executor::RiskLevel::Medium => Risk::Medium,
+            executor::RiskLevel::High => Risk::High,
+        },
+        irreversible: question.action.irreversible,
+        default: match question.default_decision {
+            executor::Decision::Accept => Decision::Accept,
+            executor::Decision::Reject => Decision::Reject,
+        },
+        allowed: match allowed.as_slice() {
+            ["accept", "reject"] => AllowedReplies::Both,
+            ["accept"] => AllowedReplies::AcceptOnly,
+            ["reject"] => AllowedReplies::RejectOnly,
+            _ => return Err(unexplained("AAEP-6.3.4-6", "the allowed replies asked for")),
+        },
+    })
+}
+
+/// All that the executor holds, without what can make no difference: what its ids are called, how many events it has
+/// numbered, and the time of its last call.
+///
+/// Tokens are named by their slots, so two executors whose tokens alone differ have the same identity. Sequence numbers make
+/// no difference because [`producer`] holds them against what the events have told.
+pub(super) fn identity(host: &Host) -> Vec<u8> {
+    let mut document = serde_json::to_value(&host.producer).expect("a producer can be serialised");
+    if let Some(members) = document.as_object_mut() {
+        members.remove("now");
+        let sessions = members
+            .get_mut("sessions")
+            .and_then(serde_json::Value::as_object_mut);
+        for session in sessions.into_iter().flatten() {
+            if let Some(session) = session.1.as_object_mut() {
+                session.remove("next_sequence_number");
+            }
+        }
+    }
+    let mut text = document.to_string();
+    for (number, asked) in host.questions.iter().flatten().enumerate() {
+        text = text.replace(asked.reply_token.as_str(), &format!("#{number}"));
+    }
+    text.into_bytes()
+}

@@ -1,0 +1,78 @@
+//! What a fuzzer runs: bytes in, and a panic with the finding where something is wrong.
+//!
+//! The one thing to know: each function here is a target in `fuzz/`, and a test replays its corpus, so that whatever a
+//! fuzzer finds is found again by `cargo test`.
+
+mod json;
+mod mcp_aql;
+mod pending_action;
+
+use std::sync::LazyLock;
+
+use countersign_reference::aaep::ConfirmationReply;
+
+use crate::aaep::AaepBridge;
+use crate::bridge::Bridge;
+use crate::steps::numbered;
+use crate::{Divergence, Sides, schedule};
+
+pub use self::mcp_aql::{
+    far_mcp_aql, mcp_aql_canonical, mcp_aql_schedule, mcp_aql_signed, mcp_aql_token,
+};
+pub use self::pending_action::{
+    far_pending_action, pending_action_arguments, pending_action_journal, pending_action_schedule,
+};
+
+/// The bridge for runs that go as far as the model of AAEP does, made once.
+pub fn far_aaep() -> &'static AaepBridge {
+    static BRIDGE: LazyLock<AaepBridge> = LazyLock::new(Bridge::far);
+    &BRIDGE
+}
+
+/// A run of the AAEP model and executor that the bytes choose, far beyond the bounds of the exhaustive walk.
+///
+/// # Panics
+///
+/// Where model and executor differ, with the shrunk run.
+pub fn aaep_schedule(bytes: &[u8]) {
+    run(far_aaep(), bytes);
+}
+
+/// The bytes as a `confirmation.reply`: the parser must not panic, and what it takes it must take again after it has
+/// been written out.
+///
+/// # Panics
+///
+/// Where the two parses differ.
+pub fn aaep_reply(bytes: &[u8]) {
+    let Ok(reply) = ConfirmationReply::parse(bytes) else {
+        return;
+    };
+    // A number like 1e999 is JSON, and this reader has no value for it, so it cannot be written out again.
+    let Ok(document) = serde_json::from_slice::<serde_json::Value>(bytes) else {
+        return;
+    };
+    let again = serde_json::to_vec(&document).expect("a JSON value can be written");
+    assert_eq!(
+        ConfirmationReply::parse(&again).as_ref(),
+        Ok(&reply),
+        "the same document, written out"
+    );
+}
+
+fn run(sides: &impl Sides, bytes: &[u8]) {
+    if let Err(shrunk) = schedule::run(sides, schedule::choices(bytes)) {
+        panic!("{}", explain(&shrunk.divergence));
+    }
+}
+
+/// A divergence as the message of a panic.
+pub fn explain(divergence: &Divergence) -> String {
+    format!(
+        "model and executor differ ({})\nexpected: {}\nseen:     {}\n{}",
+        divergence.disagreement.clause,
+        divergence.disagreement.expected,
+        divergence.disagreement.actual,
+        numbered(&divergence.steps)
+    )
+}

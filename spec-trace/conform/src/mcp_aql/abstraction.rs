@@ -1,0 +1,236 @@
+//! From the executor to the model's words: what it holds.
+//!
+//! The one thing to know: what the executor holds of a token is what the call that it was issued for asked for, and is
+//! [`Unexplained`] otherwise. A token that it holds no more is told as the model has it, for [`check_memory`] has found that
+//! it can never be valid again.
+
+use countersign_model::mcp_aql::action::Action;
+use countersign_model::mcp_aql::state::{Gatekeeper, GatekeeperToken, Phase, State, Token};
+use countersign_model::mcp_aql::words::{Purpose, Scope, SessionName, Slot, Which};
+use countersign_reference::mcp_aql as executor;
+use countersign_reference::mcp_aql::{IssuedToken, ParametersHash};
+use countersign_reference::time::Timestamp;
+
+use super::concrete::{World, later, place};
+use super::spelling::OPERATIONS;
+use super::{Host, Issued};
+use crate::{Unexplained, unexplained};
+
+/// The abstraction function: what the executor holds, as the gatekeeper's part of the model state `next`.
+///
+/// # Errors
+///
+/// [`Unexplained`] where it holds something that no gatekeeper of the model can hold.
+pub(super) fn gatekeeper(
+    world: &World,
+    host: &Host,
+    next: &State,
+) -> Result<Gatekeeper, Unexplained> {
+    let now = host.gatekeeper.now();
+    let latest = world.tick(now).filter(|&tick| world.time(tick, 0) == now);
+    let latest =
+        latest.ok_or_else(|| unexplained("AQL-5.1-3", "the greatest time told as time"))?;
+    let mut tokens = Slot::ALL.map(|slot| forgotten(next.token(slot)));
+    for found in host.gatekeeper.tokens() {
+        let slot = host
+            .slot_where(|issued| issued.id == found.id())
+            .ok_or_else(|| unexplained("AQL-1.3-1", "no token but those handed out"))?;
+        tokens[slot.index()] = Some(held(world, host, slot, found, next.token(slot))?);
+    }
+    for adapter in &world.adapters {
+        if !world.is_configured(host.gatekeeper.configuration(adapter), next.setup) {
+            let text = format!("{adapter} configured as {:?}", next.setup);
+            return Err(unexplained("AQL-5.1-5", text));
+        }
+    }
+    Ok(Gatekeeper { latest, tokens })
+}
+
+/// AQL-5.5-2: when the executor has to be called to forget a token, if there is any.
+pub(super) fn deadline(world: &World, host: &Host) -> Option<Timestamp> {
+    let held = host.gatekeeper.tokens();
+    let last_kept = held.map(|token| last_kept(world, token.valid_until)).min();
+    last_kept.map(|time| Timestamp::from_millis(time.millis() + 1))
+}
+
+/// The last moment at which a token is remembered that is good until then.
+fn last_kept(world: &World, valid_until: Timestamp) -> Timestamp {
+    later(valid_until, world.settings.retention.seconds().into())
+}
+
+/// AQL-5.5-1, AQL-5.5-2: whether the executor still holds every token that it must not have forgotten yet.
+///
+/// # Errors
+///
+/// [`Unexplained`] where it has lost a token that can still be valid.
+pub(super) fn check_memory(host: &Host, action: Action, next: &State) -> Result<(), Unexplained> {
+    let now = host.gatekeeper.now();
+    for slot in Slot::ALL {
+        let must_be_held = match next.token(slot).phase {
+            Phase::Unissued | Phase::Lost => false,
+            Phase::Live | Phase::Consumed | Phase::Revoked => {
+                let issued = host.issued[slot.index()].as_ref();
+                issued.is_some_and(|issued| now <= issued.valid_until)
+            }
+        };
+        if must_be_held && !host.holds(slot) {
+            let is_restart = matches!(action, Action::Restart(_));
+            let clause = if is_restart { "AQL-5.5-1" } else { "AQL-5.5-2" };
+            let text = format!("{} remembered until {:?}", slot.name(), host.issued(slot));
+            return Err(unexplained(clause, text));
+        }
+    }
+    Ok(())
+}
+
+/// A token that the executor does not hold, as the model has it.
+fn forgotten(wanted: &Token) -> Option<GatekeeperToken> {
+    wanted.is_issued().then_some(GatekeeperToken {
+        phase: wanted.phase,
+        purged: wanted.purged,
+        scope: wanted.scope,
+        max_uses: wanted.max_uses,
+        uses: wanted.uses,
+        expires: wanted.expires,
+    })
+}
+
+/// A token that the executor holds.
+fn held(
+    world: &World,
+    host: &Host,
+    slot: Slot,
+    found: &IssuedToken,
+    wanted: &Token,
+) -> Result<GatekeeperToken, Unexplained> {
+    check_payload(host.issued(slot), found)?;
+    // AQL-5.5-2
+    if last_kept(world, found.valid_until) < host.gatekeeper.now() {
+        return Err(unexplained(
+            "AQL-5.5-2",
+            "nothing kept beyond its retention",
+        ));
+    }
+    let (phase, uses) = match found.phase {
+        executor::Phase::Live { uses_left } => {
+            let uses = found.max_uses.get().checked_sub(uses_left.get());
+            let uses = uses.ok_or_else(|| unexplained("AQL-5.4-1", "no uses but those issued"))?;
+            (Phase::Live, u8::try_from(uses).unwrap_or(u8::MAX))
+        }
+        executor::Phase::Consumed => (Phase::Consumed, wanted.max_uses),
+        // How often it was used matters no more, and is not kept.
+        executor::Phase::Revoked { .. } => (Phase::Revoked, wanted.uses),
+    };
+    let expires = world.tick(found.expires_at);
+    Ok(GatekeeperToken {
+        phase,
+        // What the model has purged may still be remembered, and the other way round.
+        purged: wanted.purged,
+        scope: scope(world, &found.scope)?,
+        // It is the number that was asked for, which the model forgets once the token is dead.
+        max_uses: wanted.max_uses,
+        uses,
+        expires: expires.ok_or_else(|| unexplained("AQL-1.2-2", "an expiry after the issue"))?,
+    })
+}
+
+/// AQL-2.3-1: nothing of what a token was issued with ever changes.
+fn check_payload(issued: &Issued, found: &IssuedToken) -> Result<(), Unexplained> {
+    let call = &issued.call;
+    let differing = [
+        (
+            found.issued_at != issued.issued_at,
+            "AQL-2.3-1",
+            "issued_at",
+        ),
+        (
+            found.expires_at != issued.expires_at,
+            "AQL-5.1-1",
+            "expires_at",
+        ),
+        (
+            found.valid_until != issued.valid_until,
+            "AQL-5.1-7",
+            "valid_until",
+        ),
+        (
+            found.max_uses.get() != call.max_uses,
+            "AQL-5.4-1",
+            "max_uses",
+        ),
+        (
+            found.danger_level != call.danger_level,
+            "AQL-5.1-8",
+            "danger_level",
+        ),
+    ];
+    match differing.into_iter().find(|(differs, ..)| *differs) {
+        Some((_, clause, field)) => Err(unexplained(clause, format!("{field} as in {issued:?}"))),
+        None => check_last_moment(found),
+    }
+}
+
+/// AQL-5.1-7: good at its last moment, and not a millisecond later. Calls come at whole ticks, which are too far apart to
+/// show it.
+fn check_last_moment(found: &IssuedToken) -> Result<(), Unexplained> {
+    let last = found.valid_until;
+    let next = Timestamp::from_millis(last.millis() + 1);
+    if !found.has_expired(last) && found.has_expired(next) {
+        return Ok(());
+    }
+    let text = format!("good until {last}, and expired the millisecond after");
+    Err(unexplained("AQL-5.1-7", text))
+}
+
+/// AQL-1.2-3, AQL-3.2-1: what a token is bound to.
+fn scope(world: &World, found: &executor::Scope) -> Result<Scope, Unexplained> {
+    let operation = Which::ALL
+        .into_iter()
+        .find(|&which| world.operations[place(which)] == found.operation)
+        .ok_or_else(|| unexplained("AQL-3.2-1", "an operation that was called"))?;
+    let adapter = Which::ALL
+        .into_iter()
+        .find(|&which| world.adapters[place(which)] == found.adapter)
+        .ok_or_else(|| unexplained("AQL-4.1-6", "an adapter that was called"))?;
+    let session = match &found.session_id {
+        None => None,
+        Some(session_id) => SessionName::ALL
+            .into_iter()
+            .find(|name| world.sessions[name.index()] == *session_id)
+            .map(Some)
+            .ok_or_else(|| unexplained("AQL-5.4-1", "a session that was named"))?,
+    };
+    Ok(Scope {
+        purpose: match found.purpose {
+            executor::Purpose::Confirmation => Purpose::Confirmation,
+            executor::Purpose::QuotaContinue => Purpose::QuotaContinue,
+        },
+        operation,
+        parameters: parameters(world, operation, &found.parameters)?,
+        adapter,
+        session,
+    })
+}
+
+/// AQL-3.2-2, AQL-3.2-3: SHA-256 of the canonical form. Tokens are issued for the parameters that are asked for alone.
+fn parameters(
+    world: &World,
+    operation: Which,
+    found: &ParametersHash,
+) -> Result<Which, Unexplained> {
+    let place = place(operation);
+    if *found == world.bound[place] {
+        return Ok(Which::First);
+    }
+    let text = format!("SHA-256 of {}", OPERATIONS[place].canonical);
+    Err(unexplained("AQL-3.2-3", text))
+}
+
+/// All that the executor holds and that can make a difference: not what the host chose, which never changes but for the
+/// kind of store, and that is set anew before it matters; and not the time of its last call, which [`gatekeeper`] compares.
+pub(super) fn identity(host: &Host) -> Vec<u8> {
+    let document = serde_json::to_string(&*host.gatekeeper).expect("it can be serialised");
+    // These two are its first members.
+    let rest = document.find(r#","adapters":"#);
+    document[rest.expect("a gatekeeper has adapters")..].into()
+}

@@ -1,0 +1,405 @@
+//! From the model's words to the wire: real names, real times, real bytes.
+//!
+//! The one thing to know: one tick of the model is 300 seconds, and calls come at whole ticks, so that a call comes at the
+//! very moment at which a token is good for the last time, or far beyond it. Where the model has one word for many
+//! things, a call says one of them, picked by what the state is: a walk meets them all, and a replay meets the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use countersign_model::mcp_aql::action::Action;
+use countersign_model::mcp_aql::message::{Call, Carried};
+use countersign_model::mcp_aql::state::{Setup, State};
+use countersign_model::mcp_aql::words::{
+    Danger, Lifetime, Oracle, Purpose, Request, SessionName, Slot, Trigger, Which,
+};
+use countersign_reference::mcp_aql as executor;
+use countersign_reference::mcp_aql::{
+    AdapterName, Configuration, DangerLevel, EventKind, Input, OperationName, Parameters,
+    ParametersHash, Query, Retention, SessionId, Settings,
+};
+use countersign_reference::time::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use super::Host;
+use super::spelling::{CRITICAL, OPERATIONS, Spelling};
+use crate::concretion::Picks;
+
+/// A tick, in seconds.
+const TICK: u32 = 300;
+/// The start of every run: 2026-05-24T14:22:20Z.
+const START: i64 = 1_779_632_540_000;
+/// How long an expired token is remembered, in seconds: a tick, so that walks meet it both remembered and forgotten.
+const RETENTION: u32 = TICK;
+
+/// What the model's names stand for.
+pub struct World {
+    /// By [`Which`]. The first is the gatekeeper's own.
+    pub adapters: [AdapterName; 2],
+    /// By [`Which`].
+    pub operations: [OperationName; 2],
+    /// By `SessionName::index`.
+    pub sessions: [SessionId; 2],
+    /// What a token for the parameters that are asked for is bound to, by operation.
+    pub bound: [ParametersHash; 2],
+    /// What the host chose.
+    pub settings: Settings,
+    /// What the log names as the operation where a query finds nothing.
+    pub introspect: OperationName,
+    critical: BTreeMap<OperationName, BTreeSet<String>>,
+    /// How the parameters that are asked for can be written, by operation.
+    asked: [Vec<Parameters>; 2],
+    /// Parameters that are others, by operation.
+    other: [Vec<Parameters>; 2],
+}
+
+impl World {
+    pub(super) fn new() -> Self {
+        let adapters = ["files", "Files"]
+            .map(|text| AdapterName::parse(text).expect("a well-formed adapter name"));
+        let operations = OPERATIONS
+            .each_ref()
+            .map(|spelling| OperationName::parse(spelling.operation).expect("a well-formed name"));
+        let critical = CRITICAL.map(ToOwned::to_owned);
+        let texts = |texts: &[&str]| texts.iter().map(Parameters::new).collect();
+        Self {
+            settings: Settings {
+                adapter: adapters[0].clone(),
+                retention: Retention::from_seconds(RETENTION.into()).expect("within the hour"),
+                ..Settings::default()
+            },
+            introspect: OperationName::parse("introspect").expect("a well-formed name"),
+            critical: BTreeMap::from([(operations[0].clone(), BTreeSet::from(critical))]),
+            adapters,
+            operations,
+            sessions: ["sess_A", "sess_a"]
+                .map(|text| SessionId::parse(text).expect("a well-formed session id")),
+            bound: OPERATIONS.each_ref().map(bound),
+            asked: OPERATIONS.each_ref().map(|spelling| texts(spelling.asked)),
+            other: OPERATIONS.each_ref().map(|spelling| texts(spelling.other)),
+        }
+    }
+
+    /// The time at a node whose clock is off by so many ticks.
+    pub fn time(&self, tick: u8, skew: i8) -> Timestamp {
+        let ticks = i64::from(tick) + i64::from(skew);
+        Timestamp::from_millis(START + ticks * i64::from(TICK) * 1_000)
+    }
+
+    /// The tick at which a time lies, or after which it lies; nothing before the start.
+    pub fn tick(&self, time: Timestamp) -> Option<u8> {
+        let since_start = time.millis() - START;
+        u8::try_from(since_start.div_euclid(i64::from(TICK) * 1_000)).ok()
+    }
+
+    /// Whether an adapter works as the operator has configured it; as by default, if he has not.
+    pub(super) fn is_configured(&self, found: &Configuration, setup: Option<Setup>) -> bool {
+        let Some(setup) = setup else {
+            return *found == Configuration::default();
+        };
+        u64::from(found.tolerance.seconds()) == seconds(setup.tolerance)
+            && found.oracle == oracle(setup.oracle)
+            && found.critical == self.critical
+    }
+
+    /// The calls into the executor that a step of the model is; none for a step of the world around it.
+    pub(super) fn inputs(&self, host: &Host, state: &State, action: Action) -> Option<Vec<Input>> {
+        let mut picks = Picks::of(&state.words());
+        let input = match action {
+            Action::SetUp { tolerance, oracle } => {
+                let configure = |which| self.configure(which, tolerance, oracle);
+                return Some(Which::ALL.map(configure).to_vec());
+            }
+            Action::Request(request) => Input::Call(self.request(request, &mut picks)?),
+            Action::Deliver { index, .. } => {
+                let call = state.network.get(usize::from(index))?;
+                Input::Call(self.deliver(host, state, call, &mut picks))
+            }
+            Action::Revoke(carried) => Input::Introspect {
+                query: Query::RevokeToken,
+                token: token(host, carried, &mut picks),
+            },
+            Action::AskStatus(carried) => Input::Introspect {
+                query: Query::TokenStatus,
+                token: token(host, carried, &mut picks),
+            },
+            Action::Trigger(trigger) => self.trigger(state, trigger, &mut picks)?,
+            // A gatekeeper forgets when it likes, once it may; it is given the occasion.
+            Action::Purge { .. } => Input::Tick,
+            Action::Restart(_) => Input::Restart,
+            Action::Send { .. }
+            | Action::Guess
+            | Action::CarryOut { .. }
+            | Action::Tick
+            // A gatekeeper that redeems apart from validating is the model's own.
+            | Action::Redeem { .. } => return None,
+        };
+        Some(vec![input])
+    }
+
+    /// A call without a token. Parameters that are others are only ever sent with a token for the ones asked for.
+    fn request(&self, request: Request, picks: &mut Picks) -> Option<executor::Call> {
+        let scope = request.scope;
+        let (Which::First, true) = (scope.parameters, request.max_uses > 0) else {
+            return None;
+        };
+        let reasons = [None, Some(vec!["Nobody has a copy.".to_owned()])];
+        let messages = [None, Some("Gone for good. Go on?".to_owned())];
+        Some(executor::Call {
+            adapter: self.adapter(scope.adapter, picks),
+            operation: self.operations[place(scope.operation)].clone(),
+            params: picks.among(&self.asked[place(scope.operation)]),
+            danger_level: danger_level(&request, picks),
+            session_id: scope.session.map(|name| self.session(name)),
+            max_uses: request.max_uses.into(),
+            ttl_seconds: seconds_asked(&request),
+            confirmation_token: None,
+            purpose: purpose(scope.purpose),
+            reasons: picks.among(&reasons),
+            confirmation_message: picks.among(&messages),
+        })
+    }
+
+    /// A call with a token. What it says of a token to be issued makes no difference.
+    fn deliver(&self, host: &Host, state: &State, call: Call, picks: &mut Picks) -> executor::Call {
+        let scope = call.scope;
+        let spellings = match scope.parameters {
+            Which::First => &self.asked,
+            Which::Second => &self.other,
+        };
+        let bound_to = match call.token {
+            Carried::Token(slot) => state.token(slot).scope.session,
+            Carried::Guessed => None,
+        };
+        let session_id = self.session_named(scope.session, bound_to, picks);
+        executor::Call {
+            adapter: self.adapter(scope.adapter, picks),
+            operation: self.operations[place(scope.operation)].clone(),
+            params: picks.among(&spellings[place(scope.operation)]),
+            danger_level: level_of_call(call, picks),
+            // AQL-5.4-1: more than one only in a session.
+            max_uses: session_id.as_ref().map_or(1, |_| picks.among(&[1, 2])),
+            session_id,
+            ttl_seconds: None,
+            confirmation_token: Some(token(host, call.token, picks)),
+            purpose: if call.gated {
+                purpose(scope.purpose)
+            } else {
+                executor::Purpose::Confirmation
+            },
+            reasons: None,
+            confirmation_message: None,
+        }
+    }
+
+    /// The session of a call. One with a token for no session may come in any or none, and one that is to come in another
+    /// session than its token's may come in none.
+    fn session_named(
+        &self,
+        named: Option<SessionName>,
+        bound_to: Option<SessionName>,
+        picks: &mut Picks,
+    ) -> Option<SessionId> {
+        let [first, second] = self.sessions.clone().map(Some);
+        match (named, bound_to) {
+            (None, None) => picks.among(&[None, first, second]),
+            (Some(name), Some(bound_to)) if name != bound_to => {
+                picks.among(&[Some(self.session(name)), None])
+            }
+            (named, _) => named.map(|name| self.session(name)),
+        }
+    }
+
+    fn trigger(&self, state: &State, trigger: Trigger, picks: &mut Picks) -> Option<Input> {
+        let event = |kind, session_id| Input::Event { kind, session_id };
+        Some(match trigger {
+            Trigger::SessionEnd(name) => Input::EndSession {
+                session_id: self.session(name),
+            },
+            Trigger::Logout(session) => event(
+                EventKind::Logout,
+                session.map(|session| self.session(session)),
+            ),
+            // Either revokes all.
+            Trigger::Security => event(
+                picks.among(&[EventKind::Security, EventKind::Configuration]),
+                None,
+            ),
+            Trigger::Configuration(which) => {
+                let setup = state.setup?;
+                let again = self.configure(which, setup.tolerance, setup.oracle);
+                picks.among(&[again, without_the_rest(which, self, setup.tolerance)])
+            }
+        })
+    }
+
+    fn configure(&self, which: Which, tolerance: u8, mode: Oracle) -> Input {
+        Input::Configure {
+            adapter: self.adapters[place(which)].clone(),
+            clock_skew_tolerance_seconds: Some(seconds(tolerance)),
+            oracle: Some(oracle(mode)),
+            critical: Some(self.critical.clone()),
+        }
+    }
+
+    fn adapter(&self, which: Which, picks: &mut Picks) -> Option<AdapterName> {
+        let named = Some(self.adapters[place(which)].clone());
+        match which {
+            Which::First => picks.among(&[None, named]),
+            Which::Second => named,
+        }
+    }
+
+    fn session(&self, name: SessionName) -> SessionId {
+        self.sessions[name.index()].clone()
+    }
+
+    /// The adapter that a call is made to.
+    pub(super) fn adapter_of<'a>(&'a self, call: &'a executor::Call) -> &'a AdapterName {
+        call.adapter.as_ref().unwrap_or(&self.settings.adapter)
+    }
+}
+
+/// What is left out of a configuration stays as it was.
+fn without_the_rest(which: Which, world: &World, tolerance: u8) -> Input {
+    Input::Configure {
+        adapter: world.adapters[place(which)].clone(),
+        clock_skew_tolerance_seconds: Some(seconds(tolerance)),
+        oracle: None,
+        critical: None,
+    }
+}
+
+/// AQL-4.1-1, AQL-2.2-1, AQL-2.2-2, AQL-2.2-3: the token, or one that was never issued: anything else, also what is
+/// nearly one that was.
+fn token(host: &Host, carried: Carried, picks: &mut Picks) -> String {
+    let issued = |slot: Slot| host.issued[slot.index()].as_ref();
+    let text = |slot| issued(slot).map(|issued| issued.token.as_str().to_owned());
+    let guessed = || "conf_guessed".to_owned();
+    match carried {
+        Carried::Token(slot) => text(slot).unwrap_or_else(guessed),
+        Carried::Guessed => match picks.among(&[None, text(Slot::First)]) {
+            None => picks.among(&NO_TOKENS).to_owned(),
+            Some(issued) => picks.among(&NEARLY)(&issued),
+        },
+    }
+}
+
+/// A token that nobody issued, and texts that are none by their form.
+const NO_TOKENS: [&str; 6] = [
+    "conf_guessed",
+    "conf_ab",
+    "confirm_0123456789",
+    "conf_01234 6789",
+    "",
+    "quota_continue_\u{e9}t\u{e9}",
+];
+
+/// What can be made of a token that was issued, and is not it.
+const NEARLY: [fn(&str) -> String; 6] = [
+    |token| format!("{token}\n"),
+    |token| format!("{token}0"),
+    |token| token[..token.len() - 1].to_owned(),
+    |token| token.to_uppercase(),
+    |token| token.replace('f', "F"),
+    |token| match token.strip_prefix("conf_") {
+        Some(rest) => format!("quota_continue_{rest}"),
+        None => token.replace("quota_continue_", "conf_"),
+    },
+];
+
+/// SHA-256 of the canonical form, which is written down and not computed here.
+fn bound(spelling: &Spelling) -> ParametersHash {
+    let digest = serde_json::Value::String(sha_256(spelling.canonical));
+    serde_json::from_value(digest).expect("64 hexadecimal digits")
+}
+
+/// The digest in hexadecimal digits.
+pub(super) fn sha_256(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut digits = String::with_capacity(64);
+    for byte in Sha256::digest(text) {
+        // Writing to a string does not fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
+}
+
+/// AQL-5.1-8: the levels that the model does not tell apart. Past a quota none of them makes a difference (AQL-5.1-1).
+fn danger_level(request: &Request, picks: &mut Picks) -> DangerLevel {
+    picks.among(match (request.scope.purpose, request.danger) {
+        (Purpose::QuotaContinue, _) => &DangerLevel::ALL[..],
+        (Purpose::Confirmation, Danger::Safe) => &DangerLevel::ALL[..2],
+        (Purpose::Confirmation, Danger::Destructive) => &DangerLevel::ALL[2..4],
+        (Purpose::Confirmation, Danger::Forbidden) => &DangerLevel::ALL[4..],
+    })
+}
+
+/// AQL-5.1-8: the level of a call with a token: any that needs one, or any that needs none.
+fn level_of_call(call: Call, picks: &mut Picks) -> DangerLevel {
+    let levels = match (call.gated, call.scope.purpose) {
+        (false, _) => &DangerLevel::ALL[..2],
+        (true, Purpose::Confirmation) => &DangerLevel::ALL[2..],
+        (true, Purpose::QuotaContinue) => &DangerLevel::ALL[..],
+    };
+    picks.among(levels)
+}
+
+/// AQL-5.1-1: the life that is asked for; what is too long in the model by a tick is too long here by a second.
+fn seconds_asked(request: &Request) -> Option<u64> {
+    let longest = request.longest_lifetime();
+    match request.lifetime {
+        Lifetime::Default => None,
+        Lifetime::Ticks(ticks) if ticks > longest => Some(seconds(longest) + 1),
+        Lifetime::Ticks(ticks) => Some(seconds(ticks)),
+    }
+}
+
+/// So many ticks in seconds.
+pub(super) fn seconds(ticks: u8) -> u64 {
+    u64::from(ticks) * u64::from(TICK)
+}
+
+/// AQL-5.1-1: how long a token for this call lives, in seconds.
+pub(super) fn life(call: &executor::Call) -> u64 {
+    let default = match (call.purpose, call.danger_level) {
+        (executor::Purpose::Confirmation, DangerLevel::Forbidden) => 120,
+        (executor::Purpose::Confirmation | executor::Purpose::QuotaContinue, _) => 300,
+    };
+    call.ttl_seconds.unwrap_or(default)
+}
+
+/// AQL-5.1-1: the longest life of a token for this call, in seconds.
+pub(super) fn longest_life(call: &executor::Call) -> u32 {
+    match (call.purpose, call.danger_level) {
+        (executor::Purpose::QuotaContinue, _) => 600,
+        (executor::Purpose::Confirmation, DangerLevel::Forbidden) => 300,
+        (executor::Purpose::Confirmation, _) => 900,
+    }
+}
+
+/// That many seconds later.
+pub(super) fn later(time: Timestamp, seconds: u64) -> Timestamp {
+    Timestamp::from_millis(time.millis() + i64::try_from(seconds).unwrap_or(i64::MAX) * 1_000)
+}
+
+/// The position in arrays that hold one entry for each of two alike things.
+pub(super) const fn place(which: Which) -> usize {
+    match which {
+        Which::First => 0,
+        Which::Second => 1,
+    }
+}
+
+fn purpose(purpose: Purpose) -> executor::Purpose {
+    match purpose {
+        Purpose::Confirmation => executor::Purpose::Confirmation,
+        Purpose::QuotaContinue => executor::Purpose::QuotaContinue,
+    }
+}
+
+fn oracle(mode: Oracle) -> executor::Oracle {
+    match mode {
+        Oracle::Codes => executor::Oracle::Codes,
+        Oracle::Uniform => executor::Oracle::Uniform,
+    }
+}

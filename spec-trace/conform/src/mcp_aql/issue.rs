@@ -1,0 +1,151 @@
+//! Which token was handed out, held against the call that it was handed out for.
+//!
+//! The one thing to know: what is noted here is what the call asked for by the text of section 5.1, and not what the executor
+//! says that it has granted; the two are compared.
+
+use std::sync::Arc;
+
+use countersign_model::mcp_aql::state::State;
+use countersign_model::mcp_aql::words::Slot;
+use countersign_reference::mcp_aql as executor;
+use countersign_reference::mcp_aql::{
+    Call, ConfirmationRequired, ConfirmationToken, Input, Outcome,
+};
+use countersign_reference::time::Timestamp;
+
+use super::concrete::{later, life, longest_life, seconds, sha_256};
+use super::spelling::SECRET;
+use super::{Host, Issued};
+use crate::{Unexplained, unexplained};
+
+/// The next free slot takes the token that was just handed out.
+pub(super) fn note_issue(
+    host: &mut Host,
+    state: &State,
+    input: &Input,
+    outcome: &Outcome,
+) -> Result<Option<Slot>, Unexplained> {
+    let Some(required) = outcome
+        .outputs
+        .iter()
+        .find_map(executor::Output::confirmation_required)
+    else {
+        return Ok(None);
+    };
+    let Input::Call(call) = input else {
+        return Err(unexplained("AQL-1.3-1", "no token but for a call"));
+    };
+    if !is_gated(call) {
+        return Err(unexplained("AQL-5.1-8", "no token for what needs none"));
+    }
+    let token = &required.confirmation_token;
+    if host.slot_where(|issued| issued.token == *token).is_some() {
+        return Err(unexplained(
+            "AQL-3.1-1",
+            "a token that was never issued before",
+        ));
+    }
+    let free = Slot::ALL
+        .into_iter()
+        .find(|slot| host.issued[slot.index()].is_none());
+    let slot = free.ok_or_else(|| unexplained("AQL-1.3-1", "no further token"))?;
+    let issued_at = host.gatekeeper.now();
+    let expires_at = later(issued_at, life(call));
+    check_question(call, required, expires_at)?;
+    if !is_id_of(token.id(), token) {
+        return Err(unexplained("AQL-6.4-1", "16 digits of SHA-256 as id"));
+    }
+    host.issued[slot.index()] = Some(Arc::new(Issued {
+        call: call.clone(),
+        token: token.clone(),
+        id: token.id(),
+        issued_at,
+        expires_at,
+        valid_until: later(expires_at, seconds(state.tolerance())),
+    }));
+    Ok(Some(slot))
+}
+
+/// AQL-3.3-1, AQL-6.3-4: the client is told what was called, how dangerous it is, in the host's words where it has any,
+/// and until when its token can be used.
+fn check_question(
+    call: &Call,
+    required: &ConfirmationRequired,
+    expires_at: Timestamp,
+) -> Result<(), Unexplained> {
+    let token = required.confirmation_token.as_str();
+    let prefix = match call.purpose {
+        executor::Purpose::Confirmation => "conf_",
+        executor::Purpose::QuotaContinue => "quota_continue_",
+    };
+    let is_told = |told: &str| !told.is_empty() && !told.contains(SECRET);
+    let reasons = match &call.reasons {
+        Some(reasons) => required.reasons == *reasons,
+        None => !required.reasons.is_empty() && required.reasons.iter().all(|text| is_told(text)),
+    };
+    let message = match &call.confirmation_message {
+        Some(message) => required.confirmation_message == *message,
+        None => is_told(&required.confirmation_message),
+    };
+    // A lifetime that had to be refused has no right expiry.
+    let is_refused = !(1..=longest_life(call).into()).contains(&life(call));
+    let expires = required.expires_at == expires_at || is_refused;
+    let held = [
+        (
+            required.operation == call.operation,
+            "AQL-3.3-1",
+            "the operation called",
+        ),
+        (
+            required.danger_level == call.danger_level,
+            "AQL-3.3-1",
+            "its danger level",
+        ),
+        (
+            reasons,
+            "AQL-6.3-4",
+            "the host's reasons, or some without parameters",
+        ),
+        (
+            message,
+            "AQL-6.3-4",
+            "the host's message, or one without parameters",
+        ),
+        (
+            token.starts_with(prefix),
+            "AQL-2.1-1",
+            "the prefix of its purpose",
+        ),
+        (is_token(token), "AQL-2.2-1", "a token of the form of 2.2"),
+        (expires, "AQL-5.1-1", "the lifetime of 5.1"),
+    ];
+    match held.into_iter().find(|(holds, ..)| !holds) {
+        Some((_, clause, text)) => Err(unexplained(clause, text)),
+        None => Ok(()),
+    }
+}
+
+/// AQL-5.1-8: whether the call that was made needs a token.
+pub(super) fn is_gated(call: &Call) -> bool {
+    match call.purpose {
+        executor::Purpose::QuotaContinue => true,
+        executor::Purpose::Confirmation => call.danger_level >= executor::DangerLevel::Destructive,
+    }
+}
+
+/// AQL-6.4-1: a token is named by what cannot be redeemed.
+pub(super) fn is_id_of(id: executor::TokenId, token: &ConfirmationToken) -> bool {
+    id.to_string() == sha_256(token.as_str())[..16]
+}
+
+/// AQL-2.2-1, AQL-2.2-2: the grammar.
+pub(super) fn is_token(text: &str) -> bool {
+    let identifier = text
+        .strip_prefix("conf_")
+        .or_else(|| text.strip_prefix("quota_continue_"));
+    (8..=80).contains(&text.len())
+        && identifier.is_some_and(|identifier| {
+            let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+            (1..=64).contains(&identifier.len()) && identifier.bytes().all(is_allowed)
+        })
+}

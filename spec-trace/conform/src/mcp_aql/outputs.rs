@@ -1,0 +1,503 @@
+//! From the executor to the model's words: what it put out.
+//!
+//! The one thing to know: an output that has no word in the model is not passed over. It is [`Unexplained`], and so is an
+//! audit entry, a response or an operation to perform that is not in every field what was asked for.
+
+use countersign_model::mcp_aql::output::{Output, Status};
+use countersign_model::mcp_aql::rules::{Check, Code, Refusal};
+use countersign_model::mcp_aql::state::{Phase, State};
+use countersign_model::mcp_aql::words::{Slot, Which};
+use countersign_reference::mcp_aql as executor;
+use countersign_reference::mcp_aql::{
+    AdapterName, Audit, AuditEntry, AuditOutcome, ConfirmationToken, Details, ErrorCode, Failure,
+    FailureReason, Input, Operation, OperationName, Outcome, Response, SessionId, TokenEvent,
+    TokenStatus, Warning,
+};
+use countersign_reference::time::Timestamp;
+
+use super::concrete::{World, longest_life, place};
+use super::issue::{is_gated, is_id_of, is_token, note_issue};
+use super::spelling::SECRET;
+use super::{Host, Issued};
+use crate::{Unexplained, unexplained};
+
+/// What came out of one call, in the model's words. Notes which token was handed out.
+///
+/// # Errors
+///
+/// [`Unexplained`] for the first output that the model has no word for.
+pub(super) fn outputs(
+    world: &World,
+    host: &mut Host,
+    state: &State,
+    input: &Input,
+    outcome: &Outcome,
+) -> Result<Vec<Output>, Unexplained> {
+    let issued = note_issue(host, state, input, outcome)?;
+    let turn = Turn {
+        world,
+        host,
+        state,
+        input,
+        presented: Presented::of(host, input),
+        issued,
+        now: host.gatekeeper.now(),
+    };
+    let mut words = Vec::with_capacity(outcome.outputs.len() + 1);
+    for output in &outcome.outputs {
+        words.push(match output {
+            executor::Output::Audit(Audit::Token(entry)) => turn.entry(entry)?,
+            executor::Output::Audit(Audit::Warning(warning)) => turn.warning(warning)?,
+            executor::Output::Respond(response) => turn.response(response)?,
+            executor::Output::Perform(operation) => turn.performance(operation)?,
+        });
+    }
+    if let Some(refused) = outcome.refused {
+        words.push(Output::Refused(refusal(input, refused)?));
+    }
+    Ok(words)
+}
+
+/// One call and what it is held against.
+struct Turn<'a> {
+    world: &'a World,
+    host: &'a Host,
+    /// The model state before.
+    state: &'a State,
+    input: &'a Input,
+    presented: Presented,
+    /// The token that was handed out.
+    issued: Option<Slot>,
+    now: Timestamp,
+}
+
+/// What came as a token.
+enum Presented {
+    /// No token was sent.
+    Nothing,
+    /// A token that was handed out.
+    Token(Slot),
+    /// A text in the form of a token, and that token.
+    Stray(ConfirmationToken),
+    /// A text that has not the form of a token.
+    Malformed,
+}
+
+/// What an audit entry speaks of (AQL-6.4-1).
+struct Subject<'a> {
+    operation: &'a OperationName,
+    adapter: &'a AdapterName,
+    session_id: Option<&'a SessionId>,
+}
+
+impl Presented {
+    fn of(host: &Host, input: &Input) -> Self {
+        let text = match input {
+            Input::Call(call) => call.confirmation_token.as_deref(),
+            Input::Introspect { token, .. } => Some(token.as_str()),
+            Input::Configure { .. }
+            | Input::Event { .. }
+            | Input::EndSession { .. }
+            | Input::RotateKey { .. }
+            | Input::Tick
+            | Input::Restart => None,
+        };
+        let Some(text) = text else {
+            return Self::Nothing;
+        };
+        match host.slot_where(|issued| issued.token.as_str() == text) {
+            Some(slot) => Self::Token(slot),
+            None => match ConfirmationToken::parse(text) {
+                Ok(token) if is_token(text) => Self::Stray(token),
+                Ok(_) | Err(_) => Self::Malformed,
+            },
+        }
+    }
+
+    /// AQL-6.4-1: whether an entry names it: by the first 16 digits of its SHA-256, if it is a token at all.
+    fn is_named(&self, host: &Host, named: Option<executor::TokenId>) -> bool {
+        match self {
+            Self::Nothing | Self::Malformed => named.is_none(),
+            Self::Token(slot) => named == Some(host.issued(*slot).id),
+            Self::Stray(token) => named.is_some_and(|named| is_id_of(named, token)),
+        }
+    }
+}
+
+impl Turn<'_> {
+    /// AQL-6.4-1: an entry in the operator's log.
+    fn entry(&self, entry: &AuditEntry) -> Result<Output, Unexplained> {
+        match (entry.outcome, entry.failure_reason) {
+            (AuditOutcome::Success, None) => self.success(entry),
+            (AuditOutcome::Failure, Some(reason)) => self.failed(entry, reason),
+            (AuditOutcome::Success, Some(_)) | (AuditOutcome::Failure, None) => Err(unexplained(
+                "AQL-6.4-1",
+                "a reason for a failure and none for a success",
+            )),
+        }
+    }
+
+    fn success(&self, entry: &AuditEntry) -> Result<Output, Unexplained> {
+        match entry.event {
+            TokenEvent::TokenIssued => {
+                let slot = self.issued.ok_or_else(|| {
+                    unexplained("AQL-6.4-1", "no issue in the log but of a token handed out")
+                })?;
+                self.check_entry(entry, &Presented::Token(slot), &self.call()?)?;
+                Ok(Output::Issued(slot))
+            }
+            TokenEvent::TokenValidated => {
+                let Presented::Token(slot) = self.presented else {
+                    return Err(unexplained("AQL-4.1-1", "nothing for a token never issued"));
+                };
+                self.check_entry(entry, &self.presented, &self.call()?)?;
+                Ok(Output::Validated(slot))
+            }
+            TokenEvent::TokenRevoked => {
+                let named = |issued: &Issued| entry.token_id == Some(issued.id);
+                let slot = self.host.slot_where(named).ok_or_else(|| {
+                    unexplained("AQL-6.4-1", "no revocation in the log but of a token")
+                })?;
+                self.check_entry(entry, &Presented::Token(slot), &self.bound(slot))?;
+                Ok(Output::Revoked(slot))
+            }
+            TokenEvent::TokenRejected => Err(unexplained("AQL-6.4-1", "a rejection as failure")),
+        }
+    }
+
+    fn failed(&self, entry: &AuditEntry, reason: FailureReason) -> Result<Output, Unexplained> {
+        match entry.event {
+            TokenEvent::TokenRejected => {
+                self.check_entry(entry, &self.presented, &self.call()?)?;
+                self.check(reason).map(Output::Rejected)
+            }
+            TokenEvent::TokenRevoked => {
+                let wanted = self.why_not_revoked();
+                if wanted.is_some_and(|wanted| reason != wanted) {
+                    return Err(unexplained("AQL-6.4-1", format!("{wanted:?} as reason")));
+                }
+                self.check_entry(entry, &self.presented, &self.unrevoked(reason))?;
+                Ok(Output::NotRevoked)
+            }
+            // No limit of rate or room is set, and all parameters have a canonical form.
+            TokenEvent::TokenIssued | TokenEvent::TokenValidated => Err(unexplained(
+                "AQL-6.4-1",
+                "no issue and no validation that fails",
+            )),
+        }
+    }
+
+    fn check_entry(
+        &self,
+        entry: &AuditEntry,
+        token: &Presented,
+        subject: &Subject<'_>,
+    ) -> Result<(), Unexplained> {
+        let context = entry.client_context.as_ref();
+        let agrees = entry.timestamp == self.now
+            && token.is_named(self.host, entry.token_id)
+            && entry.operation == *subject.operation
+            && entry.adapter_name == *subject.adapter
+            && context.map(|context| &context.session_id) == subject.session_id;
+        if agrees {
+            return Ok(());
+        }
+        // AQL-4.1-1, AQL-2.2-3: what is nearly a token is none.
+        let is_other = |issued: &Issued| entry.token_id == Some(issued.id);
+        if !matches!(token, Presented::Token(_)) && self.host.slot_where(is_other).is_some() {
+            return Err(unexplained(
+                "AQL-4.1-1",
+                "a token never issued, taken for none",
+            ));
+        }
+        let text = format!(
+            "an entry at {} that names the token, {}, {} and {:?}",
+            self.now, subject.operation, subject.adapter, subject.session_id
+        );
+        Err(unexplained("AQL-6.4-1", text))
+    }
+
+    /// The call that is made.
+    fn call(&self) -> Result<Subject<'_>, Unexplained> {
+        let Input::Call(call) = self.input else {
+            return Err(unexplained("AQL-6.4-1", "no entry of a call without one"));
+        };
+        Ok(Subject {
+            operation: &call.operation,
+            adapter: self.world.adapter_of(call),
+            session_id: call.session_id.as_ref(),
+        })
+    }
+
+    /// What a token is bound to.
+    fn bound(&self, slot: Slot) -> Subject<'_> {
+        let call = &self.host.issued(slot).call;
+        Subject {
+            operation: &call.operation,
+            adapter: self.world.adapter_of(call),
+            // AQL-5.4-1
+            session_id: call.session_id.as_ref().filter(|_| call.max_uses > 1),
+        }
+    }
+
+    /// What an entry speaks of when nothing was revoked: the token's call, or the query if it is unknown.
+    fn unrevoked(&self, reason: FailureReason) -> Subject<'_> {
+        match self.presented {
+            Presented::Token(slot) if reason != FailureReason::Unknown => self.bound(slot),
+            Presented::Token(_)
+            | Presented::Nothing
+            | Presented::Stray(_)
+            | Presented::Malformed => Subject {
+                operation: &self.world.introspect,
+                adapter: &self.world.settings.adapter,
+                session_id: None,
+            },
+        }
+    }
+
+    /// Why there was nothing to revoke: revoked before expired before used, as a call would find. Nothing if there was.
+    fn why_not_revoked(&self) -> Option<FailureReason> {
+        let slot = match &self.presented {
+            Presented::Nothing | Presented::Malformed => return Some(FailureReason::Malformed),
+            Presented::Token(slot) if self.host.holds(*slot) => *slot,
+            Presented::Token(_) | Presented::Stray(_) => return Some(FailureReason::Unknown),
+        };
+        let token = self.state.token(slot);
+        let is_past = token.is_past(self.state.now(0), self.state.tolerance());
+        match token.phase {
+            Phase::Revoked => Some(FailureReason::Revoked),
+            Phase::Live | Phase::Consumed if is_past => Some(FailureReason::Expired),
+            Phase::Consumed => Some(FailureReason::AlreadyUsed),
+            Phase::Unissued | Phase::Live | Phase::Lost => None,
+        }
+    }
+
+    /// The check at which a call was rejected.
+    fn check(&self, reason: FailureReason) -> Result<Check, Unexplained> {
+        let is_malformed = matches!(self.presented, Presented::Malformed);
+        Ok(match reason {
+            FailureReason::Malformed if is_malformed => Check::Exists,
+            FailureReason::Unknown if !is_malformed => Check::Exists,
+            FailureReason::Malformed | FailureReason::Unknown => {
+                return Err(unexplained("AQL-2.2-1", "the grammar of tokens, kept"));
+            }
+            FailureReason::Revoked => Check::NotRevoked,
+            FailureReason::Expired => Check::NotExpired,
+            FailureReason::AlreadyUsed => Check::NotUsed,
+            FailureReason::OtherPurpose => Check::Purpose,
+            FailureReason::OtherOperation => Check::Operation,
+            FailureReason::OtherParameters => Check::Parameters,
+            FailureReason::OtherAdapter => Check::Adapter,
+            FailureReason::OtherSession => Check::Session,
+            FailureReason::InvalidParams => {
+                return Err(unexplained(
+                    "AQL-3.2-3",
+                    "a canonical form of the parameters",
+                ));
+            }
+            FailureReason::RateLimited => {
+                return Err(unexplained("AQL-6.5-1", "no limit where none is set"));
+            }
+            FailureReason::CapacityExceeded => {
+                return Err(unexplained("AQL-5.5-3", "room for two tokens"));
+            }
+        })
+    }
+
+    /// AQL-5.1-6: the warning says which adapter takes tokens for how long.
+    fn warning(&self, warning: &Warning) -> Result<Output, Unexplained> {
+        let Input::Configure {
+            adapter,
+            clock_skew_tolerance_seconds: Some(seconds),
+            ..
+        } = self.input
+        else {
+            return Err(unexplained("AQL-5.1-6", "no warning but of a tolerance"));
+        };
+        let agrees = warning.timestamp == self.now
+            && warning.clause.0 == "AQL-5.1-6"
+            && warning.adapter_name == *adapter
+            && warning.text.contains(&seconds.to_string());
+        let named = Which::ALL
+            .into_iter()
+            .find(|&which| self.world.adapters[place(which)] == *adapter);
+        match named {
+            Some(which) if agrees => Ok(Output::Warned(which)),
+            Some(_) | None => {
+                let text = format!("a warning of {adapter} and {seconds} s");
+                Err(unexplained("AQL-5.1-6", text))
+            }
+        }
+    }
+
+    /// AQL-1.2-3: what is performed is the call, in every field and byte.
+    fn performance(&self, performed: &Operation) -> Result<Output, Unexplained> {
+        let Input::Call(call) = self.input else {
+            return Err(unexplained(
+                "AQL-1.3-2",
+                "nothing performed that is not called",
+            ));
+        };
+        let agrees = performed.operation == call.operation
+            && performed.params == call.params
+            && performed.adapter == *self.world.adapter_of(call)
+            && performed.session_id == call.session_id;
+        if !agrees {
+            return Err(unexplained(
+                "AQL-1.2-3",
+                format!("{call:?} performed as called"),
+            ));
+        }
+        Ok(match self.presented {
+            Presented::Token(slot) if is_gated(call) => Output::Perform(slot),
+            Presented::Token(_)
+            | Presented::Nothing
+            | Presented::Stray(_)
+            | Presented::Malformed => Output::PerformUngated,
+        })
+    }
+
+    fn response(&self, response: &Response) -> Result<Output, Unexplained> {
+        let word = match response {
+            Response::Failed(failure) => self.failure(failure)?,
+            Response::Revoked => Some(Output::AnswerRevocation),
+            Response::Status(status) => self.status(*status),
+        };
+        if let Some(word) = word {
+            return Ok(word);
+        }
+        let text = serde_json::to_string(response).unwrap_or_default();
+        if text.contains(SECRET) {
+            return Ok(Output::Expose);
+        }
+        let clause = match response {
+            Response::Failed(_) if self.state.is_uniform() => "AQL-6.3-2",
+            Response::Failed(_) => "AQL-4.2-1",
+            Response::Revoked => "AQL-5.3-3",
+            Response::Status(_) => "AQL-7.3-1",
+        };
+        Err(unexplained(
+            clause,
+            "what goes with such a response, and nothing else",
+        ))
+    }
+
+    /// A failure as AQL-4.2-1 has it; nothing if its message or its details are not those of its code.
+    fn failure(&self, failure: &Failure) -> Result<Option<Output>, Unexplained> {
+        let code = match failure.code {
+            ErrorCode::ConfirmationRequired => {
+                // What it says was checked when the token was noted.
+                let slot = self.issued.filter(|_| has_own_message(failure));
+                return Ok(slot.map(Output::ConfirmationRequired));
+            }
+            ErrorCode::TokenInvalid => Code::Invalid,
+            ErrorCode::TokenExpired => Code::Expired,
+            ErrorCode::TokenAlreadyUsed => Code::AlreadyUsed,
+            ErrorCode::TokenScopeMismatch => Code::ScopeMismatch,
+            ErrorCode::InvalidParams => {
+                return Err(unexplained(
+                    "AQL-3.2-3",
+                    "a canonical form of the parameters",
+                ));
+            }
+            ErrorCode::RateLimited => {
+                return Err(unexplained("AQL-6.5-1", "no limit where none is set"));
+            }
+            ErrorCode::CapacityExceeded => {
+                return Err(unexplained("AQL-5.5-3", "room for two tokens"));
+            }
+        };
+        let agrees = has_own_message(failure) && failure.details == self.details(code);
+        Ok(agrees.then_some(Output::Fail(code)))
+    }
+
+    /// The details that go with a code: the token echoed, and since when it has expired. Nothing in the mode without oracle.
+    fn details(&self, code: Code) -> Details {
+        if self.state.is_uniform() {
+            return Details::Nothing {};
+        }
+        match &self.presented {
+            Presented::Nothing | Presented::Malformed => Details::Nothing {},
+            Presented::Stray(token) => Details::Token {
+                token: token.clone(),
+            },
+            Presented::Token(slot) => {
+                let issued = self.host.issued(*slot);
+                let token = issued.token.clone();
+                match code {
+                    Code::Expired => Details::Expired {
+                        token,
+                        expired_at: issued.expires_at,
+                        current_time: self.now,
+                    },
+                    Code::Invalid | Code::AlreadyUsed | Code::ScopeMismatch => {
+                        Details::Token { token }
+                    }
+                }
+            }
+        }
+    }
+
+    /// AQL-7.3-1: a status with the uses left and the expiry of the token, and nothing of an unknown one.
+    fn status(&self, found: TokenStatus) -> Option<Output> {
+        let uses_left = found.uses_left.unwrap_or_default();
+        let status = match found.status {
+            executor::Status::Live => Status::Live {
+                uses_left: u8::try_from(uses_left).unwrap_or(u8::MAX),
+            },
+            executor::Status::Consumed => Status::Consumed,
+            executor::Status::Expired => Status::Expired,
+            executor::Status::Revoked => Status::Revoked,
+            executor::Status::Unknown => Status::Unknown,
+        };
+        let wanted = match (&self.presented, found.status) {
+            (_, executor::Status::Unknown) => TokenStatus::UNKNOWN,
+            (Presented::Token(slot), _) => TokenStatus {
+                status: found.status,
+                uses_left: Some(match status {
+                    Status::Live { .. } => uses_left,
+                    Status::Consumed | Status::Expired | Status::Revoked | Status::Unknown => 0,
+                }),
+                expires_at: Some(self.host.issued(*slot).expires_at),
+            },
+            (Presented::Nothing | Presented::Stray(_) | Presented::Malformed, _) => return None,
+        };
+        (found == wanted).then_some(Output::AnswerStatus(status))
+    }
+}
+
+fn has_own_message(failure: &Failure) -> bool {
+    failure.message == failure.code.message()
+}
+
+fn refusal(input: &Input, refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
+    let longest = match input {
+        Input::Call(call) => longest_life(call),
+        Input::Configure { .. }
+        | Input::Introspect { .. }
+        | Input::Event { .. }
+        | Input::EndSession { .. }
+        | Input::RotateKey { .. }
+        | Input::Tick
+        | Input::Restart => 0,
+    };
+    match refusal {
+        executor::Refusal::TimeToLiveTooLong { maximum_seconds } if maximum_seconds == longest => {
+            Ok(Refusal::LongLifetime)
+        }
+        executor::Refusal::TimeToLiveTooLong { .. } => Err(unexplained(
+            "AQL-5.1-1",
+            format!("a maximum of {longest} s"),
+        )),
+        executor::Refusal::WithoutExpiry => Ok(Refusal::NoLifetime),
+        executor::Refusal::ToleranceOutOfRange => Ok(Refusal::WideTolerance),
+        executor::Refusal::ManyUsesWithoutSession => Ok(Refusal::LooseMultiUse),
+        executor::Refusal::NoUses => Err(unexplained("AQL-5.4-1", "a use at least")),
+        executor::Refusal::NoFreshToken => Err(unexplained("AQL-3.1-1", "a fresh token")),
+        // The executor under comparison keeps its tokens and has no key.
+        executor::Refusal::ManyUsesWithoutStore | executor::Refusal::NoKey => {
+            let clause = refusal.clause().0;
+            Err(unexplained(clause, format!("no refusal because {refusal}")))
+        }
+    }
+}

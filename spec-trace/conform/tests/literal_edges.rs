@@ -1,0 +1,37 @@
+//! Every edge of the literal models in readings that are not the specification's. What `verify` walks is looked at by the
+//! tests of the command line.
+
+use countersign_conform::Sides;
+use countersign_conform::edges::{self, Scope};
+use countersign_conform::mcp_aql::{self, McpAqlBridge};
+use countersign_conform::pending_action::{self, PendingActionBridge};
+use countersign_model::pending_action::bounds::Bounds;
+
+/// How many states and edges the two agree on.
+#[track_caller]
+fn agreed(sides: &impl Sides) -> (u64, u64) {
+    let walk = edges::walk(sides, Scope::States, &|_| {});
+    assert_eq!(walk.divergences, []);
+    (walk.nodes, walk.edges)
+}
+
+/// AQL-4.3-1, AQL-7.1-1: also where the checks are made in the order of the sample none is left out, and the first of
+/// several faults is another.
+#[test]
+fn the_gatekeeper_agrees_with_the_literal_model_in_the_order_of_the_sample() {
+    let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
+    let bridge = bridge.in_the_order_of_the_sample();
+    assert_eq!(agreed(&bridge), (853_121, 4_100_735));
+}
+
+/// PA-2, PA-7: also where an action is good at the very moment of its expiry, and nobody decides where nobody is named. The
+/// ends of sessions make no difference to either.
+#[test]
+fn the_ledger_agrees_with_the_literal_model_in_the_other_readings() {
+    let bounds = Bounds {
+        ends: 0,
+        ..pending_action::LITERAL
+    };
+    let bridge = PendingActionBridge::new(bounds).expect("in range");
+    assert_eq!(agreed(&bridge.taken_the_other_way()), (458_577, 1_033_813));
+}

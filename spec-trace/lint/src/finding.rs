@@ -1,0 +1,122 @@
+//! What a monitor has to say, and where.
+
+use serde::Serialize;
+
+pub use super::place::{Excerpt, Here, Place};
+use super::rules::{Rule, Weight};
+use countersign_clauses as clause;
+
+/// How a call was tied to a confirmation. AAEP-EV-15 wants it said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub enum TiedBy {
+    /// `extra_context.tool_call_id` of the confirmation is the `tool_call_id` of the call.
+    #[serde(rename = "tool_call_id")]
+    ToolCallId,
+    /// Both name the same token or action under `extensions.countersign`.
+    #[serde(rename = "extensions.countersign")]
+    Extension,
+    /// No id ties them; the order of events admits it.
+    #[serde(rename = "order")]
+    Order,
+}
+
+/// One fault.
+#[derive(Debug, Clone, Serialize)]
+pub struct Finding {
+    /// The clause that describes the fault best.
+    pub clause: &'static str,
+    /// Its level.
+    pub level: &'static str,
+    /// The line, from 1.
+    pub line: u64,
+    /// The byte within the line, from 1, where that can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u64>,
+    /// The session, where the record names one.
+    pub session: Option<String>,
+    /// What was seen and what was expected.
+    pub message: String,
+    /// Other clauses that the same fault breaks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<&'static str>,
+    /// How the call was tied to the confirmations that were weighed for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tied_by: Option<TiedBy>,
+    /// What stays the same when other lines come before it: see [`super::baseline`].
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub fingerprint: String,
+    /// The line; absent where it must not be shown.
+    #[serde(skip)]
+    pub place: Option<Place>,
+    /// Violation or warning.
+    #[serde(skip)]
+    pub weight: Weight,
+    /// See [`Rule::rests_on_absence`].
+    #[serde(skip)]
+    pub rests_on_absence: bool,
+}
+
+impl Finding {
+    /// A fault of kind `rule` at `place`.
+    ///
+    /// # Panics
+    ///
+    /// Never: a test sees to it that every rule names a clause of the registry.
+    pub fn new(
+        rule: &Rule,
+        place: impl Into<Place>,
+        session: Option<&str>,
+        message: String,
+    ) -> Self {
+        let place = place.into();
+        Self {
+            clause: rule.clause,
+            level: clause::get(rule.clause)
+                .expect("every rule names a clause")
+                .level
+                .as_str(),
+            line: place.line,
+            column: None,
+            session: session.map(str::to_owned),
+            message,
+            also: rule.also.to_vec(),
+            tied_by: None,
+            fingerprint: String::new(),
+            place: Some(place),
+            weight: rule.weight,
+            rests_on_absence: rule.rests_on_absence,
+        }
+    }
+
+    /// What to show of its line, where that may be shown.
+    pub fn excerpt(&self) -> Option<Excerpt> {
+        let place = self.place.as_ref()?;
+        Some(place.excerpt(self.column, &self.message))
+    }
+
+    /// The same, with the byte at which it lies.
+    #[must_use]
+    pub fn at_column(self, column: Option<u64>) -> Self {
+        Self { column, ..self }
+    }
+
+    /// The same, and it breaks these clauses too.
+    #[must_use]
+    pub fn and_also(mut self, clauses: &[&'static str]) -> Self {
+        for clause in clauses {
+            if *clause != self.clause && !self.also.contains(clause) {
+                self.also.push(clause);
+            }
+        }
+        self
+    }
+
+    /// The same, with how the call was tied.
+    #[must_use]
+    pub fn tied_by(self, tied_by: TiedBy) -> Self {
+        Self {
+            tied_by: Some(tied_by),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The judge of recorded AAEP streams.
+//!
+//! The one thing to know: a stream is accused only when no conforming producer could have produced it. Where the record
+//! leaves several explanations open (a cancellation that looks like a change of state, a reply that may have come too
+//! late, a call that could belong to either of two confirmations), all of them are kept, and a finding is made when the
+//! last one goes.
+//!
+//! Data flows one way: [`crate::lines`] cuts the input, [`record`] makes typed records of the lines, which [`ahead`] has done
+//! while those before are judged, [`stream`] hands each record to the monitors of its session, the monitors hand
+//! [`finding`]s to the [`report`].
+//!
+//! A finding stands on the line at which the stream stopped being explainable: the call that nobody had accepted, or the
+//! end of the session that made it too late for what was owed.
+
+mod ahead;
+pub mod baseline;
+pub mod compression;
+mod few;
+pub mod finding;
+pub mod harness;
+pub mod input;
+pub mod json;
+pub mod lines;
+pub mod memory;
+pub mod monitor;
+pub mod place;
+pub mod record;
+mod reply;
+pub mod report;
+pub mod rules;
+pub mod selection;
+pub mod stream;
+pub mod surrogates;
+pub mod ties;
+pub mod time;
+
+use std::io::{self, BufRead};
+
+use crate::json::tree::Room;
+use ahead::Read;
+use place::Here;
+use record::{Fault, Record};
+use report::LintReport;
+use selection::Selection;
+use stream::{Linter, Settings};
+
+/// Judges one stream, read line by line; `file` is the name that the report gives it.
+///
+/// # Errors
+///
+/// Only when reading fails. Whatever the bytes are, they are judged: a broken record is a finding, not an error.
+pub fn lint(input: impl BufRead + Send, file: &str) -> io::Result<LintReport> {
+    let report = judge(input, file, Settings::default(), &Selection::default());
+    match report.damage {
+        Some(damage) => Err(io::Error::other(damage.message)),
+        None => Ok(report),
+    }
+}
+
+/// Judges one stream as far as it can be read, and reports what was asked for.
+///
+/// Memory does not grow with the stream: it is two batches of lines, each bounded but for its last line of at most
+/// [`LONGEST_LINE`] bytes, and per session what its confirmations and the calls in flight need.
+///
+/// [`LONGEST_LINE`]: crate::lines::LONGEST_LINE
+pub fn judge(
+    input: impl BufRead + Send,
+    file: &str,
+    settings: Settings,
+    selection: &Selection,
+) -> LintReport {
+    let mut reading = Reading {
+        linter: Linter::with(settings),
+        selection,
+        selected_from: None,
+    };
+    if selection.since.is_some() {
+        reading.linter.be_silent_before(u64::MAX);
+    }
+    let damage = ahead::each_line(input, |line| reading.judge(line));
+    let mut report = reading.linter.finish(file);
+    report.damage = damage;
+    report.fingerprint();
+    selection.apply(reading.selected_from, &mut report);
+    report
+}
+
+/// Judges one line of a stream.
+pub fn judge_line(linter: &mut Linter, line: u64, bytes: &[u8]) {
+    let here = Here::new(line, bytes);
+    let mut room = Room::default();
+    match record::parse(bytes, &mut room).and_then(|tree| record::read(tree, here)) {
+        Ok((record, faults)) => judge_record(linter, here, &record, faults),
+        Err(fault) => judge_broken(linter, here, fault),
+    }
+}
+
+fn judge_record(linter: &mut Linter, here: Here<'_>, record: &Record<'_>, faults: Vec<Fault>) {
+    for fault in faults {
+        let place = here.at(fault.column);
+        linter.faulty(fault.at(place, record.session()));
+    }
+    linter.record(record);
+}
+
+fn judge_broken(linter: &mut Linter, here: Here<'_>, fault: Fault) {
+    let place = here.at(fault.column);
+    linter.broken(fault.at(place, None));
+}
+
+/// A stream that is being read.
+struct Reading<'a> {
+    linter: Linter,
+    selection: &'a Selection,
+    /// The first line of the time that is asked about.
+    selected_from: Option<u64>,
+}
+
+impl Reading<'_> {
+    fn judge(&mut self, line: Read<'_>) {
+        let Read { here, ended, .. } = line;
+        match line.content {
+            Ok((record, faults)) => self.take(here, &record, faults),
+            Err(fault) => self.broken(here, fault, ended),
+        }
+    }
+
+    fn take(&mut self, here: Here<'_>, record: &Record<'_>, faults: Vec<Fault>) {
+        let session = record.session();
+        if !self.selection.wants(session) {
+            if let Record::Event(event) = record {
+                self.linter.event_elsewhere(event);
+            }
+            return;
+        }
+        if self.selected_from.is_none() && self.selection.reaches(record) {
+            self.selected_from = Some(here.line);
+            self.linter.be_silent_before(here.line);
+        }
+        judge_record(&mut self.linter, here, record, faults);
+    }
+
+    fn broken(&mut self, here: Here<'_>, mut fault: Fault, ended: bool) {
+        if !ended {
+            fault.message = format!(
+                "the input ends in the middle of a record: {}",
+                fault.message
+            );
+        }
+        judge_broken(&mut self.linter, here, fault);
+    }
+}

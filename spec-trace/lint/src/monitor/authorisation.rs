@@ -1,0 +1,521 @@
+//! Whether each call was allowed to run.
+//!
+//! Every irreversible call needs an acceptance of its own before it, and so does every call that names a confirmation by
+//! id. Calls are assigned to confirmations, and a call is accused only when no assignment covers it together with all
+//! calls before it. A reversible call that names no confirmation may be any call: it is never accused.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::Notes;
+use super::checks::Check;
+use super::confirmation::{Confirmation, Outcomes};
+use super::ledger::{KEPT, Ledger};
+use super::matching::Matching;
+use super::ordered::Ordered;
+use crate::finding::{Finding, Place, TiedBy};
+use crate::memory::Memory;
+use crate::record::{Decision, Event, EventKind};
+use crate::rules::{self, Rule};
+use crate::ties::{Class, Kinds, Relation, Ties};
+use crate::time::Timestamp;
+
+/// Seconds after which a reply that is not in the record is taken not to have come before a call. A producer that does its
+/// work before it answers the reply keeps the recorder waiting for as long as the tool runs, but no transport waits longer.
+const LOGGED_LATE_SECONDS: i64 = 600;
+
+/// The calls of one session that need an acceptance.
+#[derive(Debug, Default, Clone)]
+pub struct Authorisation {
+    /// By number, in the order in which they came; those that are accused or forgotten are gone.
+    runs: Ordered<usize, Box<Run>>,
+    called: usize,
+    assigned: Matching,
+    /// Calls that only a reply can still explain which was given before them and is recorded after them, oldest first, and
+    /// where they stand.
+    deferred: VecDeque<(usize, Place)>,
+    /// The ways in which calls were tied, while that can make a difference.
+    kinds: Ordered<TiedBy>,
+    /// Whether a confirmation was forgotten that could explain another call.
+    forgotten_spare: bool,
+    /// The kinds of id that the confirmations had which were forgotten together with their calls.
+    forgotten: BTreeSet<Kinds>,
+}
+
+#[derive(Debug, Clone)]
+struct Run {
+    line: u64,
+    tool: Option<String>,
+    irreversible: bool,
+    ties: Ties<'static>,
+    relation: Relation,
+    /// Whether it names a question and says that it was accepted.
+    says_accepted: bool,
+    sent: Option<Timestamp>,
+    received: Option<Timestamp>,
+    /// Confirmations that were accepted before the call, and recorded so after it.
+    accepted_unseen: Vec<usize>,
+}
+
+impl Run {
+    fn new(event: &Event, tool: Option<&str>, irreversible: bool, relation: Relation) -> Self {
+        Self {
+            line: event.place.line,
+            tool: tool.map(str::to_owned),
+            irreversible,
+            ties: event.ties.to_keep(),
+            relation,
+            says_accepted: event.says_accepted(),
+            sent: event.sent,
+            received: event.received,
+            accepted_unseen: Vec::new(),
+        }
+    }
+
+    /// A call with an acceptance of its own that others cannot have is like no other.
+    fn class(&self, number: usize) -> Class {
+        if self.accepted_unseen.is_empty() {
+            self.ties.class(self.relation)
+        } else {
+            Class::Alone(number)
+        }
+    }
+
+    fn tied_by(&self) -> TiedBy {
+        match self.relation {
+            Relation::Same(tied_by) => tied_by,
+            Relation::Unknown | Relation::Different => TiedBy::Order,
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.tool.as_deref().unwrap_or("a tool without name")
+    }
+}
+
+impl Authorisation {
+    pub(crate) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            runs,
+            called,
+            assigned,
+            deferred,
+            kinds,
+            forgotten_spare,
+            forgotten,
+        } = self;
+        memory.value(&(called, assigned, kinds));
+        memory.each(deferred.iter(), |memory, (number, _)| memory.value(number));
+        memory.value(&(forgotten_spare, forgotten));
+        memory.each(runs.iter(), |memory, (number, run)| {
+            let Run {
+                line,
+                tool,
+                irreversible,
+                ties,
+                relation,
+                says_accepted,
+                sent,
+                received,
+                accepted_unseen,
+            } = &**run;
+            memory.line(*line);
+            memory.value(&(number, tool, irreversible, ties, relation));
+            memory.value(&(says_accepted, sent, received, accepted_unseen));
+        });
+    }
+
+    /// Judges an event of the open session. Yields the calls that were accused, and at its end those that may still be: they
+    /// stand for the calls that their confirmations lead to, should those be accepted later.
+    ///
+    /// `call` is what [`Ledger::candidates`] says of the event, if it is a call.
+    pub fn event(
+        &mut self,
+        event: &Event,
+        call: &(Vec<usize>, Relation),
+        ledger: &Ledger,
+        notes: &mut Notes,
+    ) -> Vec<Ties<'static>> {
+        let mut accused = self.settle(event, ledger, notes);
+        if let EventKind::Invoked { tool, irreversible } = &event.kind {
+            accused.extend(self.called(event, (*tool, *irreversible), call, ledger, notes));
+        }
+        if matches!(event.kind, EventKind::Ended(_)) {
+            let undecided = self.deferred.iter();
+            accused.extend(undecided.map(|(number, _)| self.runs[*number].ties.clone()));
+        }
+        accused
+    }
+
+    /// Whether a reply may still explain a call, even when the session is over.
+    pub fn is_undecided(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+
+    /// Accuses what no reply explained: none will come any more.
+    pub fn give_up(&mut self, session: &str, ledger: &Ledger, notes: &mut Notes) {
+        for (number, place) in std::mem::take(&mut self.deferred) {
+            self.accuse(number, &place, session, ledger, notes);
+        }
+    }
+
+    /// A reply may explain a call that is recorded before it: whoever logs both writes the reply down when it is answered.
+    pub fn accepted(
+        &mut self,
+        confirmation: usize,
+        (decided, received): (Timestamp, Option<Timestamp>),
+        ledger: &Ledger,
+        notes: &mut Notes,
+    ) {
+        // The oldest first: where one acceptance is for one of two calls, it is the second that is one too many.
+        for (number, place) in std::mem::take(&mut self.deferred) {
+            let Some(run) = self.runs.get_mut(number) else {
+                continue;
+            };
+            let before = match (received, run.received, run.sent) {
+                (Some(reply), Some(call), _) => reply <= call,
+                (_, _, Some(call)) => decided <= call,
+                (_, _, None) => true,
+            };
+            if before {
+                run.accepted_unseen.push(confirmation);
+            }
+            let (candidates, _) = ledger.candidates(&run.ties, run.line);
+            if !before || !self.assign(number, &candidates, ledger, notes) {
+                self.deferred.push_back((number, place));
+            }
+        }
+    }
+
+    /// Lines of the calls that are neither explained nor accused.
+    pub fn undecided_lines(&self) -> impl Iterator<Item = u64> {
+        self.deferred
+            .iter()
+            .map(|(number, _)| self.runs[*number].line)
+    }
+
+    fn called(
+        &mut self,
+        event: &Event,
+        (tool, irreversible): (Option<&str>, bool),
+        (candidates, relation): &(Vec<usize>, Relation),
+        ledger: &Ledger,
+        notes: &mut Notes,
+    ) -> Option<Ties<'static>> {
+        let relation = *relation;
+        if !irreversible && !matches!(relation, Relation::Same(_)) {
+            // A reversible call that names no confirmation needs none.
+            return None;
+        }
+        let number = self.called;
+        self.called += 1;
+        let run = Run::new(event, tool, irreversible, relation);
+        self.kinds.insert(run.tied_by(), ());
+        self.runs.insert(number, Box::new(run));
+        if self.assign(number, candidates, ledger, notes) {
+            return None;
+        }
+        let left = |outcome| {
+            candidates.iter().any(|index| {
+                !self.assigned.is_taken(*index) && ledger.kept(*index).possible.may_be(outcome)
+            })
+        };
+        if !irreversible && left(Outcomes::CANCELLED) && !event.says_accepted() {
+            // A question that was withdrawn asks nothing any more, and a reversible call needs none. One that says that it
+            // was accepted does not go without.
+            self.runs.remove(number);
+            return None;
+        }
+        if left(Outcomes::PENDING) {
+            self.deferred.push_back((number, event.place.to_keep()));
+            self.give_up_the_oldest(notes);
+            return None;
+        }
+        self.accuse(number, &event.place.to_keep(), event.session, ledger, notes)
+    }
+
+    /// A confirmation is forgotten, and with it the call that it explains. Where calls are tied in one way alone nothing is
+    /// lost by that; else another call might have been explained by moving that one.
+    pub fn forget(&mut self, number: usize, confirmation: &Confirmation) {
+        let spare = Outcomes::PENDING.or(Outcomes::ACCEPTED);
+        match self.assigned.forget(number) {
+            Some(run) => {
+                self.runs.remove(run);
+                self.forgotten.insert(confirmation.ties.kinds());
+            }
+            None => self.forgotten_spare |= confirmation.possible.may_be(spare),
+        }
+    }
+
+    /// No more calls are kept undecided than confirmations are.
+    fn give_up_the_oldest(&mut self, notes: &mut Notes) {
+        if self.deferred.len() <= KEPT {
+            return;
+        }
+        let oldest = self.deferred.pop_front();
+        if let Some(run) = oldest.and_then(|(number, _)| self.runs.remove(number)) {
+            let reason = format!(
+                "nothing tells yet whether an acceptance preceded the call on line {}, and too many such calls have come since",
+                run.line
+            );
+            notes.withhold("AAEP-A.7.4-1", reason);
+        }
+    }
+
+    /// Assigns a call with these candidates, to the first that can explain it or by moving others.
+    fn assign(
+        &mut self,
+        number: usize,
+        candidates: &[usize],
+        ledger: &Ledger,
+        notes: &mut Notes,
+    ) -> bool {
+        let runs = &self.runs;
+        let explains = |index: usize, run: &Run| {
+            ledger.kept(index).may_explain(run.line) || run.accepted_unseen.contains(&index)
+        };
+        let own = candidates.iter().copied();
+        let own = own.filter(|index| explains(*index, &runs[number]));
+        let class = |number: usize| runs[number].class(number);
+        let edges = |number: usize| {
+            let run = &runs[number];
+            let (mut candidates, _) = ledger.candidates(&run.ties, run.line);
+            candidates.retain(|index| explains(*index, run));
+            candidates
+        };
+        let assigned = self.assigned.assign(number, own, class, edges);
+        if assigned {
+            *notes.tied.entry(runs[number].tied_by()).or_default() += 1;
+        }
+        assigned
+    }
+
+    /// Accuses the deferred calls that no reply can explain any more.
+    fn settle(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) -> Vec<Ties<'static>> {
+        let later = |then: Option<Timestamp>, now: Option<Timestamp>| match (then, now) {
+            (Some(then), Some(now)) => now > then.plus_seconds(LOGGED_LATE_SECONDS),
+            (None, _) | (_, None) => false,
+        };
+        if self.deferred.is_empty() {
+            return Vec::new();
+        }
+        let mut due = Vec::new();
+        while let Some((number, _)) = self.deferred.front() {
+            let run = &self.runs[*number];
+            if !later(run.sent, event.sent) && !later(run.received, event.received) {
+                break;
+            }
+            due.extend(self.deferred.pop_front());
+        }
+        due.into_iter()
+            .filter_map(|(number, place)| self.accuse(number, &place, event.session, ledger, notes))
+            .collect()
+    }
+
+    /// Accuses a call, unless a confirmation that is not kept any more may have explained it.
+    fn accuse(
+        &mut self,
+        number: usize,
+        place: &Place,
+        session: &str,
+        ledger: &Ledger,
+        notes: &mut Notes,
+    ) -> Option<Ties<'static>> {
+        let run = self.runs.remove(number)?;
+        let line = run.line;
+        let (candidates, _) = ledger.candidates(&run.ties, line);
+        let (rule, message) = self.explain(&run, &candidates, ledger);
+        let concerned = !candidates.is_empty()
+            || self
+                .forgotten
+                .iter()
+                .any(|kinds| !kinds.share_one(run.ties.kinds()));
+        let movable = !self.forgotten.is_empty() && self.kinds.len() > 1 && concerned;
+        if self.forgotten_spare || movable {
+            let reason = format!(
+                "{message} (line {line}), but the session has asked so often that its first questions are not kept, and one of them may explain the call"
+            );
+            notes.withhold(rule.clause, reason);
+            return Some(run.ties.clone());
+        }
+        let message = format!(
+            "{message}; up to line {} the calls of this session fit a conforming run, and what it could have gone on with is {}",
+            line - 1,
+            allowed_instead(&candidates, ledger)
+        );
+        let mut finding = Finding::new(rule, place, Some(session), message);
+        if run.irreversible {
+            finding = finding.and_also(&["AAEP-A.7.4-1", "AAEP-A.8-4"]);
+        }
+        if stray_acceptance(&run, &candidates, ledger) {
+            // AAEP-6.3.4-2: a reply with a token that was never given out may have let the call run.
+            finding = finding.and_also(&["AAEP-6.3.4-2", "AAEP-6.3.4-7"]);
+        }
+        if calls_withdrawn_accepted(&run, &candidates, ledger) {
+            // AAEP-6.8-4: the token that the call goes by was not valid any more.
+            finding = finding.and_also(&["AAEP-6.8-4"]);
+        }
+        if rule.clause == "AAEP-A.8-5" && second_thoughts(&run, &candidates, ledger) {
+            finding = finding.and_also(&rules::HONOURED_USED.all_clauses());
+        }
+        notes.add(if candidates.is_empty() {
+            finding
+        } else {
+            finding.tied_by(run.tied_by())
+        });
+        Some(run.ties.clone())
+    }
+
+    /// Names the fault of a call that no acceptance is left for, by the latest question that could be meant.
+    fn explain(&self, run: &Run, candidates: &[usize], ledger: &Ledger) -> (&'static Rule, String) {
+        let by_id = matches!(run.relation, Relation::Same(_));
+        let (used, unused): (Vec<usize>, Vec<usize>) = candidates
+            .iter()
+            .partition(|index| self.assigned.is_taken(**index));
+        let latest = unused.last().map(|index| (*index, ledger.kept(*index)));
+        let call = if run.irreversible {
+            format!("irreversible call of {}", run.name())
+        } else {
+            format!("call of {}", run.name())
+        };
+        // AAEP-6.3.5-1: one acceptance lets its action run once.
+        let twin = used.iter().rev().find_map(|index| {
+            let first = &self.runs[self.assigned.left_of(*index)?];
+            (by_id || first.tool == run.tool).then_some((*index, first))
+        });
+        if let Some((index, first)) = twin
+            && latest.is_none_or(|(latest, _)| latest < index)
+        {
+            let message = format!(
+                "{call}, and the one acceptance that could explain it, of the question on line {}, explains the call on line {}",
+                ledger.kept(index).place.line,
+                first.line
+            );
+            return (&rules::CALLED_TWICE, message);
+        }
+        if let Some((_, question)) = latest {
+            let asked = question.place.line;
+            let reply = question.answered.map(|(line, _)| line);
+            let rejected = question.possible.may_be(Outcomes::REJECTED);
+            // AAEP-A.4-4, AAEP-A.8-5: no call after a rejection.
+            if let Some(reply) = reply.filter(|reply| rejected && *reply < run.line) {
+                let message = format!(
+                    "{call} after the question on line {asked} was rejected on line {reply}"
+                );
+                return (&rules::CALLED_AFTER_REJECTION, message);
+            }
+            if let Some(explained) = after_failed_reply(run, &call, question) {
+                return explained;
+            }
+            // AAEP-6.1-1, AAEP-A.7.4-1: asked for, and not accepted.
+            let message = format!("{call} before the question on line {asked} was accepted");
+            let rule = if run.irreversible {
+                &rules::IRREVERSIBLE_UNACCEPTED
+            } else {
+                &rules::UNACCEPTED
+            };
+            return (rule, message);
+        }
+        // AAEP-A.7.4-1, AAEP-A.8-4: no question at all, or each was used by another call.
+        let message = match used.last().map(|index| ledger.kept(*index).place.line) {
+            Some(line) => format!(
+                "{call} without a confirmation of its own; the last, on line {line}, led to another call"
+            ),
+            None => format!("{call} without a confirmation before it"),
+        };
+        (&rules::IRREVERSIBLE_UNASKED, message)
+    }
+}
+
+/// What a conforming producer could have gone on with instead of the call: the next moves of the questions that may be
+/// pending, or another question.
+fn allowed_instead(candidates: &[usize], ledger: &Ledger) -> String {
+    let mut pending = candidates.iter().rev().filter_map(|number| {
+        let question = ledger.kept(*number);
+        question
+            .possible
+            .may_be(Outcomes::PENDING)
+            .then_some(question)
+    });
+    let Some(question) = pending.next() else {
+        return "a question for this action, and its acceptance before the call".to_owned();
+    };
+    let until = match (question.deadline, question.default) {
+        (Some(deadline), Some(Decision::Accept)) => {
+            format!(", by a reply decided before {deadline} or by its default then")
+        }
+        (Some(deadline), _) => format!(", by a reply decided before {deadline}"),
+        (None, _) => String::new(),
+    };
+    format!(
+        "the acceptance of the question on line {}{until}, its rejection, or its withdrawal by a state.changed",
+        question.place.line
+    )
+}
+
+/// Whether a reply that came after the decision, and had to be ignored, came before the call.
+fn second_thoughts(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
+    let ignored = candidates.iter().filter_map(|it| ledger.kept(*it).ignored);
+    ignored
+        .into_iter()
+        .any(|(line, check)| check == Check::Unused && line < run.line)
+}
+
+/// Whether an acceptance with a token that nobody gave out came between the last question and the call.
+fn stray_acceptance(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
+    let asked = candidates.last().map(|it| ledger.kept(*it).place.line);
+    asked.is_some_and(|asked| asked < ledger.stray && ledger.stray < run.line)
+}
+
+/// Whether the call says that the question was accepted which the producer has said is withdrawn.
+fn calls_withdrawn_accepted(run: &Run, candidates: &[usize], ledger: &Ledger) -> bool {
+    let mut questions = candidates.iter().map(|it| ledger.kept(*it));
+    run.says_accepted && questions.any(|it| it.ties.token == run.ties.token && it.is_withdrawn())
+}
+
+/// A call behind a reply that had to be ignored is best described by the check that the reply failed.
+fn after_failed_reply(
+    run: &Run,
+    call: &str,
+    question: &Confirmation,
+) -> Option<(&'static Rule, String)> {
+    let asked = question.place.line;
+    let between = |line: u64| asked < line && line < run.line;
+    let ignored = question.ignored.filter(|(line, _)| between(*line));
+    let (line, check) = ignored?;
+    let (rule, why): (&'static Rule, _) = match check {
+        // AAEP-6.3.4-1
+        Check::Schema(clause) => (
+            &rules::HONOURED_MALFORMED,
+            format!("breaks the schema ({clause})"),
+        ),
+        // AAEP-6.3.1-1
+        Check::Kind => (
+            &rules::HONOURED_OTHER_KIND,
+            "is no confirmation.reply".to_owned(),
+        ),
+        // AAEP-6.3.4-3, AAEP-6.3.5-1, AAEP-6.7.1-1, AAEP-REPLY-12
+        Check::Unused => (&rules::HONOURED_USED, "came after the decision".to_owned()),
+        // AAEP-6.8-4
+        Check::Standing => (
+            &rules::HONOURED_CANCELLED,
+            "came after the question was withdrawn".to_owned(),
+        ),
+        // AAEP-6.3.4-4
+        Check::InTime => (&rules::HONOURED_EXPIRED, "was decided too late".to_owned()),
+        // AAEP-6.3.4-5, AAEP-6.2.4-1, AAEP-6.9-1
+        Check::Sender => (
+            &rules::HONOURED_STRANGER,
+            "came from a sender that the transport refused".to_owned(),
+        ),
+        // AAEP-6.3.4-6
+        Check::Allowed => (
+            &rules::HONOURED_NOT_ALLOWED,
+            "holds a decision that is not among its allowed_replies".to_owned(),
+        ),
+        Check::Issued | Check::ResponseType | Check::Choice => return None,
+    };
+    let message = format!(
+        "{call}, and nothing could have accepted the question on line {asked} but the reply on line {line}, which {why} and had to be ignored"
+    );
+    Some((rule, message))
+}

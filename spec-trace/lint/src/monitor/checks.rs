@@ -1,0 +1,113 @@
+//! The checks of 6.3.4, as far as a record shows them.
+
+use super::confirmation::{Confirmation, Outcomes};
+use super::ledger::SLACK_SECONDS;
+use crate::record::Decision;
+use crate::reply::{Answer, Reply, ReplyContent};
+use crate::time::Timestamp;
+
+/// A check that a reply fails, of those of 6.3.4 that a record shows. The producer has to ignore it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Check {
+    /// AAEP-6.3.4-1: it keeps to the schema; the clause of the schema that it breaks.
+    Schema(&'static str),
+    /// AAEP-6.3.1-1, AAEP-6.5.1-1: it is of the kind that the question wants.
+    Kind,
+    /// AAEP-6.3.4-2: its token was given out.
+    Issued,
+    /// AAEP-6.3.4-3: its token was not used before.
+    Unused,
+    /// AAEP-6.8-4: its question was not withdrawn.
+    Standing,
+    /// AAEP-6.3.4-4: it was decided in time.
+    InTime,
+    /// AAEP-6.3.4-5: its sender is known.
+    Sender,
+    /// AAEP-6.3.4-6: the question allows the decision.
+    Allowed,
+    /// AAEP-6.5.5-2: the response is of an accepted kind.
+    ResponseType,
+    /// AAEP-6.5.5-3: the response is one of the choices.
+    Choice,
+}
+
+/// What a reply did.
+pub struct Effect {
+    /// What may have become of the question.
+    pub outcomes: Outcomes,
+    /// Whether the question cannot be pending any more.
+    pub certain: bool,
+}
+
+/// The checks of 6.3.4 as far as a record shows them. The sender counts as authenticated and its subscription as active
+/// (AAEP-6.3.4-5) unless the transport refused it.
+///
+/// # Errors
+///
+/// The first check that the reply fails.
+pub fn effect(
+    confirmation: &Confirmation,
+    reply: &Reply,
+    content: &ReplyContent,
+    (latest, extended): (Option<Timestamp>, bool),
+) -> Result<Effect, Check> {
+    // AAEP-6.3.4-4: decided before the deadline, whenever it arrives.
+    let late = confirmation
+        .deadline
+        .is_some_and(|deadline| content.decided >= deadline);
+    if late && !extended {
+        return Err(Check::InTime);
+    }
+    // AAEP-6.3.4-5, AAEP-REPLY-14: the transport knew the sender and said no.
+    if refused_by_transport(reply) {
+        return Err(Check::Sender);
+    }
+    let listed = confirmation.allowed.contains(content.answer.word());
+    // AAEP-6.3.2-4: whether a modified action is supported does not show. Where it is, the decision has to be allowed.
+    let may_be_ignored = content.modified && !listed;
+    let outcomes = match &content.answer {
+        Answer::Plain(_) if may_be_ignored => Outcomes::REJECTED,
+        // Without support for it a modified action counts as reject.
+        Answer::Plain(Decision::Accept) if content.modified => {
+            Outcomes::ACCEPTED.or(Outcomes::REJECTED)
+        }
+        Answer::Plain(Decision::Reject) if content.modified => Outcomes::REJECTED,
+        // AAEP-6.3.4-6: a decision that the question does not allow is ignored.
+        Answer::Plain(_) | Answer::Custom(_) if !listed => return Err(Check::Allowed),
+        Answer::Plain(Decision::Accept) => Outcomes::ACCEPTED,
+        Answer::Plain(Decision::Reject) => Outcomes::REJECTED,
+        // The schema knows no decisions of one's own, and allowed_replies may list them (AAEP-REPLY-15): what they do is
+        // not said.
+        Answer::Custom(_) => Outcomes::ACCEPTED.or(Outcomes::REJECTED),
+    };
+    let plain = matches!(content.answer, Answer::Plain(_)) && !may_be_ignored;
+    let taken = reply
+        .http_status
+        .is_none_or(|status| (200..300).contains(&status));
+    Ok(Effect {
+        outcomes,
+        certain: plain && taken && !late && surely_in_time(confirmation, reply, content, latest),
+    })
+}
+
+/// Whether the transport knew the sender, or knew that it did not, and said no.
+pub fn refused_by_transport(reply: &Reply) -> bool {
+    matches!(reply.http_status, Some(401 | 403))
+}
+
+/// Whether the reply reached the producer before the timeout, whatever the network and the clocks did.
+fn surely_in_time(
+    confirmation: &Confirmation,
+    reply: &Reply,
+    content: &ReplyContent,
+    latest: Option<Timestamp>,
+) -> bool {
+    let Some(deadline) = confirmation.deadline else {
+        return false;
+    };
+    let first_deadline = confirmation.first_deadline().unwrap_or(deadline);
+    let safe =
+        |moment: Timestamp, deadline: Timestamp| moment.plus_seconds(SLACK_SECONDS) < deadline;
+    safe(reply.received.unwrap_or(content.decided), first_deadline)
+        && latest.is_none_or(|latest| safe(latest, deadline))
+}

@@ -1,0 +1,265 @@
+//! One confirmation, and what may have become of it.
+//!
+//! The record does not show everything: a timeout is invisible, a cancellation looks like any change of state, a reply
+//! that was sent in time may have arrived too late. So there is a set of possible outcomes. It grows when something may have
+//! happened and shrinks only when something must have.
+
+use super::checks::Check;
+use super::seen::hash;
+use crate::finding::Place;
+use crate::memory::Memory;
+use crate::record::{Allowed, Decision, Event, EventKind, Told};
+use crate::ties::Ties;
+use crate::time::Timestamp;
+
+/// A set of outcomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Outcomes(u8);
+
+impl Outcomes {
+    /// Still open.
+    pub const PENDING: Self = Self(1);
+    /// Accepted, by reply or by default.
+    pub const ACCEPTED: Self = Self(2);
+    /// Rejected, by reply or by default.
+    pub const REJECTED: Self = Self(4);
+    /// Cancelled by the producer.
+    pub const CANCELLED: Self = Self(8);
+
+    /// The outcomes of either set.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The outcomes of `self` that `other` has not.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether the sets share an outcome.
+    pub const fn may_be(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The outcomes in words.
+    pub fn words(self) -> Vec<&'static str> {
+        [
+            (Self::PENDING, "pending"),
+            (Self::ACCEPTED, "accepted"),
+            (Self::REJECTED, "rejected"),
+            (Self::CANCELLED, "cancelled"),
+        ]
+        .into_iter()
+        .filter(|(outcome, _)| self.may_be(*outcome))
+        .map(|(_, word)| word)
+        .collect()
+    }
+}
+
+/// What a confirmation was followed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FollowUp {
+    /// No event of the session.
+    Nothing,
+    /// An event that is neither of the following.
+    Event,
+    /// A state.changed or a tool.invoked.
+    StateOrCall,
+}
+
+/// One confirmation.
+#[derive(Debug, Clone)]
+pub struct Confirmation {
+    /// The line of the question.
+    pub place: Place,
+    /// Who asked.
+    pub producer: String,
+    /// The ids of its action.
+    pub ties: Ties<'static>,
+    /// Whether the token among them is its own; else it only names another.
+    pub(super) gave_token: bool,
+    /// The hash of `action` and `consequence`.
+    pub prose: u64,
+    /// What may have become of it.
+    pub possible: Outcomes,
+    /// The line from which on an acceptance was possible.
+    pub acceptable_from: Option<u64>,
+    /// The reply that decided it: line and time.
+    pub answered: Option<(u64, Timestamp)>,
+    /// The last reply to it that had to be ignored: its line, and the check that it failed.
+    pub ignored: Option<(u64, Check)>,
+    /// What followed the answer; where no answers are recorded, the question.
+    pub follow_up: FollowUp,
+    /// What it does when nobody answers.
+    pub default: Option<Decision>,
+    /// When it was asked by the producer's clock.
+    pub asked: Option<Timestamp>,
+    /// When it runs out by that clock.
+    pub deadline: Option<Timestamp>,
+    deadline_received: Option<Timestamp>,
+    /// `allowed_replies`.
+    pub allowed: Allowed,
+    /// The producer has said that it was accepted.
+    said_accepted: bool,
+    /// The producer has said that it is over: the check that a later reply fails.
+    pub(super) closed: Option<Check>,
+}
+
+impl Confirmation {
+    /// The confirmation that an event asks for, if it does.
+    pub fn asked(event: &Event) -> Option<Self> {
+        let EventKind::Asked(question) = &event.kind else {
+            return None;
+        };
+        let after_timeout =
+            |moment: Option<Timestamp>| Some(moment?.plus_seconds(question.timeout?));
+        Some(Self {
+            place: event.place.to_keep(),
+            producer: event.producer.to_owned(),
+            ties: event.ties.to_keep(),
+            gave_token: question.token.is_some(),
+            prose: hash(&question.prose),
+            possible: Outcomes::PENDING,
+            acceptable_from: None,
+            answered: None,
+            ignored: None,
+            follow_up: FollowUp::Nothing,
+            default: question.default,
+            asked: event.sent,
+            deadline: after_timeout(event.sent),
+            deadline_received: after_timeout(event.received),
+            allowed: question.allowed.clone(),
+            said_accepted: false,
+            closed: None,
+        })
+    }
+
+    pub(super) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            place,
+            producer,
+            ties,
+            gave_token,
+            prose,
+            possible,
+            acceptable_from,
+            answered,
+            ignored,
+            follow_up,
+            default,
+            asked,
+            deadline,
+            deadline_received,
+            allowed,
+            said_accepted,
+            closed,
+        } = self;
+        memory.line(place.line);
+        memory.line(acceptable_from.unwrap_or_default());
+        memory.value(&(producer, ties, prose, possible, follow_up, default));
+        memory.value(&(asked, deadline, deadline_received, allowed));
+        memory.value(&(gave_token, said_accepted, closed));
+        memory.each(answered.iter(), |memory, (line, moment)| {
+            memory.line(*line);
+            memory.value(moment);
+        });
+        memory.each(ignored.iter(), |memory, (line, check)| {
+            memory.line(*line);
+            memory.value(check);
+        });
+    }
+
+    /// Whether a call on `line` may be explained by it.
+    pub fn may_explain(&self, line: u64) -> bool {
+        self.acceptable_from.is_some_and(|from| from <= line)
+    }
+
+    /// Whether it was accepted: by a reply, or it may have been and the producer says so.
+    pub fn is_surely_accepted(&self) -> bool {
+        self.possible == Outcomes::ACCEPTED
+            || self.said_accepted && self.possible.may_be(Outcomes::ACCEPTED)
+    }
+
+    /// Whether the producer has said that it is withdrawn.
+    pub fn is_withdrawn(&self) -> bool {
+        self.closed == Some(Check::Standing)
+    }
+
+    pub(super) fn add(&mut self, outcomes: Outcomes, line: u64) {
+        if self.closed.is_some() {
+            return;
+        }
+        self.possible = self.possible.or(outcomes);
+        if self.possible.may_be(Outcomes::ACCEPTED) {
+            self.acceptable_from.get_or_insert(line);
+        }
+    }
+
+    /// What the producer itself says has become of a question is taken for true where it is to its own disadvantage, and
+    /// where no reply has decided otherwise for sure.
+    pub(super) fn told(&mut self, outcome: Told) {
+        let (outcome, closed) = match outcome {
+            Told::Accepted => {
+                self.said_accepted = true;
+                return;
+            }
+            Told::Rejected => (Outcomes::REJECTED, Check::Unused),
+            Told::Cancelled => (Outcomes::CANCELLED, Check::Standing),
+        };
+        if self.possible.may_be(Outcomes::PENDING) {
+            self.possible = outcome;
+            self.closed = Some(closed);
+            self.acceptable_from = None;
+        }
+    }
+
+    /// AAEP-6.8-4: a question that was withdrawn before the reply arrived stays withdrawn, also when the subscriber could not
+    /// know that yet and its reply is on record before the change of state.
+    pub(super) fn may_have_crossed(&mut self, event: &Event) {
+        let EventKind::StateChanged { from, to } = &event.kind else {
+            return;
+        };
+        let sent_before = |moment: Timestamp| event.sent.is_some_and(|sent| sent < moment);
+        if may_withdraw(*from, *to)
+            && event.speaks_of(&self.ties)
+            && !event.says_accepted()
+            && self.answered.is_some_and(|(_, moment)| sent_before(moment))
+        {
+            self.add(Outcomes::CANCELLED, event.place.line);
+        }
+    }
+
+    /// AAEP-6.4-1: from its deadline on, the default may have been applied. An unknown deadline may have passed.
+    pub(super) fn deadline_may_have_passed(
+        &self,
+        sent: Option<Timestamp>,
+        received: Option<Timestamp>,
+    ) -> bool {
+        sent.is_some_and(|sent| self.deadline.is_none_or(|deadline| sent >= deadline))
+            || received.is_some_and(|received| {
+                self.first_deadline()
+                    .is_none_or(|deadline| received >= deadline)
+            })
+    }
+
+    /// When it runs out by the producer's clock or the recorder's, whichever comes first.
+    pub fn first_deadline(&self) -> Option<Timestamp> {
+        let deadline = self.deadline?;
+        Some(self.deadline_received.unwrap_or(deadline).min(deadline))
+    }
+
+    pub(super) fn default_outcome(&self) -> Outcomes {
+        match self.default {
+            Some(Decision::Accept) => Outcomes::ACCEPTED,
+            Some(Decision::Reject) => Outcomes::REJECTED,
+            None => Outcomes::ACCEPTED.or(Outcomes::REJECTED),
+        }
+    }
+}
+
+/// Whether a change between these states may say that a question is withdrawn. An unknown state may be any.
+pub(super) fn may_withdraw(from: Option<&str>, to: Option<&str>) -> bool {
+    to != Some("awaiting_input") || from == Some("awaiting_input")
+}

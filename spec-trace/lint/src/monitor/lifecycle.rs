@@ -1,0 +1,113 @@
+//! A session starts once, ends once, and everything else lies between.
+
+use super::Notes;
+use crate::finding::Finding;
+use crate::memory::Memory;
+use crate::record::{Event, EventKind};
+use crate::rules;
+
+/// What is remembered of a session when everything else is forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lifecycle {
+    /// It has had its first event and no terminal one.
+    Active,
+    /// It has had its terminal event on line `line`; `told` once an event after it was reported.
+    Ended {
+        /// The line of the terminal event.
+        line: u64,
+        /// Whether a later event was reported already: the fault is the same for all that follow.
+        told: bool,
+    },
+}
+
+/// What the other monitors do with an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// It opens the session: begin with empty books.
+    Open,
+    /// It belongs to the open session.
+    Continue,
+    /// It lies outside the session; judging it further would accuse one fault twice.
+    Ignore,
+}
+
+impl Lifecycle {
+    pub(crate) fn remember(&self, memory: &mut Memory) {
+        memory.value(&match self {
+            Self::Active => None,
+            // The line is for the message.
+            Self::Ended { line: _, told } => Some(told),
+        });
+    }
+
+    /// After the first event of a session.
+    pub fn first(event: &Event) -> Self {
+        Self::Active.after(event)
+    }
+
+    /// Judges the first event of a session.
+    pub fn judge_first(event: &Event, notes: &mut Notes) {
+        // AAEP-A.1-1: session.started comes first.
+        if !matches!(event.kind, EventKind::Started) {
+            let message = format!(
+                "the session begins with {} instead of session.started",
+                event.name
+            );
+            notes.add(finding(&rules::SESSION_START, event, message));
+        }
+    }
+
+    /// Judges a later event of the session.
+    pub fn next(&mut self, event: &Event, notes: &mut Notes) -> Admission {
+        let admission = match (*self, &event.kind) {
+            // AAEP-A.1-1: exactly one session.started. What follows it is judged as a session of its own.
+            (Self::Active, EventKind::Started) => {
+                let message = "session.started comes after other events of its session".to_owned();
+                notes.add(finding(&rules::STARTED_AGAIN, event, message));
+                Admission::Continue
+            }
+            (Self::Ended { line, .. }, EventKind::Started) => {
+                let message =
+                    format!("session.started comes again after the session ended on line {line}");
+                notes.add(finding(&rules::STARTED_AGAIN, event, message));
+                Admission::Open
+            }
+            // AAEP-A.1-2, AAEP-A.8-2: exactly one terminal event.
+            (Self::Ended { line, .. }, EventKind::Ended(_)) => {
+                let message = format!("{} after the session ended on line {line}", event.name);
+                notes.add(finding(&rules::SECOND_TERMINAL, event, message));
+                Admission::Ignore
+            }
+            // AAEP-A.1-3, AAEP-A.8-3: nothing after it.
+            (Self::Ended { line, told }, _) => {
+                if !told {
+                    let message = format!(
+                        "{} after the session ended on line {line}; further events of this session are not listed",
+                        event.name
+                    );
+                    notes.add(finding(&rules::AFTER_TERMINAL, event, message));
+                }
+                *self = Self::Ended { line, told: true };
+                Admission::Ignore
+            }
+            (Self::Active, _) => Admission::Continue,
+        };
+        if admission != Admission::Ignore {
+            *self = Self::Active.after(event);
+        }
+        admission
+    }
+
+    fn after(self, event: &Event) -> Self {
+        if matches!(event.kind, EventKind::Ended(_)) {
+            let line = event.place.line;
+            Self::Ended { line, told: false }
+        } else {
+            self
+        }
+    }
+}
+
+fn finding(rule: &rules::Rule, event: &Event, message: String) -> Finding {
+    Finding::new(rule, event.place, Some(event.session), message)
+}

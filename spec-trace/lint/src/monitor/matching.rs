@@ -1,0 +1,159 @@
+//! Assigning calls to confirmations, each to at most one.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::ordered::Ordered;
+use crate::ties::Class;
+
+/// An assignment of left numbers to right numbers that grows one by one.
+#[derive(Debug, Default, Clone, Hash)]
+pub struct Matching {
+    left_of: Ordered<usize, usize>,
+}
+
+impl Matching {
+    /// The left number that is assigned to `right`.
+    pub fn left_of(&self, right: usize) -> Option<usize> {
+        self.left_of.get(right).copied()
+    }
+
+    /// Whether any left number is assigned to a right one.
+    pub fn is_taken(&self, right: usize) -> bool {
+        self.left_of.contains(right)
+    }
+
+    /// Forgets a right number, and yields the left one that was assigned to it.
+    pub fn forget(&mut self, right: usize) -> Option<usize> {
+        self.left_of.remove(right)
+    }
+
+    /// Assigns `left` as well, to the first of its `own` right numbers that is free, else by moving the others where that
+    /// makes room. False, and nothing changed, when no assignment covers all of them. `edges` yields the right numbers that
+    /// a left one may take. Of two left numbers of one `class` the greater may take whatever the lesser may, so nothing is
+    /// gained by looking at the lesser one after the greater.
+    pub fn assign(
+        &mut self,
+        left: usize,
+        own: impl IntoIterator<Item = usize>,
+        class: impl Fn(usize) -> Class,
+        edges: impl Fn(usize) -> Vec<usize>,
+    ) -> bool {
+        self.take_free(left, own.into_iter()) || self.make_room(left, class, edges)
+    }
+
+    fn take_free(&mut self, left: usize, mut rights: impl Iterator<Item = usize>) -> bool {
+        let free = rights.find(|right| !self.is_taken(*right));
+        if let Some(free) = free {
+            self.left_of.insert(free, left);
+        }
+        free.is_some()
+    }
+
+    /// A breadth-first search for an augmenting path: a recursive one would go as deep as the stream is long.
+    fn make_room(
+        &mut self,
+        left: usize,
+        class: impl Fn(usize) -> Class,
+        edges: impl Fn(usize) -> Vec<usize>,
+    ) -> bool {
+        let mut reached_from = BTreeMap::new();
+        let mut greatest = BTreeMap::from([(class(left), left)]);
+        let mut queue = VecDeque::from([left]);
+        while let Some(from) = queue.pop_front() {
+            let rights = edges(from);
+            if let Some(free) = rights.iter().find(|right| !self.is_taken(**right)) {
+                reached_from.insert(*free, from);
+                self.shift(*free, left, &reached_from);
+                return true;
+            }
+            // The newest first, so that the greatest of a class comes before the lesser ones.
+            for right in rights.into_iter().rev() {
+                let holder = self.left_of[right];
+                let seen = greatest.entry(class(holder)).or_insert(holder);
+                if *seen < holder
+                    || (*seen == holder && holder != left && !reached_from.contains_key(&right))
+                {
+                    *seen = holder;
+                    reached_from.insert(right, from);
+                    queue.push_back(holder);
+                }
+            }
+        }
+        false
+    }
+
+    /// Walks the path back from its free end; each left number on it moves on by one.
+    fn shift(&mut self, free: usize, start: usize, reached_from: &BTreeMap<usize, usize>) {
+        let mut right = free;
+        loop {
+            let left = reached_from[&right];
+            let before = self
+                .left_of
+                .iter()
+                .find(|(_, holder)| **holder == left)
+                .map(|(held, _)| held);
+            self.left_of.insert(right, left);
+            match before.filter(|_| left != start) {
+                Some(held) => right = held,
+                None => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ties::Kinds;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn an_earlier_choice_is_moved_when_that_makes_room() {
+        let edges = |left: usize| match left {
+            0 => vec![0, 1],
+            1 => vec![0, 2],
+            _ => vec![0],
+        };
+        let mut matching = Matching::default();
+        assert!(matching.assign(0, edges(0), Class::Alone, edges));
+        assert!(matching.assign(1, edges(1), Class::Alone, edges));
+        assert!(matching.assign(2, edges(2), Class::Alone, edges));
+        assert_eq!(matching.left_of(0), Some(2));
+        assert!(!matching.assign(3, edges(3), Class::Alone, edges));
+        assert_eq!(matching.left_of(0), Some(2));
+    }
+
+    #[test]
+    fn no_left_number_is_ever_assigned_twice() {
+        let edges = |left: usize| (0..=left).rev().collect::<Vec<_>>();
+        let mut matching = Matching::default();
+        for left in 0..20 {
+            assert!(matching.assign(left, edges(left), Class::Alone, edges));
+        }
+        let assigned: BTreeSet<_> = matching.left_of.iter().map(|(_, left)| left).collect();
+        assert_eq!(assigned.len(), 20);
+    }
+
+    proptest! {
+        /// Looking at one number of a class only changes the cost of the search, not what it finds.
+        #[test]
+        fn classes_change_nothing_but_the_cost(
+            kinds in prop::collection::vec((any::<bool>(), 0..3_usize), 1..24),
+            rights in prop::collection::vec(any::<[bool; 2]>(), 1..16),
+        ) {
+            // A left number may take the right ones of its kind up to a bound that rises with its number.
+            let edges = |left: usize| {
+                let bound = kinds[..=left].iter().map(|(_, more)| more).sum::<usize>().min(rights.len());
+                let kind = usize::from(kinds[left].0);
+                (0..bound).filter(|right| rights[*right][kind]).collect::<Vec<_>>()
+            };
+            let class = |left: usize| Class::ByOrder(Kinds { tool_call_id: kinds[left].0, action: false, token: false });
+            let (mut by_class, mut one_by_one) = (Matching::default(), Matching::default());
+            for left in 0..kinds.len() {
+                let found = by_class.assign(left, edges(left), class, edges);
+                prop_assert_eq!(found, one_by_one.assign(left, edges(left), Class::Alone, edges));
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What has to follow a decision: the call after an acceptance, a word after a rejection.
+//!
+//! Judged when the session completes. A session that errors or is cancelled takes its obligations with it (AAEP-6.8-2),
+//! and a question that is still open when its session ends ends with it.
+
+use super::Notes;
+use super::confirmation::{Confirmation, FollowUp, Outcomes};
+use super::ledger::Ledger;
+use super::matching::Matching;
+use super::ordered::Ordered;
+use crate::finding::Finding;
+use crate::memory::Memory;
+use crate::record::{Ending, Event, EventKind};
+use crate::rules::{self, Rule};
+use crate::ties::{Class, Relation, Ties};
+
+/// The calls of one session that a decision may have led to.
+#[derive(Debug, Default, Clone)]
+pub struct Resolution {
+    /// Only calls that some confirmation can use are kept, and those that were accused.
+    calls: Ordered<usize, Box<Call>>,
+    called: usize,
+    used: Matching,
+}
+
+#[derive(Debug, Clone)]
+struct Call {
+    ties: Ties<'static>,
+    relation: Relation,
+    line: u64,
+    /// Accused of having come without acceptance: if one comes later, this is the call that it leads to.
+    accused: bool,
+}
+
+impl Resolution {
+    pub(crate) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            calls,
+            called,
+            used,
+        } = self;
+        memory.value(&(called, used));
+        memory.each(calls.iter(), |memory, (number, call)| {
+            let Call {
+                ties,
+                // It tells the class.
+                relation: _,
+                line,
+                accused,
+            } = &**call;
+            memory.line(*line);
+            memory.value(&(number, ties, call.class(number), accused));
+        });
+    }
+
+    /// Judges an event of the open session; `accused` are the calls that were just accused. `call` is what
+    /// [`Ledger::candidates`] says of the event, if it is a call.
+    pub fn event(
+        &mut self,
+        event: &Event,
+        accused: Vec<Ties<'static>>,
+        call: &(Vec<usize>, Relation),
+        ledger: &Ledger,
+        notes: &mut Notes,
+    ) {
+        for ties in accused {
+            self.enter(Call {
+                ties,
+                relation: Relation::Unknown,
+                line: event.place.line,
+                accused: true,
+            });
+        }
+        match &event.kind {
+            EventKind::Invoked { .. } => self.called(event, call, ledger),
+            EventKind::Ended(Ending::Completed) => self.completed(event, ledger, notes),
+            EventKind::Started
+            | EventKind::Ended(Ending::Errored | Ending::Cancelled)
+            | EventKind::StateChanged { .. }
+            | EventKind::Completed { .. }
+            | EventKind::Progress
+            | EventKind::Output(_)
+            | EventKind::Asked(_)
+            | EventKind::Clarifying(_)
+            | EventKind::Handoff => {}
+        }
+    }
+
+    /// Takes in that an action completed which no call announced. True if it shares an id with a question that was accepted
+    /// and led to no call (AAEP-A.4-3); then the completion stands for that call.
+    pub fn completed_uncalled(&mut self, event: &Event, ledger: &Ledger) -> bool {
+        let (candidates, relation) = ledger.candidates(&event.ties, event.place.line);
+        let is_uncalled =
+            |it: &usize| ledger.kept(*it).is_surely_accepted() && !self.used.is_taken(*it);
+        if !matches!(relation, Relation::Same(_)) || !candidates.iter().any(is_uncalled) {
+            return false;
+        }
+        self.enter(Call {
+            ties: event.ties.to_keep(),
+            relation,
+            line: event.place.line,
+            accused: true,
+        });
+        true
+    }
+
+    /// A confirmation is forgotten, and with it the call that it led to.
+    pub fn forget(&mut self, number: usize) {
+        if let Some(call) = self.used.forget(number) {
+            self.calls.remove(call);
+        }
+    }
+
+    fn enter(&mut self, call: Call) -> usize {
+        let number = self.called;
+        self.called += 1;
+        self.calls.insert(number, Box::new(call));
+        number
+    }
+
+    fn called(
+        &mut self,
+        event: &Event,
+        (candidates, relation): &(Vec<usize>, Relation),
+        ledger: &Ledger,
+    ) {
+        let number = self.enter(Call {
+            ties: event.ties.to_keep(),
+            relation: *relation,
+            line: event.place.line,
+            accused: false,
+        });
+        let calls = &self.calls;
+        let class = |number: usize| calls[number].class(number);
+        let wanted = |it: &Confirmation| it.possible != Outcomes::REJECTED;
+        let edges = |number: usize| calls[number].may_follow(ledger, wanted);
+        let own = candidates.iter().copied();
+        let own = own.filter(|index| wanted(ledger.kept(*index)));
+        let useful = self.used.assign(number, own, class, edges);
+        // No confirmation that was asked before it can use it, and none that is asked later may.
+        if !useful {
+            self.calls.remove(number);
+        }
+    }
+
+    fn completed(&self, event: &Event, ledger: &Ledger, notes: &mut Notes) {
+        let mut led_to = Matching::default();
+        for number in self.calls.keys() {
+            let class = |number: usize| self.calls[number].class(number);
+            let accepted = |it: &Confirmation| it.possible == Outcomes::ACCEPTED;
+            let edges = |number: usize| self.calls[number].may_follow(ledger, accepted);
+            led_to.assign(number, edges(number), class, edges);
+        }
+        for (index, confirmation) in ledger.all() {
+            let accepted = confirmation.possible == Outcomes::ACCEPTED;
+            let fault = if confirmation.possible == Outcomes::REJECTED {
+                fault_of_rejection(confirmation)
+            } else if accepted && !led_to.is_taken(index) {
+                // AAEP-A.4-3: an accepted action is called.
+                Some((
+                    &rules::ACCEPTED_AND_NOT_CALLED,
+                    "no tool.invoked came of it",
+                ))
+            } else {
+                None
+            };
+            let (Some((rule, what)), Some((reply, _))) = (fault, confirmation.answered) else {
+                continue;
+            };
+            let word = if accepted { "accepted" } else { "rejected" };
+            let message = format!(
+                "session.completed, and the question on line {} was {word} on line {reply} and {what}",
+                confirmation.place.line
+            );
+            notes.add(Finding::new(
+                rule,
+                event.place,
+                Some(event.session),
+                message,
+            ));
+        }
+    }
+}
+
+impl Call {
+    /// A call that was accused is like no other: the acceptance for it may still come.
+    fn class(&self, number: usize) -> Class {
+        if self.accused {
+            Class::Alone(number)
+        } else {
+            self.ties.class(self.relation)
+        }
+    }
+
+    /// The confirmations of a kind that may have led to the call.
+    fn may_follow(&self, ledger: &Ledger, wanted: impl Fn(&Confirmation) -> bool) -> Vec<usize> {
+        let mut candidates = if self.accused {
+            let concerns = |it: &Confirmation| it.ties.relation(&self.ties) != Relation::Different;
+            ledger
+                .all()
+                .filter(|(_, it)| concerns(it))
+                .map(|(index, _)| index)
+                .collect()
+        } else {
+            ledger.candidates(&self.ties, self.line).0
+        };
+        candidates.retain(|index| wanted(ledger.kept(*index)));
+        candidates
+    }
+}
+
+/// AAEP-6.1-3: a rejection is not passed over in silence. AAEP-A.4-2: a state.changed says how it went on.
+fn fault_of_rejection(confirmation: &Confirmation) -> Option<(&'static Rule, &'static str)> {
+    match confirmation.follow_up {
+        FollowUp::Nothing => Some((&rules::DROPPED_SILENTLY, "no event came of it")),
+        FollowUp::Event => Some((
+            &rules::NO_STATE_AFTER_RESOLUTION,
+            "no state.changed came of it",
+        )),
+        FollowUp::StateOrCall => None,
+    }
+}

@@ -1,0 +1,178 @@
+//! The numbers of a session: 0 at its start, then one more each time, on all events or on none (AAEP-EV-4).
+//!
+//! A number that comes again or steps back is a fault. One that is skipped is none: where a recording begins late, a
+//! subscription is filtered, a subscriber lost its connection, or a producer crashed before it had sent everything, events
+//! are not in the record. What is missing may have held whatever the other monitors miss, so nothing that rests on its
+//! absence is held against the producer. Where there are no numbers, a session that does not begin with its start is one
+//! whose recording began late.
+
+use std::fmt;
+
+use super::Notes;
+use crate::few::Few;
+use crate::finding::Finding;
+use crate::memory::Memory;
+use crate::record::{Event, EventKind, Numbered};
+use crate::rules;
+
+/// The sequence numbers of one session.
+#[derive(Debug, Default, Clone)]
+pub struct Sequence {
+    /// Whether the first event that shows it has a number.
+    numbered: Option<bool>,
+    /// The number that is due where the session counts, and where each producer does (AAEP-A.9-1).
+    next: i64,
+    next_of: Few<i64>,
+    gap: Option<Gap>,
+    told: bool,
+    /// The session has started before, and nothing says from where it counts.
+    again: bool,
+}
+
+/// The first place at which events are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// The line of the event behind the missing ones.
+    pub line: u64,
+    /// What shows that they are missing.
+    pub shown_by: Shown,
+}
+
+/// What shows that events are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The number that was due, and the one that came.
+    Numbers(i64, i64),
+    /// The session has no numbers and does not begin with its start.
+    NoStart,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line;
+        match self.shown_by {
+            Shown::Numbers(expected, seen) => write!(
+                formatter,
+                "events before line {line} are not in the record: its sequence_number is {seen} instead of {expected}"
+            ),
+            Shown::NoStart => write!(
+                formatter,
+                "the session begins on line {line} without session.started and has no numbers: events before it may not be in the record"
+            ),
+        }
+    }
+}
+
+impl Sequence {
+    pub(crate) fn remember(&self, memory: &mut Memory) {
+        let Self {
+            numbered,
+            next,
+            next_of,
+            gap,
+            told,
+            again,
+        } = self;
+        memory.value(&(numbered, *next == 0, gap.is_some(), told, again));
+        memory.each(next_of.iter(), |memory, (producer, own)| {
+            memory.value(&(producer, own.wrapping_sub(*next)));
+        });
+    }
+
+    /// The numbers of a session that starts again.
+    pub fn again() -> Self {
+        Self {
+            again: true,
+            ..Self::default()
+        }
+    }
+
+    /// Judges an event of the session.
+    pub fn event(&mut self, event: &Event, notes: &mut Notes) {
+        let is_start = matches!(event.kind, EventKind::Started);
+        if self.next_of.is_empty() && !is_start && !matches!(event.sequence, Numbered::As(_)) {
+            self.gap = Some(Gap {
+                line: event.place.line,
+                shown_by: Shown::NoStart,
+            });
+        }
+        let number = match event.sequence {
+            Numbered::As(number) => Some(number),
+            Numbered::Not | Numbered::Badly => None,
+        };
+        let own = self.next_of.get(event.producer).copied();
+        // What stands there instead of a number was told already, and what number was meant is anyone's guess.
+        if event.sequence != Numbered::Badly {
+            self.judge(event, number, own, notes);
+        }
+        self.step(event, number, own);
+    }
+
+    /// All events have a number, or none has.
+    fn judge(&mut self, event: &Event, number: Option<i64>, own: Option<i64>, notes: &mut Notes) {
+        if *self.numbered.get_or_insert(number.is_some()) == number.is_some() {
+            if let Some(seen) = number {
+                self.judge_number(event, seen, own, notes);
+            }
+        } else if !self.told {
+            self.told = true;
+            let message = match number {
+                Some(_) => "sequence_number is there, and the events before had none",
+                None => "sequence_number is missing, and the events before had one",
+            };
+            add(event, message.to_owned(), notes);
+        }
+    }
+
+    fn judge_number(&mut self, event: &Event, seen: i64, own: Option<i64>, notes: &mut Notes) {
+        if std::mem::take(&mut self.again) {
+            return;
+        }
+        if matches!(event.kind, EventKind::Started) && seen != 0 && self.next == 0 {
+            let message = format!("sequence_number of session.started is {seen} instead of 0");
+            return add(event, message, notes);
+        }
+        // A producer that joins a session may count for itself, from wherever it begins.
+        let joins = own.is_none() && !self.next_of.is_empty();
+        if seen == self.next || own == Some(seen) || joins && seen < self.next {
+            return;
+        }
+        if seen > self.next {
+            self.gap.get_or_insert(Gap {
+                line: event.place.line,
+                shown_by: Shown::Numbers(self.next, seen),
+            });
+        } else {
+            let due = self.next;
+            add(
+                event,
+                format!("sequence_number is {seen}, and {due} was due"),
+                notes,
+            );
+        }
+    }
+
+    fn step(&mut self, event: &Event, number: Option<i64>, own: Option<i64>) {
+        let after = |number: i64| number.saturating_add(1);
+        let alone = self.next_of.len() < 2;
+        // A step back is told once: from there on it counts anew.
+        let counts = number.filter(|number| alone || *number > self.next);
+        self.next = after(counts.unwrap_or(self.next));
+        let next = after(number.or(own).unwrap_or_default());
+        self.next_of.insert(event.producer, next);
+    }
+
+    /// The first gap.
+    pub fn gap(&self) -> Option<Gap> {
+        self.gap
+    }
+}
+
+fn add(event: &Event, message: String, notes: &mut Notes) {
+    notes.add(Finding::new(
+        &rules::SEQUENCE,
+        event.place,
+        Some(event.session),
+        message,
+    ));
+}

@@ -1,0 +1,237 @@
+//! AAEP-6.3.4-9: the sender of a reply that failed a check is not told which.
+//!
+//! Told is who reads the reason in the body of the answer, or could learn it from a status of its own. Who reads several
+//! reasons, of which one may be meant, learns nothing: a producer may give that answer to all. That a duplicate came too
+//! late may be said (AAEP-6.3.5-2, AAEP-6.7.1-2), and that a transport turns strangers away, or is not up to its work, is
+//! its own business.
+
+use super::Notes;
+use super::checks::{Check, refused_by_transport};
+use crate::finding::Finding;
+use crate::memory::Memory;
+use crate::reply::Reply;
+use crate::rules;
+
+/// What the senders of failed replies were told.
+#[derive(Debug, Default, Clone)]
+pub struct Telling {
+    /// The first check of which a status is known, that status, and the line.
+    first: Option<(&'static str, u64, u64)>,
+    told: bool,
+}
+
+impl Telling {
+    pub(crate) fn remember(&self, memory: &mut Memory) {
+        let Self { first, told } = self;
+        // The line is for the message.
+        memory.value(&(first.map(|(name, status, _)| (name, status)), told));
+    }
+
+    /// Forgets what was told to senders whose replies failed that check.
+    pub fn forget(&mut self, check: Check) {
+        self.first = self.first.filter(|(other, ..)| *other != name(check));
+    }
+
+    /// Judges the answer to a reply that failed a check.
+    pub fn failed(
+        &mut self,
+        reply: &Reply,
+        check: Check,
+        session: Option<&str>,
+        notes: &mut Notes,
+    ) {
+        if reply.http_status.is_some_and(is_of_the_transport) {
+            return;
+        }
+        let name = name(check);
+        if let Some(word) = given_away(check, &reply.answer) {
+            let message = format!(
+                "the reply failed a check ({name}), and the answer tells its sender so: it says {word:?}"
+            );
+            notes.add(Finding::new(
+                &rules::TELLS_CHECK,
+                reply.place,
+                session,
+                message,
+            ));
+            return;
+        }
+        let Some(status) = reply.http_status else {
+            return;
+        };
+        // Whom the transport turns away learns that, whatever else is wrong with the reply.
+        let turned_away = refused_by_transport(reply);
+        if matches!(check, Check::Unused | Check::Standing) || turned_away || self.told {
+            return;
+        }
+        let (other, expected, line) = *self.first.get_or_insert((name, status, reply.place.line));
+        if other != name && expected != status {
+            self.told = true;
+            let message = format!(
+                "the answer to a reply that failed a check ({name}) has status {status}, that on line {line} ({other}) has {expected}: a sender can tell the two apart"
+            );
+            notes.add(Finding::new(
+                &rules::STATUS_TELLS_CHECK,
+                reply.place,
+                session,
+                message,
+            ));
+        }
+    }
+}
+
+/// Whether a transport answers so, whatever the message: it is too busy, or broken.
+fn is_of_the_transport(status: u64) -> bool {
+    matches!(status, 408 | 429 | 500..)
+}
+
+/// The word of an answer that gives the check away, if none gives another reason.
+fn given_away(check: Check, answer: &str) -> Option<&'static str> {
+    let said = |words: &[&'static str]| words.iter().copied().find(|word| answer.contains(word));
+    let own = words(check);
+    let others = REASONS.iter().chain(&[MANY_REASONS]);
+    let other = others
+        .flat_map(|words| words.iter())
+        .any(|word| !own.contains(word) && answer.contains(word));
+    said(own).filter(|_| !other)
+}
+
+/// The check in words.
+fn name(check: Check) -> &'static str {
+    match check {
+        Check::Schema(_) => "schema",
+        Check::Kind => "kind of reply",
+        Check::Issued => "unknown token",
+        Check::Unused => "used token",
+        Check::Standing => "withdrawn question",
+        Check::InTime => "time of the decision",
+        Check::Sender => "sender",
+        Check::Allowed => "allowed replies",
+        Check::ResponseType => "type of the response",
+        Check::Choice => "choices",
+    }
+}
+
+/// Words that give the check away. Those that fit an answer to any failed reply are not among them.
+fn words(check: Check) -> &'static [&'static str] {
+    match check {
+        Check::Schema(_) => SCHEMA,
+        Check::Kind => KIND,
+        Check::Issued => ISSUED,
+        Check::InTime => IN_TIME,
+        Check::Allowed => ALLOWED,
+        Check::ResponseType => RESPONSE_TYPE,
+        Check::Choice => CHOICE,
+        Check::Unused | Check::Standing | Check::Sender => &[],
+    }
+}
+
+/// The words for each reason, those included that may be told.
+const REASONS: [&[&str]; 8] = [
+    SCHEMA,
+    KIND,
+    ISSUED,
+    IN_TIME,
+    ALLOWED,
+    RESPONSE_TYPE,
+    CHOICE,
+    OVER,
+];
+
+const SCHEMA: &[&str] = &[
+    "schema",
+    "malformed",
+    "missing field",
+    "missing propert",
+    "is missing",
+    "is required",
+    "additional propert",
+    "unknown propert",
+];
+const KIND: &[&str] = &[
+    "wrong type",
+    "wrong kind",
+    "not a confirmation",
+    "not a clarification",
+];
+const ISSUED: &[&str] = &[
+    "unknown reply",
+    "unknown token",
+    "unknown confirmation",
+    "token unknown",
+    "token is unknown",
+    "token not found",
+    "token was not found",
+    "no such token",
+    "no such confirmation",
+    "does not exist",
+    "unrecognized",
+    "not issued",
+];
+const IN_TIME: &[&str] = &["expire", "deadline", "timed out", "too late", "timeout"];
+const ALLOWED: &[&str] = &[
+    "allowed_replies",
+    "allowed replies",
+    "decision not allowed",
+    "decision is not",
+    "decision was not",
+];
+const RESPONSE_TYPE: &[&str] = &[
+    "wrong type",
+    "wrong kind",
+    "response type",
+    "response kind",
+    "type of the response",
+    "kind of response",
+];
+const CHOICE: &[&str] = &["choice"];
+
+/// That a question is over may be told.
+const OVER: &[&str] = &[
+    "already",
+    " used",
+    "duplicate",
+    "consumed",
+    "resolved",
+    "answered",
+    "cancel",
+    "withdrawn",
+];
+
+/// What says that there is more than one reason.
+const MANY_REASONS: &[&str] = &["invalid or ", "invalid, ", " or invalid"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// AAEP-6.3.4-9: an answer that gives one reason tells; one that would fit any failed check does not.
+    #[test]
+    fn an_answer_tells_where_it_gives_one_reason_alone() {
+        for (check, answer, tells) in [
+            (Check::InTime, "the reply expired and was refused", true),
+            (Check::InTime, "the reply was not accepted", false),
+            (Check::InTime, "unknown token, expired or used", false),
+            (Check::Issued, "unknown token, expired or used", false),
+            (Check::InTime, "invalid or expired token", false),
+            (Check::InTime, "too late: resolved by somebody else", false),
+            (Check::Issued, "unknown token", true),
+            (Check::Issued, "not found", false),
+            (Check::Issued, "the reply expired", false),
+            (Check::Schema(""), "the timestamp is missing", true),
+            (Check::Kind, "the confirmation was not changed", false),
+            (Check::Kind, "wrong type of reply", true),
+            (Check::Choice, "that is none of the choices", true),
+        ] {
+            let given = given_away(check, answer).is_some();
+            assert_eq!(given, tells, "{check:?}: {answer}");
+        }
+    }
+
+    #[test]
+    fn a_transport_that_is_busy_or_broken_says_nothing_of_the_reply() {
+        for (status, of_transport) in [(400, false), (429, true), (499, false), (500, true)] {
+            assert_eq!(is_of_the_transport(status), of_transport, "{status}");
+        }
+    }
+}

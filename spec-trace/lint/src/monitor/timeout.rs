@@ -1,0 +1,269 @@
+//! Timeouts that pass and nothing comes of it, and the countdown to the long ones.
+//!
+//! A timeout is invisible: what shows is that a question stands as it stood, with nothing in the record that could have
+//! decided it, though the clock of the producer who asked is past the deadline. Another producer's clock says nothing, nor
+//! does what it puts out (AAEP-A.9-1). A producer's timer may be late, and an extension may have granted more time
+//! (AAEP-6.4.2-3); where a message could have done that, nothing is said.
+
+use super::Notes;
+use super::confirmation::{Confirmation, FollowUp, Outcomes};
+use super::ledger::{Ledger, SLACK_SECONDS};
+use super::ordered::Ordered;
+use crate::finding::Finding;
+use crate::memory::Memory;
+use crate::record::{Decision, Ending, Event, EventKind};
+use crate::rules::{self, Rule};
+use crate::time::Timestamp;
+
+/// Seconds by which a timer may be late while the session goes on.
+const LATE_SECONDS: i64 = 60;
+
+/// Seconds beyond which a timeout is long.
+const LONG_SECONDS: i64 = 60;
+
+/// Per cent of a timeout after which its countdown should have begun: half, and some patience.
+const BEGUN: i64 = 60;
+
+/// What a session owes its open questions, and when.
+#[derive(Debug, Default, Clone)]
+pub struct Timeouts {
+    marks: Ordered<(Timestamp, usize, Mark)>,
+    /// When the last progress.updated came.
+    progress: Option<Timestamp>,
+}
+
+/// What is due at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Mark {
+    /// The countdown has begun.
+    Begun,
+    /// It has gone on.
+    GoneOn,
+    /// The default was applied.
+    Applied,
+}
+
+/// When each is due to a question.
+fn marks(asked: Timestamp, deadline: Timestamp) -> [(Timestamp, Mark); 3] {
+    [
+        (deadline.plus_seconds(LATE_SECONDS), Mark::Applied),
+        (asked.part_of_the_way(deadline, BEGUN), Mark::Begun),
+        (deadline, Mark::GoneOn),
+    ]
+}
+
+impl Timeouts {
+    pub(crate) fn remember(&self, memory: &mut Memory) {
+        let Self { marks, progress } = self;
+        memory.value(&(marks, progress));
+    }
+
+    /// Enters a question.
+    pub fn ask(&mut self, number: usize, confirmation: &Confirmation) {
+        let (Some(asked), Some(deadline)) = (confirmation.asked, confirmation.deadline) else {
+            return;
+        };
+        let is_long = deadline > asked.plus_seconds(LONG_SECONDS);
+        for (moment, mark) in marks(asked, deadline) {
+            if mark == Mark::Applied || is_long {
+                self.marks.insert((moment, number, mark), ());
+            }
+        }
+    }
+
+    /// Judges an event of the open session, before it has its effect on the ledger.
+    pub fn event(&mut self, event: &Event, ledger: &Ledger, notes: &mut Notes) {
+        let Some(now) = event.sent else {
+            return;
+        };
+        if matches!(event.kind, EventKind::Progress) {
+            self.progress = Some(now);
+        }
+        for (moment, number, mark) in self.take_due(event, now, ledger) {
+            let Some(confirmation) = ledger.get(number) else {
+                continue;
+            };
+            if ledger.may_be_extended(confirmation) {
+                continue;
+            }
+            match mark {
+                Mark::Begun | Mark::GoneOn => {
+                    self.judge_countdown(event, confirmation, mark, moment, notes);
+                }
+                Mark::Applied if is_follow_up(&event.kind) => {}
+                Mark::Applied => judge_default(event, number, ledger, notes),
+            }
+        }
+        if matches!(event.kind, EventKind::Ended(Ending::Completed)) {
+            self.judge_end(event, now, ledger, notes);
+        }
+    }
+
+    /// What is due by now to the questions of whoever put out this event.
+    fn take_due(
+        &mut self,
+        event: &Event,
+        now: Timestamp,
+        ledger: &Ledger,
+    ) -> Vec<(Timestamp, usize, Mark)> {
+        if self.marks.first().is_none_or(|(first, ..)| first > now) {
+            return Vec::new();
+        }
+        let due = self.marks.up_to((now, usize::MAX, Mark::Applied));
+        let due: Vec<_> = due
+            .filter(|(_, number, _)| {
+                let confirmation = ledger.get(*number);
+                confirmation.is_none_or(|it| it.producer == event.producer)
+            })
+            .collect();
+        for mark in &due {
+            self.marks.remove(*mark);
+        }
+        due
+    }
+
+    /// Forgets a question.
+    pub fn forget(&mut self, number: usize, confirmation: &Confirmation) {
+        let (Some(asked), Some(deadline)) = (confirmation.asked, confirmation.deadline) else {
+            return;
+        };
+        for (moment, mark) in marks(asked, deadline) {
+            self.marks.remove((moment, number, mark));
+        }
+    }
+
+    /// AAEP-6.4.3-1, AAEP-6.4.3-4: progress while a long timeout runs, at half time and near the end.
+    fn judge_countdown(
+        &self,
+        event: &Event,
+        confirmation: &Confirmation,
+        mark: Mark,
+        moment: Timestamp,
+        notes: &mut Notes,
+    ) {
+        if confirmation.possible != Outcomes::PENDING {
+            return;
+        }
+        let line = confirmation.place.line;
+        let heard_since =
+            |moment: Option<Timestamp>| self.progress.is_some() && self.progress >= moment;
+        let Some(deadline) = confirmation.deadline else {
+            return;
+        };
+        if mark == Mark::Begun && !heard_since(confirmation.asked) {
+            add(
+                &rules::NO_COUNTDOWN,
+                event,
+                format!(
+                    "more than half of the timeout of the question on line {line} is over (it ends at {deadline}), and no progress.updated has shown the time left"
+                ),
+                notes,
+            );
+        }
+        let begun = confirmation
+            .asked
+            .map(|asked| asked.part_of_the_way(moment, BEGUN));
+        // Who never began is told that already.
+        if mark == Mark::GoneOn && heard_since(confirmation.asked) && !heard_since(begun) {
+            add(
+                &rules::COUNTDOWN_STOPS,
+                event,
+                format!(
+                    "the timeout of the question on line {line} ended at {deadline}, and after half time no progress.updated has shown the time left"
+                ),
+                notes,
+            );
+        }
+    }
+
+    /// When the session completes, no timer is left that could be late.
+    fn judge_end(&mut self, event: &Event, now: Timestamp, ledger: &Ledger, notes: &mut Notes) {
+        for (_, number, mark) in std::mem::take(&mut self.marks).keys() {
+            let over = ledger.get(number).is_some_and(|confirmation| {
+                let deadline = confirmation.deadline;
+                confirmation.producer == event.producer
+                    && !ledger.may_be_extended(confirmation)
+                    && deadline.is_some_and(|it| it.plus_seconds(SLACK_SECONDS) <= now)
+            });
+            if over && mark == Mark::Applied {
+                judge_default(event, number, ledger, notes);
+            }
+        }
+    }
+}
+
+/// AAEP-A.4-2: where no replies are recorded, a question may have been accepted, rejected or left to its timeout; by its
+/// deadline it was one of these, and each has a call or a change of state behind it.
+pub fn judge_unanswered(event: &Event, ledger: &Ledger, notes: &mut Notes) {
+    let (EventKind::Ended(Ending::Completed), Some(now)) = (&event.kind, event.sent) else {
+        return;
+    };
+    let forgotten = ledger.all().map(|(_, it)| it).filter(|it| {
+        let ends = it.deadline.map(|it| it.plus_seconds(SLACK_SECONDS));
+        it.producer == event.producer
+            && it.follow_up != FollowUp::StateOrCall
+            && ends.is_some_and(|it| it <= now)
+            && !ledger.may_be_extended(it)
+    });
+    for confirmation in forgotten {
+        add(
+            &rules::NO_STATE_AFTER_RESOLUTION,
+            event,
+            format!(
+                "session.completed, and nothing came of the question on line {}, whose timeout is over: no state.changed, no tool.invoked",
+                confirmation.place.line
+            ),
+            notes,
+        );
+    }
+}
+
+/// AAEP-6.4-1: the default is applied when the timeout is over.
+fn judge_default(event: &Event, number: usize, ledger: &Ledger, notes: &mut Notes) {
+    let Some(confirmation) = ledger.get(number) else {
+        return;
+    };
+    let Some(deadline) = confirmation.deadline else {
+        return;
+    };
+    if !ledger.is_untouched(number)
+        || confirmation.answered.is_some()
+        || confirmation.possible.may_be(Outcomes::CANCELLED)
+    {
+        return;
+    }
+    let message = format!(
+        "the timeout of the question on line {} ended at {deadline} without a valid reply, and nothing shows that the default was applied: no state.changed, no tool.invoked",
+        confirmation.place.line
+    );
+    let session = Some(event.session);
+    let mut finding = Finding::new(&rules::DEFAULT_FORGOTTEN, event.place, session, message);
+    let nothing_came = matches!(event.kind, EventKind::Ended(_)) && !ledger.has_run_out(number);
+    if nothing_came && confirmation.default == Some(Decision::Reject) {
+        // AAEP-6.1-3: whether the rejection was never made or made in silence, the event that tells of it is missing.
+        finding = finding.and_also(&rules::DROPPED_SILENTLY.all_clauses());
+    }
+    notes.add(finding);
+}
+
+/// Whether the event may be what a late timer led to. The completion of a session is none: no timer is left then.
+fn is_follow_up(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::StateChanged { .. }
+        | EventKind::Invoked { .. }
+        | EventKind::Ended(Ending::Errored | Ending::Cancelled) => true,
+        EventKind::Started
+        | EventKind::Ended(Ending::Completed)
+        | EventKind::Progress
+        | EventKind::Completed { .. }
+        | EventKind::Output(_)
+        | EventKind::Asked(_)
+        | EventKind::Clarifying(_)
+        | EventKind::Handoff => false,
+    }
+}
+
+fn add(rule: &Rule, event: &Event, message: String, notes: &mut Notes) {
+    let finding = Finding::new(rule, event.place, Some(event.session), message);
+    notes.add(finding);
+}

@@ -1,0 +1,178 @@
+//! The verdict on one stream, and on several.
+//!
+//! How they are shown, and how a command ends that has them to tell, is the business of others.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::baseline::{self, Known};
+use super::finding::{Finding, TiedBy};
+
+/// What a stream comes out as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// At least one conforming run explains the whole stream, and nothing is owed at its end.
+    Conforming,
+    /// No conforming run explains it.
+    Violating,
+    /// Nothing is wrong so far, and the input ends too early to say more.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// The word that reports use.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Conforming => "conforming",
+            Self::Violating => "violating",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// A clause on which the stream gives no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotJudged {
+    /// The clause.
+    pub clause: &'static str,
+    /// Why not.
+    pub reason: String,
+    /// Whether the stream owes the answer: it ends too early, or lacks what it should hold. Then the verdict is open.
+    #[serde(skip)]
+    pub owed: bool,
+}
+
+/// Where a stream could not be read any further.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Damage {
+    /// The line that was being read, from 1.
+    pub line: u64,
+    /// How many bytes of the (decompressed) stream came before.
+    pub bytes: u64,
+    /// What went wrong.
+    pub message: String,
+}
+
+/// The outcome of one lint.
+#[derive(Debug, Clone, Serialize)]
+pub struct LintReport {
+    /// The name of the input.
+    pub file: String,
+    /// Lines that are not blank.
+    pub records: u64,
+    /// Different session ids.
+    pub sessions: usize,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What makes it violating, by line.
+    pub violations: Vec<Finding>,
+    /// What does not, by line.
+    pub warnings: Vec<Finding>,
+    /// Violations that the baseline knows: they do not count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<Finding>,
+    /// What the stream cannot show.
+    pub not_judged: Vec<NotJudged>,
+    /// How many calls were tied to a confirmation in which way (AAEP-EV-15).
+    pub tied: BTreeMap<TiedBy, u64>,
+    /// Where reading failed. What comes before it is judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<Damage>,
+}
+
+impl LintReport {
+    /// Draws the verdict again, after something was taken out or put in.
+    pub fn settle(&mut self) {
+        let open = self.damage.is_some() || self.not_judged.iter().any(|it| it.owed);
+        self.verdict = match (self.violations.is_empty(), open) {
+            (false, _) => Verdict::Violating,
+            (true, true) => Verdict::Inconclusive,
+            (true, false) => Verdict::Conforming,
+        };
+    }
+
+    /// Gives each finding its fingerprint.
+    pub fn fingerprint(&mut self) {
+        for finding in self.violations.iter_mut().chain(&mut self.warnings) {
+            finding.fingerprint = baseline::fingerprint(finding);
+        }
+    }
+
+    /// Takes out whatever may quote the stream: no message, session or line is left, nor a hash by which one that is guessed
+    /// could be told, and what a clause says stands in for what was seen.
+    pub fn redact(&mut self) {
+        let findings = self.violations.iter_mut().chain(&mut self.warnings);
+        for finding in findings.chain(&mut self.known) {
+            finding.message = gist(finding.clause);
+            finding.session = None;
+            finding.place = None;
+            finding.fingerprint.clear();
+        }
+        for not_judged in &mut self.not_judged {
+            not_judged.reason = format!("withheld; it asks that {}", gist(not_judged.clause));
+        }
+    }
+
+    /// The report as one JSON object.
+    ///
+    /// # Panics
+    ///
+    /// Never: everything in a report has a JSON form.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("a report is plain data")
+    }
+}
+
+/// What the clause says, in our words.
+fn gist(clause: &str) -> String {
+    countersign_clauses::get(clause)
+        .map_or_else(|_| clause.to_owned(), |clause| clause.gist.clone())
+}
+
+/// A file of which nothing could be read.
+#[derive(Debug, Clone, Serialize)]
+pub struct Unreadable {
+    /// Its name.
+    pub file: String,
+    /// Why not.
+    pub error: String,
+}
+
+/// What came of all inputs.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Whether a single stream was named, so that its report is all there is to say.
+    pub single: bool,
+    /// The streams that were judged, in order.
+    pub reports: Vec<LintReport>,
+    /// The files that were not.
+    pub unreadable: Vec<Unreadable>,
+    /// What the baseline knows and was not found any more.
+    pub vanished: Vec<Known>,
+}
+
+impl Outcome {
+    /// Takes out whatever may quote a stream.
+    pub fn redact(&mut self) {
+        self.reports.iter_mut().for_each(LintReport::redact);
+        self.vanished.iter_mut().for_each(Known::redact);
+    }
+
+    /// The report of the one stream, with what vanished; or for several an object around theirs.
+    pub fn to_json(&self) -> Value {
+        let mut document = match self.reports.as_slice() {
+            [report] if self.single => report.to_json(),
+            reports => json!({
+                "files": reports.iter().map(LintReport::to_json).collect::<Vec<_>>(),
+                "unreadable": self.unreadable,
+            }),
+        };
+        if !self.vanished.is_empty() {
+            document["vanished"] = json!(self.vanished);
+        }
+        document
+    }
+}

@@ -1,0 +1,157 @@
+//! What of a stream is to be reported: sessions, clauses, and from when on.
+//!
+//! A selection hides what was not asked for and never makes a fault of it: everything that a verdict rests on is judged.
+
+use std::collections::BTreeSet;
+
+use super::finding::Finding;
+use super::record::Record;
+use super::report::{LintReport, NotJudged};
+use super::time::Timestamp;
+use countersign_clauses::{self as clause, Clause};
+
+/// Which findings are asked for; all of them where nothing is said.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Sessions by their ids; all where empty.
+    pub sessions: Vec<String>,
+    /// Findings from the first record on that was sent at that time or later.
+    pub since: Option<Timestamp>,
+    /// Clauses by their ids, or whole sections by the beginning of theirs; all where empty.
+    pub only: Vec<String>,
+    /// The clauses that some monitor judges. It counts only where clauses are asked for: what is judged of them stands in the
+    /// sources, and whoever has looked through these says it.
+    pub judged: BTreeSet<&'static str>,
+}
+
+impl Selection {
+    /// Whether nothing is left out.
+    pub fn is_everything(&self) -> bool {
+        self.sessions.is_empty() && self.since.is_none() && self.only.is_empty()
+    }
+
+    /// Whether the record concerns a selected session. One that names none may concern any.
+    pub fn wants(&self, session: Option<&str>) -> bool {
+        self.sessions.is_empty()
+            || session.is_none_or(|session| self.sessions.iter().any(|wanted| wanted == session))
+    }
+
+    /// Whether the record was sent in the time that is asked about.
+    pub fn reaches(&self, record: &Record) -> bool {
+        let sent = match record {
+            Record::Event(event) => event.sent.or(event.received),
+            Record::Reply(reply) => reply.received,
+            Record::Foreign { .. } | Record::NotJudged => None,
+        };
+        self.since
+            .is_none_or(|since| sent.is_some_and(|sent| sent >= since))
+    }
+
+    /// Takes out of the report what was not asked for. `from` is the line of the first record in the time that is asked
+    /// about.
+    pub fn apply(&self, from: Option<u64>, report: &mut LintReport) {
+        let from = if self.since.is_none() { Some(0) } else { from };
+        let asked = |finding: &Finding| {
+            from.is_some_and(|from| finding.line >= from)
+                && self.names(finding.clause, &finding.also)
+        };
+        report.violations.retain(asked);
+        report.warnings.retain(asked);
+        report.not_judged.retain(|it| self.names(it.clause, &[]));
+        if from.is_none() && report.records > 0 {
+            report.not_judged.push(NotJudged {
+                clause: "AAEP-EV-3",
+                reason: "no record was sent at that time or later".to_owned(),
+                owed: true,
+            });
+        }
+        report.not_judged.extend(self.unjudged());
+        report.settle();
+    }
+
+    fn names(&self, clause: &str, also: &[&str]) -> bool {
+        let is_meant = |id: &str| self.only.iter().any(|asked| covers(asked, id));
+        self.only.is_empty() || is_meant(clause) || also.iter().any(|id| is_meant(id))
+    }
+
+    /// What was asked for and no monitor can give: silence about it would look like a good verdict.
+    fn unjudged(&self) -> impl Iterator<Item = NotJudged> {
+        self.only.iter().filter_map(|asked| {
+            let clauses: Vec<&Clause> = meant(asked).collect();
+            let judged = |clause: &&Clause| self.judged.contains(clause.id.as_str());
+            if clauses.iter().any(judged) {
+                return None;
+            }
+            Some(NotJudged {
+                clause: clauses.first()?.id.as_str(),
+                reason: "no monitor judges it".to_owned(),
+                owed: true,
+            })
+        })
+    }
+}
+
+/// Takes a clause id, or the beginning of some, as `--only` does.
+///
+/// # Errors
+///
+/// When no clause is meant.
+pub fn parse_clause(text: &str) -> Result<String, String> {
+    if meant(text).next().is_some() {
+        return Ok(text.to_owned());
+    }
+    match clause::get(text) {
+        Ok(_) => Err("it is no clause of AAEP".to_owned()),
+        Err(unknown) => Err(unknown.to_string()),
+    }
+}
+
+/// Takes a time, as `--since` does.
+///
+/// # Errors
+///
+/// When it is not RFC 3339.
+pub fn parse_time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).ok_or_else(|| {
+        "expected an RFC 3339 date and time, such as 2026-05-24T14:22:20Z".to_owned()
+    })
+}
+
+fn meant(asked: &str) -> impl Iterator<Item = &'static Clause> {
+    let clauses = clause::all().iter();
+    clauses.filter(move |clause| clause.protocol == "aaep" && covers(asked, clause.id.as_str()))
+}
+
+/// A beginning ends where a number does, so that section 6.1 is not also section 6.10.
+fn covers(asked: &str, id: &str) -> bool {
+    id.strip_prefix(asked)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_covers_whole_numbers_only() {
+        assert!(covers("DOC-A.8", "DOC-A.8-4"));
+        assert!(covers("DOC-6", "DOC-6.4.1-1"));
+        assert!(covers("DOC-A.8-4", "DOC-A.8-4"));
+        assert!(!covers("DOC-6.4.1-1", "DOC-6.4.1-10"));
+        assert!(!covers("DOC-A.8-4", "DOC-A.8"));
+    }
+
+    #[test]
+    fn a_clause_that_is_none_is_refused() {
+        // What is no whole id is put together here, since ids are written in full wherever a clause is cited.
+        for section in ["6", "6.3.4", "A.8"] {
+            assert!(parse_clause(&format!("AAEP-{section}")).is_ok());
+        }
+        for wrong in ["99", "6.3.4-", ""] {
+            assert!(parse_clause(&format!("AAEP-{wrong}")).is_err(), "{wrong:?}");
+        }
+        for wrong in ["", "PA-3"] {
+            assert!(parse_clause(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The store of pending actions: the journal of one ledger, and how far its host has come in carrying it out.
+//!
+//! The one thing to know: when [`Store::append`] returns, the records survive whatever happens next, a loss of power
+//! included; before it has, nothing behind them may be carried out. `examples/pending_action_host.rs` is the loop around
+//! it, `countersign serve` another one.
+//!
+//! It is a [`redb`] database of three tables. Each call of [`Store::append`] is one transaction and one sync of the file,
+//! however many records there are, so a busy host appends what several calls of the ledger have put out at once. A crash
+//! leaves the records of a call all there or all missing. No snapshot is kept: the journal is the truth, and is read
+//! from its beginning.
+
+pub mod ids;
+mod open;
+
+use std::path::Path;
+
+use countersign_reference::pending_action::{Damaged, Ledger, Record, Settings, Snapshot};
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
+
+pub use open::OpenError;
+
+/// Record number to the record as JSON.
+const JOURNAL: TableDefinition<u64, &[u8]> = TableDefinition::new("journal");
+
+/// One row: the number of the last record whose outputs were all carried out. None, as long as that is 0.
+const CARRIED: TableDefinition<(), u64> = TableDefinition::new("carried");
+
+/// The journal of one ledger, on disk. It belongs to one process at a time.
+///
+/// Once a call has failed, nobody knows what is durable: let go of the store, and of the ledger, and open it again.
+#[derive(Debug)]
+pub struct Store {
+    database: Database,
+    /// The number of the last record that is durable, 0 before the first.
+    recorded: u64,
+    /// The watermark that is durable.
+    carried: u64,
+}
+
+/// Why the journal cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file, or what lies in it.
+    #[error("the store failed: {0}")]
+    Database(#[source] Box<redb::Error>),
+    /// A row that no store has written.
+    #[error("record {number} of the store is no record: {because}")]
+    NoRecord {
+        /// Which.
+        number: u64,
+        /// What is wrong with it.
+        because: serde_json::Error,
+    },
+    /// Somebody else has written to the journal, or this ledger belongs to another store.
+    #[error("record {number} does not follow on record {recorded}, the last one of the store")]
+    OutOfOrder {
+        /// The record that was to be appended.
+        number: u64,
+        /// The last one that is durable.
+        recorded: u64,
+    },
+    /// The records are readable and do not make a journal, or the snapshot is not one of it.
+    #[error(transparent)]
+    Damaged(Damaged),
+}
+
+impl Store {
+    /// Opens the store at `path`, or makes an empty one where there is no file, or an empty one.
+    ///
+    /// All of the file is read to see that it is whole, so this takes the longer the longer the journal is. A store whose
+    /// host has died is brought back to its last durable record.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] says what else is there, or what is in the way. Nothing is changed then.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        let database = open::open(path)?;
+        Self::of(database).map_err(|error| OpenError::damaged(path, &error))
+    }
+
+    /// An empty store that lives in memory and dies with its process.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`], where even that fails.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        Self::with_backend(redb::backends::InMemoryBackend::new())
+    }
+
+    /// The store whose bytes `backend` keeps, or an empty one where it keeps none.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`], where the bytes are no store.
+    pub fn with_backend(backend: impl redb::StorageBackend) -> Result<Self, StoreError> {
+        let database = open::builder().create_with_backend(backend)?;
+        open::enter_tables(&database)?;
+        Self::of(database)
+    }
+
+    fn of(database: Database) -> Result<Self, StoreError> {
+        let reading = database.begin_read()?;
+        let journal = reading.open_table(JOURNAL)?;
+        let last = journal.last()?;
+        let recorded = last.map_or(0, |(number, _)| number.value());
+        let table = reading.open_table(CARRIED)?;
+        let carried = table.get(())?;
+        let carried = carried.map_or(0, |number| number.value());
+        Ok(Self {
+            database,
+            recorded,
+            carried,
+        })
+    }
+
+    /// Makes records durable, all or none, and with them the watermark `carried`: the number of the last record whose
+    /// outputs the host has all carried out, as in [`Ledger::carried`]. Without records nothing is written, for the
+    /// watermark may lag.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]. Then nothing behind the records may be carried out.
+    pub fn append<'a>(
+        &mut self,
+        records: impl IntoIterator<Item = &'a Record>,
+        carried: u64,
+    ) -> Result<(), StoreError> {
+        let mut records = records.into_iter().peekable();
+        if records.peek().is_none() {
+            return Ok(());
+        }
+        let mut recorded = self.recorded;
+        let writing = self.database.begin_write()?;
+        {
+            let mut journal = writing.open_table(JOURNAL)?;
+            for record in records {
+                let number = record.number;
+                if number != recorded + 1 {
+                    return Err(StoreError::OutOfOrder { number, recorded });
+                }
+                let because = |because| StoreError::NoRecord { number, because };
+                let row = serde_json::to_vec(record).map_err(because)?;
+                journal.insert(number, &*row)?;
+                recorded = number;
+            }
+        }
+        self.commit(writing, recorded, carried)
+    }
+
+    /// Makes the watermark durable without any record: for a host that ends in peace.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    pub fn carried(&mut self, through: u64) -> Result<(), StoreError> {
+        if through <= self.carried {
+            return Ok(());
+        }
+        let writing = self.database.begin_write()?;
+        self.commit(writing, self.recorded, through)
+    }
+
+    fn commit(
+        &mut self,
+        writing: redb::WriteTransaction,
+        recorded: u64,
+        carried: u64,
+    ) -> Result<(), StoreError> {
+        // What is not durable cannot have been carried out.
+        let carried = carried.min(self.recorded);
+        if carried > self.carried {
+            let mut table = writing.open_table(CARRIED)?;
+            table.insert((), carried)?;
+        }
+        writing.commit()?;
+        self.recorded = recorded;
+        self.carried = self.carried.max(carried);
+        Ok(())
+    }
+
+    /// The ledger that the journal tells of; see [`Ledger::rebuild`]. The host lets
+    /// [`Input::Restart`](countersign_reference::pending_action::Input::Restart) happen to it next.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`], where the journal cannot be read, or the snapshot is not one of it.
+    pub fn ledger(
+        &self,
+        settings: Settings,
+        snapshot: Option<Snapshot>,
+    ) -> Result<Ledger, StoreError> {
+        // All of the journal, also with a snapshot: whoever sends one need not be trusted with it.
+        let records = self.records(1)?;
+        let ledger = Ledger::rebuild(settings, snapshot, records, self.carried);
+        ledger.map_err(StoreError::Damaged)
+    }
+
+    /// The records from the one with that number on, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`], where they cannot be read.
+    pub fn records(&self, first: u64) -> Result<Vec<Record>, StoreError> {
+        let reading = self.database.begin_read()?;
+        let journal = reading.open_table(JOURNAL)?;
+        let rows = journal.range(first..)?;
+        rows.map(|row| {
+            let (number, row) = row?;
+            let number = number.value();
+            let because = |because| StoreError::NoRecord { number, because };
+            serde_json::from_slice(row.value()).map_err(because)
+        })
+        .collect()
+    }
+
+    /// The number of the last record, 0 before the first.
+    pub fn recorded(&self) -> u64 {
+        self.recorded
+    }
+
+    /// The number of the last record that is said to be carried out, 0 before the first. It may lag behind.
+    pub fn watermark(&self) -> u64 {
+        self.carried
+    }
+
+    /// Forgets everything, durably.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]. Then everything is still there, or everything is gone.
+    pub fn clear(&mut self) -> Result<(), StoreError> {
+        let writing = self.database.begin_write()?;
+        writing.delete_table(JOURNAL)?;
+        writing.delete_table(CARRIED)?;
+        writing.open_table(JOURNAL)?;
+        writing.open_table(CARRIED)?;
+        writing.commit()?;
+        (self.recorded, self.carried) = (0, 0);
+        Ok(())
+    }
+}
+
+/// Whatever `redb` has to complain about, in any of its steps.
+impl<E: Into<redb::Error>> From<E> for StoreError {
+    fn from(error: E) -> Self {
+        Self::Database(Box::new(error.into()))
+    }
+}
