@@ -30,15 +30,16 @@ Examples:
   countersign check mcp-aql --without honours-other-adapter --save found.json
                                                         for countersign show found.json
 
-A property `holds` only if the whole graph was searched (in JSON: \"exhaustive\": true). That is always
-so where nothing is left out and no other reading is taken. With --without or --reading most runs break
-something, so the search is breadth first, for the shortest counterexample of each property, and ends
-at 10,000,000 states (less than a minute, about a gigabyte); --full searches on to the end. Of what a
-search that was cut did not break it says `not broken within N steps, M states`: none of these states
-breaks it, and no run of up to N steps leads to any other.
+A property `holds` only if the whole graph was searched (in JSON: \"exhaustive\": true). That is so
+where nothing is left out and no other reading is taken. With --without or --reading most runs
+break something: the search is then breadth first, for the shortest counterexample of each
+property, and ends at 10,000,000 states (less than a minute, about a gigabyte), or with --full
+nowhere. Of what a search that was cut did not break it says `not broken within N steps, M
+states`: none of these states breaks it, and they are all that runs of up to N steps lead to, and
+some more.
 
-Exit status: 0 all hold, and all that has to be possible was seen; 1 something is broken; 3 nothing is
-broken, but the search was cut or something was not seen.";
+Exit status: 0 all hold, and all that has to be possible was seen; 1 something is broken; 3
+nothing is broken, but the search was cut or something was not seen.";
 
 /// The arguments of `countersign check`.
 #[derive(Clone, Debug, clap::Args)]
