@@ -1,7 +1,8 @@
 //! How tokens end before their time, and what can be asked about them.
 
 use countersign_reference::mcp_aql::{
-    Audit, Call, EventKind, Input, Output, Query, Refusal, SessionId, Status, TokenEvent,
+    Audit, Call, EventKind, Input, Output, Phase, Query, Refusal, Revoker, SessionId, Status,
+    TokenEvent,
 };
 
 use crate::stage::{
@@ -138,6 +139,34 @@ fn each_trigger_revokes_its_own() {
         assert_eq!(&revoked(&stage.outputs(input.clone())), expected);
         // Once.
         assert_eq!(stage.does(input), [""; 0]);
+    }
+}
+
+/// AQL-5.3-2, AQL-5.3-3, AQL-5.4-2: a revoked token keeps what has revoked it, and the first is the one that counts.
+#[test]
+fn a_revoked_token_keeps_what_has_revoked_it() {
+    let mut stage = Stage::new();
+    let token = stage.asks(call_in_session(2));
+    for (input, revoker) in [
+        (revoke(&token), Revoker::Introspection),
+        (end_session("s1"), Revoker::SessionEnd),
+        (event(EventKind::Logout, Some("s1")), Revoker::Logout),
+        (event(EventKind::Logout, None), Revoker::Logout),
+        (event(EventKind::Security, None), Revoker::Security),
+        (event(EventKind::Security, Some("s1")), Revoker::Security),
+        (
+            event(EventKind::Configuration, None),
+            Revoker::Configuration,
+        ),
+        (configure(None), Revoker::Configuration),
+    ] {
+        let mut stage = stage.clone();
+        stage.does(input.clone());
+        for later in [revoke(&token), event(EventKind::Security, None)] {
+            let phase = stage.gatekeeper.token(&token).map(|token| token.phase);
+            assert_eq!(phase, Some(Phase::Revoked { by: revoker }), "{input:?}");
+            stage.does(later);
+        }
     }
 }
 

@@ -47,12 +47,15 @@ fn a_name_is_1_to_256_characters() {
             (256, true),
             (257, false),
         ] {
-            let mut propose = ordinary();
-            *field(&mut propose) = "é".repeat(length);
-            if is_valid {
-                accepted(propose);
-            } else {
-                assert_eq!(refused(propose), "PA-1");
+            // Characters are counted, neither bytes nor units of UTF-16.
+            for character in ["é", "😀"] {
+                let mut propose = ordinary();
+                *field(&mut propose) = character.repeat(length);
+                if is_valid {
+                    accepted(propose);
+                } else {
+                    assert_eq!(refused(propose), "PA-1");
+                }
             }
         }
     }
@@ -173,13 +176,20 @@ fn arguments_are_not_too_deep() {
 /// PA-3: one byte before the longest that is read, at, and after.
 #[test]
 fn arguments_are_not_too_long() {
-    let long = |length: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(length - 8));
-    for (length, is_valid) in [
-        (MAX_ARGUMENTS_BYTES - 1, true),
-        (MAX_ARGUMENTS_BYTES, true),
-        (MAX_ARGUMENTS_BYTES + 1, false),
+    // Bytes are counted: a character of four bytes counts four times.
+    let long = |length: usize, wide: &str| {
+        let narrow = "x".repeat(length - 8 - wide.len());
+        format!("{{\"a\":\"{wide}{narrow}\"}}")
+    };
+    for (length, wide, is_valid) in [
+        (MAX_ARGUMENTS_BYTES - 1, "", true),
+        (MAX_ARGUMENTS_BYTES, "", true),
+        (MAX_ARGUMENTS_BYTES + 1, "", false),
+        (MAX_ARGUMENTS_BYTES - 1, "😀", true),
+        (MAX_ARGUMENTS_BYTES, "😀", true),
+        (MAX_ARGUMENTS_BYTES + 1, "😀", false),
     ] {
-        let text = long(length);
+        let text = long(length, wide);
         assert_eq!(text.len(), length);
         let refused = (!is_valid).then_some(Refusal::ArgumentsMalformed(NotArguments::TooLong));
         let (outputs, was_refused) = Stage::new().happens(with_arguments(&text));

@@ -161,19 +161,25 @@ fn cancel_takes_the_question_back() {
 #[test]
 fn expiry_is_noticed_by_any_call_at_its_time() {
     use countersign_reference::pending_action::ExpiryBoundary;
-    for (expiry_boundary, now, has_expired) in [
-        (ExpiryBoundary::At, EXPIRY - 1, false),
-        (ExpiryBoundary::At, EXPIRY, true),
-        (ExpiryBoundary::At, EXPIRY + 1, true),
-        (ExpiryBoundary::After, EXPIRY - 1, false),
-        (ExpiryBoundary::After, EXPIRY, false),
-        (ExpiryBoundary::After, EXPIRY + 1, true),
+    // No whole second, so that the milliseconds count.
+    let expiry = EXPIRY + 250;
+    for (expiry_boundary, beyond, has_expired) in [
+        (ExpiryBoundary::At, -1, false),
+        (ExpiryBoundary::At, 0, true),
+        (ExpiryBoundary::At, 1, true),
+        (ExpiryBoundary::After, -1, false),
+        (ExpiryBoundary::After, 0, false),
+        (ExpiryBoundary::After, 1, true),
     ] {
+        let now = expiry + beyond;
         let mut stage = Stage::with(Settings {
             expiry_boundary,
             ..Settings::default()
         });
-        let id = stage.proposes(expiring());
+        let id = stage.proposes(Propose {
+            expires_at: Some(Timestamp::from_millis(expiry)),
+            ..ordinary()
+        });
         let first = stage.ledger.next_deadline().expect("it expires");
         assert_eq!(has_expired, now >= first.millis());
         stage.now = now;
@@ -270,6 +276,9 @@ fn the_end_of_a_session_cancels_and_withdraws() {
             "success"
         ]
     );
+    let (reason, at) = (CancelReason::SessionEnded, Timestamp::from_millis(START));
+    let by_the_end = Status::Cancelled { reason, at };
+    assert_eq!(stage.action(ids[2]).status, by_the_end);
     assert_eq!(stage.status(other), "pending");
     // What had begun may still come back, and what had not is told so.
     stage.does(finish(ids[1], ToolStatus::Error));

@@ -24,7 +24,7 @@ fn lint_report(format: &str, more: &[&str]) -> String {
     fs::write(&cut, b"\x1F\x8B\x08\x00").expect("a file");
     let output = Command::cargo_bin("countersign")
         .expect("the command is built")
-        .current_dir(here(""))
+        .current_dir(here(".."))
         .args(["lint", "traces", "no-such-file", "--format", format])
         .arg(&cut)
         .args(more)
