@@ -99,6 +99,52 @@ fn a_question_on_the_wire() {
     );
 }
 
+/// AAEP-EV-5, AAEP-EV-1: whatever is asked, the question says that, the call that it releases says it again, and each
+/// event says who speaks.
+#[test]
+fn events_say_what_was_asked() {
+    for risk_level in [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High] {
+        for irreversible in [false, true] {
+            for default_decision in [Decision::Accept, Decision::Reject] {
+                if irreversible && risk_level > RiskLevel::Low {
+                    continue;
+                }
+                let agent_id = AgentId::parse("bank").expect("a name");
+                let mut stage = Stage::with(Settings {
+                    identity: Identity {
+                        agent_id,
+                        agent_version: None,
+                    }
+                    .into(),
+                    ..Settings::default()
+                });
+                let mut question = ask("a1");
+                question.action.risk_level = risk_level;
+                question.action.irreversible = irreversible;
+                question.default_decision = default_decision;
+                question.timeout_seconds = 7;
+                question.allowed_replies = Some(vec!["later".into(), "accept".into()]);
+                let asked = json_of(&mut stage, Input::Confirm(question));
+                let token = stage.producer.confirmations()[0]
+                    .question
+                    .reply_token
+                    .clone();
+                let accepts = deliver("sub_a", &reply(&token, Decision::Accept, stage.now));
+                let accepted = json_of(&mut stage, accepts);
+                let (question, call) = (&asked[1]["emit"], &accepted[2]["emit"]);
+                assert_eq!(question["default_decision"], json!(default_decision));
+                assert_eq!(question["timeout_seconds"], 7);
+                assert_eq!(question["allowed_replies"], json!(["later", "accept"]));
+                for said in [question, call] {
+                    assert_eq!(said["risk_level"], json!(risk_level));
+                    assert_eq!(said["irreversible"], json!(irreversible));
+                    assert_eq!(said["producer"], json!({"agent_id": "bank"}));
+                }
+            }
+        }
+    }
+}
+
 /// AAEP-6.7.2-2, AAEP-A.4-3, AAEP-EV-13, AAEP-EV-15: its acceptance, and the call that is tied to it.
 #[test]
 fn an_accepted_question_on_the_wire() {

@@ -1,13 +1,15 @@
 //! How tokens end before their time, and what can be asked about them.
 
+use std::collections::BTreeMap;
+
 use countersign_reference::mcp_aql::{
-    Audit, Call, EventKind, Input, Output, Phase, Query, Refusal, Revoker, SessionId, Status,
-    TokenEvent,
+    Audit, Call, EventKind, Input, Oracle, Output, Phase, Query, Refusal, Revoker, SessionId,
+    Status, TokenEvent,
 };
 
 use crate::stage::{
     HONOURED, Stage, VALID_UNTIL, adapter, call, call_in_session, configure, end_session, event,
-    introspect, revoke, session, with_token,
+    introspect, operation, revoke, session, with_token,
 };
 
 const REVOKED: &str = "audit TokenRevoked";
@@ -212,6 +214,31 @@ fn tolerance_is_configured_within_its_bounds() {
     }
 }
 
+/// AQL-5.1-5, AQL-6.3-2, AQL-3.2-4: what a configuration does not say stays as it was, each part by itself.
+#[test]
+fn what_is_not_configured_stays() {
+    let rules: BTreeMap<_, _> = [(operation("o"), ["repo".to_owned()].into())].into();
+    let says = |tolerance, oracle, critical| Input::Configure {
+        adapter: adapter("github"),
+        clock_skew_tolerance_seconds: tolerance,
+        oracle,
+        critical,
+    };
+    let mut stage = Stage::new();
+    stage.does(says(Some(5), Some(Oracle::Uniform), Some(rules)));
+    let configured = stage.gatekeeper.configuration(&adapter("github")).clone();
+    for again in [
+        says(None, None, None),
+        says(Some(5), None, None),
+        says(None, Some(Oracle::Uniform), None),
+        says(None, None, Some(configured.critical.clone())),
+    ] {
+        stage.does(again);
+        let configuration = stage.gatekeeper.configuration(&adapter("github"));
+        assert_eq!(*configuration, configured);
+    }
+}
+
 /// AQL-7.3-1: what has become of a token, through its life.
 #[test]
 fn the_status_of_a_token_can_be_asked() {
@@ -260,7 +287,7 @@ fn one_discreet_adapter_is_enough() {
     stage.does(Input::Configure {
         adapter: adapter("gitlab"),
         clock_skew_tolerance_seconds: None,
-        oracle: Some(countersign_reference::mcp_aql::Oracle::Uniform),
+        oracle: Some(Oracle::Uniform),
         critical: None,
     });
     assert_eq!(stage.status(token.as_str()).0, Status::Unknown);

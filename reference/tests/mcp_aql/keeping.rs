@@ -314,6 +314,58 @@ fn a_call_without_a_token_to_hand_out_costs_nothing() {
     assert_eq!(stage.does(Input::Call(broken))[1], "respond RateLimited");
 }
 
+/// AQL-6.5-1: each adapter, and each thing that is limited, has what is left to it alone.
+#[test]
+fn limits_do_not_reach_further() {
+    let once = RateLimit::new(1, 1_000).expect("in bounds");
+    let elsewhere = Call {
+        adapter: Some(adapter("gitlab")),
+        ..call()
+    };
+    let mut stage = limited(once, |limits| &mut limits.failed_validation);
+    let (here, there) = (stage.asks(call()), stage.asks(elsewhere.clone()));
+    let guess = crate::stage::token("conf_guessed");
+    stage.retries(&guess);
+    assert_eq!(stage.retries(&here)[1], "respond RateLimited");
+    let outputs = stage.does(Input::Call(with_token(elsewhere, &there)));
+    assert_eq!(outputs, HONOURED);
+    // Neither tokens handed out nor tokens given back are what was limited.
+    let another = stage.asks(call());
+    for token in [&here, &another] {
+        assert_eq!(stage.does(revoke(token))[1], "respond revoked");
+    }
+    let mut stage = limited(once, |limits| &mut limits.revocation);
+    let (one, other) = (stage.asks(call()), stage.asks(call()));
+    stage.does(revoke(&one));
+    assert_eq!(stage.does(revoke(&other))[1], "respond RateLimited");
+    assert_eq!(stage.retries(&guess)[1], "respond TokenInvalid");
+    assert_eq!(stage.retries(&other), HONOURED);
+}
+
+/// AQL-6.5-1, AQL-5.5-1: what was used of a limit is kept over a restart with a store, and forgotten without.
+#[test]
+fn a_restart_leaves_the_limits_that_were_stored() {
+    let limit = Some(RateLimit::new(1, 1_000).expect("in bounds"));
+    for (persistence, limited) in [
+        (Persistence::Persistent, true),
+        (Persistence::InMemory, false),
+    ] {
+        let rate_limits = RateLimits {
+            issuance: limit,
+            ..RateLimits::default()
+        };
+        let mut stage = Stage::with(Settings {
+            persistence,
+            rate_limits,
+            ..Settings::default()
+        });
+        stage.asks(call());
+        stage.does(Input::Restart);
+        let told = &stage.does(Input::Call(call()))[1];
+        assert_eq!(told == "respond RateLimited", limited, "{told}");
+    }
+}
+
 /// AQL-6.5-1: requests to revoke are limited, whether there is something to revoke or not.
 #[test]
 fn revocation_is_limited() {

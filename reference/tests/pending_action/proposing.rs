@@ -33,13 +33,14 @@ fn accepted(propose: Propose) {
 /// PA-1: every name is 1 to 256 characters; one before each bound, at, and after.
 #[test]
 fn a_name_is_1_to_256_characters() {
-    let fields: [fn(&mut Propose) -> &mut String; 4] = [
-        |propose| &mut propose.agent_id,
-        |propose| &mut propose.session_id,
-        |propose| &mut propose.run_id,
-        |propose| &mut propose.tool,
+    type Field = fn(&mut Propose) -> &mut String;
+    let fields: [(&str, Field); 4] = [
+        ("agent_id", |propose| &mut propose.agent_id),
+        ("session_id", |propose| &mut propose.session_id),
+        ("run_id", |propose| &mut propose.run_id),
+        ("tool", |propose| &mut propose.tool),
     ];
-    for field in fields {
+    for (name, field) in fields {
         for (length, is_valid) in [
             (0, false),
             (1, true),
@@ -54,7 +55,9 @@ fn a_name_is_1_to_256_characters() {
                 if is_valid {
                     accepted(propose);
                 } else {
-                    assert_eq!(refused(propose), "PA-1");
+                    let refusal = Stage::new().refuses(Input::Propose(propose));
+                    assert_eq!(refusal, Refusal::NoName { field: name });
+                    assert_eq!(refusal.clause().to_string(), "PA-1");
                 }
             }
         }

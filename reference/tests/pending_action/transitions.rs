@@ -300,6 +300,32 @@ fn a_session_ends_once_known_or_not() {
     assert_eq!(nameless.clause().to_string(), "PA-1");
 }
 
+/// PA-10: each action keeps when it was decided and when its tool came back, to the millisecond.
+#[test]
+fn an_action_keeps_its_times() {
+    let mut stage = Stage::new();
+    let (allowed, denied) = (stage.proposes(ordinary()), stage.proposes(ordinary()));
+    stage.now = START + 7;
+    stage.does(allow(allowed));
+    stage.does(deny(denied));
+    let decided = Timestamp::from_millis(START + 7);
+    let Status::Rejected { at, .. } = stage.action(denied).status else {
+        panic!("was not denied");
+    };
+    assert_eq!(at, decided);
+    stage.now = START + 1_009;
+    stage.does(finish(allowed, ToolStatus::Error));
+    let Status::Accepted { at, run, .. } = stage.action(allowed).status else {
+        panic!("was not allowed");
+    };
+    assert_eq!(at, decided);
+    let finished = Run::Finished {
+        status: ToolStatus::Error,
+        at: Timestamp::from_millis(START + 1_009),
+    };
+    assert_eq!(run, finished);
+}
+
 /// PA-11: what somebody says is appended untouched and decides nothing, whatever it says.
 #[test]
 fn free_text_decides_nothing() {
@@ -452,6 +478,7 @@ fn only_what_was_released_comes_back() {
 #[test]
 fn a_late_refusal_names_its_clause() {
     for (refusal, clause) in [
+        (Refusal::NoFreshId, "PA-1"),
         (Refusal::UnknownAction, "PA-1"),
         (Refusal::StillPending, "PA-3"),
         (Refusal::NotAllowed, "PA-5"),
