@@ -3,8 +3,9 @@
 //! The one thing to know: an ablated party is searched literally, breadth first, and only [`Text::LONGEST`] steps deep. That
 //! is deeper than any shortest counterexample, and it is why an ablation that breaks nothing says "within so many steps".
 
-use crate::checker::{Kind, Limit, PropertyVerdict, Shortest, describe_run, shortest_runs};
+use crate::checker::{Kind, PropertyVerdict, describe_run};
 use crate::rules::{GuardRow, Rules};
+use crate::shortest::{Limit, Shortest, shortest_runs};
 use crate::specification::{Specification, Text};
 use crate::table::Tabled;
 

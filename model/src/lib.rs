@@ -20,6 +20,7 @@ pub mod properties;
 pub mod readings;
 pub mod rules;
 pub mod sequence;
+pub mod shortest;
 pub mod specification;
 pub mod table;
 pub mod words;

@@ -149,6 +149,11 @@ impl<T: Text> Specification<T> {
         }
     }
 
+    /// Whether it departs from the specification: a rule is left out, or another reading is taken.
+    pub fn departs(&self) -> bool {
+        !self.rules.is_complete() || self.reading != T::Reading::default()
+    }
+
     /// The same without the quotient.
     #[must_use]
     pub fn literal(&self) -> Self {

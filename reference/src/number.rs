@@ -4,6 +4,9 @@
 //! with a fraction, so 0.1 and 0.10000000000000001 mean the same here. It is not what every reader does with a large
 //! whole number: there the double must be exactly what was written, or the client could confirm the deletion of one
 //! identifier and delete the next.
+//!
+//! The digits are written by `ryu-js`. What is by hand is the comparison with what was written, which no crate for
+//! canonical JSON makes: each takes the double as it is.
 
 /// Up to here a double carries every whole number: 2^53.
 pub(crate) const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;

@@ -3,6 +3,10 @@
 //! The one thing to know: [`Timestamp`] is always *our* clock, the one that the host passes to every call.
 //! [`DecidedAt`] is what the sender of a message claims. The two never mix except in the one comparison that the
 //! protocol prescribes, [`DecidedAt::precedes`].
+//!
+//! The reader is written by hand because RFC 3339 to the letter is neither more nor less than what `jiff` reads: that one
+//! takes texts that are no RFC 3339, and not all of the fractions, leap seconds and years that are. What would be left to
+//! it is the calendar of 40 lines at the end of this file, and it serves better as the oracle of the tests.
 
 use std::fmt;
 
@@ -469,11 +473,51 @@ mod tests {
     /// AAEP-6.3.4-4: strictly before.
     #[test]
     fn a_claimed_time_precedes_a_deadline_only_strictly() {
-        let deadline = Timestamp::from_millis(1_000);
         let claimed = |millis| DecidedAt::claimed(Timestamp::from_millis(millis));
-        assert!(claimed(999).precedes(deadline));
-        assert!(!claimed(1_000).precedes(deadline));
-        assert!(!claimed(1_001).precedes(deadline));
+        for at in [1_000, 1_001, 1_500, 1_999] {
+            let deadline = Timestamp::from_millis(at);
+            assert!(claimed(at - 500).precedes(deadline));
+            assert!(claimed(at - 1).precedes(deadline));
+            assert!(!claimed(at).precedes(deadline));
+            assert!(!claimed(at + 1).precedes(deadline));
+        }
+    }
+
+    /// AAEP-REPLY-6: where the other calendar reads otherwise than RFC 3339 has it, which is why there is this one.
+    #[test]
+    fn another_calendar_reads_other_texts() {
+        let theirs = |text: &str| text.parse::<jiff::Timestamp>().ok();
+        for (text, is_rfc_3339) in [
+            ("2026-05-24 14:22:24Z", false),
+            ("2026-05-24T14:22:24+02", false),
+            ("20260524T142224Z", false),
+            ("2026-05-24T14:22:24.0123456789Z", true),
+            ("9999-12-31T23:59:59Z", true),
+        ] {
+            assert_eq!(millis(text).is_some(), is_rfc_3339, "{text}");
+            assert_eq!(theirs(text).is_some(), !is_rfc_3339, "{text}");
+        }
+        // A leap second is the first second of the next day here, and the one before it there.
+        let leap = "2016-12-31T23:59:60Z";
+        let second_before = theirs("2016-12-31T23:59:59Z");
+        assert_eq!(millis(leap), millis("2017-01-01T00:00:00Z"));
+        assert_eq!(theirs(leap), second_before);
+    }
+
+    /// AAEP-6.3.4-4: every millisecond counts, and what is written behind it does not.
+    #[test]
+    fn every_millisecond_is_read() {
+        let whole = millis("2026-05-24T14:22:24Z").expect("a time");
+        for fraction in 0..1_000 {
+            for behind in ["", "0", "000001", "999999999"] {
+                let text = format!("2026-05-24T14:22:24.{fraction:03}{behind}Z");
+                assert_eq!(millis(&text), Some(whole + fraction), "{text}");
+            }
+        }
+        for (digits, fraction) in [("5", 500), ("05", 50), ("25", 250), ("005", 5)] {
+            let text = format!("2026-05-24T14:22:24.{digits}Z");
+            assert_eq!(millis(&text), Some(whole + fraction), "{text}");
+        }
     }
 
     proptest! {

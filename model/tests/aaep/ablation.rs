@@ -8,6 +8,7 @@ use countersign_model::ablation::{LONGEST, ablate, leave_out};
 use countersign_model::rules::Guards;
 use countersign_model::table::Tabled;
 
+use crate::common::agreement::assert_checked_alike;
 use crate::common::small;
 use crate::common::table::{assert_carried, assert_ordered, table};
 
@@ -35,6 +36,12 @@ fn a_counterexample_ends_with_the_step_that_breaks_the_invariant() {
         .collect();
     assert_eq!(actors, ["producer", "host", "clock", "s1", "network"]);
     assert!(broken.steps.len() <= LONGEST);
+}
+
+#[test]
+#[ignore = "it takes minutes: .ci/run does it, optimised"]
+fn what_leaving_a_rule_out_breaks_never_holds_in_a_check_without_it() {
+    assert_checked_alike::<AaepText>(include_str!("ablation.txt"));
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod bisimulation;
 mod counts;
 mod graph;
 mod readings;
+mod search;
 mod steps;

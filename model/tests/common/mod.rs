@@ -1,5 +1,6 @@
 //! What is asked of the model of every protocol.
 
+pub mod agreement;
 pub mod bounds;
 pub mod counts;
 pub mod quotient;

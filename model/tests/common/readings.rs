@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use countersign_model::checker::{Limit, shortest_runs};
 use countersign_model::rules::Rules;
+use countersign_model::shortest::{Limit, shortest_runs};
 use countersign_model::specification::{Specification, Text};
 use countersign_model::table::Tabled;
 

@@ -12,6 +12,7 @@ use countersign_model::pending_action::rules::Guard;
 use countersign_model::rules::Guards;
 use countersign_model::table::Tabled;
 
+use crate::common::agreement::assert_checked_alike;
 use crate::common::small;
 use crate::common::table::{assert_carried, assert_ordered, table};
 
@@ -148,6 +149,12 @@ fn every_known_mistake_breaks_the_invariant_that_tells_of_it() {
     }
     let pinned = include_str!("mutations.txt");
     assert!(found == pinned, "the known mistakes now break:\n{found}");
+}
+
+#[test]
+#[ignore = "it takes minutes: .ci/run does it, optimised"]
+fn what_leaving_a_rule_out_breaks_never_holds_in_a_check_without_it() {
+    assert_checked_alike::<PendingActionText>(include_str!("ablation.txt"));
 }
 
 #[test]

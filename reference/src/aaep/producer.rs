@@ -562,3 +562,145 @@ impl Call<'_> {
             .ok_or(Refusal::NoFreshSessionId)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aaep::vocabulary::{Action, AgentId};
+    use crate::ids::SequentialIds;
+
+    /// Who has done something of everything, twice in every respect in which it can be done otherwise.
+    fn lived_in() -> Producer {
+        let settings = Settings {
+            identity: Arc::new(Identity {
+                agent_id: AgentId::parse("bank").expect("a name"),
+                agent_version: Some("2.1".to_owned()),
+            }),
+            courtesy_notices: true,
+        };
+        let mut producer = Producer::new(settings);
+        let mut ids = SequentialIds::new();
+        for (second, input) in [
+            (1, r#"{"op": "start_session", "session_id": "sess_1"}"#),
+            (1, r#"{"op": "start_session", "session_id": "sess_2"}"#),
+            (
+                1,
+                r#"{"op": "subscribe", "subscription_id": "sub_1",
+                    "capabilities": {"supports_confirmation_reply": true}}"#,
+            ),
+            (
+                1,
+                r#"{"op": "confirm", "session_id": "sess_1", "timeout_seconds": 1,
+                    "default_decision": "accept", "allowed_replies": ["accept"],
+                    "action": {"id": "a1", "tool": "save", "description": "Save it.",
+                        "consequence": "It is saved.", "risk_level": "low", "irreversible": true}}"#,
+            ),
+            (
+                2,
+                r#"{"op": "confirm", "session_id": "sess_2", "timeout_seconds": 2,
+                    "default_decision": "reject",
+                    "action": {"id": "a2", "tool": "send", "description": "Send it.",
+                        "consequence": "It is sent.", "risk_level": "high", "irreversible": false}}"#,
+            ),
+            (
+                2,
+                r#"{"op": "end_session", "session_id": "sess_2", "outcome": "errored"}"#,
+            ),
+        ] {
+            let input = serde_json::from_str(input).expect("an operation");
+            let now = Timestamp::from_millis(second * 1_000);
+            assert_eq!(producer.handle(now, &mut ids, input).refused, None);
+        }
+        producer
+    }
+
+    /// AAEP-6.2.2-3: a restart loses nothing, neither of what has happened nor of what the host has chosen.
+    #[test]
+    fn every_field_survives_storage() {
+        let producer = lived_in();
+        let new = Producer::new(Settings::default());
+        assert_every_field_differs!(
+            Producer {
+                settings,
+                now,
+                sessions,
+                subscriptions,
+                confirmations
+            },
+            &producer,
+            new
+        );
+        assert_every_field_differs!(
+            Settings {
+                identity,
+                courtesy_notices
+            },
+            &producer.settings,
+            new.settings
+        );
+        assert_every_field_differs!(
+            Identity {
+                agent_id,
+                agent_version
+            },
+            producer.settings.identity,
+            new.settings.identity
+        );
+        let [one, other] = producer.confirmations() else {
+            panic!("asked twice");
+        };
+        assert_every_field_differs!(Confirmation { question, phase }, one, other);
+        assert_every_field_differs!(
+            Question {
+                reply_token,
+                session_id,
+                action,
+                tool_call_id,
+                asked_at,
+                timeout,
+                default_decision,
+                allowed_replies
+            },
+            one.question,
+            other.question
+        );
+        assert_every_field_differs!(
+            Action {
+                id,
+                tool,
+                description,
+                consequence,
+                risk_level,
+                irreversible
+            },
+            &one.question.action,
+            other.question.action
+        );
+        let mut sessions = producer.sessions().values();
+        let (one, other) = (sessions.next(), sessions.next());
+        assert_every_field_differs!(
+            Session {
+                status,
+                state,
+                next_sequence_number
+            },
+            one.expect("a session"),
+            other.expect("another")
+        );
+        let Some(Subscription::Open(capabilities)) = producer.subscriptions().values().next()
+        else {
+            panic!("was closed");
+        };
+        assert_every_field_differs!(
+            Capabilities {
+                supports_confirmation_reply
+            },
+            capabilities,
+            Capabilities::default()
+        );
+
+        let written = serde_json::to_string(&producer).expect("serialises");
+        let read: Producer = serde_json::from_str(&written).expect("written by a producer");
+        assert_eq!(read, producer);
+    }
+}

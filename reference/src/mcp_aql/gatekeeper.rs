@@ -570,3 +570,179 @@ impl Turn<'_> {
         })));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::SequentialIds;
+    use crate::mcp_aql::settings::{Capacity, RateLimits, Retention};
+    use crate::mcp_aql::token::Scope;
+    use crate::mcp_aql::vocabulary::CheckOrder;
+    use crate::mcp_aql::{Purpose, RateLimit};
+
+    /// Everything that a host can choose, chosen otherwise.
+    fn settings() -> Settings {
+        let limit = |burst| Some(RateLimit::new(burst, 1_000).expect("in bounds"));
+        let critical = BTreeSet::from(["repo".to_owned()]);
+        let operation = OperationName::parse("delete_repo").expect("a name");
+        Settings {
+            adapter: AdapterName::parse("own").expect("a name"),
+            check_order: CheckOrder::Sample,
+            persistence: Persistence::InMemory,
+            capacity: Capacity::new(2_000).expect("in bounds"),
+            retention: Retention::from_seconds(5).expect("in bounds"),
+            rate_limits: RateLimits {
+                issuance: limit(10),
+                failed_validation: limit(11),
+                revocation: limit(12),
+            },
+            configuration: Arc::new(Configuration {
+                tolerance: Tolerance::from_seconds(7).expect("in bounds"),
+                oracle: Oracle::Uniform,
+                critical: BTreeMap::from([(operation, critical)]),
+            }),
+        }
+    }
+
+    /// What that one wrote down, read back.
+    fn stored(gatekeeper: &Gatekeeper) -> Gatekeeper {
+        let written = serde_json::to_string(gatekeeper).expect("serialises");
+        serde_json::from_str(&written).expect("written by a gatekeeper")
+    }
+
+    fn happens(gatekeeper: &mut Gatekeeper, second: i64, input: &str) {
+        let input = serde_json::from_str(input).expect("an operation");
+        let now = Timestamp::from_millis(second * 1_000);
+        // Each gets a source of its own, which goes on where the one before has ended.
+        let mut ids = SequentialIds::new();
+        for _ in 0..second * 10 {
+            ids.next_bits();
+        }
+        assert_eq!(gatekeeper.handle(now, &mut ids, input).refused, None);
+    }
+
+    /// AQL-5.5-1, AQL-5.1-5, AQL-6.5-1: a restart loses nothing, neither of what has happened nor of what the host has
+    /// chosen.
+    #[test]
+    fn every_field_survives_storage() {
+        let new = Gatekeeper::new(Settings::default());
+        let mut gatekeeper = Gatekeeper::signing(settings(), SigningKey::from_bits([1, 2]));
+        happens(
+            &mut gatekeeper,
+            1,
+            r#"{"op": "configure", "adapter": "github", "clock_skew_tolerance_seconds": 9}"#,
+        );
+        happens(
+            &mut gatekeeper,
+            2,
+            r#"{"op": "call", "adapter": "github", "operation": "delete_repo", "params": {},
+                "danger_level": "dangerous"}"#,
+        );
+        // A signing gatekeeper keeps what comes back; here is what it would have kept.
+        gatekeeper.tokens = keeping().tokens;
+        assert_every_field_differs!(
+            Gatekeeper {
+                settings,
+                now,
+                adapters,
+                tokens,
+                signer,
+                buckets
+            },
+            &gatekeeper,
+            new
+        );
+        assert_every_field_differs!(
+            Settings {
+                adapter,
+                check_order,
+                persistence,
+                capacity,
+                retention,
+                rate_limits,
+                configuration
+            },
+            gatekeeper.settings,
+            new.settings
+        );
+        assert_every_field_differs!(
+            RateLimits {
+                issuance,
+                failed_validation,
+                revocation
+            },
+            &gatekeeper.settings.rate_limits,
+            new.settings.rate_limits
+        );
+        assert_every_field_differs!(
+            Configuration {
+                tolerance,
+                oracle,
+                critical
+            },
+            gatekeeper.settings.configuration,
+            new.settings.configuration
+        );
+        assert_eq!(stored(&gatekeeper), gatekeeper);
+    }
+
+    /// Two tokens that have nothing in common.
+    fn keeping() -> Gatekeeper {
+        let mut gatekeeper = Gatekeeper::new(Settings::default());
+        happens(
+            &mut gatekeeper,
+            1,
+            r#"{"op": "call", "adapter": "github", "operation": "delete_repo", "params": {},
+                "danger_level": "forbidden", "session_id": "s1", "max_uses": 2}"#,
+        );
+        happens(
+            &mut gatekeeper,
+            2,
+            r#"{"op": "end_session", "session_id": "s1"}"#,
+        );
+        happens(
+            &mut gatekeeper,
+            2,
+            r#"{"op": "call", "adapter": "gitlab", "operation": "delete_org", "params": {"a": 1},
+                "danger_level": "safe", "purpose": "quota_continue"}"#,
+        );
+        gatekeeper
+    }
+
+    /// AQL-2.3-1, AQL-5.5-1: nothing of the payload is lost.
+    #[test]
+    fn every_field_of_a_token_survives_storage() {
+        let gatekeeper = keeping();
+        let tokens: Vec<_> = gatekeeper.tokens().collect();
+        let [one, other] = tokens[..] else {
+            panic!("issued two");
+        };
+        assert_every_field_differs!(
+            IssuedToken {
+                digest,
+                scope,
+                danger_level,
+                issued_at,
+                expires_at,
+                valid_until,
+                max_uses,
+                phase
+            },
+            one,
+            other
+        );
+        assert_every_field_differs!(
+            Scope {
+                purpose,
+                operation,
+                parameters,
+                adapter,
+                session_id
+            },
+            &one.scope,
+            other.scope
+        );
+        assert_eq!(one.scope.purpose, Purpose::Confirmation);
+        assert_eq!(stored(&gatekeeper), gatekeeper);
+    }
+}

@@ -47,7 +47,6 @@
 //! ```
 
 mod audit;
-mod base64url;
 mod canonical;
 mod digest;
 mod ending;

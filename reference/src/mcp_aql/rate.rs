@@ -2,6 +2,9 @@
 //!
 //! The one thing to know: it counts in whole tokens of the bucket and whole milliseconds, so that the same calls at
 //! the same times always give the same answers.
+//!
+//! It is written by hand because the crates for this read a clock of their own, or keep their state where it can be
+//! neither serialised nor compared, and an executor is a plain value.
 
 use std::collections::BTreeMap;
 

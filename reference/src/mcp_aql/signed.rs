@@ -10,17 +10,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 use super::audit::FailureReason;
-use super::base64url;
 use super::digest::{Digest, TokenDigest};
 use super::token::Scope;
 use super::validate::Received;
 use super::vocabulary::{AdapterName, ConfirmationToken, DangerLevel};
 use crate::time::Timestamp;
+
+/// What is written as the identifier of a token, in base64 for URLs (AQL-2.2-1). It fills the 64 characters exactly, without
+/// padding or spare bits, so that each identifier stands for one value and each value has one identifier.
+const TOKEN_BYTES: usize = 48;
 
 /// What a token carries in the open: key 1, expiry 6, life 2, danger level 1, random 16.
 const CARRIED_BYTES: usize = 26;
@@ -140,12 +145,12 @@ impl Signer {
             signature.finalize().into_bytes(),
         );
         let parts = carried.iter().chain(&mark[..MARK_BYTES]).chain(&signature);
-        let mut bytes = [0; base64url::BYTES];
+        let mut bytes = [0; TOKEN_BYTES];
         bytes
             .iter_mut()
             .zip(parts)
             .for_each(|(byte, &part)| *byte = part);
-        let identifier = base64url::encode(&bytes);
+        let identifier = URL_SAFE_NO_PAD.encode(bytes);
         Some(ConfirmationToken::with_identifier(
             scope.purpose,
             &identifier,
@@ -264,14 +269,17 @@ impl SigningKey {
 /// A signed token taken apart.
 struct Parts {
     prefix: &'static str,
-    bytes: [u8; base64url::BYTES],
+    bytes: [u8; TOKEN_BYTES],
 }
 
 impl Parts {
     fn of(token: &ConfirmationToken) -> Option<Self> {
         Some(Self {
             prefix: token.purpose().prefix(),
-            bytes: base64url::decode(token.identifier())?,
+            bytes: URL_SAFE_NO_PAD
+                .decode(token.identifier())
+                .ok()
+                .and_then(|bytes| bytes.try_into().ok())?,
         })
     }
 
@@ -353,5 +361,158 @@ impl From<BTreeMap<TokenDigest, Timestamp>> for Revoked {
 impl From<Revoked> for BTreeMap<TokenDigest, Timestamp> {
     fn from(revoked: Revoked) -> Self {
         revoked.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp_aql::digest::ParametersHash;
+    use crate::mcp_aql::vocabulary::{OperationName, Purpose};
+
+    fn key(number: u128) -> SigningKey {
+        SigningKey::from_bits([number, !number])
+    }
+
+    fn adapter(name: &str) -> AdapterName {
+        AdapterName::parse(name).expect("a name")
+    }
+
+    fn mac(fields: &[Vec<u8>]) -> Vec<u8> {
+        let fields: Vec<_> = fields.iter().map(Vec::as_slice).collect();
+        key(1).over(&fields).finalize().into_bytes().to_vec()
+    }
+
+    /// AQL-6.2-4: fields that read alike one behind the other are signed apart, wherever one ends and the next begins, and
+    /// however long they are.
+    #[test]
+    fn every_border_between_fields_is_signed() {
+        // As many as a signature covers. Each is so long that its length takes two bytes, and reads like the last of them.
+        let bytes: Vec<u8> = std::iter::repeat_n(44, 6 * (256 + 44)).collect();
+        let even: Vec<_> = bytes.chunks(300).map(<[u8]>::to_vec).collect();
+        let concatenated = even.concat();
+        let signed = mac(&even);
+        for border in 1..even.len() {
+            for moved in [1, 255, 256, 257, 300] {
+                let mut shifted = even.clone();
+                let kept = shifted[border - 1].len() - moved;
+                let tail = shifted[border - 1].split_off(kept);
+                shifted[border].splice(..0, tail);
+                assert_eq!(shifted.concat(), concatenated);
+                assert_ne!(mac(&shifted), signed, "{border}: {moved}");
+            }
+        }
+        // Nor does a field more or less go unnoticed.
+        assert_ne!(mac(&[even.clone(), vec![vec![]]].concat()), signed);
+        assert_ne!(mac(&[concatenated]), signed);
+    }
+
+    /// AQL-2.2-1, AQL-2.2-3: an identifier is a value in one way only, and nothing shorter or longer, or in other letters, is.
+    #[test]
+    fn an_identifier_of_64_characters_is_one_value() {
+        let parts = |identifier: &str| {
+            let token = ConfirmationToken::parse(&format!("conf_{identifier}")).expect("a token");
+            Parts::of(&token).map(|parts| parts.bytes)
+        };
+        let mut bytes = [0; TOKEN_BYTES];
+        bytes[..3].copy_from_slice(b"foo");
+        bytes[45..].copy_from_slice(&[0xfb, 0xff, 0xfe]);
+        // By the digits of RFC 4648.
+        assert_eq!(parts(&format!("Zm9v{}-__-", "A".repeat(56))), Some(bytes));
+        assert_ne!(parts(&format!("ZM9v{}-__-", "A".repeat(56))), Some(bytes));
+        for length in [4, 60, 62, 63] {
+            assert_eq!(parts(&"A".repeat(length)), None, "{length}");
+        }
+        assert!(parts(&"A".repeat(64)).is_some());
+    }
+
+    /// AQL-6.2-4: each field has its length before it, in eight bytes.
+    #[test]
+    fn every_length_is_signed() {
+        let fields = [b"a".to_vec(), vec![], b"bc".to_vec(), vec![7; 32]];
+        let written = [
+            &b"\0\0\0\0\0\0\0\x01a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02bc\0\0\0\0\0\0\0\x20"[..],
+            &[7; 32],
+        ];
+        let expected = Hmac::<Sha256>::new_from_slice(key(1).0.bytes()).map(|mut expected| {
+            expected.update(&written.concat());
+            expected.finalize().into_bytes().to_vec()
+        });
+        assert_eq!(Ok(mac(&fields)), expected);
+    }
+
+    fn scope() -> Scope {
+        Scope {
+            purpose: Purpose::Confirmation,
+            operation: OperationName::parse("delete_repo").expect("a name"),
+            parameters: ParametersHash::of_canonical("{}"),
+            adapter: adapter("github"),
+            session_id: None,
+        }
+    }
+
+    /// AQL-6.2-4, AQL-4.3-1, AQL-5.3-2: the signature covers each part of what a token is for, and of when it was issued.
+    #[test]
+    fn every_part_is_signed() {
+        let carried = [7; CARRIED_BYTES];
+        let signature = |carried: &[u8], scope: &Scope, generation| {
+            let mac = key(1).sign(carried, scope, generation);
+            mac.finalize().into_bytes().to_vec()
+        };
+        let signed = signature(&carried, &scope(), 1);
+        assert_eq!(signature(&carried, &scope(), 1), signed);
+        let changes: [fn(&mut Scope); 6] = [
+            |scope| scope.purpose = Purpose::QuotaContinue,
+            |scope| scope.operation = OperationName::parse("Delete_repo").expect("a name"),
+            |scope| scope.operation = OperationName::parse("delete_org").expect("a name"),
+            |scope| scope.parameters = ParametersHash::of_canonical("{ }"),
+            |scope| scope.adapter = adapter("Github"),
+            |scope| scope.adapter = adapter("gitlab"),
+        ];
+        for change in changes {
+            let mut other = scope();
+            change(&mut other);
+            assert_ne!(signature(&carried, &other, 1), signed, "{other:?}");
+        }
+        for generation in [0, 2, 1 + (1 << 8), 1 + (1 << 32), 1 + (1 << 56)] {
+            assert_ne!(signature(&carried, &scope(), generation), signed);
+        }
+        for at in 0..CARRIED_BYTES {
+            let mut other = carried;
+            other[at] ^= 1;
+            assert_ne!(signature(&other, &scope(), 1), signed, "{at}");
+        }
+    }
+
+    /// AQL-6.2-2, AQL-5.3-1: keys, generations and what was given back survive storage.
+    #[test]
+    fn every_field_survives_storage() {
+        let new = Signer::new(key(1));
+        let mut signer = new.clone();
+        signer.rotate(key(2));
+        signer.revoke_adapter(&adapter("github"));
+        let life = Life {
+            expires_at: Timestamp::from_millis(1),
+            seconds: 1,
+            danger_level: DangerLevel::Dangerous,
+        };
+        let token = signer.sign(&scope(), life, 5).expect("signed");
+        let received = Received::parse(token.as_str()).expect("a token");
+        let revoked = signer.revoke(&received, Timestamp::MIN);
+        assert_eq!(revoked, Some(Ok(())));
+        assert_every_field_differs!(
+            Signer {
+                current,
+                previous,
+                generations,
+                revoked
+            },
+            &signer,
+            new
+        );
+        assert_every_field_differs!(NumberedKey { number, key }, &signer.current, new.current);
+        let written = serde_json::to_string(&signer).expect("serialises");
+        let read: Signer = serde_json::from_str(&written).expect("written by a signer");
+        assert_eq!(read, signer);
     }
 }

@@ -477,3 +477,95 @@ impl Turn<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::SequentialIds;
+    use crate::pending_action::action::Proposal;
+    use crate::pending_action::settings::{DecidersAbsent, ExpiryBoundary};
+
+    /// PA-1, PA-8: what is written down is all there is, neither of what has happened nor of what the host has chosen is
+    /// anything lost.
+    #[test]
+    fn every_field_survives_storage() {
+        let new = Ledger::default();
+        let mut ledger = Ledger::new(Settings {
+            read_effect: ReadEffect::Runs,
+            expiry_boundary: ExpiryBoundary::After,
+            deciders_absent: DecidersAbsent::Nobody,
+            delivery: Delivery::AtLeastOnce,
+        });
+        let mut ids = SequentialIds::new();
+        for input in [
+            r#"{"op": "propose", "agent_id": "menta", "session_id": "s1", "run_id": "r1",
+                "tool": "t1", "arguments": {"a": 1}, "effect": "write", "summary": "One?",
+                "label": "One", "expires_at": "2027-01-01T00:00:00Z", "deciders": ["ana"],
+                "idempotent": true}"#,
+            r#"{"op": "propose", "agent_id": "salvia", "session_id": "s2", "run_id": "r2",
+                "tool": "t2", "arguments": {"a": 2}, "effect": "read", "summary": "Two?",
+                "label": "Two"}"#,
+            r#"{"op": "end_session", "session_id": "s2"}"#,
+        ] {
+            let input = serde_json::from_str(input).expect("an operation");
+            let outcome = ledger.handle(Timestamp::from_millis(1), &mut ids, input);
+            assert_eq!(outcome.refused, None);
+        }
+        ledger.carried(1);
+        assert_every_field_differs!(Ledger { settings, book }, &ledger, new);
+        assert_every_field_differs!(
+            Settings {
+                read_effect,
+                expiry_boundary,
+                deciders_absent,
+                delivery
+            },
+            &ledger.settings,
+            new.settings
+        );
+        assert_every_field_differs!(
+            Book {
+                now,
+                recorded,
+                tail,
+                actions,
+                ended_sessions
+            },
+            &ledger.book,
+            new.book
+        );
+        let [one, other] = ledger.actions() else {
+            panic!("proposed two");
+        };
+        assert_every_field_differs!(
+            Action {
+                action_id,
+                nonce,
+                proposal,
+                status
+            },
+            one,
+            other
+        );
+        assert_every_field_differs!(
+            Proposal {
+                agent_id,
+                session_id,
+                run_id,
+                tool,
+                arguments,
+                effect,
+                summary,
+                label,
+                expires_at,
+                deciders,
+                idempotent
+            },
+            one.proposal,
+            other.proposal
+        );
+        let written = serde_json::to_string(&ledger).expect("serialises");
+        let read: Ledger = serde_json::from_str(&written).expect("written by a ledger");
+        assert_eq!(read, ledger);
+    }
+}

@@ -246,12 +246,14 @@ mod tests {
         assert!(Nonce::parse(&Nonce::from_bits(7).to_string()).is_ok());
     }
 
-    /// PA-9: one character before the longest label, at, and after; counted as characters, not bytes.
+    /// PA-9: one character before the longest label, at, and after; counted as characters, neither bytes nor units of UTF-16.
     #[test]
     fn a_label_is_one_short_line() {
         for (length, is_valid) in [(0, false), (1, true), (79, true), (80, true), (81, false)] {
-            let label = Label::parse(&"é".repeat(length));
-            assert_eq!(label.is_ok(), is_valid, "{length}");
+            for character in ["é", "😀"] {
+                let label = Label::parse(&character.repeat(length));
+                assert_eq!(label.is_ok(), is_valid, "{length}");
+            }
         }
         for line_break in [
             "\n", "\r", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}",
@@ -274,8 +276,10 @@ mod tests {
             (4_096, true),
             (4_097, false),
         ] {
-            let summary = Summary::parse(&"é".repeat(length));
-            assert_eq!(summary.is_ok(), is_valid, "{length}");
+            for character in ["é", "😀"] {
+                let summary = Summary::parse(&character.repeat(length));
+                assert_eq!(summary.is_ok(), is_valid, "{length}");
+            }
         }
         assert!(Summary::parse("two\nlines").is_ok());
     }

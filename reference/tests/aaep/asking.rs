@@ -159,7 +159,11 @@ fn a_question_has_texts_in_range() {
         (MOST, true),
         (MOST + 1, false),
     ] {
-        for field in 0..3 {
+        // Bytes are counted, so a character of four bytes counts four times.
+        for (field, wide) in [(0, ""), (1, ""), (2, ""), (0, "😀"), (1, "é"), (2, "😀")] {
+            if wide.len() > length {
+                continue;
+            }
             let mut question = ask("a1");
             let action = &mut question.action;
             let text = [
@@ -169,7 +173,8 @@ fn a_question_has_texts_in_range() {
             ]
             .into_iter()
             .nth(field);
-            *text.expect("three texts") = "x".repeat(length).into();
+            let narrow = "x".repeat(length - wide.len());
+            *text.expect("three texts") = format!("{wide}{narrow}").into();
             let mut stage = Stage::new();
             if fits {
                 stage.asks(question);

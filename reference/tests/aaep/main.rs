@@ -2,6 +2,7 @@
 
 mod asking;
 mod invariants;
+mod names;
 mod reply;
 mod stage;
 mod transitions;

@@ -269,10 +269,14 @@ fn escaped_names_and_values_are_the_same_names_and_values() {
 #[test]
 fn hostile_sizes_are_refused_without_harm() {
     let room = MAX_MESSAGE_BYTES - with("correlation_id", "").to_string().len();
-    let sized = |length: usize| parse(&with("correlation_id", "c".repeat(length)));
-    assert!(sized(room - 1).is_ok());
-    assert!(sized(room).is_ok());
-    assert_eq!(sized(room + 1), Err(Malformed::TooLong));
+    // Bytes are counted: a character of four bytes counts four times.
+    for wide in ["", "😀"] {
+        let narrow = |length: usize| "c".repeat(length - wide.len());
+        let sized = |length| parse(&with("correlation_id", narrow(length) + wide));
+        assert!(sized(room - 1).is_ok());
+        assert!(sized(room).is_ok());
+        assert_eq!(sized(room + 1), Err(Malformed::TooLong));
+    }
 
     let deep = |depth: usize| {
         let nested = r#"{"a":"#.repeat(depth) + "1" + &"}".repeat(depth);

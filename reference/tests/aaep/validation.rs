@@ -3,11 +3,12 @@
 use countersign_reference::aaep::{
     Decision, Input, Output, Phase, ReplyToken, Sender, SessionOutcome, Settings,
 };
+use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::stage::{
-    DEADLINE, START, Stage, ask, ask_accepting, deliver, reply, session, subscribe, subscription,
-    unsubscribe,
+    DEADLINE, START, Stage, ask, ask_accepting, deliver, end, reply, session, subscribe,
+    subscription, unsubscribe,
 };
 
 const ACCEPTED: [&str; 4] = [
@@ -138,6 +139,100 @@ fn the_checks_are_made_in_the_order_of_the_text() {
         }
         let first = FAULTS[combination.trailing_zeros() as usize].0;
         scene.is_ignored_for(first);
+    }
+}
+
+/// AAEP-6.3.4-8, AAEP-6.3.4-7: whatever has a reply ignored is written down in its own words and under its clause, with the
+/// token that the reply names, also where nobody issued it.
+#[test]
+fn the_operator_reads_why_a_reply_was_ignored() {
+    let reasons: [(&str, &str, Fault); 12] = [
+        (
+            "AAEP-6.3.4-2",
+            "this producer never issued the token",
+            FAULTS[1].1,
+        ),
+        (
+            "AAEP-6.3.4-3",
+            "the token was used up by a reply",
+            FAULTS[2].1,
+        ),
+        (
+            "AAEP-6.3.4-3",
+            "the token was used up by the default at its timeout",
+            |scene| scene.stage.now = DEADLINE,
+        ),
+        (
+            "AAEP-6.3.4-3",
+            "the token was used up by the default when the last subscription able to answer closed",
+            |scene| {
+                scene.stage.does(unsubscribe("sub_a"));
+            },
+        ),
+        (
+            "AAEP-6.8-4",
+            "the confirmation was cancelled by the producer",
+            |scene| {
+                let reply_token = scene.token();
+                scene.stage.does(Input::Cancel { reply_token });
+            },
+        ),
+        (
+            "AAEP-6.8-4",
+            "the confirmation was cancelled by the end of its session",
+            |scene| {
+                scene.stage.does(end(SessionOutcome::Completed));
+            },
+        ),
+        (
+            "AAEP-6.3.4-4",
+            "decided at or after the deadline, as the sender itself says",
+            FAULTS[3].1,
+        ),
+        (
+            "AAEP-6.3.4-5",
+            "the transport has not authenticated the sender",
+            FAULTS[4].1,
+        ),
+        (
+            "AAEP-6.3.4-5",
+            "the sender has no open subscription",
+            |scene| scene.sender.subscription_id = None,
+        ),
+        (
+            "AAEP-6.3.4-5",
+            "the sender has no open subscription",
+            |scene| scene.sender.subscription_id = Some(subscription("sub_b")),
+        ),
+        (
+            "AAEP-6.3.4-5",
+            "the reply names another subscription than the sender's",
+            |scene| scene.message["subscription_id"] = json!("sub_b"),
+        ),
+        (
+            "AAEP-6.3.4-6",
+            "the decision is not among the allowed replies",
+            FAULTS[5].1,
+        ),
+    ];
+    for (clause, text, fault) in reasons {
+        let mut scene = Scene::new();
+        fault(&mut scene);
+        // What falls due first is no part of the answer to the message.
+        scene.stage.does(Input::Tick);
+        let input = Input::Deliver {
+            sender: scene.sender.clone(),
+            message: scene.message.to_string().into_bytes(),
+        };
+        let outputs = serde_json::to_value(scene.stage.outputs(input)).expect("serialises");
+        let token = &scene.message["reply_token"];
+        assert_eq!(
+            outputs,
+            json!([
+                {"respond": {"status": 204, "body": null}},
+                {"audit": {"clause": clause, "reply_token": token, "text": text}},
+            ])
+        );
     }
 }
 
@@ -335,6 +430,46 @@ fn a_reply_must_claim_a_time_before_the_deadline() {
             assert_eq!(scene.plays(), ACCEPTED, "{timestamp}");
         } else {
             scene.is_ignored_for("AAEP-6.3.4-4");
+        }
+    }
+}
+
+/// AAEP-6.3.4-4, AAEP-6.4-1: a deadline that is no whole second counts to the millisecond, and whatever is written behind
+/// the millisecond makes no claim any later.
+#[test]
+fn a_deadline_counts_to_the_millisecond() {
+    for asked_at in [1, 250, 500, 999] {
+        let deadline = DEADLINE + asked_at;
+        for claimed in [deadline - 500, deadline - 1, deadline, deadline + 1] {
+            for behind in ["", "000001", "999999"] {
+                let mut stage = Stage::new();
+                stage.now = START + asked_at;
+                let token = stage.asks(ask("a1"));
+                stage.now = deadline - 1;
+                let mut message = reply(&token, Decision::Accept, claimed);
+                let written = Timestamp::from_millis(claimed).to_string();
+                message["timestamp"] = json!(written.replace('Z', &format!("{behind}Z")));
+                let outputs = stage.does(deliver("sub_a", &message));
+                if claimed < deadline {
+                    assert_eq!(outputs, ACCEPTED, "{message}");
+                } else {
+                    assert_eq!(outputs, ["respond 204", "audit AAEP-6.3.4-4"], "{message}");
+                }
+            }
+        }
+        // By the producer's own clock.
+        for (now, applied) in [
+            (deadline - 1, false),
+            (deadline, true),
+            (deadline + 1, true),
+        ] {
+            let mut stage = Stage::new();
+            stage.now = START + asked_at;
+            stage.asks(ask("a1"));
+            let next = stage.producer.next_deadline().map(Timestamp::millis);
+            assert_eq!(next, Some(deadline));
+            stage.now = now;
+            assert_eq!(!stage.does(Input::Tick).is_empty(), applied, "{now}");
         }
     }
 }

@@ -99,6 +99,52 @@ fn a_question_on_the_wire() {
     );
 }
 
+/// AAEP-EV-5, AAEP-EV-1: whatever is asked, the question says that, the call that it releases says it again, and each
+/// event says who speaks.
+#[test]
+fn events_say_what_was_asked() {
+    for risk_level in [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High] {
+        for irreversible in [false, true] {
+            for default_decision in [Decision::Accept, Decision::Reject] {
+                if irreversible && risk_level > RiskLevel::Low {
+                    continue;
+                }
+                let agent_id = AgentId::parse("bank").expect("a name");
+                let mut stage = Stage::with(Settings {
+                    identity: Identity {
+                        agent_id,
+                        agent_version: None,
+                    }
+                    .into(),
+                    ..Settings::default()
+                });
+                let mut question = ask("a1");
+                question.action.risk_level = risk_level;
+                question.action.irreversible = irreversible;
+                question.default_decision = default_decision;
+                question.timeout_seconds = 7;
+                question.allowed_replies = Some(vec!["later".into(), "accept".into()]);
+                let asked = json_of(&mut stage, Input::Confirm(question));
+                let token = stage.producer.confirmations()[0]
+                    .question
+                    .reply_token
+                    .clone();
+                let accepts = deliver("sub_a", &reply(&token, Decision::Accept, stage.now));
+                let accepted = json_of(&mut stage, accepts);
+                let (question, call) = (&asked[1]["emit"], &accepted[2]["emit"]);
+                assert_eq!(question["default_decision"], json!(default_decision));
+                assert_eq!(question["timeout_seconds"], 7);
+                assert_eq!(question["allowed_replies"], json!(["later", "accept"]));
+                for said in [question, call] {
+                    assert_eq!(said["risk_level"], json!(risk_level));
+                    assert_eq!(said["irreversible"], json!(irreversible));
+                    assert_eq!(said["producer"], json!({"agent_id": "bank"}));
+                }
+            }
+        }
+    }
+}
+
 /// AAEP-6.7.2-2, AAEP-A.4-3, AAEP-EV-13, AAEP-EV-15: its acceptance, and the call that is tied to it.
 #[test]
 fn an_accepted_question_on_the_wire() {
@@ -189,6 +235,9 @@ fn a_question_that_is_not_accepted_on_the_wire() {
     );
     assert_eq!(rejected[1]["emit"]["from_state"], "awaiting_input");
     assert_eq!(rejected[1]["emit"]["to_state"], "thinking");
+    // What a screen reader speaks.
+    let said = &rejected[1]["emit"]["summary_normal"];
+    assert_eq!(said, "The action was rejected and will not run.");
     let resolution =
         json!({"countersign": {"reply_token": token, "action": "a1", "outcome": "rejected"}});
     assert_eq!(rejected[1]["emit"]["extensions"], resolution);
@@ -202,6 +251,8 @@ fn a_question_that_is_not_accepted_on_the_wire() {
     );
     let resolution = json!({"countersign": {"reply_token": reply_token, "action": "a1", "outcome": "cancelled"}});
     assert_eq!(cancelled[0]["emit"]["extensions"], resolution);
+    let said = &cancelled[0]["emit"]["summary_normal"];
+    assert_eq!(said, "The action is no longer needed and will not run.");
 }
 
 /// AAEP-EV-5, AAEP-EV-6: each way for a session to end.
@@ -420,8 +471,11 @@ fn identifiers_have_their_grammar() {
         (256, true),
         (257, false),
     ] {
-        assert_eq!(ActionId::parse(&"é".repeat(length)).is_ok(), fits);
-        assert_eq!(AgentId::parse(&"é".repeat(length)).is_ok(), fits);
+        for character in ["é", "😀"] {
+            let name = character.repeat(length);
+            assert_eq!(ActionId::parse(&name).is_ok(), fits);
+            assert_eq!(AgentId::parse(&name).is_ok(), fits);
+        }
     }
 }
 

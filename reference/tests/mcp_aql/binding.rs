@@ -111,6 +111,8 @@ fn the_form_follows_the_meaning() {
 fn what_canonical_json_cannot_carry_is_refused() {
     let nested = |depth| format!(r#"{{"a":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
     let long = |length| format!(r#"{{"a":"{}"}}"#, "x".repeat(length - 8));
+    // Bytes are counted: a character of four bytes counts four times.
+    let wide = |length| format!(r#"{{"a":"😀{}"}}"#, "x".repeat(length - 12));
     for (params, problem) in [
         (
             "",
@@ -153,6 +155,9 @@ fn what_canonical_json_cannot_carry_is_refused() {
         (&long(MAX_PARAMS_BYTES - 1), None),
         (&long(MAX_PARAMS_BYTES), None),
         (&long(MAX_PARAMS_BYTES + 1), Some(NotCanonical::TooLong)),
+        (&wide(MAX_PARAMS_BYTES - 1), None),
+        (&wide(MAX_PARAMS_BYTES), None),
+        (&wide(MAX_PARAMS_BYTES + 1), Some(NotCanonical::TooLong)),
     ] {
         assert_eq!(form(params).err(), problem, "{params:.40}");
     }
@@ -253,6 +258,132 @@ fn only_critical_parameters_are_bound() {
     }
 }
 
+/// AQL-3.2-4, AQL-3.2-1: a rule without names binds no parameter, the operation all the same. No rule binds all of them.
+#[test]
+fn a_rule_without_names_binds_no_parameter() {
+    let other = |params: &str| Call {
+        params: Parameters::new(params),
+        ..call()
+    };
+    let mut stage = with_rule(&[]);
+    for params in ["{}", r#"{"owner": 1, "repo": [], "force": 1e999}"#] {
+        let token = stage.asks(call());
+        let outputs = stage.does(Input::Call(with_token(other(params), &token)));
+        assert_eq!(outputs, HONOURED, "{params}");
+    }
+    let token = stage.asks(call());
+    for (bad, reason) in [
+        (other("[]"), "InvalidParams"),
+        (other(r#"{"a": 1, "a": 1}"#), "InvalidParams"),
+        (
+            Call {
+                operation: operation("delete_org"),
+                ..call()
+            },
+            "OtherOperation",
+        ),
+    ] {
+        let outputs = stage.does(Input::Call(with_token(bad, &token)));
+        assert_eq!(outputs[0], format!("audit TokenRejected failed: {reason}"));
+    }
+    // The rules are replaced as a whole: without any, all is bound again.
+    stage.does(Input::Configure {
+        adapter: adapter("github"),
+        clock_skew_tolerance_seconds: None,
+        oracle: None,
+        critical: Some(BTreeMap::new()),
+    });
+    let token = stage.asks(call());
+    let outputs = stage.does(Input::Call(with_token(other("{}"), &token)));
+    assert_eq!(outputs[0], "audit TokenRejected failed: OtherParameters");
+}
+
+/// The document in which every one of the characters is a member's name and its value, as it is and escaped.
+fn of_characters(characters: &[char]) -> [String; 2] {
+    let plain: serde_json::Map<_, _> = characters
+        .iter()
+        .map(|character| (character.to_string(), Value::from(character.to_string())))
+        .collect();
+    let escaped: Vec<_> = characters
+        .iter()
+        .map(|character| escaped(character.encode_utf8(&mut [0; 4])))
+        .map(|escaped| format!("{escaped}:{escaped}"))
+        .collect();
+    [
+        Value::Object(plain).to_string(),
+        format!("{{{}}}", escaped.join(",")),
+    ]
+}
+
+/// AQL-3.2-3: no character is lost, changed or written in another way than RFC 8785 has it, in a name as in a value.
+#[test]
+fn every_character_has_its_canonical_form() {
+    let all: Vec<char> = ('\0'..=char::MAX).collect();
+    assert_eq!(all.len(), 0x11_0000 - 0x800);
+    for characters in all.chunks(0x1000) {
+        let mut sorted = characters.to_vec();
+        sorted.sort_by_key(|character| character.encode_utf16(&mut [0; 2]).to_vec());
+        let members = sorted.iter().map(|&character| {
+            let written = match character {
+                '"' | '\\' => format!("\\{character}"),
+                '\u{8}' => "\\b".into(),
+                '\t' => "\\t".into(),
+                '\n' => "\\n".into(),
+                '\u{c}' => "\\f".into(),
+                '\r' => "\\r".into(),
+                // Of the other controls those below the space, and no further.
+                '\0'..=' ' if character != ' ' => format!("\\u{:04x}", u32::from(character)),
+                as_it_is => as_it_is.to_string(),
+            };
+            format!("\"{written}\":\"{written}\"")
+        });
+        let expected = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        for spelling in of_characters(characters) {
+            let first = u32::from(characters[0]);
+            assert!(form(&spelling).as_ref() == Ok(&expected), "from {first:#x}");
+        }
+    }
+}
+
+/// AQL-3.2-3, AQL-4.1-5: a character that nobody sees binds like any other, in a name as in a value.
+#[test]
+fn what_is_not_seen_is_bound() {
+    let controls = ('\0'..' ')
+        .chain('\u{7f}'..='\u{a0}')
+        .chain(['\u{ad}', '\u{34f}', '\u{61c}']);
+    let formats = ('\u{2000}'..='\u{200f}')
+        .chain('\u{2028}'..='\u{202f}')
+        .chain('\u{205f}'..='\u{206f}');
+    let rest = [
+        '\u{3000}',
+        '\u{fe0f}',
+        '\u{feff}',
+        '\u{fffd}',
+        '\u{ffff}',
+        '\u{e0020}',
+        '\u{10ffff}',
+    ];
+    let mut stage = Stage::new();
+    for unseen in controls.chain(formats).chain(rest) {
+        let text = format!("wid{unseen}gets");
+        let with = |name: &str, value: &str| Call {
+            params: Parameters::new(format!("{{{}:{}}}", escaped(name), json!(value))),
+            ..call()
+        };
+        for (bound, other) in [
+            (with("repo", &text), with("repo", "widgets")),
+            (with(&text, "repo"), with("widgets", "repo")),
+        ] {
+            let token = stage.asks(bound.clone());
+            let outputs = stage.does(Input::Call(with_token(other, &token)));
+            let rejected = "audit TokenRejected failed: OtherParameters";
+            assert_eq!(outputs[0], rejected, "{unseen:?}");
+            let outputs = stage.does(Input::Call(with_token(bound, &token)));
+            assert_eq!(outputs, HONOURED, "{unseen:?}");
+        }
+    }
+}
+
 /// AQL-3.2-3: also what is not critical must not say two things at once.
 #[test]
 fn a_key_twice_is_refused_wherever_it_is() {
@@ -275,6 +406,7 @@ fn the_operation_is_apart_from_the_parameters() {
         of("b", r#"{"operation":"a"}"#)
     );
     assert_ne!(of("a", "{}"), of("b", "{}"));
+    assert_ne!(of("a", "{}"), of("A", "{}"));
     // Nor a name that looks like the frame.
     assert_ne!(of(r#"a","params":{},"x":""#, "{}"), of("a", "{}"));
 }

@@ -1,12 +1,15 @@
 //! How tokens end before their time, and what can be asked about them.
 
+use std::collections::BTreeMap;
+
 use countersign_reference::mcp_aql::{
-    Audit, Call, EventKind, Input, Output, Query, Refusal, SessionId, Status, TokenEvent,
+    Audit, Call, EventKind, Input, Oracle, Output, Phase, Query, Refusal, Revoker, SessionId,
+    Status, TokenEvent,
 };
 
 use crate::stage::{
     HONOURED, Stage, VALID_UNTIL, adapter, call, call_in_session, configure, end_session, event,
-    introspect, revoke, session, with_token,
+    introspect, operation, revoke, session, with_token,
 };
 
 const REVOKED: &str = "audit TokenRevoked";
@@ -141,6 +144,34 @@ fn each_trigger_revokes_its_own() {
     }
 }
 
+/// AQL-5.3-2, AQL-5.3-3, AQL-5.4-2: a revoked token keeps what has revoked it, and the first is the one that counts.
+#[test]
+fn a_revoked_token_keeps_what_has_revoked_it() {
+    let mut stage = Stage::new();
+    let token = stage.asks(call_in_session(2));
+    for (input, revoker) in [
+        (revoke(&token), Revoker::Introspection),
+        (end_session("s1"), Revoker::SessionEnd),
+        (event(EventKind::Logout, Some("s1")), Revoker::Logout),
+        (event(EventKind::Logout, None), Revoker::Logout),
+        (event(EventKind::Security, None), Revoker::Security),
+        (event(EventKind::Security, Some("s1")), Revoker::Security),
+        (
+            event(EventKind::Configuration, None),
+            Revoker::Configuration,
+        ),
+        (configure(None), Revoker::Configuration),
+    ] {
+        let mut stage = stage.clone();
+        stage.does(input.clone());
+        for later in [revoke(&token), event(EventKind::Security, None)] {
+            let phase = stage.gatekeeper.token(&token).map(|token| token.phase);
+            assert_eq!(phase, Some(Phase::Revoked { by: revoker }), "{input:?}");
+            stage.does(later);
+        }
+    }
+}
+
 /// AQL-5.4-2: after the end of its session a token is no good, however many uses are left.
 #[test]
 fn a_token_ends_with_its_session() {
@@ -180,6 +211,31 @@ fn tolerance_is_configured_within_its_bounds() {
         let refusal = stage.refuses(configure(Some(seconds)));
         assert_eq!(refusal, Refusal::ToleranceOutOfRange);
         assert_eq!(refusal.clause().0, "AQL-5.1-5");
+    }
+}
+
+/// AQL-5.1-5, AQL-6.3-2, AQL-3.2-4: what a configuration does not say stays as it was, each part by itself.
+#[test]
+fn what_is_not_configured_stays() {
+    let rules: BTreeMap<_, _> = [(operation("o"), ["repo".to_owned()].into())].into();
+    let says = |tolerance, oracle, critical| Input::Configure {
+        adapter: adapter("github"),
+        clock_skew_tolerance_seconds: tolerance,
+        oracle,
+        critical,
+    };
+    let mut stage = Stage::new();
+    stage.does(says(Some(5), Some(Oracle::Uniform), Some(rules)));
+    let configured = stage.gatekeeper.configuration(&adapter("github")).clone();
+    for again in [
+        says(None, None, None),
+        says(Some(5), None, None),
+        says(None, Some(Oracle::Uniform), None),
+        says(None, None, Some(configured.critical.clone())),
+    ] {
+        stage.does(again);
+        let configuration = stage.gatekeeper.configuration(&adapter("github"));
+        assert_eq!(*configuration, configured);
     }
 }
 
@@ -231,7 +287,7 @@ fn one_discreet_adapter_is_enough() {
     stage.does(Input::Configure {
         adapter: adapter("gitlab"),
         clock_skew_tolerance_seconds: None,
-        oracle: Some(countersign_reference::mcp_aql::Oracle::Uniform),
+        oracle: Some(Oracle::Uniform),
         critical: None,
     });
     assert_eq!(stage.status(token.as_str()).0, Status::Unknown);

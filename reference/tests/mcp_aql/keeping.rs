@@ -1,14 +1,14 @@
 //! What is remembered and for how long, how much of it, and how often.
 
 use countersign_reference::mcp_aql::{
-    Call, Capacity, Gatekeeper, Input, Persistence, Purpose, RateLimit, RateLimits, Retention,
-    Settings,
+    Call, Capacity, Gatekeeper, Input, Parameters, Persistence, Purpose, RateLimit, RateLimits,
+    Retention, Settings,
 };
 use serde_json::{Value, json};
 
 use crate::stage::{
     HONOURED, START, Stage, VALID_UNTIL, adapter, call, call_in_session, configure, event,
-    introspect, revoke, session, with_token,
+    introspect, operation, revoke, session, with_token,
 };
 use countersign_reference::mcp_aql::{EventKind, Query};
 
@@ -223,6 +223,147 @@ fn failed_validation_is_limited() {
     assert_eq!(stage.retries(&token), too_many);
     stage.now += 1;
     assert_eq!(stage.retries(&token), HONOURED);
+}
+
+/// A call whose token is not honoured, and what makes it so.
+type Failing = fn(&mut Stage) -> Call;
+
+/// AQL-6.5-1: every way for a token to fail counts, or there would be one to try without end.
+#[test]
+fn every_failure_to_validate_counts() {
+    let once = RateLimit::new(1, 1_000).expect("in bounds");
+    let fails: [(&str, Failing); 9] = [
+        ("InvalidParams", |_| Call {
+            params: Parameters::new("[]"),
+            ..call()
+        }),
+        ("Malformed", |_| Call {
+            confirmation_token: Some("guessed".into()),
+            ..call()
+        }),
+        ("Unknown", |_| {
+            with_token(call(), &crate::stage::token("conf_guessed"))
+        }),
+        ("AlreadyUsed", |stage| {
+            let used = stage.asks(call());
+            stage.retries(&used);
+            with_token(call(), &used)
+        }),
+        ("Revoked", |stage| {
+            let revoked = stage.asks(call());
+            stage.does(revoke(&revoked));
+            with_token(call(), &revoked)
+        }),
+        ("Expired", |stage| {
+            let short = Call {
+                ttl_seconds: Some(1),
+                ..call()
+            };
+            let expired = stage.asks(short);
+            stage.now += 31_001;
+            with_token(call(), &expired)
+        }),
+        ("OtherOperation", |stage| {
+            let other = Call {
+                operation: operation("delete_org"),
+                ..call()
+            };
+            with_token(call(), &stage.asks(other))
+        }),
+        ("OtherPurpose", |stage| {
+            let other = Call {
+                purpose: Purpose::QuotaContinue,
+                ..call()
+            };
+            with_token(call(), &stage.asks(other))
+        }),
+        ("OtherSession", |stage| {
+            with_token(call(), &stage.asks(call_in_session(2)))
+        }),
+    ];
+    for (reason, fail) in fails {
+        let mut stage = limited(once, |limits| &mut limits.failed_validation);
+        let good = stage.asks(call());
+        let mut failing = fail(&mut stage);
+        if failing.confirmation_token.is_none() {
+            failing.confirmation_token = Some(good.to_string());
+        }
+        let outputs = stage.does(Input::Call(failing));
+        assert_eq!(outputs[0], format!("audit TokenRejected failed: {reason}"));
+        assert_eq!(stage.retries(&good)[1], "respond RateLimited", "{reason}");
+        stage.now += 1_000;
+        assert_eq!(stage.retries(&good), HONOURED, "{reason}");
+    }
+}
+
+/// AQL-6.5-1: it is the tokens handed out that are limited; a call that gets none leaves what there is.
+#[test]
+fn a_call_without_a_token_to_hand_out_costs_nothing() {
+    let mut stage = limited(two_then_one_a_second(), |limits| &mut limits.issuance);
+    let broken = Call {
+        params: Parameters::new("[]"),
+        ..call()
+    };
+    for _ in 0..3 {
+        let outputs = stage.does(Input::Call(broken.clone()));
+        assert_eq!(outputs[1], "respond InvalidParams");
+    }
+    stage.asks(call());
+    stage.asks(call());
+    // And where the limit is reached, it is told first.
+    assert_eq!(stage.does(Input::Call(broken))[1], "respond RateLimited");
+}
+
+/// AQL-6.5-1: each adapter, and each thing that is limited, has what is left to it alone.
+#[test]
+fn limits_do_not_reach_further() {
+    let once = RateLimit::new(1, 1_000).expect("in bounds");
+    let elsewhere = Call {
+        adapter: Some(adapter("gitlab")),
+        ..call()
+    };
+    let mut stage = limited(once, |limits| &mut limits.failed_validation);
+    let (here, there) = (stage.asks(call()), stage.asks(elsewhere.clone()));
+    let guess = crate::stage::token("conf_guessed");
+    stage.retries(&guess);
+    assert_eq!(stage.retries(&here)[1], "respond RateLimited");
+    let outputs = stage.does(Input::Call(with_token(elsewhere, &there)));
+    assert_eq!(outputs, HONOURED);
+    // Neither tokens handed out nor tokens given back are what was limited.
+    let another = stage.asks(call());
+    for token in [&here, &another] {
+        assert_eq!(stage.does(revoke(token))[1], "respond revoked");
+    }
+    let mut stage = limited(once, |limits| &mut limits.revocation);
+    let (one, other) = (stage.asks(call()), stage.asks(call()));
+    stage.does(revoke(&one));
+    assert_eq!(stage.does(revoke(&other))[1], "respond RateLimited");
+    assert_eq!(stage.retries(&guess)[1], "respond TokenInvalid");
+    assert_eq!(stage.retries(&other), HONOURED);
+}
+
+/// AQL-6.5-1, AQL-5.5-1: what was used of a limit is kept over a restart with a store, and forgotten without.
+#[test]
+fn a_restart_leaves_the_limits_that_were_stored() {
+    let limit = Some(RateLimit::new(1, 1_000).expect("in bounds"));
+    for (persistence, limited) in [
+        (Persistence::Persistent, true),
+        (Persistence::InMemory, false),
+    ] {
+        let rate_limits = RateLimits {
+            issuance: limit,
+            ..RateLimits::default()
+        };
+        let mut stage = Stage::with(Settings {
+            persistence,
+            rate_limits,
+            ..Settings::default()
+        });
+        stage.asks(call());
+        stage.does(Input::Restart);
+        let told = &stage.does(Input::Call(call()))[1];
+        assert_eq!(told == "respond RateLimited", limited, "{told}");
+    }
 }
 
 /// AQL-6.5-1: requests to revoke are limited, whether there is something to revoke or not.

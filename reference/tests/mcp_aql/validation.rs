@@ -160,11 +160,19 @@ fn a_token_expires_after_its_tolerance() {
         (Some(1), 1_000),
         (Some(300), 300_000),
     ] {
-        for (beyond, honoured) in [(-1, true), (0, true), (1, false)] {
+        for (beyond, honoured) in [
+            (-500, true),
+            (-1, true),
+            (0, true),
+            (1, false),
+            (500, false),
+        ] {
             let mut stage = Stage::new();
+            // No whole second, so that the milliseconds count.
+            stage.now = START + 250;
             stage.does(configure(tolerance));
             let token = stage.asks(call());
-            stage.now = START + 300_000 + millis + beyond;
+            stage.now = START + 250 + 300_000 + millis + beyond;
             let outputs = stage.retries(&token);
             let expected = if honoured {
                 HONOURED

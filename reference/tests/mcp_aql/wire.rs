@@ -384,3 +384,39 @@ fn parameters_come_out_as_they_came_in() {
         assert_eq!(written.as_deref(), Some(text));
     }
 }
+
+/// AQL-7.1-1, AQL-7.1-2: each reason falls under its clause, and has its code.
+#[test]
+fn reasons_name_their_clauses_and_codes() {
+    use countersign_reference::mcp_aql::{ErrorCode as Code, FailureReason as Reason};
+    for (reason, clause, code) in [
+        (Reason::Malformed, "AQL-2.2-1", Code::TokenInvalid),
+        (Reason::Unknown, "AQL-4.1-1", Code::TokenInvalid),
+        (Reason::Revoked, "AQL-5.3-1", Code::TokenInvalid),
+        (Reason::Expired, "AQL-4.1-2", Code::TokenExpired),
+        (Reason::AlreadyUsed, "AQL-4.1-3", Code::TokenAlreadyUsed),
+        (Reason::OtherPurpose, "AQL-2.1-1", Code::TokenScopeMismatch),
+        (
+            Reason::OtherOperation,
+            "AQL-4.1-4",
+            Code::TokenScopeMismatch,
+        ),
+        (
+            Reason::OtherParameters,
+            "AQL-4.1-5",
+            Code::TokenScopeMismatch,
+        ),
+        (Reason::OtherAdapter, "AQL-4.1-6", Code::TokenScopeMismatch),
+        (Reason::OtherSession, "AQL-6.1-2", Code::TokenScopeMismatch),
+        (Reason::InvalidParams, "AQL-3.2-3", Code::InvalidParams),
+        (Reason::RateLimited, "AQL-6.5-1", Code::RateLimited),
+        (
+            Reason::CapacityExceeded,
+            "AQL-5.5-3",
+            Code::CapacityExceeded,
+        ),
+    ] {
+        assert_eq!(reason.clause().to_string(), clause);
+        assert_eq!(reason.code(), code, "{clause}");
+    }
+}

@@ -4,6 +4,7 @@ mod acceptance;
 mod durability;
 mod host;
 mod invariants;
+mod names;
 mod proposing;
 mod stage;
 mod transitions;

@@ -33,13 +33,14 @@ fn accepted(propose: Propose) {
 /// PA-1: every name is 1 to 256 characters; one before each bound, at, and after.
 #[test]
 fn a_name_is_1_to_256_characters() {
-    let fields: [fn(&mut Propose) -> &mut String; 4] = [
-        |propose| &mut propose.agent_id,
-        |propose| &mut propose.session_id,
-        |propose| &mut propose.run_id,
-        |propose| &mut propose.tool,
+    type Field = fn(&mut Propose) -> &mut String;
+    let fields: [(&str, Field); 4] = [
+        ("agent_id", |propose| &mut propose.agent_id),
+        ("session_id", |propose| &mut propose.session_id),
+        ("run_id", |propose| &mut propose.run_id),
+        ("tool", |propose| &mut propose.tool),
     ];
-    for field in fields {
+    for (name, field) in fields {
         for (length, is_valid) in [
             (0, false),
             (1, true),
@@ -47,12 +48,17 @@ fn a_name_is_1_to_256_characters() {
             (256, true),
             (257, false),
         ] {
-            let mut propose = ordinary();
-            *field(&mut propose) = "é".repeat(length);
-            if is_valid {
-                accepted(propose);
-            } else {
-                assert_eq!(refused(propose), "PA-1");
+            // Characters are counted, neither bytes nor units of UTF-16.
+            for character in ["é", "😀"] {
+                let mut propose = ordinary();
+                *field(&mut propose) = character.repeat(length);
+                if is_valid {
+                    accepted(propose);
+                } else {
+                    let refusal = Stage::new().refuses(Input::Propose(propose));
+                    assert_eq!(refusal, Refusal::NoName { field: name });
+                    assert_eq!(refusal.clause().to_string(), "PA-1");
+                }
             }
         }
     }
@@ -173,13 +179,20 @@ fn arguments_are_not_too_deep() {
 /// PA-3: one byte before the longest that is read, at, and after.
 #[test]
 fn arguments_are_not_too_long() {
-    let long = |length: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(length - 8));
-    for (length, is_valid) in [
-        (MAX_ARGUMENTS_BYTES - 1, true),
-        (MAX_ARGUMENTS_BYTES, true),
-        (MAX_ARGUMENTS_BYTES + 1, false),
+    // Bytes are counted: a character of four bytes counts four times.
+    let long = |length: usize, wide: &str| {
+        let narrow = "x".repeat(length - 8 - wide.len());
+        format!("{{\"a\":\"{wide}{narrow}\"}}")
+    };
+    for (length, wide, is_valid) in [
+        (MAX_ARGUMENTS_BYTES - 1, "", true),
+        (MAX_ARGUMENTS_BYTES, "", true),
+        (MAX_ARGUMENTS_BYTES + 1, "", false),
+        (MAX_ARGUMENTS_BYTES - 1, "😀", true),
+        (MAX_ARGUMENTS_BYTES, "😀", true),
+        (MAX_ARGUMENTS_BYTES + 1, "😀", false),
     ] {
-        let text = long(length);
+        let text = long(length, wide);
         assert_eq!(text.len(), length);
         let refused = (!is_valid).then_some(Refusal::ArgumentsMalformed(NotArguments::TooLong));
         let (outputs, was_refused) = Stage::new().happens(with_arguments(&text));

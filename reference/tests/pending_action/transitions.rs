@@ -161,19 +161,25 @@ fn cancel_takes_the_question_back() {
 #[test]
 fn expiry_is_noticed_by_any_call_at_its_time() {
     use countersign_reference::pending_action::ExpiryBoundary;
-    for (expiry_boundary, now, has_expired) in [
-        (ExpiryBoundary::At, EXPIRY - 1, false),
-        (ExpiryBoundary::At, EXPIRY, true),
-        (ExpiryBoundary::At, EXPIRY + 1, true),
-        (ExpiryBoundary::After, EXPIRY - 1, false),
-        (ExpiryBoundary::After, EXPIRY, false),
-        (ExpiryBoundary::After, EXPIRY + 1, true),
+    // No whole second, so that the milliseconds count.
+    let expiry = EXPIRY + 250;
+    for (expiry_boundary, beyond, has_expired) in [
+        (ExpiryBoundary::At, -1, false),
+        (ExpiryBoundary::At, 0, true),
+        (ExpiryBoundary::At, 1, true),
+        (ExpiryBoundary::After, -1, false),
+        (ExpiryBoundary::After, 0, false),
+        (ExpiryBoundary::After, 1, true),
     ] {
+        let now = expiry + beyond;
         let mut stage = Stage::with(Settings {
             expiry_boundary,
             ..Settings::default()
         });
-        let id = stage.proposes(expiring());
+        let id = stage.proposes(Propose {
+            expires_at: Some(Timestamp::from_millis(expiry)),
+            ..ordinary()
+        });
         let first = stage.ledger.next_deadline().expect("it expires");
         assert_eq!(has_expired, now >= first.millis());
         stage.now = now;
@@ -270,6 +276,9 @@ fn the_end_of_a_session_cancels_and_withdraws() {
             "success"
         ]
     );
+    let (reason, at) = (CancelReason::SessionEnded, Timestamp::from_millis(START));
+    let by_the_end = Status::Cancelled { reason, at };
+    assert_eq!(stage.action(ids[2]).status, by_the_end);
     assert_eq!(stage.status(other), "pending");
     // What had begun may still come back, and what had not is told so.
     stage.does(finish(ids[1], ToolStatus::Error));
@@ -289,6 +298,32 @@ fn a_session_ends_once_known_or_not() {
     assert_eq!(stage.does(Input::Propose(of_session("s2"))), ASKED);
     let nameless = stage.refuses(end_session(""));
     assert_eq!(nameless.clause().to_string(), "PA-1");
+}
+
+/// PA-10: each action keeps when it was decided and when its tool came back, to the millisecond.
+#[test]
+fn an_action_keeps_its_times() {
+    let mut stage = Stage::new();
+    let (allowed, denied) = (stage.proposes(ordinary()), stage.proposes(ordinary()));
+    stage.now = START + 7;
+    stage.does(allow(allowed));
+    stage.does(deny(denied));
+    let decided = Timestamp::from_millis(START + 7);
+    let Status::Rejected { at, .. } = stage.action(denied).status else {
+        panic!("was not denied");
+    };
+    assert_eq!(at, decided);
+    stage.now = START + 1_009;
+    stage.does(finish(allowed, ToolStatus::Error));
+    let Status::Accepted { at, run, .. } = stage.action(allowed).status else {
+        panic!("was not allowed");
+    };
+    assert_eq!(at, decided);
+    let finished = Run::Finished {
+        status: ToolStatus::Error,
+        at: Timestamp::from_millis(START + 1_009),
+    };
+    assert_eq!(run, finished);
 }
 
 /// PA-11: what somebody says is appended untouched and decides nothing, whatever it says.
@@ -443,6 +478,7 @@ fn only_what_was_released_comes_back() {
 #[test]
 fn a_late_refusal_names_its_clause() {
     for (refusal, clause) in [
+        (Refusal::NoFreshId, "PA-1"),
         (Refusal::UnknownAction, "PA-1"),
         (Refusal::StillPending, "PA-3"),
         (Refusal::NotAllowed, "PA-5"),

@@ -4,6 +4,8 @@ use countersign_reference::pending_action::{
     Audit, Decide, DecidersAbsent, Decision, IgnoredBecause, Input, Output, Propose, Settings, Text,
 };
 
+use countersign_reference::time::Timestamp;
+
 use crate::stage::{
     ALLOWED, ARGUMENTS, DENIED, EXPIRY, Stage, allow, decision, expiring, ordinary, telling,
 };
@@ -304,19 +306,54 @@ fn a_denial_counts_whatever_it_says_of_the_arguments() {
     }
 }
 
-/// PA-7: one millisecond before the expiry, at, and after.
+/// PA-7: in milliseconds before the expiry, at, and after; also where the expiry is no whole second.
 #[test]
 fn a_decision_must_come_before_the_expiry() {
-    for (now, is_in_time) in [(EXPIRY - 1, true), (EXPIRY, false), (EXPIRY + 1, false)] {
-        for decided in [Decision::Allow, Decision::Deny] {
-            let mut stage = Stage::new();
-            let id = stage.proposes(expiring());
-            stage.now = now;
-            let last = stage.does(Input::Decide(decision(id, decided))).pop();
-            let is_audit = last.as_deref() == Some("audit PA-7");
-            assert_eq!(is_audit, !is_in_time);
-            let is_expired = stage.status(id) == "expired";
-            assert_eq!(is_expired, !is_in_time);
+    for fraction in [0, 250, 999] {
+        let expiry = EXPIRY + fraction;
+        for (beyond, is_in_time) in [
+            (-500, true),
+            (-1, true),
+            (0, false),
+            (1, false),
+            (500, false),
+        ] {
+            for decided in [Decision::Allow, Decision::Deny] {
+                let mut stage = Stage::new();
+                let id = stage.proposes(Propose {
+                    expires_at: Some(Timestamp::from_millis(expiry)),
+                    ..ordinary()
+                });
+                stage.now = expiry + beyond;
+                let last = stage.does(Input::Decide(decision(id, decided))).pop();
+                let is_audit = last.as_deref() == Some("audit PA-7");
+                assert_eq!(is_audit, !is_in_time, "{fraction} {beyond}");
+                let is_expired = stage.status(id) == "expired";
+                assert_eq!(is_expired, !is_in_time, "{fraction} {beyond}");
+            }
         }
+    }
+}
+
+/// PA-10: each reason has its own words in the log.
+#[test]
+fn the_operator_reads_why_a_decision_does_not_count() {
+    for (reason, words) in [
+        (IgnoredBecause::UnknownAction, "the action is unknown"),
+        (IgnoredBecause::OtherNonce, "the nonce is another"),
+        (IgnoredBecause::NotEntitled, "the decider is not entitled"),
+        (IgnoredBecause::Expired, "the action has expired"),
+        (
+            IgnoredBecause::AlreadyDecided,
+            "the action was decided already",
+        ),
+        (IgnoredBecause::Cancelled, "the action was cancelled"),
+        (
+            IgnoredBecause::OtherArguments,
+            "the approved arguments are not the proposed ones",
+        ),
+    ] {
+        let written = serde_json::to_value(reason).expect("JSON");
+        assert_eq!(written, words);
     }
 }

@@ -162,8 +162,9 @@ mod tests {
     use countersign_model::aaep::AaepText;
     use countersign_model::aaep::readings::Reading;
     use countersign_model::aaep::rules::Guard;
-    use countersign_model::checker;
+    use countersign_model::ablation::LONGEST;
     use countersign_model::rules::{Guards, Rules};
+    use countersign_model::shortest::{Limit, shortest_runs};
     use stateright::Checker;
 
     use super::*;
@@ -221,7 +222,11 @@ mod tests {
                 .0
                 .with(Rules::all().without(guard), Reading::default()),
         );
-        let known = checker::shortest_runs(&without.0, checker::EXPLAINED);
+        let limit = Limit {
+            steps: LONGEST,
+            ..Limit::default()
+        };
+        let known = shortest_runs(&without.0, limit);
         let actions = known
             .broken
             .into_values()

@@ -12,8 +12,8 @@ use crate::answer::Status;
 pub mod junit;
 pub mod sarif;
 
-/// One property with its verdict.
-pub fn property_json(property: &PropertyVerdict) -> Value {
+/// One property with its verdict, and whether the search that gave it went everywhere.
+fn property_json(property: &PropertyVerdict, exhaustive: bool) -> Value {
     json!({
         "name": property.name,
         "clauses": property.clauses,
@@ -22,6 +22,7 @@ pub fn property_json(property: &PropertyVerdict) -> Value {
             Kind::Sometimes => "sometimes",
         },
         "holds": property.holds,
+        "exhaustive": exhaustive,
         "steps": steps_json(&property.steps),
     })
 }
@@ -57,6 +58,7 @@ pub fn check_status(report: &CheckReport) -> Status {
 
 /// What `check` found.
 pub fn check_json(protocol: &str, bounds: &str, report: &CheckReport, seconds: f64) -> Value {
+    let property = |property| property_json(property, report.exhaustive);
     json!({
         "protocol": protocol,
         "bounds": bounds,
@@ -64,7 +66,7 @@ pub fn check_json(protocol: &str, bounds: &str, report: &CheckReport, seconds: f
         "transitions": report.transitions,
         "depth": report.depth,
         "seconds": seconds,
-        "properties": report.properties.iter().map(property_json).collect::<Vec<_>>(),
+        "properties": report.properties.iter().map(property).collect::<Vec<_>>(),
     })
 }
 

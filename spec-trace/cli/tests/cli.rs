@@ -135,9 +135,10 @@ fn assert_properties_listed(protocol: &str) {
     for property in properties {
         assert_eq!(
             keys(property),
-            ["name", "clauses", "kind", "holds", "steps"]
+            ["name", "clauses", "kind", "holds", "exhaustive", "steps"]
         );
         assert_eq!(property["holds"], true, "{property}");
+        assert_eq!(property["exhaustive"], true, "{property}");
         let clauses = property["clauses"].as_array().expect("a list");
         for clause in clauses {
             let id = clause.as_str().expect("a clause id");
@@ -162,6 +163,20 @@ fn a_rule_left_out_is_shown_by_its_shortest_counterexample() {
         .stdout(contains(
             "again:  countersign check aaep --without AAEP-6.3.4-3",
         ));
+}
+
+/// PA-5: what breaks only after 13 steps, and after other properties, is not said to hold. The whole graph was searched.
+#[test]
+fn a_property_that_breaks_late_is_not_said_to_hold() {
+    let document = answer(&["check", "pending-action", "--without", "honours-expired"]);
+    let properties = document["properties"].as_array().expect("a list");
+    let late = properties
+        .iter()
+        .find(|property| property["name"] == "PA-5 nothing begins after its session has ended")
+        .expect("the property is listed");
+    assert_eq!(late["holds"], false);
+    assert_eq!(late["exhaustive"], true);
+    assert_eq!(late["steps"].as_array().map(Vec::len), Some(13));
 }
 
 /// AQL-5.1-5, AQL-4.1-6, AQL-5.2-2, AQL-5.1-3: what the samples of the text itself leave out, by the command.

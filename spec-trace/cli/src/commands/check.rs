@@ -8,9 +8,10 @@ use std::time::Instant;
 use countersign_model::aaep::AaepText;
 use countersign_model::ablation::telling;
 use countersign_model::bounds::Bounds;
-use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict};
+use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, STATES};
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
+use countersign_model::shortest::Limit;
 use countersign_model::specification::{Specification, Text};
 use countersign_model::table::Tabled;
 use miette::{IntoDiagnostic, WrapErr};
@@ -27,7 +28,18 @@ Examples:
   countersign check aaep --without AAEP-6.3.4-4         the shortest runs that go wrong without it
   countersign check aaep --reading late-reply=by-claim --bounds small
   countersign check mcp-aql --without honours-other-adapter --save found.json
-                                                        for countersign show found.json";
+                                                        for countersign show found.json
+
+A property `holds` only if the whole graph was searched (in JSON: \"exhaustive\": true). That is so
+where nothing is left out and no other reading is taken. With --without or --reading most runs
+break something: the search is then breadth first, for the shortest counterexample of each
+property, and ends at 10,000,000 states (less than a minute, about a gigabyte), or with --full
+nowhere. Of what a search that was cut did not break it says `not broken within N steps, M
+states`: none of these states breaks it, and they are all that runs of up to N steps lead to, and
+some more.
+
+Exit status: 0 all hold, and all that has to be possible was seen; 1 something is broken; 3
+nothing is broken, but the search was cut or something was not seen.";
 
 /// The arguments of `countersign check`.
 #[derive(Clone, Debug, clap::Args)]
@@ -38,6 +50,9 @@ pub struct Args {
     protocol: Protocol,
     #[command(flatten)]
     variant: Variant,
+    /// Search the whole graph, however large, also with --without and --reading
+    #[arg(long)]
+    full: bool,
     /// Write the report, counterexamples included, to this file, as JSON
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
@@ -60,7 +75,7 @@ fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
     let model = args.variant.model::<T>()?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{}: checking the model", T::NAME), "states");
-    let report = checker::check(&model, |states| progress.at(states as u64));
+    let report = search(&model, args.full, |states| progress.at(states as u64));
     drop(progress);
     let seconds = started.elapsed().as_secs_f64();
 
@@ -78,42 +93,55 @@ fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
             if model.quotient {
                 text.push_str(&literally::<T>()?);
             }
+            text.push('\n');
             text.push_str(&properties(&report));
-            text.push_str(&counterexamples(
-                &model,
-                &args.variant.again::<T>("check"),
-                &report,
-            ));
+            let mut again = args.variant.again::<T>("check");
+            if args.full {
+                again.push_str(" --full");
+            }
+            text.push_str(&counterexamples(&model, &again, &report));
             Answer { text, status }
         }
     })
 }
 
+/// The specification is searched whole; what departs from it is expected to break, and is searched for the shortest runs.
+fn search<T: Text>(
+    model: &Specification<T>,
+    full: bool,
+    progress: impl FnMut(usize),
+) -> CheckReport {
+    if !model.departs() {
+        return checker::check(model, progress);
+    }
+    let mut limit = Limit::default();
+    if !full {
+        limit.states = STATES;
+    }
+    checker::check_within(model, limit, progress)
+}
+
+/// How far the search went.
 fn summary<T: Text>(model: &Specification<T>, report: &CheckReport, seconds: f64) -> String {
     let how = if model.quotient {
         "with the quotient"
     } else {
         "literal"
     };
-    let mut text = format!("{} bounds, {how}: ", model.bounds.name());
-    if unmet(report, Kind::Always).next().is_some() {
-        let _ = writeln!(
-            text,
-            "the exhaustive search stopped at the first broken property ({seconds:.1} s in all)\n"
-        );
-    } else {
-        let _ = writeln!(
-            text,
-            "{} unique states, {} transitions, depth {}, {seconds:.1} s, {} transitions/s\n\
-             states are told apart by 64-bit fingerprints: with 10 million of them the chance to miss one is 2 in a \
-             million",
-            grouped(report.unique_states as u64),
-            grouped(report.transitions as u64),
-            report.depth,
-            table::per_second(report.transitions as u64, seconds),
-        );
-    }
-    text
+    let depth = report.depth;
+    let extent = match (report.exhaustive, model.departs()) {
+        (true, false) => format!("depth {depth}"),
+        (true, true) => format!("none further than {depth} steps"),
+        (false, _) => format!("cut there: all runs of up to {depth} steps (--full goes on)"),
+    };
+    format!(
+        "{} bounds, {how}: {} unique states, {} transitions, {extent}, {seconds:.1} s, {} transitions/s\n\
+         states are told apart by 64-bit fingerprints: with 10 million of them the chance to miss one is 2 in a million\n",
+        model.bounds.name(),
+        grouped(report.unique_states as u64),
+        grouped(report.transitions as u64),
+        table::per_second(report.transitions as u64, seconds),
+    )
 }
 
 /// What the quotient saves, at bounds where the literal model can be searched, too.
@@ -129,7 +157,7 @@ fn literally<T: Text>() -> miette::Result<String> {
         format!("{states} states and {transitions} transitions")
     };
     Ok(format!(
-        "small bounds, for comparison: literally {}, with the quotient {}\n\n",
+        "small bounds, for comparison: literally {}, with the quotient {}\n",
         counts(&literal),
         counts(&quotiented)
     ))
@@ -140,17 +168,25 @@ fn properties(report: &CheckReport) -> String {
     let rows: Vec<Vec<String>> = report
         .properties
         .iter()
-        .map(|property| {
-            let verdict = match (property.kind, property.holds) {
-                (Kind::Always, true) => "holds",
-                (Kind::Always, false) => "BROKEN",
-                (Kind::Sometimes, true) => "seen",
-                (Kind::Sometimes, false) => "NOT SEEN",
-            };
-            vec![verdict.to_owned(), property.name.to_owned()]
-        })
+        .map(|property| vec![verdict(property, report), property.name.to_owned()])
         .collect();
     table::render(&[Align::Left, Align::Left], &rows)
+}
+
+/// What a search says of a property; one that was cut says how far it came.
+fn verdict(property: &PropertyVerdict, report: &CheckReport) -> String {
+    let within = |what: &str| {
+        let states = grouped(report.unique_states as u64);
+        format!("{what} within {} steps, {states} states", report.depth)
+    };
+    match (property.kind, property.holds, report.exhaustive) {
+        (Kind::Always, true, true) => "holds".to_owned(),
+        (Kind::Always, true, false) => within("not broken"),
+        (Kind::Always, false, _) => "BROKEN".to_owned(),
+        (Kind::Sometimes, true, _) => "seen".to_owned(),
+        (Kind::Sometimes, false, true) => "NOT SEEN".to_owned(),
+        (Kind::Sometimes, false, false) => within("not seen"),
+    }
 }
 
 /// The counterexamples that say most in full: those that tell what the rules left out are for, or else the shortest. The
@@ -208,4 +244,86 @@ fn forbidden_by<T: Text>(model: &Specification<T>) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Status;
+
+    /// The report of a search of 1,234 states and 7 steps that found two properties so.
+    fn report(exhaustive: bool, never_broken: bool, seen: bool) -> CheckReport {
+        let property = |kind, holds| PropertyVerdict {
+            name: "6.3.4-4",
+            clauses: &["AAEP-6.3.4-4"],
+            kind,
+            holds,
+            steps: Vec::new(),
+        };
+        CheckReport {
+            unique_states: 1_234,
+            transitions: 5_678,
+            depth: 7,
+            exhaustive,
+            properties: vec![
+                property(Kind::Always, never_broken),
+                property(Kind::Sometimes, seen),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_property_holds_only_if_the_whole_graph_was_searched() {
+        let (not_broken, not_seen) = (
+            "not broken within 7 steps, 1,234 states",
+            "not seen within 7 steps, 1,234 states",
+        );
+        for (exhaustive, never_broken, seen, said, status) in [
+            (true, true, true, ["holds", "seen"], Status::Holds),
+            (
+                true,
+                true,
+                false,
+                ["holds", "NOT SEEN"],
+                Status::Inconclusive,
+            ),
+            (true, false, true, ["BROKEN", "seen"], Status::Violated),
+            (true, false, false, ["BROKEN", "NOT SEEN"], Status::Violated),
+            (
+                false,
+                true,
+                true,
+                [not_broken, "seen"],
+                Status::Inconclusive,
+            ),
+            (
+                false,
+                true,
+                false,
+                [not_broken, not_seen],
+                Status::Inconclusive,
+            ),
+            (false, false, true, ["BROKEN", "seen"], Status::Violated),
+            (false, false, false, ["BROKEN", not_seen], Status::Violated),
+        ] {
+            let report = report(exhaustive, never_broken, seen);
+            let verdicts: Vec<String> = report
+                .properties
+                .iter()
+                .map(|property| verdict(property, &report))
+                .collect();
+            assert_eq!(verdicts, said);
+            assert_eq!(check_status(&report), status, "{said:?}");
+            let document = check_json("aaep", "small", &report, 1.0);
+            let properties = document["properties"].as_array().expect("a list");
+            for property in properties {
+                assert_eq!(property["exhaustive"], exhaustive);
+            }
+        }
+    }
+
+    #[test]
+    fn the_help_names_the_limit_that_there_is() {
+        assert!(EXAMPLES.contains(&format!("at {} states", grouped(STATES as u64))));
+    }
 }

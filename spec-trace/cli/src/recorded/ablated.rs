@@ -12,7 +12,7 @@ use countersign_model::aaep::properties::INVARIANTS;
 use countersign_model::aaep::rules::{GuardRow, Rules};
 use countersign_model::aaep::state::{Phase, State};
 use countersign_model::aaep::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot};
-use countersign_model::checker::{Limit, shortest_runs};
+use countersign_model::shortest::{Limit, shortest_runs};
 
 use super::accusations;
 use super::explained::is_explained;

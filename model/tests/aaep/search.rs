@@ -1,0 +1,93 @@
+//! How far the searches go, and what they say of how far that was.
+
+use countersign_model::aaep::bounds::Bounds;
+use countersign_model::aaep::readings::Reading;
+use countersign_model::aaep::rules::{Guard, Rules};
+use countersign_model::aaep::{Aaep, AaepText};
+use countersign_model::checker::{CheckReport, PropertyVerdict, check, check_within};
+use countersign_model::shortest::Limit;
+
+use crate::common::{small, within};
+
+/// A graph that is searched at once: one confirmation.
+fn smallest() -> Aaep {
+    within::<AaepText>(Bounds {
+        confirmations: 1,
+        ..Bounds::SMALL
+    })
+}
+
+/// The same, of a producer that honours late replies.
+fn honouring_late() -> Aaep {
+    smallest().with(Rules::all().without(Guard::HonoursLate), Reading::default())
+}
+
+/// AAEP-6.3.4-4
+fn late_without_effect(report: &CheckReport) -> &PropertyVerdict {
+    let name = "6.3.4-4 a reply that claims the deadline or later has no effect";
+    let mut properties = report.properties.iter();
+    properties
+        .find(|property| property.name == name)
+        .expect("the property is listed")
+}
+
+#[test]
+fn the_breadth_first_search_finds_as_much_as_the_exhaustive_one() {
+    for model in [small::<AaepText>(), smallest().literal()] {
+        let (whole, found) = (
+            check(&model, |_| {}),
+            check_within(&model, Limit::default(), |_| {}),
+        );
+        assert!(whole.exhaustive && found.exhaustive);
+        assert_eq!(found.unique_states, whole.unique_states);
+        assert_eq!(found.transitions, whole.transitions);
+        let verdicts = |report: &CheckReport| -> Vec<bool> {
+            report.properties.iter().map(|it| it.holds).collect()
+        };
+        assert_eq!(verdicts(&found), verdicts(&whole));
+    }
+}
+
+#[test]
+fn a_search_is_exhaustive_only_if_there_was_room_for_more_than_it_found() {
+    let whole = check_within(&smallest(), Limit::default(), |_| {});
+    let states = whole.unique_states;
+    for (room, exhaustive) in [(states - 1, false), (states, false), (states + 1, true)] {
+        let limit = Limit {
+            states: room,
+            ..Limit::default()
+        };
+        let report = check_within(&smallest(), limit, |_| {});
+        assert_eq!(report.exhaustive, exhaustive, "{room} of {states}");
+        assert!(report.depth <= whole.depth);
+    }
+}
+
+/// AAEP-6.3.4-4: what breaks is broken from the length of its shortest run on, and before that the report says how far it
+/// looked.
+#[test]
+fn a_property_is_not_said_to_hold_by_a_search_that_ended_before_its_counterexample() {
+    for (steps, holds) in [(3, true), (4, false), (5, false)] {
+        let limit = Limit {
+            steps,
+            ..Limit::default()
+        };
+        let report = check_within(&honouring_late(), limit, |_| {});
+        assert!(!report.exhaustive);
+        assert_eq!(report.depth, steps);
+        assert_eq!(late_without_effect(&report).holds, holds, "{steps}");
+    }
+}
+
+/// AAEP-6.3.4-4: the check ends at the first break, and yet tells of each property whether it holds everywhere.
+#[test]
+fn a_check_of_what_breaks_goes_everywhere() {
+    let model = honouring_late();
+    let (report, found) = (
+        check(&model, |_| {}),
+        check_within(&model, Limit::default(), |_| {}),
+    );
+    assert!(report.exhaustive);
+    assert_eq!(report.unique_states, found.unique_states);
+    assert_eq!(late_without_effect(&report).steps.len(), 4);
+}
