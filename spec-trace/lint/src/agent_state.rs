@@ -4,7 +4,7 @@ use AgentState::{AwaitingInput, CallingTool, Deciding, HandingOff, Idle, Thinkin
 
 use crate::record::EventKind;
 
-/// A state of the protocol. A producer may have others of its own (AAEP-A.2-4), out of which calls and output may come.
+/// A state of the protocol. A producer may have others of its own naming, out of which calls and output may come.
 #[expect(missing_docs, reason = "they are called as in the text")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentState {
@@ -55,17 +55,17 @@ impl AgentState {
         TABLE[self as usize].1
     }
 
-    /// AAEP-A.7.4-3: whether a call may come out of it.
+    /// Whether a call may come out of it.
     pub const fn lets_call(self) -> bool {
         TABLE[self as usize].2
     }
 
-    /// AAEP-A.7.7-1: whether output may begin in it that relays nothing.
+    /// Whether output may begin in it that relays nothing.
     pub const fn lets_output_begin(self) -> bool {
         TABLE[self as usize].3
     }
 
-    /// AAEP-A.3-3: whether it may be entered while a tool runs.
+    /// Whether it may be entered while a tool runs.
     pub const fn lets_tool_run(self) -> bool {
         TABLE[self as usize].4
     }
