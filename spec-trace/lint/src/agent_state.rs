@@ -1,4 +1,5 @@
-//! The states that an agent may be in (AAEP-A.2). What is known of each stands in its row of the table, and nowhere else.
+//! The states that an agent may be in (appendix A, section 2). What is known of each stands in its row of the table, and
+//! nowhere else.
 
 use AgentState::{AwaitingInput, CallingTool, Deciding, HandingOff, Idle, Thinking, WritingOutput};
 
