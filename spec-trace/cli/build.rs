@@ -1,7 +1,7 @@
 //! Finds every clause id that the workspace's sources cite, for the links that `countersign clauses` shows.
 //!
 //! Links are derived and never listed, so they cannot rot: this script scans the sources on every build and writes what
-//! it found as a Rust table, which `src/links.rs` includes. A folder that is not there is skipped.
+//! it found as Rust tables, which `src/links.rs` includes. A folder that is not there is skipped.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,7 @@ fn main() -> io::Result<()> {
     let mut names = String::new();
     let mut guards = String::new();
     let mut targets = String::new();
+    let mut tests = String::new();
     for file in sources(root) {
         // A file that vanishes meanwhile, or holds no text, cites nothing.
         let Ok(source) = fs::read_to_string(root.join(&file)) else {
@@ -46,13 +47,16 @@ fn main() -> io::Result<()> {
         for citation in &findings.citations {
             write_citation(&mut citations, &file, citation);
         }
+        for scan::Place { text, line } in &findings.tests {
+            write_place(&mut tests, &address(&file, text), &file, *line);
+        }
         if HARNESSES.iter().any(|harness| file.starts_with(harness)) {
             for (name, line) in public_functions(&source) {
                 write_place(&mut targets, name, &file, line);
             }
         }
         if file.starts_with("model/src/") {
-            for scan::Literal { text, line } in &findings.literals {
+            for scan::Place { text, line } in &findings.literals {
                 write_place(&mut names, text, &file, *line);
             }
             for (guard, line) in guards_asked_for(&source) {
@@ -68,7 +72,9 @@ fn main() -> io::Result<()> {
          /// Every place where the model asks whether a guard is in force, with its file and line.\n\
          static GUARD_PLACES: &[(&str, &str, usize)] = &[\n{guards}];\n\n\
          /// Every function that fuzz targets run, with its file and line.\n\
-         static HARNESS: &[(&str, &str, usize)] = &[\n{targets}];\n"
+         static HARNESS: &[(&str, &str, usize)] = &[\n{targets}];\n\n\
+         /// Every test by its address, with its file and line.\n\
+         static TESTS: &[(&str, &str, usize)] = &[\n{tests}];\n"
     );
     fs::write(
         Path::new(&variable("OUT_DIR")).join("citations.rs"),
@@ -151,6 +157,30 @@ fn guards_asked_for(source: &str) -> impl Iterator<Item = (&str, usize)> {
     })
 }
 
+/// How cargo knows a test: its package, its target and its path in there.
+fn address(file: &str, item: &str) -> String {
+    let (folder, inside, unit) = match file.split_once("/tests/") {
+        Some((folder, inside)) => (folder, inside, false),
+        None => file
+            .split_once("/src/")
+            .map_or((file, "", true), |(folder, inside)| (folder, inside, true)),
+    };
+    let package = folder.rsplit('/').next().unwrap_or(folder);
+    let modules = inside.trim_end_matches(".rs").split('/');
+    let mut path: Vec<&str> = modules
+        .filter(|module| !["lib", "main", "mod"].contains(module))
+        .collect();
+    let target = if unit {
+        format!("countersign_{package}")
+    } else if path.is_empty() {
+        String::new()
+    } else {
+        path.remove(0).to_owned()
+    };
+    path.push(item);
+    format!("countersign-{package} {target} {}", path.join("::"))
+}
+
 /// The functions that a source offers to others, each with its line.
 fn public_functions(source: &str) -> impl Iterator<Item = (&str, usize)> {
     let lines = source.lines().enumerate();
@@ -170,13 +200,10 @@ fn write_place(table: &mut String, text: &str, file: &str, line: usize) {
 fn write_citation(table: &mut String, file: &str, citation: &scan::Citation) {
     let scan::Citation { id, line, .. } = citation;
     let kind = kind(file, citation);
+    // A test is known by its name alone; a fuzz target may be a file without any item.
+    let last = citation.item.rsplit("::").next().unwrap_or_default();
     let name = match kind {
-        Some("Test") => citation
-            .item
-            .rsplit("::")
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
+        Some("Mention") if !last.is_empty() => last.to_owned(),
         _ => name(file, &citation.item),
     };
     let kind = kind.map_or("None".to_owned(), |kind| format!("Some(Kind::{kind})"));
@@ -189,19 +216,20 @@ fn write_citation(table: &mut String, file: &str, citation: &scan::Citation) {
 
 /// What a citation links its clause to, judged by where it stands: a variant of `Kind`.
 ///
-/// The heading of a file or module is no evidence, only what holds code is; but a fuzz target is its whole file, and what it
-/// runs stands in the harness. What the model states is taken from its tables of properties and guards.
+/// The heading of a file or module says nothing, only what holds code does; but a fuzz target is its whole file, and what it
+/// runs stands in the harness. That a test or a target names a clause proves nothing: what they show is recorded. What the
+/// model states is taken from its tables of properties and guards.
 fn kind(file: &str, citation: &scan::Citation) -> Option<&'static str> {
     if citation.container && !file.starts_with("fuzz/") {
         return None;
     }
     if citation.test || file.contains("/tests/") {
-        return Some("Test");
+        return Some("Mention");
     }
     [
-        ("fuzz/", "Fuzz"),
-        (HARNESSES[0], "Fuzz"),
-        (HARNESSES[1], "Fuzz"),
+        ("fuzz/", "Mention"),
+        (HARNESSES[0], "Mention"),
+        (HARNESSES[1], "Mention"),
         ("reference/src/", "Reference"),
         ("spec-trace/lint/src/", "Monitor"),
         ("spec-trace/conform/src/vectors", "Vector"),

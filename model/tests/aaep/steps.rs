@@ -1,6 +1,5 @@
 //! Single steps at their boundaries, in threes: one before, at, one after.
 
-use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::{Action, Forgery};
 use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::message::Shape;
@@ -11,8 +10,11 @@ use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{
     AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
 };
+use countersign_model::aaep::{Aaep, AaepText};
 
+use crate::common::seen::note_step;
 use crate::common::shape::each_step;
+
 /// A run of the literal specification, step by step.
 struct Run {
     model: Aaep,
@@ -43,6 +45,7 @@ impl Run {
             .step(&self.state, action)
             .expect("the action is enabled");
         assert_eq!(step.next.broken, 0, "the specification breaks nothing");
+        note_step::<AaepText>(step.witnessed, step.ignored.map(Check::clause));
         self.state = step.next;
         step
     }

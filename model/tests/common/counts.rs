@@ -3,6 +3,8 @@
 use countersign_model::checker::{CheckReport, check};
 use countersign_model::specification::{Specification, Text};
 
+use super::recording::note;
+
 /// The properties that do not hold.
 pub fn failures(report: &CheckReport) -> Vec<&'static str> {
     report
@@ -18,5 +20,6 @@ pub fn size<T: Text>(model: &Specification<T>) -> (usize, usize, usize) {
     let report = check(model, |_| {});
     assert_eq!(failures(&report), Vec::<&str>::new());
     assert!(report.exhaustive);
+    note(report.properties.iter().flat_map(|it| it.clauses).copied());
     (report.unique_states, report.transitions, report.depth)
 }

@@ -5,6 +5,9 @@ pub mod bounds;
 pub mod counts;
 pub mod quotient;
 pub mod readings;
+#[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
+mod recording;
+pub mod seen;
 pub mod shape;
 pub mod table;
 

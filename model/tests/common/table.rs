@@ -8,6 +8,8 @@ use countersign_model::rules::{Guards, Level};
 use countersign_model::specification::Text;
 use countersign_model::table::Tabled;
 
+use super::recording::note;
+
 /// Ablations as a text: a line for each guard, then one for each invariant that breaks, with the steps that it takes.
 pub fn table<G: Guards>(ablations: &[Ablation<G>]) -> String {
     let mut text = String::new();
@@ -29,6 +31,9 @@ pub fn table<G: Guards>(ablations: &[Ablation<G>]) -> String {
 /// Checks that every rule but the informative ones carries something, and that every invariant is carried.
 pub fn assert_carried<T: Text>(ablations: &[Ablation<T::Guard>]) {
     for ablation in ablations {
+        if !ablation.breaks.is_empty() {
+            note(ablation.guard.clauses.iter().copied());
+        }
         let binding = ablation.guard.level != Level::Info;
         assert!(
             !binding || !ablation.breaks.is_empty(),

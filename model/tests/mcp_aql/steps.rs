@@ -1,6 +1,5 @@
 //! Single steps at their boundaries, in threes: one before, at, one after.
 
-use countersign_model::mcp_aql::McpAql;
 use countersign_model::mcp_aql::action::{Action, Fault};
 use countersign_model::mcp_aql::bounds::{Bounds, Budgets};
 use countersign_model::mcp_aql::message::Carried;
@@ -12,6 +11,9 @@ use countersign_model::mcp_aql::step::Step;
 use countersign_model::mcp_aql::words::{
     Danger, Lifetime, Oracle, Purpose, Request, Scope, SessionName, Slot, Store, Trigger, Which,
 };
+use countersign_model::mcp_aql::{McpAql, McpAqlText};
+
+use crate::common::seen::note_step;
 
 /// A run of the literal model, step by step.
 struct Run {
@@ -73,6 +75,7 @@ impl Run {
             .step(&self.state, action)
             .expect("the action is enabled");
         assert_eq!(step.next.broken, 0, "the specification breaks nothing");
+        note_step::<McpAqlText>(step.witnessed, step.rejected.map(Check::clause));
         self.state = step.next;
         step
     }

@@ -3,6 +3,8 @@
 mod asking;
 mod invariants;
 mod names;
+#[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
+mod recording;
 mod reply;
 mod stage;
 mod transitions;

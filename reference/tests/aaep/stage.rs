@@ -9,6 +9,8 @@ use countersign_reference::ids::SequentialIds;
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
+use crate::recording::note;
+
 /// 2026-05-24T14:22:20.000Z: when every test starts, in milliseconds.
 pub const START: i64 = 1_779_632_540_000;
 
@@ -72,6 +74,7 @@ impl Stage {
             .producer
             .handle(Timestamp::from_millis(self.now), &mut self.ids, input);
         assert_eq!(outcome.refused, None);
+        note(outcome.outputs.iter().filter_map(audited));
         outcome.outputs
     }
 
@@ -85,7 +88,9 @@ impl Stage {
             .handle(Timestamp::from_millis(self.now), &mut self.ids, input);
         assert_eq!(outcome.outputs, []);
         assert_eq!(self.producer, untouched.producer);
-        outcome.refused.expect("should have been refused")
+        let refused = outcome.refused.expect("should have been refused");
+        note([refused.clause().0]);
+        refused
     }
 
     /// Asks, and gives the token.
@@ -106,6 +111,19 @@ impl Stage {
     pub fn replies(&mut self, token: &ReplyToken, decision: Decision) -> Vec<String> {
         let reply = reply(token, decision, self.now);
         self.does(deliver("sub_a", &reply))
+    }
+}
+
+/// The clause that has an input audited.
+fn audited(output: &Output) -> Option<&'static str> {
+    match output {
+        Output::Audit(audit) => Some(audit.clause.0),
+        Output::Emit(_)
+        | Output::Perform(_)
+        | Output::Withdraw(_)
+        | Output::InDoubt(_)
+        | Output::Notify(_)
+        | Output::Respond(_) => None,
     }
 }
 

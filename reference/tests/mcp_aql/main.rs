@@ -7,6 +7,8 @@ mod ending;
 mod invariants;
 mod keeping;
 mod names;
+#[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
+mod recording;
 mod signed;
 mod stage;
 mod validation;

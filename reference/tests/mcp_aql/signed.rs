@@ -149,23 +149,6 @@ fn a_signed_token_is_good_for_nothing_else() {
     assert_eq!(stage.retries(&token), HONOURED);
 }
 
-/// AQL-6.2-4: where one field ends and the next begins is signed as well.
-#[test]
-fn fields_do_not_run_into_each_other() {
-    let mut stage = signing();
-    let names = |operation_name: &str, adapter_name: &str| Call {
-        operation: operation(operation_name),
-        adapter: Some(adapter(adapter_name)),
-        ..call()
-    };
-    let token = stage.asks(names("ab", "c"));
-    for (operation_name, adapter_name) in [("a", "bc"), ("abc", "c"), ("b", "ac")] {
-        let other = names(operation_name, adapter_name);
-        let outputs = stage.does(Input::Call(with_token(other, &token)));
-        assert_eq!(outputs, REFUSED);
-    }
-}
-
 /// AQL-6.2-2: a token signed with the key before is honoured, with one still earlier it is not, nor with another.
 #[test]
 fn keys_rotate() {
@@ -216,6 +199,8 @@ fn a_key_is_not_printed() {
     stage.does(rotate(2));
     let printed = format!("{:?} {:?}", stage.gatekeeper, rotate(3));
     assert!(printed.contains("SigningKey(secret)"));
+    // In whatever form it might be: one key is printed like another.
+    assert_eq!(format!("{:?}", key(2)), format!("{:?}", key(3)));
     assert!(!printed.contains("00000000"));
     assert!(!printed.contains(token.as_str()));
 }

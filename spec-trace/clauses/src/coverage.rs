@@ -23,7 +23,7 @@ pub struct Tally {
     pub carried_out: usize,
     /// Those that a monitor judges in recorded streams.
     pub judged: usize,
-    /// Those that a test or fuzz target cites.
+    /// Those that a test or fuzz target shows.
     pub tested: usize,
     /// Those that a fuzz target would see broken.
     pub fuzzed: usize,
@@ -47,7 +47,7 @@ impl Tally {
             tally.tested += has(Kind::Test).max(has(Kind::Fuzz));
             tally.fuzzed += has(Kind::Fuzz);
             tally.not_checkable += has(Kind::Exception);
-            tally.gaps += usize::from(links.of(clause).is_empty());
+            tally.gaps += usize::from(!links.is_covered(clause));
         }
         tally
     }
@@ -96,6 +96,9 @@ const HEADING: &str = "\
 Which clause has which kind of evidence. Generated; to refresh after a change:
 
     UPDATE_COVERAGE=1 cargo test -p countersign-cli --test clauses
+
+A test counts where it saw the clause at work (evidence.txt, which .ci/evidence --update records) or was seen to fail
+without it (faults/). That it names the clause counts for nothing: countersign clauses ID shows it as a mention.
 
 g guard of the model   p property of the model   r reference executor   m monitor of recorded streams
 t test                 f fuzz target             v test vector          x not checkable (exceptions.toml)

@@ -1,8 +1,9 @@
 //! The clauses: every normative statement of the source documents, with its level, role, gist and source.
 //!
 //! The one thing to know: what a clause *is* stands in `clauses/*.toml`; what states, carries out and tests it is
-//! derived from the sources and listed nowhere by hand. This crate knows what a link is ([`links`]) and what a set of them
-//! amounts to ([`coverage`]); whoever sees the sources and the model finds them.
+//! derived from the sources and listed nowhere by hand. This crate knows what a link is ([`links`]), what makes a test
+//! evidence ([`evidence`], [`faults`]) and what a set of links amounts to ([`coverage`]); whoever sees the sources and the model
+//! finds them.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -12,6 +13,8 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 pub mod coverage;
+pub mod evidence;
+pub mod faults;
 pub mod links;
 mod nearest;
 

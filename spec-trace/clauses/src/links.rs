@@ -1,7 +1,8 @@
 //! What states, carries out and tests each clause: links from clauses to the sources.
 //!
-//! The one thing to know: links are derived. Whoever sees the sources hands in what they cite and what the model states
-//! ([`Links::derive`]); only a deliberate gap is written down, in `exceptions.toml`, with its reason.
+//! The one thing to know: links are derived. Whoever sees the sources hands in what they cite, what the model states and
+//! what the tests were seen to show ([`Links::derive`]); only a deliberate gap is written down, in `exceptions.toml`, with
+//! its reason. That a test names a clause is a mention, which is shown and counts for nothing.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -22,7 +23,7 @@ pub enum Kind {
     Reference,
     /// A monitor that judges it in recorded streams.
     Monitor,
-    /// A test that cites it.
+    /// A test that saw it at work, or was seen to fail without it.
     Test,
     /// A fuzz target that would see it broken.
     Fuzz,
@@ -30,10 +31,12 @@ pub enum Kind {
     Vector,
     /// The reason why nothing can check it.
     Exception,
+    /// A test or fuzz target that names it, which is no evidence.
+    Mention,
 }
 
 impl Kind {
-    /// Every kind, in the order in which links are shown.
+    /// Every kind that counts, in the order in which links are shown.
     pub const ALL: [Self; 8] = [
         Self::Guard,
         Self::Property,
@@ -45,7 +48,7 @@ impl Kind {
         Self::Exception,
     ];
 
-    /// The one letter that tables show; an exception is an `x`.
+    /// The one letter that tables show; an exception is an `x`, and a mention is in none of them.
     pub fn letter(self) -> char {
         match self {
             Self::Guard => 'g',
@@ -56,6 +59,7 @@ impl Kind {
             Self::Fuzz => 'f',
             Self::Vector => 'v',
             Self::Exception => 'x',
+            Self::Mention => '-',
         }
     }
 
@@ -70,6 +74,7 @@ impl Kind {
             Self::Fuzz => "fuzzed by",
             Self::Vector => "in the test vectors",
             Self::Exception => "not checkable",
+            Self::Mention => "mentioned in",
         }
     }
 }
@@ -89,11 +94,20 @@ pub struct Link {
 impl Link {
     /// Whether both lead to one item: tests of the same name in two files are two.
     fn is_same_item(&self, other: &Self) -> bool {
-        let file = |link: &Self| -> Option<String> {
-            let (file, _) = link.at.as_deref()?.rsplit_once(':')?;
-            Some(file.to_owned())
+        self.kind == other.kind && self.name == other.name && self.file() == other.file()
+    }
+
+    /// Whether a test mentions the clause that is among those which show it.
+    fn is_mention_of_one_of(&self, links: &[Self]) -> bool {
+        let shows = |link: &Self| {
+            link.kind == Kind::Test && link.name == self.name && link.file() == self.file()
         };
-        self.kind == other.kind && self.name == other.name && file(self) == file(other)
+        self.kind == Kind::Mention && links.iter().any(shows)
+    }
+
+    fn file(&self) -> Option<&str> {
+        let (file, _) = self.at.as_deref()?.rsplit_once(':')?;
+        Some(file)
     }
 }
 
@@ -128,8 +142,8 @@ impl Citation {
     }
 }
 
-/// A row of one of the model's tables: its kind, its name, its clauses, and where it stands, as `file:line`.
-pub type Row = (Kind, &'static str, &'static [&'static str], Option<String>);
+/// What links some clauses to one thing: its kind, its name, the clauses, and where it stands, as `file:line`.
+pub type Row = (Kind, String, Vec<&'static str>, Option<String>);
 
 /// A place in the sources, as links tell it.
 pub fn place(file: &str, line: usize) -> String {
@@ -144,8 +158,9 @@ pub struct Links {
 }
 
 impl Links {
-    /// The links that follow from the model's tables, from what the sources cite, and from the exceptions.
-    pub fn derive(tables: impl IntoIterator<Item = Row>, citations: &'static [Citation]) -> Self {
+    /// The links that follow from the model's tables and what the tests show, from what the sources cite, and from the
+    /// exceptions.
+    pub fn derive(rows: impl IntoIterator<Item = Row>, citations: &'static [Citation]) -> Self {
         let mut by_clause: BTreeMap<&'static str, Vec<Link>> = BTreeMap::new();
         let mut add = |id: &'static str, kind: Kind, name: &str, at: Option<String>| {
             let links = by_clause.entry(id).or_default();
@@ -156,9 +171,9 @@ impl Links {
                 links.push(link);
             }
         };
-        for (kind, name, clauses, at) in tables {
+        for (kind, name, clauses, at) in rows {
             for id in clauses {
-                add(id, kind, name, at.clone());
+                add(id, kind, &name, at.clone());
             }
         }
         for citation in citations {
@@ -170,6 +185,8 @@ impl Links {
             add(id.as_str(), Kind::Exception, reason, None);
         }
         for links in by_clause.values_mut() {
+            let shown = links.clone();
+            links.retain(|link| !link.is_mention_of_one_of(&shown));
             // A stable sort: within a kind, links stay in the order of files and lines.
             links.sort_by_key(|link| link.kind);
         }
@@ -183,6 +200,12 @@ impl Links {
     pub fn of(&self, clause: &Clause) -> &[Link] {
         let links = self.by_clause.get(clause.id.as_str());
         links.map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether anything but a mention links the clause.
+    pub fn is_covered(&self, clause: &Clause) -> bool {
+        let mut links = self.of(clause).iter();
+        links.any(|link| link.kind != Kind::Mention)
     }
 
     /// How many links of a kind a clause has.
@@ -214,8 +237,9 @@ impl Links {
         crate::all()
             .iter()
             .filter(|clause| {
-                let exceptions = self.count(clause, Kind::Exception);
-                exceptions > 0 && self.of(clause).len() > exceptions
+                let mut links = self.of(clause).iter();
+                let checks = |link: &Link| !matches!(link.kind, Kind::Exception | Kind::Mention);
+                self.count(clause, Kind::Exception) > 0 && links.any(checks)
             })
             .collect()
     }
@@ -245,4 +269,58 @@ struct ExceptionFile {
 struct Exception {
     clauses: Vec<ClauseId>,
     reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEST: &str = "tests/steps.rs";
+
+    const fn mention(id: &'static str, name: &'static str, line: usize) -> Citation {
+        Citation {
+            id,
+            kind: Some(Kind::Mention),
+            name,
+            file: TEST,
+            line,
+        }
+    }
+
+    static MENTIONS: [Citation; 2] = [mention("PA-5", "one", 3), mention("PA-5", "two", 9)];
+
+    fn shown(rows: Vec<Row>) -> (Vec<(Kind, String)>, bool) {
+        let links = Links::derive(rows, &MENTIONS);
+        let clause = crate::get("PA-5").expect("a clause");
+        let of_clause = links.of(clause).iter();
+        let of_clause = of_clause.map(|link| (link.kind, link.name.clone()));
+        (of_clause.collect(), links.is_covered(clause))
+    }
+
+    #[test]
+    fn a_clause_that_is_mentioned_alone_is_open() {
+        let one = (Kind::Mention, "one".to_owned());
+        let two = (Kind::Mention, "two".to_owned());
+        assert_eq!(shown(vec![]), (vec![one, two], false));
+    }
+
+    #[test]
+    fn a_test_that_shows_what_it_mentions_is_one_link() {
+        let row = |file| {
+            (
+                Kind::Test,
+                "two".to_owned(),
+                vec!["PA-5"],
+                Some(place(file, 10)),
+            )
+        };
+        let one = (Kind::Mention, "one".to_owned());
+        let two = (Kind::Mention, "two".to_owned());
+        let test = (Kind::Test, "two".to_owned());
+        let shows = (vec![test.clone(), one.clone()], true);
+        assert_eq!(shown(vec![row(TEST)]), shows);
+        // A test of the same name in another file is another.
+        let elsewhere = (vec![test, one, two], true);
+        assert_eq!(shown(vec![row("tests/others.rs")]), elsewhere);
+    }
 }

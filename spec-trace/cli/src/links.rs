@@ -1,11 +1,13 @@
 //! The links of the clauses to the sources of this workspace, made once.
 //!
-//! The one thing to know: the build script finds every id that the sources cite, and the model's tables name its
-//! properties and guards. Both are seen here alone; what follows from them is the business of [`Links`].
+//! The one thing to know: the build script finds every id that the sources cite and every test, the model's tables name its
+//! properties and guards, and `evidence.txt` and `faults/` say what the tests show. All of it is seen here alone; what follows
+//! from it is the business of [`Links`].
 
 use std::sync::LazyLock;
 
 use countersign_clauses::links::{Citation, Kind, Links, Row, place};
+use countersign_clauses::{ClauseId, evidence, faults};
 use countersign_model::aaep::AaepText;
 use countersign_model::mcp_aql::McpAqlText;
 use countersign_model::pending_action::PendingActionText;
@@ -13,7 +15,13 @@ use countersign_model::specification::Text;
 use countersign_model::table::Tabled;
 
 /// All of them.
-pub static LINKS: LazyLock<Links> = LazyLock::new(|| Links::derive(model_tables(), CITATIONS));
+pub static LINKS: LazyLock<Links> = LazyLock::new(|| {
+    let rows = model_tables().into_iter().chain(tests_that_show());
+    Links::derive(rows, CITATIONS)
+});
+
+/// What the last run of the tests has recorded.
+pub const EVIDENCE: &str = include_str!("../../evidence.txt");
 
 include!(concat!(env!("OUT_DIR"), "/citations.rs"));
 
@@ -25,6 +33,36 @@ fn model_tables() -> Vec<Row> {
         tables::<PendingActionText>(),
     ]
     .concat()
+}
+
+/// The tests that saw clauses at work, then those that were seen to fail without some.
+fn tests_that_show() -> Vec<Row> {
+    let saw = evidence::kept(EVIDENCE);
+    let saw = saw.into_iter().map(|(test, clauses)| {
+        let clauses = clauses.iter().filter_map(|id| known(id));
+        test_row(&test, clauses.collect())
+    });
+    let failed = faults::all().iter().map(|fault| {
+        let clauses = fault.clauses.iter().map(ClauseId::as_str);
+        test_row(&fault.test, clauses.collect())
+    });
+    saw.chain(failed).collect()
+}
+
+/// The id as the registry keeps it; a test looks for those that it does not.
+fn known(id: &str) -> Option<&'static str> {
+    Some(countersign_clauses::get(id).ok()?.id.as_str())
+}
+
+/// A test, found by its package, target and path, with the clauses that it shows.
+fn test_row(test: &str, clauses: Vec<&'static str>) -> Row {
+    let name = test.rsplit([' ', ':']).next().unwrap_or(test);
+    (Kind::Test, name.to_owned(), clauses, place_of_test(test))
+}
+
+/// Where a test stands; nothing if there is none of this package, target and path.
+pub fn place_of_test(test: &str) -> Option<String> {
+    find(TESTS, test, |_| true)
 }
 
 /// The rows of one protocol's tables; its files lie in the folder of its name. What has to be possible is a property like
@@ -40,15 +78,25 @@ fn tables<T: Text>() -> Vec<Row> {
         let variant = format!("{:?}", row.guard);
         let at = find(GUARD_PLACES, &variant, |file| file.contains(&folder))
             .or_else(|| named(row.name, "rules.rs"));
-        (Kind::Guard, row.name, row.clauses, at)
+        (Kind::Guard, row.name.to_owned(), row.clauses.to_vec(), at)
     });
     let invariants = T::Invariant::ROWS.iter().map(|row| {
         let at = named(row.name, "properties.rs");
-        (Kind::Property, row.name, row.clauses, at)
+        (
+            Kind::Property,
+            row.name.to_owned(),
+            row.clauses.to_vec(),
+            at,
+        )
     });
     let witnesses = T::Witness::ROWS.iter().map(|row| {
         let at = named(row.name, "witness.rs");
-        (Kind::Property, row.name, row.clauses, at)
+        (
+            Kind::Property,
+            row.name.to_owned(),
+            row.clauses.to_vec(),
+            at,
+        )
     });
     guards
         .chain(compared::<T>())
@@ -64,7 +112,10 @@ fn compared<T: Text>() -> impl Iterator<Item = Row> {
     let target = HARNESS.iter().find(|(name, ..)| *name == schedule);
     target.into_iter().flat_map(|&(name, file, line)| {
         let rows = T::Guard::ROWS.iter();
-        rows.map(move |row| (Kind::Fuzz, name, row.clauses, Some(place(file, line))))
+        rows.map(move |row| {
+            let at = Some(place(file, line));
+            (Kind::Fuzz, name.to_owned(), row.clauses.to_vec(), at)
+        })
     })
 }
 

@@ -1,12 +1,17 @@
 //! The links from the clauses to the sources, and what the command says about them.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use countersign_clauses::evidence::Evidence;
 use countersign_clauses::links::Kind;
-use countersign_clauses::{all, coverage};
-use countersign_cli::links::LINKS;
+use countersign_clauses::{all, coverage, evidence, faults, get};
+use countersign_cli::links::{EVIDENCE, LINKS, place_of_test};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// A slip in a comment would leave a clause without its link, unseen.
 #[test]
@@ -43,15 +48,16 @@ fn no_clause_has_two_exceptions() {
     }
 }
 
-/// Only an exception leads nowhere: a guard or property whose place is unknown would be one that the scan lost.
+/// Only an exception leads nowhere: a guard, a property or a test whose place is unknown would be one that the scan lost, or
+/// a test that has another name by now.
 #[test]
 fn every_link_leads_to_a_line_that_exists() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root();
     let mut sources: BTreeMap<String, usize> = BTreeMap::new();
     for clause in all() {
         for link in LINKS.of(clause) {
             let Some(at) = &link.at else {
-                assert_eq!(link.kind, Kind::Exception, "{}", clause.id);
+                assert_eq!(link.kind, Kind::Exception, "{}: {}", clause.id, link.name);
                 continue;
             };
             let (file, line) = at.rsplit_once(':').expect("file:line");
@@ -61,6 +67,56 @@ fn every_link_leads_to_a_line_that_exists() {
             });
             let line: usize = line.parse().expect("a line number");
             assert!((1..=lines).contains(&line), "{}: {at}", clause.id);
+        }
+    }
+}
+
+#[test]
+fn every_clause_that_is_evidence_of_a_test_exists() {
+    for (test, clauses) in evidence::kept(EVIDENCE) {
+        for clause in clauses {
+            assert!(get(&clause).is_ok(), "{test}: {clause}");
+        }
+    }
+}
+
+/// `.ci/evidence` runs this after all the tests, and refreshes with it what is committed.
+#[test]
+#[ignore = "needs the record of a run of all tests: .ci/evidence"]
+fn the_committed_evidence_is_what_the_tests_recorded() {
+    let folder = env::var_os("COUNTERSIGN_EVIDENCE").expect("the folder of a record");
+    let recorded = evidence::recorded(Path::new(&folder)).expect("a record");
+    let file = root().join("spec-trace/evidence.txt");
+    if env::var_os("UPDATE_COVERAGE").is_some() {
+        fs::write(&file, evidence::text(&recorded)).expect("evidence.txt can be written");
+    }
+    let committed = evidence::kept(&fs::read_to_string(&file).unwrap_or_default());
+    let lines = |evidence: &Evidence| -> String {
+        let of_test = |(test, clauses): (&String, &BTreeSet<String>)| -> String {
+            let lines = clauses.iter().map(|clause| format!("{test} {clause}\n"));
+            lines.collect()
+        };
+        evidence.iter().map(of_test).collect()
+    };
+    let changed = changed_lines(&lines(&committed), &lines(&recorded));
+    assert!(
+        changed.is_empty(),
+        "evidence.txt is not what the tests recorded (- is committed, + was recorded):\n{changed}refresh it with\n\
+         .ci/evidence --update"
+    );
+}
+
+/// A fault that no longer fits its source would be put in nowhere; `faults.rs` puts in those that do.
+#[test]
+fn every_fault_fits_its_source_and_names_a_test_and_clauses_that_exist() {
+    assert!(faults::all().len() > 20, "the faults are there");
+    for fault in faults::all() {
+        let source = fs::read_to_string(root().join(&fault.file)).expect("a source");
+        assert_eq!(source.matches(&fault.find).count(), 1, "{}", fault.find);
+        assert_ne!(fault.find, fault.replace, "{}", fault.file);
+        assert!(place_of_test(&fault.test).is_some(), "{}", fault.test);
+        for clause in &fault.clauses {
+            assert!(get(clause.as_str()).is_ok(), "{clause}");
         }
     }
 }
@@ -176,6 +232,16 @@ mod the_command {
             "{text}"
         );
         assert!(text.contains("\nnot checkable\n  Concerns what"), "{text}");
+    }
+
+    /// The test says that no guard carries the clause: it names it and shows nothing of it.
+    #[test]
+    fn a_test_that_names_a_clause_and_does_not_see_it_at_work_only_mentions_it() {
+        let text = answer(&about("AAEP-6.1-4"), Format::Text);
+        let test = "tables_stand_in_their_order_and_guards_are_found_by_name_and_by_clause";
+        let (evidence, mentions) = text.split_once("\nmentioned in\n").expect("a mention");
+        assert!(mentions.contains(test), "{text}");
+        assert!(!evidence.contains(test), "{text}");
     }
 
     #[test]

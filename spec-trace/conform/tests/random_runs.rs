@@ -23,6 +23,11 @@ use proptest::strategy::Just;
 use proptest::test_runner::FileFailurePersistence;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest, prop_state_machine};
 
+#[path = "../../clauses/tests/recording/mod.rs"]
+mod recording;
+
+use recording::note;
+
 /// The steps of one protocol, for which runs go as far as its model does.
 trait Far: Execution + 'static {
     /// Made once: transitions are chosen without a bridge at hand.
@@ -235,6 +240,7 @@ fn missing_rules_are_noticed<E: Far>(of_the_host: &[&str]) {
         rows.partition(|row| differs(&Bridge::far().without(row.guard)));
     let names: Vec<_> = unnoticed.iter().map(|row| row.name).collect();
     assert_eq!(names, of_the_host);
+    note(noticed.iter().flat_map(|row| row.clauses).copied());
     for clause in unnoticed.iter().flat_map(|row| row.clauses) {
         let mut noticed = noticed.iter();
         assert!(noticed.any(|row| row.clauses.contains(clause)), "{clause}");

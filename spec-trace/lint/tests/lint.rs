@@ -25,9 +25,12 @@ mod conforming;
 mod faults;
 #[path = "lint/many.rs"]
 mod many;
+#[path = "../../clauses/tests/recording/mod.rs"]
+mod recording;
 
 use faults::{Fault, faults};
 use many::busy_session;
+use recording::note;
 
 /// Lines of a stream that its twin may have otherwise, or not at all. An event that comes too early has to be put
 /// elsewhere, with its time; a question that was never asked takes four lines and the answer.
@@ -89,6 +92,9 @@ fn every_invalid_stream_is_accused_of_exactly_its_fault_at_its_line() {
         assert_eq!(places(&report.violations), violations, "{name}");
         assert_eq!(places(&report.warnings), warnings, "{name}");
         assert_eq!(report.verdict, verdict, "{name}");
+        for finding in report.violations.iter().chain(&report.warnings) {
+            note(finding.also.iter().copied().chain([finding.clause]));
+        }
     }
 }
 

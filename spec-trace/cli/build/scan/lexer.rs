@@ -1,4 +1,8 @@
 //! Takes Rust source apart, just far enough to tell comments and string literals from code.
+//!
+//! By hand: `proc_macro2` tells where a token stands only with a feature that every derive macro would then be built with,
+//! and all that uses one: 103 of 309 crates once with it, for a build of the command, and once without, for one of
+//! the reference.
 
 /// A piece of source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +16,7 @@ pub(super) enum Token {
     /// A string literal of any kind, without its quotes, escapes as written.
     Literal { text: String, line: usize },
     /// A keyword, a name or a number.
-    Word(String),
+    Word { text: String, line: usize },
     /// Any other character; a character literal counts as its first quote.
     Mark(char),
 }
@@ -47,7 +51,9 @@ impl<'source> Lexer<'source> {
         }
         if is_word(first) {
             let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
-            return Some(Token::Word(self.advance(end).to_owned()));
+            let line = self.line;
+            let text = self.advance(end).to_owned();
+            return Some(Token::Word { text, line });
         }
         let length = if first == '\'' {
             character_length(self.rest)
@@ -184,7 +190,7 @@ mod tests {
             .into_iter()
             .filter_map(|token| match token {
                 Token::Literal { text, .. } => Some(text),
-                Token::Comment { .. } | Token::Word(_) | Token::Mark(_) => None,
+                Token::Comment { .. } | Token::Word { .. } | Token::Mark(_) => None,
             })
             .collect()
     }
@@ -215,7 +221,7 @@ mod tests {
             .into_iter()
             .filter_map(|token| match token {
                 Token::Comment { line, .. } | Token::Literal { line, .. } => Some(line),
-                Token::Word(_) | Token::Mark(_) => None,
+                Token::Word { .. } | Token::Mark(_) => None,
             })
             .collect();
         assert_eq!(lines, [1, 2, 3, 4]);
@@ -223,6 +229,10 @@ mod tests {
 
     #[test]
     fn a_raw_name_is_no_literal() {
-        assert_eq!(tokens("r#type")[0], Token::Word("r".to_owned()));
+        let first = Token::Word {
+            text: "r".to_owned(),
+            line: 1,
+        };
+        assert_eq!(tokens("r#type")[0], first);
     }
 }

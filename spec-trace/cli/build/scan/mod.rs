@@ -1,4 +1,4 @@
-//! Finds the clause ids that a Rust source cites, and the item in which each of them stands.
+//! Finds the clause ids that a Rust source cites, the item in which each of them stands, and the tests.
 //!
 //! The one thing to know: this module is compiled twice, into the build script, which scans the workspace with it, and
 //! into the tests of the library. It therefore uses nothing but the standard library and names nothing of its crate.
@@ -26,12 +26,12 @@ pub struct Citation {
     pub test: bool,
 }
 
-/// A text in quotes.
+/// A text in one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Literal {
-    /// What stands between the quotes, escapes as written.
+pub struct Place {
+    /// What stands there.
     pub text: String,
-    /// The line of the opening quote, counted from 1.
+    /// Where it begins, counted from 1.
     pub line: usize,
 }
 
@@ -40,8 +40,10 @@ pub struct Literal {
 pub struct Findings {
     /// Each citation, in the order of the file.
     pub citations: Vec<Citation>,
-    /// Each string literal, in the order of the file.
-    pub literals: Vec<Literal>,
+    /// What stands between the quotes of each string literal, escapes as written, in the order of the file.
+    pub literals: Vec<Place>,
+    /// Each function that is run as a test, named as within the file.
+    pub tests: Vec<Place>,
 }
 
 /// Reads one source file.
@@ -68,6 +70,8 @@ struct Scanner {
     waiting: Vec<(String, usize)>,
     /// Whether an attribute among them says that the item is compiled for tests only.
     waiting_test: bool,
+    /// Whether one of them says that it is run as a test.
+    waiting_run: bool,
     attribute: Option<Attribute>,
     /// The token before, if it was a keyword that begins an item as soon as a name follows.
     keyword: Option<Keyword>,
@@ -155,12 +159,12 @@ impl Scanner {
             Token::Comment { text, line, inner } => self.cite(&text, line, inner),
             Token::Literal { text, line } => {
                 self.cite(&text, line, false);
-                self.findings.literals.push(Literal { text, line });
+                self.findings.literals.push(Place { text, line });
                 self.keyword = None;
                 self.mark = None;
             }
-            Token::Word(word) => {
-                self.word(word);
+            Token::Word { text, line } => {
+                self.word(text, line);
                 self.mark = None;
             }
             Token::Mark(mark) => {
@@ -183,9 +187,7 @@ impl Scanner {
     }
 
     fn cite_here(&mut self, ids: Vec<(String, usize)>) {
-        let names = self.open.iter().map(|item| item.name.as_str());
-        let path: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
-        let item = path.join("::");
+        let item = self.path();
         let container = self.innermost().is_container();
         let test = self.open.iter().any(|item| item.test);
         self.findings
@@ -199,7 +201,14 @@ impl Scanner {
             }));
     }
 
-    fn word(&mut self, word: String) {
+    /// The name of the innermost item within the file.
+    fn path(&self) -> String {
+        let names = self.open.iter().map(|item| item.name.as_str());
+        let path: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+        path.join("::")
+    }
+
+    fn word(&mut self, word: String, line: usize) {
         let keyword = self.keyword.take();
         // `'static` is a lifetime and `*const` a pointer.
         let begins = |word: &str| match self.mark {
@@ -212,13 +221,13 @@ impl Scanner {
             // In a signature `impl` and `const` begin nothing; the words of an `impl` name it.
             self.header(word);
         } else if word == "impl" {
-            self.begin(String::new(), Kind::Implementation(Vec::new()));
+            self.begin(String::new(), line, Kind::Implementation(Vec::new()));
         } else if let Some(next) = begins(&word) {
             self.keyword = Some(next);
         } else if word == "mut" {
             self.keyword = keyword;
         } else if let Some(keyword) = keyword {
-            self.begin(word, keyword.kind());
+            self.begin(word, line, keyword.kind());
         }
     }
 
@@ -260,6 +269,7 @@ impl Scanner {
         let depth = self.depth;
         if let Some(attribute) = self.attribute.take_if(|attribute| attribute.depth == depth) {
             self.waiting_test |= is_for_tests(&attribute.words);
+            self.waiting_run |= attribute.words == ["test"];
         }
         let item = self.innermost();
         if mark == '}' && item.in_body && item.depth == depth {
@@ -283,7 +293,7 @@ impl Scanner {
         }
     }
 
-    fn begin(&mut self, name: String, kind: Kind) {
+    fn begin(&mut self, name: String, line: usize, kind: Kind) {
         self.open.push(Item {
             name,
             kind,
@@ -291,6 +301,10 @@ impl Scanner {
             depth: self.depth,
             in_body: false,
         });
+        if std::mem::take(&mut self.waiting_run) {
+            let text = self.path();
+            self.findings.tests.push(Place { text, line });
+        }
         if !self.innermost().is_container() {
             self.settle();
         }
@@ -307,6 +321,7 @@ impl Scanner {
     /// Gives what waits to the innermost item.
     fn settle(&mut self) {
         self.waiting_test = false;
+        self.waiting_run = false;
         let waiting = std::mem::take(&mut self.waiting);
         self.cite_here(waiting);
     }
@@ -487,11 +502,30 @@ mod tests {
         assert_eq!(findings.citations[0].line, 2);
         assert_eq!(
             findings.literals,
-            [Literal {
+            [Place {
                 text: "text".to_owned(),
                 line: 4
             }]
         );
+    }
+
+    #[test]
+    fn functions_that_are_run_are_found_with_their_lines() {
+        let source = "mod tests {
+            #[cfg(test)] fn helper() {}
+            #[test]
+            fn one() {}
+            proptest! {
+                #![config(\"x\")]
+                /// PA-1
+                #[test]
+                fn two(x in 0..5) { }
+                #[test] #[ignore = \"long\"] fn three(sequential 1..2 => X);
+            } }";
+        let tests = scan(source).tests;
+        let tests: Vec<_> = tests.iter().map(|it| (&*it.text, it.line)).collect();
+        let expected = [("tests::one", 4), ("tests::two", 9), ("tests::three", 10)];
+        assert_eq!(tests, expected);
     }
 
     #[test]

@@ -74,12 +74,8 @@ fn selected(args: &Args) -> miette::Result<Vec<&'static Clause>> {
             .as_ref()
             .is_none_or(|protocol| *protocol == clause.protocol)
     };
-    let is_gap = |clause: &&Clause| {
-        LINKS
-            .of(clause)
-            .iter()
-            .all(|link| link.kind == Kind::Exception)
-    };
+    let is_gap =
+        |clause: &&Clause| !LINKS.is_covered(clause) || LINKS.count(clause, Kind::Exception) > 0;
     Ok(all()
         .iter()
         .filter(of_protocol)
@@ -199,7 +195,7 @@ pub fn explain(clause: &Clause) -> String {
     text += &hanging("  ", &clause.gist);
     text += &hanging("  Source: ", &clause.source);
     let links = LINKS.of(clause);
-    if links.is_empty() {
+    if !LINKS.is_covered(clause) {
         text += "\nNothing states, carries out or tests this clause yet.\n";
     }
     for group in links.chunk_by(|one, next| one.kind == next.kind) {
@@ -237,7 +233,8 @@ fn counts(clause: &Clause) -> String {
             | Kind::Monitor
             | Kind::Test
             | Kind::Fuzz
-            | Kind::Vector => format!("{}{count}", kind.letter()),
+            | Kind::Vector
+            | Kind::Mention => format!("{}{count}", kind.letter()),
         })
         .collect();
     counts.join(" ")

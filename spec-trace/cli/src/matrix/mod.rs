@@ -200,19 +200,26 @@ fn kinds(links: &[Link]) -> String {
 /// Why there is no evidence, or all of it, behind a line that tells how much.
 fn evidence(links: &[Link]) -> Markup {
     let reason = links.iter().find(|link| link.kind == Kind::Exception);
+    let counted = links
+        .iter()
+        .filter(|link| link.kind != Kind::Mention)
+        .count();
     html! {
         @if let Some(reason) = reason {
             p.gap { span.badge.quiet { "not checkable" } " " (reason.name) }
-        } @else if links.is_empty() {
-            p.gap { span.badge.open { "open" } " Nothing states, carries out or tests this clause yet." }
         } @else {
-            details {
-                summary { (links.len()) @if links.len() == 1 { " link" } @else { " links" } }
-                dl {
-                    @for group in links.chunk_by(|one, next| one.kind == next.kind) {
-                        dt { (group[0].kind.heading()) }
-                        @for link in group {
-                            dd { (link.name) @if let Some(at) = &link.at { " " code { (at) } } }
+            @if counted == 0 {
+                p.gap { span.badge.open { "open" } " Nothing states, carries out or tests this clause yet." }
+            }
+            @if !links.is_empty() {
+                details {
+                    summary { (counted) @if counted == 1 { " link" } @else { " links" } }
+                    dl {
+                        @for group in links.chunk_by(|one, next| one.kind == next.kind) {
+                            dt { (group[0].kind.heading()) }
+                            @for link in group {
+                                dd { (link.name) @if let Some(at) = &link.at { " " code { (at) } } }
+                            }
                         }
                     }
                 }

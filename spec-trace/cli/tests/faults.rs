@@ -1,0 +1,126 @@
+//! The faults of `spec-trace/faults/`, put in one by one: each fails the test that it names, which passes without it.
+//!
+//! They go into a copy of the workspace below `target/tmp`, which is kept, so that the next fault costs one crate:
+//!
+//!     cargo test --test faults -- --ignored --nocapture
+//!
+//! `COUNTERSIGN_FAULTS` chooses those that break the clauses, or change the files, which begin with it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+use countersign_clauses::faults::{self, Fault};
+
+#[test]
+#[ignore = "builds a crate for each fault"]
+fn every_fault_fails_its_test() {
+    let chosen = chosen();
+    assert!(!chosen.is_empty(), "COUNTERSIGN_FAULTS chooses some");
+    let copy = scratch().join("workspace");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    update(&root, &copy);
+    let tests: BTreeSet<&str> = chosen.iter().map(|fault| fault.test.as_str()).collect();
+    for test in tests {
+        let output = run(&copy, test);
+        assert!(
+            output.status.success(),
+            "without a fault: {}",
+            said(&output)
+        );
+    }
+    let unseen: Vec<&Fault> = chosen
+        .into_iter()
+        .filter(|fault| !is_seen(&copy, fault))
+        .collect();
+    assert!(unseen.is_empty(), "nothing failed with {unseen:#?}");
+}
+
+fn chosen() -> Vec<&'static Fault> {
+    let prefix = env::var("COUNTERSIGN_FAULTS").unwrap_or_default();
+    let is_chosen = |fault: &&Fault| {
+        let mut clauses = fault.clauses.iter();
+        fault.file.starts_with(&prefix) || clauses.any(|id| id.as_str().starts_with(&prefix))
+    };
+    faults::all().iter().filter(is_chosen).collect()
+}
+
+/// Puts a fault in, runs its test and takes the fault out again; whether the test failed. A fault that does not compile is none.
+fn is_seen(copy: &Path, fault: &Fault) -> bool {
+    let path = copy.join(&fault.file);
+    let source = fs::read_to_string(&path).expect("a source");
+    fs::write(&path, source.replace(&fault.find, &fault.replace)).expect("the copy is ours");
+    let output = run(copy, &fault.test);
+    fs::write(&path, source).expect("the copy is ours");
+    let (_, name) = fault.test.rsplit_once(' ').expect("package, target, path");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let seen = stdout.contains(&format!("test {name} ... FAILED"));
+    println!(
+        "{} {:?} {}",
+        if seen { "seen  " } else { "UNSEEN" },
+        fault.clauses,
+        fault.test
+    );
+    if !seen {
+        println!("{}", said(&output));
+    }
+    seen
+}
+
+/// Runs one test, without optimisation, which takes longer than what these tests do.
+fn run(copy: &Path, test: &str) -> Output {
+    let words: Vec<&str> = test.split(' ').collect();
+    let &[package, target, name] = words.as_slice() else {
+        panic!("package, target, path: {test}");
+    };
+    let is_unit = target == package.replace('-', "_");
+    let target: &[&str] = if is_unit {
+        &["--lib"]
+    } else {
+        &["--test", target]
+    };
+    Command::new(env!("CARGO"))
+        .args(["test", "--locked", "--package", package])
+        .args(target)
+        .args(["--", "--exact", name, "--include-ignored"])
+        .current_dir(copy)
+        .env("CARGO_TARGET_DIR", scratch().join("target"))
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env_remove("COUNTERSIGN_EVIDENCE")
+        .output()
+        .expect("cargo runs")
+}
+
+fn said(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr[..]]
+        .map(String::from_utf8_lossy)
+        .concat()
+}
+
+fn scratch() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults")
+}
+
+/// Copies what is new or changed in the folder, and leaves out what is built and what is hidden: files that stay as they are
+/// need not be compiled again.
+fn update(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a readable folder") {
+        let path = entry.expect("a readable entry").path();
+        let name = path.file_name().expect("a name");
+        if name == "target" || name.to_string_lossy().starts_with('.') {
+            continue;
+        }
+        let copy = to.join(name);
+        if path.is_dir() {
+            update(&path, &copy);
+        } else {
+            let bytes = fs::read(&path).expect("a readable file");
+            if fs::read(&copy).ok().as_ref() != Some(&bytes) {
+                fs::write(&copy, bytes).expect("a file");
+            }
+        }
+    }
+}
