@@ -44,7 +44,7 @@ fn a_message_may_be_any_bytes() {
 }
 
 /// Says again what the transcript says, and hears what it heard. A line of it is a comment, a request (`→`) or a response
-/// (`←`); a request with the id 1 is the first to another server. With UPDATE_TRANSCRIPTS set the responses are written anew.
+/// (`←`); a request with the id 1 is the first to another server. With `UPDATE_TRANSCRIPTS` set the responses are written anew.
 #[track_caller]
 fn holds(name: &str) {
     let path =
