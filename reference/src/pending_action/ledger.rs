@@ -182,6 +182,11 @@ impl Ledger {
         self.book.carried()
     }
 
+    /// The records that the host has not said to be carried out: what a restart would tell of again.
+    pub fn uncarried(&self) -> impl Iterator<Item = &Record> {
+        self.book.tail.iter()
+    }
+
     /// When the next pending action expires. Call [`Ledger::handle`] with [`Input::Tick`] then, if not before.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         let boundary = self.settings.expiry_boundary;

@@ -235,6 +235,9 @@ fn a_question_that_is_not_accepted_on_the_wire() {
     );
     assert_eq!(rejected[1]["emit"]["from_state"], "awaiting_input");
     assert_eq!(rejected[1]["emit"]["to_state"], "thinking");
+    // What a screen reader speaks.
+    let said = &rejected[1]["emit"]["summary_normal"];
+    assert_eq!(said, "The action was rejected and will not run.");
     let resolution =
         json!({"countersign": {"reply_token": token, "action": "a1", "outcome": "rejected"}});
     assert_eq!(rejected[1]["emit"]["extensions"], resolution);
@@ -248,6 +251,8 @@ fn a_question_that_is_not_accepted_on_the_wire() {
     );
     let resolution = json!({"countersign": {"reply_token": reply_token, "action": "a1", "outcome": "cancelled"}});
     assert_eq!(cancelled[0]["emit"]["extensions"], resolution);
+    let said = &cancelled[0]["emit"]["summary_normal"];
+    assert_eq!(said, "The action is no longer needed and will not run.");
 }
 
 /// AAEP-EV-5, AAEP-EV-6: each way for a session to end.

@@ -3,10 +3,13 @@
 //! The one thing to know: a protocol moves in by implementing [`Execution`] in the `mod.rs` of its folder, as it does in the
 //! model by implementing [`Text`]; [`Bridge`] is what the walks then go over.
 
+use std::fmt::Debug;
+
 use countersign_model::bounds::BoundsError;
 use countersign_model::checker::StepText;
 use countersign_model::rules::Rules;
 use countersign_model::specification::{Specification, Text};
+use serde::Serialize;
 
 use super::{Disagreement, Sides};
 
@@ -17,6 +20,12 @@ pub trait Execution: Sized + Send + Sync {
     type Text: Text;
     /// An executor together with the part of the world that holds what it has put out.
     type Host: Clone + Send + Sync;
+    /// What of a call is needed to judge what came of it.
+    type Call: Clone;
+    /// One thing that the executor puts out.
+    type Output: Clone + PartialEq + Debug + Serialize;
+    /// Why the executor refuses a call.
+    type Refusal: Clone + PartialEq + Debug;
 
     /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
     const FAR: <Self::Text as Text>::Bounds;
@@ -29,21 +38,50 @@ pub trait Execution: Sized + Send + Sync {
     /// The executor at the start of every run.
     fn start(&self) -> Self::Host;
 
-    /// Takes one step on both sides.
+    /// Makes the calls that the step is; none for a step of the world around the executor.
     ///
     /// # Errors
     ///
-    /// A [`Disagreement`] where the two differ in what came out or in what became of the state.
-    fn step(
+    /// A [`Disagreement`] where the executor cannot be called, or does not come back from a crash as it was.
+    fn call(
         bridge: &Bridge<Self>,
         state: &State<Self>,
         host: &mut Self::Host,
         action: Action<Self>,
+    ) -> Result<Vec<AnsweredBy<Self>>, Disagreement>;
+
+    /// Holds what came of the calls, and what the executor holds after them, against the model's step; the state that the
+    /// model comes to.
+    ///
+    /// # Errors
+    ///
+    /// A [`Disagreement`] where the two differ in what came out or in what became of the state.
+    fn compare(
+        bridge: &Bridge<Self>,
+        state: &State<Self>,
+        host: &mut Self::Host,
+        action: Action<Self>,
+        answers: &[AnsweredBy<Self>],
     ) -> Result<State<Self>, Disagreement>;
 
     /// All that can make a difference to what this host will do, as for [`Sides::identity`].
     fn identity(host: &Self::Host) -> Vec<u8>;
 }
+
+/// A call that was made, and what came of it.
+#[derive(Clone, Debug)]
+pub struct Answered<C, O, R> {
+    /// The call.
+    pub call: C,
+    /// What the executor put out, in order.
+    pub outputs: Vec<O>,
+    /// Why it refused the call, if it did.
+    pub refused: Option<R>,
+}
+
+/// A call of this protocol's executor.
+pub type AnsweredBy<E> =
+    Answered<<E as Execution>::Call, <E as Execution>::Output, <E as Execution>::Refusal>;
 
 /// A state of the model that is carried out so.
 pub type State<E> = <<E as Execution>::Text as Text>::State;
@@ -133,7 +171,8 @@ impl<E: Execution> Sides for Bridge<E> {
         host: &mut E::Host,
         action: Action<E>,
     ) -> Result<State<E>, Disagreement> {
-        E::step(self, state, host, action)
+        let answers = E::call(self, state, host, action)?;
+        E::compare(self, state, host, action, &answers)
     }
 
     fn identity(&self, host: &E::Host) -> Vec<u8> {

@@ -11,6 +11,7 @@ mod concretion;
 pub mod edges;
 pub mod harness;
 pub mod mcp_aql;
+pub mod not_compared;
 pub mod pending_action;
 pub mod schedule;
 pub mod steps;

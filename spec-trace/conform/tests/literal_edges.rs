@@ -1,7 +1,8 @@
-//! Every edge of the literal models in readings that are not the specification's. What `verify` walks is looked at by the
-//! tests of the command line.
+//! Every edge of the literal models in readings and settings that are not those of `verify`. What `verify` walks is looked at by
+//! the tests of the command line.
 
 use countersign_conform::Sides;
+use countersign_conform::aaep::{self, AaepBridge};
 use countersign_conform::edges::{self, Scope};
 use countersign_conform::mcp_aql::{self, McpAqlBridge};
 use countersign_conform::pending_action::{self, PendingActionBridge};
@@ -13,6 +14,14 @@ fn agreed(sides: &impl Sides) -> (u64, u64) {
     let walk = edges::walk(sides, Scope::States, &|_| {});
     assert_eq!(walk.divergences, []);
     (walk.nodes, walk.edges)
+}
+
+/// AAEP-6.3.5-2, AAEP-6.3.4-9: also where the host has chosen that nobody is told of a late duplicate.
+#[test]
+fn the_producer_agrees_with_the_literal_model_without_courtesy_notices() {
+    let bridge = AaepBridge::new(aaep::LITERAL).expect("the bounds are in range");
+    let bridge = bridge.literal().without_courtesy_notices();
+    assert_eq!(agreed(&bridge), (413_902, 1_281_079));
 }
 
 /// AQL-4.3-1, AQL-7.1-1: also where the checks are made in the order of the sample none is left out, and the first of

@@ -1,7 +1,7 @@
 //! From the executor to the model's words: what it holds.
 //!
 //! The one thing to know: what the executor holds and no producer of the model can hold is not passed over. It is
-//! [`Unexplained`], and so is a session that is not what its events have told.
+//! [`Unexplained`]. What the model has no word for is held against the [`super::account`].
 
 use countersign_model::aaep::state::{
     Phase, Producer, ProducerConfirmation, Session, SessionStatus,
@@ -15,21 +15,6 @@ use countersign_reference::aaep::{AgentState, Confirmation, SessionId, Subscript
 use super::Host;
 use super::concrete::World;
 use crate::{Unexplained, unexplained};
-
-/// A session as its events have told it so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
-    pub(super) next_sequence_number: u64,
-    pub(super) state: AgentState,
-}
-
-impl Told {
-    /// After `session.started`.
-    pub(super) const START: Self = Self {
-        next_sequence_number: 1,
-        state: AgentState::Idle,
-    };
-}
 
 /// The abstraction function: what the executor holds, as the producer's part of a model state.
 ///
@@ -78,20 +63,11 @@ pub(super) fn session_named(
         .ok_or_else(|| unexplained("AAEP-EV-1", "the id of a session that was started"))
 }
 
-/// What the executor holds of a session, which must also be what the session's events have told.
+/// What the executor holds of a session.
 fn session(world: &World, host: &Host, name: SessionName) -> Result<Session, Unexplained> {
-    let told = &host.told[name.index()];
     let found = host.producer.sessions().get(&world.sessions[name.index()]);
     let found = found.ok_or_else(|| unexplained("AAEP-A.1-2", "a session once started"))?;
     let is_active = found.status == executor::SessionStatus::Active;
-    if is_active && found.state != told.state {
-        let text = format!("{:?}, as the last state.changed said", told.state);
-        return Err(unexplained("AAEP-EV-8", text));
-    }
-    if is_active && found.next_sequence_number != told.next_sequence_number {
-        let text = format!("next sequence number {}", told.next_sequence_number);
-        return Err(unexplained("AAEP-EV-4", text));
-    }
     Ok(Session {
         status: match found.status {
             executor::SessionStatus::Active => SessionStatus::Active,
@@ -194,7 +170,7 @@ fn class(question: &executor::Question) -> Result<Class, Unexplained> {
 /// numbered, and the time of its last call.
 ///
 /// Tokens are named by their slots, so two executors whose tokens alone differ have the same identity. Sequence numbers make
-/// no difference because [`producer`] holds them against what the events have told.
+/// no difference because they are held against the account of the bridge.
 pub(super) fn identity(host: &Host) -> Vec<u8> {
     let mut document = serde_json::to_value(&host.producer).expect("a producer can be serialised");
     if let Some(members) = document.as_object_mut() {
@@ -209,8 +185,10 @@ pub(super) fn identity(host: &Host) -> Vec<u8> {
         }
     }
     let mut text = document.to_string();
-    for (number, asked) in host.questions.iter().flatten().enumerate() {
-        text = text.replace(asked.reply_token.as_str(), &format!("#{number}"));
+    for slot in Slot::ALL {
+        if let Some(question) = host.account.question(slot) {
+            text = text.replace(question.reply_token.as_str(), slot.name());
+        }
     }
     text.into_bytes()
 }

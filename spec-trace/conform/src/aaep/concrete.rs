@@ -3,6 +3,8 @@
 //! The one thing to know: for the executor one tick of the model is one second, so that a timeout of one tick is the
 //! shortest that the protocol has, and a reply can be late by exactly nothing.
 
+use std::sync::Arc;
+
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::message::{Message, Shape, Token};
 use countersign_model::aaep::state::State;
@@ -10,10 +12,12 @@ use countersign_model::aaep::words::{
     AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
 };
 use countersign_reference::aaep as executor;
-use countersign_reference::aaep::{ActionId, Input, ReplyToken, SessionId, SubscriptionId};
+use countersign_reference::aaep::{
+    ActionId, AgentId, Identity, Input, ReplyToken, SessionId, Settings, SubscriptionId, ToolStatus,
+};
 use countersign_reference::time::Timestamp;
 
-use super::Host;
+use super::account::Account;
 
 /// The start of every run: 2026-05-24T14:22:20Z.
 const START: i64 = 1_779_632_540_000;
@@ -28,6 +32,8 @@ pub struct World {
     pub actions: [ActionId; 2],
     /// A token that no producer ever issued.
     pub guess: ReplyToken,
+    /// What the host chose: nothing of it is what an executor has by itself, so that it cannot be lost unseen.
+    pub settings: Settings,
     /// A tick, in milliseconds.
     tick: i64,
 }
@@ -47,6 +53,13 @@ impl World {
             subscriptions: [subscription("sub_s1"), subscription("sub_s2")],
             actions: [action("a1"), action("a2")],
             guess: ReplyToken::parse("rpl_guessed").expect("a well-formed token"),
+            settings: Settings {
+                identity: Arc::new(Identity {
+                    agent_id: AgentId::parse("agent \u{e9}").expect("a well-formed name"),
+                    agent_version: Some("2.1".to_owned()),
+                }),
+                courtesy_notices: true,
+            },
             tick: i64::from(seconds) * 1_000,
         }
     }
@@ -70,7 +83,7 @@ impl World {
     }
 
     /// The call into the executor that a step of the model is; nothing for a step of the world around it.
-    pub(super) fn input(&self, host: &Host, state: &State, action: Action) -> Option<Input> {
+    pub(super) fn input(&self, account: &Account, state: &State, action: Action) -> Option<Input> {
         match action {
             Action::Ask {
                 session,
@@ -78,18 +91,18 @@ impl World {
                 timeout,
                 same_action,
             } => Some(Input::Confirm(self.ask(
-                host,
+                account,
                 session,
                 class,
                 timeout,
                 same_action,
             ))),
             Action::Deliver { .. } | Action::Replay => {
-                Some(self.deliver(host, action.message(state)?))
+                Some(self.deliver(account, action.message(state)?))
             }
             Action::ServeTimer => Some(Input::Tick),
             Action::Cancel { slot } => Some(Input::Cancel {
-                reply_token: self.token(host, Token::Of(slot)),
+                reply_token: self.token(account, Token::Of(slot)),
             }),
             Action::EndSession { session, outcome } => Some(Input::EndSession {
                 session_id: self.sessions[session.index()].clone(),
@@ -102,7 +115,7 @@ impl World {
             Action::Close { subscriber } => Some(Input::Unsubscribe {
                 subscription_id: self.subscriptions[subscriber.index()].clone(),
             }),
-            Action::FinishTool { slot } => finish_tool(host, slot),
+            Action::FinishTool { slot } => finish_tool(account, state, slot),
             Action::Crash => Some(Input::Restart),
             // The producer that breaks a rule is the model's own; no call can ask the executor to.
             Action::Transgress(_)
@@ -117,13 +130,13 @@ impl World {
 
     fn ask(
         &self,
-        host: &Host,
+        account: &Account,
         session: SessionName,
         class: Class,
         timeout: u8,
         same_action: bool,
     ) -> executor::Ask {
-        let is_second = host.questions[Slot::First.index()].is_some();
+        let is_second = account.question(Slot::First).is_some();
         let action = usize::from(is_second && !same_action);
         executor::Ask {
             session_id: self.sessions[session.index()].clone(),
@@ -151,13 +164,13 @@ impl World {
         }
     }
 
-    fn deliver(&self, host: &Host, message: Message) -> Input {
+    fn deliver(&self, account: &Account, message: Message) -> Input {
         Input::Deliver {
             sender: executor::Sender {
                 subscription_id: Some(self.subscriptions[message.sender.index()].clone()),
                 authenticated: message.authenticated,
             },
-            message: self.bytes(&self.token(host, message.token), message),
+            message: self.bytes(&self.token(account, message.token), message),
         }
     }
 
@@ -183,23 +196,27 @@ impl World {
     }
 
     /// The token of a confirmation that was asked for, and the guess for everything else.
-    fn token(&self, host: &Host, token: Token) -> ReplyToken {
+    pub(super) fn token(&self, account: &Account, token: Token) -> ReplyToken {
         let issued = match token {
-            Token::Of(slot) => host.questions[slot.index()].as_ref(),
+            Token::Of(slot) => account.question(slot),
             Token::Guessed => None,
         };
-        issued.map_or_else(|| self.guess.clone(), |asked| asked.reply_token.clone())
+        issued.map_or_else(
+            || self.guess.clone(),
+            |question| question.reply_token.clone(),
+        )
     }
 }
 
 /// The call of this very confirmation comes back, whatever other calls of the same action there are.
-fn finish_tool(host: &Host, slot: Slot) -> Option<Input> {
-    let asked = host.questions[slot.index()].as_ref()?;
+fn finish_tool(account: &Account, state: &State, slot: Slot) -> Option<Input> {
+    let question = account.question(slot)?;
     Some(Input::FinishTool {
-        session_id: asked.ask.session_id.clone(),
-        action: asked.ask.action.id.clone(),
-        tool_call_id: Some(asked.tool_call_id.clone()),
-        status: executor::ToolStatus::Success,
+        session_id: question.session_id.clone(),
+        action: question.action.id.clone(),
+        tool_call_id: Some(question.tool_call_id.clone()),
+        status: [ToolStatus::Success, ToolStatus::Timeout, ToolStatus::Error]
+            [usize::from(state.clock) % 3],
     })
 }
 
@@ -212,6 +229,17 @@ fn malform(reply: &str, which: i8) -> String {
         2 => format!(r#"{reply},"decision":"accept"}}"#),
         _ => format!(r#"{reply},"decided_by":""}}"#),
     }
+}
+
+/// What is wrong with a malformed message of so many bytes, as the operator reads it.
+pub(super) fn fault(message: Message, bytes: usize) -> String {
+    let fault = match message.claimed.rem_euclid(4) {
+        0 => format!("not JSON at byte {bytes}"),
+        1 => r#"unknown property "session_id""#.to_owned(),
+        2 => format!("duplicate key before byte {}", bytes - 1),
+        _ => "property decided_by must be a string of 1 to 256 characters".to_owned(),
+    };
+    format!("malformed: {fault}")
 }
 
 fn decision(decision: Decision) -> executor::Decision {

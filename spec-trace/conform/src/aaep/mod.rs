@@ -1,13 +1,16 @@
 //! The bridge between the two readings of the AAEP confirmation protocol.
 //!
-//! Where to read: [`concrete`] turns a step of the model into an input with real bytes; `outputs` turns what the executor
-//! put out, and [`abstraction`] what it holds, back into the model's words. This file compares.
+//! Where to read: [`concrete`] turns a step of the model into an input with real bytes; `words` turns what the executor put
+//! out, and [`abstraction`] what it holds, back into the model's words; `wanted` and [`account`] say what that has to be, to
+//! the last field. This file compares.
 
 pub mod abstraction;
+pub mod account;
 pub mod concrete;
-mod outputs;
-
-use std::sync::Arc;
+#[cfg(test)]
+mod tests;
+mod wanted;
+mod words;
 
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::bounds::{Bounds, Budgets};
@@ -16,20 +19,19 @@ use countersign_model::aaep::output::Output;
 use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::state::{Phase, Producer as ModelProducer};
-use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
 use countersign_model::aaep::{Aaep, AaepText};
-use countersign_reference::aaep::{
-    Ask, Capabilities, Input, Producer, ReplyToken, Settings, ToolCallId,
-};
+use countersign_reference::aaep::{self as executor, Input, Outcome, Producer};
 use countersign_reference::ids::SequentialIds;
 
-use self::outputs::Call;
-use super::Disagreement;
-use super::bridge::{Bridge, Execution};
+use self::account::Account;
+use self::wanted::Turn;
+use super::bridge::{Answered, AnsweredBy, Bridge, Execution};
 use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
+use super::{Disagreement, Unexplained};
 
 pub use self::concrete::World;
+pub use self::wanted::Call;
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {
@@ -52,92 +54,63 @@ pub const LITERAL: Bounds = Bounds {
 /// The AAEP model and executor, side by side.
 pub type AaepBridge = Bridge<World>;
 
-/// The executor, and what the world around it remembers of what it has put out.
+/// The executor, and what it has to hold.
 #[derive(Clone, Debug)]
 pub struct Host {
     /// The executor.
     pub producer: Producer,
     /// Where it gets its ids.
     pub ids: SequentialIds,
-    /// Each confirmation that was put out, by [`Slot::index`].
-    pub questions: [Option<Asked>; 2],
-    /// Each session as its events tell it, by `SessionName::index`.
-    pub told: [abstraction::Told; 2],
+    /// What it has to hold.
+    pub account: Account,
 }
 
-/// What was asked, and how the executor names it on the wire.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// As the host asked for it.
-    pub ask: Arc<Ask>,
-    /// The token that replies carry.
-    pub reply_token: ReplyToken,
-    /// The id of the call that acceptance leads to.
-    pub tool_call_id: ToolCallId,
-}
+/// A call of the producer.
+type Answer = AnsweredBy<World>;
 
 impl Host {
     /// An executor with both sessions started and both subscriptions open, as the model begins.
     fn start(world: &World) -> Self {
         let mut host = Self {
-            producer: Producer::new(Settings::default()),
+            producer: Producer::new(world.settings.clone()),
             ids: SequentialIds::new(),
-            questions: [None, None],
-            told: [abstraction::Told::START; 2],
+            account: Account::start(),
         };
-        for session_id in &world.sessions {
-            let session_id = Some(session_id.clone());
-            host.set_up(world, Input::StartSession { session_id });
+        for name in SessionName::ALL {
+            let session_id = Some(world.sessions[name.index()].clone());
+            let came = host.set_up(world, Input::StartSession { session_id });
+            let started = wanted::started(world, &mut host.account, name, &came);
+            assert_eq!(started.as_ref(), Ok(&came), "AAEP-A.1-1: a session starts");
         }
         for subscriber in Subscriber::ALL {
-            let supports_confirmation_reply = subscriber == Subscriber::Capable;
-            host.set_up(
-                world,
-                Input::Subscribe {
-                    subscription_id: world.subscriptions[subscriber.index()].clone(),
-                    capabilities: Capabilities {
-                        supports_confirmation_reply,
-                    },
-                },
-            );
+            let subscription_id = world.subscriptions[subscriber.index()].clone();
+            let capabilities = account::capabilities(subscriber);
+            let subscribe = Input::Subscribe {
+                subscription_id,
+                capabilities,
+            };
+            assert_eq!(host.set_up(world, subscribe), [], "nothing to tell");
         }
         host
     }
 
-    fn set_up(&mut self, world: &World, input: Input) {
+    fn set_up(&mut self, world: &World, input: Input) -> Vec<executor::Output> {
+        self.account.now = world.time(0);
         let outcome = self.producer.handle(world.time(0), &mut self.ids, input);
         assert!(
             outcome.refused.is_none(),
             "a fresh producer takes new sessions and subscriptions"
         );
-    }
-
-    /// The slot whose confirmation has this token.
-    fn slot_of_token(&self, token: &ReplyToken) -> Option<Slot> {
-        self.slot_where(|asked| asked.reply_token == *token)
-    }
-
-    /// The slot whose action is called under this id.
-    fn slot_of_call(&self, call: &ToolCallId) -> Option<Slot> {
-        self.slot_where(|asked| asked.tool_call_id == *call)
-    }
-
-    /// What was asked in that slot, which [`Host::slot_of_token`] or [`Host::slot_of_call`] has found.
-    fn asked(&self, slot: Slot) -> &Asked {
-        let asked = self.questions[slot.index()].as_ref();
-        asked.expect("a slot is found by what was asked in it")
-    }
-
-    fn slot_where(&self, is_it: impl Fn(&Asked) -> bool) -> Option<Slot> {
-        Slot::ALL
-            .into_iter()
-            .find(|slot| self.questions[slot.index()].as_ref().is_some_and(&is_it))
+        outcome.outputs
     }
 }
 
 impl Execution for World {
     type Text = AaepText;
     type Host = Host;
+    type Call = Call;
+    type Output = executor::Output;
+    type Refusal = executor::Refusal;
 
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
@@ -150,30 +123,54 @@ impl Execution for World {
         Host::start(self)
     }
 
-    fn step(
+    fn call(
         bridge: &AaepBridge,
         state: &State,
         host: &mut Host,
         action: Action,
+    ) -> Result<Vec<Answer>, Disagreement> {
+        if !action.is_call() {
+            return Ok(Vec::new());
+        }
+        let Some(input) = bridge.world.input(&host.account, state, action) else {
+            return Err(not_a_call(CONTRACT, action));
+        };
+        if action == Action::Crash {
+            // What is left when the process dies: what it was serialised to after its last call.
+            (_, host.producer) = stored_and_read(&host.producer, CONTRACT)?;
+        }
+        let now = bridge.world.time(state.clock);
+        // Where nothing waits for the time any more, the model has forgotten how late it is.
+        host.account.now = host.account.now.max(now);
+        let call = Call::of(&input);
+        let Outcome { outputs, refused } = host.producer.handle(now, &mut host.ids, input);
+        Ok(vec![Answered {
+            call,
+            outputs,
+            refused,
+        }])
+    }
+
+    fn compare(
+        bridge: &AaepBridge,
+        state: &State,
+        host: &mut Host,
+        action: Action,
+        answers: &[Answer],
     ) -> Result<State, Disagreement> {
         let Some(step) = bridge.model.step(state, action) else {
             return Err(not_a_call(CONTRACT, action));
         };
-        if action.is_call() {
-            let Some(input) = bridge.world.input(host, state, action) else {
-                return Err(not_a_call(CONTRACT, action));
+        for answer in answers {
+            let turn = Turn {
+                world: &bridge.world,
+                state,
+                action,
+                step: &step,
+                call: &answer.call,
             };
-            if action == Action::Crash {
-                // What is left when the process dies: what it was serialised to after its last call.
-                (_, host.producer) = stored_and_read(&host.producer, CONTRACT)?;
-            }
-            let now = bridge.world.time(state.clock);
-            let call = Call::of(&input);
-            let outcome = host.producer.handle(now, &mut host.ids, input);
-            let seen = outputs::outputs(&bridge.world, host, &call, &outcome)
-                .map_err(|unexplained| on_wire(&outcome.outputs, unexplained))?;
-            bridge.compare_outputs(state, action, &step, &seen)?;
-            bridge.compare_states(state, action, &step, host)?;
+            bridge.compare_outputs(&turn, &mut host.account, answer)?;
+            bridge.compare_states(&turn, host)?;
         }
         Ok(bridge.model.reduced(&step.next))
     }
@@ -184,73 +181,93 @@ impl Execution for World {
 }
 
 impl AaepBridge {
-    /// Nothing came that is neither required nor optional, and everything required came, in order.
+    /// The same with an executor whose host has chosen that nobody is told of a late duplicate.
+    #[must_use]
+    pub fn without_courtesy_notices(self) -> Self {
+        let mut world = self.world;
+        world.settings.courtesy_notices = false;
+        Self::of(self.model, world)
+    }
+
+    /// What is wanted came, in every field and in order, and nothing else.
     fn compare_outputs(
         &self,
-        state: &State,
-        action: Action,
-        step: &Step,
-        seen: &[Output],
+        turn: &Turn<'_>,
+        account: &mut Account,
+        answer: &Answer,
     ) -> Result<(), Disagreement> {
-        let disagree = |clause: Option<&'static str>| Disagreement {
-            clause: clause.unwrap_or(CONTRACT),
-            expected: in_words(step.required.as_slice(), output_text),
-            actual: in_words(seen, output_text),
-        };
-        // A reply that should have been ignored: the check that it failed says more than what came of it.
-        let ignored = step.ignored.map(Check::clause);
-        let allowed = [step.required.as_slice(), step.optional.as_slice()].concat();
-        if let Some(output) = worst_of(&excess(allowed, seen)) {
-            let forbidden = self.model.forbidden_by(state, action, output);
-            let forbidden = forbidden.unwrap_or(Aaep::repetition_breaks(output));
-            return Err(disagree(ignored.or(Some(forbidden))));
+        let unexplained = |unexplained| on_wire(&answer.outputs, unexplained);
+        let seen = words::words(&self.world, account, answer).map_err(unexplained)?;
+        let wanted = turn.words(account);
+        if seen != wanted {
+            return Err(Disagreement {
+                clause: self.clause_of_outputs(turn, &wanted, &seen),
+                expected: in_words(&wanted, output_text),
+                actual: in_words(&seen, output_text),
+            });
         }
-        let missing = |output: &Output| !seen.contains(output);
-        if let Some(output) = step.required.iter().find(missing) {
-            return Err(disagree(self.model.required_by(state, action, output)));
+        turn.check(account, &wanted, &answer.outputs)
+            .map_err(unexplained)
+    }
+
+    /// The clause that a step goes against which does not put out what is wanted: something came that must not, or came too
+    /// often; something is missing; or the order is wrong.
+    fn clause_of_outputs(
+        &self,
+        turn: &Turn<'_>,
+        wanted: &[Output],
+        seen: &[Output],
+    ) -> &'static str {
+        let &Turn {
+            state,
+            action,
+            step,
+            ..
+        } = turn;
+        if let Some(output) = worst_of(&excess(wanted.to_vec(), seen)) {
+            // A reply that should have been ignored: the check that it failed says more than what came of it.
+            let ignored = step.ignored.map(Check::clause);
+            let forbidden = || self.model.forbidden_by(state, action, output);
+            let forbidden = ignored.or_else(forbidden);
+            return forbidden.unwrap_or(Aaep::repetition_breaks(output));
         }
-        // AAEP-6.3.4-8: a producer may leave the log out; this executor promises it.
-        if let Some(check) = step.ignored
-            && missing(&Output::Audit(check))
-        {
-            return Err(disagree(Some("AAEP-6.3.4-8")));
+        let required = |output| self.model.required_by(state, action, output);
+        match wanted.iter().find(|output| !seen.contains(output)) {
+            // What the text leaves open, and this executor promises.
+            Some(Output::Notice) => return "AAEP-6.3.5-2",
+            Some(Output::Thinking(_)) => return "AAEP-A.3-3",
+            Some(&output) => return required(output).unwrap_or(Aaep::repetition_breaks(output)),
+            None => {}
         }
-        // The response to the sender has no place among the outputs that are carried out one after the other.
-        let has_a_place =
-            |output: &Output| step.required.contains(*output) && *output != Output::Respond;
-        let came = seen.iter().copied().filter(has_a_place);
-        let wanted = step.required.iter().filter(has_a_place);
-        match wanted.zip(came).find(|(wanted, came)| wanted != came) {
+        let mut pairs = wanted.iter().zip(seen);
+        match pairs.find(|(wanted, came)| wanted != came) {
+            Some((Output::Respond, _) | (_, Output::Respond)) => "AAEP-6.3.4-9",
             // AAEP-A.4-3: what is accepted is announced, and then it runs.
-            Some((Output::Invoked(_) | Output::Perform(_), _)) => Err(disagree(Some("AAEP-A.4-3"))),
-            Some((misplaced, _)) => Err(disagree(self.model.required_by(state, action, misplaced))),
-            None => Ok(()),
+            Some((Output::Invoked(_) | Output::Perform(_), _)) => "AAEP-A.4-3",
+            Some((&misplaced, _)) => required(misplaced).unwrap_or(CONTRACT),
+            None => CONTRACT,
         }
     }
 
     /// What the executor holds is what the model's producer holds, as far as it can still matter.
-    fn compare_states(
-        &self,
-        state: &State,
-        action: Action,
-        step: &Step,
-        host: &Host,
-    ) -> Result<(), Disagreement> {
-        let found =
-            abstraction::producer(&self.world, host).map_err(|unexplained| Disagreement {
-                clause: unexplained.clause,
-                expected: unexplained.text,
-                actual: format!("{:?}", host.producer.confirmations()),
-            })?;
+    fn compare_states(&self, turn: &Turn<'_>, host: &Host) -> Result<(), Disagreement> {
+        let step = turn.step;
+        let unexplained = |unexplained: Unexplained| Disagreement {
+            clause: unexplained.clause,
+            expected: unexplained.text,
+            actual: format!("{:?}", host.producer),
+        };
+        let found = abstraction::producer(&self.world, host).map_err(unexplained)?;
         let with_executor = step.next.with_producer(&found);
         if self.model.reduced(&with_executor) != self.model.reduced(&step.next) {
             let (expected, actual) = differences(&step.next.producer(), &found);
             return Err(Disagreement {
-                clause: self.clause_of_state(state, action, step),
+                clause: self.clause_of_state(turn),
                 expected,
                 actual,
             });
         }
+        account::check(&self.world, host).map_err(unexplained)?;
         let pending = found.confirmations.iter().flatten();
         let deadline = pending
             .filter(|confirmation| confirmation.phase == Phase::Pending)
@@ -270,7 +287,13 @@ impl AaepBridge {
 
 impl AaepBridge {
     /// The clause that a step goes against which puts out the right things and comes to the wrong state.
-    fn clause_of_state(&self, state: &State, action: Action, step: &Step) -> &'static str {
+    fn clause_of_state(&self, turn: &Turn<'_>) -> &'static str {
+        let &Turn {
+            state,
+            action,
+            step,
+            ..
+        } = turn;
         let first = step
             .required
             .iter()

@@ -26,6 +26,10 @@ pub(super) fn gatekeeper(
     host: &Host,
     next: &State,
 ) -> Result<Gatekeeper, Unexplained> {
+    if *host.gatekeeper.settings() != *host.settings {
+        let text = format!("{:?}, as the host has chosen", host.settings);
+        return Err(unexplained("AQL-5.1-5", text));
+    }
     let now = host.gatekeeper.now();
     let latest = world.tick(now).filter(|&tick| world.time(tick, 0) == now);
     let latest =
@@ -103,7 +107,7 @@ fn held(
     found: &IssuedToken,
     wanted: &Token,
 ) -> Result<GatekeeperToken, Unexplained> {
-    check_payload(host.issued(slot), found)?;
+    check_payload(world, host.issued(slot), found)?;
     // AQL-5.5-2
     if last_kept(world, found.valid_until) < host.gatekeeper.now() {
         return Err(unexplained(
@@ -119,7 +123,13 @@ fn held(
         }
         executor::Phase::Consumed => (Phase::Consumed, wanted.max_uses),
         // How often it was used matters no more, and is not kept.
-        executor::Phase::Revoked { .. } => (Phase::Revoked, wanted.uses),
+        executor::Phase::Revoked { by } if host.revoked[slot.index()] == Some(by) => {
+            (Phase::Revoked, wanted.uses)
+        }
+        executor::Phase::Revoked { .. } => {
+            let text = format!("revoked by {:?}", host.revoked[slot.index()]);
+            return Err(unexplained("AQL-5.3-2", text));
+        }
     };
     let expires = world.tick(found.expires_at);
     Ok(GatekeeperToken {
@@ -135,8 +145,18 @@ fn held(
 }
 
 /// AQL-2.3-1: nothing of what a token was issued with ever changes.
-fn check_payload(issued: &Issued, found: &IssuedToken) -> Result<(), Unexplained> {
+fn check_payload(world: &World, issued: &Issued, found: &IssuedToken) -> Result<(), Unexplained> {
     let call = &issued.call;
+    let executor::Scope {
+        purpose,
+        operation,
+        // Held against the canonical form.
+        parameters: _,
+        adapter,
+        session_id,
+    } = &found.scope;
+    // AQL-5.4-1: bound to its session where it may be used more than once.
+    let bound_to = call.session_id.as_ref().filter(|_| call.max_uses > 1);
     let differing = [
         (
             found.issued_at != issued.issued_at,
@@ -153,6 +173,10 @@ fn check_payload(issued: &Issued, found: &IssuedToken) -> Result<(), Unexplained
             "AQL-5.1-7",
             "valid_until",
         ),
+        (*purpose != call.purpose, "AQL-2.1-1", "purpose"),
+        (*operation != call.operation, "AQL-3.2-1", "operation"),
+        (*adapter != *world.adapter_of(call), "AQL-4.1-6", "adapter"),
+        (session_id.as_ref() != bound_to, "AQL-5.4-1", "session_id"),
         (
             found.max_uses.get() != call.max_uses,
             "AQL-5.4-1",

@@ -5,6 +5,7 @@
 //! things, a call says one of them, picked by what the state is: a walk meets them all, and a replay meets the same.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::message::{Call, Carried};
@@ -14,8 +15,9 @@ use countersign_model::mcp_aql::words::{
 };
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
-    AdapterName, Configuration, DangerLevel, EventKind, Input, OperationName, Parameters,
-    ParametersHash, Query, Retention, SessionId, Settings,
+    AdapterName, Capacity, CheckOrder, Configuration, DangerLevel, EventKind, Input, OperationName,
+    Parameters, ParametersHash, Persistence, Query, RateLimits, Retention, SessionId, Settings,
+    Tolerance,
 };
 use countersign_reference::time::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -41,7 +43,7 @@ pub struct World {
     pub sessions: [SessionId; 2],
     /// What a token for the parameters that are asked for is bound to, by operation.
     pub bound: [ParametersHash; 2],
-    /// What the host chose.
+    /// What the host chose: as far as it can be told, nothing that an executor has by itself.
     pub settings: Settings,
     /// What the log names as the operation where a query finds nothing.
     pub introspect: OperationName,
@@ -60,14 +62,24 @@ impl World {
             .each_ref()
             .map(|spelling| OperationName::parse(spelling.operation).expect("a well-formed name"));
         let critical = CRITICAL.map(ToOwned::to_owned);
+        let introspect = OperationName::parse("introspect").expect("a well-formed name");
         let texts = |texts: &[&str]| texts.iter().map(Parameters::new).collect();
         Self {
             settings: Settings {
                 adapter: adapters[0].clone(),
+                check_order: CheckOrder::Table,
+                persistence: Persistence::Persistent,
+                capacity: Capacity::new(1_234).expect("room enough"),
                 retention: Retention::from_seconds(RETENTION.into()).expect("within the hour"),
-                ..Settings::default()
+                rate_limits: RateLimits::default(),
+                // Both adapters are configured before they are called. But the strictest mode of all is that of introspection.
+                configuration: Arc::new(Configuration {
+                    tolerance: Tolerance::from_seconds(7).expect("within 300 s"),
+                    oracle: executor::Oracle::Codes,
+                    critical: BTreeMap::from([(introspect.clone(), BTreeSet::new())]),
+                }),
             },
-            introspect: OperationName::parse("introspect").expect("a well-formed name"),
+            introspect,
             critical: BTreeMap::from([(operations[0].clone(), BTreeSet::from(critical))]),
             adapters,
             operations,
@@ -94,7 +106,7 @@ impl World {
     /// Whether an adapter works as the operator has configured it; as by default, if he has not.
     pub(super) fn is_configured(&self, found: &Configuration, setup: Option<Setup>) -> bool {
         let Some(setup) = setup else {
-            return *found == Configuration::default();
+            return *found == *self.settings.configuration;
         };
         u64::from(found.tolerance.seconds()) == seconds(setup.tolerance)
             && found.oracle == oracle(setup.oracle)

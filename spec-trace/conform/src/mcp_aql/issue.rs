@@ -8,31 +8,27 @@ use std::sync::Arc;
 use countersign_model::mcp_aql::state::State;
 use countersign_model::mcp_aql::words::Slot;
 use countersign_reference::mcp_aql as executor;
-use countersign_reference::mcp_aql::{
-    Call, ConfirmationRequired, ConfirmationToken, Input, Outcome,
-};
+use countersign_reference::mcp_aql::{Call, ConfirmationRequired, ConfirmationToken, Input};
 use countersign_reference::time::Timestamp;
 
 use super::concrete::{later, life, longest_life, seconds, sha_256};
-use super::spelling::SECRET;
-use super::{Host, Issued};
+use super::{Answer, Host, Issued};
 use crate::{Unexplained, unexplained};
 
 /// The next free slot takes the token that was just handed out.
 pub(super) fn note_issue(
     host: &mut Host,
     state: &State,
-    input: &Input,
-    outcome: &Outcome,
+    answer: &Answer,
 ) -> Result<Option<Slot>, Unexplained> {
-    let Some(required) = outcome
+    let Some(required) = answer
         .outputs
         .iter()
         .find_map(executor::Output::confirmation_required)
     else {
         return Ok(None);
     };
-    let Input::Call(call) = input else {
+    let Input::Call(call) = &answer.call else {
         return Err(unexplained("AQL-1.3-1", "no token but for a call"));
     };
     if !is_gated(call) {
@@ -73,43 +69,47 @@ fn check_question(
     required: &ConfirmationRequired,
     expires_at: Timestamp,
 ) -> Result<(), Unexplained> {
-    let token = required.confirmation_token.as_str();
+    let ConfirmationRequired {
+        operation,
+        danger_level,
+        reasons,
+        confirmation_message,
+        confirmation_token,
+        expires_at: told,
+    } = required;
+    let token = confirmation_token.as_str();
     let prefix = match call.purpose {
         executor::Purpose::Confirmation => "conf_",
         executor::Purpose::QuotaContinue => "quota_continue_",
     };
-    let is_told = |told: &str| !told.is_empty() && !told.contains(SECRET);
-    let reasons = match &call.reasons {
-        Some(reasons) => required.reasons == *reasons,
-        None => !required.reasons.is_empty() && required.reasons.iter().all(|text| is_told(text)),
-    };
-    let message = match &call.confirmation_message {
-        Some(message) => required.confirmation_message == *message,
-        None => is_told(&required.confirmation_message),
-    };
+    let default_reasons = || vec![reason(call.danger_level).to_owned()];
+    let wanted_reasons = call.reasons.clone().unwrap_or_else(default_reasons);
+    let default_message = || format!("Do you want to run {}?", call.operation);
+    let wanted_message = call.confirmation_message.clone();
+    let wanted_message = wanted_message.unwrap_or_else(default_message);
     // A lifetime that had to be refused has no right expiry.
     let is_refused = !(1..=longest_life(call).into()).contains(&life(call));
-    let expires = required.expires_at == expires_at || is_refused;
+    let expires = *told == expires_at || is_refused;
     let held = [
         (
-            required.operation == call.operation,
+            *operation == call.operation,
             "AQL-3.3-1",
             "the operation called",
         ),
         (
-            required.danger_level == call.danger_level,
+            *danger_level == call.danger_level,
             "AQL-3.3-1",
             "its danger level",
         ),
         (
-            reasons,
+            *reasons == wanted_reasons,
             "AQL-6.3-4",
-            "the host's reasons, or some without parameters",
+            "the host's reasons, or the one of the danger level",
         ),
         (
-            message,
+            *confirmation_message == wanted_message,
             "AQL-6.3-4",
-            "the host's message, or one without parameters",
+            "the host's message, or one that names the operation",
         ),
         (
             token.starts_with(prefix),
@@ -122,6 +122,17 @@ fn check_question(
     match held.into_iter().find(|(holds, ..)| !holds) {
         Some((_, clause, text)) => Err(unexplained(clause, text)),
         None => Ok(()),
+    }
+}
+
+/// AQL-6.3-4: what the client is told of the danger where the host says nothing.
+fn reason(danger_level: executor::DangerLevel) -> &'static str {
+    match danger_level {
+        executor::DangerLevel::Safe => "The operation is safe, but a quota is reached.",
+        executor::DangerLevel::Reversible => "The operation can be undone, but a quota is reached.",
+        executor::DangerLevel::Destructive => "The operation destroys something.",
+        executor::DangerLevel::Dangerous => "The operation is dangerous.",
+        executor::DangerLevel::Forbidden => "The operation is forbidden but for emergencies.",
     }
 }
 

@@ -28,10 +28,12 @@ use countersign_model::mcp_aql::words::{Slot, Store, Trigger};
 use countersign_model::mcp_aql::{McpAql, McpAqlText};
 use countersign_model::rules::Rules;
 use countersign_reference::mcp_aql as executor;
-use countersign_reference::mcp_aql::{Call, ConfirmationToken, Gatekeeper, Persistence, TokenId};
+use countersign_reference::mcp_aql::{
+    Call, ConfirmationToken, Gatekeeper, Input, Outcome, Persistence, Revoker, Settings, TokenId,
+};
 use countersign_reference::time::Timestamp;
 
-use super::bridge::{Bridge, Execution};
+use super::bridge::{Answered, AnsweredBy, Bridge, Execution};
 use super::comparison::{
     differing, excess, in_words, not_a_call, not_stored, on_wire, stored_and_read,
 };
@@ -65,6 +67,10 @@ pub struct Host {
     pub ids: Ids,
     /// Each token that was handed out, by [`Slot::index`].
     pub issued: [Option<Arc<Issued>>; 2],
+    /// Who took it back, by [`Slot::index`].
+    pub revoked: [Option<Revoker>; 2],
+    /// What its host has chosen; of the stores the one that it came back from last.
+    pub settings: Arc<Settings>,
 }
 
 /// A token that was handed out, and the call that it was handed out for.
@@ -83,6 +89,9 @@ pub struct Issued {
     /// Until when it is taken all the same.
     pub valid_until: Timestamp,
 }
+
+/// A call of the gatekeeper.
+type Answer = AnsweredBy<World>;
 
 impl McpAqlBridge {
     /// The same, literal too, with the checks made in the order of the sample in section 4.3 by both sides.
@@ -105,6 +114,8 @@ impl Host {
             gatekeeper: Arc::new(Gatekeeper::new(world.settings.clone())),
             ids: Ids::FRESH,
             issued: [None, None],
+            revoked: [None, None],
+            settings: Arc::new(world.settings.clone()),
         }
     }
 
@@ -133,6 +144,9 @@ impl Host {
 impl Execution for World {
     type Text = McpAqlText;
     type Host = Host;
+    type Call = Input;
+    type Output = executor::Output;
+    type Refusal = executor::Refusal;
 
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
@@ -145,18 +159,60 @@ impl Execution for World {
         Host::start(self)
     }
 
-    fn step(
+    /// One after the other, until one is refused.
+    fn call(
         bridge: &McpAqlBridge,
         state: &State,
         host: &mut Host,
         action: Action,
+    ) -> Result<Vec<Answer>, Disagreement> {
+        if !action.is_call() {
+            return Ok(Vec::new());
+        }
+        let inputs = bridge.world.inputs(host, state, action);
+        if let Action::Restart(store) = action {
+            let store = match store {
+                Store::Persistent => Persistence::Persistent,
+                Store::InMemory => Persistence::InMemory,
+            };
+            Arc::make_mut(&mut host.settings).persistence = store;
+            host.gatekeeper = Arc::new(what_lasts(&host.gatekeeper, store)?);
+        }
+        let skew = if let Action::Deliver { skew, .. } = action {
+            skew
+        } else {
+            0
+        };
+        let now = bridge.world.time(state.clock, skew);
+        let mut answers = Vec::new();
+        for call in inputs.ok_or_else(|| not_a_call(CONTRACT, action))? {
+            let gatekeeper = Arc::make_mut(&mut host.gatekeeper);
+            let Outcome { outputs, refused } = gatekeeper.handle(now, &mut host.ids, call.clone());
+            answers.push(Answered {
+                call,
+                outputs,
+                refused,
+            });
+            if refused.is_some() {
+                break;
+            }
+        }
+        Ok(answers)
+    }
+
+    fn compare(
+        bridge: &McpAqlBridge,
+        state: &State,
+        host: &mut Host,
+        action: Action,
+        answers: &[Answer],
     ) -> Result<State, Disagreement> {
         let Some(step) = bridge.model.step(state, action) else {
             return Err(not_a_call(CONTRACT, action));
         };
         let next = bridge.model.reduced(&step.next);
         if action.is_call() {
-            let seen = bridge.call(state, host, action)?;
+            let seen = bridge.in_words(state, host, answers)?;
             abstraction::check_memory(host, action, &step.next)
                 .map_err(|unexplained| disagree_on_state(host, unexplained))?;
             bridge.compare_outputs(state, host, action, &step, &seen)?;
@@ -171,33 +227,18 @@ impl Execution for World {
 }
 
 impl McpAqlBridge {
-    /// Makes the calls that the step is, one after the other until one is refused; what came out, in the model's words.
-    fn call(
+    /// What came out, in the model's words.
+    fn in_words(
         &self,
         state: &State,
         host: &mut Host,
-        action: Action,
+        answers: &[Answer],
     ) -> Result<Vec<Output>, Disagreement> {
-        let inputs = self.world.inputs(host, state, action);
-        if let Action::Restart(store) = action {
-            host.gatekeeper = Arc::new(what_lasts(&host.gatekeeper, store)?);
-        }
-        let skew = if let Action::Deliver { skew, .. } = action {
-            skew
-        } else {
-            0
-        };
-        let now = self.world.time(state.clock, skew);
         let mut seen = Vec::new();
-        for input in inputs.ok_or_else(|| not_a_call(CONTRACT, action))? {
-            let gatekeeper = Arc::make_mut(&mut host.gatekeeper);
-            let outcome = gatekeeper.handle(now, &mut host.ids, input.clone());
-            let words = outputs::outputs(&self.world, host, state, &input, &outcome)
-                .map_err(|unexplained| on_wire(&outcome.outputs, unexplained))?;
+        for answer in answers {
+            let words = outputs::outputs(&self.world, host, state, answer)
+                .map_err(|unexplained| on_wire(&answer.outputs, unexplained))?;
             seen.extend(words);
-            if outcome.refused.is_some() {
-                break;
-            }
         }
         Ok(seen)
     }
@@ -374,17 +415,17 @@ const STORED: &str = "AQL-5.5-1";
 
 /// What is left of a gatekeeper when its process dies: what it was serialised to after its last call, in a store of the kind
 /// that the model has chosen for this restart.
-fn what_lasts(gatekeeper: &Gatekeeper, store: Store) -> Result<Gatekeeper, Disagreement> {
+fn what_lasts(gatekeeper: &Gatekeeper, store: Persistence) -> Result<Gatekeeper, Disagreement> {
     let (stored, whole) = stored_and_read(gatekeeper, STORED)?;
     let kinds = [
         r#""persistence":"persistent""#,
         r#""persistence":"in_memory""#,
     ];
-    let ([new, old], wanted) = match store {
-        Store::Persistent => (kinds, Persistence::Persistent),
-        Store::InMemory => ([kinds[1], kinds[0]], Persistence::InMemory),
+    let [new, old] = match store {
+        Persistence::Persistent => kinds,
+        Persistence::InMemory => [kinds[1], kinds[0]],
     };
-    if whole.settings().persistence == wanted {
+    if whole.settings().persistence == store {
         return Ok(whole);
     }
     let elsewhere = serde_json::from_str(&stored.replacen(old, new, 1));

@@ -9,16 +9,16 @@ use countersign_model::mcp_aql::state::{Phase, State};
 use countersign_model::mcp_aql::words::{Slot, Which};
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
-    AdapterName, Audit, AuditEntry, AuditOutcome, ConfirmationToken, Details, ErrorCode, Failure,
-    FailureReason, Input, Operation, OperationName, Outcome, Response, SessionId, TokenEvent,
-    TokenStatus, Warning,
+    AdapterName, Audit, AuditEntry, AuditOutcome, ClauseId, ClientContext, ConfirmationToken,
+    Details, ErrorCode, EventKind, Failure, FailureReason, Input, Operation, OperationName,
+    Response, Revoker, SessionId, TokenEvent, TokenStatus, Warning, WarningKind,
 };
 use countersign_reference::time::Timestamp;
 
 use super::concrete::{World, longest_life, place};
 use super::issue::{is_gated, is_id_of, is_token, note_issue};
 use super::spelling::SECRET;
-use super::{Host, Issued};
+use super::{Answer, Host, Issued};
 use crate::{Unexplained, unexplained};
 
 /// What came out of one call, in the model's words. Notes which token was handed out.
@@ -30,10 +30,10 @@ pub(super) fn outputs(
     world: &World,
     host: &mut Host,
     state: &State,
-    input: &Input,
-    outcome: &Outcome,
+    answer: &Answer,
 ) -> Result<Vec<Output>, Unexplained> {
-    let issued = note_issue(host, state, input, outcome)?;
+    let input = &answer.call;
+    let issued = note_issue(host, state, answer)?;
     let turn = Turn {
         world,
         host,
@@ -43,8 +43,8 @@ pub(super) fn outputs(
         issued,
         now: host.gatekeeper.now(),
     };
-    let mut words = Vec::with_capacity(outcome.outputs.len() + 1);
-    for output in &outcome.outputs {
+    let mut words = Vec::with_capacity(answer.outputs.len() + 1);
+    for output in &answer.outputs {
         words.push(match output {
             executor::Output::Audit(Audit::Token(entry)) => turn.entry(entry)?,
             executor::Output::Audit(Audit::Warning(warning)) => turn.warning(warning)?,
@@ -52,10 +52,32 @@ pub(super) fn outputs(
             executor::Output::Perform(operation) => turn.performance(operation)?,
         });
     }
-    if let Some(refused) = outcome.refused {
+    for word in &words {
+        if let Output::Revoked(slot) = word {
+            host.revoked[slot.index()] = Some(revoker(input)?);
+        }
+    }
+    if let Some(refused) = answer.refused {
         words.push(Output::Refused(refusal(input, refused)?));
     }
     Ok(words)
+}
+
+/// AQL-5.3-2, AQL-5.3-3, AQL-5.4-2: who takes tokens back with this call.
+fn revoker(input: &Input) -> Result<Revoker, Unexplained> {
+    match input {
+        Input::Introspect { .. } => Ok(Revoker::Introspection),
+        Input::EndSession { .. } => Ok(Revoker::SessionEnd),
+        Input::Configure { .. } => Ok(Revoker::Configuration),
+        Input::Event { kind, .. } => Ok(match kind {
+            EventKind::Logout => Revoker::Logout,
+            EventKind::Security => Revoker::Security,
+            EventKind::Configuration => Revoker::Configuration,
+        }),
+        Input::Call(_) | Input::RotateKey { .. } | Input::Tick | Input::Restart => {
+            Err(unexplained("AQL-5.3-2", "nothing revoked by such a call"))
+        }
+    }
 }
 
 /// One call and what it is held against.
@@ -193,12 +215,26 @@ impl Turn<'_> {
         token: &Presented,
         subject: &Subject<'_>,
     ) -> Result<(), Unexplained> {
-        let context = entry.client_context.as_ref();
-        let agrees = entry.timestamp == self.now
-            && token.is_named(self.host, entry.token_id)
-            && entry.operation == *subject.operation
-            && entry.adapter_name == *subject.adapter
-            && context.map(|context| &context.session_id) == subject.session_id;
+        // What was done, whether, and why not has led here.
+        let AuditEntry {
+            timestamp,
+            event: _,
+            token_id,
+            operation,
+            adapter_name,
+            outcome: _,
+            failure_reason: _,
+            client_context,
+        } = entry;
+        let session_id = client_context.as_ref().map(|context| {
+            let ClientContext { session_id } = context;
+            session_id
+        });
+        let agrees = *timestamp == self.now
+            && token.is_named(self.host, *token_id)
+            && operation == subject.operation
+            && adapter_name == subject.adapter
+            && session_id == subject.session_id;
         if agrees {
             return Ok(());
         }
@@ -314,19 +350,19 @@ impl Turn<'_> {
         else {
             return Err(unexplained("AQL-5.1-6", "no warning but of a tolerance"));
         };
-        let agrees = warning.timestamp == self.now
-            && warning.clause.0 == "AQL-5.1-6"
-            && warning.adapter_name == *adapter
-            && warning.text.contains(&seconds.to_string());
+        let wanted = Warning {
+            timestamp: self.now,
+            kind: WarningKind::Warning,
+            clause: ClauseId("AQL-5.1-6"),
+            adapter_name: adapter.clone(),
+            text: format!("Tokens are taken for {seconds} s after they have expired."),
+        };
         let named = Which::ALL
             .into_iter()
             .find(|&which| self.world.adapters[place(which)] == *adapter);
         match named {
-            Some(which) if agrees => Ok(Output::Warned(which)),
-            Some(_) | None => {
-                let text = format!("a warning of {adapter} and {seconds} s");
-                Err(unexplained("AQL-5.1-6", text))
-            }
+            Some(which) if wanted == *warning => Ok(Output::Warned(which)),
+            Some(_) | None => Err(unexplained("AQL-5.1-6", format!("{wanted:?}"))),
         }
     }
 
@@ -338,11 +374,13 @@ impl Turn<'_> {
                 "nothing performed that is not called",
             ));
         };
-        let agrees = performed.operation == call.operation
-            && performed.params == call.params
-            && performed.adapter == *self.world.adapter_of(call)
-            && performed.session_id == call.session_id;
-        if !agrees {
+        let wanted = Operation {
+            operation: call.operation.clone(),
+            params: call.params.clone(),
+            adapter: self.world.adapter_of(call).clone(),
+            session_id: call.session_id.clone(),
+        };
+        if *performed != wanted {
             return Err(unexplained(
                 "AQL-1.2-3",
                 format!("{call:?} performed as called"),
@@ -466,8 +504,19 @@ impl Turn<'_> {
     }
 }
 
+/// AQL-4.2-1: what the client reads of a code.
 fn has_own_message(failure: &Failure) -> bool {
-    failure.message == failure.code.message()
+    let message = match failure.code {
+        ErrorCode::ConfirmationRequired => "This operation has to be confirmed.",
+        ErrorCode::TokenInvalid => "The confirmation token is not valid.",
+        ErrorCode::TokenExpired => "The confirmation token has expired.",
+        ErrorCode::TokenAlreadyUsed => "The confirmation token was used already.",
+        ErrorCode::TokenScopeMismatch => "The confirmation token is for something else.",
+        ErrorCode::InvalidParams => "The parameters have no canonical form.",
+        ErrorCode::RateLimited => "Too many requests. Try again later.",
+        ErrorCode::CapacityExceeded => "Too many confirmations are open. Try again later.",
+    };
+    failure.message == message
 }
 
 fn refusal(input: &Input, refusal: executor::Refusal) -> Result<Refusal, Unexplained> {

@@ -7,10 +7,9 @@ use countersign_model::mcp_aql::words::{
 };
 use countersign_reference::mcp_aql::{
     Audit, AuditEntry, ConfirmationRequired, DangerLevel, Details, ErrorCode, Failure,
-    FailureReason, Input, Operation, OperationName, Output, Parameters, Response,
+    FailureReason, Operation, OperationName, Output, Parameters, Response,
 };
 
-use super::outputs::outputs;
 use super::*;
 use crate::Sides as _;
 
@@ -52,17 +51,9 @@ fn judged(steps: usize, change: impl Fn(&mut Vec<Output>)) -> Option<&'static st
     for &action in before {
         state = bridge.step(&state, &mut host, action).expect("they agree");
     }
-    let inputs = bridge.world.inputs(&host, &state, last).expect("a call");
-    let [input]: [Input; 1] = inputs.try_into().expect("one call");
-    let gatekeeper = Arc::make_mut(&mut host.gatekeeper);
-    let mut outcome = gatekeeper.handle(bridge.world.time(0, 0), &mut host.ids, input.clone());
-    change(&mut outcome.outputs);
-    let seen = match outputs(&bridge.world, &mut host, &state, &input, &outcome) {
-        Ok(seen) => seen,
-        Err(unexplained) => return Some(unexplained.clause),
-    };
-    let step = bridge.model.step(&state, last).expect("an enabled step");
-    let compared = bridge.compare_outputs(&state, &host, last, &step, &seen);
+    let mut answers = World::call(&bridge, &state, &mut host, last).expect("a call");
+    change(&mut answers[0].outputs);
+    let compared = World::compare(&bridge, &state, &mut host, last, &answers);
     compared.err().map(|disagreement| disagreement.clause)
 }
 

@@ -61,6 +61,8 @@ fn check_counts(host: &Host) -> Result<(), Unexplained> {
     let found = host.ledger.ended_sessions();
     let found: BTreeSet<&str> = found.iter().map(executor::SessionId::as_str).collect();
     let recorded = host.journal.len() as u64;
+    let carried = usize::try_from(host.carried).unwrap_or(usize::MAX);
+    let uncarried = host.journal.iter().skip(carried).map(|record| &**record);
     let held = [
         (
             host.ledger.now() == host.now,
@@ -76,6 +78,11 @@ fn check_counts(host: &Host) -> Result<(), Unexplained> {
             host.ledger.watermark() == host.carried,
             "PA-10",
             format!("{} records carried out", host.carried),
+        ),
+        (
+            host.ledger.uncarried().eq(uncarried),
+            "PA-10",
+            format!("the records after number {carried}"),
         ),
         (found == ended, "PA-5", format!("{ended:?} ended")),
     ];

@@ -31,13 +31,13 @@ use countersign_model::pending_action::{PendingAction, PendingActionText};
 use countersign_model::rules::Rules;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
-    ActionId, Delivery, Input, Ledger, MessageId, Named, Nonce, Proposal, Record, Settings,
-    Snapshot, ToolCall,
+    ActionId, Delivery, Input, Ledger, MessageId, Named, Nonce, Outcome, Proposal, Record,
+    Settings, Snapshot, ToolCall,
 };
 use countersign_reference::time::Timestamp;
 
 use self::spelling::Spelling;
-use super::bridge::{Bridge, Execution};
+use super::bridge::{Answered, AnsweredBy, Bridge, Execution};
 use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
 use super::concretion::Ids;
 use super::{Disagreement, Unexplained, unexplained};
@@ -82,7 +82,7 @@ pub struct Host {
     /// Each action that was proposed, by [`Slot::index`]. What a crash has swallowed is remembered here all the same.
     pub asked: [Option<Arc<Asked>>; 2],
     /// The ids of the messages of each, as they were first told.
-    message_ids: [[Option<MessageId>; 3]; 2],
+    pub message_ids: [[Option<MessageId>; 3]; 2],
 }
 
 /// An action that was proposed.
@@ -101,6 +101,9 @@ pub struct Asked {
     /// How its arguments can be written.
     spelling: &'static Spelling,
 }
+
+/// A call of the ledger.
+type Answer = AnsweredBy<World>;
 
 impl PendingActionBridge {
     /// The same, literal too, with two readings taken the other way by both sides: an action is good at the very moment of
@@ -174,6 +177,9 @@ impl Host {
 impl Execution for World {
     type Text = PendingActionText;
     type Host = Host;
+    type Call = Input;
+    type Output = executor::Output;
+    type Refusal = executor::Refusal;
 
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
@@ -188,21 +194,52 @@ impl Execution for World {
         Host::start(self.settings)
     }
 
-    fn step(
+    fn call(
         bridge: &PendingActionBridge,
         state: &State,
         host: &mut Host,
         action: Action,
+    ) -> Result<Vec<Answer>, Disagreement> {
+        if action == Action::Snapshot {
+            host.snapshot = Some(Arc::new(host.ledger.snapshot()));
+        }
+        if !action.is_call() {
+            return Ok(Vec::new());
+        }
+        let call = concrete::input(host, state, action);
+        let call = call.ok_or_else(|| not_a_call(CONTRACT, action))?;
+        let mut now = concrete::time(state.clock);
+        if action == Action::Restart {
+            come_back(host, bridge.world.settings, state.outbox.records(), now)?;
+        } else if action == Action::Rollback {
+            // The process lives on, and knows how late it is.
+            now = now.max(host.now);
+            load(host, bridge.world.settings)?;
+        }
+        host.now = host.now.max(now);
+        let ledger = Arc::make_mut(&mut host.ledger);
+        let Outcome { outputs, refused } = ledger.handle(now, &mut host.ids, call.clone());
+        Ok(vec![Answered {
+            call,
+            outputs,
+            refused,
+        }])
+    }
+
+    fn compare(
+        bridge: &PendingActionBridge,
+        state: &State,
+        host: &mut Host,
+        action: Action,
+        answers: &[Answer],
     ) -> Result<State, Disagreement> {
         let Some(step) = bridge.model.step(state, action) else {
             return Err(not_a_call(CONTRACT, action));
         };
         let next = bridge.model.reduced(&step.next);
-        if action == Action::Snapshot {
-            host.snapshot = Some(Arc::new(host.ledger.snapshot()));
-        }
-        if action.is_call() {
-            let seen = call(state, host, action)?;
+        for answer in answers {
+            let seen = outputs::outputs(host, action, answer)
+                .map_err(|unexplained| on_wire(&answer.outputs, unexplained))?;
             bridge.compare_outputs(state, action, &step, &seen)?;
         }
         if has_come_to_rest(action, &step) {
@@ -285,6 +322,10 @@ impl PendingActionBridge {
         host: &Host,
     ) -> Result<(), Disagreement> {
         let is_literal = !self.model.quotient;
+        if host.ledger.settings() != self.world.settings {
+            let text = format!("{:?}, as the host has chosen", self.world.settings);
+            return Err(disagree_on_state(host, unexplained(CONTRACT, text)));
+        }
         let found = abstraction::ledger(host, &step.next, is_literal)
             .map_err(|unexplained| disagree_on_state(host, unexplained))?;
         let wanted = step.next.ledger();
@@ -329,37 +370,22 @@ impl PendingActionBridge {
     }
 }
 
-/// Makes the call that the step is; what came out, in the model's words.
-fn call(state: &State, host: &mut Host, action: Action) -> Result<Vec<Output>, Disagreement> {
-    let input = concrete::input(host, state, action);
-    let input = input.ok_or_else(|| not_a_call(CONTRACT, action))?;
-    let mut now = concrete::time(state.clock);
-    if action == Action::Restart {
-        come_back(host, state.outbox.records(), now)?;
-    } else if action == Action::Rollback {
-        // The process lives on, and knows how late it is.
-        now = now.max(host.now);
-        load(host)?;
-    }
-    host.now = host.now.max(now);
-    let ledger = Arc::make_mut(&mut host.ledger);
-    let outcome = ledger.handle(now, &mut host.ids, input.clone());
-    outputs::outputs(host, action, &input, &outcome)
-        .map_err(|unexplained| on_wire(&outcome.outputs, unexplained))
-}
-
 /// Whether the host finds that it has nothing to carry out any more.
 fn has_come_to_rest(action: Action, step: &Step) -> bool {
     matches!(action, Action::CarryOut | Action::Restart) && step.next.outbox.is_empty()
 }
 
 /// The process dies with all that waits, and comes back with what its journal holds, as it was written down.
-fn come_back(host: &mut Host, waiting: usize, now: Timestamp) -> Result<(), Disagreement> {
+fn come_back(
+    host: &mut Host,
+    chosen: Settings,
+    waiting: usize,
+    now: Timestamp,
+) -> Result<(), Disagreement> {
     host.journal.truncate(host.journal.len() - waiting);
     let records = host.journal.iter().map(|record| Record::clone(record));
     let (_, records): (_, Vec<Record>) = stored_and_read(&records.collect::<Vec<_>>(), JOURNAL)?;
     host.now = records.last().map_or(Timestamp::MIN, |record| record.at);
-    let chosen = host.ledger.settings();
     let rebuilt = |delivery| {
         let settings = Settings { delivery, ..chosen };
         let journal = records.iter().cloned();
@@ -403,12 +429,11 @@ fn check_at_most_once(
 }
 
 /// PA-8: the snapshot is loaded, as it was written down, and catches up with the journal.
-fn load(host: &mut Host) -> Result<(), Disagreement> {
+fn load(host: &mut Host, settings: Settings) -> Result<(), Disagreement> {
     let snapshot = host.snapshot.take();
     let snapshot = snapshot.ok_or_else(|| not_a_call(CONTRACT, Action::Rollback))?;
     let (_, snapshot): (_, Snapshot) = stored_and_read(&*snapshot, JOURNAL)?;
     let journal = host.journal.iter().map(|record| Record::clone(record));
-    let settings = host.ledger.settings();
     let loaded = Ledger::rebuild(settings, Some(snapshot), journal, host.carried);
     host.ledger = Arc::new(loaded.map_err(|damaged| damage(&damaged))?);
     check_caught_up(host, "PA-8")

@@ -3,16 +3,19 @@
 //! The one thing to know: an output that has no word in the model is not passed over. It is [`Unexplained`], and so is one
 //! that is not in every field what was proposed, said or recorded.
 
+use std::collections::BTreeSet;
+
 use countersign_model::pending_action::action::Action;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::rules::{Check, Refusal};
 use countersign_model::pending_action::words::{Arguments, Flaw};
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
-    Audit, IgnoredBecause, Input, Outcome, Status, ToolCall,
+    Audit, ClauseId, IgnoredBecause, Input, Propose, Status, ToolCall,
 };
 
-use super::{Host, records, telling};
+use super::spelling::loose;
+use super::{Answer, Host, records, telling};
 use crate::{Unexplained, unexplained};
 
 /// What came out of one call, in the model's words. Notes what was recorded and proposed.
@@ -23,11 +26,11 @@ use crate::{Unexplained, unexplained};
 pub(super) fn outputs(
     host: &mut Host,
     action: Action,
-    input: &Input,
-    outcome: &Outcome,
+    answer: &Answer,
 ) -> Result<Vec<Output>, Unexplained> {
-    let mut words = Vec::with_capacity(outcome.outputs.len() + 1);
-    for output in &outcome.outputs {
+    let input = &answer.call;
+    let mut words = Vec::with_capacity(answer.outputs.len() + 1);
+    for output in &answer.outputs {
         words.push(match output {
             executor::Output::Record(record) => Output::Record(records::note(host, input, record)?),
             executor::Output::Append(append) => telling::append(host, input, append)?,
@@ -38,7 +41,7 @@ pub(super) fn outputs(
             executor::Output::Audit(audit) => self::audit(host, input, audit)?,
         });
     }
-    if let Some(refused) = &outcome.refused {
+    if let Some(refused) = &answer.refused {
         words.push(Output::Refused(refusal(host, action, input, refused)?));
     }
     Ok(words)
@@ -46,15 +49,20 @@ pub(super) fn outputs(
 
 /// PA-3: the tool that was proposed runs, and how its arguments compare with the proposed ones.
 fn perform(host: &Host, call: &ToolCall) -> Result<Output, Unexplained> {
-    let slot = host.known(call.action_id)?;
+    let ToolCall {
+        action_id,
+        tool,
+        arguments,
+    } = call;
+    let slot = host.known(*action_id)?;
     let asked = host.asked(slot);
-    if call.tool != asked.proposal.tool {
+    if *tool != asked.proposal.tool {
         let text = format!("the tool {}", asked.proposal.tool);
         return Err(unexplained("PA-3", text));
     }
-    let arguments = if call.arguments.as_str() == asked.proposal.arguments.as_str() {
+    let arguments = if arguments.as_str() == asked.proposal.arguments.as_str() {
         Arguments::Original
-    } else if asked.spelling.same.contains(&call.arguments.as_str()) {
+    } else if asked.spelling.same.contains(&arguments.as_str()) {
         Arguments::Alike
     } else {
         Arguments::Edited
@@ -67,15 +75,16 @@ fn audit(host: &Host, input: &Input, audit: &Audit) -> Result<Output, Unexplaine
     let Input::Decide(decide) = input else {
         return Err(unexplained("PA-10", "nothing ignored but a decision"));
     };
-    let said = audit.action_id == decide.action_id && audit.by == decide.by;
     let check = check(audit.reason);
-    if !said || audit.at != host.now || audit.clause.0 != check.clause() {
-        let text = format!(
-            "an audit of {decide:?} at {} by {}",
-            host.now,
-            check.clause()
-        );
-        return Err(unexplained("PA-10", text));
+    let wanted = Audit {
+        clause: ClauseId(check.clause()),
+        reason: audit.reason,
+        action_id: decide.action_id.clone(),
+        by: decide.by.clone(),
+        at: host.now,
+    };
+    if *audit != wanted {
+        return Err(unexplained("PA-10", format!("{wanted:?}")));
     }
     let slot = host.slot_of(&decide.action_id);
     let status = slot.and_then(|slot| records::status(&host.journal, host.asked(slot).id));
@@ -100,10 +109,10 @@ fn check(reason: IgnoredBecause) -> Check {
     }
 }
 
-/// Why a call was refused.
+/// Why a call was refused, which has to be just that.
 ///
-/// Nothing in the text says which of several reasons to refuse a proposal comes first. So one that truly applies stands for
-/// the one that the model names: what is wrong with the proposal, the end of its session, its expiry, in this order.
+/// Nothing in the text says which of several reasons to refuse a proposal comes first. The executor's order is another than the
+/// model's, so that what it says first, and has to say, stands for what the model says first.
 fn refusal(
     host: &Host,
     action: Action,
@@ -126,35 +135,72 @@ fn refusal(
         executor::Refusal::NotAllowed => Refusal::NotReleased,
         executor::Refusal::NoFreshId => return Err(unexplained("PA-1", "a fresh id")),
     };
-    if refused.clause().0 != named.clause() {
-        let text = format!("refused by {}", named.clause());
+    let is_it = match input {
+        Input::Propose(propose) => Some(refused) == reason(host, propose).as_ref(),
+        Input::Cancel { .. } => *refused != executor::Refusal::AlreadyFinished,
+        Input::FinishTool { .. } => *refused != executor::Refusal::AlreadySettled,
+        Input::Decide(_)
+        | Input::Say { .. }
+        | Input::EndSession { .. }
+        | Input::Tick
+        | Input::Restart => false,
+    };
+    if !is_it || refused.clause().0 != named.clause() {
+        let text = format!("the reason to refuse {input:?}");
         return Err(unexplained(named.clause(), text));
     }
-    let reasons = reasons(host, action, input);
-    let truly = reasons.contains(&Some(named));
-    Ok(reasons
-        .into_iter()
-        .flatten()
-        .next()
-        .filter(|_| truly)
-        .unwrap_or(named))
+    Ok(first_of_the_model(host, action, input).unwrap_or(named))
 }
 
-/// Every reason to refuse a proposal, in the model's order.
-fn reasons(host: &Host, action: Action, input: &Input) -> [Option<Refusal>; 3] {
-    let flaw = if let Action::ProposeFlawed(flaw) = action {
-        Some(Refusal::Malformed(flaw))
-    } else {
-        None
+/// The first reason to refuse a proposal, in the executor's order; nothing if there is none.
+fn reason(host: &Host, propose: &Propose) -> Option<executor::Refusal> {
+    let names = [
+        ("agent_id", &propose.agent_id),
+        ("session_id", &propose.session_id),
+        ("run_id", &propose.run_id),
+        ("tool", &propose.tool),
+    ];
+    let is_name = |text: &str| (1..=256).contains(&text.chars().count());
+    let mut unnamed = names.into_iter().filter(|(_, text)| !is_name(text));
+    if let Some((field, _)) = unnamed.next() {
+        return Some(executor::Refusal::NoName { field });
+    }
+    let breaks = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
+    let is_label = |text: &str| (1..=80).contains(&text.chars().count()) && !text.contains(breaks);
+    let deciders = propose.deciders.as_deref();
+    let is_list = |names: &[String]| {
+        let different: BTreeSet<_> = names.iter().filter(|name| is_name(name)).collect();
+        !names.is_empty() && different.len() == names.len()
     };
+    if is_past(host, propose) {
+        Some(executor::Refusal::ExpiresTooSoon)
+    } else if deciders.is_some_and(|names| !is_list(names)) {
+        Some(executor::Refusal::DecidersMalformed)
+    } else if !is_label(&propose.label) {
+        Some(executor::Refusal::LabelMalformed)
+    } else if propose.summary.is_empty() {
+        Some(executor::Refusal::SummaryMalformed)
+    } else if let Some(loose) = loose(propose.arguments.as_str()) {
+        Some(executor::Refusal::ArgumentsMalformed(loose))
+    } else {
+        let is_over = host.has_ended(&propose.session_id);
+        is_over.then_some(executor::Refusal::SessionEnded)
+    }
+}
+
+/// The first reason to refuse a proposal, in the model's order.
+fn first_of_the_model(host: &Host, action: Action, input: &Input) -> Option<Refusal> {
+    if let Action::ProposeFlawed(flaw) = action {
+        return Some(Refusal::Malformed(flaw));
+    }
     let Input::Propose(propose) = input else {
-        return [flaw, None, None];
+        return None;
     };
     let is_over = host.has_ended(&propose.session_id);
-    let is_past = propose.expires_at.is_some_and(|time| time <= host.now);
-    [
-        flaw,
-        is_over.then_some(Refusal::SessionOver),
-        is_past.then_some(Refusal::NotInFuture),
-    ]
+    let is_over = is_over.then_some(Refusal::SessionOver);
+    is_over.or(is_past(host, propose).then_some(Refusal::NotInFuture))
+}
+
+fn is_past(host: &Host, propose: &Propose) -> bool {
+    propose.expires_at.is_some_and(|time| time <= host.now)
 }

@@ -141,7 +141,20 @@ fn is_digit(byte: u8) -> bool {
 
 /// PA-1: what is recorded is what was proposed, in every field; the arguments to the byte (PA-3).
 fn check_proposal(propose: &Propose, recorded: &executor::Proposal) -> Result<(), Unexplained> {
-    let listed = recorded.deciders.as_ref().map(|deciders| {
+    let executor::Proposal {
+        agent_id,
+        session_id,
+        run_id,
+        tool,
+        arguments,
+        effect,
+        summary,
+        label,
+        expires_at,
+        deciders,
+        idempotent,
+    } = recorded;
+    let listed = deciders.as_ref().map(|deciders| {
         let names: Vec<executor::DeciderId> = deciders.clone().into();
         let names = names.iter().map(|name| name.as_str().to_owned());
         names.collect::<Vec<_>>()
@@ -151,20 +164,17 @@ fn check_proposal(propose: &Propose, recorded: &executor::Proposal) -> Result<()
         named.sort_unstable();
     }
     let same = [
-        (recorded.agent_id.as_str() == propose.agent_id, "PA-1"),
-        (recorded.session_id.as_str() == propose.session_id, "PA-1"),
-        (recorded.run_id.as_str() == propose.run_id, "PA-1"),
-        (recorded.tool.as_str() == propose.tool, "PA-1"),
-        (
-            recorded.arguments.as_str() == propose.arguments.as_str(),
-            "PA-3",
-        ),
-        (recorded.effect == propose.effect, "PA-13"),
-        (recorded.summary.as_str() == propose.summary, "PA-1"),
-        (recorded.label.as_str() == propose.label, "PA-9"),
-        (recorded.expires_at == propose.expires_at, "PA-7"),
+        (agent_id.as_str() == propose.agent_id, "PA-1"),
+        (session_id.as_str() == propose.session_id, "PA-1"),
+        (run_id.as_str() == propose.run_id, "PA-1"),
+        (tool.as_str() == propose.tool, "PA-1"),
+        (arguments.as_str() == propose.arguments.as_str(), "PA-3"),
+        (*effect == propose.effect, "PA-13"),
+        (summary.as_str() == propose.summary, "PA-1"),
+        (label.as_str() == propose.label, "PA-9"),
+        (*expires_at == propose.expires_at, "PA-7"),
         (listed == named, "PA-2"),
-        (recorded.idempotent == propose.idempotent, "PA-8"),
+        (*idempotent == propose.idempotent, "PA-8"),
     ];
     match same.into_iter().find(|(holds, _)| !holds) {
         Some((_, clause)) => Err(unexplained(clause, format!("{propose:?} as proposed"))),

@@ -3,7 +3,7 @@
 //! The one thing to know: what means the same was put together by hand, and nothing here is computed, so that an executor
 //! that compares arguments in its own way is held to what a reader of JSON makes of them (PA-3).
 
-use countersign_reference::pending_action::{Propose, Text};
+use countersign_reference::pending_action::{NotArguments, NotJson, Propose, Text};
 
 /// Arguments in several ways.
 #[derive(Debug, PartialEq, Eq)]
@@ -138,6 +138,21 @@ pub(super) const LOOSE_ARGUMENTS: [Mistake; 8] = [
     |propose| propose.arguments = Text::new(r#"{"id": 3, "\u0069d": 3}"#),
     |propose| propose.arguments = Text::new("[".repeat(65) + &"]".repeat(65)),
 ];
+
+/// What is wrong with arguments of those; nothing with all others.
+pub(super) fn loose(arguments: &str) -> Option<NotArguments> {
+    let unexpected = |at| NotArguments::NotJson(NotJson::Unexpected { at });
+    Some(match arguments {
+        "" => unexpected(0),
+        "[]" | "null" => NotArguments::NotAnObject,
+        "{}{}" => unexpected(2),
+        "{'id': 3}" => unexpected(1),
+        r#"{"id": 3,}"# => unexpected(9),
+        r#"{"id": 3, "\u0069d": 3}"# => NotArguments::NotJson(NotJson::DuplicateKey { at: 22 }),
+        nested if nested.starts_with("[[") => NotArguments::NotJson(NotJson::TooDeep { at: 64 }),
+        _ => return None,
+    })
+}
 
 /// PA-9: no words on the button, too many, or on two lines.
 pub(super) const LONG_LABEL: [Mistake; 4] = [

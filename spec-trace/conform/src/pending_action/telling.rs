@@ -20,7 +20,12 @@ pub(super) fn append(
     input: &Input,
     append: &Append,
 ) -> Result<Output, Unexplained> {
-    let (slot, note) = match &append.message {
+    let Append {
+        session_id,
+        message_id,
+        message: told,
+    } = append;
+    let (slot, note) = match told {
         Message::UserMessage { .. } => return said(input, append),
         Message::ConfirmationRequest { text, label } => {
             let Some(slot) = asked_in(host, append, text.as_str()) else {
@@ -59,15 +64,15 @@ pub(super) fn append(
     let asked = host.asked(slot);
     let wanted = origin(host, slot, note).and_then(|record| message(asked, note, &record.entry));
     if let Some(wanted) = wanted
-        && wanted != append.message
+        && wanted != *told
     {
         return Err(unexplained(clause(note), format!("{wanted:?}")));
     }
-    if append.session_id.as_ref() != Some(&asked.proposal.session_id) {
+    if session_id.as_ref() != Some(&asked.proposal.session_id) {
         let text = format!("a message in {}", asked.proposal.session_id);
         return Err(unexplained("PA-10", text));
     }
-    note_id(host, slot, note, append.message_id)?;
+    note_id(host, slot, note, *message_id)?;
     Ok(Output::Append(note, slot))
 }
 
@@ -240,9 +245,15 @@ fn note_id(
 
 /// An event, in the model's words.
 pub(super) fn event(host: &Host, event: &Event) -> Result<Output, Unexplained> {
-    let slot = host.known(event.action_id)?;
+    let Event {
+        event_id,
+        action_id,
+        at,
+        happened: told,
+    } = event;
+    let slot = host.known(*action_id)?;
     let asked = host.asked(slot);
-    let (word, origin) = match &event.happened {
+    let (word, origin) = match told {
         Happened::Created { .. } => (EventWord::Created, origin(host, slot, Note::Request)),
         Happened::Decided { decision, .. } => {
             let note = match decision {
@@ -263,14 +274,22 @@ pub(super) fn event(host: &Host, event: &Event) -> Result<Output, Unexplained> {
     };
     if let Some(record) = origin {
         let wanted = happened(asked, word, &record.entry);
-        let says_so = wanted.is_none_or(|wanted| wanted == event.happened);
-        if !says_so || event.at != record.at {
+        let says_so = wanted.is_none_or(|wanted| wanted == *told);
+        if !says_so || *at != record.at {
             let text = format!("an event of {record:?}");
             return Err(unexplained("PA-10", text));
         }
     }
-    let id = format!("{}_{}", event.happened.kind(), asked.action_id);
-    if event.event_id.to_string() != id {
+    let kind = match word {
+        EventWord::Created => "created",
+        EventWord::Decided(_) => "decided",
+        EventWord::Executed(_) => "executed",
+        EventWord::Denied => "denied",
+        EventWord::Expired => "expired",
+        EventWord::Cancelled => "cancelled",
+    };
+    let id = format!("{kind}_{}", asked.action_id);
+    if event_id.to_string() != id {
         return Err(unexplained("PA-10", format!("the event {id}")));
     }
     Ok(Output::Event(word, slot))

@@ -9,7 +9,6 @@ use countersign_reference::pending_action::{
     Summary, Text, ToolCall, ToolName,
 };
 
-use super::outputs::outputs;
 use super::*;
 use crate::Sides as _;
 
@@ -56,17 +55,9 @@ fn judged(steps: &[Action], change: impl Fn(&mut Vec<Out>)) -> Option<&'static s
     for &action in before {
         state = bridge.step(&state, &mut host, action).expect("they agree");
     }
-    let input = concrete::input(&host, &state, last).expect("a call");
-    let now = concrete::time(state.clock);
-    let ledger = Arc::make_mut(&mut host.ledger);
-    let mut outcome = ledger.handle(now, &mut host.ids, input.clone());
-    change(&mut outcome.outputs);
-    let seen = match outputs(&mut host, last, &input, &outcome) {
-        Ok(seen) => seen,
-        Err(unexplained) => return Some(unexplained.clause),
-    };
-    let step = bridge.model.step(&state, last).expect("an enabled step");
-    let compared = bridge.compare_outputs(&state, last, &step, &seen);
+    let mut answers = World::call(&bridge, &state, &mut host, last).expect("a call");
+    change(&mut answers[0].outputs);
+    let compared = World::compare(&bridge, &state, &mut host, last, &answers);
     compared.err().map(|disagreement| disagreement.clause)
 }
 

@@ -1,0 +1,199 @@
+//! What an executor has to hold that did all that was wanted of it, to the last field.
+//!
+//! The one thing to know: the account is kept by the bridge, from the calls and from what is wanted of them ([`super::wanted`]).
+//! The executor is never asked what to put into it, but for the names that it alone makes up: those have to be new.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
+use countersign_reference::aaep::{
+    AgentState, Capabilities, Confirmation, EventId, Phase, Question, ReplyToken, Session,
+    SessionId, SessionStatus, Subscription, SubscriptionId, ToolCallId,
+};
+use countersign_reference::time::Timestamp;
+
+use super::Host;
+use super::concrete::World;
+use crate::{Unexplained, unexplained};
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Each confirmation that was asked for, by [`Slot::index`].
+    pub questions: [Option<Confirmation>; 2],
+    /// Each session as its events have told it, by `SessionName::index`.
+    pub sessions: [Session; 2],
+    /// Each subscription, by `Subscriber::index`.
+    pub subscriptions: [Subscription; 2],
+    /// The greatest time that was told.
+    pub now: Timestamp,
+    /// The id of every event so far.
+    event_ids: Arc<Vec<EventId>>,
+}
+
+impl Account {
+    /// Both sessions about to start, and both subscriptions open.
+    pub(super) fn start() -> Self {
+        let session = Session {
+            status: SessionStatus::Active,
+            // AAEP-A.2-1
+            state: AgentState::Idle,
+            next_sequence_number: 0,
+        };
+        Self {
+            questions: [None, None],
+            sessions: [session.clone(), session],
+            subscriptions: Subscriber::ALL.map(|name| Subscription::Open(capabilities(name))),
+            now: Timestamp::MIN,
+            event_ids: Arc::default(),
+        }
+    }
+
+    /// The slot whose confirmation has this token.
+    pub(super) fn slot_of_token(&self, token: &ReplyToken) -> Option<Slot> {
+        self.slot_where(|question| question.reply_token == *token)
+    }
+
+    /// The slot whose action is called under this id.
+    pub(super) fn slot_of_call(&self, call: &ToolCallId) -> Option<Slot> {
+        self.slot_where(|question| question.tool_call_id == *call)
+    }
+
+    /// The next slot that is not filled.
+    pub(super) fn free_slot(&self) -> Option<Slot> {
+        let is_free = |slot: &Slot| self.questions[slot.index()].is_none();
+        Slot::ALL.into_iter().find(is_free)
+    }
+
+    /// What was asked in that slot.
+    pub(super) fn question(&self, slot: Slot) -> Option<&Arc<Question>> {
+        let confirmation = self.questions[slot.index()].as_ref();
+        confirmation.map(|confirmation| &confirmation.question)
+    }
+
+    /// What has become of what was asked in that slot.
+    pub(super) fn phase(&self, slot: Slot) -> Option<Phase> {
+        let confirmation = self.questions[slot.index()].as_ref();
+        confirmation.map(|confirmation| confirmation.phase)
+    }
+
+    /// Notes what has become of what was asked in that slot.
+    pub(super) fn set_phase(&mut self, slot: Slot, phase: Phase) {
+        if let Some(confirmation) = &mut self.questions[slot.index()] {
+            confirmation.phase = phase;
+        }
+    }
+
+    /// AAEP-EV-7: no event has the id of another, of whichever session. AAEP-EV-4: and each the next number of its own. The
+    /// number that the event has to have.
+    pub(super) fn note_event(
+        &mut self,
+        session: SessionName,
+        event_id: &EventId,
+    ) -> Result<u64, Unexplained> {
+        if self.event_ids.contains(event_id) {
+            let text = "an id that no other event of the producer has";
+            return Err(unexplained("AAEP-EV-7", text));
+        }
+        Arc::make_mut(&mut self.event_ids).push(event_id.clone());
+        let session = &mut self.sessions[session.index()];
+        session.next_sequence_number += 1;
+        Ok(session.next_sequence_number - 1)
+    }
+
+    /// Whether the subscription is open, which the model forgets where nothing depends on it any more.
+    pub(super) fn is_open(&self, subscriber: Subscriber) -> bool {
+        self.subscriptions[subscriber.index()] != Subscription::Closed
+    }
+
+    fn slot_where(&self, is_it: impl Fn(&Question) -> bool) -> Option<Slot> {
+        Slot::ALL.into_iter().find(|&slot| {
+            let question = self.question(slot);
+            question.is_some_and(|question| is_it(question))
+        })
+    }
+}
+
+/// The executor holds what the account has, and what the host has chosen.
+///
+/// # Errors
+///
+/// [`Unexplained`] for the first thing that is otherwise.
+pub(super) fn check(world: &World, host: &Host) -> Result<(), Unexplained> {
+    let Host {
+        producer, account, ..
+    } = host;
+    if *producer.settings() != world.settings {
+        let text = format!("{:?}, as the host has chosen", world.settings);
+        return Err(unexplained("AAEP-EV-1", text));
+    }
+    if producer.now() != account.now {
+        let text = format!("{} as the time", account.now);
+        return Err(unexplained("AAEP-EV-3", text));
+    }
+    check_sessions(world, account, producer.sessions())?;
+    check_subscriptions(world, account, producer.subscriptions())?;
+    let questions = account.questions.iter().flatten();
+    if producer.confirmations().iter().eq(questions.clone()) {
+        return Ok(());
+    }
+    let questions: Vec<_> = questions.collect();
+    Err(unexplained("AAEP-6-1", format!("{questions:?}")))
+}
+
+fn check_sessions(
+    world: &World,
+    account: &Account,
+    found: &BTreeMap<SessionId, Session>,
+) -> Result<(), Unexplained> {
+    if found.len() != SessionName::ALL.len() {
+        return Err(unexplained("AAEP-A.1-1", "the sessions that were started"));
+    }
+    for name in SessionName::ALL {
+        let found = found.get(&world.sessions[name.index()]);
+        let found = found.ok_or_else(|| unexplained("AAEP-A.1-2", "a session once started"))?;
+        let wanted = &account.sessions[name.index()];
+        if found != wanted {
+            let clause = if found.status != wanted.status {
+                "AAEP-A.1-2"
+            } else if found.state != wanted.state {
+                "AAEP-EV-8"
+            } else {
+                "AAEP-EV-4"
+            };
+            return Err(unexplained(
+                clause,
+                format!("{} as {wanted:?}", name.name()),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_subscriptions(
+    world: &World,
+    account: &Account,
+    found: &BTreeMap<SubscriptionId, Subscription>,
+) -> Result<(), Unexplained> {
+    if found.len() != Subscriber::ALL.len() {
+        let text = "the subscriptions that were opened";
+        return Err(unexplained("AAEP-EV-2", text));
+    }
+    for subscriber in Subscriber::ALL {
+        let wanted = account.subscriptions[subscriber.index()];
+        let found = found.get(&world.subscriptions[subscriber.index()]);
+        if found != Some(&wanted) {
+            let text = format!("{} as {wanted:?}", subscriber.name());
+            return Err(unexplained("AAEP-REPLY-14", text));
+        }
+    }
+    Ok(())
+}
+
+/// What a subscriber says that it can do.
+pub(super) fn capabilities(subscriber: Subscriber) -> Capabilities {
+    Capabilities {
+        supports_confirmation_reply: subscriber == Subscriber::Capable,
+    }
+}

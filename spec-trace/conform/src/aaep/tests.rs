@@ -1,0 +1,227 @@
+//! What an executor puts out is changed in one place, and the bridge must notice, by the right clause.
+
+use countersign_model::aaep::message::Shape;
+use countersign_model::aaep::words::{AllowedReplies, Class, Decision, Risk};
+use countersign_reference::aaep::{
+    Audit, Decision as Decides, Event, EventId, Identity, Notice, Output as Out, Payload,
+    ResolutionOutcome, ToolCall,
+};
+use countersign_reference::time::Timestamp;
+
+use super::*;
+use crate::Sides as _;
+
+const ASK: Action = Action::Ask {
+    session: SessionName::A,
+    class: Class {
+        risk: Risk::Low,
+        irreversible: false,
+        default: Decision::Accept,
+        allowed: AllowedReplies::Both,
+    },
+    timeout: 1,
+    same_action: false,
+};
+
+/// The deadline passes, and the default accepts.
+const ACCEPTED: [Action; 4] = [ASK, Action::CarryOut, Action::Tick, Action::ServeTimer];
+
+/// A subscriber rejects, and its reply arrives once more.
+const REJECTED: [Action; 5] = [
+    ASK,
+    Action::CarryOut,
+    Action::Decide {
+        subscriber: Subscriber::Capable,
+        slot: Slot::First,
+        decision: Decision::Reject,
+        skew: 0,
+        shape: Shape::Plain,
+    },
+    Action::Deliver { index: 0 },
+    Action::Replay,
+];
+
+/// The clause that is named when what the last of these steps puts out is changed so; none if it passes.
+fn judged(steps: &[Action], change: impl Fn(&mut Vec<Out>)) -> Option<&'static str> {
+    let bridge = AaepBridge::new(Bounds::SMALL).expect("the presets are in range");
+    let (mut state, mut host) = bridge.begin();
+    let (&last, before) = steps.split_last().expect("a step at least");
+    for &action in before {
+        state = bridge.step(&state, &mut host, action).expect("they agree");
+    }
+    let mut answers = World::call(&bridge, &state, &mut host, last).expect("a call");
+    change(&mut answers[0].outputs);
+    let compared = World::compare(&bridge, &state, &mut host, last, &answers);
+    compared.err().map(|disagreement| disagreement.clause)
+}
+
+type Change = fn(&mut Vec<Out>);
+
+/// Each change of what the steps put out at last goes against its clause.
+#[track_caller]
+fn all_noticed(steps: &[Action], changes: &[(Change, &str)]) {
+    assert_eq!(judged(steps, |_| {}), None, "as it is");
+    for (number, (change, clause)) in changes.iter().enumerate() {
+        assert_eq!(judged(steps, change), Some(*clause), "change {number}");
+    }
+}
+
+/// The last event.
+fn event(outputs: &mut [Out]) -> &mut Event {
+    for output in outputs.iter_mut().rev() {
+        if let Out::Emit(event) = output {
+            return event;
+        }
+    }
+    panic!("no event came out");
+}
+
+fn call(outputs: &mut [Out]) -> &mut ToolCall {
+    match outputs.last_mut() {
+        Some(Out::Perform(call)) => call,
+        others => panic!("nothing to perform: {others:?}"),
+    }
+}
+
+fn audit(outputs: &mut [Out]) -> &mut Audit {
+    let Out::Audit(audit) = &mut outputs[1] else {
+        panic!("no audit");
+    };
+    audit
+}
+
+fn notice(outputs: &mut [Out]) -> &mut Notice {
+    let Out::Notify(notice) = &mut outputs[2] else {
+        panic!("no notice");
+    };
+    notice
+}
+
+fn other_session() -> executor::SessionId {
+    executor::SessionId::parse("sess_B").expect("an id")
+}
+
+/// AAEP-EV-1, AAEP-EV-3, AAEP-EV-4, AAEP-EV-5, AAEP-EV-7: the question has the envelope of its session, and asks what the host
+/// wanted to ask.
+#[test]
+fn a_question_is_held_against_what_was_asked() {
+    all_noticed(
+        &[ASK],
+        &[
+            (
+                |outputs| event(outputs).session_id = other_session(),
+                "AAEP-EV-1",
+            ),
+            (
+                |outputs| event(outputs).producer = Identity::default().into(),
+                "AAEP-EV-1",
+            ),
+            (
+                |outputs| event(outputs).timestamp = Timestamp::MIN,
+                "AAEP-EV-3",
+            ),
+            (|outputs| event(outputs).sequence_number += 1, "AAEP-EV-4"),
+            // The other session began with it.
+            (
+                |outputs| event(outputs).event_id = EventId::from_bits(2),
+                "AAEP-EV-7",
+            ),
+            (
+                |outputs| {
+                    if let Payload::AwaitingConfirmation {
+                        default_decision, ..
+                    } = &mut event(outputs).payload
+                    {
+                        *default_decision = Decides::Reject;
+                    }
+                },
+                "AAEP-EV-5",
+            ),
+            (|outputs| drop(outputs.remove(0)), "AAEP-A.4-1"),
+            (|outputs| outputs.push(outputs[1].clone()), "AAEP-6.1-6"),
+        ],
+    );
+}
+
+/// AAEP-6.1-1, AAEP-6.7.2-1, AAEP-A.4-3: what is accepted is announced as such, and runs as it was confirmed.
+#[test]
+fn an_accepted_call_is_held_against_what_was_confirmed() {
+    all_noticed(
+        &ACCEPTED,
+        &[
+            (
+                |outputs| {
+                    let resolution = event(outputs).resolution.as_mut().expect("a resolution");
+                    resolution.outcome = ResolutionOutcome::Cancelled;
+                },
+                "AAEP-6.7.2-1",
+            ),
+            (
+                |outputs| call(outputs).session_id = other_session(),
+                "AAEP-6.1-1",
+            ),
+            (|outputs| call(outputs).tool = "x".into(), "AAEP-6.1-1"),
+            (|outputs| outputs.swap(1, 2), "AAEP-A.4-3"),
+            (|outputs| drop(outputs.pop()), "AAEP-6.4-1"),
+        ],
+    );
+}
+
+/// AAEP-6.1-3, AAEP-6.3.4-9, AAEP-6.7.2-1, AAEP-EV-8: a rejection is told as one, after the sender got its response.
+#[test]
+fn a_rejection_is_told_as_one() {
+    all_noticed(
+        &REJECTED[..4],
+        &[
+            (
+                |outputs| {
+                    let resolution = event(outputs).resolution.as_mut().expect("a resolution");
+                    resolution.outcome = ResolutionOutcome::Cancelled;
+                },
+                "AAEP-6.7.2-1",
+            ),
+            (
+                |outputs| {
+                    if let Payload::StateChanged { summary_normal, .. } =
+                        &mut event(outputs).payload
+                    {
+                        *summary_normal = "The action was accepted and proceeds.";
+                    }
+                },
+                "AAEP-6.1-3",
+            ),
+            (
+                |outputs| {
+                    if let Payload::StateChanged { from_state, .. } = &mut event(outputs).payload {
+                        *from_state = executor::AgentState::CallingTool;
+                    }
+                },
+                "AAEP-EV-8",
+            ),
+            (|outputs| outputs.swap(0, 1), "AAEP-6.3.4-9"),
+            (|outputs| drop(outputs.remove(0)), "AAEP-6.3.4-9"),
+        ],
+    );
+}
+
+/// AAEP-6.3.4-8, AAEP-6.3.5-2: the operator reads which token was ignored and why, and its sender is told, where the host has
+/// chosen so.
+#[test]
+fn an_ignored_reply_is_held_against_the_message() {
+    all_noticed(
+        &REJECTED,
+        &[
+            (|outputs| audit(outputs).reply_token = None, "AAEP-6.3.4-8"),
+            (|outputs| audit(outputs).text.clear(), "AAEP-6.3.4-8"),
+            (|outputs| drop(outputs.remove(1)), "AAEP-6.3.4-8"),
+            (
+                |outputs| {
+                    let other = executor::SubscriptionId::parse("sub_s3").expect("an id");
+                    notice(outputs).subscription_id = other;
+                },
+                "AAEP-6.3.5-2",
+            ),
+            (|outputs| drop(outputs.pop()), "AAEP-6.3.5-2"),
+        ],
+    );
+}

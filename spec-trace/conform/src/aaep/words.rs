@@ -1,0 +1,147 @@
+//! From the executor to the model's words: which output of the model each of its outputs is.
+//!
+//! The one thing to know: a word is told by the kind of an output and by the confirmation that it names. Whatever else it
+//! says is held against [`super::wanted`]. An output that has no word in the model is not passed over: it is [`Unexplained`].
+
+use countersign_model::aaep::output::Output;
+use countersign_model::aaep::rules::{Check, Refusal};
+use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
+use countersign_reference::aaep as executor;
+use countersign_reference::aaep::{AgentState, Event, Payload, ToolCallId};
+
+use super::account::Account;
+use super::concrete::World;
+use super::{Answer, abstraction::session_named};
+use crate::{Unexplained, unexplained};
+
+/// What came out of one call, in the model's words.
+///
+/// # Errors
+///
+/// [`Unexplained`] for the first output that the model has no word for.
+pub(super) fn words(
+    world: &World,
+    account: &Account,
+    answer: &Answer,
+) -> Result<Vec<Output>, Unexplained> {
+    let mut words = Vec::with_capacity(answer.outputs.len() + 1);
+    for output in &answer.outputs {
+        words.push(match output {
+            executor::Output::Emit(event) => event_in_words(world, account, event)?,
+            executor::Output::Perform(call) => Output::Perform(slot_of(account, call)?),
+            executor::Output::Withdraw(call) => Output::Withdraw(slot_of(account, call)?),
+            executor::Output::InDoubt(call) => Output::InDoubt(slot_of(account, call)?),
+            executor::Output::Notify(_) => Output::Notice,
+            // It has no other field than its status that could differ.
+            executor::Output::Respond(response) if response.status() == 204 => Output::Respond,
+            executor::Output::Respond(_) => {
+                return Err(unexplained("AAEP-6.3.4-9", "the one constant response"));
+            }
+            executor::Output::Audit(audit) => Output::Audit(check(audit.clause)?),
+        });
+    }
+    if let Some(refused) = answer.refused {
+        words.push(Output::Refused(refusal(refused)?));
+    }
+    Ok(words)
+}
+
+fn event_in_words(world: &World, account: &Account, event: &Event) -> Result<Output, Unexplained> {
+    let session = session_named(world, &event.session_id)?;
+    Ok(match &event.payload {
+        Payload::SessionStarted { .. } => {
+            let text = "one session.started for each session";
+            return Err(unexplained("AAEP-A.1-1", text));
+        }
+        Payload::SessionCompleted { .. } => Output::Ended(session, SessionOutcome::Completed),
+        Payload::SessionErrored { .. } => Output::Ended(session, SessionOutcome::Errored),
+        Payload::SessionCancelled { .. } => Output::Ended(session, SessionOutcome::Cancelled),
+        Payload::StateChanged { to_state, .. } => {
+            state_change_in_words(account, session, event, *to_state)?
+        }
+        Payload::ToolInvoked { tool_call_id, .. } => {
+            Output::Invoked(slot_of_call(account, tool_call_id, "AAEP-A.7.4-1")?)
+        }
+        Payload::ToolCompleted { tool_call_id, .. } => {
+            Output::Completed(slot_of_call(account, tool_call_id, "AAEP-A.3-2")?)
+        }
+        Payload::AwaitingConfirmation { .. } => {
+            let slot = account.free_slot();
+            Output::Asked(slot.ok_or_else(|| unexplained("AAEP-6.1-6", "no further question"))?)
+        }
+    })
+}
+
+fn state_change_in_words(
+    account: &Account,
+    session: SessionName,
+    event: &Event,
+    to: AgentState,
+) -> Result<Output, Unexplained> {
+    let Some(resolution) = &event.resolution else {
+        return match to {
+            AgentState::AwaitingInput => Ok(Output::AwaitingInput(session)),
+            AgentState::Thinking => Ok(Output::Thinking(session)),
+            AgentState::CallingTool | AgentState::Idle => Err(unexplained(
+                "AAEP-A.4-2",
+                "a state.changed out of awaiting_input that names its confirmation",
+            )),
+        };
+    };
+    let slot = account
+        .slot_of_token(&resolution.reply_token)
+        .ok_or_else(|| unexplained("AAEP-6.7.2-1", "the token of a confirmation"))?;
+    match to {
+        AgentState::CallingTool => Ok(Output::CallingTool(session)),
+        AgentState::Thinking => Ok(Output::FollowUpLeaving(slot)),
+        AgentState::AwaitingInput => Ok(Output::FollowUpStaying(slot)),
+        AgentState::Idle => Err(unexplained(
+            "AAEP-6.7.2-2",
+            "calling_tool on accept, thinking on reject and cancellation",
+        )),
+    }
+}
+
+fn slot_of_call(
+    account: &Account,
+    call: &ToolCallId,
+    clause: &'static str,
+) -> Result<Slot, Unexplained> {
+    let slot = account.slot_of_call(call);
+    slot.ok_or_else(|| unexplained(clause, "the tool_call_id of a confirmation"))
+}
+
+/// AAEP-6.1-1: what is to be performed is what was confirmed.
+fn slot_of(account: &Account, call: &executor::ToolCall) -> Result<Slot, Unexplained> {
+    let slot = account.slot_of_token(&call.reply_token);
+    slot.ok_or_else(|| unexplained("AAEP-6.1-1", "the action of a confirmation"))
+}
+
+fn check(clause: executor::ClauseId) -> Result<Check, Unexplained> {
+    Check::ALL
+        .into_iter()
+        .find(|check| check.clause() == clause.0)
+        .ok_or_else(|| unexplained("AAEP-6.3.4-7", "an audit that names the failed check"))
+}
+fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
+    Ok(match refusal {
+        executor::Refusal::SessionNotActive => Refusal::SessionOver,
+        executor::Refusal::SessionNotEndable => Refusal::EndedAlready,
+        executor::Refusal::SubscriptionNotOpen => Refusal::ClosedAlready,
+        executor::Refusal::TimeoutOutOfRange => Refusal::BadTimeout,
+        executor::Refusal::AcceptByDefaultHighRisk => Refusal::DefaultOfHighRisk,
+        executor::Refusal::AcceptByDefaultMediumRisk => Refusal::DefaultOfMediumRisk,
+        executor::Refusal::ActionBlocked => Refusal::StillBlocked,
+        executor::Refusal::NothingToCancel => Refusal::NotPending,
+        executor::Refusal::NothingToFinish => Refusal::NotInFlight,
+        executor::Refusal::SessionExists
+        | executor::Refusal::SubscriptionExists
+        | executor::Refusal::AllowedRepliesMalformed
+        | executor::Refusal::TextMalformed
+        | executor::Refusal::NoFreshToken
+        | executor::Refusal::NoFreshSessionId => {
+            let clause = refusal.clause().0;
+            return Err(unexplained(clause, format!("no refusal because {refusal}")));
+        }
+    })
+}
