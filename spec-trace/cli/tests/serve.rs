@@ -20,6 +20,8 @@ mod pending_action;
 mod pending_action_bad_input;
 #[path = "serve/pending_action_stage.rs"]
 mod pending_action_stage;
+#[path = "serve/transcripts.rs"]
+mod transcripts;
 
 use clap::{CommandFactory, Parser};
 use countersign_cli::commands::serve::Args;
@@ -53,10 +55,11 @@ fn help_lists_the_requests_with_their_fields() {
     let help = CommandLine::command().render_help().to_string();
     for words in [
         r#"{"id":1,"op":"hello","driver":1,"protocol":"mcp-aql"}"#,
-        "finish_tool       session_id, action, status",
-        "introspect        query: revoke_token or token_status, token",
-        "or its number from 0 to 4",
-        "decide            action_id, nonce?, decision: allow or deny, by, arguments?",
+        "  restart          lost?\n",
+        "  finish_tool      session_id, action, tool_call_id?, status: success|error|timeout\n",
+        "  introspect       adapter?, query: revoke_token|token_status, token\n",
+        "  decide           action_id, nonce?, decision: allow|deny, by, arguments?\n",
+        "  rollback         snapshot\n",
     ] {
         assert!(help.contains(words), "{help}");
     }

@@ -1,7 +1,7 @@
 //! `countersign schema`: the JSON Schemas of the wire format, ready to hand to a validator in any language.
 //!
-//! The one thing to know: the schemas are files under `schemas/`, compiled in. That they and the reference's own
-//! parsers agree is what `tests/schema.rs` is for.
+//! The one thing to know: that of the reply is a file under `schemas/`, compiled in; that it and the reference's own parser
+//! agree is what `tests/schema.rs` is for. That of the driver protocol is derived from the types that read it.
 
 use miette::IntoDiagnostic;
 
@@ -10,7 +10,9 @@ use crate::answer::{Answer, Format, Status};
 const EXAMPLES: &str = "\
 Examples:
   countersign schema                                    the names
-  countersign schema confirmation.reply > reply.schema.json";
+  countersign schema confirmation.reply > reply.schema.json
+  countersign schema driver                             what an implementation under test reads
+                                                        and writes";
 
 /// Arguments of `countersign schema`.
 #[derive(Clone, Debug, clap::Args)]
@@ -20,20 +22,26 @@ pub struct Args {
     pub name: Option<String>,
 }
 
-/// The JSON Schema (draft 2020-12) of one message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The JSON Schema (draft 2020-12) of one message, or of several that belong together.
+#[derive(Clone, Copy, Debug)]
 pub struct Schema {
-    /// The `type` of the message, which is also the schema's name on the command line.
+    /// Its name on the command line: that of a message is its `type`.
     pub name: &'static str,
     /// The schema itself, as indented JSON with a line's end behind it.
-    pub text: &'static str,
+    pub text: fn() -> String,
 }
 
 /// Every schema there is, by name.
-pub const SCHEMAS: &[Schema] = &[Schema {
-    name: "confirmation.reply",
-    text: include_str!("../../schemas/confirmation.reply.schema.json"),
-}];
+pub const SCHEMAS: &[Schema] = &[
+    Schema {
+        name: "confirmation.reply",
+        text: || include_str!("../../schemas/confirmation.reply.schema.json").to_owned(),
+    },
+    Schema {
+        name: "driver",
+        text: || format!("{:#}\n", countersign_driver::schema()),
+    },
+];
 
 /// No schema has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,7 +63,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     let schema = find(name).ok_or_else(|| UnknownSchema { name: name.clone() });
     let schema = schema.into_diagnostic()?;
     Ok(Answer {
-        text: schema.text.to_owned(),
+        text: (schema.text)(),
         status: Status::Holds,
     })
 }

@@ -7,6 +7,7 @@ use countersign_reference::{mcp_aql, pending_action};
 use countersign_store::Store;
 use countersign_store::ids::SystemIds;
 use miette::{Context, IntoDiagnostic, miette};
+use serde_json::Value;
 
 use crate::answer::{Answer, Status};
 use crate::arguments::Protocol;
@@ -15,52 +16,99 @@ use crate::serve::mcp_aql::McpAql;
 use crate::serve::pending_action::PendingAction;
 use crate::serve::{Service, stdio};
 
-const EXAMPLES: &str = "\
+/// What stands below the options: all requests, as the types of the driver protocol have them.
+fn requests() -> String {
+    let schema = countersign_driver::schema();
+    let mut text = String::from(FIRST);
+    for (protocol, skipped) in [
+        ("aaep", 0),
+        ("aaep", COMMON),
+        ("mcp-aql", COMMON),
+        ("pending-action", COMMON),
+    ] {
+        let ops = schema["$defs"][format!("{protocol}.request")]["oneOf"].as_array();
+        let ops = ops.into_iter().flatten().skip(skipped);
+        let ops = ops.take(if skipped == 0 { COMMON } else { usize::MAX });
+        text.push_str(if skipped == 0 { "all" } else { protocol });
+        text.push_str(":\n");
+        ops.for_each(|op| text.push_str(&request(op)));
+    }
+    text + LAST
+}
+
+/// How many ops every protocol has; they come first.
+const COMMON: usize = 4;
+
+const FIRST: &str = "\
 Each request has `id` and `op`, and from `reset` on `now` (RFC 3339). The first two are
   {\"id\":1,\"op\":\"hello\",\"driver\":1,\"protocol\":\"mcp-aql\"}
   {\"id\":2,\"op\":\"reset\",\"now\":\"2026-05-24T14:22:20Z\"}
 
-Further ops, with their fields (? may be absent):
-  all      tick, restart
-  aaep     start_session     session_id?
-           subscribe         subscription_id, capabilities?
-           unsubscribe       subscription_id
-           confirm           session_id, action, timeout_seconds, default_decision, allowed_replies?
-           deliver           sender, message: the bytes received, as a string
-           cancel            reply_token
-           finish_tool       session_id, action, status, tool_call_id?
-           end_session       session_id, outcome
-  mcp-aql  configure         adapter, clock_skew_tolerance_seconds?, oracle?: codes or uniform,
-                             critical?: {operation: [parameter]}
-           call              operation, params, danger_level, adapter?, session_id?, max_uses?,
-                             ttl_seconds?, purpose?: confirmation or quota_continue,
-                             confirmation_token?, reasons?, confirmation_message?
-           introspect        query: revoke_token or token_status, token
-           event             kind: logout, security or configuration, session_id?
-           end_session       session_id
-  pending-action
-           propose           agent_id, session_id, run_id, tool, arguments, effect: read, write,
-                             destructive or external, summary, label, expires_at?, deciders?,
-                             idempotent?
-           decide            action_id, nonce?, decision: allow or deny, by, arguments?
-           say               by, text
-           finish_tool       action_id, status: success, error or not_run, result?
-           cancel            action_id
-           end_session       session_id
-           snapshot
-           rollback          snapshot
+The ops, with their fields (? may be absent):
+";
 
+const LAST: &str = "
 `params`, `arguments` and `result` are any JSON and reach the executor as they are written; a
-string holds the text of it. `arguments` and `result` come out as such a string.
-`danger_level` is safe, reversible, destructive, dangerous, forbidden, or its number from 0 to 4.
+string holds the text of it. `arguments` and `result` come out as such a string. A message whose
+bytes are no UTF-8 comes as `message_base64`. `lost` says how many outputs of the last response,
+from its end, were not carried out. Types and limits: countersign schema driver
 
 Examples:
   countersign serve aaep --stdio
   countersign serve pending-action --stdio --store actions.store";
 
+/// One op and its fields, over as many lines as they need.
+fn request(op: &Value) -> String {
+    let required = op["required"].as_array();
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
+    let fields = op["properties"].as_object().into_iter().flatten();
+    let fields = fields.filter(|(name, _)| !["id", "op", "now"].contains(&name.as_str()));
+    let fields: Vec<String> = fields
+        .map(|(name, schema)| {
+            let mark = if is_required(name) { "" } else { "?" };
+            format!("{name}{mark}{}", words(schema))
+        })
+        .collect();
+    let mut text = format!(
+        "  {:<16}",
+        op["properties"]["op"]["const"].as_str().unwrap_or("")
+    );
+    let mut column = text.len();
+    for (place, field) in fields.iter().enumerate() {
+        let comma = if place + 1 < fields.len() { "," } else { "" };
+        if column + field.len() + 2 > WIDTH {
+            column = 18;
+            text.push_str("\n                  ");
+        }
+        column += field.len() + 2;
+        text.extend([" ", field, comma]);
+    }
+    text.truncate(text.trim_end().len());
+    text + "\n"
+}
+
+/// The longest line of the help.
+const WIDTH: usize = 98;
+
+/// The words that a field may hold, if it is one of a few.
+fn words(schema: &Value) -> String {
+    // A field that may be absent has its words one level further down.
+    let choices = schema["oneOf"].as_array();
+    let choices = choices.or_else(|| schema["anyOf"][0]["oneOf"].as_array());
+    let choices = choices.into_iter().flatten();
+    let words: Vec<&str> = choices
+        .filter_map(|choice| choice["const"].as_str())
+        .collect();
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", words.join("|"))
+    }
+}
+
 /// Arguments of `countersign serve`.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = requests())]
 pub struct Args {
     /// The protocol to serve
     #[arg(value_enum)]

@@ -1,31 +1,17 @@
-//! AAEP over the driver protocol: requests as inputs of the producer, its outputs as JSON.
+//! AAEP over the driver protocol: ops as inputs of the producer, its outputs as the protocol's.
 
+use countersign_driver::aaep::{self as driver, Aaep as Protocol, Capability, Notice, Op, Sent};
+use countersign_driver::{Json, Kind, Protocol as _, Refused};
 use countersign_reference::aaep::{
-    Action, Ask, Capabilities, Input, Outcome, Output, Producer, Sender, Settings, ToolCall,
+    Action, ActionId, Ask, Capabilities, Decision, Input, Outcome, Output, Producer, ReplyToken,
+    RiskLevel, Sender, SessionId, SessionOutcome, Settings, SubscriptionId, ToolCall, ToolCallId,
+    ToolStatus,
 };
 use countersign_reference::ids::IdSource;
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::request::{BadRequest, Field, Fields, unknown_op};
-use super::{Failure, Operation, Service, refusal, stored_and_read_back};
-
-/// What [`Aaep`] carries out.
-const OPS: &[&str] = &[
-    "start_session",
-    "subscribe",
-    "unsubscribe",
-    "confirm",
-    "deliver",
-    "cancel",
-    "finish_tool",
-    "end_session",
-    "tick",
-    "restart",
-];
-
-/// What the driver protocol has and the producer has not.
-const UNSUPPORTED_OPS: &[&str] = &["clarify", "extend"];
+use super::{Failure, Instead, Last, Service, parsed, refusal, stored_and_read_back};
 
 /// The producer, and beside it the host's source of identifiers, which outlives the producer's process.
 #[derive(Clone, Debug)]
@@ -45,10 +31,18 @@ impl<Ids: IdSource> Aaep<Ids> {
 }
 
 impl<Ids: IdSource> Service for Aaep<Ids> {
-    const PROTOCOL: &'static str = "aaep";
-    const SUPPORTS: &'static [&'static str] = &["cancel", "restart", "clock"];
-    const VERBATIM: &'static [&'static str] = &[];
+    type Protocol = Protocol;
     type Input = Input;
+    const SUPPORTS: &'static [Capability] = &[Capability::Cancel, Capability::Restart];
+    const SHOWS: &'static [Kind] = &[
+        Kind::Emit,
+        Kind::Perform,
+        Kind::Respond,
+        Kind::Audit,
+        Kind::InDoubt,
+        Kind::Refused,
+    ];
+    const TICK: Input = Input::Tick;
 
     fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
         self.producer = Producer::new(Settings::default());
@@ -57,163 +51,216 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
         Ok(())
     }
 
-    fn read(op: &str, fields: &mut Fields) -> Result<Operation<Input>, BadRequest> {
-        let input = match op {
-            "start_session" => Input::StartSession {
-                session_id: fields.optional("session_id").map(Field::word).transpose()?,
+    fn input(op: Op) -> Result<Input, Instead> {
+        Ok(match op {
+            Op::StartSession { session_id } => Input::StartSession {
+                session_id: session_id.as_deref().map(session).transpose()?,
             },
-            "subscribe" => Input::Subscribe {
-                subscription_id: fields.required("subscription_id")?.word()?,
-                capabilities: capabilities(fields.optional("capabilities"))?,
+            Op::Subscribe {
+                subscription_id,
+                capabilities,
+            } => Input::Subscribe {
+                subscription_id: subscription("subscription_id", &subscription_id)?,
+                // AAEP-EV-14: a subscriber cannot reply unless it says so.
+                capabilities: Capabilities {
+                    supports_confirmation_reply: capabilities.supports_confirmation_reply,
+                },
             },
-            "unsubscribe" => Input::Unsubscribe {
-                subscription_id: fields.required("subscription_id")?.word()?,
+            Op::Unsubscribe { subscription_id } => Input::Unsubscribe {
+                subscription_id: subscription("subscription_id", &subscription_id)?,
             },
-            "confirm" => Input::Confirm(ask(fields)?),
-            "deliver" => Input::Deliver {
-                sender: sender(fields.required("sender")?)?,
-                message: fields.required("message")?.text()?.into_bytes(),
+            Op::Confirm {
+                session_id,
+                action,
+                timeout_seconds,
+                default_decision,
+                allowed_replies,
+            } => Input::Confirm(Ask {
+                session_id: session(&session_id)?,
+                action: asked(action)?,
+                // AAEP-EV-5: what lies below the range is refused as 0 is.
+                timeout_seconds: u64::try_from(timeout_seconds).unwrap_or(0),
+                default_decision: decision(default_decision),
+                allowed_replies,
+            }),
+            Op::Deliver(driver::Deliver { sender, message }) => Input::Deliver {
+                sender: Sender {
+                    subscription_id: sender
+                        .subscription_id
+                        .map(|id| subscription("sender.subscription_id", &id))
+                        .transpose()?,
+                    authenticated: sender.authenticated,
+                },
+                message,
             },
-            "cancel" => Input::Cancel {
-                reply_token: fields.required("reply_token")?.word()?,
+            Op::Cancel { reply_token } => Input::Cancel {
+                reply_token: parsed("reply_token", &reply_token, ReplyToken::parse)?,
             },
-            "finish_tool" => Input::FinishTool {
-                session_id: fields.required("session_id")?.word()?,
-                action: fields.required("action")?.word()?,
-                tool_call_id: fields
-                    .optional("tool_call_id")
-                    .map(Field::word)
+            Op::FinishTool {
+                session_id,
+                action,
+                tool_call_id,
+                status,
+            } => Input::FinishTool {
+                session_id: session(&session_id)?,
+                action: parsed("action", &action, ActionId::parse)?,
+                tool_call_id: tool_call_id
+                    .map(|id| parsed("tool_call_id", &id, ToolCallId::parse))
                     .transpose()?,
-                status: fields.required("status")?.word()?,
+                status: match status {
+                    driver::ToolStatus::Success => ToolStatus::Success,
+                    driver::ToolStatus::Error => ToolStatus::Error,
+                    driver::ToolStatus::Timeout => ToolStatus::Timeout,
+                },
             },
-            "end_session" => Input::EndSession {
-                session_id: fields.required("session_id")?.word()?,
-                outcome: fields.required("outcome")?.word()?,
+            Op::EndSession {
+                session_id,
+                outcome,
+            } => Input::EndSession {
+                session_id: session(&session_id)?,
+                outcome: match outcome {
+                    driver::SessionOutcome::Completed => SessionOutcome::Completed,
+                    driver::SessionOutcome::Errored => SessionOutcome::Errored,
+                    driver::SessionOutcome::Cancelled => SessionOutcome::Cancelled,
+                },
             },
-            "tick" => Input::Tick,
-            "restart" => Input::Restart,
-            op if UNSUPPORTED_OPS.contains(&op) => return Ok(Operation::Unsupported),
-            op => return Err(unknown_op(op, OPS)),
-        };
-        Ok(Operation::Do(input))
+            Op::Clarify { .. } | Op::Extend { .. } => return Err(Instead::Unsupported),
+        })
     }
 
-    fn handle(&mut self, now: Timestamp, input: Input) -> Result<Vec<Value>, Failure> {
-        if matches!(input, Input::Restart) {
-            self.producer = stored_and_read_back(&self.producer)?;
-        }
+    fn refused(refused: Refused) -> driver::Output {
+        driver::Output::Refused(refused)
+    }
+
+    fn handle(&mut self, now: Timestamp, input: Input) -> Result<Vec<driver::Output>, Failure> {
         let Outcome { outputs, refused } = self.producer.handle(now, &mut self.ids, input);
-        let mut values = outputs
-            .iter()
-            .map(output)
-            .collect::<serde_json::Result<Vec<Value>>>()?;
+        let outputs: serde_json::Result<Vec<_>> = outputs.iter().map(output).collect();
+        let mut outputs = outputs?;
         // What fell due before the call has happened all the same, and so comes first.
-        values.extend(refused.map(|refused| refusal(refused.clause(), &refused)));
-        Ok(values)
+        outputs.extend(refused.map(|refused| Self::refused(refusal(refused.clause(), refused))));
+        Ok(outputs)
+    }
+
+    /// The events are kept with the producer until its host has carried them out, and told again from there.
+    fn restart(
+        &mut self,
+        now: Timestamp,
+        last: Option<Last<'_, driver::Output>>,
+    ) -> Result<Vec<driver::Output>, Instead> {
+        let lost = last.map_or(&[][..], |last| last.lost);
+        let mut outputs: Vec<_> = lost.iter().filter(|lost| is_event(lost)).cloned().collect();
+        if outputs.iter().any(is_question) {
+            return Err(Instead::refused(
+                "a question that was lost cannot be asked again: the producer has no way yet to give it a new time",
+            ));
+        }
+        self.producer = stored_and_read_back(&self.producer)?;
+        outputs.extend(self.handle(now, Input::Restart)?);
+        Ok(outputs)
     }
 }
 
-fn ask(fields: &mut Fields) -> Result<Ask, BadRequest> {
-    Ok(Ask {
-        session_id: fields.required("session_id")?.word()?,
-        action: action(fields.required("action")?)?,
-        timeout_seconds: fields.required("timeout_seconds")?.whole_number()?,
-        default_decision: fields.required("default_decision")?.word()?,
-        allowed_replies: fields
-            .optional("allowed_replies")
-            .map(Field::texts)
-            .transpose()?,
+fn session(text: &str) -> Result<SessionId, Instead> {
+    parsed("session_id", text, SessionId::parse)
+}
+
+fn subscription(place: &str, text: &str) -> Result<SubscriptionId, Instead> {
+    parsed(place, text, SubscriptionId::parse)
+}
+
+fn asked(action: driver::Action) -> Result<Action, Instead> {
+    Ok(Action {
+        id: parsed("action.id", &action.id, ActionId::parse)?,
+        tool: action.tool.into(),
+        description: action.description.into(),
+        consequence: action.consequence.into(),
+        risk_level: match action.risk_level {
+            driver::RiskLevel::Low => RiskLevel::Low,
+            driver::RiskLevel::Medium => RiskLevel::Medium,
+            driver::RiskLevel::High => RiskLevel::High,
+        },
+        irreversible: action.irreversible,
     })
 }
 
-fn action(field: Field) -> Result<Action, BadRequest> {
-    let mut fields = field.object()?;
-    let action = Action {
-        id: fields.required("id")?.word()?,
-        tool: fields.required("tool")?.text()?.into(),
-        description: fields.required("description")?.text()?.into(),
-        consequence: fields.required("consequence")?.text()?.into(),
-        risk_level: fields.required("risk_level")?.word()?,
-        irreversible: fields.required("irreversible")?.flag()?,
-    };
-    fields.finish()?;
-    Ok(action)
+fn decision(decision: driver::Decision) -> Decision {
+    match decision {
+        driver::Decision::Accept => Decision::Accept,
+        driver::Decision::Reject => Decision::Reject,
+    }
 }
 
-fn sender(field: Field) -> Result<Sender, BadRequest> {
-    let mut fields = field.object()?;
-    let sender = Sender {
-        subscription_id: fields
-            .optional("subscription_id")
-            .map(Field::word)
-            .transpose()?,
-        authenticated: fields.required("authenticated")?.flag()?,
-    };
-    fields.finish()?;
-    Ok(sender)
-}
-
-/// Capabilities that we do not know are let pass: subscribers declare more than this protocol needs.
-fn capabilities(field: Option<Field>) -> Result<Capabilities, BadRequest> {
-    let Some(field) = field else {
-        return Ok(Capabilities::default());
-    };
-    // AAEP-EV-14: a subscriber cannot reply unless it says so.
-    let declared = field.object()?.optional("supports_confirmation_reply");
-    Ok(Capabilities {
-        supports_confirmation_reply: declared.map_or(Ok(false), Field::flag)?,
-    })
-}
-
-/// One output, as an object whose one key is its kind.
-fn output(output: &Output) -> serde_json::Result<Value> {
+fn output(output: &Output) -> serde_json::Result<driver::Output> {
     Ok(match output {
-        Output::Emit(event) => json!({"emit": serde_json::to_value(event)?}),
-        Output::Perform(call) => json!({"perform": tool_call(call)}),
-        Output::Withdraw(call) => json!({"audit": too_late_to_withdraw(call)}),
-        Output::Notify(notice) => json!({"notify": serde_json::to_value(notice)?}),
-        Output::Respond(response) => json!({"respond": serde_json::to_value(response)?}),
-        Output::Audit(audit) => json!({"audit": serde_json::to_value(audit)?}),
-        Output::InDoubt(call) => json!({"in_doubt": tool_call(call)}),
+        Output::Emit(event) => driver::Output::Emit(Json::of(event)?),
+        Output::Perform(call) => driver::Output::Perform(tool_call(call)),
+        Output::Withdraw(call) => driver::Output::Audit(too_late_to_withdraw(call)?),
+        Output::Notify(notice) => driver::Output::Notify(Notice {
+            subscription_id: notice.subscription_id.to_string(),
+            reply_token: Some(notice.reply_token.to_string()),
+        }),
+        Output::Respond(response) => driver::Output::Respond(Sent {
+            status: response.status(),
+            body: None,
+        }),
+        Output::Audit(audit) => driver::Output::Audit(Json::of(audit)?),
+        Output::InDoubt(call) => driver::Output::InDoubt(tool_call(call)),
     })
 }
 
-/// The action first: it is what the driver knows the call by.
-fn tool_call(call: &ToolCall) -> Value {
-    json!({
-        "action": call.action.as_str(),
-        "session_id": call.session_id.as_str(),
-        "tool": &*call.tool,
-        "tool_call_id": call.tool_call_id.as_str(),
-        "reply_token": call.reply_token.as_str(),
-    })
+fn tool_call(call: &ToolCall) -> driver::ToolCall {
+    driver::ToolCall {
+        action: call.action.to_string(),
+        session_id: call.session_id.to_string(),
+        tool: Some(call.tool.to_string()),
+        tool_call_id: call.tool_call_id.to_string(),
+        reply_token: Some(call.reply_token.to_string()),
+    }
 }
 
 /// The driver protocol has no way to take a `perform` back: it counts as carried out once its response was read. So the
 /// operator learns of it, and nobody else.
-fn too_late_to_withdraw(call: &ToolCall) -> Value {
+fn too_late_to_withdraw(call: &ToolCall) -> serde_json::Result<Json> {
     // AAEP-6.8-2: the session ended with this call of a tool still in flight.
-    json!({
+    Json::of(&json!({
         "clause": "AAEP-6.8-2",
         "reply_token": call.reply_token.as_str(),
         "action": call.action.as_str(),
         "text": "the session ended before this action was reported as done: it should not run if it has not begun",
-    })
+    }))
+}
+
+fn is_event(output: &driver::Output) -> bool {
+    Protocol::kind(output) == Kind::Emit
+}
+
+fn is_question(output: &driver::Output) -> bool {
+    match output {
+        driver::Output::Emit(event) => {
+            let event: serde_json::Result<Value> = serde_json::from_str(event.as_str());
+            event.is_ok_and(|event| event["type"] == "aaep:agent.awaiting.confirmation")
+        }
+        driver::Output::Notify(_)
+        | driver::Output::Perform(_)
+        | driver::Output::Respond(_)
+        | driver::Output::Audit(_)
+        | driver::Output::InDoubt(_)
+        | driver::Output::Refused(_) => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use countersign_reference::aaep::{Notice, ReplyToken, SubscriptionId};
 
     /// AAEP-6.3.5-2: a courtesy, which the producer that is served here does not pay.
     #[test]
     fn a_notice_names_the_subscription_and_the_token() {
-        let notice = Output::Notify(Notice {
+        let notice = Output::Notify(countersign_reference::aaep::Notice {
             subscription_id: SubscriptionId::parse("sub_1").unwrap(),
             reply_token: ReplyToken::parse("rpl_1").unwrap(),
         });
         let fields = json!({"subscription_id": "sub_1", "reply_token": "rpl_1"});
-        assert_eq!(output(&notice).unwrap(), json!({"notify": fields}));
+        assert_eq!(json!(output(&notice).unwrap()), json!({"notify": fields}));
     }
 }

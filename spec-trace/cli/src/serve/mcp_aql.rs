@@ -1,29 +1,24 @@
-//! MCP-AQL confirmation tokens over the driver protocol: requests as inputs of the gatekeeper, its outputs as JSON.
+//! MCP-AQL confirmation tokens over the driver protocol: ops as inputs of the gatekeeper, its outputs as the protocol's.
 //!
 //! The one thing to know: `params` is what a client sent, and reaches the gatekeeper as it is written. So a key twice, half
 //! a surrogate pair or a number that is too large is answered by the gatekeeper, as the client would be, and not by the
 //! reader of requests.
 
+use std::collections::BTreeSet;
+
+use countersign_driver::mcp_aql::{self as driver, Capability, McpAql as Protocol, Op};
+use countersign_driver::{Json, Kind, Refused};
 use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql::{
-    Call, DangerLevel, Gatekeeper, Input, Outcome, Parameters, Purpose, Settings,
+    AdapterName, Call, DangerLevel, EventKind, Gatekeeper, Input, OperationName, Oracle, Outcome,
+    Output, Parameters, Purpose, Query, SessionId, Settings,
 };
 use countersign_reference::time::Timestamp;
-use serde_json::Value;
 
-use super::request::{BadRequest, Field, Fields, unknown_op};
-use super::{Failure, Operation, Service, refusal, stored_and_read_back};
+use super::{Failure, Instead, Last, Service, parsed, refusal, stored_and_read_back};
 
-/// What [`McpAql`] carries out.
-const OPS: &[&str] = &[
-    "configure",
-    "call",
-    "introspect",
-    "event",
-    "end_session",
-    "tick",
-    "restart",
-];
+/// The adapter of a call that names none, as the driver protocol has it.
+pub const DEFAULT_ADAPTER: &str = "default";
 
 /// The gatekeeper, and beside it what its host keeps: the source of identifiers, and the settings of every new gatekeeper.
 #[derive(Clone, Debug)]
@@ -34,8 +29,12 @@ pub struct McpAql<Ids> {
 }
 
 impl<Ids: IdSource> McpAql<Ids> {
-    /// A gatekeeper without tokens, drawing its identifiers from `ids`. A reset leaves the settings as they are.
-    pub fn new(settings: Settings, ids: Ids) -> Self {
+    /// A gatekeeper without tokens, drawing its identifiers from `ids`. A reset leaves the settings as they are, and the
+    /// adapter of a call that names none is always [`DEFAULT_ADAPTER`].
+    pub fn new(mut settings: Settings, ids: Ids) -> Self {
+        if let Ok(adapter) = AdapterName::parse(DEFAULT_ADAPTER) {
+            settings.adapter = adapter;
+        }
         Self {
             gatekeeper: Gatekeeper::new(settings.clone()),
             settings,
@@ -45,10 +44,16 @@ impl<Ids: IdSource> McpAql<Ids> {
 }
 
 impl<Ids: IdSource> Service for McpAql<Ids> {
-    const PROTOCOL: &'static str = "mcp-aql";
-    const SUPPORTS: &'static [&'static str] = &["restart", "clock"];
-    const VERBATIM: &'static [&'static str] = &["params"];
+    type Protocol = Protocol;
     type Input = Input;
+    const SUPPORTS: &'static [Capability] = &[
+        Capability::MultiUse,
+        Capability::Quota,
+        Capability::Introspect,
+        Capability::Restart,
+    ];
+    const SHOWS: &'static [Kind] = &[Kind::Perform, Kind::Respond, Kind::Audit, Kind::Refused];
+    const TICK: Input = Input::Tick;
 
     fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
         self.gatekeeper = Gatekeeper::new(self.settings.clone());
@@ -57,90 +62,150 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
         Ok(())
     }
 
-    fn read(op: &str, fields: &mut Fields) -> Result<Operation<Input>, BadRequest> {
-        let input = match op {
-            "configure" => configure(fields)?,
-            "call" => Input::Call(call(fields)?),
-            "introspect" => Input::Introspect {
-                query: fields.required("query")?.word()?,
-                token: fields.required("token")?.text()?,
+    fn input(op: Op) -> Result<Input, Instead> {
+        Ok(match op {
+            Op::Configure {
+                adapter,
+                clock_skew_tolerance_seconds,
+                oracle,
+                critical,
+            } => {
+                let operation = |(name, parameters): (String, BTreeSet<String>)| {
+                    Ok((parsed("critical", &name, OperationName::parse)?, parameters))
+                };
+                Input::Configure {
+                    adapter: parsed("adapter", &adapter, AdapterName::parse)?,
+                    clock_skew_tolerance_seconds: clock_skew_tolerance_seconds.map(seconds),
+                    oracle: oracle.map(|oracle| match oracle {
+                        driver::Oracle::Codes => Oracle::Codes,
+                        driver::Oracle::Uniform => Oracle::Uniform,
+                    }),
+                    critical: critical
+                        .map(|rules| {
+                            rules
+                                .into_iter()
+                                .map(operation)
+                                .collect::<Result<_, Instead>>()
+                        })
+                        .transpose()?,
+                }
+            }
+            Op::Call(call) => Input::Call(called(call)?),
+            // The gatekeeper is asked as the adapter of whoever names none, and as no other.
+            Op::Introspect {
+                adapter: Some(adapter),
+                ..
+            } if adapter != DEFAULT_ADAPTER => return Err(Instead::Unsupported),
+            Op::Introspect { query, token, .. } => Input::Introspect {
+                query: match query {
+                    driver::Query::RevokeToken => Query::RevokeToken,
+                    driver::Query::TokenStatus => Query::TokenStatus,
+                },
+                token,
             },
-            "event" => Input::Event {
-                kind: fields.required("kind")?.word()?,
-                session_id: fields.optional("session_id").map(Field::word).transpose()?,
+            Op::Event { kind, session_id } => Input::Event {
+                kind: match kind {
+                    driver::EventKind::Logout => EventKind::Logout,
+                    driver::EventKind::Security => EventKind::Security,
+                    driver::EventKind::Configuration => EventKind::Configuration,
+                },
+                session_id: session_id.as_deref().map(session).transpose()?,
             },
-            "end_session" => Input::EndSession {
-                session_id: fields.required("session_id")?.word()?,
+            Op::EndSession { session_id } => Input::EndSession {
+                session_id: session(&session_id)?,
             },
-            "tick" => Input::Tick,
-            "restart" => Input::Restart,
-            op => return Err(unknown_op(op, OPS)),
-        };
-        Ok(Operation::Do(input))
+        })
     }
 
-    fn handle(&mut self, now: Timestamp, input: Input) -> Result<Vec<Value>, Failure> {
-        if matches!(input, Input::Restart) {
-            self.gatekeeper = stored_and_read_back(&self.gatekeeper)?;
-        }
+    fn refused(refused: Refused) -> driver::Output {
+        driver::Output::Refused(refused)
+    }
+
+    fn handle(&mut self, now: Timestamp, input: Input) -> Result<Vec<driver::Output>, Failure> {
         let Outcome { outputs, refused } = self.gatekeeper.handle(now, &mut self.ids, input);
-        let mut values = outputs
-            .iter()
-            .map(serde_json::to_value)
-            .collect::<serde_json::Result<Vec<Value>>>()?;
-        values.extend(refused.map(|refused| refusal(refused.clause(), &refused)));
-        Ok(values)
+        let outputs: serde_json::Result<Vec<_>> = outputs.iter().map(output).collect();
+        let mut outputs = outputs?;
+        outputs.extend(refused.map(|refused| Self::refused(refusal(refused.clause(), refused))));
+        Ok(outputs)
+    }
+
+    /// What was lost is not repeated: a token is used whether or not its operation has run (AQL-5.2-2), and a client that
+    /// got no answer calls again. The connections end with the process, and with them what is bound to them (AQL-5.4-2).
+    fn restart(
+        &mut self,
+        now: Timestamp,
+        _: Option<Last<'_, driver::Output>>,
+    ) -> Result<Vec<driver::Output>, Instead> {
+        self.gatekeeper = stored_and_read_back(&self.gatekeeper)?;
+        let mut outputs = self.handle(now, Input::Restart)?;
+        let tokens = self.gatekeeper.tokens();
+        let sessions = tokens.filter_map(|token| token.scope.session_id.clone());
+        for session_id in sessions.collect::<BTreeSet<_>>() {
+            outputs.extend(self.handle(now, Input::EndSession { session_id })?);
+        }
+        Ok(outputs)
     }
 }
 
-fn configure(fields: &mut Fields) -> Result<Input, BadRequest> {
-    let critical = |field: Field| {
-        field.read("an object with an array of the names of parameters for each operation")
-    };
-    Ok(Input::Configure {
-        adapter: fields.required("adapter")?.word()?,
-        clock_skew_tolerance_seconds: fields
-            .optional("clock_skew_tolerance_seconds")
-            .map(Field::whole_number)
-            .transpose()?,
-        oracle: fields.optional("oracle").map(Field::word).transpose()?,
-        critical: fields.optional("critical").map(critical).transpose()?,
-    })
-}
-
-fn call(fields: &mut Fields) -> Result<Call, BadRequest> {
+fn called(call: driver::Call) -> Result<Call, Instead> {
+    // AQL-5.2-1: one use where nothing is said.
+    let max_uses = call.max_uses.unwrap_or(1);
+    let max_uses = u32::try_from(max_uses).map_err(|_| {
+        Instead::refused(format!(
+            "`max_uses` is {max_uses}: expected 1 to {}",
+            u32::MAX
+        ))
+    })?;
+    // AQL-5.4-1: a token is bound to its session exactly where it has several uses.
+    if call
+        .session_scope
+        .is_some_and(|asked| asked != (max_uses > 1))
+    {
+        return Err(Instead::Unsupported);
+    }
+    let name = |name: String| parsed("adapter", &name, AdapterName::parse);
     Ok(Call {
-        adapter: fields.optional("adapter").map(Field::word).transpose()?,
-        operation: fields.required("operation")?.word()?,
-        params: Parameters::new(fields.required("params")?.verbatim()?),
-        danger_level: danger_level(fields.required("danger_level")?)?,
-        session_id: fields.optional("session_id").map(Field::word).transpose()?,
-        // AQL-5.2-1: one use where nothing is said.
-        max_uses: fields.optional("max_uses").map_or(Ok(1), max_uses)?,
-        ttl_seconds: fields
-            .optional("ttl_seconds")
-            .map(Field::whole_number)
-            .transpose()?,
-        confirmation_token: fields
-            .optional("confirmation_token")
-            .map(Field::text)
-            .transpose()?,
-        purpose: fields
-            .optional("purpose")
-            .map_or(Ok(Purpose::default()), Field::word)?,
-        reasons: fields.optional("reasons").map(Field::texts).transpose()?,
-        confirmation_message: fields
-            .optional("confirmation_message")
-            .map(Field::text)
-            .transpose()?,
+        adapter: call.adapter.map(name).transpose()?,
+        operation: parsed("operation", &call.operation, OperationName::parse)?,
+        params: Parameters::new(call.params.text().as_bytes()),
+        danger_level: match call.danger_level {
+            driver::DangerLevel::Safe => DangerLevel::Safe,
+            driver::DangerLevel::Reversible => DangerLevel::Reversible,
+            driver::DangerLevel::Destructive => DangerLevel::Destructive,
+            driver::DangerLevel::Dangerous => DangerLevel::Dangerous,
+            driver::DangerLevel::Forbidden => DangerLevel::Forbidden,
+        },
+        session_id: call.session_id.as_deref().map(session).transpose()?,
+        max_uses,
+        ttl_seconds: call.ttl_seconds.map(|it| u64::try_from(it).unwrap_or(0)),
+        confirmation_token: call.confirmation_token,
+        purpose: match call.purpose {
+            Some(driver::Purpose::Confirmation) | None => Purpose::Confirmation,
+            Some(driver::Purpose::QuotaContinue) => Purpose::QuotaContinue,
+        },
+        reasons: call.reasons,
+        confirmation_message: call.confirmation_message,
     })
 }
 
-/// AQL-5.1-8: a level has a name and a number.
-fn danger_level(field: Field) -> Result<DangerLevel, BadRequest> {
-    field.read("`safe`, `reversible`, `destructive`, `dangerous`, `forbidden`, or their number from 0 to 4")
+fn session(text: &str) -> Result<SessionId, Instead> {
+    parsed("session_id", text, SessionId::parse)
 }
 
-fn max_uses(field: Field) -> Result<u32, BadRequest> {
-    field.read("a whole number, 0 to 4294967295")
+/// What is out of range below is so above as well.
+fn seconds(seconds: i64) -> u64 {
+    u64::try_from(seconds).unwrap_or(u64::MAX)
+}
+
+fn output(output: &Output) -> serde_json::Result<driver::Output> {
+    Ok(match output {
+        Output::Audit(audit) => driver::Output::Audit(Json::of(audit)?),
+        Output::Respond(response) => driver::Output::Respond(Json::of(response)?),
+        Output::Perform(operation) => driver::Output::Perform(driver::Operation {
+            operation: operation.operation.to_string(),
+            params: Json::of(&operation.params)?,
+            adapter: Some(operation.adapter.to_string()),
+            session_id: operation.session_id.as_ref().map(ToString::to_string),
+        }),
+    })
 }

@@ -1,39 +1,41 @@
 //! The reference executor as a live implementation of the driver protocol.
 //!
 //! The one thing to know: nothing here decides anything. [`stdio`] speaks the driver protocol, line by line; a
-//! [`Service`] such as [`aaep`] turns one request into one input of an executor, and what the executor puts out into
-//! JSON. A further protocol moves in as a further [`Service`].
+//! [`Service`] such as [`aaep`] turns one op into one input of an executor, and what the executor puts out into outputs of
+//! the driver protocol. A further protocol moves in as a further [`Service`].
 
 pub mod aaep;
 pub mod mcp_aql;
 pub mod pending_action;
-pub mod request;
 pub mod stdio;
 
 use std::error::Error;
+use std::fmt;
 
+use countersign_driver::{Kind, Protocol, Refused};
 use countersign_reference::time::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-
-use request::{BadRequest, Fields};
 
 /// Why a request that is in order could not be carried out all the same: the executor's state could not be stored or
 /// read back.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
+/// One output of a service.
+pub type Output<S> = <<S as Service>::Protocol as Protocol>::Output;
+
 /// One protocol's executor, as the driver protocol sees it.
 pub trait Service {
-    /// The name in `hello`, the same as on the command line.
-    const PROTOCOL: &'static str;
-    /// What it can do beyond what every implementation can, in the words of `hello`.
-    const SUPPORTS: &'static [&'static str];
-    /// The fields of requests whose values reach [`Service::read`] as texts, as they are written: what a client sends may
-    /// be JSON that no JSON value carries.
-    const VERBATIM: &'static [&'static str];
+    /// What it is a service of.
+    type Protocol: Protocol;
     /// One thing that can happen to the executor.
     type Input;
+    /// What of the optional it can do.
+    const SUPPORTS: &'static [<Self::Protocol as Protocol>::Capability];
+    /// The kinds of output that it shows.
+    const SHOWS: &'static [Kind];
+    /// Time passes, and nothing else happens.
+    const TICK: Self::Input;
 
     /// Whether it outlives its process, so that a conversation may begin with `restart` in place of `reset`.
     fn is_kept(&self) -> bool {
@@ -47,29 +49,95 @@ pub trait Service {
     /// Where it was stored and cannot be forgotten.
     fn reset(&mut self, now: Timestamp) -> Result<(), Failure>;
 
-    /// Reads the fields of a request other than `id`, `op` and `now`. Fields that are left over are reported by the
-    /// caller, so that none is passed over in silence.
+    /// What is to happen to the executor.
     ///
     /// # Errors
     ///
-    /// [`BadRequest`] where the op is unknown or a field is missing or of the wrong shape.
-    fn read(op: &str, fields: &mut Fields) -> Result<Operation<Self::Input>, BadRequest>;
+    /// [`Instead`] says what is answered where it cannot be told what that is.
+    fn input(op: <Self::Protocol as Protocol>::Op) -> Result<Self::Input, Instead>;
 
-    /// Hands an input to the executor and tells what came out, in order: objects with one key each, the kind of output.
+    /// A refusal as an output.
+    fn refused(refused: Refused) -> Output<Self>;
+
+    /// Hands an input to the executor and tells what came out, in order.
     ///
     /// # Errors
     ///
     /// Where the executor's state could not be stored or read back.
-    fn handle(&mut self, now: Timestamp, input: Self::Input) -> Result<Vec<Value>, Failure>;
+    fn handle(&mut self, now: Timestamp, input: Self::Input) -> Result<Vec<Output<Self>>, Failure>;
+
+    /// The process dies and comes back with what it had stored. Tells what was lost, what is due, and what is in doubt.
+    /// Without `last` nobody knows what the last response was, or how far it was carried out.
+    ///
+    /// # Errors
+    ///
+    /// [`Instead`] where what was lost cannot be made good. Nothing has changed then.
+    fn restart(
+        &mut self,
+        now: Timestamp,
+        last: Option<Last<'_, Output<Self>>>,
+    ) -> Result<Vec<Output<Self>>, Instead>;
 }
 
-/// What a request asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Operation<Input> {
-    /// Something that the executor can do.
-    Do(Input),
-    /// Something that the driver protocol knows and this executor cannot do.
+/// The outputs of the last response.
+#[derive(Clone, Copy, Debug)]
+pub struct Last<'a, O> {
+    /// Those that were carried out.
+    pub carried: &'a [O],
+    /// Those that were not: the rest.
+    pub lost: &'a [O],
+}
+
+/// What a request that is understood is answered with where it is not carried out.
+#[derive(Debug)]
+pub enum Instead {
+    /// It is not allowed with this value, or in this state.
+    Refused(Refused),
+    /// It was not declared in `hello`.
     Unsupported,
+    /// The state could not be stored or read back.
+    Failed(Failure),
+}
+
+impl Instead {
+    /// Refused, and by no clause of the text.
+    fn refused(reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self::Refused(Refused {
+            clause: None,
+            reason,
+        })
+    }
+}
+
+impl From<Failure> for Instead {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<serde_json::Error> for Instead {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// How many characters of a value a refusal quotes.
+const QUOTED: usize = 60;
+
+/// Reads a value that has a grammar, such as an identifier or a time.
+fn parsed<T, E: fmt::Display>(
+    place: &str,
+    text: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, Instead> {
+    parse(text).map_err(|error| {
+        let quoted = match text.char_indices().nth(QUOTED) {
+            None => format!("{text:?}"),
+            Some((end, _)) => format!("{:?}…", &text[..end]),
+        };
+        Instead::refused(format!("`{place}` is {quoted}: {error}"))
+    })
 }
 
 /// The executor as it is after its process has died and come back: what is not written down is gone.
@@ -81,7 +149,10 @@ fn stored_and_read_back<E: Serialize + DeserializeOwned>(executor: &E) -> serde_
     serde_json::from_slice(&serde_json::to_vec(executor)?)
 }
 
-/// The output that says that the host asked for what the protocol does not allow.
-fn refusal(clause: impl Serialize, reason: &impl ToString) -> Value {
-    json!({"refused": {"clause": clause, "reason": reason.to_string()}})
+/// The refusal of an executor: the host asked for what the protocol does not allow.
+fn refusal(clause: impl fmt::Display, reason: impl fmt::Display) -> Refused {
+    Refused {
+        clause: Some(clause.to_string()),
+        reason: reason.to_string(),
+    }
 }

@@ -1,33 +1,23 @@
-//! Pending actions over the driver protocol: requests as inputs of the ledger, its outputs as JSON, and between them the
-//! store.
+//! Pending actions over the driver protocol: ops as inputs of the ledger, its outputs as the protocol's, and between them
+//! the store.
 //!
 //! The one thing to know: a response is written only when what it tells of is durable, and the next request shows that
 //! it was. `arguments` reach the ledger as they are written, and come out as a string that holds that very text (PA-3).
 
+use countersign_driver::pending_action::{
+    self as driver, Capability, Op, PendingAction as Protocol,
+};
+use countersign_driver::{Json, Kind, Refused};
 use countersign_reference::ids::IdSource;
 use countersign_reference::pending_action::{
-    Decide, Input, Ledger, Named, Outcome, Output, Propose, Settings, Snapshot, Text,
+    Decide, Decision, Effect, Input, Ledger, Named, Outcome, Output, Propose, Settings, Snapshot,
+    Text, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
+use countersign_store::{Store, StoreError};
 use serde_json::{Value, json};
 
-use super::request::{BadRequest, Field, Fields, unknown_op};
-use super::{Failure, Operation, Service, refusal};
-use countersign_store::{Store, StoreError};
-
-/// What [`PendingAction`] carries out.
-const OPS: &[&str] = &[
-    "propose",
-    "decide",
-    "say",
-    "finish_tool",
-    "cancel",
-    "end_session",
-    "snapshot",
-    "rollback",
-    "tick",
-    "restart",
-];
+use super::{Failure, Instead, Last, Service, parsed, refusal};
 
 /// What can happen to the ledger, and what its host can do with it besides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +36,8 @@ pub struct PendingAction<Ids> {
     /// None before the first `reset` or `restart`, and after the store has failed.
     ledger: Option<Ledger>,
     store: Store,
+    /// How many outputs behind the records past the watermark are known to be carried out: the first so many of them.
+    carried: usize,
     /// Whether the store lives longer than this process.
     is_kept: bool,
     settings: Settings,
@@ -70,6 +62,7 @@ impl<Ids: IdSource> PendingAction<Ids> {
         Self {
             ledger: None,
             store,
+            carried: 0,
             is_kept: true,
             settings,
             ids,
@@ -77,42 +70,48 @@ impl<Ids: IdSource> PendingAction<Ids> {
     }
 
     /// Makes what came out durable, and only then puts it out.
-    fn happens(&mut self, now: Timestamp, input: Input) -> Result<Vec<Value>, Failure> {
+    fn happens(&mut self, now: Timestamp, input: Input) -> Result<Vec<driver::Output>, Failure> {
         // Taken away until it is known to be no more than what is durable.
         let mut ledger = self.ledger.take().ok_or(NO_LEDGER)?;
         let Outcome { outputs, refused } = ledger.handle(now, &mut self.ids, input);
         let records = outputs.iter().filter_map(Output::record);
         self.store.append(records, ledger.watermark())?;
         self.ledger = Some(ledger);
-        let told = outputs
-            .iter()
-            .filter_map(|output| output_value(output).transpose());
-        let mut values = told.collect::<serde_json::Result<Vec<Value>>>()?;
-        values.extend(refused.map(|refused| refusal(refused.clause(), &refused)));
-        Ok(values)
-    }
-
-    fn restart(&mut self) -> Result<(), StoreError> {
-        if let Some(ledger) = self.ledger.take() {
-            self.store.carried(ledger.watermark())?;
-        }
-        self.ledger = Some(self.store.ledger(self.settings, None)?);
-        Ok(())
+        let told = outputs.iter().filter_map(|it| output(it).transpose());
+        let mut told = told.collect::<serde_json::Result<Vec<_>>>()?;
+        told.extend(refused.map(|it| Self::refused(refusal(it.clause(), it))));
+        Ok(told)
     }
 
     /// PA-8: the journal is the truth, so what was recorded after the snapshot is caught up with.
-    fn roll_back(&mut self, now: Timestamp, snapshot: Snapshot) -> Result<Vec<Value>, Failure> {
-        // PA-7: what was expired stays so, however early the snapshot was taken.
-        let now = self.ledger.as_ref().map_or(now, |it| it.now().max(now));
+    fn roll_back(
+        &mut self,
+        now: Timestamp,
+        snapshot: Snapshot,
+    ) -> Result<Vec<driver::Output>, Failure> {
+        // PA-7: what was due is due whether or not the snapshot is one.
+        let mut outputs = self.happens(now, Input::Tick)?;
+        let latest = self.latest(now);
+        let through = self.ledger.as_ref().map_or(0, Ledger::watermark);
         match self.store.ledger(self.settings, Some(snapshot)) {
-            Ok(ledger) => {
+            Ok(mut ledger) => {
+                ledger.carried(through);
                 self.ledger = Some(ledger);
-                self.happens(now, Input::Tick)
+                // PA-7: what was expired stays so, however early the snapshot was taken.
+                outputs.extend(self.happens(latest, Input::Tick)?);
             }
             // PA-8: it tells of what has never become durable, or not here.
-            Err(StoreError::Damaged(damaged)) => Ok(vec![refusal("PA-8", &damaged)]),
-            Err(error) => Err(error.into()),
+            Err(StoreError::Damaged(damaged)) => {
+                outputs.push(Self::refused(refusal("PA-8", damaged)));
+            }
+            Err(error) => return Err(error.into()),
         }
+        Ok(outputs)
+    }
+
+    /// The greatest time so far.
+    fn latest(&self, now: Timestamp) -> Timestamp {
+        self.ledger.as_ref().map_or(now, |it| it.now().max(now))
     }
 }
 
@@ -120,10 +119,17 @@ impl<Ids: IdSource> PendingAction<Ids> {
 const NO_LEDGER: &str = "the store has failed: start again";
 
 impl<Ids: IdSource> Service for PendingAction<Ids> {
-    const PROTOCOL: &'static str = "pending-action";
-    const SUPPORTS: &'static [&'static str] = &["cancel", "restart", "clock", "snapshot"];
-    const VERBATIM: &'static [&'static str] = &["arguments", "result"];
+    type Protocol = Protocol;
     type Input = Request;
+    const SUPPORTS: &'static [Capability] = &[
+        Capability::Cancel,
+        Capability::Restart,
+        Capability::Snapshot,
+        Capability::Say,
+        Capability::Idempotent,
+    ];
+    const SHOWS: &'static [Kind] = <Protocol as countersign_driver::Protocol>::SHOWN_UNASKED;
+    const TICK: Request = Request::Happens(Input::Tick);
 
     fn is_kept(&self) -> bool {
         self.is_kept
@@ -131,6 +137,7 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
 
     fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
         self.ledger = None;
+        self.carried = 0;
         self.store.clear()?;
         let mut ledger = Ledger::new(self.settings);
         // There is nothing yet that could have expired: this only tells the time.
@@ -139,120 +146,189 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
         Ok(())
     }
 
-    fn read(op: &str, fields: &mut Fields) -> Result<Operation<Request>, BadRequest> {
-        let input = match op {
-            "propose" => Input::Propose(propose(fields)?),
-            "decide" => Input::Decide(decide(fields)?),
-            "say" => Input::Say {
-                by: fields.required("by")?.text()?.into(),
-                text: fields.required("text")?.text()?.into(),
+    fn input(op: Op) -> Result<Request, Instead> {
+        Ok(Request::Happens(match op {
+            Op::Propose(propose) => Input::Propose(proposed(propose)?),
+            Op::Decide {
+                action_id,
+                nonce,
+                decision,
+                by,
+                arguments,
+            } => Input::Decide(Decide {
+                action_id,
+                nonce,
+                decision: match decision {
+                    driver::Decision::Allow => Decision::Allow,
+                    driver::Decision::Deny => Decision::Deny,
+                },
+                by,
+                arguments: arguments.as_ref().map(text),
+            }),
+            Op::Say { by, text } => Input::Say {
+                by: by.into(),
+                text: text.into(),
             },
-            "finish_tool" => Input::FinishTool {
-                action_id: fields.required("action_id")?.text()?,
-                status: fields.required("status")?.word()?,
-                result: optional_text(fields, "result")?.unwrap_or_default(),
+            Op::FinishTool {
+                action_id,
+                status,
+                result,
+            } => Input::FinishTool {
+                action_id,
+                status: match status {
+                    driver::ToolStatus::Success => ToolStatus::Success,
+                    driver::ToolStatus::Error => ToolStatus::Error,
+                    driver::ToolStatus::NotRun => ToolStatus::NotRun,
+                },
+                result: result.as_ref().map(text).unwrap_or_default(),
             },
-            "cancel" => Input::Cancel {
-                action_id: fields.required("action_id")?.text()?,
-            },
-            "end_session" => Input::EndSession {
-                session_id: fields.required("session_id")?.text()?,
-            },
-            "tick" => Input::Tick,
-            "restart" => Input::Restart,
-            "snapshot" => return Ok(Operation::Do(Request::Snapshot)),
-            "rollback" => {
-                let snapshot = snapshot(&fields.required("snapshot")?)?;
-                return Ok(Operation::Do(Request::Rollback(snapshot.into())));
+            Op::Cancel { action_id } => Input::Cancel { action_id },
+            Op::EndSession { session_id } => Input::EndSession { session_id },
+            Op::Snapshot {} => return Ok(Request::Snapshot),
+            Op::Rollback { snapshot } => {
+                let snapshot = serde_json::from_str(&snapshot.text());
+                let unknown =
+                    |_| Instead::Refused(refusal("PA-8", "`snapshot` was not put out here"));
+                return Ok(Request::Rollback(Box::new(snapshot.map_err(unknown)?)));
             }
-            op => return Err(unknown_op(op, OPS)),
-        };
-        Ok(Operation::Do(Request::Happens(input)))
+        }))
     }
 
-    fn handle(&mut self, now: Timestamp, request: Request) -> Result<Vec<Value>, Failure> {
+    fn refused(refused: Refused) -> driver::Output {
+        driver::Output::Refused(refused)
+    }
+
+    fn handle(&mut self, now: Timestamp, request: Request) -> Result<Vec<driver::Output>, Failure> {
         // Whoever asks further has been given the response before.
         if let Some(ledger) = &mut self.ledger {
             ledger.carried(ledger.recorded());
+            self.carried = 0;
         }
         match request {
-            Request::Happens(input) => {
-                if input == Input::Restart {
-                    self.restart()?;
-                }
-                self.happens(now, input)
-            }
+            Request::Happens(input) => self.happens(now, input),
             Request::Snapshot => {
-                let mut values = self.happens(now, Input::Tick)?;
+                let mut outputs = self.happens(now, Input::Tick)?;
                 let ledger = self.ledger.as_ref().ok_or(NO_LEDGER)?;
                 let snapshot = serde_json::to_string(&ledger.snapshot())?;
-                values.push(json!({ "snapshot": snapshot }));
-                Ok(values)
+                outputs.push(driver::Output::Snapshot(Json::holding(&snapshot)));
+                Ok(outputs)
             }
             Request::Rollback(snapshot) => self.roll_back(now, *snapshot),
         }
     }
-}
 
-fn propose(fields: &mut Fields) -> Result<Propose, BadRequest> {
-    Ok(Propose {
-        agent_id: fields.required("agent_id")?.text()?,
-        session_id: fields.required("session_id")?.text()?,
-        run_id: fields.required("run_id")?.text()?,
-        tool: fields.required("tool")?.text()?,
-        arguments: Text::new(fields.required("arguments")?.verbatim()?),
-        effect: fields.required("effect")?.word()?,
-        summary: fields.required("summary")?.text()?,
-        label: fields.required("label")?.text()?,
-        expires_at: fields.optional("expires_at").map(Field::word).transpose()?,
-        deciders: fields.optional("deciders").map(Field::texts).transpose()?,
-        idempotent: fields
-            .optional("idempotent")
-            .map_or(Ok(false), Field::flag)?,
-    })
-}
-
-fn decide(fields: &mut Fields) -> Result<Decide, BadRequest> {
-    Ok(Decide {
-        action_id: fields.required("action_id")?.text()?,
-        nonce: fields.optional("nonce").map(Field::text).transpose()?,
-        decision: fields.required("decision")?.word()?,
-        by: fields.required("by")?.text()?,
-        arguments: optional_text(fields, "arguments")?,
-    })
-}
-
-fn optional_text(fields: &mut Fields, name: &'static str) -> Result<Option<Text>, BadRequest> {
-    let text = fields.optional(name).map(Field::verbatim).transpose()?;
-    Ok(text.map(Text::new))
-}
-
-/// A snapshot is opaque: a string that was put out here, whatever it holds.
-fn snapshot(field: &Field) -> Result<Snapshot, BadRequest> {
-    let text = field.clone().text()?;
-    serde_json::from_str(&text).map_err(|_| field.not("a snapshot that was put out here"))
-}
-
-/// One output, as an object whose one key is its kind. Nothing where it is for the store alone.
-fn output_value(output: &Output) -> serde_json::Result<Option<Value>> {
-    match output {
-        Output::Record(_) => Ok(None),
-        Output::Withdraw(named) => Ok(Some(json!({"audit": too_late_to_withdraw(named)}))),
-        Output::Append(_)
-        | Output::Event(_)
-        | Output::Perform(_)
-        | Output::InDoubt(_)
-        | Output::Audit(_) => serde_json::to_value(output).map(Some),
+    fn restart(
+        &mut self,
+        now: Timestamp,
+        last: Option<Last<'_, driver::Output>>,
+    ) -> Result<Vec<driver::Output>, Instead> {
+        let latest = self.latest(now);
+        if let Some(Last { carried, lost }) = last {
+            if lost.iter().any(is_said) {
+                let reason = "what somebody has said is not kept, so that it cannot be told again";
+                return Err(Instead::refused(reason));
+            }
+            self.carried += carried.iter().filter(|it| is_told_again(it)).count();
+            if let (Some(ledger), true) = (&mut self.ledger, lost.is_empty()) {
+                ledger.carried(ledger.recorded());
+                self.carried = 0;
+            }
+        }
+        let through = match (&self.ledger, last) {
+            (Some(ledger), _) => ledger.watermark(),
+            (None, Some(_)) => self.store.recorded(),
+            (None, None) => self.store.watermark(),
+        };
+        let restored = self.store.carried(through);
+        let restored = restored.and_then(|()| self.store.ledger(self.settings, None));
+        self.ledger = Some(restored.map_err(|error| Instead::Failed(error.into()))?);
+        let mut outputs = self.happens(latest, Input::Restart)?;
+        outputs.drain(..self.carried.min(outputs.len()));
+        Ok(outputs)
     }
+}
+
+fn proposed(propose: driver::Propose) -> Result<Propose, Instead> {
+    let time = |time: String| parsed("expires_at", &time, Timestamp::parse);
+    Ok(Propose {
+        agent_id: propose.agent_id,
+        session_id: propose.session_id,
+        run_id: propose.run_id,
+        tool: propose.tool,
+        arguments: text(&propose.arguments),
+        effect: match propose.effect {
+            driver::Effect::Read => Effect::Read,
+            driver::Effect::Write => Effect::Write,
+            driver::Effect::Destructive => Effect::Destructive,
+            driver::Effect::External => Effect::External,
+        },
+        summary: propose.summary,
+        label: propose.label,
+        expires_at: propose.expires_at.map(time).transpose()?,
+        deciders: propose.deciders,
+        idempotent: propose.idempotent.unwrap_or(false),
+    })
+}
+
+fn text(json: &Json) -> Text {
+    Text::new(json.text().as_ref())
+}
+
+/// Nothing where it is for the store alone.
+fn output(output: &Output) -> serde_json::Result<Option<driver::Output>> {
+    Ok(Some(match output {
+        Output::Record(_) => return Ok(None),
+        Output::Append(append) => driver::Output::Append(Json::of(append)?),
+        Output::Event(event) => driver::Output::Event(Json::of(event)?),
+        Output::Perform(call) => driver::Output::Perform(driver::ToolCall {
+            action_id: call.action_id.to_string(),
+            tool: call.tool.to_string(),
+            arguments: Json::holding(call.arguments.as_str()),
+        }),
+        Output::Withdraw(named) => driver::Output::Audit(too_late_to_withdraw(*named)?),
+        Output::InDoubt(named) => driver::Output::InDoubt(driver::Named {
+            action_id: named.action_id.to_string(),
+        }),
+        Output::Audit(audit) => driver::Output::Audit(Json::of(audit)?),
+    }))
 }
 
 /// The driver protocol has no way to take a `perform` back: it counts as carried out once its response was read. So the
 /// operator learns of it, and nobody else.
-fn too_late_to_withdraw(named: &Named) -> Value {
+fn too_late_to_withdraw(named: Named) -> serde_json::Result<Json> {
     // PA-5: the session ended with this call still in flight.
-    json!({
+    Json::of(&json!({
         "clause": "PA-5",
         "action_id": named.action_id.to_string(),
         "text": "the session ended before this action was reported as done: it should not run if it has not begun",
-    })
+    }))
+}
+
+/// Whether it is behind a record, so that the ledger tells it again after a crash (PA-10).
+fn is_told_again(output: &driver::Output) -> bool {
+    match output {
+        driver::Output::Append(_) => !is_said(output),
+        driver::Output::Event(_) => true,
+        driver::Output::Perform(_)
+        | driver::Output::InDoubt(_)
+        | driver::Output::Audit(_)
+        | driver::Output::Snapshot(_)
+        | driver::Output::Refused(_) => false,
+    }
+}
+
+/// PA-11: whether it is what somebody has said, which stands in no record.
+fn is_said(output: &driver::Output) -> bool {
+    match output {
+        driver::Output::Append(message) => {
+            let message: serde_json::Result<Value> = serde_json::from_str(message.as_str());
+            message.is_ok_and(|message| message["type"] == "user_message")
+        }
+        driver::Output::Event(_)
+        | driver::Output::Perform(_)
+        | driver::Output::InDoubt(_)
+        | driver::Output::Audit(_)
+        | driver::Output::Snapshot(_)
+        | driver::Output::Refused(_) => false,
+    }
 }

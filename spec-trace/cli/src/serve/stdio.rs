@@ -3,25 +3,20 @@
 //! The one thing to know: a bad request never ends the conversation. It is answered with an `error` that names the
 //! line, the field and what was expected, it changes nothing, and the next line is read.
 
-use std::error::Error;
 use std::io::{self, BufRead, Write};
 
+use countersign_driver::{
+    Answer, Common, Greeting, LONGEST_LINE, Op, Output as Put, Protocol, Request, Response, VERSION,
+};
+use countersign_lint::lines::{Line, Lines};
 use countersign_reference::time::Timestamp;
-use serde_json::{Value, json};
 
-use super::request::{BadRequest, Fields};
-use super::{Operation, Service};
-use countersign_lint::lines::{LONGEST_LINE, Line, Lines};
-
-/// The version of the driver protocol that is spoken here.
-pub const DRIVER_VERSION: u64 = 1;
-
-/// How many characters of either end of a long error message are kept.
-const KEPT_OF_MESSAGE: usize = 512;
+use super::{Failure, Instead, Last, Output, Service};
 
 /// Answers requests until the input ends or nobody reads the output any more.
 ///
-/// Each response is flushed before the next request is read. Memory is bounded by one line and the executor's state.
+/// Each response is flushed before the next request is read. Memory is bounded by one line, one response and the
+/// executor's state.
 ///
 /// # Errors
 ///
@@ -34,10 +29,12 @@ pub fn serve<S: Service>(
     let mut conversation = Conversation {
         service,
         stage: Stage::Silent,
+        last: Vec::new(),
     };
     let mut lines = Lines::new(input);
     while let Some(line) = lines.next_line()? {
         let response = conversation.respond(&line);
+        let response = serde_json::to_string(&response)?;
         match writeln!(output, "{response}").and_then(|()| output.flush()) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
@@ -58,132 +55,169 @@ enum Stage {
     Serving,
 }
 
-struct Conversation<S> {
+struct Conversation<S: Service> {
     service: S,
     stage: Stage,
-}
-
-/// What a request that can be carried out is answered with.
-enum Body {
-    Greeting,
-    Outputs(Vec<Value>),
-    Unsupported,
+    /// The outputs of the last response: what a restart can say that was lost.
+    last: Vec<Output<S>>,
 }
 
 impl<S: Service> Conversation<S> {
-    /// The one response to one line: every shape that there is.
-    fn respond(&mut self, line: &Line<'_>) -> Value {
-        let mut id = None;
-        let (number, result) = match *line {
-            Line::Whole { number, bytes, .. } => (number, self.request(bytes, &mut id)),
-            Line::TooLong { number, .. } => (number, Err(too_long())),
+    /// The one response to one line.
+    fn respond(&mut self, line: &Line<'_>) -> Response<S::Protocol> {
+        let (number, read) = match *line {
+            Line::Whole { number, bytes, .. } => (number, Request::read(bytes)),
+            Line::TooLong { number, .. } => {
+                let answer = error(number, format!("expected at most {LONGEST_LINE} bytes"));
+                return Response { id: None, answer };
+            }
         };
-        match result {
-            Ok(Body::Greeting) => json!({"id": id, "name": name(), "supports": S::SUPPORTS}),
-            Ok(Body::Outputs(outputs)) => json!({"id": id, "outputs": outputs}),
-            Ok(Body::Unsupported) => json!({"id": id, "unsupported": true}),
-            Err(error) => {
-                let error = without_middle(&error.to_string());
-                json!({"id": id, "error": format!("line {number}: {error}")})
+        match read {
+            Ok(Request { id, now, op }) => {
+                let answer = self.answer(now.as_deref(), op);
+                let answer = answer.unwrap_or_else(|problem| error(number, problem));
+                Response {
+                    id: Some(id),
+                    answer,
+                }
             }
+            Err(bad) => Response {
+                id: bad.id,
+                answer: error(number, bad.problem),
+            },
         }
     }
 
-    /// Carries a request out. `id` is set as soon as it is known, so that an error can carry it, too.
-    fn request(&mut self, line: &[u8], id: &mut Option<u64>) -> Result<Body, BadRequest> {
-        let mut fields = Fields::parse(line, S::VERBATIM)?;
-        *id = Some(fields.required("id")?.whole_number()?);
-        let op = fields.required("op")?.text()?;
-        match (op.as_str(), self.stage) {
-            ("hello", _) => self.hello(fields),
-            (_, Stage::Silent) => Err(BadRequest(format!(
-                "`op` is {op:?}: expected \"hello\" before anything else"
-            ))),
-            ("reset", Stage::Greeted | Stage::Serving) => self.reset(fields),
-            ("restart", Stage::Greeted) if self.service.is_kept() => {
-                let body = self.operate(&op, fields)?;
+    /// Carries a request out that is well-formed.
+    fn answer(
+        &mut self,
+        now: Option<&str>,
+        op: Op<S::Protocol>,
+    ) -> Result<Answer<S::Protocol>, String> {
+        let now = now.map(time).transpose()?.unwrap_or(Timestamp::MIN);
+        match (op, self.stage) {
+            (Op::Common(Common::Hello { driver, protocol }), _) => self.hello(driver, &protocol),
+            (op, Stage::Silent) => Err(out_of_turn(&op, "\"hello\" before anything else")),
+            (Op::Common(Common::Reset {}), Stage::Greeted | Stage::Serving) => {
+                self.service
+                    .reset(now)
+                    .map_err(|failure| broken(&failure))?;
                 self.stage = Stage::Serving;
-                Ok(body)
+                Ok(self.outputs(Vec::new()))
             }
-            (_, Stage::Greeted) => Err(BadRequest(format!(
-                "`op` is {op:?}: expected {} after \"hello\"",
-                self.first_ops()
-            ))),
-            (op, Stage::Serving) => self.operate(op, fields),
+            (Op::Common(Common::Restart { lost }), Stage::Greeted) if self.service.is_kept() => {
+                // Nobody has seen the last response of another process, unless they say that nothing of it was lost.
+                let nothing = Last {
+                    carried: &[],
+                    lost: &[],
+                };
+                let last = (lost == Some(0)).then_some(nothing);
+                let restarted = self.service.restart(now, last);
+                let answer = self.done(now, restarted)?;
+                self.stage = Stage::Serving;
+                Ok(answer)
+            }
+            (op, Stage::Greeted) => {
+                let first = if self.service.is_kept() {
+                    "\"restart\" or \"reset\""
+                } else {
+                    "\"reset\""
+                };
+                Err(out_of_turn(&op, &format!("{first} after \"hello\"")))
+            }
+            (Op::Common(Common::Tick {}), Stage::Serving) => {
+                let ticked = self.service.handle(now, S::TICK).map_err(Instead::from);
+                self.done(now, ticked)
+            }
+            (Op::Common(Common::Restart { lost }), Stage::Serving) => {
+                let restarted = self.restart(now, lost.unwrap_or(0));
+                self.done(now, restarted)
+            }
+            (Op::Own(op), Stage::Serving) => {
+                let done = S::input(op).and_then(|input| Ok(self.service.handle(now, input)?));
+                self.done(now, done)
+            }
         }
     }
 
-    /// What a conversation begins with.
-    fn first_ops(&self) -> &'static str {
-        if self.service.is_kept() {
-            "\"restart\" or \"reset\""
-        } else {
-            "\"reset\""
+    fn hello(&mut self, driver: u64, protocol: &str) -> Result<Answer<S::Protocol>, String> {
+        if driver != VERSION {
+            return Err(format!(
+                "`driver` is {driver}: expected {VERSION}, the only version spoken here"
+            ));
         }
-    }
-
-    /// A greeting has no time of its own, and yet `now` is let pass: the driver sends it with every request.
-    fn hello(&mut self, mut fields: Fields) -> Result<Body, BadRequest> {
-        let driver = fields.required("driver")?;
-        if driver.clone().whole_number()? != DRIVER_VERSION {
-            return Err(driver.not(&format!("{DRIVER_VERSION}, the only version spoken here")));
+        let served = <S::Protocol as Protocol>::NAME;
+        if protocol != served {
+            return Err(format!(
+                "`protocol` is {protocol:?}: expected {served:?}, the protocol served here"
+            ));
         }
-        let protocol = fields.required("protocol")?;
-        if protocol.clone().text()? != S::PROTOCOL {
-            return Err(protocol.not(&format!("{:?}, the protocol served here", S::PROTOCOL)));
-        }
-        if let Some(now) = fields.optional("now") {
-            now.word::<Timestamp>()?;
-        }
-        fields.finish()?;
         if self.stage == Stage::Silent {
             self.stage = Stage::Greeted;
         }
-        Ok(Body::Greeting)
+        Ok(Answer::Greeting(Greeting {
+            name: format!("countersign-reference {}", env!("CARGO_PKG_VERSION")),
+            supports: S::SUPPORTS.iter().cloned().collect(),
+            shows: Some(S::SHOWS.iter().copied().collect()),
+        }))
     }
 
-    fn reset(&mut self, mut fields: Fields) -> Result<Body, BadRequest> {
-        let now = fields.required("now")?.word::<Timestamp>()?;
-        fields.finish()?;
-        let reset = self.service.reset(now);
-        reset.map_err(|error| internal_failure(&*error))?;
-        self.stage = Stage::Serving;
-        Ok(Body::Outputs(Vec::new()))
-    }
-
-    fn operate(&mut self, op: &str, mut fields: Fields) -> Result<Body, BadRequest> {
-        let now = fields.required("now")?.word::<Timestamp>()?;
-        let input = match S::read(op, &mut fields)? {
-            Operation::Do(input) => input,
-            Operation::Unsupported => return Ok(Body::Unsupported),
+    fn restart(&mut self, now: Timestamp, lost: u64) -> Result<Vec<Output<S>>, Instead> {
+        let outputs = self.last.len();
+        let carried = usize::try_from(lost)
+            .ok()
+            .and_then(|lost| outputs.checked_sub(lost));
+        let Some(carried) = carried else {
+            let reason = format!(
+                "`lost` is {lost}: expected at most {outputs}, the outputs of the last response"
+            );
+            return Err(Instead::refused(reason));
         };
-        fields.finish()?;
-        let outputs = self.service.handle(now, input);
-        let outputs = outputs.map_err(|error| internal_failure(&*error))?;
-        Ok(Body::Outputs(outputs))
+        let (carried, lost) = self.last.split_at(carried);
+        self.service.restart(now, Some(Last { carried, lost }))
+    }
+
+    /// What came out of a request, or is said instead. A refused one leaves the time passed, and what was due done.
+    fn done(
+        &mut self,
+        now: Timestamp,
+        done: Result<Vec<Output<S>>, Instead>,
+    ) -> Result<Answer<S::Protocol>, String> {
+        match done {
+            Ok(outputs) => Ok(self.outputs(outputs)),
+            Err(Instead::Unsupported) => Ok(Answer::Unsupported { unsupported: true }),
+            Err(Instead::Failed(failure)) => Err(broken(&failure)),
+            Err(Instead::Refused(refused)) => {
+                let due = self.service.handle(now, S::TICK);
+                let mut outputs = due.map_err(|failure| broken(&failure))?;
+                outputs.push(S::refused(refused));
+                Ok(self.outputs(outputs))
+            }
+        }
+    }
+
+    fn outputs(&mut self, outputs: Vec<Output<S>>) -> Answer<S::Protocol> {
+        self.last.clone_from(&outputs);
+        let outputs = outputs.into_iter().map(Put::to_all).collect();
+        Answer::Outputs { outputs }
     }
 }
 
-/// The message, or its two ends where it is long. It may quote what stood in the request, which may be as long as a
-/// line; its end says what was expected.
-fn without_middle(message: &str) -> String {
-    let length = message.chars().count();
-    if length <= 2 * KEPT_OF_MESSAGE {
-        return message.to_owned();
+/// Reads the time of a request. Without one nothing can happen.
+fn time(now: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(now).map_err(|error| format!("`now` is {now:?}: {error}"))
+}
+
+fn out_of_turn<P: Protocol>(op: &Op<P>, expected: &str) -> String {
+    format!("`op` is {:?}: expected {expected}", op.name())
+}
+
+fn error<P: Protocol>(number: u64, problem: impl std::fmt::Display) -> Answer<P> {
+    Answer::Error {
+        error: format!("line {number}: {problem}"),
     }
-    let start = message.chars().take(KEPT_OF_MESSAGE);
-    let end = message.chars().skip(length - KEPT_OF_MESSAGE);
-    start.chain(['…']).chain(end).collect()
 }
 
-fn internal_failure(error: &dyn Error) -> BadRequest {
-    BadRequest(format!("internal failure: {error}"))
-}
-
-fn name() -> String {
-    format!("countersign-reference {}", env!("CARGO_PKG_VERSION"))
-}
-
-fn too_long() -> BadRequest {
-    BadRequest(format!("expected at most {LONGEST_LINE} bytes"))
+fn broken(failure: &Failure) -> String {
+    format!("internal failure: {failure}")
 }

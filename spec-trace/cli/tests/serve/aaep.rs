@@ -16,7 +16,8 @@ fn hello_says_who_is_here_and_what_it_can_do() {
         concat!(
             r#"{"id":1,"name":"countersign-reference "#,
             env!("CARGO_PKG_VERSION"),
-            r#"","supports":["cancel","restart","clock"]}"#
+            r#"","supports":["cancel","restart"],"#,
+            r#""shows":["emit","perform","respond","audit","in_doubt","refused"]}"#
         )
     );
     driver.hang_up();
@@ -344,8 +345,11 @@ fn a_second_hello_changes_nothing() {
 #[test]
 fn what_the_executor_cannot_do_is_unsupported() {
     let mut driver = ready();
-    for op in ["clarify", "extend"] {
-        let response = driver.ask(op, json!({"now": NOW, "reply_token": "rpl_1"}));
+    let clarify =
+        json!({"now": NOW, "session_id": "sess_1", "question": "Which?", "timeout_seconds": 60});
+    let extend = json!({"now": NOW, "reply_token": "rpl_1", "timeout_seconds": 60});
+    for (op, fields) in [("clarify", clarify), ("extend", extend)] {
+        let response = driver.ask(op, fields);
         assert_eq!(response, json!({"id": driver.id, "unsupported": true}));
     }
 }
@@ -356,7 +360,7 @@ fn hello_and_reset_come_before_anything_else() {
     let error = |driver: &mut Driver, op: &str, fields: Value| {
         driver.ask(op, fields)["error"].as_str().unwrap().to_owned()
     };
-    for op in ["reset", "tick", "no_such_op"] {
+    for op in ["reset", "tick"] {
         assert!(
             error(&mut driver, op, json!({"now": NOW})).ends_with(&format!(
                 "`op` is \"{op}\": expected \"hello\" before anything else"
@@ -366,7 +370,7 @@ fn hello_and_reset_come_before_anything_else() {
     driver.ask("hello", json!({"driver": 1, "protocol": "aaep"}));
     assert_eq!(
         error(&mut driver, "tick", json!({"now": NOW})),
-        "line 5: `op` is \"tick\": expected \"reset\" after \"hello\""
+        "line 4: `op` is \"tick\": expected \"reset\" after \"hello\""
     );
     driver.ask("reset", json!({"now": NOW}));
     assert_eq!(driver.at(NOW, "tick", json!({})), [""; 0]);

@@ -1,16 +1,33 @@
 //! The driver's side of a conversation, whatever the protocol.
 //!
 //! The one thing to know: [`Driver::ask`] sends one request and waits for its response before the next one is sent, as
-//! a driver does. A response that is not flushed would hang here.
+//! a driver does. A response that is not flushed would hang here. What is said on either side is held against the schema.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
+use std::sync::LazyLock;
 use std::thread::{self, JoinHandle};
 
 use countersign_cli::serve::{Service, stdio};
+use countersign_driver::Protocol;
+use jsonschema::Validator;
 use serde_json::{Value, json};
 
 /// When everything begins.
 pub const NOW: &str = "2026-05-24T14:22:20.000Z";
+
+/// The schema of each message.
+static MESSAGES: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
+    let schema = countersign_driver::schema();
+    let names = schema["$defs"].as_object().unwrap().keys();
+    let of_message = |name: &String| {
+        let mut schema = schema.clone();
+        schema["anyOf"] = json!([{"$ref": format!("#/$defs/{name}")}]);
+        let options = jsonschema::options().should_validate_formats(true);
+        (name.clone(), options.build(&schema).unwrap())
+    };
+    names.map(of_message).collect()
+});
 
 /// One side of a conversation: the driver's.
 pub struct Driver {
@@ -37,7 +54,7 @@ impl Driver {
             requests,
             responses: BufReader::new(responses),
             server,
-            protocol: S::PROTOCOL,
+            protocol: <S::Protocol as Protocol>::NAME,
             summary,
             id: 0,
         }
@@ -71,21 +88,62 @@ impl Driver {
         response
     }
 
-    /// Sends one line as it stands and gives the response.
-    pub fn send(&mut self, line: &str) -> Value {
+    /// Sends one line as it stands and gives the line that comes back.
+    pub fn send_text(&mut self, line: &str) -> String {
         writeln!(self.requests, "{line}").unwrap();
         let mut response = String::new();
         self.responses.read_line(&mut response).unwrap();
-        serde_json::from_str(&response).unwrap()
+        response
+    }
+
+    /// Sends one line as it stands and gives the response.
+    pub fn send(&mut self, line: &str) -> Value {
+        let response: Value = serde_json::from_str(&self.send_text(line)).unwrap();
+        assert!(self.fits("response", &response), "{response}");
+        let is_refused = |output: &Value| output.get("refused").is_some();
+        let outputs = response["outputs"].as_array();
+        if outputs.is_some_and(|outputs| !outputs.iter().any(is_refused)) {
+            // What only a line can carry, such as a number that no double holds, is nothing that a validator is shown.
+            let request = serde_json::from_str(line);
+            assert!(
+                request.map_or(true, |request| self.fits("request", &request)),
+                "{line}"
+            );
+        }
+        response
+    }
+
+    fn fits(&self, message: &str, value: &Value) -> bool {
+        MESSAGES[&format!("{}.{message}", self.protocol)].is_valid(value)
     }
 
     /// Each request is answered with an error that names the line and says this.
     #[track_caller]
     pub fn complains(&mut self, cases: &[(&str, Value, &str)]) {
         for (op, fields, error) in cases {
-            let response = self.ask(op, timed(NOW, fields.clone()));
+            let fields = timed(NOW, fields.clone());
+            let response = self.ask(op, fields.clone());
             let line = self.id;
             assert_eq!(response["error"], format!("line {line}: {error}"));
+            let mut request = fields;
+            (request["id"], request["op"]) = (json!(1), json!(op));
+            assert!(!self.fits("request", &request), "{request}");
+        }
+    }
+
+    /// Each request is refused, by no clause and with this reason.
+    #[track_caller]
+    pub fn refuses(&mut self, cases: &[(&str, Value, &str)]) {
+        for (op, fields, reason) in cases {
+            let fields = timed(NOW, fields.clone());
+            let response = self.ask(op, fields.clone());
+            assert_eq!(
+                response["outputs"],
+                json!([{"refused": {"reason": reason}}])
+            );
+            let mut request = fields;
+            (request["id"], request["op"]) = (json!(1), json!(op));
+            assert!(!self.fits("request", &request), "{request}");
         }
     }
 

@@ -23,7 +23,8 @@ fn hello_says_who_is_here_and_what_it_can_do() {
         concat!(
             r#"{"id":1,"name":"countersign-reference "#,
             env!("CARGO_PKG_VERSION"),
-            r#"","supports":["restart","clock"]}"#
+            r#"","supports":["multi_use","quota","introspect","restart"],"#,
+            r#""shows":["perform","respond","audit","refused"]}"#
         )
     );
     driver.hang_up();
@@ -72,6 +73,16 @@ fn a_confirmed_operation_runs_once() {
     let again = driver.at(NOW, "call", retry);
     assert_eq!(again, rejected("already_used", "TOKEN_ALREADY_USED"));
     driver.hang_up();
+}
+
+/// The adapter of a call that names none is `default`.
+#[test]
+fn a_call_without_an_adapter_is_one_of_the_default_adapter() {
+    let mut call = deletion();
+    call.as_object_mut().unwrap().remove("adapter");
+    call["danger_level"] = json!("safe");
+    let response = ready().ask("call", timed(NOW, call));
+    assert_eq!(response["outputs"][0]["perform"]["adapter"], "default");
 }
 
 /// AQL-5.1-8: by its name or by its number, a level from 2 on is confirmed, and a quota whatever the level.
@@ -267,6 +278,55 @@ fn a_restart_keeps_tokens_and_performs_nothing_again() {
     assert_eq!(again, rejected("already_used", "TOKEN_ALREADY_USED"));
     let late = driver.at(LATER, "restart", json!({}));
     assert_eq!(late, [""; 0]);
+}
+
+/// AQL-5.4-2: the connections end with the process, and with them the tokens that are bound to them.
+#[test]
+fn a_restart_ends_every_session() {
+    let mut driver = ready();
+    let mut call = deletion();
+    call["session_id"] = json!("s1");
+    let unbound = driver.asks(call.clone());
+    let mut several = call.clone();
+    several["max_uses"] = json!(2);
+    let bound = driver.asks(several.clone());
+    assert_eq!(
+        driver.at(NOW, "restart", json!({})),
+        ["audit TOKEN_REVOKED"]
+    );
+    let revoked = driver.at(NOW, "call", with_token(several, &bound));
+    assert_eq!(revoked, rejected("revoked", "TOKEN_INVALID"));
+    assert_eq!(
+        driver.at(NOW, "call", with_token(call, &unbound)),
+        PERFORMED
+    );
+}
+
+/// A token is bound to its session exactly where it has several uses, and the gatekeeper says so.
+#[test]
+fn a_scope_that_the_gatekeeper_does_not_have_is_unsupported() {
+    let mut driver = ready();
+    let scoped = |max_uses: u64, session_scope: bool| {
+        let mut call = deletion();
+        call["session_id"] = json!("s1");
+        call["max_uses"] = json!(max_uses);
+        call["session_scope"] = json!(session_scope);
+        timed(NOW, call)
+    };
+    for (max_uses, session_scope, supported) in [
+        (1, false, true),
+        (1, true, false),
+        (2, false, false),
+        (2, true, true),
+    ] {
+        let response = driver.ask("call", scoped(max_uses, session_scope));
+        assert_eq!(response["unsupported"] != true, supported, "{response}");
+    }
+    for (adapter, supported) in [("default", true), ("github", false)] {
+        let asked = json!({"now": NOW, "adapter": adapter, "query": "token_status", "token": "x"});
+        let response = driver.ask("introspect", asked);
+        assert_eq!(response["unsupported"] != true, supported, "{response}");
+    }
 }
 
 /// AQL-5.5-1: a store in memory loses every token, and then none is good.

@@ -13,7 +13,7 @@ use super::pending_action_stage::{
 fn a_greeting_names_what_is_supported() {
     let mut driver = connected();
     let greeting = driver.ask("hello", json!({"driver": 1, "protocol": "pending-action"}));
-    let supports = json!(["cancel", "restart", "clock", "snapshot"]);
+    let supports = json!(["cancel", "restart", "snapshot", "say", "idempotent"]);
     assert_eq!(greeting["supports"], supports);
     driver.hang_up();
 }
@@ -161,6 +161,82 @@ fn what_was_released_is_in_doubt_after_every_restart_until_it_is_finished() {
     driver.hang_up();
 }
 
+/// PA-10: what a crash has swallowed is told again in the same words, and what it has not is not; PA-8: a call that was
+/// released is in doubt, whether or not it was handed over.
+#[test]
+fn what_was_lost_is_told_again_byte_for_byte() {
+    let told = ["event decided", "append tool_call", "perform delete"];
+    for lost in 0..=3 {
+        let mut driver = ready();
+        let event = driver.proposes(deletion());
+        let response = driver.ask("decide", timed(NOW, decision(&event, "allow")));
+        let outputs = response["outputs"].as_array().unwrap();
+        let again = &outputs[3 - lost..2.max(3 - lost)];
+        // Twice, for the second restart loses what the first one told.
+        for swallowed in [lost, again.len() + 1] {
+            let restarted = driver.ask("restart", json!({"now": LATE, "lost": swallowed}));
+            let outputs = restarted["outputs"].as_array().unwrap();
+            assert_eq!(&outputs[..outputs.len() - 1], again, "{lost} of {told:?}");
+            assert!(outputs[outputs.len() - 1].get("in_doubt").is_some());
+        }
+        assert_eq!(driver.at(LATE, "restart", json!({})), ["in_doubt"]);
+        driver.hang_up();
+    }
+}
+
+/// PA-7: what is due comes behind what was lost.
+#[test]
+fn what_is_due_comes_behind_what_was_lost() {
+    let mut driver = ready();
+    driver.at(NOW, "propose", expiring());
+    assert_eq!(
+        driver.at(LATE, "restart", json!({"lost": 1})),
+        ["event created", "append expired_result", "event expired"]
+    );
+    // Then all of it is lost, but what was carried out before.
+    assert_eq!(
+        driver.at(LATE, "restart", json!({"lost": 2})),
+        ["append expired_result", "event expired"]
+    );
+    driver.hang_up();
+}
+
+/// What is claimed to be lost has to have been there, and PA-11: what somebody has said stands in no journal.
+#[test]
+fn a_restart_that_cannot_make_good_what_was_lost_is_refused() {
+    let mut driver = ready();
+    driver.at(NOW, "propose", deletion());
+    let beyond = driver.ask("restart", json!({"now": NOW, "lost": 3}));
+    let reason = "`lost` is 3: expected at most 2, the outputs of the last response";
+    assert_eq!(beyond["outputs"], json!([{"refused": {"reason": reason}}]));
+    driver.at(NOW, "say", json!({"by": "ana", "text": "no"}));
+    let said = driver.at(NOW, "restart", json!({"lost": 1}));
+    assert_eq!(said, ["refused -"]);
+    driver.hang_up();
+}
+
+/// PA-7: the greatest time so far counts, over restarts too.
+#[test]
+fn a_restart_does_not_turn_the_clock_back() {
+    let mut driver = ready();
+    driver.at(LATE, "tick", json!({}));
+    assert_eq!(driver.at(NOW, "restart", json!({})), [""; 0]);
+    assert_eq!(driver.at(NOW, "propose", expiring()), ["refused PA-7"]);
+    driver.hang_up();
+}
+
+/// PA-7: what is due is due also where the op is refused.
+#[test]
+fn a_refused_rollback_settles_what_has_expired() {
+    let mut driver = ready();
+    driver.at(NOW, "propose", expiring());
+    assert_eq!(
+        driver.at(LATE, "rollback", json!({"snapshot": "{}"})),
+        ["append expired_result", "event expired", "refused PA-8"]
+    );
+    driver.hang_up();
+}
+
 /// PA-8: whatever an old snapshot says, no decision counts twice.
 #[test]
 fn a_rollback_undoes_nothing() {
@@ -252,7 +328,13 @@ fn a_store_outlives_its_server() {
     );
     driver.hang_up();
 
+    // Somebody who knows that nothing was lost is told nothing again.
     let mut driver = again(&path, 2);
+    let in_doubt = ["in_doubt", "in_doubt"];
+    assert_eq!(driver.at(NOW, "restart", json!({"lost": 0})), in_doubt);
+    driver.hang_up();
+
+    let mut driver = again(&path, 3);
     driver.ask("reset", json!({"now": NOW}));
     assert_eq!(
         driver.at(NOW, "decide", decision(&released, "allow")),

@@ -113,47 +113,45 @@ fn requests_that_are_no_operations_are_answered_with_the_field_and_what_was_expe
         (
             "propose",
             with("effect", json!("harmless")),
-            "`effect` is \"harmless\": unknown variant `harmless`, expected one of `read`, `write`, `destructive`, \
-             `external`",
+            "`effect`: unknown variant `harmless`, expected one of `read`, `write`, `destructive`, `external`",
         ),
         (
             "propose",
             with("idempotent", json!("yes")),
-            "`idempotent` is \"yes\": expected true or false",
+            "`idempotent`: invalid type: string \"yes\", expected a boolean",
         ),
         (
             "decide",
             decide("decision", json!("yes")),
-            "`decision` is \"yes\": unknown variant `yes`, expected `allow` or `deny`",
+            "`decision`: unknown variant `yes`, expected `allow` or `deny`",
         ),
         (
             "decide",
             decide("position", json!(0)),
-            "unknown field `position`: expected only `id`, `op`, `now`, `action_id`, `nonce`, `decision`, `by`, \
-             `arguments`",
-        ),
-        (
-            "rollback",
-            json!({"snapshot": "{}"}),
-            "`snapshot` is \"{}\": expected a snapshot that was put out here",
-        ),
-        (
-            "rollback",
-            json!({"snapshot": {}}),
-            "`snapshot` is {}: expected a string",
+            "unknown field `position`: expected one of `action_id`, `nonce`, `decision`, `by`, `arguments`",
         ),
         (
             "finish_tool",
             json!({"action_id": "pa_1", "status": "done"}),
-            "`status` is \"done\": unknown variant `done`, expected one of `success`, `error`, `not_run`",
+            "`status`: unknown variant `done`, expected one of `success`, `error`, `not_run`",
         ),
         (
             "expire",
             json!({}),
-            "`op` is \"expire\": expected `hello`, `reset`, `propose`, `decide`, `say`, `finish_tool`, `cancel`, \
-             `end_session`, `snapshot`, `rollback`, `tick`, `restart`",
+            "`op` is \"expire\": expected one of `hello`, `reset`, `tick`, `restart`, `propose`, `decide`, `say`, \
+             `finish_tool`, `cancel`, `end_session`, `snapshot`, `rollback`",
         ),
     ]);
+    let tomorrow = with("expires_at", json!("tomorrow"));
+    driver.refuses(&[(
+        "propose",
+        tomorrow,
+        "`expires_at` is \"tomorrow\": not an RFC 3339 date-time",
+    )]);
+    for snapshot in [json!("{}"), json!({}), json!(1)] {
+        let rollback = json!({"snapshot": snapshot});
+        assert_eq!(driver.at(NOW, "rollback", rollback), ["refused PA-8"]);
+    }
     driver.hang_up();
 }
 

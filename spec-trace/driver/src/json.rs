@@ -1,0 +1,470 @@
+//! JSON as both sides write it: objects without a key twice, and values that pass through untouched.
+//!
+//! The one thing to know: serde reads the types, and says of a fault what it expected; [`Problem`] adds the place. What
+//! serde would let pass is looked at beforehand: a key twice, however deep, and in requests a null.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
+use std::{fmt, str, vec};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess,
+    Visitor,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_path_to_error::{Path, Segment};
+
+/// The members of a message that hold any JSON, whatever it says twice: what a client sends, or somebody has put out.
+const VERBATIM: &[&str] = &["params", "arguments", "result", "snapshot"];
+
+/// How many characters of either end of a long message are kept: its end says what was expected.
+const KEPT_OF_MESSAGE: usize = 512;
+
+/// Why a line is no message: the place, what was there, and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Problem(String);
+
+/// A JSON value as it is written, byte for byte, whatever its numbers and keys.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Json(Box<RawValue>);
+
+/// The members of one object, each as it is written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Members(BTreeMap<String, Json>);
+
+/// Whether nulls may stand in a message. In a request none says anything: a field that is not meant is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nulls {
+    Allowed,
+    Refused,
+}
+
+impl Problem {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        let message = message.into();
+        let length = message.chars().count();
+        if length <= 2 * KEPT_OF_MESSAGE {
+            return Self(message);
+        }
+        let start = message.chars().take(KEPT_OF_MESSAGE);
+        let end = message.chars().skip(length - KEPT_OF_MESSAGE);
+        Self(start.chain(['…']).chain(end).collect())
+    }
+
+    /// What serde says of the value at `place`, in our words.
+    fn at(place: &str, error: &serde_json::Error) -> Self {
+        let (said, _) = said_at(error);
+        if let Some(name) = said.strip_prefix("missing field ") {
+            let missing = joined(place, name.trim_matches('`'));
+            return Self::new(format!("`{missing}` is missing"));
+        }
+        if let Some((_, expected)) = said
+            .strip_prefix("unknown field `")
+            .and_then(|rest| rest.split_once("`, "))
+        {
+            let expected =
+                expected.replace("there are no fields", "expected only `id`, `op`, `now`");
+            return Self::new(format!("unknown field `{place}`: {expected}"));
+        }
+        // Serde names whole numbers as Rust does.
+        let said = said
+            .replace("expected u64", "expected a whole number, 0 or more")
+            .replace("expected i64", "expected a whole number");
+        match place {
+            "" => Self::new(said),
+            _ => Self::new(format!("`{place}`: {said}")),
+        }
+    }
+}
+
+impl Json {
+    /// A string that holds `text`: the way to send what is no JSON, or would not stay on its line.
+    pub fn holding(text: &str) -> Self {
+        // There is no text that JSON cannot hold.
+        to_raw_value(text).map_or_else(|_| Self(RawValue::NULL.to_owned()), Self)
+    }
+
+    /// The value that serde writes for `value`.
+    ///
+    /// # Errors
+    ///
+    /// Serde's, where there is none: a map with keys that are no texts.
+    pub fn of(value: &impl Serialize) -> serde_json::Result<Self> {
+        to_raw_value(value).map(Self)
+    }
+
+    /// The value as it is written.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The text that a verbatim field stands for: what a string holds, else the value as it is written, as is a string
+    /// that holds no text but half a character.
+    pub fn text(&self) -> Cow<'_, str> {
+        let written = self.as_str();
+        serde_json::from_str(written).map_or(Cow::Borrowed(written), Cow::Owned)
+    }
+}
+
+/// Two are the same where they are written alike.
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Json {}
+
+impl JsonSchema for Json {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Json".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!(true)
+    }
+}
+
+impl Members {
+    /// Reads a line as one JSON object in which no key appears twice.
+    pub(crate) fn of_line(line: &[u8], nulls: Nulls) -> Result<Self, Problem> {
+        let text = str::from_utf8(line).map_err(|error| {
+            let column = error.valid_up_to() + 1;
+            Problem::new(format!("column {column}: expected UTF-8"))
+        })?;
+        let found = match text.trim_ascii() {
+            object if object.starts_with('{') => None,
+            "" => Some("nothing"),
+            other => Some(other),
+        };
+        if let Some(found) = found {
+            return Err(Problem::new(format!(
+                "expected a JSON object, found {found}"
+            )));
+        }
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let seen = Outermost(nulls).deserialize(&mut deserializer);
+        seen.and_then(|()| deserializer.end()).map_err(|error| {
+            let (said, column) = said_at(&error);
+            let expected = if error.is_data() {
+                ""
+            } else {
+                "expected a JSON object: "
+            };
+            Problem::new(format!("column {column}: {expected}{said}"))
+        })?;
+        serde_json::from_str(text).map_err(|error| Problem::at("", &error))
+    }
+
+    /// The variant of an externally tagged enum that has fields: its name, and they.
+    pub(crate) fn of_variant(value: &impl Serialize) -> serde_json::Result<(String, Self)> {
+        let mut tagged: BTreeMap<String, Self> = serde_json::from_str(Json::of(value)?.as_str())?;
+        let variant = tagged.pop_first();
+        variant.ok_or_else(|| Error::custom("expected a variant"))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Json)> {
+        self.0.iter()
+    }
+
+    /// The one of these names that has a member.
+    pub(crate) fn only_one_of<'a>(&self, names: &[&'a str]) -> Result<&'a str, Problem> {
+        let mut found = names.iter().filter(|name| self.0.contains_key(**name));
+        if let (Some(only), None) = (found.next(), found.next()) {
+            return Ok(only);
+        }
+        let found = self.0.keys().filter(|name| names.contains(&name.as_str()));
+        let found = match found.collect::<Vec<_>>().as_slice() {
+            [] => "none of them".to_owned(),
+            several => listed(several),
+        };
+        let expected = listed(names);
+        Err(Problem::new(format!(
+            "expected one of {expected}, and no other of them, found {found}"
+        )))
+    }
+
+    /// Takes a member that may be absent, and reads it.
+    pub(crate) fn take<T: for<'a> Deserialize<'a>>(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<T>, Problem> {
+        let member = self.0.remove(name);
+        let read = |member: Json| {
+            let mut deserializer = serde_json::Deserializer::from_str(member.as_str());
+            let read = serde_path_to_error::deserialize(&mut deserializer);
+            read.map_err(|error| Problem::at(&place(name, error.path(), 0), error.inner()))
+        };
+        member.map(read).transpose()
+    }
+
+    /// Takes a member that must be there, and reads it.
+    pub(crate) fn require<T: for<'a> Deserialize<'a>>(&mut self, name: &str) -> Result<T, Problem> {
+        let missing = || Problem::new(format!("`{name}` is missing"));
+        self.take(name)?.ok_or_else(missing)
+    }
+
+    /// Reads the members as one value.
+    pub(crate) fn read<T: for<'a> Deserialize<'a>>(&self) -> Result<T, Problem> {
+        tracked(self.into_deserializer(), 0)
+    }
+
+    /// Reads the members as the fields of the variant `tag` of an externally tagged enum.
+    pub(crate) fn read_variant<T: for<'a> Deserialize<'a>>(&self, tag: &str) -> Result<T, Problem> {
+        let variant = MapDeserializer::new([(tag, self)].into_iter());
+        tracked(MapAccessDeserializer::new(variant), 1)
+    }
+
+    /// Reads the member `tag` as what the variant of an externally tagged enum holds.
+    pub(crate) fn read_one<T: for<'a> Deserialize<'a>>(&self, tag: &str) -> Result<T, Problem> {
+        let member = self.0.iter().filter(|(name, _)| *name == tag);
+        let variant = MapDeserializer::new(member.map(|(name, value)| (name.as_str(), &*value.0)));
+        tracked(MapAccessDeserializer::new(variant), 0)
+    }
+}
+
+impl<'de> IntoDeserializer<'de, serde_json::Error> for &'de Members {
+    type Deserializer =
+        MapDeserializer<'de, vec::IntoIter<(&'de str, &'de RawValue)>, serde_json::Error>;
+
+    fn into_deserializer(self) -> Self::Deserializer {
+        let members = self.0.iter();
+        let members = members.map(|(name, value)| (name.as_str(), &*value.0));
+        MapDeserializer::new(members.collect::<Vec<_>>().into_iter())
+    }
+}
+
+/// Reads a field that is an object. Serde by itself would take an array of its values for one.
+pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Object::deserialize(deserializer).map(|Object(value)| value)
+}
+
+/// Reads a field that is a list of objects.
+pub(crate) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    let objects = Vec::<Object<T>>::deserialize(deserializer)?;
+    Ok(Some(
+        objects.into_iter().map(|Object(value)| value).collect(),
+    ))
+}
+
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Object<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(members)).map(Object)
+    }
+}
+
+/// The outermost object of a message. Its verbatim members are only looked at for their grammar, so that they may be as
+/// deep and as large as they like.
+struct Outermost(Nulls);
+
+impl<'de> DeserializeSeed<'de> for Outermost {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Outermost {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<(), A::Error> {
+        look_at_members(members, self.0, VERBATIM)
+    }
+}
+
+/// A value within another one.
+struct Within<'a> {
+    nulls: Nulls,
+    /// The member that it is, or is in.
+    name: &'a str,
+}
+
+impl<'de> DeserializeSeed<'de> for &Within<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &Within<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        match self.nulls {
+            Nulls::Allowed => Ok(()),
+            Nulls::Refused => Err(E::custom(format!(
+                "`{}` is null: expected a value, or no such field",
+                self.name
+            ))),
+        }
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element_seed(self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<(), A::Error> {
+        look_at_members(members, self.nulls, &[])
+    }
+}
+
+fn look_at_members<'de, A: MapAccess<'de>>(
+    mut members: A,
+    nulls: Nulls,
+    verbatim: &[&str],
+) -> Result<(), A::Error> {
+    let mut seen = BTreeSet::new();
+    while let Some(name) = members.next_key::<String>()? {
+        if verbatim.contains(&name.as_str()) {
+            members.next_value::<IgnoredAny>()?;
+        } else if !seen.contains(&name) {
+            members.next_value_seed(&Within { nulls, name: &name })?;
+        }
+        if let Some(name) = seen.replace(name) {
+            return Err(A::Error::custom(format!("the key {name:?} appears twice")));
+        }
+    }
+    Ok(())
+}
+
+fn tracked<'de, T, D>(deserializer: D, skipped: usize) -> Result<T, Problem>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de, Error = serde_json::Error>,
+{
+    let read = serde_path_to_error::deserialize(deserializer);
+    read.map_err(|error| Problem::at(&place("", error.path(), skipped), error.inner()))
+}
+
+/// Names in backquotes, with commas between them.
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
+    let quoted = names.iter().map(|name| format!("`{}`", name.as_ref()));
+    quoted.collect::<Vec<_>>().join(", ")
+}
+
+/// Where in a message, such as `action.risk_level`: in the member `name`, behind the first `skipped` steps of the path.
+fn place(name: &str, path: &Path, skipped: usize) -> String {
+    let mut place = name.to_owned();
+    for step in path.iter().skip(skipped) {
+        match step {
+            Segment::Seq { index } => place = format!("{place}[{index}]"),
+            Segment::Map { key: step } | Segment::Enum { variant: step } => {
+                place = joined(&place, step);
+            }
+            Segment::Unknown => {}
+        }
+    }
+    place
+}
+
+fn joined(place: &str, name: &str) -> String {
+    match place {
+        "" => name.to_owned(),
+        _ => format!("{place}.{name}"),
+    }
+}
+
+/// What the parser says, and the column by itself: every message is one line.
+fn said_at(error: &serde_json::Error) -> (String, usize) {
+    let (line, column) = (error.line(), error.column());
+    let message = error.to_string();
+    let position = format!(" at line {line} column {column}");
+    let said = message.strip_suffix(&position).unwrap_or(&message);
+    (said.to_owned(), column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verbatim_field_stands_for_its_text_or_for_the_text_that_it_holds() {
+        for (written, text) in [
+            (r#"{ "a" : 1e400 }"#, r#"{ "a" : 1e400 }"#),
+            (r#""{ \"a\" : 1 }""#, r#"{ "a" : 1 }"#),
+            (r#""\ud800""#, r#""\ud800""#),
+            ("[1,\t2]", "[1,\t2]"),
+        ] {
+            let value: Json = serde_json::from_str(&format!(" {written} ")).unwrap();
+            assert_eq!((value.as_str(), &*value.text()), (written, text));
+            assert_eq!(serde_json::to_string(&value).unwrap(), written);
+        }
+        assert_eq!(Json::holding("{\n").text(), "{\n");
+    }
+
+    #[test]
+    fn a_long_message_keeps_its_two_ends() {
+        for (length, kept) in [
+            (1_023, 1_023),
+            (1_024, 1_024),
+            (1_025, 1_025),
+            (1_026, 1_025),
+        ] {
+            let Problem(message) = Problem::new("é".repeat(length));
+            assert_eq!(message.chars().count(), kept);
+            assert_eq!(message.contains('…'), length > 1_024);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Pending actions: a ledger of proposals and decisions, and what the loop and the clients tell it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Json, Kind, Protocol, Refused};
+
+/// The protocol, as a parameter of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PendingAction {}
+
+impl Protocol for PendingAction {
+    const NAME: &'static str = "pending-action";
+    type Op = Op;
+    type Output = Output;
+    type Capability = Capability;
+    const SHOWN_UNASKED: &'static [Kind] = &[
+        Kind::Perform,
+        Kind::Append,
+        Kind::Event,
+        Kind::Audit,
+        Kind::InDoubt,
+        Kind::Snapshot,
+        Kind::Refused,
+    ];
+
+    fn kind(output: &Output) -> Kind {
+        match output {
+            Output::Append(_) => Kind::Append,
+            Output::Event(_) => Kind::Event,
+            Output::Perform(_) => Kind::Perform,
+            Output::InDoubt(_) => Kind::InDoubt,
+            Output::Audit(_) => Kind::Audit,
+            Output::Snapshot(_) => Kind::Snapshot,
+            Output::Refused(_) => Kind::Refused,
+        }
+    }
+}
+
+/// What can be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Op {
+    /// A call wants to be confirmed.
+    Propose(Propose),
+    /// Somebody decides.
+    Decide {
+        /// About this action, as their client names it.
+        action_id: String,
+        /// Its nonce, where the client gives it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        nonce: Option<String>,
+        /// What.
+        decision: Decision,
+        /// Who, as the host has identified them.
+        by: String,
+        /// What the client says was approved: any JSON, as it is written, or a string that holds it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments: Option<Json>,
+    },
+    /// Somebody says something that is no decision.
+    Say {
+        /// Who.
+        by: String,
+        /// What.
+        text: String,
+    },
+    /// A tool that was told to run has come back.
+    FinishTool {
+        /// The action that it ran for.
+        action_id: String,
+        /// How it came out.
+        status: ToolStatus,
+        /// What it returned: any JSON, as it is written, or a string that holds it. Nothing, where absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<Json>,
+    },
+    /// The host takes a question back.
+    Cancel {
+        /// Which.
+        action_id: String,
+    },
+    /// A session ends.
+    EndSession {
+        /// Which.
+        #[schemars(length(min = 1, max = 256))]
+        session_id: String,
+    },
+    /// The state as it is now is to be put out.
+    Snapshot {},
+    /// The host hands back an older state.
+    Rollback {
+        /// What was put out then.
+        snapshot: Json,
+    },
+}
+
+/// A call that is to be confirmed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Propose {
+    /// Who proposes.
+    #[schemars(length(min = 1, max = 256))]
+    pub agent_id: String,
+    /// The session of the call.
+    #[schemars(length(min = 1, max = 256))]
+    pub session_id: String,
+    /// The run of the call.
+    #[schemars(length(min = 1, max = 256))]
+    pub run_id: String,
+    /// The tool to call.
+    #[schemars(length(min = 1, max = 256))]
+    pub tool: String,
+    /// With these arguments: any JSON, as it is written, or a string that holds it.
+    pub arguments: Json,
+    /// What the call does.
+    pub effect: Effect,
+    /// What the user is asked.
+    #[schemars(length(min = 1, max = 4096))]
+    pub summary: String,
+    /// The words on the button. No line break.
+    #[schemars(length(min = 1, max = 80))]
+    pub label: String,
+    /// When the question closes. Never, where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "date-time"))]
+    pub expires_at: Option<String>,
+    /// Who may decide: different names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), inner(length(min = 1, max = 256)), extend("uniqueItems" = true))]
+    pub deciders: Option<Vec<String>>,
+    /// Whether calling the tool twice does what calling it once does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent: Option<bool>,
+}
+
+/// What somebody decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// The call may run.
+    Allow,
+    /// It must not.
+    Deny,
+}
+
+/// What a call does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Looks.
+    Read,
+    /// Changes something.
+    Write,
+    /// Destroys something.
+    Destructive,
+    /// Reaches somebody else.
+    External,
+}
+
+/// How a call came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolStatus {
+    /// The tool did what it should.
+    Success,
+    /// It failed.
+    Error,
+    /// It was never begun.
+    NotRun,
+}
+
+/// What a ledger may have or leave out.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Capability {
+    /// Questions can be taken back.
+    Cancel,
+    /// The process can die and come back.
+    Restart,
+    /// The state can be put out, and an older one handed back.
+    Snapshot,
+    /// What is no decision reaches the transcript.
+    Say,
+    /// A proposal can say that its call may run twice.
+    Idempotent,
+}
+
+/// What can come out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// A message for the transcript.
+    Append(Json),
+    /// Something has happened to an action.
+    Event(Json),
+    /// Run the tool now.
+    Perform(ToolCall),
+    /// After a restart: this was released and is not recorded as finished.
+    InDoubt(Named),
+    /// What only the operator sees.
+    Audit(Json),
+    /// The state as it is now, to hand back.
+    Snapshot(Json),
+    /// What was asked is not allowed.
+    Refused(Refused),
+}
+
+/// One call of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolCall {
+    /// The action that it is run for.
+    pub action_id: String,
+    /// The tool to run.
+    pub tool: String,
+    /// With exactly these arguments, or a string that holds them.
+    pub arguments: Json,
+}
+
+/// The action that is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Named {
+    /// Its id.
+    pub action_id: String,
+}

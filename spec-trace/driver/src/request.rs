@@ -1,0 +1,151 @@
+//! What is asked of an implementation: one JSON object a line, read strictly.
+//!
+//! The one thing to know: `id`, `op` and `now` are in every request, and the fields of the op stand beside them. An op is
+//! the variant of an enum; the members of the line besides those three are its fields, and its alone.
+
+use schemars::JsonSchema;
+use serde::ser::{Error as _, SerializeMap as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::json::{Members, Nulls, listed};
+use crate::schema::variants;
+use crate::{Problem, Protocol};
+
+/// One request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request<P: Protocol> {
+    /// The response carries the same.
+    pub id: u64,
+    /// The time that it is, RFC 3339. Only `hello` may do without.
+    pub now: Option<String>,
+    /// What is asked.
+    pub op: Op<P>,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op<P: Protocol> {
+    /// Something that every protocol has.
+    Common(Common),
+    /// Something of the protocol's own.
+    Own(P::Op),
+}
+
+/// The ops that every protocol has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Common {
+    /// Who are you? The first request.
+    Hello {
+        /// The version of the driver protocol.
+        driver: u64,
+        /// The name of the protocol.
+        protocol: String,
+    },
+    /// Forget everything: no time is known but `now`.
+    Reset {},
+    /// Time passes, and nothing else happens.
+    Tick {},
+    /// The process dies, and comes back with what it had stored.
+    Restart {
+        /// How many outputs of the last response, from its end, were not carried out. None where absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lost: Option<u64>,
+    },
+}
+
+/// A line that is no request. Nothing happens, and no time passes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct BadRequest {
+    /// Its id, if that could be read.
+    pub id: Option<u64>,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+impl<P: Protocol> Request<P> {
+    /// Reads one line.
+    ///
+    /// # Errors
+    ///
+    /// [`BadRequest`] where it is no JSON object, a key is in it twice, the op is unknown, or a field is missing,
+    /// unknown, null or of another type.
+    pub fn read(line: &[u8]) -> Result<Self, BadRequest> {
+        let mut id = None;
+        let read =
+            Members::of_line(line, Nulls::Refused).and_then(|members| Self::of(members, &mut id));
+        read.map_err(|problem| BadRequest { id, problem })
+    }
+
+    /// Reads the members of an object. `id` is set as soon as it is known, so that a complaint can carry it.
+    fn of(mut members: Members, id: &mut Option<u64>) -> Result<Self, Problem> {
+        let number = members.require("id")?;
+        *id = Some(number);
+        let op: String = members.require("op")?;
+        let now = match op.as_str() {
+            "hello" => members.take("now")?,
+            _ => Some(members.require("now")?),
+        };
+        Ok(Self {
+            id: number,
+            now,
+            op: Op::of(&op, &members)?,
+        })
+    }
+}
+
+impl<P: Protocol> Op<P> {
+    /// The op as it is written.
+    pub fn name(&self) -> String {
+        self.written()
+            .map_or_else(|_| String::new(), |(name, _)| name)
+    }
+
+    fn written(&self) -> serde_json::Result<(String, Members)> {
+        match self {
+            Self::Common(common) => Members::of_variant(common),
+            Self::Own(own) => Members::of_variant(own),
+        }
+    }
+
+    fn of(name: &str, fields: &Members) -> Result<Self, Problem> {
+        let read = match name {
+            "hello" | "reset" | "tick" | "restart" => fields.read_variant(name).map(Self::Common),
+            _ => fields.read_variant(name).map(Self::Own),
+        };
+        read.map_err(|problem| unknown_op::<P>(name).unwrap_or(problem))
+    }
+}
+
+/// The complaint that there is no such op, if there is none.
+fn unknown_op<P: Protocol>(name: &str) -> Option<Problem> {
+    let known = [variants::<Common>(), variants::<P::Op>()].concat();
+    let is_known = known.iter().any(|known| known == name);
+    let expected = listed(&known);
+    (!is_known).then(|| Problem::new(format!("`op` is {name:?}: expected one of {expected}")))
+}
+
+impl<P: Protocol> Serialize for Request<P> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (op, fields) = self.op.written().map_err(S::Error::custom)?;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("op", &op)?;
+        if let Some(now) = &self.now {
+            map.serialize_entry("now", now)?;
+        }
+        for (name, value) in fields.iter() {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// Only out of JSON text: what is verbatim passes through no other form.
+impl<'de, P: Protocol> Deserialize<'de> for Request<P> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = Members::deserialize(deserializer)?;
+        Self::of(members, &mut None).map_err(serde::de::Error::custom)
+    }
+}

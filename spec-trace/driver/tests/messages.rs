@@ -1,0 +1,483 @@
+//! What is read, what is written, and what the schema says of it.
+
+use countersign_driver::aaep::{self, Aaep, Deliver, Sender};
+use countersign_driver::mcp_aql::McpAql;
+use countersign_driver::pending_action::PendingAction;
+use countersign_driver::{Answer, Json, Kind, Op, Output, Protocol, Request, Response, schema};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+/// The schema of one of the messages, with the formats and the base64 that it names.
+fn validator(message: &str) -> Validator {
+    let mut schema = schema();
+    schema["anyOf"] = json!([{"$ref": format!("#/$defs/{message}")}]);
+    let options = jsonschema::options().should_validate_formats(true);
+    options.build(&schema).unwrap()
+}
+
+/// A request of each op, with each of its fields.
+const REQUESTS: [&str; 28] = [
+    r#"aaep {"id":1,"op":"hello","driver":1,"protocol":"aaep"}"#,
+    r#"aaep {"id":1,"op":"hello","now":"2026-05-24T14:22:20Z","driver":1,"protocol":"aaep"}"#,
+    r#"aaep {"id":1,"op":"reset","now":"2026-05-24T14:22:20Z"}"#,
+    r#"aaep {"id":1,"op":"tick","now":"2026-05-24T14:22:20.001Z"}"#,
+    r#"aaep {"id":1,"op":"restart","now":"2026-05-24T14:22:20Z"}"#,
+    r#"aaep {"id":1,"op":"restart","now":"2026-05-24T14:22:20Z","lost":2}"#,
+    r#"aaep {"id":1,"op":"start_session","now":"2026-05-24T14:22:20Z","session_id":"sess_1"}"#,
+    r#"aaep {"id":1,"op":"subscribe","now":"2026-05-24T14:22:20Z","subscription_id":"sub_1","capabilities":{"supports_confirmation_reply":true}}"#,
+    r#"aaep {"id":1,"op":"unsubscribe","now":"2026-05-24T14:22:20Z","subscription_id":"sub_1"}"#,
+    r#"aaep {"id":1,"op":"confirm","now":"2026-05-24T14:22:20Z","session_id":"sess_1","action":{"id":"a1","tool":"t","description":"d","consequence":"c","risk_level":"low","irreversible":false},"timeout_seconds":60,"default_decision":"accept","allowed_replies":["accept","later"]}"#,
+    r#"aaep {"id":1,"op":"clarify","now":"2026-05-24T14:22:20Z","session_id":"sess_1","question":"Which?","accepted_response_kinds":["multiple_choice","freetext"],"choices":[{"value":"a","label":"A"},{"value":"b","label":"B"}],"timeout_seconds":60,"default_response":"a"}"#,
+    r#"aaep {"id":1,"op":"deliver","now":"2026-05-24T14:22:20Z","sender":{"subscription_id":"sub_1","authenticated":true},"message":"{}"}"#,
+    r#"aaep {"id":1,"op":"deliver","now":"2026-05-24T14:22:20Z","sender":{"authenticated":false},"message_base64":"/w=="}"#,
+    r#"aaep {"id":1,"op":"cancel","now":"2026-05-24T14:22:20Z","reply_token":"rpl_1"}"#,
+    r#"aaep {"id":1,"op":"extend","now":"2026-05-24T14:22:20Z","reply_token":"rpl_1","timeout_seconds":90}"#,
+    r#"aaep {"id":1,"op":"finish_tool","now":"2026-05-24T14:22:20Z","session_id":"sess_1","action":"a1","tool_call_id":"call_1","status":"timeout"}"#,
+    r#"aaep {"id":1,"op":"end_session","now":"2026-05-24T14:22:20Z","session_id":"sess_1","outcome":"errored"}"#,
+    r#"mcp-aql {"id":1,"op":"configure","now":"2026-05-24T14:22:20Z","adapter":"github","clock_skew_tolerance_seconds":30,"oracle":"uniform","critical":{"delete":["repo"]}}"#,
+    r#"mcp-aql {"id":1,"op":"call","now":"2026-05-24T14:22:20Z","operation":"delete","params":{"a":1e400,"a":2},"danger_level":"safe"}"#,
+    r#"mcp-aql {"id":1,"op":"call","now":"2026-05-24T14:22:20Z","adapter":"github","operation":"delete","params":null,"danger_level":"forbidden","session_id":"s","session_scope":true,"max_uses":2,"ttl_seconds":60,"confirmation_token":"conf_1","purpose":"quota_continue","reasons":["r"],"confirmation_message":"m"}"#,
+    r#"mcp-aql {"id":1,"op":"introspect","now":"2026-05-24T14:22:20Z","adapter":"github","query":"revoke_token","token":"conf_1"}"#,
+    r#"mcp-aql {"id":1,"op":"event","now":"2026-05-24T14:22:20Z","kind":"logout","session_id":"s"}"#,
+    r#"pending-action {"id":1,"op":"propose","now":"2026-05-24T14:22:20Z","agent_id":"a","session_id":"s","run_id":"r","tool":"t","arguments":"{ }","effect":"read","summary":"s","label":"l","expires_at":"2026-05-24T14:22:21Z","deciders":["ana"],"idempotent":true}"#,
+    r#"pending-action {"id":1,"op":"decide","now":"2026-05-24T14:22:20Z","action_id":"pa_1","nonce":"n","decision":"deny","by":"ana","arguments":{ "a" : null }}"#,
+    r#"pending-action {"id":1,"op":"say","now":"2026-05-24T14:22:20Z","by":"ana","text":"no"}"#,
+    r#"pending-action {"id":1,"op":"finish_tool","now":"2026-05-24T14:22:20Z","action_id":"pa_1","status":"not_run","result":[1.0]}"#,
+    r#"pending-action {"id":1,"op":"snapshot","now":"2026-05-24T14:22:20Z"}"#,
+    r#"pending-action {"id":1,"op":"rollback","now":"2026-05-24T14:22:20Z","snapshot":"{}"}"#,
+];
+
+/// Reads a request and writes it again.
+fn reread<P: Protocol>(line: &str) -> Result<String, String> {
+    let request = Request::<P>::read(line.as_bytes()).map_err(|bad| bad.to_string())?;
+    let written = serde_json::to_string(&request).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Request<P>>(&written).unwrap(),
+        request
+    );
+    assert_eq!(Request::<P>::read(written.as_bytes()).unwrap(), request);
+    Ok(written)
+}
+
+fn reread_as(protocol: &str, line: &str) -> Result<String, String> {
+    match protocol {
+        "aaep" => reread::<Aaep>(line),
+        "mcp-aql" => reread::<McpAql>(line),
+        "pending-action" => reread::<PendingAction>(line),
+        other => panic!("no protocol {other}"),
+    }
+}
+
+fn value(line: &str) -> Value {
+    serde_json::from_str(&line.replace("1e400", "1")).unwrap()
+}
+
+#[test]
+fn every_request_is_read_and_written_again_and_fits_the_schema() {
+    for example in REQUESTS {
+        let (protocol, line) = example.split_once(' ').unwrap();
+        let written = reread_as(protocol, line).unwrap();
+        assert_eq!(value(&written), value(line), "{line}");
+        let schema = validator(&format!("{protocol}.request"));
+        assert!(
+            schema.is_valid(&value(line)),
+            "{line}: {:?}",
+            schema.iter_errors(&value(line)).collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn what_is_verbatim_is_written_as_it_was_read() {
+    let call = r#"{"id":1,"op":"call","now":"","operation":"o","params":{ "b" : 1e400, "b":"\u0041" },"danger_level":2}"#;
+    let written = reread::<McpAql>(call).unwrap();
+    assert!(
+        written.contains(r#""params":{ "b" : 1e400, "b":"\u0041" }"#),
+        "{written}"
+    );
+    assert!(
+        written.contains(r#""danger_level":"destructive""#),
+        "{written}"
+    );
+}
+
+/// A request at a time, without its time and id.
+fn timed(fields: &str) -> String {
+    format!(r#"{{"id":9,"now":"2026-05-24T14:22:20Z",{fields}}}"#)
+}
+
+/// The fields of a question, with `action` in the place of its action and `more` behind.
+fn question(action: &str, more: &str) -> String {
+    timed(&format!(
+        r#""op":"confirm","session_id":"sess_1","default_decision":"accept","action":{action},{more}"#
+    ))
+}
+
+const ACTION: &str = r#"{"id":"a1","tool":"t","description":"d","consequence":"c","risk_level":"low","irreversible":false}"#;
+
+/// Requests that the reader does not take, each with what it says: for what every request has.
+fn without_an_envelope() -> Vec<(String, &'static str)> {
+    vec![
+        (
+            r#"{"op":"tick","now":"2026-05-24T14:22:20Z"}"#.into(),
+            "`id` is missing",
+        ),
+        (
+            r#"{"id":"9","op":"tick","now":"2026-05-24T14:22:20Z"}"#.into(),
+            "`id`: invalid type: string \"9\", expected a whole number, 0 or more",
+        ),
+        (
+            r#"{"id":-9,"op":"tick","now":"2026-05-24T14:22:20Z"}"#.into(),
+            "`id`: invalid value: integer `-9`, expected a whole number, 0 or more",
+        ),
+        (timed(r#""opp":1"#), "`op` is missing"),
+        (
+            timed(r#""op":7"#),
+            "`op`: invalid type: integer `7`, expected a string",
+        ),
+        (
+            timed(r#""op":"tock""#),
+            "`op` is \"tock\": expected one of `hello`, `reset`, `tick`, `restart`, `start_session`, `subscribe`, \
+             `unsubscribe`, `confirm`, `clarify`, `deliver`, `cancel`, `extend`, `finish_tool`, `end_session`",
+        ),
+        (r#"{"id":9,"op":"tick"}"#.into(), "`now` is missing"),
+        (
+            r#"{"id":9,"op":"tick","now":null}"#.into(),
+            "column 30: `now` is null: expected a value, or no such field",
+        ),
+        (
+            timed(r#""op":"tick","nwo":1"#),
+            "unknown field `nwo`: expected only `id`, `op`, `now`",
+        ),
+        (
+            timed(r#""op":"restart","lost":-1"#),
+            "`lost`: invalid value: integer `-1`, expected a whole number, 0 or more",
+        ),
+    ]
+}
+
+/// The same, for the fields of questions and subscriptions.
+fn with_bad_fields() -> Vec<(String, &'static str)> {
+    let subscribe = |capabilities: &str| {
+        timed(&format!(
+            r#""op":"subscribe","subscription_id":"sub_1","capabilities":{capabilities}"#
+        ))
+    };
+    vec![
+        (timed(r#""op":"cancel""#), "`reply_token` is missing"),
+        (
+            timed(r#""op":"cancel","reply_token":"rpl_1","by":"ana""#),
+            "unknown field `by`: expected `reply_token`",
+        ),
+        (
+            subscribe("[true]"),
+            "`capabilities`: invalid type: sequence, expected an object",
+        ),
+        (
+            subscribe(r#"{"supports_confirmation_reply":"yes"}"#),
+            "`capabilities.supports_confirmation_reply`: invalid type: string \"yes\", expected a boolean",
+        ),
+        (
+            question("\"a1\"", r#""timeout_seconds":1"#),
+            "`action`: invalid type: string \"a1\", expected an object",
+        ),
+        (
+            question(
+                r#"["a1","t","d","c","low",false]"#,
+                r#""timeout_seconds":1"#,
+            ),
+            "`action`: invalid type: sequence, expected an object",
+        ),
+        (
+            question("{}", r#""timeout_seconds":1"#),
+            "`action.id` is missing",
+        ),
+        (
+            question(&ACTION.replace("low", "huge"), r#""timeout_seconds":1"#),
+            "`action.risk_level`: unknown variant `huge`, expected one of `low`, `medium`, `high`",
+        ),
+        (
+            question(
+                &ACTION.replace('}', ",\"args\":{}}"),
+                r#""timeout_seconds":1"#,
+            ),
+            "unknown field `action.args`: expected one of `id`, `tool`, `description`, `consequence`, `risk_level`, \
+             `irreversible`",
+        ),
+        (
+            question(ACTION, r#""timeout_seconds":1.5"#),
+            "`timeout_seconds`: invalid type: floating point `1.5`, expected a whole number",
+        ),
+        (
+            question(
+                ACTION,
+                r#""timeout_seconds":1,"allowed_replies":["accept",1]"#,
+            ),
+            "`allowed_replies[1]`: invalid type: integer `1`, expected a string",
+        ),
+        (
+            timed(r#""op":"end_session","session_id":"sess_1","outcome":{"completed":1}"#),
+            "`outcome.completed`: invalid type: integer `1`, expected unit",
+        ),
+    ]
+}
+
+/// The same, for what arrives.
+fn with_bad_deliveries() -> Vec<(String, &'static str)> {
+    let sent = |sender: &str, message: &str| {
+        timed(&format!(r#""op":"deliver","sender":{sender}{message}"#))
+    };
+    let known = r#"{"authenticated":true}"#;
+    vec![
+        (
+            timed(r#""op":"deliver","message":"x""#),
+            "`sender` is missing",
+        ),
+        (
+            sent("{}", r#","message":"x""#),
+            "`sender.authenticated` is missing",
+        ),
+        (
+            sent(known, ""),
+            "`message` is missing, and so is `message_base64`",
+        ),
+        (
+            sent(known, r#","message":"","message_base64":"""#),
+            "both `message` and `message_base64`: expected one of them",
+        ),
+        (
+            sent(known, r#","message_base64":"_w==""#),
+            "`message_base64` is not base64: expected A to Z, a to z, 0 to 9, + and /, padded with =",
+        ),
+    ]
+}
+
+#[test]
+fn what_the_reader_does_not_understand_the_schema_does_not_allow() {
+    let schema = validator("aaep.request");
+    let bad = [
+        without_an_envelope(),
+        with_bad_fields(),
+        with_bad_deliveries(),
+    ]
+    .concat();
+    for (line, problem) in bad {
+        let said = Request::<Aaep>::read(line.as_bytes()).unwrap_err();
+        assert_eq!(said.to_string(), problem, "{line}");
+        let has_id = line.starts_with(r#"{"id":9"#);
+        assert_eq!(
+            said.id,
+            has_id
+                .then_some(9)
+                .filter(|_| !problem.starts_with("column")),
+            "{line}"
+        );
+        assert!(!schema.is_valid(&value(&line)), "{line}");
+    }
+}
+
+#[test]
+fn a_line_that_is_no_object_says_where_and_what_was_expected() {
+    let deep = format!(r#"{{"id":9,"op":{}"#, "[".repeat(200));
+    for (line, problem) in [
+        ("", "expected a JSON object, found nothing"),
+        ("[9]", "expected a JSON object, found [9]"),
+        (
+            "{\"id\":9",
+            "column 7: expected a JSON object: EOF while parsing an object",
+        ),
+        (
+            "{\"id\":9}}",
+            "column 9: expected a JSON object: trailing characters",
+        ),
+        (
+            r#"{"id":9,"op":"tick","op":"tick"}"#,
+            "column 24: the key \"op\" appears twice",
+        ),
+        (
+            r#"{"id":9,"sender":{"a":[{"b":1,"b":2}]}}"#,
+            "column 33: the key \"b\" appears twice",
+        ),
+        (
+            &deep,
+            "column 140: expected a JSON object: recursion limit exceeded",
+        ),
+    ] {
+        let said = Request::<Aaep>::read(line.as_bytes()).unwrap_err();
+        assert_eq!((said.id, said.to_string().as_str()), (None, problem));
+    }
+    let said = Request::<Aaep>::read(b"{\"id\":\xff}").unwrap_err();
+    assert_eq!(said.to_string(), "column 7: expected UTF-8");
+}
+
+/// What is understood and breaks a limit reaches whoever carries it out, who refuses it.
+#[test]
+fn a_limit_stands_in_the_schema_and_is_not_the_readers_to_keep() {
+    let schema = validator("aaep.request");
+    let timeout = |seconds: &str| question(ACTION, &format!(r#""timeout_seconds":{seconds}"#));
+    for (line, is_within) in [
+        (timeout("-1"), false),
+        (timeout("0"), false),
+        (timeout("1"), true),
+        (timeout("86400"), true),
+        (timeout("86401"), false),
+        (timed(r#""op":"cancel","reply_token":"rpl""#), false),
+        (timed(r#""op":"cancel","reply_token":"rpl_1\n""#), false),
+    ] {
+        assert!(Request::<Aaep>::read(line.as_bytes()).is_ok(), "{line}");
+        assert_eq!(schema.is_valid(&value(&line)), is_within, "{line}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_utf8_travel_as_base64() {
+    let delivery = |message: &[u8]| Request::<Aaep> {
+        id: 1,
+        now: Some("2026-05-24T14:22:20Z".into()),
+        op: Op::Own(aaep::Op::Deliver(Deliver {
+            sender: Sender {
+                subscription_id: None,
+                authenticated: false,
+            },
+            message: message.to_vec(),
+        })),
+    };
+    for (message, written) in [
+        (&b"{\"\n"[..], r#""message":"{\"\n""#),
+        (b"\xff\x00", r#""message_base64":"/wA=""#),
+    ] {
+        let request = delivery(message);
+        let line = serde_json::to_string(&request).unwrap();
+        assert!(line.contains(written), "{line}");
+        assert_eq!(Request::<Aaep>::read(line.as_bytes()).unwrap(), request);
+    }
+}
+
+/// A response of AAEP, read and written again.
+fn answered(line: &str) -> Result<String, String> {
+    let response =
+        Response::<Aaep>::read(line.as_bytes()).map_err(|problem| problem.to_string())?;
+    let written = serde_json::to_string(&response).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Response<Aaep>>(&written).unwrap(),
+        response
+    );
+    Ok(written)
+}
+
+#[test]
+fn a_response_may_say_more_than_anybody_asks_and_in_any_order() {
+    let schema = validator("aaep.response");
+    for (line, read) in [
+        (
+            r#"{"extra":0,"shows":null,"supports":["restart","cancel"],"name":"x","id":1}"#,
+            r#"{"id":1,"name":"x","supports":["cancel","restart"]}"#,
+        ),
+        (
+            r#"{"outputs":[{"to":["sub_1"],"at":1,"emit":{"b":1.00,"a":1}},{"respond":{"status":204}}],"id":1}"#,
+            r#"{"id":1,"outputs":[{"emit":{"b":1.00,"a":1},"to":["sub_1"]},{"respond":{"status":204,"body":null}}]}"#,
+        ),
+        (
+            r#"{"id":1,"outputs":[{"perform":{"tool_call_id":"c","action":"a","session_id":"s","why":""}},{"refused":{"reason":"r"}}]}"#,
+            r#"{"id":1,"outputs":[{"perform":{"action":"a","session_id":"s","tool_call_id":"c"}},{"refused":{"reason":"r"}}]}"#,
+        ),
+        (r#"{"error":"x","id":null}"#, r#"{"id":null,"error":"x"}"#),
+        (
+            r#"{"id":1,"unsupported":true,"op":"clarify"}"#,
+            r#"{"id":1,"unsupported":true}"#,
+        ),
+    ] {
+        assert_eq!(answered(line).unwrap(), read);
+        assert!(schema.is_valid(&value(line)), "{line}");
+    }
+}
+
+#[test]
+fn a_response_is_one_of_four_answers_and_an_output_of_one_known_kind() {
+    let schema = validator("aaep.response");
+    let kinds = "expected one of `emit`, `notify`, `perform`, `respond`, `append`, `event`, `audit`, `in_doubt`, \
+                 `snapshot`, `refused`, and no other of them";
+    let answers = "expected one of `name`, `outputs`, `error`, `unsupported`, and no other of them";
+    for (line, problem) in [
+        (r#"{"id":1}"#, format!("{answers}, found none of them")),
+        (r#"{"id":1,"outputs":[],"error":"x"}"#, format!("{answers}, found `error`, `outputs`")),
+        (r#"{"id":1,"unsupported":false}"#, "`unsupported` is false: expected true".into()),
+        (r#"{"id":1,"outputs":[{"emitt":1}]}"#, format!("`outputs[0]`: {kinds}, found none of them")),
+        (
+            r#"{"id":1,"outputs":[{"emit":1,"audit":2}]}"#,
+            format!("`outputs[0]`: {kinds}, found `audit`, `emit`"),
+        ),
+        (
+            r#"{"id":1,"outputs":[{"append":{}}]}"#,
+            "`outputs[0]`: unknown variant `append`, expected one of `emit`, `notify`, `perform`, `respond`, `audit`, \
+             `in_doubt`, `refused`"
+                .into(),
+        ),
+        (
+            r#"{"id":1,"outputs":[{"audit":{}},{"perform":{"action":"a1"}}]}"#,
+            "`outputs[1]`: `perform.session_id` is missing".into(),
+        ),
+        (
+            r#"{"id":1,"name":"x","supports":["clock"]}"#,
+            "`supports[0]`: unknown variant `clock`, expected one of `clarify`, `cancel`, `extend`, \
+             `modified_action`, `courtesy_notice`, `progress`, `delivery`, `work`, `restart`"
+                .into(),
+        ),
+    ] {
+        assert_eq!(answered(line).unwrap_err(), problem, "{line}");
+        assert!(!schema.is_valid(&value(line)), "{line}");
+    }
+    let twice = r#"{"id":1,"outputs":[{"emit":{"a":1,"a":2}}]}"#;
+    assert_eq!(
+        answered(twice).unwrap_err(),
+        "column 37: the key \"a\" appears twice"
+    );
+}
+
+/// The kinds of the responses are named as the outputs are written.
+#[test]
+fn the_kind_of_an_output_is_the_name_that_it_is_written_under() {
+    fn check<P: Protocol>(body: &str) {
+        for kind in [
+            Kind::Emit,
+            Kind::Notify,
+            Kind::Perform,
+            Kind::Respond,
+            Kind::Append,
+            Kind::Event,
+            Kind::Audit,
+            Kind::InDoubt,
+            Kind::Snapshot,
+            Kind::Refused,
+        ] {
+            let name = json!(kind);
+            let line = format!(r"{{{name}:{body}}}");
+            if let Ok(output) = serde_json::from_str::<Output<P>>(&line) {
+                assert_eq!(P::kind(&output.what), kind);
+                assert!(
+                    P::SHOWN_UNASKED.contains(&kind) || (P::NAME, kind) == ("aaep", Kind::Audit)
+                );
+            } else {
+                assert!(!P::SHOWN_UNASKED.contains(&kind), "{line}");
+            }
+        }
+    }
+    let body = r#"{"action":"","session_id":"","tool_call_id":"","subscription_id":"","status":1,"reason":"",
+        "operation":"","params":1,"action_id":"","tool":"","arguments":1}"#;
+    check::<Aaep>(body);
+    check::<McpAql>(body);
+    check::<PendingAction>(body);
+}
+
+#[test]
+fn an_answer_of_each_sort_is_written_with_its_id_first() {
+    let outputs = vec![Output::to_all(aaep::Output::Emit(Json::holding("e")))];
+    let response = Response::<Aaep> {
+        id: Some(7),
+        answer: Answer::Outputs { outputs },
+    };
+    assert_eq!(
+        serde_json::to_string(&response).unwrap(),
+        r#"{"id":7,"outputs":[{"emit":"e"}]}"#
+    );
+}
