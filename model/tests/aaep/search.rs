@@ -22,7 +22,7 @@ fn honouring_late() -> Aaep {
     smallest().with(Rules::all().without(Guard::HonoursLate), Reading::default())
 }
 
-/// AAEP-6.3.4-4
+/// What a producer that honours late replies breaks.
 fn late_without_effect(report: &CheckReport) -> &PropertyVerdict {
     let name = "6.3.4-4 a reply that claims the deadline or later has no effect";
     let mut properties = report.properties.iter();
@@ -63,8 +63,7 @@ fn a_search_is_exhaustive_only_if_there_was_room_for_more_than_it_found() {
     }
 }
 
-/// AAEP-6.3.4-4: what breaks is broken from the length of its shortest run on, and before that the report says how far it
-/// looked.
+/// What breaks is broken from the length of its shortest run on, and before that the report says how far it looked.
 #[test]
 fn a_property_is_not_said_to_hold_by_a_search_that_ended_before_its_counterexample() {
     for (steps, holds) in [(3, true), (4, false), (5, false)] {
@@ -79,7 +78,7 @@ fn a_property_is_not_said_to_hold_by_a_search_that_ended_before_its_counterexamp
     }
 }
 
-/// AAEP-6.3.4-4: the check ends at the first break, and yet tells of each property whether it holds everywhere.
+/// The first search ends at the first break; the second tells of each property whether it holds everywhere.
 #[test]
 fn a_check_of_what_breaks_goes_everywhere() {
     let model = honouring_late();

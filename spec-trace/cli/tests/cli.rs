@@ -165,7 +165,7 @@ fn a_rule_left_out_is_shown_by_its_shortest_counterexample() {
         ));
 }
 
-/// PA-5: what breaks only after 13 steps, and after other properties, is not said to hold. The whole graph was searched.
+/// What breaks only after 13 steps, and after other properties, is not said to hold, for the whole graph was searched.
 #[test]
 fn a_property_that_breaks_late_is_not_said_to_hold() {
     let document = answer(&["check", "pending-action", "--without", "honours-expired"]);
