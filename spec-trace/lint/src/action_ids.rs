@@ -130,7 +130,7 @@ fn same<Id: PartialEq, const PAIRS: usize>(
     Relation::Unknown
 }
 
-/// The kinds of id that an event has.
+/// Kinds of id that an event has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdKinds {
     /// Whether it has a `tool_call_id`.
