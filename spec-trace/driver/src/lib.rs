@@ -6,7 +6,7 @@
 //!
 //! A request is of one of three sorts: not understood ([`Request::read`] fails, and nothing happens), understood and not
 //! allowed (an output [`Refused`]), or carried out. The reader decides on the first alone: it knows names, fields and
-//! types. Limits of lengths and ranges stand in the [`schema`], and are kept by whoever carries the request out.
+//! types. Limits of lengths and ranges stand in the [`schema()`], and are kept by whoever carries the request out.
 
 pub mod aaep;
 mod json;
