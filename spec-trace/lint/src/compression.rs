@@ -4,8 +4,8 @@
 //! stream.
 //!
 //! What is here of zstd is what [`ruzstd::decoding::StreamingDecoder`] leaves to its caller: it reads one frame, fails at one
-//! that is to be skipped, compares no checksum, and keeps back what was good before the damage. Crates that do all of this
-//! are bindings of the library in C.
+//! that is to be skipped, compares no checksum, and keeps back what was good before the damage. The bindings of the library in
+//! C do all of this; nothing else was tried.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
