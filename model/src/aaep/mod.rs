@@ -1,7 +1,7 @@
 //! The confirmation protocol of AAEP: chapter 6, the parts of appendix A that bear on it, and the reply schema.
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`], [`enabled`] and [`asks`] what can happen,
-//! [`rules`] what is forbidden, [`validate`] and [`resolve`] the heart of it, [`step`] what follows, [`judge`] and
+//! [`rules`] what is forbidden, [`validate`] and [`resolve`] the heart of it, [`step`] what follows, [`marks`] and
 //! [`properties`] what is held to be true, [`readings`] where the text can be taken in more than one way, [`bounds`] how far
 //! the search goes, [`quotient`] what it forgets, [`oracle`] which clause an output keeps or breaks; this file ties them
 //! together.
@@ -11,7 +11,7 @@ mod asks;
 pub mod bounds;
 pub mod describe;
 mod enabled;
-mod judge;
+mod marks;
 pub mod message;
 mod oracle;
 pub mod output;

@@ -1,6 +1,6 @@
 //! What holds in every run, and what has to be possible.
 //!
-//! The one thing to know: an [`Invariant`] is judged in `judge`, which knows the text and no rule set; its mark stays in the
+//! The one thing to know: an [`Invariant`] is judged in `marks`, which knows the text and no rule set; its mark stays in the
 //! state for ever. A [`Witness`] shows that something can happen, so that no invariant holds for want of anything to judge.
 
 use crate::table::Tabled;

@@ -6,7 +6,7 @@
 use super::Aaep;
 use super::action::{Action, Forgery, Transgression};
 use super::bounds::Disturbance;
-use super::judge;
+use super::marks;
 use super::message::{Message, Shape, Token};
 use super::output::{Output, Outputs};
 use super::readings::{CourtesyNotice, EarlyDefaultOnClose, LateReply, SessionEndCancels};
@@ -78,7 +78,7 @@ impl Aaep {
         if turn.overflowed {
             return None;
         }
-        let witnessed = judge::judge(&mut turn, action);
+        let witnessed = marks::judge(&mut turn, action);
         let Turn {
             state: next,
             required,

@@ -4,7 +4,7 @@ use crate::properties::seen;
 use crate::table::Tabled;
 
 use super::action::{Action, Forgery};
-use super::judge::Account;
+use super::marks::Account;
 use super::message::Shape;
 use super::output::Output;
 use super::rules::{Check, Refusal};

@@ -1,7 +1,7 @@
 //! The confirmation tokens of MCP-AQL.
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`] and [`enabled`] what can happen,
-//! [`rules`] what is forbidden, [`validate`] the heart of it, [`step`] and [`introspect`] what follows, [`judge`] and
+//! [`rules`] what is forbidden, [`validate`] the heart of it, [`step`] and [`introspect`] what follows, [`marks`] and
 //! [`properties`] what is held to be true, [`readings`] where the text can be taken in more than one way, [`bounds`] how far
 //! the search goes, [`quotient`] what it forgets, [`oracle`] which clause an output keeps or breaks; this file ties them
 //! together.
@@ -15,7 +15,7 @@ pub mod bounds;
 pub mod describe;
 mod enabled;
 mod introspect;
-mod judge;
+mod marks;
 pub mod message;
 mod oracle;
 pub mod output;

@@ -6,7 +6,7 @@
 use super::McpAql;
 use super::action::{Action, Fault};
 use super::bounds::Disturbance;
-use super::judge;
+use super::marks;
 use super::message::{Call, Carried, Network};
 use super::output::{Output, Outputs};
 use super::readings::{MultiUse, SessionBinding};
@@ -64,7 +64,7 @@ impl McpAql {
             call: None,
         };
         turn.take(action)?;
-        let witnessed = judge::judge(&mut turn, action);
+        let witnessed = marks::judge(&mut turn, action);
         Some(Step {
             next: turn.state,
             required: turn.required,

@@ -4,7 +4,7 @@ use crate::properties::seen;
 use crate::table::Tabled;
 
 use super::action::Action;
-use super::judge::Account;
+use super::marks::Account;
 use super::message::{Call, Carried};
 use super::output::{Output, Status};
 use super::rules::{Check, Refusal};

@@ -8,7 +8,7 @@ use super::action::{Action, Manner};
 use super::book::Status;
 use super::bounds::Disturbance;
 use super::journal::Record;
-use super::judge;
+use super::marks;
 use super::message::{Approved, Message, Network};
 use super::outbox::Item;
 use super::output::{Output, Outputs};
@@ -72,7 +72,7 @@ impl PendingAction {
         if turn.overflowed {
             return None;
         }
-        let witnessed = judge::judge(&mut turn, action);
+        let witnessed = marks::judge(&mut turn, action);
         Some(Step {
             next: turn.state,
             required: turn.required,

@@ -7,7 +7,7 @@ use crate::table::Tabled;
 
 use super::action::Action;
 use super::book::Status;
-use super::judge::Account;
+use super::marks::Account;
 use super::message::{Approved, Message};
 use super::outbox::Item;
 use super::output::{Event, Output};

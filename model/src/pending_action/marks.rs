@@ -1,4 +1,4 @@
-//! The judge: what the text makes of a step, and whether the ledger did that.
+//! Which invariants a step of the search breaks: what the text makes of it, and whether the party did that.
 //!
 //! The one thing to know: the judge consults neither [`super::rules::Rules`] nor [`super::readings::Reading`], and it does not
 //! ask the ledger where an action stands: it reads the journal. Every record was judged when it was made, so that a ledger

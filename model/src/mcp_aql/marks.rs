@@ -1,4 +1,4 @@
-//! The judge: what the text makes of a step, and whether the gatekeeper did that.
+//! Which invariants a step of the search breaks: what the text makes of it, and whether the party did that.
 //!
 //! The one thing to know: the judge consults neither [`super::rules::Rules`] nor [`super::readings::Reading`]. It keeps its
 //! own account of every token, what became of it and how many calls it admitted, from the text alone, so that a gatekeeper

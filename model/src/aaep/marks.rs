@@ -1,4 +1,4 @@
-//! The judge: what the text makes of a step, and whether the producer did that.
+//! Which invariants a step of the search breaks: what the text makes of it, and whether the party did that.
 //!
 //! The one thing to know: the judge consults neither [`super::rules::Rules`] nor [`super::readings::Reading`]. It keeps its
 //! own account of every confirmation, its [`Fate`], from the text alone, so that a producer with a rule left out, or one
