@@ -61,7 +61,7 @@ pub struct Token {
     pub purpose: Purpose,
     /// The rating at issue.
     pub level: Level,
-    /// The last millisecond at which it is to be taken: its expiry, and the tolerance at issue (DESIGN 8.34).
+    /// The last millisecond at which it is to be taken: its expiry, and the tolerance at issue.
     pub last: i64,
     /// `expires_at`
     pub expires_at: i64,
@@ -220,7 +220,7 @@ impl Default for Account {
 }
 
 impl Account {
-    /// The times that may be meant by now: that of the call, and the latest so far where the clock stepped back (DESIGN §7).
+    /// The times that may be meant by now: that of the call, and the latest so far where the clock stepped back.
     pub fn times(&self) -> [i64; 2] {
         [self.now, self.latest]
     }

@@ -15,7 +15,7 @@ impl Request {
         self.purpose == Purpose::Quota || self.is_dangerous()
     }
 
-    /// Whether it has to be confirmed; a quota token does not do that (DESIGN 8.34).
+    /// Whether it has to be confirmed; a quota token does not do that.
     pub(super) fn is_dangerous(&self) -> bool {
         self.level >= Level::Destructive
     }
@@ -250,7 +250,7 @@ impl TokenJudge {
             whole: 0,
             each: std::collections::BTreeMap::new(),
         };
-        // DESIGN 8.34: the tolerance at issue counts.
+        // AQL-5.1-7 leaves open which tolerance is meant: that at issue counts.
         let tolerance = self.account.adapter(request.adapter).tolerance_ms;
         let session = request.session;
         Token {

@@ -27,7 +27,7 @@ impl TokenJudge {
         }
         self.is_warned_about(configuration, case);
         let changes = self.follow_configuration(configuration);
-        // AQL-5.3-2, DESIGN 8.34: a configuration may revoke what it changes, and nothing else.
+        // AQL-5.3-2: a configuration may revoke what it changes, and nothing else.
         let adapter = configuration.adapter;
         self.may_revoke(case, |token| {
             let touched = changes.everything || changes.operations.contains(&token.operation);
@@ -179,7 +179,7 @@ impl TokenJudge {
         }
     }
 
-    // AQL-7.3-1: the status says whether the token would be taken. DESIGN 8.34: it is logged as a validation is.
+    // AQL-7.3-1: the status says whether the token would be taken. It is logged as a validation is.
     fn is_asked_for(&mut self, adapter: u32, token: u32, answer: Option<Answer>, case: &mut Case) {
         let validity = self.shown(token, adapter, None).validity();
         let valid = match answer {
@@ -335,7 +335,7 @@ impl TokenJudge {
         }
     }
 
-    // AQL-5.4-2, AQL-5.5-1, DESIGN §7: connections end with the process; tokens may be lost, and are never forgotten as used.
+    // AQL-5.4-2, AQL-5.5-1: connections end with the process; tokens may be lost, and are never forgotten as used.
     // Nothing runs because the process came back; what was to be logged may be logged again.
     pub(super) fn restart(&mut self, lost: usize, case: &mut Case) {
         let again = std::mem::take(&mut self.last_entries);

@@ -3,7 +3,7 @@
 //! Where to read, in the order of the text: [`issue`] for sections 1 to 3 and the lifetimes of 5.1, [`validation`] for
 //! section 4 and what sections 5 and 6 add to its checks, [`redemption`] for what follows from them, [`life`] for the
 //! configuration of 5.1 and for 5.3, 5.4, 5.5 and 7.3, [`log`] for 6.4. [`words`] names what is asked and put out,
-//! [`account`] what is remembered.
+//! [`account`] what is remembered. Where the text is silent, it is taken as the driver protocol and the readings take it.
 //!
 //! The one thing to know: an output is taken out of the [`Case`] by the clause that explains it; what nothing explains is
 //! left over at the end, and forbidden.

@@ -62,7 +62,7 @@ impl TokenJudge {
             self.may_be_logged(&refused, case);
             Chance::of(self.may_be_logged(&wanted, case))
         };
-        // Redemption has no event of its own (DESIGN 8.25): it may be logged beside the validation.
+        // Redemption has no event of its own: it may be logged beside the validation.
         self.may_be_logged(&wanted, case);
         if let Some(fault) = validity.fault.filter(|_| validated == Chance::Certain) {
             let text = format!(

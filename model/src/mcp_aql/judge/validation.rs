@@ -82,7 +82,7 @@ static CHECKS: [Check; 12] = [
         why: "its expiry and the tolerance are over",
         fails: |shown| shown.of_token(|token| shown.is_over(token.last)),
     },
-    // AQL-4.1-3, AQL-5.2-1, AQL-5.4-1, AQL-6.1-1: a token that has had its uses, before a restart too (DESIGN §7).
+    // AQL-4.1-3, AQL-5.2-1, AQL-5.4-1, AQL-6.1-1: a token that has had its uses, before a restart too.
     Check {
         clause: "AQL-4.1-3",
         also: &[
@@ -153,7 +153,7 @@ static CHECKS: [Check; 12] = [
             })
         },
     },
-    // AQL-2.1-1, DESIGN 8.34: a token for another purpose. A quota token confirms nothing: it goes on with what a confirmation has allowed.
+    // AQL-2.1-1: a token for another purpose. A quota token confirms nothing: it goes on with what a confirmation has allowed.
     Check {
         clause: "AQL-2.1-1",
         also: &["AQL-1.3-1", "AQL-5.1-1"],
@@ -163,7 +163,7 @@ static CHECKS: [Check; 12] = [
         why: "it was issued for another purpose",
         fails: |shown| shown.of_call(|token, request| is_other_purpose(shown, token, request)),
     },
-    // AQL-5.1-1, DESIGN 8.34: a token for a lower rating. The table of 5.1 has one row for destructive and dangerous.
+    // AQL-5.1-1: a token for a lower rating. The table of 5.1 has one row for destructive and dangerous.
     Check {
         clause: "AQL-5.1-1",
         also: &["AQL-3.2-1"],
@@ -191,7 +191,7 @@ static CHECKS: [Check; 12] = [
             })
         },
     },
-    // AQL-5.4-2: a token of a connection that has ended, with the session or with the process (DESIGN §7).
+    // AQL-5.4-2: a token of a connection that has ended, with the session or with the process.
     Check {
         clause: "AQL-5.4-2",
         also: &["AQL-5.3-2"],
@@ -321,7 +321,7 @@ impl Shown<'_> {
     }
 }
 
-/// DESIGN §7: a restart may lose tokens. When in the hour an expired token is purged, the reading purge-code says.
+/// A restart may lose tokens. When in the hour an expired token is purged, the reading purge-code says.
 fn is_gone(shown: &Shown<'_>, token: &Token) -> Chance {
     if token.gone {
         return Chance::Certain;
