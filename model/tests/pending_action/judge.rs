@@ -515,7 +515,7 @@ fn who_is_named_decides_and_nobody_else_pa_2() {
         .conforms();
 }
 
-/// DESIGN 8.35: anyone but the agent that proposed, where nobody is named; by another reading, nobody.
+/// Anyone but the agent that proposed, where nobody is named; by another reading, nobody.
 #[test]
 fn where_nobody_is_named_the_proposing_agent_does_not_decide_pa_2() {
     let open_to_all = Proposal {
@@ -552,7 +552,7 @@ fn what_is_allowed_runs_as_it_was_proposed_pa_3() {
     run_otherwise.endangers("PA-3");
 }
 
-/// DESIGN 8.35: who allows other arguments allows nothing; who denies with other arguments denies.
+/// Who allows other arguments allows nothing; who denies with other arguments denies.
 #[test]
 fn a_decision_with_other_arguments_denies_or_is_void_pa_3() {
     let with = |arguments, decision| {
@@ -660,7 +660,7 @@ fn a_question_can_be_taken_back_pa_5() {
     }
 }
 
-/// DESIGN 8.35: the end of a session cancels what is open in it, and nothing else.
+/// The end of a session cancels what is open in it, and nothing else.
 #[test]
 fn the_end_of_a_session_takes_back_what_is_open_in_it_pa_5() {
     let elsewhere = Terms {
@@ -765,7 +765,7 @@ fn by_the_other_reading_it_expires_after_its_expiry_pa_7() {
     asked.then(EXPIRES + 1, Call::Tick, &[]).breaks("PA-10");
 }
 
-/// DESIGN 7: the greatest time so far counts.
+/// The greatest time so far counts.
 #[test]
 fn a_clock_that_steps_back_opens_nothing_again_pa_7() {
     let run = asked().then(EXPIRES, Call::Tick, &[expired(1)]);
@@ -844,7 +844,7 @@ fn the_decision_is_told_of_as_it_was_pa_10() {
         .breaks("PA-10");
 }
 
-/// DESIGN 8.35: what was never begun is told to be that, and not to have run.
+/// What was never begun is told to be that, and not to have run.
 #[test]
 fn what_became_of_a_released_call_is_told_pa_10() {
     let finish = |status, outputs: &[Output]| allowed().then(20, finish(1, status), outputs);
@@ -890,7 +890,7 @@ fn what_did_not_run_is_not_told_to_have_run_pa_10() {
         .breaks("PA-10");
 }
 
-/// DESIGN 7: as many outputs as were lost come again, from the end, exactly and in order and first; what was released and has
+/// As many outputs as were lost come again, from the end, exactly and in order and first; what was released and has
 /// not come back is in doubt, after every restart.
 #[test]
 fn after_a_crash_what_was_lost_comes_again_and_what_was_released_is_in_doubt_pa_10() {
@@ -1060,7 +1060,7 @@ fn a_call_that_only_reads_pends_or_runs_at_once_pa_13() {
     );
 }
 
-// DESIGN 7: a host that hands back an older state.
+// A host that hands back an older state.
 
 #[test]
 fn after_a_rollback_newer_decisions_may_be_lost_and_nothing_runs_twice_pa_8() {

@@ -1,8 +1,9 @@
 //! The clauses, in the order of the text: for each what a decision has to keep, what is owed, and what is forbidden.
 //!
 //! The one thing to know: search for the id. A clause that a decision has to keep says why the decision is void; what is owed
-//! is taken from the outputs; what is left when every clause has taken its own is forbidden by the last functions of PA-1,
-//! PA-5, PA-7, PA-8 and PA-10. Where DESIGN 8.35 or 7 settles what the text leaves open, the sentence says it as they do.
+//! is taken from the outputs; what is left when every clause has taken its own is forbidden by the last functions of
+//! PA-8 and PA-10. Where the text is silent, it is taken as the driver protocol and the readings take it: a session that ends
+//! cancels, `not_run` is no execution, a crash repeats what it lost.
 
 use crate::judge::Kind;
 use crate::pending_action::readings::{DecidersAbsent, ReadEffect};
@@ -105,7 +106,7 @@ impl Case<'_> {
 /// PA-2: a structured decision settles the action by itself, without model or transcript in between.
 impl Case<'_> {
     /// Who decides has a name and may decide: the deciders named; where none are, by the reading, nobody or anyone but the
-    /// agent that proposed (DESIGN 8.35).
+    /// agent that proposed.
     fn may_decide(&self, decide: &Decide) -> Option<Void> {
         let action = self.action(decide.action)?;
         let Some(by) = decide.by else {
@@ -151,7 +152,7 @@ impl Case<'_> {
 
 /// PA-3: once allowed, the call runs with precisely the arguments that were proposed.
 impl Case<'_> {
-    /// Who allows allows what was proposed; a denial with other arguments denies (DESIGN 8.35).
+    /// Who allows allows what was proposed; a denial with other arguments denies.
     fn approves_the_call(&self, decide: &Decide) -> Option<Void> {
         let action = self.action(decide.action)?;
         let approved = decide.arguments.unwrap_or(action.terms.call.arguments);
@@ -201,7 +202,7 @@ impl Case<'_> {
         message.or(event).map(|(place, _)| place)
     }
 
-    /// A tool comes back: by then its call is told of, and now its result, after the call (DESIGN 8.35).
+    /// A tool comes back: by then its call is told of, and now its result, after the call.
     fn result_is_told(&mut self, action: u32, status: Status, result: Option<u32>) -> bool {
         let call = self.call_is_told(action);
         let message = self.take(action, Form::ResultMessage);
@@ -227,9 +228,9 @@ impl Case<'_> {
     }
 }
 
-/// PA-5: denied or cancelled, the action is settled and its tool does not run. The end of a session cancels (DESIGN 8.35).
+/// PA-5: denied or cancelled, the action is settled and its tool does not run. The end of a session cancels.
 impl Case<'_> {
-    /// A proposal in a session that has ended is refused (DESIGN 7).
+    /// A proposal in a session that has ended is refused.
     pub fn session_goes_on(&mut self, action: u32, session: u32) {
         if self.account.ended.remove(&session) == Some(true) {
             let text = format!("action {action} was to be refused, since its session has ended");
@@ -285,7 +286,7 @@ impl Case<'_> {
     }
 }
 
-/// PA-7: an expired action does not run. At `expires_at`, or after it by the reading; by the greatest time so far (DESIGN 7).
+/// PA-7: an expired action does not run. At `expires_at`, or after it by the reading; by the greatest time so far.
 impl Case<'_> {
     /// These have expired since the last call, so that this comes first of all.
     pub fn have_expired(&mut self, actions: &[u32]) {
@@ -426,7 +427,7 @@ impl Case<'_> {
         }
     }
 
-    /// A tool that was released comes back: it is told whether it ran. One that was never begun did not (DESIGN 8.35).
+    /// A tool that was released comes back: it is told whether it ran. One that was never begun did not.
     pub fn comes_back(&mut self, action: u32, status: Status, result: Option<u32>) {
         if self.is_refused() || !self.tells_of(action) {
             let text = format!("what became of action {action} was to be told of");
@@ -480,7 +481,7 @@ impl Case<'_> {
         }
     }
 
-    /// After a crash: what was told and lost comes again, exactly and in order and first (DESIGN 7).
+    /// After a crash: what was told and lost comes again, exactly and in order and first.
     pub fn comes_again<'o>(&mut self, lost: impl Iterator<Item = &'o Output>) {
         let mut last = None;
         for output in lost {
@@ -505,7 +506,7 @@ impl Case<'_> {
         }
     }
 
-    /// After a crash: what was released and did not come back is in doubt (DESIGN 7, 8.30), or run again if it may be.
+    /// After a crash: what was released and did not come back is in doubt, or run again if it may be.
     pub fn is_in_doubt(&mut self, action: u32) {
         let is_about = |output: &Output| output.about().is_some_and(|(about, _)| about == action);
         let found = self.first(|output| {
