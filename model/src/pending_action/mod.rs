@@ -25,6 +25,7 @@ pub mod bounds;
 pub mod describe;
 mod enabled;
 pub mod journal;
+pub mod judge;
 mod marks;
 pub mod message;
 mod oracle;
