@@ -43,7 +43,7 @@ mod witness;
 pub mod words;
 
 use crate::checker::StepText;
-use crate::specification::{Specification, Text};
+use crate::specification::{Modelled, Specification};
 
 use action::Action;
 use bounds::Bounds;
@@ -53,13 +53,13 @@ use rules::Guard;
 use state::State;
 
 /// The model: a ledger of pending actions in a hostile world.
-pub type PendingAction = Specification<PendingActionText>;
+pub type PendingAction = Specification<PendingActionProtocol>;
 
 /// What the contract of pending actions comes to.
 #[derive(Clone, Copy, Debug)]
-pub struct PendingActionText;
+pub struct PendingActionProtocol;
 
-impl Text for PendingActionText {
+impl Modelled for PendingActionProtocol {
     type State = State;
     type Action = Action;
     type Bounds = Bounds;

@@ -5,22 +5,23 @@
 //! quotient of the state that follows.
 
 use countersign_model::bounds::Bounds;
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 use stateright::{Checker, Model, Property};
 
 use super::within;
 
 /// What can be told of one step of a model.
-type Told<T, L> = fn(&Specification<T>, &<T as Text>::State, <T as Text>::Action) -> Option<L>;
+type Told<T, L> =
+    fn(&Specification<T>, &<T as Modelled>::State, <T as Modelled>::Action) -> Option<L>;
 
 /// The literal model; its one property is that a state and its quotient offer the same steps.
 #[derive(Clone)]
-struct Literal<T: Text, L> {
+struct Literal<T: Modelled, L> {
     model: Specification<T>,
     told: Told<T, L>,
 }
 
-impl<T: Text, L: Ord> Literal<T, L> {
+impl<T: Modelled, L: Ord> Literal<T, L> {
     /// Every step that the state offers, as it can be told.
     fn told(&self, state: &T::State) -> Vec<L> {
         let mut actions = Vec::new();
@@ -35,7 +36,7 @@ impl<T: Text, L: Ord> Literal<T, L> {
     }
 }
 
-impl<T: Text, L: Ord> Model for Literal<T, L> {
+impl<T: Modelled, L: Ord> Model for Literal<T, L> {
     type State = T::State;
     type Action = T::Action;
 
@@ -64,13 +65,16 @@ impl<T: Text, L: Ord> Model for Literal<T, L> {
 }
 
 /// Checks, at `small` bounds, that no state offers other steps than its quotient, or has a quotient that has another.
-pub fn assert_bisimulation<T: Text, L: Ord + 'static>(told: Told<T, L>) {
+pub fn assert_bisimulation<T: Modelled, L: Ord + 'static>(told: Told<T, L>) {
     let [bounds, _, _] = T::Bounds::PRESETS;
     assert_bisimulation_within(bounds, told);
 }
 
 /// The same within these bounds.
-pub fn assert_bisimulation_within<T: Text, L: Ord + 'static>(bounds: T::Bounds, told: Told<T, L>) {
+pub fn assert_bisimulation_within<T: Modelled, L: Ord + 'static>(
+    bounds: T::Bounds,
+    told: Told<T, L>,
+) {
     let model = within(bounds).literal();
     let checker = Literal { model, told }
         .checker()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::pending_action::PendingActionText;
+use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::pending_action::action::{Action, Manner};
 use countersign_model::pending_action::book::{Book, Status};
 use countersign_model::pending_action::output::{Event, Output};
@@ -120,7 +120,7 @@ fn transcript_and_events_tell_created_decided_executed_and_denied_apart() {
 /// PA-12: all that the ledger knows follows from its records, so that a host has to keep nothing else.
 #[test]
 fn hosts_can_implement_this_without_product_specific_hidden_context_hacks() {
-    let model = small::<PendingActionText>();
+    let model = small::<PendingActionProtocol>();
     let mut known = BTreeSet::from([model.start().words()]);
     let mut open = vec![model.start()];
     let mut actions = Vec::new();

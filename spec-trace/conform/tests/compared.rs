@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use countersign_conform::Sides as _;
 use countersign_conform::bridge::{Action, Answered, AnsweredBy, Bridge, Execution, State};
 use countersign_conform::not_compared::{NOT_COMPARED, Where};
-use countersign_model::specification::Text as _;
+use countersign_model::specification::Modelled as _;
 use serde_json::Value;
 
 use fields::{changed_documents, differing, fields};
@@ -311,7 +311,7 @@ fn json(output: &impl serde::Serialize) -> Value {
 
 /// Nothing goes unnoticed but what stands in the list, and all of it does.
 fn nothing_is_left_out<E: Changeable>() {
-    let protocol = E::Text::NAME;
+    let protocol = E::Protocol::NAME;
     let found = walk::<E>();
     let listed = |place: Where| -> BTreeSet<(String, String)> {
         let entries = NOT_COMPARED.iter();

@@ -20,7 +20,7 @@ use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::state::{Phase, Producer as ModelProducer};
 use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
-use countersign_model::aaep::{Aaep, AaepText};
+use countersign_model::aaep::{Aaep, AaepProtocol};
 use countersign_reference::aaep::{self as executor, Input, Outcome, Producer};
 use countersign_reference::ids::SequentialIds;
 
@@ -106,7 +106,7 @@ impl Host {
 }
 
 impl Execution for World {
-    type Text = AaepText;
+    type Protocol = AaepProtocol;
     type Host = Host;
     type Call = Call;
     type Output = executor::Output;

@@ -25,7 +25,7 @@ use countersign_model::mcp_aql::rules::Check;
 use countersign_model::mcp_aql::state::{Gatekeeper as ModelGatekeeper, State};
 use countersign_model::mcp_aql::step::Step;
 use countersign_model::mcp_aql::words::{Slot, Store, Trigger};
-use countersign_model::mcp_aql::{McpAql, McpAqlText};
+use countersign_model::mcp_aql::{McpAql, McpAqlProtocol};
 use countersign_model::rules::Rules;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
@@ -142,7 +142,7 @@ impl Host {
 }
 
 impl Execution for World {
-    type Text = McpAqlText;
+    type Protocol = McpAqlProtocol;
     type Host = Host;
     type Call = Input;
     type Output = executor::Output;

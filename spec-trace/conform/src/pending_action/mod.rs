@@ -27,7 +27,7 @@ use countersign_model::pending_action::rules::Check;
 use countersign_model::pending_action::state::{Ledger as ModelLedger, State};
 use countersign_model::pending_action::step::Step;
 use countersign_model::pending_action::words::Slot;
-use countersign_model::pending_action::{PendingAction, PendingActionText};
+use countersign_model::pending_action::{PendingAction, PendingActionProtocol};
 use countersign_model::rules::Rules;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
@@ -175,7 +175,7 @@ impl Host {
 }
 
 impl Execution for World {
-    type Text = PendingActionText;
+    type Protocol = PendingActionProtocol;
     type Host = Host;
     type Call = Input;
     type Output = executor::Output;
