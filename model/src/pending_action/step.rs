@@ -32,8 +32,8 @@ pub struct Step {
     pub witnessed: u64,
 }
 
-/// A step in the making.
-pub(super) struct Turn<'step> {
+/// A step in the making: the states before and so far, and what has come out.
+pub(super) struct StepSoFar<'step> {
     /// The model that makes it.
     pub(super) model: &'step PendingAction,
     /// The state before.
@@ -57,7 +57,7 @@ pub(super) struct Turn<'step> {
 impl PendingAction {
     /// What the action leads to; nothing if it is not enabled in this state.
     pub fn step(&self, before: &State, action: Action) -> Option<Step> {
-        let mut turn = Turn {
+        let mut so_far = StepSoFar {
             model: self,
             before,
             state: *before,
@@ -68,21 +68,21 @@ impl PendingAction {
             carried_out: None,
             overflowed: false,
         };
-        turn.take(action)?;
-        if turn.overflowed {
+        so_far.take(action)?;
+        if so_far.overflowed {
             return None;
         }
-        let witnessed = marks::judge(&mut turn, action);
+        let witnessed = marks::judge(&mut so_far, action);
         Some(Step {
-            next: turn.state,
-            required: turn.required,
-            ignored: turn.ignored,
+            next: so_far.state,
+            required: so_far.required,
+            ignored: so_far.ignored,
             witnessed,
         })
     }
 }
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// Takes the step, or finds that it is not enabled.
     fn take(&mut self, action: Action) -> Option<()> {
         match action {
@@ -123,7 +123,7 @@ impl Turn<'_> {
         }
     }
 
-    /// The same turn, once the ledger was told the time and has let expire what is due. What it has seen of time before is
+    /// The same so_far, once the ledger was told the time and has let expire what is due. What it has seen of time before is
     /// not taken back (PA-7).
     fn told(&mut self) -> &mut Self {
         self.see(self.before.latest);

@@ -13,7 +13,7 @@ use super::output::{Event, Output};
 use super::readings::ExpiryBoundary;
 use super::rules::Guard;
 use super::state::{Held, NEVER};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::words::{Arguments, Decision, Note, Slot};
 
 impl PendingAction {
@@ -26,7 +26,7 @@ impl PendingAction {
     }
 }
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// Something happens: it is recorded, then told, and then the call runs if it was released by it.
     pub(super) fn commit(&mut self, record: Record, released: Option<(Slot, Arguments)>) {
         let first = self.model.rules.forbid(Guard::RecordsLate);
