@@ -95,7 +95,7 @@ impl Gatekeeper {
         if let Some(signer) = &mut self.signer {
             signer.forget_expired(self.now, FORGOTTEN_PER_CALL);
         }
-        let mut turn = Turn {
+        let mut handling = Handling {
             now: self.now,
             settings: &self.settings,
             adapters: &mut self.adapters,
@@ -105,9 +105,9 @@ impl Gatekeeper {
             ids,
             outputs: Vec::new(),
         };
-        let refused = turn.run(input).err();
+        let refused = handling.run(input).err();
         Outcome {
-            outputs: turn.outputs,
+            outputs: handling.outputs,
             refused,
         }
     }
@@ -195,7 +195,7 @@ impl TryFrom<Stored> for Gatekeeper {
 }
 
 /// One input under way: the parts of the gatekeeper, where fresh ids come from, and what has come out so far.
-pub(super) struct Turn<'a> {
+pub(super) struct Handling<'a> {
     pub(super) now: Timestamp,
     pub(super) settings: &'a Settings,
     pub(super) adapters: &'a mut BTreeMap<AdapterName, Arc<Configuration>>,
@@ -206,7 +206,7 @@ pub(super) struct Turn<'a> {
     pub(super) outputs: Vec<Output>,
 }
 
-impl Turn<'_> {
+impl Handling<'_> {
     fn run(&mut self, input: Input) -> Result<(), Refusal> {
         match input {
             Input::Configure {

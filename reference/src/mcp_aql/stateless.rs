@@ -20,7 +20,7 @@ use std::num::NonZeroU32;
 use super::audit::FailureReason;
 use super::digest::ParametersHash;
 use super::gated::Gated;
-use super::gatekeeper::Turn;
+use super::gatekeeper::Handling;
 use super::interface::Refusal;
 use super::limits::time_to_live;
 use super::signed::{Life, SigningKey};
@@ -29,7 +29,7 @@ use super::validate::Received;
 use super::vocabulary::{AdapterName, ConfirmationToken};
 use crate::time::Timestamp;
 
-impl Turn<'_> {
+impl Handling<'_> {
     /// Signs with another key from now on.
     pub(super) fn rotate_key(&mut self, key: SigningKey) -> Result<(), Refusal> {
         let signer = self.signer.as_mut().ok_or(Refusal::NoKey)?;

@@ -150,15 +150,15 @@ impl Ledger {
     /// the outputs one at a time and in order, also when the call was refused: what has expired is among them.
     pub fn handle(&mut self, now: Timestamp, ids: &mut impl IdSource, input: Input) -> Outcome {
         self.book.now = self.book.now.max(now);
-        let mut turn = Turn {
+        let mut handling = Handling {
             settings: self.settings,
             book: &mut self.book,
             ids,
             outputs: Vec::new(),
         };
-        let refused = turn.run(input).err();
+        let refused = handling.run(input).err();
         Outcome {
-            outputs: turn.outputs,
+            outputs: handling.outputs,
             refused,
         }
     }
@@ -228,14 +228,14 @@ impl Snapshot {
 }
 
 /// One call under way: the parts of the ledger, where fresh ids come from, and what has come out so far.
-struct Turn<'a> {
+struct Handling<'a> {
     settings: Settings,
     book: &'a mut Book,
     ids: &'a mut dyn IdSource,
     outputs: Vec<Output>,
 }
 
-impl Turn<'_> {
+impl Handling<'_> {
     fn run(&mut self, input: Input) -> Result<(), Refusal> {
         // In the order of the records: what a crash has swallowed comes before what has expired since, and nobody reads
         // how a question ended before they read the question.
