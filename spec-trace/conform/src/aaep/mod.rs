@@ -25,7 +25,7 @@ use countersign_reference::aaep::{self as executor, Input, Outcome, Producer};
 use countersign_reference::ids::SequentialIds;
 
 use self::account::Account;
-use self::wanted::Turn;
+use self::wanted::TakenStep;
 use super::bridge::{Answered, AnsweredBy, Bridge, Execution};
 use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
 use super::{Disagreement, Unexplained};
@@ -162,15 +162,15 @@ impl Execution for World {
             return Err(not_a_call(CONTRACT, action));
         };
         for answer in answers {
-            let turn = Turn {
+            let taken = TakenStep {
                 world: &bridge.world,
                 state,
                 action,
                 step: &step,
                 call: &answer.call,
             };
-            bridge.compare_outputs(&turn, &mut host.account, answer)?;
-            bridge.compare_states(&turn, host)?;
+            bridge.compare_outputs(&taken, &mut host.account, answer)?;
+            bridge.compare_states(&taken, host)?;
         }
         Ok(bridge.model.reduced(&step.next))
     }
@@ -192,21 +192,22 @@ impl AaepBridge {
     /// What is wanted came, in every field and in order, and nothing else.
     fn compare_outputs(
         &self,
-        turn: &Turn<'_>,
+        taken: &TakenStep<'_>,
         account: &mut Account,
         answer: &Answer,
     ) -> Result<(), Disagreement> {
         let unexplained = |unexplained| on_wire(&answer.outputs, unexplained);
         let seen = words::words(&self.world, account, answer).map_err(unexplained)?;
-        let wanted = turn.words(account);
+        let wanted = taken.words(account);
         if seen != wanted {
             return Err(Disagreement {
-                clause: self.clause_of_outputs(turn, &wanted, &seen),
+                clause: self.clause_of_outputs(taken, &wanted, &seen),
                 expected: in_words(&wanted, output_text),
                 actual: in_words(&seen, output_text),
             });
         }
-        turn.check(account, &wanted, &answer.outputs)
+        taken
+            .check(account, &wanted, &answer.outputs)
             .map_err(unexplained)
     }
 
@@ -214,16 +215,16 @@ impl AaepBridge {
     /// often; something is missing; or the order is wrong.
     fn clause_of_outputs(
         &self,
-        turn: &Turn<'_>,
+        taken: &TakenStep<'_>,
         wanted: &[Output],
         seen: &[Output],
     ) -> &'static str {
-        let &Turn {
+        let &TakenStep {
             state,
             action,
             step,
             ..
-        } = turn;
+        } = taken;
         if let Some(output) = worst_of(&excess(wanted.to_vec(), seen)) {
             // A reply that should have been ignored: the check that it failed says more than what came of it.
             let ignored = step.ignored.map(Check::clause);
@@ -250,8 +251,8 @@ impl AaepBridge {
     }
 
     /// What the executor holds is what the model's producer holds, as far as it can still matter.
-    fn compare_states(&self, turn: &Turn<'_>, host: &Host) -> Result<(), Disagreement> {
-        let step = turn.step;
+    fn compare_states(&self, taken: &TakenStep<'_>, host: &Host) -> Result<(), Disagreement> {
+        let step = taken.step;
         let unexplained = |unexplained: Unexplained| Disagreement {
             clause: unexplained.clause,
             expected: unexplained.text,
@@ -262,7 +263,7 @@ impl AaepBridge {
         if self.model.reduced(&with_executor) != self.model.reduced(&step.next) {
             let (expected, actual) = differences(&step.next.producer(), &found);
             return Err(Disagreement {
-                clause: self.clause_of_state(turn),
+                clause: self.clause_of_state(taken),
                 expected,
                 actual,
             });
@@ -287,13 +288,13 @@ impl AaepBridge {
 
 impl AaepBridge {
     /// The clause that a step goes against which puts out the right things and comes to the wrong state.
-    fn clause_of_state(&self, turn: &Turn<'_>) -> &'static str {
-        let &Turn {
+    fn clause_of_state(&self, taken: &TakenStep<'_>) -> &'static str {
+        let &TakenStep {
             state,
             action,
             step,
             ..
-        } = turn;
+        } = taken;
         let first = step
             .required
             .iter()

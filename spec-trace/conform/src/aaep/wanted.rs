@@ -38,7 +38,7 @@ pub struct Call {
 }
 
 /// One call, and the model's step that it is.
-pub(super) struct Turn<'a> {
+pub(super) struct TakenStep<'a> {
     pub(super) world: &'a World,
     /// The model state before.
     pub(super) state: &'a State,
@@ -81,7 +81,7 @@ impl Call {
     }
 }
 
-impl Turn<'_> {
+impl TakenStep<'_> {
     /// Everything that has to come out, in the model's words and in order: what is required, and what the model leaves open
     /// and this executor promises.
     pub(super) fn words(&self, account: &Account) -> Vec<Output> {

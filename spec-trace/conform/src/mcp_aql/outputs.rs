@@ -34,7 +34,7 @@ pub(super) fn outputs(
 ) -> Result<Vec<Output>, Unexplained> {
     let input = &answer.call;
     let issued = note_issue(host, state, answer)?;
-    let turn = Turn {
+    let translation = Translation {
         world,
         host,
         state,
@@ -46,10 +46,10 @@ pub(super) fn outputs(
     let mut words = Vec::with_capacity(answer.outputs.len() + 1);
     for output in &answer.outputs {
         words.push(match output {
-            executor::Output::Audit(Audit::Token(entry)) => turn.entry(entry)?,
-            executor::Output::Audit(Audit::Warning(warning)) => turn.warning(warning)?,
-            executor::Output::Respond(response) => turn.response(response)?,
-            executor::Output::Perform(operation) => turn.performance(operation)?,
+            executor::Output::Audit(Audit::Token(entry)) => translation.entry(entry)?,
+            executor::Output::Audit(Audit::Warning(warning)) => translation.warning(warning)?,
+            executor::Output::Respond(response) => translation.response(response)?,
+            executor::Output::Perform(operation) => translation.performance(operation)?,
         });
     }
     for word in &words {
@@ -81,7 +81,7 @@ fn revoker(input: &Input) -> Result<Revoker, Unexplained> {
 }
 
 /// One call and what it is held against.
-struct Turn<'a> {
+struct Translation<'a> {
     world: &'a World,
     host: &'a Host,
     /// The model state before.
@@ -146,7 +146,7 @@ impl Presented {
     }
 }
 
-impl Turn<'_> {
+impl Translation<'_> {
     /// AQL-6.4-1: an entry in the operator's log.
     fn entry(&self, entry: &AuditEntry) -> Result<Output, Unexplained> {
         match (entry.outcome, entry.failure_reason) {
