@@ -141,7 +141,7 @@ impl StepSoFar<'_> {
         }
     }
 
-    /// The same so_far, once the gatekeeper, which is configured, has been told the time by a clock that is off by so much.
+    /// The same step, once the gatekeeper, which is configured, has been told the time by a clock that is off by so much.
     /// What it was told before is not taken back (AQL-5.1-3).
     fn told(&mut self, skew: i8) -> Option<&mut Self> {
         self.before.setup?;

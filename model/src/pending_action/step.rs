@@ -123,7 +123,7 @@ impl StepSoFar<'_> {
         }
     }
 
-    /// The same so_far, once the ledger was told the time and has let expire what is due. What it has seen of time before is
+    /// The same step, once the ledger was told the time and has let expire what is due. What it has seen of time before is
     /// not taken back (PA-7).
     fn told(&mut self) -> &mut Self {
         self.see(self.before.latest);
