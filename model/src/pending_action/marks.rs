@@ -8,8 +8,8 @@ use crate::properties::broken;
 use crate::table::Tabled;
 
 use super::action::Action;
-use super::book::{Book, Status};
 use super::journal::{Journal, Record};
+use super::known::{Known, Status};
 use super::message::{Approved, Message};
 use super::outbox::Item;
 use super::output::{Event, Output};
@@ -23,7 +23,7 @@ use super::words::{Arguments, Decider, Decision, Nonce, Note, SessionName, Slot,
 /// What the judge knows of a step besides the two states.
 pub(super) struct Account {
     /// What the records say that the step could build on.
-    pub(super) truth: Book,
+    pub(super) truth: Known,
     /// The greatest time that the ledger was told.
     pub(super) now: u8,
 }
@@ -52,7 +52,7 @@ pub(super) fn judge(so_far: &mut StepSoFar<'_>, action: Action) -> u64 {
         | Action::Rollback => so_far.before.journal,
     };
     let account = Account {
-        truth: Book::of(journal, so_far.before.sessions()),
+        truth: Known::of(journal, so_far.before.sessions()),
         now: so_far.state.latest,
     };
     so_far.state.broken |= judge_action(so_far, action, &account);
@@ -306,7 +306,7 @@ fn judge_end(so_far: &StepSoFar<'_>, session: SessionName, account: &Account) ->
 }
 
 /// What is broken when the host has carried an item out; `truth` is what all records say, durable or not.
-fn judge_carrying_out(so_far: &StepSoFar<'_>, item: Item, truth: &Book) -> u64 {
+fn judge_carrying_out(so_far: &StepSoFar<'_>, item: Item, truth: &Known) -> u64 {
     match item {
         Item::Record => 0,
         Item::Tell(note, slot) => {
@@ -417,7 +417,7 @@ fn judge_restart(so_far: &StepSoFar<'_>, account: &Account) -> u64 {
 
 /// Whether the ledger knows of an action what its records say.
 fn is_known_as_recorded(so_far: &StepSoFar<'_>, slot: Slot, account: &Account) -> bool {
-    let known = so_far.state.book.standing(slot);
+    let known = so_far.state.known.standing(slot);
     let recorded = account.truth.standing(slot);
     // Whether what is due has expired is judged in every call.
     let same = known.status == recorded.status || account.is_due(so_far, slot);
@@ -484,7 +484,7 @@ fn released_after(status: Status) -> u64 {
 
 /// What is broken by a transcript to which nothing is to be added: it tells what the records say, no less and no more.
 fn judge_transcript(state: &State) -> u64 {
-    let truth = Book::of(state.journal, state.sessions());
+    let truth = Known::of(state.journal, state.sessions());
     Slot::ALL.into_iter().fold(0, |marks, slot| {
         let expected = notes(&truth, slot);
         let told = state.held(slot).told;
@@ -501,7 +501,7 @@ fn judge_transcript(state: &State) -> u64 {
 }
 
 /// The messages that tell what the records say of an action.
-fn notes(truth: &Book, slot: Slot) -> u8 {
+fn notes(truth: &Known, slot: Slot) -> u8 {
     let standing = truth.standing(slot);
     let resolution = match standing.status {
         Status::Unknown => return 0,

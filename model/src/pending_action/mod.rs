@@ -1,6 +1,6 @@
 //! The pending actions of the Agents API.
 //!
-//! Where to read: [`words`], [`message`], [`journal`] and [`state`] name the things, [`book`] what follows from records and
+//! Where to read: [`words`], [`message`], [`journal`] and [`state`] name the things, [`known`] what follows from records and
 //! [`outbox`] what is to be carried out; [`action`] and [`enabled`] what can happen, [`rules`] what is forbidden, [`validate`]
 //! the checks of a decision, [`step`] and [`telling`] what follows, [`marks`] and [`properties`] what is held to be true,
 //! [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
@@ -20,12 +20,12 @@
 //! contract suits other products (PA-12), which are functions and not steps.
 
 pub mod action;
-pub mod book;
 pub mod bounds;
 pub mod describe;
 mod enabled;
 pub mod journal;
 pub mod judge;
+pub mod known;
 mod marks;
 pub mod message;
 mod oracle;

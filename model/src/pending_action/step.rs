@@ -5,9 +5,9 @@
 
 use super::PendingAction;
 use super::action::{Action, Manner};
-use super::book::Status;
 use super::bounds::Disturbance;
 use super::journal::Record;
+use super::known::Status;
 use super::marks;
 use super::message::{Approved, Message, Network};
 use super::outbox::Item;
@@ -177,7 +177,7 @@ impl StepSoFar<'_> {
         let held = Held::of(proposal, self.before.clock);
         let rules = self.model.rules;
         // PA-5: the session is over, and with it whatever could be proposed in it.
-        if self.state.book.has_ended(held.session) && rules.forbid(Guard::ProposesAfterEnd) {
+        if self.state.known.has_ended(held.session) && rules.forbid(Guard::ProposesAfterEnd) {
             self.required.push(Output::Refused(Refusal::SessionOver));
             return Some(());
         }
@@ -362,7 +362,7 @@ impl StepSoFar<'_> {
             Status::Expired => Some(Refusal::Expired),
             Status::Accepted => None,
         };
-        let again = self.state.book.standing(slot).finished.is_some();
+        let again = self.state.known.standing(slot).finished.is_some();
         if let Some(refusal) = refusal
             && (refusal == Refusal::Unknown || rules.forbid(Guard::FinishesUnreleased))
         {
@@ -403,7 +403,7 @@ impl StepSoFar<'_> {
 
     /// `end_session`: what is pending in it is cancelled, and what has not begun is withdrawn. Ending it again does nothing.
     fn end_session(&mut self, session: SessionName) {
-        if self.state.book.has_ended(session) {
+        if self.state.known.has_ended(session) {
             return;
         }
         self.commit(Record::SessionEnded(session), None);

@@ -3,7 +3,7 @@
 //! The one thing to know: the first check that fails is the one that the audit names. A check whose guard is left out passes
 //! everything.
 
-use super::book::Status;
+use super::known::Status;
 use super::message::{Approved, Message};
 use super::readings::DecidersAbsent;
 use super::rules::{Check, Guard};

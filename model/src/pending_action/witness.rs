@@ -6,7 +6,7 @@ use crate::properties::seen;
 use crate::table::Tabled;
 
 use super::action::Action;
-use super::book::Status;
+use super::known::Status;
 use super::marks::Account;
 use super::message::{Approved, Message};
 use super::outbox::Item;
@@ -568,7 +568,7 @@ fn by_output(so_far: &StepSoFar<'_>, output: Output) -> u64 {
 impl StepSoFar<'_> {
     /// Whether any action stands so after the step.
     fn has(&self, status: Status) -> bool {
-        let stands = |_: &_, standing: super::book::Standing| standing.status == status;
+        let stands = |_: &_, standing: super::known::Standing| standing.status == status;
         self.state.slots_where(stands) != [None; 2]
     }
 }

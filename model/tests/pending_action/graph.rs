@@ -2,9 +2,9 @@
 //! depth-first search, which carries its path with it, stays small.
 
 use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::pending_action::book::Status;
 use countersign_model::pending_action::bounds::{Bounds, Budgets};
 use countersign_model::pending_action::journal::Record;
+use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::state::State;
 use countersign_model::pending_action::words::{Decision, Note, Slot};

@@ -1,9 +1,9 @@
 //! A run of the literal model, step by step, for the tests of single steps.
 
 use countersign_model::pending_action::action::{Action, Manner};
-use countersign_model::pending_action::book::Status;
 use countersign_model::pending_action::bounds::{Bounds, Budgets, Variety};
 use countersign_model::pending_action::journal::Record;
+use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::output::{Event, Output};
 use countersign_model::pending_action::readings::Reading;
 use countersign_model::pending_action::rules::Check;
