@@ -2,7 +2,7 @@
 //!
 //! Where to read: [`words`], [`message`], [`journal`] and [`state`] name the things, [`known`] what follows from records and
 //! [`outbox`] what is to be carried out; [`action`] and [`enabled`] what can happen, [`rules`] what is forbidden, [`validate`]
-//! the checks of a decision, [`step`] and [`telling`] what follows, [`marks`] and [`properties`] what is held to be true,
+//! the checks of a decision, [`step`] and [`consequences`] what follows, [`marks`] and [`properties`] what is held to be true,
 //! [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
 //! forgets, [`oracle`] which clause an output keeps or breaks; this file ties them together.
 //!
@@ -21,6 +21,7 @@
 
 pub mod action;
 pub mod bounds;
+mod consequences;
 pub mod describe;
 mod enabled;
 pub mod journal;
@@ -37,7 +38,6 @@ pub mod readings;
 pub mod rules;
 pub mod state;
 pub mod step;
-mod telling;
 mod validate;
 mod witness;
 pub mod words;

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Action, Run, Status};
 use super::arguments::Text;
+use super::consequences::consequences;
 use super::interface::{Audit, Decide, Input, Named, Outcome, Output, Propose, Refusal, ToolCall};
 use super::known::{Contradiction, Known};
 use super::message::{Append, Message};
 use super::propose::{check, name};
 use super::record::{Entry, Record};
 use super::settings::{Delivery, ReadEffect, Settings};
-use super::telling::behind;
 use super::validate::validate;
 use super::vocabulary::{ActionId, Effect, Nonce, SessionId, ToolStatus};
 use crate::ids::IdSource;
@@ -280,9 +280,9 @@ impl Handling<'_> {
         let entered = self.known.enter(record.clone());
         debug_assert_eq!(entered, Ok(()), "only what can follow is recorded");
         if entered.is_ok() {
-            let behind = behind(&record, &self.known.actions);
+            let consequences = consequences(&record, &self.known.actions);
             self.outputs.push(Output::Record(record.clone()));
-            self.outputs.extend(behind);
+            self.outputs.extend(consequences);
         }
     }
 
@@ -447,7 +447,7 @@ impl Handling<'_> {
     /// nobody is told twice; to run or to withdraw again is another matter.
     fn tell_again(&mut self) {
         for record in &self.known.tail {
-            let behind = behind(record, &self.known.actions);
+            let consequences = consequences(record, &self.known.actions);
             let is_told = |output: &Output| match output {
                 Output::Append(_) | Output::Event(_) => true,
                 Output::Record(_)
@@ -456,7 +456,7 @@ impl Handling<'_> {
                 | Output::InDoubt(_)
                 | Output::Audit(_) => false,
             };
-            self.outputs.extend(behind.filter(is_told));
+            self.outputs.extend(consequences.filter(is_told));
         }
     }
 

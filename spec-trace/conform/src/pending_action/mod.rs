@@ -2,17 +2,17 @@
 //!
 //! Where to read: [`concrete`] turns a step of the model into a call with real bytes, in one of the many ways of `spelling`
 //! them; `outputs` turns what the executor put out back into the model's words, with its records (`records`) and what it
-//! tells of them (`telling`); `abstraction` does so with what it holds. This file holds the host, and compares.
+//! tells of them (`consequences`); `abstraction` does so with what it holds. This file holds the host, and compares.
 //!
 //! The model's quotient keeps of the journal and of the watermark what can still matter. The host keeps the real ones: as
 //! many of its records are durable as do not wait in the model's outbox, and all are carried out once that is empty.
 
 mod abstraction;
 mod concrete;
+mod consequences;
 mod outputs;
 mod records;
 mod spelling;
-mod telling;
 #[cfg(test)]
 mod tests;
 
