@@ -48,7 +48,7 @@ pub(super) struct TakenStep<'a> {
 }
 
 /// What an event tells, and of which session and confirmation.
-type Told = (SessionName, Payload, Option<CountersignExtension>);
+type EventContent = (SessionName, Payload, Option<CountersignExtension>);
 
 impl Call {
     pub(super) fn of(input: &Input) -> Self {
@@ -241,8 +241,8 @@ impl TakenStep<'_> {
             | Output::Refused(_)
             | Output::Notice => return Err(unexplained(CONTRACT, "no event")),
         };
-        let told = (session, payload, resolution);
-        envelope(self.world, account, told, came)
+        let content = (session, payload, resolution);
+        envelope(self.world, account, content, came)
     }
 
     /// AAEP-6.1-3, AAEP-6.8-3: the event that reflects that the action will not run, and why.
@@ -251,7 +251,7 @@ impl TakenStep<'_> {
         account: &mut Account,
         slot: Slot,
         to: AgentState,
-    ) -> Result<Told, Unexplained> {
+    ) -> Result<EventContent, Unexplained> {
         let is_cancelled = self.step.next.confirmation(slot).phase == Word::Cancelled;
         let (outcome, phase) = if is_cancelled {
             let by = Canceller::Producer;
@@ -510,7 +510,7 @@ impl TakenStep<'_> {
 fn envelope(
     world: &World,
     account: &mut Account,
-    (session, payload, resolution): Told,
+    (session, payload, resolution): EventContent,
     came: &Event,
 ) -> Result<Event, Unexplained> {
     // It is no field of its own, and stands on the wire all the same.
