@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use super::{Disagreement, Sides};
 
-/// How the executor of one protocol takes the steps of its model. What implements this is the world around the executor:
-/// what the model's names stand for, and what the host has chosen.
+/// How the executor of one protocol takes the steps of its model. What implements this is the environment of the
+/// executor: what the model's names stand for, and what the host has chosen.
 pub trait Execution: Sized + Send + Sync {
     /// The protocol, as the model has it.
     type Protocol: Modelled;
-    /// An executor together with the part of the world that holds what it has put out.
+    /// An executor together with the part of its environment that holds what it has put out.
     type Host: Clone + Send + Sync;
     /// What of a call is needed to judge what came of it.
     type Call: Clone;
@@ -32,7 +32,7 @@ pub trait Execution: Sized + Send + Sync {
     /// Bounds for the walk over the literal model, which shows the executor each message as it was sent.
     const LITERAL: <Self::Protocol as Modelled>::Bounds;
 
-    /// The world in which the executor goes by the specification's reading.
+    /// The environment in which the executor goes by the specification's reading.
     fn specified() -> Self;
 
     /// The executor at the start of every run.
@@ -92,7 +92,7 @@ pub type Action<E> = <<E as Execution>::Protocol as Modelled>::Action;
 /// The model and the executor of one protocol, side by side.
 pub struct Bridge<E: Execution> {
     pub(super) model: Specification<E::Protocol>,
-    pub(super) world: E,
+    pub(super) environment: E,
     pub(super) start: E::Host,
 }
 
@@ -106,12 +106,12 @@ impl<E: Execution> Bridge<E> {
         Ok(Self::of(Specification::new(bounds)?, E::specified()))
     }
 
-    /// This model and an executor in this world.
-    pub(super) fn of(model: Specification<E::Protocol>, world: E) -> Self {
-        let start = world.start();
+    /// This model and an executor in this environment.
+    pub(super) fn of(model: Specification<E::Protocol>, environment: E) -> Self {
+        let start = environment.start();
         Self {
             model,
-            world,
+            environment,
             start,
         }
     }

@@ -8,11 +8,11 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use countersign_conform::Sides;
-use countersign_conform::aaep::{AaepBridge, World as Aaep};
+use countersign_conform::aaep::{AaepBridge, Environment as Aaep};
 use countersign_conform::bridge::{Action, Bridge, Execution, State};
 use countersign_conform::harness;
-use countersign_conform::mcp_aql::{McpAqlBridge, World as McpAql};
-use countersign_conform::pending_action::{PendingActionBridge, World as PendingAction};
+use countersign_conform::mcp_aql::{Environment as McpAql, McpAqlBridge};
+use countersign_conform::pending_action::{Environment as PendingAction, PendingActionBridge};
 use countersign_conform::schedule::{self, ReplayError, SavedRun};
 use countersign_model::rules::GuardRow;
 use countersign_model::specification::Modelled;

@@ -60,9 +60,9 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let mut verified = Vec::new();
     for protocol in protocols {
         verified.push(match protocol {
-            Protocol::Aaep => verify::<aaep::World>(&args.bounds, Some(judge_of_streams)),
-            Protocol::McpAql => verify::<mcp_aql::World>(&args.bounds, None),
-            Protocol::PendingAction => verify::<pending_action::World>(&args.bounds, None),
+            Protocol::Aaep => verify::<aaep::Environment>(&args.bounds, Some(judge_of_streams)),
+            Protocol::McpAql => verify::<mcp_aql::Environment>(&args.bounds, None),
+            Protocol::PendingAction => verify::<pending_action::Environment>(&args.bounds, None),
         }?);
     }
     let status = verdicts::status(&verified);
