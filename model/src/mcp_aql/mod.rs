@@ -32,7 +32,7 @@ mod witness;
 pub mod words;
 
 use crate::checker::StepText;
-use crate::specification::{Specification, Text};
+use crate::specification::{Modelled, Specification};
 
 use action::Action;
 use bounds::Bounds;
@@ -42,13 +42,13 @@ use rules::Guard;
 use state::State;
 
 /// The model: a gatekeeper of operations in a hostile world.
-pub type McpAql = Specification<McpAqlText>;
+pub type McpAql = Specification<McpAqlProtocol>;
 
 /// What the specification of the confirmation tokens comes to.
 #[derive(Clone, Copy, Debug)]
-pub struct McpAqlText;
+pub struct McpAqlProtocol;
 
-impl Text for McpAqlText {
+impl Modelled for McpAqlProtocol {
     type State = State;
     type Action = Action;
     type Bounds = Bounds;
