@@ -99,6 +99,7 @@ impl Judge for PendingActionJudge {
             }
             Call::Snapshot | Call::Tick => {}
         }
+        case.is_in_its_transcript();
         case.nothing_else_runs();
         case.nothing_else_is_told();
         let Case {
@@ -119,9 +120,7 @@ fn proposed(case: &mut Case, proposal: &Proposal) {
     case.session_goes_on(action, proposal.terms.session);
     case.may_be_shown(action);
     case.call_is_told(action);
-    if case.runs_at_once(action) {
-        case.is_performed(action);
-    }
+    case.may_run_at_once(action);
     case.expire_in_time();
 }
 
