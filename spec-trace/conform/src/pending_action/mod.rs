@@ -15,6 +15,7 @@ mod records;
 mod spelling;
 #[cfg(test)]
 mod tests;
+pub mod wide;
 
 use std::sync::Arc;
 
