@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::pending_action::book::{Standing, Status as Word};
+use countersign_model::pending_action::known::{Standing, Status as Word};
 use countersign_model::pending_action::state::{Ledger, LedgerAction, NEVER, State};
 use countersign_model::pending_action::words::{Effect, Slot};
 use countersign_reference::pending_action as executor;
@@ -186,7 +186,7 @@ fn forget(ledger: &mut Ledger, next: &State) {
             found.standing.status = Word::Rejected;
         }
     }
-    for (found, known) in ledger.ended.iter_mut().zip(next.book.ended) {
+    for (found, known) in ledger.ended.iter_mut().zip(next.known.ended) {
         *found &= known;
     }
 }
