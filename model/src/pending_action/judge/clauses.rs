@@ -74,6 +74,16 @@ impl Case<'_> {
         Some(action)
     }
 
+    /// What was stored is there after a restart.
+    pub fn resumes(&mut self) {
+        if self.is_refused() {
+            self.breaks(
+                "PA-1",
+                "what was stored was to be there again after the crash",
+            );
+        }
+    }
+
     /// A decision names an action, and its nonce where it names one.
     fn names_its_action(&self, decide: &Decide) -> Option<Void> {
         let Some(action) = self.action(decide.action) else {

@@ -88,7 +88,10 @@ impl Judge for PendingActionJudge {
             } => finished(&mut case, *action, *status, *result),
             Call::Cancel { action } => cancelled(&mut case, *action),
             Call::EndSession { session } => ended(&mut case, *session),
-            Call::Restart { .. } => case.came_back(),
+            Call::Restart { .. } => {
+                case.resumes();
+                case.came_back();
+            }
             Call::Rollback { snapshot } => {
                 case.may_be_in_doubt();
                 if let Some(older) = self.kept.get(snapshot)

@@ -1,7 +1,7 @@
 //! The executor and what its host keeps, in a wide run: steps become calls with real bytes.
 //!
-//! The one thing to know: the host is as simple as one can be. Every record is written down and read back, a snapshot is a
-//! text, and a restart has nothing but these, and what it knows to be carried out.
+//! The one thing to know: the host is as simple as one can be. A restart has nothing but the records, read back from what was
+//! written down, and what it knows to be carried out; a snapshot is a text.
 
 use std::collections::BTreeSet;
 
@@ -30,6 +30,8 @@ pub(super) struct Host {
     settings: Settings,
     ids: SequentialIds,
     journal: Vec<Record>,
+    /// As many of the journal's records were read back from what was written down; the others are when they are needed.
+    read: usize,
     snapshots: Vec<String>,
     /// What the last call put out, without its records.
     last: Vec<Output>,
@@ -59,6 +61,7 @@ impl Host {
             settings,
             ids: SequentialIds::new(),
             journal: Vec::new(),
+            read: 0,
             snapshots: Vec::new(),
             last: Vec::new(),
             behind: 0,
@@ -300,7 +303,8 @@ impl Host {
         let latest = self.ledger.now().millis();
         let through = self.ledger.watermark();
         let rebuilt = self.rebuild(Some(older), through);
-        self.ledger = rebuilt.expect("both were written by the executor");
+        self.ledger =
+            rebuilt.expect("both were written by the executor, which holds them together");
         let due = self.handle(latest, Input::Tick);
         outcome.outputs.extend(due.outputs);
         let snapshot = names::number(place);
@@ -323,8 +327,15 @@ impl Host {
             self.all_was_carried_out();
         }
         let latest = self.ledger.now().millis().max(self.clock);
-        let rebuilt = self.rebuild(None, self.ledger.watermark());
-        self.ledger = rebuilt.expect("the journal was written by the executor");
+        let call = judged::Call::Restart { lost };
+        let Ok(ledger) = self.rebuild(None, self.ledger.watermark()) else {
+            return Shown {
+                now: self.clock,
+                call,
+                outputs: vec![judged::Output::Refused],
+            };
+        };
+        self.ledger = ledger;
         let mut outcome = self.handle(latest, Input::Restart);
         let mut known = self.carried;
         outcome.outputs.retain(|output| {
@@ -332,10 +343,15 @@ impl Host {
             known -= usize::from(is_known);
             !is_known
         });
-        self.show(judged::Call::Restart { lost }, outcome)
+        self.show(call, outcome)
     }
 
-    fn rebuild(&self, snapshot: Option<Snapshot>, through: u64) -> Result<Ledger, Damaged> {
+    fn rebuild(&mut self, snapshot: Option<Snapshot>, through: u64) -> Result<Ledger, Damaged> {
+        for record in &mut self.journal[self.read..] {
+            let written = serde_json::to_string(record).expect("it can be written down");
+            *record = serde_json::from_str(&written).expect("it was written down");
+        }
+        self.read = self.journal.len();
         let journal = self.journal.iter().cloned();
         Ledger::rebuild(self.settings, snapshot, journal, through)
     }
@@ -346,16 +362,12 @@ impl Host {
         self.carried = 0;
     }
 
-    /// Lets the executor do it, and writes down what it records.
+    /// Lets the executor do it, and keeps what it records.
     fn handle(&mut self, now: i64, input: Input) -> Outcome {
         let now = Timestamp::from_millis(now);
         let outcome = self.ledger.handle(now, &mut self.ids, input);
         let records = outcome.outputs.iter().filter_map(Output::record);
-        for record in records {
-            let written = serde_json::to_string(record).expect("it can be written down");
-            let read = serde_json::from_str(&written).expect("it was written down");
-            self.journal.push(read);
-        }
+        self.journal.extend(records.cloned());
         outcome
     }
 

@@ -372,7 +372,7 @@ impl Names {
             Message::ConfirmationRequest { text, label } => judged::Message::Prompt {
                 summary: Some(numbered('q', text.as_str())),
                 label: Some(numbered('b', label.as_str())),
-                exposes: exposes(append),
+                exposes: exposes(append, [text.as_str(), label.as_str()]),
             },
             Message::ToolCall {
                 tool_call_id,
@@ -418,10 +418,8 @@ impl Names {
 }
 
 /// PA-9: whether what the user sees holds an id or arguments. The executor's ids begin with `pa_`, and arguments have braces.
-fn exposes(append: &Append) -> bool {
-    let seen = serde_json::to_value(append).unwrap_or_default();
-    let texts = seen.as_object().into_iter().flatten();
-    texts
-        .filter_map(|(_, value)| value.as_str())
-        .any(|text| text.contains("pa_") || text.contains('{'))
+fn exposes(append: &Append, texts: [&str; 2]) -> bool {
+    let id = append.message_id.map(|id| id.to_string());
+    let mut seen = texts.into_iter().chain(id.as_deref());
+    seen.any(|text| text.contains("pa_") || text.contains('{'))
 }
