@@ -911,7 +911,7 @@ fn after_a_crash_what_was_lost_comes_again_and_what_was_released_is_in_doubt_pa_
     back(3, &[decided(1, Decision::Allow), call_message(1), doubt]).conforms();
     back(3, &[call_message(1), decided(1, Decision::Allow), doubt]).breaks("PA-10");
     back(99, &[decided(1, Decision::Allow), call_message(1), doubt]).conforms();
-    back(0, &[doubt, Output::Refused]).breaks("PA-1");
+    back(0, &[Output::Refused]).breaks("PA-1");
     let again = back(1, &[call_message(1), doubt]);
     again
         .then(30, Call::Restart { lost: 0 }, &[doubt])

@@ -75,13 +75,13 @@ impl Case<'_> {
     }
 
     /// What was stored is there after a restart.
-    pub fn resumes(&mut self) {
-        if self.is_refused() {
-            self.breaks(
-                "PA-1",
-                "what was stored was to be there again after the crash",
-            );
+    pub fn resumes(&mut self) -> bool {
+        let resumes = !self.is_refused();
+        if !resumes {
+            let text = "what was stored was to be there again after the crash";
+            self.breaks("PA-1", text);
         }
+        resumes
     }
 
     /// A decision names an action, and its nonce where it names one.

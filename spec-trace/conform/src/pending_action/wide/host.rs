@@ -302,13 +302,16 @@ impl Host {
         let older: Snapshot = serde_json::from_str(text).expect("it was written down");
         let latest = self.ledger.now().millis();
         let through = self.ledger.watermark();
-        let rebuilt = self.rebuild(Some(older), through);
-        self.ledger =
-            rebuilt.expect("both were written by the executor, which holds them together");
+        let call = judged::Call::Rollback {
+            snapshot: names::number(place),
+        };
+        let Ok(ledger) = self.rebuild(Some(older), through) else {
+            return Some(self.refuse(call, outcome));
+        };
+        self.ledger = ledger;
         let due = self.handle(latest, Input::Tick);
         outcome.outputs.extend(due.outputs);
-        let snapshot = names::number(place);
-        Some(self.show(judged::Call::Rollback { snapshot }, outcome))
+        Some(self.show(call, outcome))
     }
 
     /// PA-11: a restart that loses what somebody has said is left out, for the executor keeps no record of that and the host
@@ -329,11 +332,8 @@ impl Host {
         let latest = self.ledger.now().millis().max(self.clock);
         let call = judged::Call::Restart { lost };
         let Ok(ledger) = self.rebuild(None, self.ledger.watermark()) else {
-            return Shown {
-                now: self.clock,
-                call,
-                outputs: vec![judged::Output::Refused],
-            };
+            let outcome = self.handle(latest, Input::Tick);
+            return self.refuse(call, outcome);
         };
         self.ledger = ledger;
         let mut outcome = self.handle(latest, Input::Restart);
@@ -369,6 +369,14 @@ impl Host {
         let records = outcome.outputs.iter().filter_map(Output::record);
         self.journal.extend(records.cloned());
         outcome
+    }
+
+    /// What the host kept is no state of the executor, by its own account.
+    fn refuse(&mut self, call: judged::Call, outcome: Outcome) -> Shown {
+        let mut shown = self.show(call, outcome);
+        shown.outputs.push(judged::Output::Refused);
+        self.behind += 1;
+        shown
     }
 
     fn show(&mut self, call: judged::Call, outcome: Outcome) -> Shown {
