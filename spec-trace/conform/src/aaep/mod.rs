@@ -79,7 +79,7 @@ impl Host {
         for name in SessionName::ALL {
             let session_id = Some(environment.sessions[name.index()].clone());
             let came = host.set_up(environment, Input::StartSession { session_id });
-            let started = wanted::started(environment, &mut host.account, name, &came);
+            let started = wanted::events::started(environment, &mut host.account, name, &came);
             assert_eq!(started.as_ref(), Ok(&came), "AAEP-A.1-1: a session starts");
         }
         for subscriber in Subscriber::ALL {
