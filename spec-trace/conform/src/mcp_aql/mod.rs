@@ -12,6 +12,7 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use countersign_model::mcp_aql::action::Action;
@@ -221,8 +222,8 @@ impl Execution for World {
         Ok(next)
     }
 
-    fn identity(host: &Host) -> Vec<u8> {
-        abstraction::identity(host)
+    fn identity(host: &Host, hasher: &mut impl Hasher) {
+        abstraction::identity(host, hasher);
     }
 }
 
