@@ -1,12 +1,12 @@
 //! Each rule left out in turn: what breaks, and how soon.
 //!
-//! The one thing to know: an ablated party is searched literally, breadth first, and only [`Text::LONGEST`] steps deep. That
-//! is deeper than any shortest counterexample, and it is why an ablation that breaks nothing says "within so many steps".
+//! The one thing to know: an ablated party is searched literally, breadth first, and only [`Modelled::LONGEST`] steps deep.
+//! That is deeper than any shortest counterexample, and it is why an ablation that breaks nothing says "within so many steps".
 
 use crate::checker::{Kind, PropertyVerdict, describe_run};
 use crate::rules::{GuardRow, Rules};
 use crate::shortest::{Limit, Shortest, shortest_runs};
-use crate::specification::{Specification, Text};
+use crate::specification::{Modelled, Specification};
 use crate::table::Tabled;
 
 /// The longest runs of an ablated party that are looked at, in steps, where its text does not say otherwise.
@@ -25,7 +25,7 @@ pub struct Ablation<G: 'static> {
 }
 
 /// Leaves out every guard in turn; `progress` is told how many have been done.
-pub fn ablate<T: Text>(
+pub fn ablate<T: Modelled>(
     specification: &Specification<T>,
     mut progress: impl FnMut(usize),
 ) -> Vec<Ablation<T::Guard>> {
@@ -39,7 +39,7 @@ pub fn ablate<T: Text>(
 }
 
 /// Leaves out one guard, and a second one if the first breaks nothing.
-pub fn leave_out<T: Text>(
+pub fn leave_out<T: Modelled>(
     specification: &Specification<T>,
     row: &'static GuardRow<T::Guard>,
 ) -> Ablation<T::Guard> {
@@ -78,12 +78,15 @@ pub fn leave_out<T: Text>(
 }
 
 /// The same party with these rules alone.
-fn keeping<T: Text>(specification: &Specification<T>, rules: Rules<T::Guard>) -> Specification<T> {
+fn keeping<T: Modelled>(
+    specification: &Specification<T>,
+    rules: Rules<T::Guard>,
+) -> Specification<T> {
     specification.with(rules, specification.reading)
 }
 
 /// The shortest runs of a party that keeps these rules.
-fn runs<T: Text>(specification: &Specification<T>, rules: Rules<T::Guard>) -> Shortest<T> {
+fn runs<T: Modelled>(specification: &Specification<T>, rules: Rules<T::Guard>) -> Shortest<T> {
     let limit = Limit {
         steps: T::LONGEST,
         ..Limit::default()
@@ -92,7 +95,7 @@ fn runs<T: Text>(specification: &Specification<T>, rules: Rules<T::Guard>) -> Sh
 }
 
 /// The invariants that break under these rules, apart from those at the places in `except`.
-pub fn breaks<T: Text>(
+pub fn breaks<T: Modelled>(
     specification: &Specification<T>,
     rules: Rules<T::Guard>,
     except: &[usize],

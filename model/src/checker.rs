@@ -11,7 +11,7 @@ use std::time::Duration;
 use stateright::{Checker, Model};
 
 use crate::shortest::{Limit, search};
-use crate::specification::{Specification, Text};
+use crate::specification::{Modelled, Specification};
 use crate::table::Tabled;
 
 /// A step in words.
@@ -84,7 +84,10 @@ pub const STATES: usize = 10_000_000;
 ///
 /// The search ends where an invariant breaks. The breadth-first one then takes its place, which goes on behind what is
 /// broken.
-pub fn check<T: Text>(model: &Specification<T>, mut progress: impl FnMut(usize)) -> CheckReport {
+pub fn check<T: Modelled>(
+    model: &Specification<T>,
+    mut progress: impl FnMut(usize),
+) -> CheckReport {
     let checker = model.clone().checker().spawn_dfs();
     while !checker.is_done() {
         progress(checker.unique_state_count());
@@ -106,7 +109,7 @@ pub fn check<T: Text>(model: &Specification<T>, mut progress: impl FnMut(usize))
 
 /// Searches breadth first within the limit, so that every broken invariant has its shortest counterexample; `progress` is
 /// told the number of states so far, many times a second.
-pub fn check_within<T: Text>(
+pub fn check_within<T: Modelled>(
     model: &Specification<T>,
     limit: Limit,
     progress: impl FnMut(usize),
@@ -122,7 +125,7 @@ pub fn check_within<T: Text>(
 }
 
 /// Every property with its verdict: the invariants with the runs that break them, by their places, and what was witnessed.
-fn verdicts<T: Text>(
+fn verdicts<T: Modelled>(
     model: &Specification<T>,
     broken: &BTreeMap<usize, Vec<T::Action>>,
     witnessed: u64,
@@ -154,7 +157,7 @@ fn verdicts<T: Text>(
 }
 
 /// A run from the start, in words.
-pub fn describe_run<T: Text>(model: &Specification<T>, actions: &[T::Action]) -> Vec<StepText> {
+pub fn describe_run<T: Modelled>(model: &Specification<T>, actions: &[T::Action]) -> Vec<StepText> {
     let mut texts = Vec::new();
     let mut state = model.start();
     for &action in actions {

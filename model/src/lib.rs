@@ -11,6 +11,7 @@ pub mod aaep;
 pub mod ablation;
 pub mod bounds;
 pub mod checker;
+pub mod judge;
 pub mod mcp_aql;
 pub mod network;
 pub mod outputs;

@@ -12,7 +12,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use stateright::Model;
 
-use crate::specification::{Specification, Text};
+use crate::specification::{Modelled, Specification};
 
 /// How far a breadth-first search goes.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ impl Default for Limit {
 
 /// The shortest runs that a breadth-first search found, and how far it came.
 #[derive(Clone, Debug)]
-pub struct Shortest<T: Text> {
+pub struct Shortest<T: Modelled> {
     /// For each broken invariant, by its place, the shortest run that breaks it.
     pub broken: BTreeMap<usize, Vec<T::Action>>,
     /// What was witnessed.
@@ -52,12 +52,12 @@ pub struct Shortest<T: Text> {
 }
 
 /// Searches breadth first for the shortest run to each broken invariant, within the limit.
-pub fn shortest_runs<T: Text>(model: &Specification<T>, limit: Limit) -> Shortest<T> {
+pub fn shortest_runs<T: Modelled>(model: &Specification<T>, limit: Limit) -> Shortest<T> {
     search(model, limit, |_| {})
 }
 
 /// The same; `progress` is told the number of states so far, many times a second.
-pub(crate) fn search<T: Text>(
+pub(crate) fn search<T: Modelled>(
     model: &Specification<T>,
     limit: Limit,
     mut progress: impl FnMut(usize),
@@ -82,7 +82,7 @@ pub(crate) fn search<T: Text>(
 const TOLD_EVERY: usize = 1 << 14;
 
 /// A breadth-first search in progress.
-struct BreadthFirst<'a, T: Text> {
+struct BreadthFirst<'a, T: Modelled> {
     model: &'a Specification<T>,
     /// How each state was reached: the place of the state before, and the action; nothing at the start.
     origins: Vec<Option<(usize, T::Action)>>,
@@ -96,7 +96,7 @@ struct BreadthFirst<'a, T: Text> {
     witnessed: u64,
 }
 
-impl<'a, T: Text> BreadthFirst<'a, T> {
+impl<'a, T: Modelled> BreadthFirst<'a, T> {
     /// At the start.
     fn new(model: &'a Specification<T>) -> Self {
         let start = model.start();

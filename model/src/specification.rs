@@ -1,6 +1,6 @@
 //! A protocol as a model: what every protocol has to say, and the one thing that every search works on.
 //!
-//! The one thing to know: a protocol moves in by implementing [`Text`] in the `mod.rs` of its folder, and
+//! The one thing to know: a protocol moves in by implementing [`Modelled`] in the `mod.rs` of its folder, and
 //! [`Specification`] is that text within bounds, with the rules in force and the reading taken. Nothing outside of a
 //! protocol's folder asks which protocol it is.
 
@@ -20,7 +20,7 @@ use crate::rules::{Guards, Rules};
 use crate::table::Tabled;
 
 /// What one protocol's text comes to.
-pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
+pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     /// A state of the world; small and copied.
     type State: Copy + Debug + Eq + Hash + Send + Sync;
     /// A step of the world.
@@ -83,7 +83,7 @@ pub trait Text: Clone + Debug + Send + Sync + Sized + 'static {
 
 /// The model of one protocol, ready to be searched.
 #[derive(Clone, Debug)]
-pub struct Specification<T: Text> {
+pub struct Specification<T: Modelled> {
     /// How far it goes.
     pub bounds: T::Bounds,
     /// Which rules are kept.
@@ -96,7 +96,7 @@ pub struct Specification<T: Text> {
     witnessed: Arc<AtomicU64>,
 }
 
-impl<T: Text> Specification<T> {
+impl<T: Modelled> Specification<T> {
     /// The specification within these bounds, quotiented.
     ///
     /// # Errors
@@ -203,7 +203,7 @@ impl<T: Text> Specification<T> {
     }
 }
 
-impl<T: Text> Model for Specification<T> {
+impl<T: Modelled> Model for Specification<T> {
     type State = T::State;
     type Action = T::Action;
 

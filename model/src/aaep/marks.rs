@@ -11,7 +11,7 @@ use super::message::{Message, Shape, Token};
 use super::output::Output;
 use super::properties::Invariant;
 use super::state::{Confirmation, Fate, Phase, State};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::witness::witnessed;
 use super::words::{Decision, Risk, SessionOutcome, Slot, Subscriber};
 
@@ -24,14 +24,14 @@ pub(super) struct Account {
 }
 
 /// Brings the fates up to date, marks what was broken and says what was witnessed.
-pub(super) fn judge(turn: &mut Turn<'_>, action: Action) -> u64 {
+pub(super) fn judge(so_far: &mut StepSoFar<'_>, action: Action) -> u64 {
     match action {
         Action::CarryOut => {
-            turn.state.broken |= judge_performance(turn);
-            witnessed(turn, action, None)
+            so_far.state.broken |= judge_performance(so_far);
+            witnessed(so_far, action, None)
         }
         Action::Tick | Action::Decide { .. } | Action::Duplicate { .. } | Action::Lose { .. } => 0,
-        Action::Forge(_) => witnessed(turn, action, None),
+        Action::Forge(_) => witnessed(so_far, action, None),
         Action::Ask { .. }
         | Action::Deliver { .. }
         | Action::Replay
@@ -42,12 +42,12 @@ pub(super) fn judge(turn: &mut Turn<'_>, action: Action) -> u64 {
         | Action::FinishTool { .. }
         | Action::Crash
         | Action::Transgress(_) => {
-            let account = account(turn, action);
+            let account = account(so_far, action);
             for slot in Slot::ALL {
-                turn.state.confirmations[slot.index()].fate = account.after[slot.index()];
+                so_far.state.confirmations[slot.index()].fate = account.after[slot.index()];
             }
-            turn.state.broken |= judge_call(turn, action, &account);
-            witnessed(turn, action, Some(&account))
+            so_far.state.broken |= judge_call(so_far, action, &account);
+            witnessed(so_far, action, Some(&account))
         }
     }
 }
@@ -55,8 +55,8 @@ pub(super) fn judge(turn: &mut Turn<'_>, action: Action) -> u64 {
 // What the text makes of a step.
 
 /// What the text makes of a call: first what is due, then the call itself.
-fn account(turn: &Turn<'_>, action: Action) -> Account {
-    let before = turn.before;
+fn account(so_far: &StepSoFar<'_>, action: Action) -> Account {
+    let before = so_far.before;
     let settled = before.confirmations.map(|confirmation| {
         if matches!(action, Action::Transgress(_)) {
             confirmation.fate
@@ -182,11 +182,11 @@ fn failures_of_sender(before: &State, message: Message) -> u64 {
 // Whether the producer did that.
 
 /// What is broken when the host performs an action.
-fn judge_performance(turn: &Turn<'_>) -> u64 {
-    let Some(super::state::Item::Perform(slot)) = turn.before.outbox.head() else {
+fn judge_performance(so_far: &StepSoFar<'_>) -> u64 {
+    let Some(super::state::Item::Perform(slot)) = so_far.before.outbox.head() else {
         return 0;
     };
-    let confirmation = turn.before.confirmation(slot);
+    let confirmation = so_far.before.confirmation(slot);
     let risk = confirmation.class.risk;
     let by_timeout = confirmation.class.irreversible && confirmation.by_default;
     broken(
@@ -203,7 +203,7 @@ fn judge_performance(turn: &Turn<'_>) -> u64 {
         )
         | broken(
             Invariant::NothingBeginsAfterEnd,
-            !turn.before.session(confirmation.session).is_active(),
+            !so_far.before.session(confirmation.session).is_active(),
         )
         | broken(
             Invariant::NoTimeoutRunsHighRisk,
@@ -216,28 +216,28 @@ fn judge_performance(turn: &Turn<'_>) -> u64 {
 }
 
 /// What is broken by a call.
-fn judge_call(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
-    let mut marks = judge_sessions(turn, account);
+fn judge_call(so_far: &StepSoFar<'_>, action: Action, account: &Account) -> u64 {
+    let mut marks = judge_sessions(so_far, account);
     for slot in Slot::ALL {
-        if turn.state.confirmation(slot).phase != Phase::Unasked {
-            marks |= judge_confirmation(turn, action, account, slot);
+        if so_far.state.confirmation(slot).phase != Phase::Unasked {
+            marks |= judge_confirmation(so_far, action, account, slot);
         }
     }
-    if let Some(message) = action.message(turn.before) {
-        marks |= judge_reply(turn, action, account, message);
+    if let Some(message) = action.message(so_far.before) {
+        marks |= judge_reply(so_far, action, account, message);
     }
-    for output in turn.required.as_slice() {
-        marks |= judge_output(turn, account, *output);
+    for output in so_far.required.as_slice() {
+        marks |= judge_output(so_far, account, *output);
     }
     marks
 }
 
 /// Whether each session's state is as the pending confirmations want it.
-fn judge_sessions(turn: &Turn<'_>, account: &Account) -> u64 {
+fn judge_sessions(so_far: &StepSoFar<'_>, account: &Account) -> u64 {
     let mut marks = 0;
-    for (index, session) in turn.state.sessions.iter().enumerate() {
+    for (index, session) in so_far.state.sessions.iter().enumerate() {
         let pending = Slot::ALL.into_iter().any(|slot| {
-            let confirmation = turn.state.confirmation(slot);
+            let confirmation = so_far.state.confirmation(slot);
             let open =
                 confirmation.phase != Phase::Unasked && account.after[slot.index()] == Fate::Open;
             open && confirmation.session.index() == index
@@ -256,48 +256,53 @@ fn judge_sessions(turn: &Turn<'_>, account: &Account) -> u64 {
 }
 
 /// Whether one confirmation stands where the text puts it, and whether what has to be told of it is told.
-fn judge_confirmation(turn: &Turn<'_>, action: Action, account: &Account, slot: Slot) -> u64 {
-    let before = turn.before.confirmation(slot);
-    let after = turn.state.confirmation(slot);
+fn judge_confirmation(
+    so_far: &StepSoFar<'_>,
+    action: Action,
+    account: &Account,
+    slot: Slot,
+) -> u64 {
+    let before = so_far.before.confirmation(slot);
+    let after = so_far.state.confirmation(slot);
     let fate = account.after[slot.index()];
-    let became = |other| turn.on_course(slot) && before.fate == Fate::Open && fate == other;
-    let invoked_once = || turn.puts_out(Output::Invoked(slot)) == 1;
-    let due = turn.before.clock >= after.deadline();
+    let became = |other| so_far.on_course(slot) && before.fate == Fate::Open && fate == other;
+    let invoked_once = || so_far.puts_out(Output::Invoked(slot)) == 1;
+    let due = so_far.before.clock >= after.deadline();
     let called = !matches!(action, Action::Transgress(_));
     let overdue = called && due && after.is_pending();
     let early = after.phase == Phase::Accepted && after.by_default && before.is_pending() && !due;
     let closed =
         matches!(action, Action::Close { .. }) && account.settled[slot.index()] == Fate::Open;
-    let resolutions = turn.resolved[slot.index()]
+    let resolutions = so_far.resolved[slot.index()]
         + u8::from(matches!(before.fate, Fate::Accepted | Fate::Rejected));
     broken(
         Invariant::RejectionFollowedUp,
-        became(Fate::Rejected) && !turn.follows_up(slot),
+        became(Fate::Rejected) && !so_far.follows_up(slot),
     ) | broken(
         Invariant::AcceptedInvokedOnce,
         became(Fate::Accepted) && !invoked_once() || after.invoked > 1,
     ) | broken(
         Invariant::ResolvedOnce,
-        turn.resolved[slot.index()] > 0 && resolutions > 1,
+        so_far.resolved[slot.index()] > 0 && resolutions > 1,
     ) | broken(Invariant::RightOutcome, !agrees(after.phase, fate))
         | broken(Invariant::DefaultApplies, overdue)
         | broken(
             Invariant::LateArrivalWithoutEffect,
-            turn.resolved_by_reply[slot.index()] && due,
+            so_far.resolved_by_reply[slot.index()] && due,
         )
         | broken(Invariant::NoEarlyAccept, early)
         | broken(
             Invariant::ClosingRejects,
             closed && fate == Fate::Rejected && after.is_pending(),
         )
-        | judge_ends(turn, action, account, slot)
+        | judge_ends(so_far, action, account, slot)
 }
 
 /// The same for what a cancellation, the end of a session and a restart have to tell.
-fn judge_ends(turn: &Turn<'_>, action: Action, account: &Account, slot: Slot) -> u64 {
-    let before = turn.before.confirmation(slot);
-    let was_active = turn.before.session(before.session).is_active();
-    if !turn.on_course(slot) {
+fn judge_ends(so_far: &StepSoFar<'_>, action: Action, account: &Account, slot: Slot) -> u64 {
+    let before = so_far.before.confirmation(slot);
+    let was_active = so_far.before.session(before.session).is_active();
+    if !so_far.on_course(slot) {
         return 0;
     }
     match action {
@@ -306,14 +311,14 @@ fn judge_ends(turn: &Turn<'_>, action: Action, account: &Account, slot: Slot) ->
                 && account.after[slot.index()] == Fate::Cancelled;
             broken(
                 Invariant::CancellationTold,
-                cancelled == slot && by_this && !turn.follows_up(slot),
+                cancelled == slot && by_this && !so_far.follows_up(slot),
             )
         }
         Action::EndSession { session, outcome } if session == before.session && was_active => {
-            let pending = turn.state.confirmation(slot).is_pending();
+            let pending = so_far.state.confirmation(slot).is_pending();
             let in_flight =
                 account.after[slot.index()] == Fate::Accepted && before.phase != Phase::Finished;
-            let completed = turn.puts_out(Output::Completed(slot)) == 1;
+            let completed = so_far.puts_out(Output::Completed(slot)) == 1;
             broken(
                 Invariant::SessionCancels,
                 outcome == SessionOutcome::Cancelled && pending,
@@ -323,8 +328,8 @@ fn judge_ends(turn: &Turn<'_>, action: Action, account: &Account, slot: Slot) ->
             )
         }
         Action::Crash if was_active && before.phase == Phase::Accepted => {
-            let reported = turn.puts_out(Output::InDoubt(slot)) == 1
-                && turn.puts_out(Output::Perform(slot)) == 0;
+            let reported = so_far.puts_out(Output::InDoubt(slot)) == 1
+                && so_far.puts_out(Output::Perform(slot)) == 0;
             broken(Invariant::DoubtReported, !reported)
         }
         Action::Ask { .. }
@@ -357,13 +362,13 @@ const fn agrees(phase: Phase, fate: Fate) -> bool {
 }
 
 /// What is broken by what a reply did, and by what its sender could see.
-fn judge_reply(turn: &Turn<'_>, action: Action, account: &Account, message: Message) -> u64 {
-    let failed = failed_checks(turn.before, account.settled, message);
-    let effect = turn.resolved_by_reply.contains(&true);
+fn judge_reply(so_far: &StepSoFar<'_>, action: Action, account: &Account, message: Message) -> u64 {
+    let failed = failed_checks(so_far.before, account.settled, message);
+    let effect = so_far.resolved_by_reply.contains(&true);
     let elsewhere = Slot::ALL
         .into_iter()
-        .any(|slot| turn.resolved_by_reply[slot.index()] && message.token != Token::Of(slot));
-    let constant = turn.puts_out(Output::Respond) == 1;
+        .any(|slot| so_far.resolved_by_reply[slot.index()] && message.token != Token::Of(slot));
+    let constant = so_far.puts_out(Output::Respond) == 1;
     let mut marks = broken(Invariant::ConstantResponse, !constant)
         | broken(Invariant::JudgedByItself, elsewhere)
         | broken(Invariant::InvalidWithoutEffect, effect && failed != 0)
@@ -375,7 +380,7 @@ fn judge_reply(turn: &Turn<'_>, action: Action, account: &Account, message: Mess
     if let Token::Of(slot) = message.token
         && message.shape == Shape::Modified
     {
-        let rejected = turn.state.confirmation(slot).phase == Phase::Rejected;
+        let rejected = so_far.state.confirmation(slot).phase == Phase::Rejected;
         marks |= broken(
             Invariant::ModifiedRejects,
             (effect || failed == 0) && !rejected,
@@ -385,7 +390,7 @@ fn judge_reply(turn: &Turn<'_>, action: Action, account: &Account, message: Mess
 }
 
 /// What is broken by an output.
-fn judge_output(turn: &Turn<'_>, account: &Account, output: Output) -> u64 {
+fn judge_output(so_far: &StepSoFar<'_>, account: &Account, output: Output) -> u64 {
     let mut marks = 0;
     let fate = |slot: Slot| account.after[slot.index()];
     let session = match output {
@@ -393,20 +398,20 @@ fn judge_output(turn: &Turn<'_>, account: &Account, output: Output) -> u64 {
         | Output::CallingTool(session)
         | Output::Thinking(session) => session,
         Output::FollowUpLeaving(slot) | Output::FollowUpStaying(slot) => {
-            turn.state.confirmation(slot).session
+            so_far.state.confirmation(slot).session
         }
         Output::Ended(session, _) => {
             return broken(
                 Invariant::EndsOnce,
-                !turn.before.session(session).is_active(),
+                !so_far.before.session(session).is_active(),
             );
         }
         Output::Asked(slot) => {
-            marks |= judge_question(turn, account, slot);
-            turn.state.confirmation(slot).session
+            marks |= judge_question(so_far, account, slot);
+            so_far.state.confirmation(slot).session
         }
         Output::Invoked(slot) => {
-            let confirmation = turn.state.confirmation(slot);
+            let confirmation = so_far.state.confirmation(slot);
             let unauthorised = fate(slot) != Fate::Accepted;
             marks |= broken(Invariant::SilentWhileBlocked, fate(slot) == Fate::Open)
                 | broken(Invariant::RejectedNotInvoked, fate(slot) == Fate::Rejected)
@@ -418,12 +423,12 @@ fn judge_output(turn: &Turn<'_>, account: &Account, output: Output) -> u64 {
         }
         Output::Completed(slot) => {
             let no_tool = fate(slot) != Fate::Accepted
-                || turn.before.confirmation(slot).phase == Phase::Finished;
-            if turn.on_course(slot) {
+                || so_far.before.confirmation(slot).phase == Phase::Finished;
+            if so_far.on_course(slot) {
                 marks |= broken(Invariant::SilentWhileBlocked, fate(slot) == Fate::Open)
                     | broken(Invariant::CompletionHasTool, no_tool);
             }
-            turn.state.confirmation(slot).session
+            so_far.state.confirmation(slot).session
         }
         Output::Perform(_)
         | Output::Withdraw(_)
@@ -437,15 +442,16 @@ fn judge_output(turn: &Turn<'_>, account: &Account, output: Output) -> u64 {
     marks
         | broken(
             Invariant::NothingAfterEnd,
-            !turn.before.session(session).is_active(),
+            !so_far.before.session(session).is_active(),
         )
 }
 
 /// What is broken by a question.
-fn judge_question(turn: &Turn<'_>, account: &Account, slot: Slot) -> u64 {
-    let confirmation = turn.state.confirmation(slot);
-    let blocked = turn.on_course(Slot::First) && account.settled[Slot::First.index()] == Fate::Open;
-    let awaiting = turn.state.session(confirmation.session).awaiting_input;
+fn judge_question(so_far: &StepSoFar<'_>, account: &Account, slot: Slot) -> u64 {
+    let confirmation = so_far.state.confirmation(slot);
+    let blocked =
+        so_far.on_course(Slot::First) && account.settled[Slot::First.index()] == Fate::Open;
+    let awaiting = so_far.state.session(confirmation.session).awaiting_input;
     broken(
         Invariant::NotAskedTwice,
         confirmation.same_action && blocked,
@@ -453,7 +459,7 @@ fn judge_question(turn: &Turn<'_>, account: &Account, slot: Slot) -> u64 {
         | broken(Invariant::AwaitingWhenAsked, !awaiting)
 }
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// Whether the producer stood with this confirmation where the text puts it. One that has gone astray is held to what
     /// it does to the action, but not accused again of everything that it then cannot know to tell.
     fn on_course(&self, slot: Slot) -> bool {

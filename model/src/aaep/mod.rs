@@ -27,7 +27,7 @@ mod witness;
 pub mod words;
 
 use crate::checker::StepText;
-use crate::specification::{Specification, Text};
+use crate::specification::{Modelled, Specification};
 
 use action::Action;
 use bounds::Bounds;
@@ -37,13 +37,13 @@ use rules::Guard;
 use state::State;
 
 /// The model: a producer of confirmations in a hostile world.
-pub type Aaep = Specification<AaepText>;
+pub type Aaep = Specification<AaepProtocol>;
 
 /// What the confirmation protocol of AAEP comes to.
 #[derive(Clone, Copy, Debug)]
-pub struct AaepText;
+pub struct AaepProtocol;
 
-impl Text for AaepText {
+impl Modelled for AaepProtocol {
     type State = State;
     type Action = Action;
     type Bounds = Bounds;

@@ -1,6 +1,6 @@
 //! What resolves a confirmation, and what follows from it.
 //!
-//! The one thing to know: everything that happens to an action goes through [`Turn::resolve`] or [`Turn::follow_up`],
+//! The one thing to know: everything that happens to an action goes through [`StepSoFar::resolve`] or [`StepSoFar::follow_up`],
 //! whether a reply, a deadline, a closing or a cancellation brought it about.
 
 use super::Aaep;
@@ -8,10 +8,10 @@ use super::output::Output;
 use super::readings::CancellationReleases;
 use super::rules::Guard;
 use super::state::{Confirmation, Fate, Item, Phase, State};
-use super::step::{Cause, Turn};
+use super::step::{Cause, StepSoFar};
 use super::words::{Decision, Slot};
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// AAEP-6.4-1: applies the default of everything that is due, by deadline, then by order of issue.
     pub(super) fn settle(&mut self, spared: Option<Slot>) {
         if self.model.rules.allow(Guard::ForgetsDefault) {

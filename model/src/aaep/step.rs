@@ -38,8 +38,8 @@ pub(super) enum Cause {
     Default,
 }
 
-/// A step in the making.
-pub(super) struct Turn<'step> {
+/// A step in the making: the states before and so far, and what has come out.
+pub(super) struct StepSoFar<'step> {
     /// The model that makes it.
     pub(super) model: &'step Aaep,
     /// The state before.
@@ -63,7 +63,7 @@ pub(super) struct Turn<'step> {
 impl Aaep {
     /// What the action leads to; nothing if it is not enabled in this state.
     pub fn step(&self, before: &State, action: Action) -> Option<Step> {
-        let mut turn = Turn {
+        let mut so_far = StepSoFar {
             model: self,
             before,
             state: *before,
@@ -74,18 +74,18 @@ impl Aaep {
             resolved_by_reply: [false; 2],
             overflowed: false,
         };
-        turn.take(action)?;
-        if turn.overflowed {
+        so_far.take(action)?;
+        if so_far.overflowed {
             return None;
         }
-        let witnessed = marks::judge(&mut turn, action);
-        let Turn {
+        let witnessed = marks::judge(&mut so_far, action);
+        let StepSoFar {
             state: next,
             required,
             optional,
             ignored,
             ..
-        } = turn;
+        } = so_far;
         Some(Step {
             next,
             required,
@@ -96,7 +96,7 @@ impl Aaep {
     }
 }
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// Takes the step, or finds that it is not enabled.
     fn take(&mut self, action: Action) -> Option<()> {
         match action {

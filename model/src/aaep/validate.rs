@@ -7,10 +7,10 @@ use super::message::{Message, Shape, Token};
 use super::readings::TimeoutUsesToken;
 use super::rules::{Check, Guard};
 use super::state::{Confirmation, Phase};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::words::{Decision, Slot};
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// The checks in their order (AAEP-6.3.4-1, AAEP-6.3.4-2, AAEP-6.3.4-3, AAEP-6.3.4-4, AAEP-6.3.4-5 and
     /// AAEP-6.3.4-6), each unless its guard is left out. A valid reply names the confirmation that it resolves.
     pub(super) fn validate(&self, message: Message) -> Result<(Slot, Decision), Check> {

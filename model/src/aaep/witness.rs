@@ -9,7 +9,7 @@ use super::message::Shape;
 use super::output::Output;
 use super::rules::{Check, Refusal};
 use super::state::{Confirmation, Fate, Item, Phase};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::words::{AllowedReplies, Decision, SessionOutcome, Slot, Subscriber};
 
 /// Something that some run of the specification shows.
@@ -349,37 +349,37 @@ pub static WITNESSES: [WitnessRow; 45] = [
 ];
 
 /// The witnesses that the step is one of.
-pub(super) fn witnessed(turn: &Turn<'_>, action: Action, account: Option<&Account>) -> u64 {
+pub(super) fn witnessed(so_far: &StepSoFar<'_>, action: Action, account: Option<&Account>) -> u64 {
     let Some(account) = account else {
-        let performs = matches!(turn.before.outbox.head(), Some(Item::Perform(_)));
+        let performs = matches!(so_far.before.outbox.head(), Some(Item::Perform(_)));
         return seen(Witness::Performed, action == Action::CarryOut && performs)
             | seen(
                 Witness::MixedUp,
                 matches!(action, Action::Forge(Forgery::MixedUp { .. })),
             );
     };
-    let mut bits = by_action(turn, action, account);
-    for output in turn.required.as_slice() {
-        bits |= by_output(turn, *output);
+    let mut bits = by_action(so_far, action, account);
+    for output in so_far.required.as_slice() {
+        bits |= by_output(so_far, *output);
     }
     for slot in Slot::ALL {
-        bits |= by_resolution(turn, action, account, slot);
+        bits |= by_resolution(so_far, action, account, slot);
     }
     bits
 }
 
 /// What the action itself shows.
-fn by_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
+fn by_action(so_far: &StepSoFar<'_>, action: Action, account: &Account) -> u64 {
     match action {
         Action::Ask { same_action, .. } => {
-            let asked = turn
+            let asked = so_far
                 .before
                 .free_slot()
-                .filter(|&slot| turn.puts_out(Output::Asked(slot)) > 0);
+                .filter(|&slot| so_far.puts_out(Output::Asked(slot)) > 0);
             let second = asked == Some(Slot::Second);
             seen(Witness::SecondAsked, second) | seen(Witness::AskedAgain, second && same_action)
         }
-        Action::Deliver { .. } | Action::Replay => by_reply(turn, action, account),
+        Action::Deliver { .. } | Action::Replay => by_reply(so_far, action, account),
         Action::Cancel { slot } => {
             let pending = account.settled[slot.index()] == Fate::Open;
             seen(
@@ -389,12 +389,12 @@ fn by_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
         }
         Action::EndSession { outcome, .. } => {
             let withdrawn = Slot::ALL.into_iter().any(|slot| {
-                let waited = turn.before.outbox.contains(Item::Perform(slot));
-                waited && !turn.state.outbox.contains(Item::Perform(slot))
+                let waited = so_far.before.outbox.contains(Item::Perform(slot));
+                waited && !so_far.state.outbox.contains(Item::Perform(slot))
             });
             let completed = Slot::ALL
                 .into_iter()
-                .any(|slot| turn.puts_out(Output::Completed(slot)) > 0);
+                .any(|slot| so_far.puts_out(Output::Completed(slot)) > 0);
             let cancelled =
                 account.settled != account.after && outcome == SessionOutcome::Cancelled;
             seen(Witness::Withdrawn, withdrawn)
@@ -402,8 +402,8 @@ fn by_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
                 | seen(Witness::CancelledWithSession, cancelled)
         }
         Action::Close { subscriber } => {
-            let last = subscriber == Subscriber::Capable && turn.before.is_open(subscriber);
-            let kept = turn
+            let last = subscriber == Subscriber::Capable && so_far.before.is_open(subscriber);
+            let kept = so_far
                 .state
                 .slots_where(|c| c.is_pending() && c.class.default == Decision::Accept)
                 != [None; 2];
@@ -414,7 +414,7 @@ fn by_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
         }
         Action::FinishTool { slot } => seen(
             Witness::ToolFinished,
-            turn.puts_out(Output::Completed(slot)) > 0,
+            so_far.puts_out(Output::Completed(slot)) > 0,
         ),
         Action::Decide { .. }
         | Action::Duplicate { .. }
@@ -429,31 +429,31 @@ fn by_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
 }
 
 /// What a delivered reply shows.
-fn by_reply(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
-    let Some(message) = action.message(turn.before) else {
+fn by_reply(so_far: &StepSoFar<'_>, action: Action, account: &Account) -> u64 {
+    let Some(message) = action.message(so_far.before) else {
         return 0;
     };
-    let Some(check) = turn.ignored else {
-        let unlisted = turn
+    let Some(check) = so_far.ignored else {
+        let unlisted = so_far
             .before
             .slots_where(|c| c.class.allowed == AllowedReplies::AcceptOnly);
         let modified = message.shape == Shape::Modified;
         let without_reject = unlisted
             .into_iter()
             .flatten()
-            .any(|slot| turn.resolved_by_reply[slot.index()]);
-        let others = turn.state.slots_where(Confirmation::is_pending) != [None; 2];
+            .any(|slot| so_far.resolved_by_reply[slot.index()]);
+        let others = so_far.state.slots_where(Confirmation::is_pending) != [None; 2];
         return seen(Witness::Forwarded, message.sender == Subscriber::Forwarder)
             | seen(Witness::ModifiedRejects, modified)
             | seen(Witness::ModifiedRejectsUnlisted, modified && without_reject)
             | seen(Witness::ResolvedBesideAnother, others);
     };
-    let by_arrival = turn
+    let by_arrival = so_far
         .before
         .confirmations
         .map(|confirmation| confirmation.fate)
         != account.settled;
-    let closed = !turn.before.is_open(message.sender);
+    let closed = !so_far.before.is_open(message.sender);
     seen(Witness::IgnoredReplay, action == Action::Replay)
         | seen(
             Witness::IgnoredLateArrival,
@@ -472,10 +472,11 @@ fn by_reply(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
 }
 
 /// What an output shows.
-fn by_output(turn: &Turn<'_>, output: Output) -> u64 {
+fn by_output(so_far: &StepSoFar<'_>, output: Output) -> u64 {
     let blocked = |slot: Slot| {
-        turn.state
-            .has_pending(turn.state.confirmation(slot).session, Some(slot))
+        so_far
+            .state
+            .has_pending(so_far.state.confirmation(slot).session, Some(slot))
     };
     match output {
         Output::AwaitingInput(_) => Witness::EntersAwaiting.bit(),
@@ -485,7 +486,7 @@ fn by_output(turn: &Turn<'_>, output: Output) -> u64 {
             seen(Witness::EventWhileBlocked, blocked(slot))
                 | seen(
                     Witness::IrreversibleInvoked,
-                    turn.state.confirmation(slot).class.irreversible,
+                    so_far.state.confirmation(slot).class.irreversible,
                 )
         }
         Output::InDoubt(_) => Witness::InDoubt.bit(),
@@ -514,17 +515,17 @@ fn by_output(turn: &Turn<'_>, output: Output) -> u64 {
 }
 
 /// What the resolution of one confirmation shows.
-fn by_resolution(turn: &Turn<'_>, action: Action, account: &Account, slot: Slot) -> u64 {
-    let before = turn.before.confirmation(slot);
-    if before.phase != Phase::Pending || turn.resolved[slot.index()] == 0 {
+fn by_resolution(so_far: &StepSoFar<'_>, action: Action, account: &Account, slot: Slot) -> u64 {
+    let before = so_far.before.confirmation(slot);
+    if before.phase != Phase::Pending || so_far.resolved[slot.index()] == 0 {
         return 0;
     }
     let accepted = account.after[slot.index()] == Fate::Accepted;
-    if turn.resolved_by_reply[slot.index()] {
+    if so_far.resolved_by_reply[slot.index()] {
         return seen(Witness::ReplyAccepts, accepted) | seen(Witness::ReplyRejects, !accepted);
     }
-    let due = turn.before.clock >= before.deadline();
-    let late = turn.before.clock > before.deadline();
+    let due = so_far.before.clock >= before.deadline();
+    let late = so_far.before.clock > before.deadline();
     let by_timer = action == Action::ServeTimer;
     seen(Witness::DefaultAccepts, due && accepted)
         | seen(Witness::DefaultRejects, due && !accepted)

@@ -5,11 +5,11 @@ use super::message::Carried;
 use super::output::{Output, Outputs, Status};
 use super::rules::{Code, Guard};
 use super::state::Phase;
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::validate::Memory;
 use super::words::Slot;
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// `introspect`, `revoke_token`.
     pub(super) fn revoke_by_hand(&mut self, carried: Carried) -> Option<()> {
         let known = self.known(carried, Memory::Remembers);

@@ -13,7 +13,7 @@ use super::output::{Output, Status};
 use super::properties::Invariant;
 use super::rules::Code;
 use super::state::{ETERNAL, Fate, Phase, Token};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::witness::witnessed;
 use super::words::{Request, Scope, Slot, Store, Trigger, Which};
 
@@ -26,32 +26,32 @@ pub(super) struct Account {
 }
 
 /// Brings the account of every token up to date, marks what was broken and says what was witnessed.
-pub(super) fn judge(turn: &mut Turn<'_>, action: Action) -> u64 {
+pub(super) fn judge(so_far: &mut StepSoFar<'_>, action: Action) -> u64 {
     let account = Account {
-        now: turn.before.latest.max(turn.state.latest),
-        tolerance: turn.before.tolerance(),
+        now: so_far.before.latest.max(so_far.state.latest),
+        tolerance: so_far.before.tolerance(),
     };
     let marks = match action {
         Action::Send { .. } | Action::Guess | Action::Tick => return 0,
-        Action::CarryOut { slot } => judge_run(turn.state.token(slot)),
-        Action::SetUp { .. } => judge_setup(turn),
-        Action::Request(request) => judge_request(turn, &request, &account),
-        Action::Deliver { .. } | Action::Redeem { .. } => {
-            turn.call.map_or(0, |call| judge_call(turn, call, &account))
-        }
-        Action::Revoke(carried) => judge_revocation(turn, carried, &account),
-        Action::AskStatus(carried) => judge_status(turn, carried, &account),
-        Action::Trigger(trigger) => judge_trigger(turn, trigger, &account),
+        Action::CarryOut { slot } => judge_run(so_far.state.token(slot)),
+        Action::SetUp { .. } => judge_setup(so_far),
+        Action::Request(request) => judge_request(so_far, &request, &account),
+        Action::Deliver { .. } | Action::Redeem { .. } => so_far
+            .call
+            .map_or(0, |call| judge_call(so_far, call, &account)),
+        Action::Revoke(carried) => judge_revocation(so_far, carried, &account),
+        Action::AskStatus(carried) => judge_status(so_far, carried, &account),
+        Action::Trigger(trigger) => judge_trigger(so_far, trigger, &account),
         Action::Purge { slot } => broken(
             Invariant::PurgesTheDead,
-            !account.is_past(turn.before.token(slot)),
+            !account.is_past(so_far.before.token(slot)),
         ),
-        Action::Restart(store) => judge_restart(turn, store),
+        Action::Restart(store) => judge_restart(so_far, store),
     };
-    let outputs = judge_outputs(turn, action);
-    turn.state.broken |= marks | outputs;
-    keep_account(turn, action, &account);
-    witnessed(turn, action, &account)
+    let outputs = judge_outputs(so_far, action);
+    so_far.state.broken |= marks | outputs;
+    keep_account(so_far, action, &account);
+    witnessed(so_far, action, &account)
 }
 
 impl Account {
@@ -61,24 +61,25 @@ impl Account {
     }
 
     /// Whether the text lets the token admit a call.
-    pub(super) fn is_live(&self, turn: &Turn<'_>, token: &Token) -> bool {
+    pub(super) fn is_live(&self, so_far: &StepSoFar<'_>, token: &Token) -> bool {
         let admits = token.fate == Fate::Open && token.redemptions < token.max_uses;
-        turn.before.setup.is_some() && token.is_issued() && admits && !self.is_past(token)
+        so_far.before.setup.is_some() && token.is_issued() && admits && !self.is_past(token)
     }
 }
 
 // What the text makes of a step.
 
 /// Brings the account of every token up to date.
-fn keep_account(turn: &mut Turn<'_>, action: Action, account: &Account) {
+fn keep_account(so_far: &mut StepSoFar<'_>, action: Action, account: &Account) {
     for slot in Slot::ALL {
-        let before = turn.before.token(slot);
+        let before = so_far.before.token(slot);
         if !before.is_issued() {
             continue;
         }
-        let live = account.is_live(turn, before);
-        let admitted = u8::try_from(turn.required.count(Output::Perform(slot))).unwrap_or(u8::MAX);
-        let token = &mut turn.state.tokens[slot.index()];
+        let live = account.is_live(so_far, before);
+        let admitted =
+            u8::try_from(so_far.required.count(Output::Perform(slot))).unwrap_or(u8::MAX);
+        let token = &mut so_far.state.tokens[slot.index()];
         token.redemptions = token.redemptions.saturating_add(admitted).min(3);
         token.fate = match action {
             Action::Revoke(carried) if live && carried == Carried::Token(slot) => Fate::Revoked,
@@ -175,36 +176,36 @@ fn judge_run(token: &Token) -> u64 {
 }
 
 /// What is broken by the configuration.
-fn judge_setup(turn: &Turn<'_>) -> u64 {
-    broken(Invariant::ToleranceInRange, turn.state.tolerance() > 1)
+fn judge_setup(so_far: &StepSoFar<'_>) -> u64 {
+    broken(Invariant::ToleranceInRange, so_far.state.tolerance() > 1)
         | Which::ALL
             .into_iter()
-            .fold(0, |marks, adapter| marks | judge_warning(turn, adapter))
+            .fold(0, |marks, adapter| marks | judge_warning(so_far, adapter))
 }
 
 /// What is broken by what is said of the tolerance of an adapter that has just been configured.
-fn judge_warning(turn: &Turn<'_>, adapter: Which) -> u64 {
-    let wide = turn.state.tolerance() > 0;
-    let warned = turn.required.count(Output::Warned(adapter));
+fn judge_warning(so_far: &StepSoFar<'_>, adapter: Which) -> u64 {
+    let wide = so_far.state.tolerance() > 0;
+    let warned = so_far.required.count(Output::Warned(adapter));
     broken(Invariant::WideToleranceWarned, warned != usize::from(wide))
 }
 
 /// What is broken by the answer to a call without a token.
-fn judge_request(turn: &Turn<'_>, request: &Request, account: &Account) -> u64 {
-    let performed = turn.required.contains(Output::PerformUngated);
-    let issued = Slot::ALL
-        .into_iter()
-        .find(|&slot| !turn.before.token(slot).is_issued() && turn.state.token(slot).is_issued());
+fn judge_request(so_far: &StepSoFar<'_>, request: &Request, account: &Account) -> u64 {
+    let performed = so_far.required.contains(Output::PerformUngated);
+    let issued = Slot::ALL.into_iter().find(|&slot| {
+        !so_far.before.token(slot).is_issued() && so_far.state.token(slot).is_issued()
+    });
     if !request.is_gated() {
         return broken(Invariant::UngatedRuns, !performed || issued.is_some());
     }
     let mut marks = broken(Invariant::NotWithoutToken, performed);
     if let Some(slot) = issued {
-        let token = turn.state.token(slot);
+        let token = so_far.state.token(slot);
         let eternal = token.expires == ETERNAL;
         let longest = account.now + request.longest_lifetime();
-        let audited = turn.required.count(Output::Issued(slot)) == 1;
-        let told = turn.required.count(Output::ConfirmationRequired(slot)) == 1;
+        let audited = so_far.required.count(Output::Issued(slot)) == 1;
+        let told = so_far.required.count(Output::ConfirmationRequired(slot)) == 1;
         marks |= broken(Invariant::NotWithoutToken, !told)
             | broken(Invariant::EveryTokenExpires, eternal)
             | broken(
@@ -221,28 +222,28 @@ fn judge_request(turn: &Turn<'_>, request: &Request, account: &Account) -> u64 {
 }
 
 /// What is broken by what became of a call with a token.
-fn judge_call(turn: &Turn<'_>, call: Call, account: &Account) -> u64 {
+fn judge_call(so_far: &StepSoFar<'_>, call: Call, account: &Account) -> u64 {
     if !call.gated {
-        let performed = turn.required.count(Output::PerformUngated) == 1;
-        return broken(Invariant::UngatedRuns, !performed || uses_a_token(turn));
+        let performed = so_far.required.count(Output::PerformUngated) == 1;
+        return broken(Invariant::UngatedRuns, !performed || uses_a_token(so_far));
     }
     let admitting = Slot::ALL
         .into_iter()
-        .find(|&slot| turn.required.contains(Output::Perform(slot)));
-    let answered = !turn.required.is_empty();
+        .find(|&slot| so_far.required.contains(Output::Perform(slot)));
+    let answered = !so_far.required.is_empty();
     match admitting {
-        Some(slot) => judge_admission(turn, call, slot, account),
-        None if answered => judge_rejection(turn, call, account),
+        Some(slot) => judge_admission(so_far, call, slot, account),
+        None if answered => judge_rejection(so_far, call, account),
         // Validated, and not redeemed yet.
         None => 0,
     }
 }
 
 /// What is broken by admitting the call.
-fn judge_admission(turn: &Turn<'_>, call: Call, slot: Slot, account: &Account) -> u64 {
-    let (before, after) = (turn.before.token(slot), turn.state.token(slot));
+fn judge_admission(so_far: &StepSoFar<'_>, call: Call, slot: Slot, account: &Account) -> u64 {
+    let (before, after) = (so_far.before.token(slot), so_far.state.token(slot));
     let failed = failed_checks(call, slot, before, account);
-    let audited = turn.required.count(Output::Validated(slot)) == 1;
+    let audited = so_far.required.count(Output::Validated(slot)) == 1;
     let counted = after.uses >= (before.redemptions + 1).min(before.max_uses);
     let often = before.max_uses > 1 && before.redemptions >= before.max_uses;
     failed
@@ -253,42 +254,42 @@ fn judge_admission(turn: &Turn<'_>, call: Call, slot: Slot, account: &Account) -
 }
 
 /// What is broken by rejecting the call.
-fn judge_rejection(turn: &Turn<'_>, call: Call, account: &Account) -> u64 {
-    let audits = turn
+fn judge_rejection(so_far: &StepSoFar<'_>, call: Call, account: &Account) -> u64 {
+    let audits = so_far
         .required
         .iter()
         .filter(|output| matches!(output, Output::Rejected(_)))
         .count();
-    let told = turn.required.iter().find_map(|output| {
+    let told = so_far.required.iter().find_map(|output| {
         let Output::Fail(code) = output else {
             return None;
         };
         Some(code)
     });
     let failed = match call.token {
-        Carried::Token(slot) => failed_checks(call, slot, turn.before.token(slot), account),
+        Carried::Token(slot) => failed_checks(call, slot, so_far.before.token(slot), account),
         Carried::Guessed => Invariant::GuessedWithoutEffect.bit(),
     };
-    let right = |code| turn.before.is_uniform() || is_right_code(code, failed);
+    let right = |code| so_far.before.is_uniform() || is_right_code(code, failed);
     broken(Invariant::RejectionAudited, audits != 1)
-        | broken(Invariant::FailureUsesNothing, uses_a_token(turn))
+        | broken(Invariant::FailureUsesNothing, uses_a_token(so_far))
         | broken(Invariant::ValidIsAdmitted, failed == 0)
         | broken(Invariant::RightCode, failed != 0 && !told.is_none_or(right))
-        | judge_expiry(turn, call, told, account)
+        | judge_expiry(so_far, call, told, account)
 }
 
 /// What is broken by rejecting the call as expired.
-fn judge_expiry(turn: &Turn<'_>, call: Call, told: Option<Code>, account: &Account) -> u64 {
+fn judge_expiry(so_far: &StepSoFar<'_>, call: Call, told: Option<Code>, account: &Account) -> u64 {
     let Carried::Token(slot) = call.token else {
         return 0;
     };
-    let token = turn.before.token(slot);
+    let token = so_far.before.token(slot);
     let expired = told == Some(Code::Expired) && !account.is_past(token);
     // By the clock of the node that issued it the token has not expired, and this node's clock is ahead by no more than
     // the tolerance.
-    let in_time = turn.before.clock <= token.expires;
-    let near = account.now <= turn.before.clock + account.tolerance;
-    let ahead = account.now > turn.before.clock;
+    let in_time = so_far.before.clock <= token.expires;
+    let near = account.now <= so_far.before.clock + account.tolerance;
+    let ahead = account.now > so_far.before.clock;
     broken(Invariant::ToleranceGranted, expired)
         | broken(
             Invariant::SkewTolerated,
@@ -297,33 +298,33 @@ fn judge_expiry(turn: &Turn<'_>, call: Call, told: Option<Code>, account: &Accou
 }
 
 /// Whether the step counts a use of any token, or consumes one.
-fn uses_a_token(turn: &Turn<'_>) -> bool {
+fn uses_a_token(so_far: &StepSoFar<'_>) -> bool {
     Slot::ALL.into_iter().any(|slot| {
-        let (before, after) = (turn.before.token(slot), turn.state.token(slot));
+        let (before, after) = (so_far.before.token(slot), so_far.state.token(slot));
         (before.phase, before.uses) != (after.phase, after.uses)
     })
 }
 
 /// What is broken by a revocation by hand.
-fn judge_revocation(turn: &Turn<'_>, carried: Carried, account: &Account) -> u64 {
+fn judge_revocation(so_far: &StepSoFar<'_>, carried: Carried, account: &Account) -> u64 {
     let live = match carried {
         Carried::Token(slot) => {
-            Some(slot).filter(|&slot| account.is_live(turn, turn.before.token(slot)))
+            Some(slot).filter(|&slot| account.is_live(so_far, so_far.before.token(slot)))
         }
         Carried::Guessed => None,
     };
     let audits = Slot::ALL
         .into_iter()
-        .map(|slot| turn.required.count(Output::Revoked(slot)))
+        .map(|slot| so_far.required.count(Output::Revoked(slot)))
         .sum::<usize>()
-        + turn.required.count(Output::NotRevoked);
-    let others = turn
+        + so_far.required.count(Output::NotRevoked);
+    let others = so_far
         .slots_that_became(Phase::Revoked)
         .into_iter()
         .flatten()
         .any(|slot| carried != Carried::Token(slot));
-    let kept = live.is_some_and(|slot| turn.state.token(slot).phase == Phase::Live);
-    let told = turn.before.is_uniform() && !turn.required.contains(Output::AnswerRevocation);
+    let kept = live.is_some_and(|slot| so_far.state.token(slot).phase == Phase::Live);
+    let told = so_far.before.is_uniform() && !so_far.required.contains(Output::AnswerRevocation);
     broken(Invariant::HandRevokes, kept)
         | broken(Invariant::TriggersSpare, others)
         | broken(Invariant::RevocationAudited, audits != 1)
@@ -331,19 +332,19 @@ fn judge_revocation(turn: &Turn<'_>, carried: Carried, account: &Account) -> u64
 }
 
 /// What is broken by a trigger.
-fn judge_trigger(turn: &Turn<'_>, trigger: Trigger, account: &Account) -> u64 {
+fn judge_trigger(so_far: &StepSoFar<'_>, trigger: Trigger, account: &Account) -> u64 {
     let mut marks = match trigger {
-        Trigger::Configuration(adapter) => judge_warning(turn, adapter),
+        Trigger::Configuration(adapter) => judge_warning(so_far, adapter),
         Trigger::SessionEnd(_) | Trigger::Logout(_) | Trigger::Security => 0,
     };
     for slot in Slot::ALL {
-        let token = turn.before.token(slot);
-        let concerned = account.is_live(turn, token) && trigger.concerns(token.scope);
-        let revoked = turn.slots_that_became(Phase::Revoked)[slot.index()].is_some();
-        let audits = turn.required.count(Output::Revoked(slot));
+        let token = so_far.before.token(slot);
+        let concerned = account.is_live(so_far, token) && trigger.concerns(token.scope);
+        let revoked = so_far.slots_that_became(Phase::Revoked)[slot.index()].is_some();
+        let audits = so_far.required.count(Output::Revoked(slot));
         marks |= broken(
             Invariant::TriggersRevoke,
-            concerned && turn.state.token(slot).phase == Phase::Live,
+            concerned && so_far.state.token(slot).phase == Phase::Live,
         ) | broken(
             Invariant::TriggersSpare,
             revoked && !trigger.concerns(token.scope),
@@ -353,14 +354,14 @@ fn judge_trigger(turn: &Turn<'_>, trigger: Trigger, account: &Account) -> u64 {
 }
 
 /// What is broken by the answer to a query for a token's status.
-fn judge_status(turn: &Turn<'_>, carried: Carried, account: &Account) -> u64 {
+fn judge_status(so_far: &StepSoFar<'_>, carried: Carried, account: &Account) -> u64 {
     let left = match carried {
-        Carried::Token(slot) => Some(turn.before.token(slot))
-            .filter(|token| account.is_live(turn, token))
+        Carried::Token(slot) => Some(so_far.before.token(slot))
+            .filter(|token| account.is_live(so_far, token))
             .map(|token| token.max_uses - token.redemptions),
         Carried::Guessed => None,
     };
-    turn.required.iter().fold(0, |marks, output| {
+    so_far.required.iter().fold(0, |marks, output| {
         let Output::AnswerStatus(status) = output else {
             return marks;
         };
@@ -368,7 +369,7 @@ fn judge_status(turn: &Turn<'_>, carried: Carried, account: &Account) -> u64 {
             Status::Live { uses_left } => Some(uses_left),
             Status::Consumed | Status::Expired | Status::Revoked | Status::Unknown => None,
         };
-        let hidden = turn.before.is_uniform() && left.is_none();
+        let hidden = so_far.before.is_uniform() && left.is_none();
         marks
             | broken(Invariant::StatusIsTrue, told != left)
             | broken(
@@ -379,10 +380,10 @@ fn judge_status(turn: &Turn<'_>, carried: Carried, account: &Account) -> u64 {
 }
 
 /// What is broken by a restart.
-fn judge_restart(turn: &Turn<'_>, store: Store) -> u64 {
+fn judge_restart(so_far: &StepSoFar<'_>, store: Store) -> u64 {
     let mut marks = 0;
-    for slot in turn.before.slots_where(|_| true).into_iter().flatten() {
-        let (before, after) = (turn.before.token(slot), turn.state.token(slot));
+    for slot in so_far.before.slots_where(|_| true).into_iter().flatten() {
+        let (before, after) = (so_far.before.token(slot), so_far.state.token(slot));
         let lost = after.phase == Phase::Lost && before.phase != Phase::Lost;
         let revived = after.phase == Phase::Live && before.phase != Phase::Live;
         marks |= broken(Invariant::NothingRevives, revived)
@@ -395,21 +396,21 @@ fn judge_restart(turn: &Turn<'_>, store: Store) -> u64 {
 }
 
 /// What is broken by what comes out, whatever the call.
-fn judge_outputs(turn: &Turn<'_>, action: Action) -> u64 {
+fn judge_outputs(so_far: &StepSoFar<'_>, action: Action) -> u64 {
     let rejected = matches!(action, Action::Deliver { .. } | Action::Redeem { .. });
-    turn.required.iter().fold(0, |marks, output| {
+    so_far.required.iter().fold(0, |marks, output| {
         marks
             | broken(
                 Invariant::NoOracle,
                 matches!(output, Output::Fail(code) if code != Code::Invalid)
                     && rejected
-                    && turn.before.is_uniform(),
+                    && so_far.before.is_uniform(),
             )
             | broken(Invariant::ParametersKept, output == Output::Expose)
     })
 }
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// The tokens that have come to this phase in this step.
     pub(super) fn slots_that_became(&self, phase: Phase) -> [Option<Slot>; 2] {
         Slot::ALL.map(|slot| {

@@ -3,8 +3,9 @@
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`] and [`enabled`] what can happen,
 //! [`rules`] what is forbidden, [`validate`] the heart of it, [`step`] and [`introspect`] what follows, [`marks`] and
 //! [`properties`] what is held to be true, [`readings`] where the text can be taken in more than one way, [`bounds`] how far
-//! the search goes, [`quotient`] what it forgets, [`oracle`] which clause an output keeps or breaks; this file ties them
-//! together.
+//! the search goes, [`quotient`] what it forgets, [`oracle`] which clause an output keeps or breaks; [`judge`] is the text as
+//! obligations, for any number of tokens and to the millisecond, and shares none of that but the readings; this file ties
+//! them together.
 //!
 //! What is not in the model: rate limits (AQL-6.5-1) and capacity (AQL-5.5-3), which are numbers far beyond its bounds; that
 //! a token is purged within the hour (AQL-5.5-2), of which it knows only that nothing is purged too early; the grammar and
@@ -15,6 +16,7 @@ pub mod bounds;
 pub mod describe;
 mod enabled;
 mod introspect;
+pub mod judge;
 mod marks;
 pub mod message;
 mod oracle;
@@ -30,7 +32,7 @@ mod witness;
 pub mod words;
 
 use crate::checker::StepText;
-use crate::specification::{Specification, Text};
+use crate::specification::{Modelled, Specification};
 
 use action::Action;
 use bounds::Bounds;
@@ -40,13 +42,13 @@ use rules::Guard;
 use state::State;
 
 /// The model: a gatekeeper of operations in a hostile world.
-pub type McpAql = Specification<McpAqlText>;
+pub type McpAql = Specification<McpAqlProtocol>;
 
 /// What the specification of the confirmation tokens comes to.
 #[derive(Clone, Copy, Debug)]
-pub struct McpAqlText;
+pub struct McpAqlProtocol;
 
-impl Text for McpAqlText {
+impl Modelled for McpAqlProtocol {
     type State = State;
     type Action = Action;
     type Bounds = Bounds;

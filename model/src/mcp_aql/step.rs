@@ -30,8 +30,8 @@ pub struct Step {
     pub witnessed: u64,
 }
 
-/// A step in the making.
-pub(super) struct Turn<'step> {
+/// A step in the making: the states before and so far, and what has come out.
+pub(super) struct StepSoFar<'step> {
     /// The model that makes it.
     pub(super) model: &'step McpAql,
     /// The state before.
@@ -53,7 +53,7 @@ pub(super) struct Turn<'step> {
 impl McpAql {
     /// What the action leads to; nothing if it is not enabled in this state.
     pub fn step(&self, before: &State, action: Action) -> Option<Step> {
-        let mut turn = Turn {
+        let mut so_far = StepSoFar {
             model: self,
             before,
             state: *before,
@@ -63,13 +63,13 @@ impl McpAql {
             rejected: None,
             call: None,
         };
-        turn.take(action)?;
-        let witnessed = marks::judge(&mut turn, action);
+        so_far.take(action)?;
+        let witnessed = marks::judge(&mut so_far, action);
         Some(Step {
-            next: turn.state,
-            required: turn.required,
-            instead: turn.instead.filter(|other| *other != turn.required),
-            rejected: turn.rejected,
+            next: so_far.state,
+            required: so_far.required,
+            instead: so_far.instead.filter(|other| *other != so_far.required),
+            rejected: so_far.rejected,
             witnessed,
         })
     }
@@ -118,7 +118,7 @@ pub(super) fn faulty(scope: Scope, fault: Fault) -> Scope {
     }
 }
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// Takes the step, or finds that it is not enabled. Every call but the first tells the time.
     fn take(&mut self, action: Action) -> Option<()> {
         match action {
@@ -141,7 +141,7 @@ impl Turn<'_> {
         }
     }
 
-    /// The same turn, once the gatekeeper, which is configured, has been told the time by a clock that is off by so much.
+    /// The same step, once the gatekeeper, which is configured, has been told the time by a clock that is off by so much.
     /// What it was told before is not taken back (AQL-5.1-3).
     fn told(&mut self, skew: i8) -> Option<&mut Self> {
         self.before.setup?;

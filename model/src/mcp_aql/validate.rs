@@ -7,7 +7,7 @@ use super::message::{Call, Carried};
 use super::readings::PurgeCode;
 use super::rules::{Check, Guard};
 use super::state::{Phase, Token};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::words::Slot;
 
 /// Whether a store that may have purged a token is taken to remember it.
@@ -19,7 +19,7 @@ pub(super) enum Memory {
     Purged,
 }
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// The checks in their order, each unless its guard is left out. A call that passes names the token that admits it.
     pub(super) fn validate(&self, call: Call, memory: Memory) -> Result<Slot, Check> {
         let slot = self.issued_token(call, memory)?;

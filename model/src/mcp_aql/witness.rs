@@ -9,7 +9,7 @@ use super::message::{Call, Carried};
 use super::output::{Output, Status};
 use super::rules::{Check, Refusal};
 use super::state::{Phase, Token};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::words::{Purpose, Slot, Store, Trigger};
 
 /// Something that some run of the specification shows.
@@ -356,26 +356,26 @@ pub static WITNESSES: [WitnessRow; 46] = [
 ];
 
 /// Everything that the step witnesses.
-pub(super) fn witnessed(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
-    let by_output = turn
+pub(super) fn witnessed(so_far: &StepSoFar<'_>, action: Action, account: &Account) -> u64 {
+    let by_output = so_far
         .required
         .iter()
-        .fold(0, |bits, output| bits | by_output(turn, output));
+        .fold(0, |bits, output| bits | by_output(so_far, output));
     let by_action = match action {
-        Action::Deliver { skew, .. } => turn
+        Action::Deliver { skew, .. } => so_far
             .call
-            .map_or(0, |call| by_call(turn, call, skew, account)),
+            .map_or(0, |call| by_call(so_far, call, skew, account)),
         Action::CarryOut { slot } => {
-            let runs = turn.state.token(slot).runs;
+            let runs = so_far.state.token(slot).runs;
             seen(Witness::Performed, runs == 1) | seen(Witness::PerformedAgain, runs == 2)
         }
         Action::Revoke(_) => {
-            let revoked = turn.slots_that_became(Phase::Revoked) != [None; 2];
+            let revoked = so_far.slots_that_became(Phase::Revoked) != [None; 2];
             seen(Witness::RevokedByHand, revoked)
         }
-        Action::Trigger(trigger) => by_trigger(turn, trigger),
+        Action::Trigger(trigger) => by_trigger(so_far, trigger),
         Action::Purge { .. } => Witness::Purged.bit(),
-        Action::Restart(store) => by_restart(turn, store),
+        Action::Restart(store) => by_restart(so_far, store),
         Action::SetUp { .. }
         | Action::Request(_)
         | Action::Send { .. }
@@ -388,67 +388,70 @@ pub(super) fn witnessed(turn: &Turn<'_>, action: Action, account: &Account) -> u
 }
 
 /// What a delivered call shows.
-fn by_call(turn: &Turn<'_>, call: Call, skew: i8, account: &Account) -> u64 {
+fn by_call(so_far: &StepSoFar<'_>, call: Call, skew: i8, account: &Account) -> u64 {
     if !call.gated {
         return seen(Witness::UngatedWithToken, call.token != Carried::Guessed);
     }
-    match (turn.rejected, call.token) {
-        (Some(check), carried) => by_rejection(turn, check, carried, skew),
-        (None, Carried::Token(slot)) => by_admission(turn, slot, skew, account),
+    match (so_far.rejected, call.token) {
+        (Some(check), carried) => by_rejection(so_far, check, carried, skew),
+        (None, Carried::Token(slot)) => by_admission(so_far, slot, skew, account),
         (None, Carried::Guessed) => 0,
     }
 }
 
 /// What an admitted call shows.
-fn by_admission(turn: &Turn<'_>, slot: Slot, skew: i8, account: &Account) -> u64 {
-    let token = turn.before.token(slot);
-    let tolerance = turn.before.tolerance();
-    let other = turn.before.token(slot.other());
+fn by_admission(so_far: &StepSoFar<'_>, slot: Slot, skew: i8, account: &Account) -> u64 {
+    let token = so_far.before.token(slot);
+    let tolerance = so_far.before.tolerance();
+    let other = so_far.before.token(slot.other());
     let racing = |call: Call| call.token == Carried::Token(slot) && call.gated;
     seen(Witness::Admitted, true)
         | seen(Witness::AdmittedAgain, token.redemptions > 0)
         | seen(
             Witness::AdmittedWithinTolerance,
-            turn.now > token.expires && tolerance > 0,
+            so_far.now > token.expires && tolerance > 0,
         )
         | seen(
             Witness::AdmittedAtTheLast,
-            turn.now == token.expires + tolerance,
+            so_far.now == token.expires + tolerance,
         )
         | seen(
             Witness::AdmittedDespiteSkew,
-            skew > 0 && turn.now > token.expires,
+            skew > 0 && so_far.now > token.expires,
         )
-        | seen(Witness::AdmittedBesideAnother, account.is_live(turn, other))
+        | seen(
+            Witness::AdmittedBesideAnother,
+            account.is_live(so_far, other),
+        )
         | seen(
             Witness::Raced,
-            token.max_uses == 1 && turn.state.network.messages().any(racing),
+            token.max_uses == 1 && so_far.state.network.messages().any(racing),
         )
 }
 
 /// What a rejected call shows.
-fn by_rejection(turn: &Turn<'_>, check: Check, carried: Carried, skew: i8) -> u64 {
+fn by_rejection(so_far: &StepSoFar<'_>, check: Check, carried: Carried, skew: i8) -> u64 {
     let expired = check == Check::NotExpired;
     let (mut kept, mut strictly, mut ahead, mut behind) = (false, false, false, false);
     if let Carried::Token(slot) = carried {
-        let token = turn.before.token(slot);
-        let tolerance = turn.before.tolerance();
-        kept = turn.state.token(slot).phase == Phase::Live && !expired;
-        strictly = expired && tolerance == 0 && turn.now == token.expires + 1;
-        ahead = expired && skew > 0 && turn.before.clock <= token.expires;
+        let token = so_far.before.token(slot);
+        let tolerance = so_far.before.tolerance();
+        kept = so_far.state.token(slot).phase == Phase::Live && !expired;
+        strictly = expired && tolerance == 0 && so_far.now == token.expires + 1;
+        ahead = expired && skew > 0 && so_far.before.clock <= token.expires;
         behind = expired && skew < 0;
     }
-    seen(Witness::RejectedAlike, turn.before.is_uniform())
+    seen(Witness::RejectedAlike, so_far.before.is_uniform())
         | seen(Witness::RejectedAndKept, kept)
         | seen(Witness::RejectedStrictly, strictly)
         | seen(Witness::RejectedAhead, ahead)
         | seen(Witness::RejectedBehind, behind)
-        | seen(Witness::MayBePurged, turn.instead.is_some())
+        | seen(Witness::MayBePurged, so_far.instead.is_some())
 }
 
 /// What a trigger shows.
-fn by_trigger(turn: &Turn<'_>, trigger: Trigger) -> u64 {
-    let revoked = turn.slots_that_became(Phase::Revoked) != [None; 2];
+fn by_trigger(so_far: &StepSoFar<'_>, trigger: Trigger) -> u64 {
+    let revoked = so_far.slots_that_became(Phase::Revoked) != [None; 2];
     let spared = |token: &Token| token.phase == Phase::Live && !trigger.concerns(token.scope);
     seen(Witness::RevokedByTrigger, revoked)
         | seen(
@@ -457,13 +460,13 @@ fn by_trigger(turn: &Turn<'_>, trigger: Trigger) -> u64 {
         )
         | seen(
             Witness::SparedByTrigger,
-            turn.state.slots_where(spared) != [None; 2],
+            so_far.state.slots_where(spared) != [None; 2],
         )
 }
 
 /// What a restart shows.
-fn by_restart(turn: &Turn<'_>, store: Store) -> u64 {
-    let any = |holds: fn(&Token) -> bool| turn.before.slots_where(holds) != [None; 2];
+fn by_restart(so_far: &StepSoFar<'_>, store: Store) -> u64 {
+    let any = |holds: fn(&Token) -> bool| so_far.before.slots_where(holds) != [None; 2];
     let stored = store == Store::Persistent;
     seen(
         Witness::KeptInRestart,
@@ -476,14 +479,14 @@ fn by_restart(turn: &Turn<'_>, store: Store) -> u64 {
 }
 
 /// What an output shows.
-fn by_output(turn: &Turn<'_>, output: Output) -> u64 {
+fn by_output(so_far: &StepSoFar<'_>, output: Output) -> u64 {
     match output {
         Output::Issued(slot) => {
-            let purpose = turn.state.token(slot).scope.purpose;
+            let purpose = so_far.state.token(slot).scope.purpose;
             seen(Witness::Issued, true)
                 | seen(Witness::IssuedForQuota, purpose == Purpose::QuotaContinue)
         }
-        Output::PerformUngated => seen(Witness::UngatedWithoutToken, turn.call.is_none()),
+        Output::PerformUngated => seen(Witness::UngatedWithoutToken, so_far.call.is_none()),
         Output::Rejected(check) => match check {
             Check::Exists => Witness::RejectedExists.bit(),
             Check::NotRevoked => Witness::RejectedRevoked.bit(),
@@ -506,7 +509,7 @@ fn by_output(turn: &Turn<'_>, output: Output) -> u64 {
         Output::AnswerStatus(status) => match status {
             Status::Live { .. } => Witness::StatusLive.bit(),
             Status::Consumed | Status::Expired | Status::Revoked => Witness::StatusDead.bit(),
-            Status::Unknown => seen(Witness::StatusHidden, turn.before.is_uniform()),
+            Status::Unknown => seen(Witness::StatusHidden, so_far.before.is_uniform()),
         },
         Output::Validated(_)
         | Output::Revoked(_)

@@ -2,8 +2,8 @@
 
 use super::PendingAction;
 use super::action::{Action, Manner};
-use super::book::Status;
 use super::journal::Record;
+use super::known::Status;
 use super::message::{Approved, Message, Network};
 use super::outbox::Item;
 use super::output::{Event, Output};

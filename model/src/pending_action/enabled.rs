@@ -6,8 +6,8 @@
 
 use super::PendingAction;
 use super::action::{Action, Manner};
-use super::book::Status;
 use super::bounds::{Disturbance, Variety};
+use super::known::Status;
 use super::message::Network;
 use super::rules::Guard;
 use super::state::{NEVER, State};
@@ -158,8 +158,8 @@ impl PendingAction {
             held.session == session && live
         });
         let to_come = session == SessionName::A && self.can_propose(state);
-        let over = state.book.ended.map(u8::from).iter().sum::<u8>();
-        let may_end = !state.book.has_ended(session) && over < self.bounds.ends;
+        let over = state.known.ended.map(u8::from).iter().sum::<u8>();
+        let may_end = !state.known.has_ended(session) && over < self.bounds.ends;
         may_end && (in_it != [None; 2] || to_come)
     }
 
@@ -194,7 +194,7 @@ impl PendingAction {
         }
         let status = ToolStatus::Success;
         for slot in Slot::ALL {
-            let standing = state.book.standing(slot);
+            let standing = state.known.standing(slot);
             let known = standing.status != Status::Unknown;
             if (known || state.free_slot() == Some(slot)) && standing.status != Status::Pending {
                 actions.push(Action::Cancel { slot });
@@ -206,7 +206,7 @@ impl PendingAction {
         if self.can_propose(state) {
             actions.extend(Flaw::ALL.map(Action::ProposeFlawed));
             let sessions = SessionName::ALL.into_iter();
-            let ended = sessions.filter(|&session| state.book.has_ended(session));
+            let ended = sessions.filter(|&session| state.known.has_ended(session));
             actions.extend(ended.map(Action::EndSession));
         }
     }

@@ -8,28 +8,28 @@ use crate::properties::broken;
 use crate::table::Tabled;
 
 use super::action::Action;
-use super::book::{Book, Status};
 use super::journal::{Journal, Record};
+use super::known::{Known, Status};
 use super::message::{Approved, Message};
 use super::outbox::Item;
 use super::output::{Event, Output};
 use super::properties::Invariant;
 use super::rules::Check;
 use super::state::{Held, State};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::witness::witnessed;
 use super::words::{Arguments, Decider, Decision, Nonce, Note, SessionName, Slot, ToolStatus};
 
 /// What the judge knows of a step besides the two states.
 pub(super) struct Account {
     /// What the records say that the step could build on.
-    pub(super) truth: Book,
+    pub(super) truth: Known,
     /// The greatest time that the ledger was told.
     pub(super) now: u8,
 }
 
 /// Marks what was broken by the step and says what was witnessed.
-pub(super) fn judge(turn: &mut Turn<'_>, action: Action) -> u64 {
+pub(super) fn judge(so_far: &mut StepSoFar<'_>, action: Action) -> u64 {
     let journal = match action {
         Action::Send { .. }
         | Action::Guess
@@ -38,7 +38,7 @@ pub(super) fn judge(turn: &mut Turn<'_>, action: Action) -> u64 {
         | Action::SetBack
         | Action::Snapshot => return 0,
         // A record that was not durable is as if never made.
-        Action::Restart => turn.before.journal.first(turn.before.durable()),
+        Action::Restart => so_far.before.journal.first(so_far.before.durable()),
         Action::Propose(_)
         | Action::ProposeFlawed(_)
         | Action::Deliver { .. }
@@ -49,51 +49,53 @@ pub(super) fn judge(turn: &mut Turn<'_>, action: Action) -> u64 {
         | Action::EndSession(_)
         | Action::CarryOut
         | Action::ServeTimer
-        | Action::Rollback => turn.before.journal,
+        | Action::Rollback => so_far.before.journal,
     };
     let account = Account {
-        truth: Book::of(journal, turn.before.sessions()),
-        now: turn.state.latest,
+        truth: Known::of(journal, so_far.before.sessions()),
+        now: so_far.state.latest,
     };
-    turn.state.broken |= judge_action(turn, action, &account);
+    so_far.state.broken |= judge_action(so_far, action, &account);
     if action.is_call() {
-        turn.state.broken |= judge_time(turn, &account) | judge_releases(turn, action, &account);
+        so_far.state.broken |=
+            judge_time(so_far, &account) | judge_releases(so_far, action, &account);
     }
-    if turn.state.outbox.is_empty() {
-        turn.state.broken |= judge_transcript(&turn.state);
+    if so_far.state.outbox.is_empty() {
+        so_far.state.broken |= judge_transcript(&so_far.state);
     }
-    witnessed(turn, action, &account)
+    witnessed(so_far, action, &account)
 }
 
 /// What is broken by what the action was made for.
-fn judge_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
+fn judge_action(so_far: &StepSoFar<'_>, action: Action, account: &Account) -> u64 {
     match action {
-        Action::Propose(_) => judge_proposal(turn, account),
-        Action::ProposeFlawed(_) => broken(Invariant::WellFormed, proposed(turn).is_some()),
-        Action::Deliver { .. } | Action::Apply { .. } => turn
+        Action::Propose(_) => judge_proposal(so_far, account),
+        Action::ProposeFlawed(_) => broken(Invariant::WellFormed, proposed(so_far).is_some()),
+        Action::Deliver { .. } | Action::Apply { .. } => so_far
             .message
-            .map_or(0, |message| judge_decision(turn, message, account)),
+            .map_or(0, |message| judge_decision(so_far, message, account)),
         Action::Say => broken(
             Invariant::TextResolvesNothing,
-            resolved(turn, account).is_some(),
+            resolved(so_far, account).is_some(),
         ),
-        Action::FinishTool { slot, status } => judge_result(turn, slot, status, account),
+        Action::FinishTool { slot, status } => judge_result(so_far, slot, status, account),
         Action::Cancel { slot } => broken(
             Invariant::OnlyPendingCancelled,
-            turn.required
+            so_far
+                .required
                 .contains(Output::Record(Record::Cancelled(slot)))
-                && !account.is_pending(turn, slot),
+                && !account.is_pending(so_far, slot),
         ),
-        Action::EndSession(session) => judge_end(turn, session, account),
-        Action::CarryOut => turn
+        Action::EndSession(session) => judge_end(so_far, session, account),
+        Action::CarryOut => so_far
             .carried_out
-            .map_or(0, |item| judge_carrying_out(turn, item, &account.truth)),
-        Action::Restart => judge_restart(turn, account),
+            .map_or(0, |item| judge_carrying_out(so_far, item, &account.truth)),
+        Action::Restart => judge_restart(so_far, account),
         Action::Rollback => broken(
             Invariant::SnapshotUndoesNothing,
             Slot::ALL
                 .into_iter()
-                .any(|slot| !is_known_as_recorded(turn, slot, account)),
+                .any(|slot| !is_known_as_recorded(so_far, slot, account)),
         ),
         Action::Send { .. }
         | Action::Guess
@@ -107,19 +109,19 @@ fn judge_action(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
 
 impl Account {
     /// PA-7: whether the action is pending by its records, and its time has come.
-    fn is_due(&self, turn: &Turn<'_>, slot: Slot) -> bool {
+    fn is_due(&self, so_far: &StepSoFar<'_>, slot: Slot) -> bool {
         self.truth.standing(slot).status == Status::Pending
-            && turn.before.held(slot).is_past(self.now)
+            && so_far.before.held(slot).is_past(self.now)
     }
 
     /// Whether the action is pending once what is due has expired.
-    fn is_pending(&self, turn: &Turn<'_>, slot: Slot) -> bool {
-        self.status(turn, slot) == Status::Pending
+    fn is_pending(&self, so_far: &StepSoFar<'_>, slot: Slot) -> bool {
+        self.status(so_far, slot) == Status::Pending
     }
 
     /// Where the action stands once what is due has expired.
-    fn status(&self, turn: &Turn<'_>, slot: Slot) -> Status {
-        if self.is_due(turn, slot) {
+    fn status(&self, so_far: &StepSoFar<'_>, slot: Slot) -> Status {
+        if self.is_due(so_far, slot) {
             Status::Expired
         } else {
             self.truth.standing(slot).status
@@ -127,15 +129,15 @@ impl Account {
     }
 
     /// The first two checks that the decision fails, in their order.
-    pub(super) fn failed(&self, turn: &Turn<'_>, message: Message) -> [Option<Check>; 2] {
+    pub(super) fn failed(&self, so_far: &StepSoFar<'_>, message: Message) -> [Option<Check>; 2] {
         let known = message
             .id
-            .filter(|&slot| self.status(turn, slot) != Status::Unknown);
+            .filter(|&slot| self.status(so_far, slot) != Status::Unknown);
         let Some(slot) = known else {
             return [Some(Check::Known), None];
         };
-        let held = turn.before.held(slot);
-        let status = self.status(turn, slot);
+        let held = so_far.before.held(slot);
+        let status = self.status(so_far, slot);
         let expired = status == Status::Expired;
         let edited = message.approved == Approved::Edited;
         let checks = [
@@ -172,21 +174,22 @@ const fn without_effect(check: Check) -> Invariant {
 // What the outputs say.
 
 /// The slot that the step has filled.
-fn proposed(turn: &Turn<'_>) -> Option<Slot> {
+fn proposed(so_far: &StepSoFar<'_>) -> Option<Slot> {
     Slot::ALL.into_iter().find(|&slot| {
-        turn.required
+        so_far
+            .required
             .contains(Output::Record(Record::Proposed(slot)))
     })
 }
 
 /// The first action that the step resolves, apart from what is due and expires.
-fn resolved(turn: &Turn<'_>, account: &Account) -> Option<Slot> {
-    turn.required.iter().find_map(|output| {
+fn resolved(so_far: &StepSoFar<'_>, account: &Account) -> Option<Slot> {
+    so_far.required.iter().find_map(|output| {
         let Output::Record(record) = output else {
             return None;
         };
         let slot = record.resolves()?;
-        (!account.is_due(turn, slot) || decided(record)).then_some(slot)
+        (!account.is_due(so_far, slot) || decided(record)).then_some(slot)
     })
 }
 
@@ -196,8 +199,8 @@ const fn decided(record: Record) -> bool {
 }
 
 /// How often a run of this action's tool comes out.
-fn releases(turn: &Turn<'_>, slot: Slot) -> usize {
-    let runs = turn.required.iter();
+fn releases(so_far: &StepSoFar<'_>, slot: Slot) -> usize {
+    let runs = so_far.required.iter();
     runs.filter(|output| matches!(output, Output::Perform(other, _) if *other == slot))
         .count()
 }
@@ -205,38 +208,40 @@ fn releases(turn: &Turn<'_>, slot: Slot) -> usize {
 // Whether the ledger did what the text says.
 
 /// What is broken by what became of a proposal.
-fn judge_proposal(turn: &Turn<'_>, account: &Account) -> u64 {
-    let Some(slot) = proposed(turn) else {
+fn judge_proposal(so_far: &StepSoFar<'_>, account: &Account) -> u64 {
+    let Some(slot) = proposed(so_far) else {
         return 0;
     };
-    let held = turn.state.held(slot);
+    let held = so_far.state.held(slot);
     broken(
         Invariant::NothingProposedAfterEnd,
         account.truth.has_ended(held.session),
     ) | broken(Invariant::ExpiryInFuture, held.is_past(account.now))
         | broken(
             Invariant::EveryCallPends,
-            turn.state.status(slot) != Status::Pending,
+            so_far.state.status(slot) != Status::Pending,
         )
         | broken(
             Invariant::VisibleKeeps,
-            turn.required.contains(Output::Expose(slot)),
+            so_far.required.contains(Output::Expose(slot)),
         )
 }
 
 /// What is broken by what became of a decision.
-fn judge_decision(turn: &Turn<'_>, message: Message, account: &Account) -> u64 {
-    let failed = account.failed(turn, message);
-    let mut audits = turn.required.iter().filter_map(|output| {
+fn judge_decision(so_far: &StepSoFar<'_>, message: Message, account: &Account) -> u64 {
+    let failed = account.failed(so_far, message);
+    let mut audits = so_far.required.iter().filter_map(|output| {
         let Output::Audit(check) = output else {
             return None;
         };
         Some(check)
     });
     let audit = audits.next();
-    match resolved(turn, account) {
-        Some(slot) if audit.is_none() => judge_honoured(turn, message, slot, failed),
-        None if audit.is_none() && turn.state.validated.len() > turn.before.validated.len() => 0,
+    match resolved(so_far, account) {
+        Some(slot) if audit.is_none() => judge_honoured(so_far, message, slot, failed),
+        None if audit.is_none() && so_far.state.validated.len() > so_far.before.validated.len() => {
+            0
+        }
         changed => {
             broken(Invariant::IgnoredChangesNothing, changed.is_some())
                 | broken(Invariant::ValidResolves, failed == [None; 2])
@@ -254,13 +259,13 @@ fn judge_decision(turn: &Turn<'_>, message: Message, account: &Account) -> u64 {
 
 /// What is broken by resolving this action by the decision.
 fn judge_honoured(
-    turn: &Turn<'_>,
+    so_far: &StepSoFar<'_>,
     message: Message,
     slot: Slot,
     failed: [Option<Check>; 2],
 ) -> u64 {
     let event = Event::Decided(message.decision);
-    let emitted = turn.required.count(Output::Event(event, slot)) == 1;
+    let emitted = so_far.required.count(Output::Event(event, slot)) == 1;
     let mut marks = broken(
         Invariant::MatchedById,
         message.id.is_some_and(|id| id != slot),
@@ -272,8 +277,8 @@ fn judge_honoured(
 }
 
 /// What is broken by what became of a result.
-fn judge_result(turn: &Turn<'_>, slot: Slot, status: ToolStatus, account: &Account) -> u64 {
-    let taken = turn.required.iter().any(
+fn judge_result(so_far: &StepSoFar<'_>, slot: Slot, status: ToolStatus, account: &Account) -> u64 {
+    let taken = so_far.required.iter().any(
         |output| matches!(output, Output::Record(Record::Finished(other, _)) if other == slot),
     );
     let standing = account.truth.standing(slot);
@@ -283,16 +288,16 @@ fn judge_result(turn: &Turn<'_>, slot: Slot, status: ToolStatus, account: &Accou
     ) | broken(Invariant::OneResult, taken && standing.finished.is_some())
         | broken(
             Invariant::NotRunNeverRan,
-            taken && status == ToolStatus::NotRun && turn.before.held(slot).runs > 0,
+            taken && status == ToolStatus::NotRun && so_far.before.held(slot).runs > 0,
         )
 }
 
 /// What is broken by the end of a session.
-fn judge_end(turn: &Turn<'_>, session: SessionName, account: &Account) -> u64 {
+fn judge_end(so_far: &StepSoFar<'_>, session: SessionName, account: &Account) -> u64 {
     let outlives = |slot: Slot| {
-        account.is_pending(turn, slot)
-            && turn.before.held(slot).session == session
-            && turn.state.status(slot) == Status::Pending
+        account.is_pending(so_far, slot)
+            && so_far.before.held(slot).session == session
+            && so_far.state.status(slot) == Status::Pending
     };
     broken(
         Invariant::SessionEndCancels,
@@ -301,27 +306,27 @@ fn judge_end(turn: &Turn<'_>, session: SessionName, account: &Account) -> u64 {
 }
 
 /// What is broken when the host has carried an item out; `truth` is what all records say, durable or not.
-fn judge_carrying_out(turn: &Turn<'_>, item: Item, truth: &Book) -> u64 {
+fn judge_carrying_out(so_far: &StepSoFar<'_>, item: Item, truth: &Known) -> u64 {
     match item {
         Item::Record => 0,
         Item::Tell(note, slot) => {
-            let held = turn.state.held(slot);
+            let held = so_far.state.held(slot);
             broken(
                 Invariant::RecordedFirst,
-                !is_durable(turn.before, note, slot),
+                !is_durable(so_far.before, note, slot),
             ) | broken(
                 Invariant::OneFinalMessage,
                 (held.told & Note::FINAL).count_ones() > 1,
             ) | broken(
                 Invariant::NothingBehindEnd,
-                is_behind_end(turn.before.held(slot), note),
+                is_behind_end(so_far.before.held(slot), note),
             )
         }
         Item::Perform(slot, _) => {
-            let held = turn.state.held(slot);
+            let held = so_far.state.held(slot);
             broken(
                 Invariant::RecordedFirst,
-                !is_durable(turn.before, Note::Call, slot),
+                !is_durable(so_far.before, Note::Call, slot),
             ) | broken(Invariant::CallTold, !held.is_told(Note::Call))
                 | broken(Invariant::RunsAtMostOnce, held.runs > 1 && !held.idempotent)
                 | broken(
@@ -378,18 +383,18 @@ fn is_durable(state: &State, note: Note, slot: Slot) -> bool {
 }
 
 /// What is broken by a restart.
-fn judge_restart(turn: &Turn<'_>, account: &Account) -> u64 {
+fn judge_restart(so_far: &StepSoFar<'_>, account: &Account) -> u64 {
     Slot::ALL.into_iter().fold(0, |marks, slot| {
-        let held = turn.before.held(slot);
+        let held = so_far.before.held(slot);
         let unfinished = account.truth.standing(slot).is_unfinished();
         let ended = account.truth.has_ended(held.session);
         let again = held.idempotent && !ended;
-        let released = releases(turn, slot);
-        let doubted = turn.required.count(Output::InDoubt(slot));
+        let released = releases(so_far, slot);
+        let doubted = so_far.required.count(Output::InDoubt(slot));
         marks
             | broken(
                 Invariant::NothingLost,
-                !is_known_as_recorded(turn, slot, account),
+                !is_known_as_recorded(so_far, slot, account),
             )
             | broken(
                 Invariant::RunsAtLeastOnce,
@@ -411,19 +416,19 @@ fn judge_restart(turn: &Turn<'_>, account: &Account) -> u64 {
 }
 
 /// Whether the ledger knows of an action what its records say.
-fn is_known_as_recorded(turn: &Turn<'_>, slot: Slot, account: &Account) -> bool {
-    let known = turn.state.book.standing(slot);
+fn is_known_as_recorded(so_far: &StepSoFar<'_>, slot: Slot, account: &Account) -> bool {
+    let known = so_far.state.known.standing(slot);
     let recorded = account.truth.standing(slot);
     // Whether what is due has expired is judged in every call.
-    let same = known.status == recorded.status || account.is_due(turn, slot);
+    let same = known.status == recorded.status || account.is_due(so_far, slot);
     same && known.finished == recorded.finished
 }
 
 /// What is broken by what expires, or does not, in any call.
-fn judge_time(turn: &Turn<'_>, account: &Account) -> u64 {
+fn judge_time(so_far: &StepSoFar<'_>, account: &Account) -> u64 {
     Slot::ALL.into_iter().fold(0, |marks, slot| {
-        let due = account.is_due(turn, slot);
-        let expires = turn
+        let due = account.is_due(so_far, slot);
+        let expires = so_far
             .required
             .contains(Output::Record(Record::Expired(slot)));
         let denied = Record::Decided {
@@ -434,34 +439,34 @@ fn judge_time(turn: &Turn<'_>, account: &Account) -> u64 {
         marks
             | broken(
                 Invariant::DueExpires,
-                due && turn.state.status(slot) == Status::Pending,
+                due && so_far.state.status(slot) == Status::Pending,
             )
             | broken(Invariant::NothingExpiresEarly, expires && !due)
             | broken(
                 Invariant::ExpiryIsNoDenial,
-                due && turn.required.contains(Output::Record(denied)),
+                due && so_far.required.contains(Output::Record(denied)),
             )
     })
 }
 
 /// What is broken by what comes out to be run, in any call.
-fn judge_releases(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
-    turn.required.iter().fold(0, |marks, output| {
+fn judge_releases(so_far: &StepSoFar<'_>, action: Action, account: &Account) -> u64 {
+    so_far.required.iter().fold(0, |marks, output| {
         let Output::Perform(slot, arguments) = output else {
             return marks;
         };
-        let status = account.status(turn, slot);
+        let status = account.status(so_far, slot);
         let by_decision = matches!(action, Action::Deliver { .. } | Action::Apply { .. });
         let unasked = !by_decision && action != Action::Restart;
-        let stranger = turn
+        let stranger = so_far
             .message
-            .is_some_and(|message| !may_decide(turn.before.held(slot), message.by));
+            .is_some_and(|message| !may_decide(so_far.before.held(slot), message.by));
         marks
             | broken(Invariant::RunsOnlyAllowed, unasked || stranger)
             | broken(Invariant::ExactArguments, arguments != Arguments::Original)
             | broken(
                 Invariant::ReleasedOnce,
-                releases(turn, slot) > 1 || by_decision && status == Status::Accepted,
+                releases(so_far, slot) > 1 || by_decision && status == Status::Accepted,
             )
             | released_after(status)
     })
@@ -479,7 +484,7 @@ fn released_after(status: Status) -> u64 {
 
 /// What is broken by a transcript to which nothing is to be added: it tells what the records say, no less and no more.
 fn judge_transcript(state: &State) -> u64 {
-    let truth = Book::of(state.journal, state.sessions());
+    let truth = Known::of(state.journal, state.sessions());
     Slot::ALL.into_iter().fold(0, |marks, slot| {
         let expected = notes(&truth, slot);
         let told = state.held(slot).told;
@@ -496,7 +501,7 @@ fn judge_transcript(state: &State) -> u64 {
 }
 
 /// The messages that tell what the records say of an action.
-fn notes(truth: &Book, slot: Slot) -> u8 {
+fn notes(truth: &Known, slot: Slot) -> u8 {
     let standing = truth.standing(slot);
     let resolution = match standing.status {
         Status::Unknown => return 0,

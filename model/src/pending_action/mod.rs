@@ -1,8 +1,8 @@
 //! The pending actions of the Agents API.
 //!
-//! Where to read: [`words`], [`message`], [`journal`] and [`state`] name the things, [`book`] what follows from records and
+//! Where to read: [`words`], [`message`], [`journal`] and [`state`] name the things, [`known`] what follows from records and
 //! [`outbox`] what is to be carried out; [`action`] and [`enabled`] what can happen, [`rules`] what is forbidden, [`validate`]
-//! the checks of a decision, [`step`] and [`telling`] what follows, [`marks`] and [`properties`] what is held to be true,
+//! the checks of a decision, [`step`] and [`consequences`] what follows, [`marks`] and [`properties`] what is held to be true,
 //! [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
 //! forgets, [`oracle`] which clause an output keeps or breaks; this file ties them together.
 //!
@@ -20,11 +20,13 @@
 //! contract suits other products (PA-12), which are functions and not steps.
 
 pub mod action;
-pub mod book;
 pub mod bounds;
+mod consequences;
 pub mod describe;
 mod enabled;
 pub mod journal;
+pub mod judge;
+pub mod known;
 mod marks;
 pub mod message;
 mod oracle;
@@ -36,13 +38,12 @@ pub mod readings;
 pub mod rules;
 pub mod state;
 pub mod step;
-mod telling;
 mod validate;
 mod witness;
 pub mod words;
 
 use crate::checker::StepText;
-use crate::specification::{Specification, Text};
+use crate::specification::{Modelled, Specification};
 
 use action::Action;
 use bounds::Bounds;
@@ -52,13 +53,13 @@ use rules::Guard;
 use state::State;
 
 /// The model: a ledger of pending actions in a hostile world.
-pub type PendingAction = Specification<PendingActionText>;
+pub type PendingAction = Specification<PendingActionProtocol>;
 
 /// What the contract of pending actions comes to.
 #[derive(Clone, Copy, Debug)]
-pub struct PendingActionText;
+pub struct PendingActionProtocol;
 
-impl Text for PendingActionText {
+impl Modelled for PendingActionProtocol {
     type State = State;
     type Action = Action;
     type Bounds = Bounds;

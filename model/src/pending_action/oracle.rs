@@ -5,8 +5,8 @@
 
 use super::PendingAction;
 use super::action::Action;
-use super::book::Status;
 use super::journal::Record;
+use super::known::Status;
 use super::output::{Event, Output};
 use super::rules::{Check, Refusal};
 use super::state::State;
@@ -163,7 +163,7 @@ fn release(
 
 /// Whether the session of the action in a slot has ended.
 fn is_over(before: &State, slot: Slot) -> bool {
-    before.book.has_ended(before.held(slot).session)
+    before.known.has_ended(before.held(slot).session)
 }
 
 /// Whether a decision that gives the id of one action has fallen on another.

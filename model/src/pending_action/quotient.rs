@@ -8,10 +8,10 @@
 //! and the order of records matters as long as their messages may have to come again.
 
 use super::PendingAction;
-use super::book::{Book, Standing, Status};
 use super::bounds::{Budgets, Disturbance};
 use super::enabled::has_live;
 use super::journal::{Entry, Journal, Record};
+use super::known::{Known, Standing, Status};
 use super::message::{Approved, Message};
 use super::state::{Held, NEVER, State};
 use super::words::{Decider, Decision, Effect, Nonce, Note, SessionName, Slot, ToolStatus};
@@ -27,7 +27,7 @@ impl PendingAction {
         State {
             clock,
             latest,
-            book: Book {
+            known: Known {
                 standings: Slot::ALL.map(|slot| view.standing(slot)),
                 ended,
             },
@@ -71,9 +71,9 @@ struct View<'state> {
     /// How many records are settled: durable, and no restart tells them again.
     settled_count: usize,
     /// What follows from those.
-    settled: Book,
+    settled: Known,
     /// What no crash takes back.
-    firm: Book,
+    firm: Known,
     /// Of which actions nothing is to come but decisions to be ignored, by [`Slot::index`].
     done: [bool; 2],
 }
@@ -88,8 +88,8 @@ impl<'state> View<'state> {
         } else {
             durable
         };
-        let book = |count| Book::of(state.journal.first(count), state.sessions());
-        let settled = book(settled_count);
+        let known = |count| Known::of(state.journal.first(count), state.sessions());
+        let settled = known(settled_count);
         Self {
             model,
             state,
@@ -97,7 +97,7 @@ impl<'state> View<'state> {
             crashes,
             settled_count,
             settled,
-            firm: if crashes { book(durable) } else { state.book },
+            firm: if crashes { known(durable) } else { state.known },
             done: Slot::ALL.map(|slot| is_done(state, &settled, slot)),
         }
     }
@@ -114,7 +114,7 @@ impl<'state> View<'state> {
 
     /// Where an action stands, without who decided and when, which only those who read the ledger can tell.
     fn standing(&self, slot: Slot) -> Standing {
-        let full = self.state.book.standing(slot);
+        let full = self.state.known.standing(slot);
         Standing {
             status: if self.is_done(slot) {
                 alike(full.status)
@@ -169,7 +169,7 @@ impl<'state> View<'state> {
             let busy = busy.filter(|&slot| !self.is_done(slot)).count() > 0;
             // As long as another could end in its place, that one has ended is told from none.
             let matters = self.model.can_propose(self.state) || busy || self.may_end_another();
-            self.state.book.has_ended(session) && (matters || !self.settled.has_ended(session))
+            self.state.known.has_ended(session) && (matters || !self.settled.has_ended(session))
         })
     }
 
@@ -322,8 +322,8 @@ impl<'state> View<'state> {
 }
 
 /// Whether an action is resolved, its call not to be heard of, all this settled, and nothing about it to be carried out.
-fn is_done(state: &State, settled: &Book, slot: Slot) -> bool {
-    let standing = state.book.standing(slot);
+fn is_done(state: &State, settled: &Known, slot: Slot) -> bool {
+    let standing = state.known.standing(slot);
     let recorded = settled.standing(slot);
     standing.status.is_final()
         && !standing.is_unfinished()

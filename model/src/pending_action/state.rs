@@ -1,15 +1,15 @@
 //! One state of the model: the ledger, what is durable of it, and the world around it.
 //!
-//! The one thing to know: `book` is what the ledger holds in its memory, `journal` what it has recorded. How much of that is
+//! The one thing to know: `known` is what the ledger holds in its memory, `journal` what it has recorded. How much of that is
 //! durable follows from the outbox, in which every record waits that is not.
 
 use std::hash::{Hash, Hasher};
 
 use crate::packed::packed;
 
-use super::book::{Book, Standing, Status};
 use super::bounds::Budgets;
 use super::journal::Journal;
+use super::known::{Known, Standing, Status};
 use super::message::Network;
 use super::outbox::Outbox;
 use super::words::{Effect, Note, Proposal, SessionName, Slot};
@@ -106,7 +106,7 @@ pub struct State {
     /// The greatest time that the ledger has seen.
     pub latest: u8,
     /// What the ledger holds in its memory.
-    pub book: Book,
+    pub known: Known,
     /// The proposed calls, by [`Slot::index`].
     pub actions: [Held; 2],
     /// What the ledger has recorded, durable or not.
@@ -135,7 +135,7 @@ impl State {
         Self {
             clock: 0,
             latest: 0,
-            book: Book::EMPTY,
+            known: Known::EMPTY,
             actions: [Held::UNPROPOSED; 2],
             journal: Journal::default(),
             carried: 0,
@@ -156,7 +156,7 @@ impl State {
 
     /// Where the action in a slot stands with the ledger.
     pub const fn status(&self, slot: Slot) -> Status {
-        self.book.standing(slot).status
+        self.known.standing(slot).status
     }
 
     /// The slot that the next proposal fills.
@@ -169,7 +169,7 @@ impl State {
     /// The slots of the actions that the ledger knows and for which the condition holds, in order of creation.
     pub fn slots_where(&self, holds: impl Fn(&Held, Standing) -> bool) -> [Option<Slot>; 2] {
         Slot::ALL.map(|slot| {
-            let standing = self.book.standing(slot);
+            let standing = self.known.standing(slot);
             let known = standing.status != Status::Unknown;
             (known && holds(self.held(slot), standing)).then_some(slot)
         })
@@ -189,10 +189,10 @@ impl State {
     pub fn ledger(&self) -> Ledger {
         Ledger {
             latest: self.latest,
-            ended: self.book.ended,
+            ended: self.known.ended,
             actions: Slot::ALL.map(|slot| {
                 let held = self.held(slot);
-                let standing = self.book.standing(slot);
+                let standing = self.known.standing(slot);
                 (standing.status != Status::Unknown).then_some(LedgerAction {
                     session: held.session,
                     expires: held.expires,
@@ -212,10 +212,10 @@ impl State {
     pub fn with_ledger(&self, ledger: &Ledger) -> Self {
         let mut state = *self;
         state.latest = ledger.latest;
-        state.book.ended = ledger.ended;
+        state.known.ended = ledger.ended;
         for slot in Slot::ALL {
             let found = ledger.actions[slot.index()];
-            state.book.standings[slot.index()] =
+            state.known.standings[slot.index()] =
                 found.map_or(Standing::UNKNOWN, |found| found.standing);
             if let Some(found) = found {
                 let held = &mut state.actions[slot.index()];
@@ -244,7 +244,7 @@ impl State {
         let [journal, more_journal] = self.journal.words();
         let [outbox, more_outbox] = self.outbox.words();
         [
-            self.book.word() << 38 | first << 19 | second,
+            self.known.word() << 38 | first << 19 | second,
             journal,
             more_journal,
             outbox,

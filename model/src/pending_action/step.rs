@@ -5,9 +5,9 @@
 
 use super::PendingAction;
 use super::action::{Action, Manner};
-use super::book::Status;
 use super::bounds::Disturbance;
 use super::journal::Record;
+use super::known::Status;
 use super::marks;
 use super::message::{Approved, Message, Network};
 use super::outbox::Item;
@@ -32,8 +32,8 @@ pub struct Step {
     pub witnessed: u64,
 }
 
-/// A step in the making.
-pub(super) struct Turn<'step> {
+/// A step in the making: the states before and so far, and what has come out.
+pub(super) struct StepSoFar<'step> {
     /// The model that makes it.
     pub(super) model: &'step PendingAction,
     /// The state before.
@@ -57,7 +57,7 @@ pub(super) struct Turn<'step> {
 impl PendingAction {
     /// What the action leads to; nothing if it is not enabled in this state.
     pub fn step(&self, before: &State, action: Action) -> Option<Step> {
-        let mut turn = Turn {
+        let mut so_far = StepSoFar {
             model: self,
             before,
             state: *before,
@@ -68,21 +68,21 @@ impl PendingAction {
             carried_out: None,
             overflowed: false,
         };
-        turn.take(action)?;
-        if turn.overflowed {
+        so_far.take(action)?;
+        if so_far.overflowed {
             return None;
         }
-        let witnessed = marks::judge(&mut turn, action);
+        let witnessed = marks::judge(&mut so_far, action);
         Some(Step {
-            next: turn.state,
-            required: turn.required,
-            ignored: turn.ignored,
+            next: so_far.state,
+            required: so_far.required,
+            ignored: so_far.ignored,
             witnessed,
         })
     }
 }
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// Takes the step, or finds that it is not enabled.
     fn take(&mut self, action: Action) -> Option<()> {
         match action {
@@ -123,7 +123,7 @@ impl Turn<'_> {
         }
     }
 
-    /// The same turn, once the ledger was told the time and has let expire what is due. What it has seen of time before is
+    /// The same step, once the ledger was told the time and has let expire what is due. What it has seen of time before is
     /// not taken back (PA-7).
     fn told(&mut self) -> &mut Self {
         self.see(self.before.latest);
@@ -177,7 +177,7 @@ impl Turn<'_> {
         let held = Held::of(proposal, self.before.clock);
         let rules = self.model.rules;
         // PA-5: the session is over, and with it whatever could be proposed in it.
-        if self.state.book.has_ended(held.session) && rules.forbid(Guard::ProposesAfterEnd) {
+        if self.state.known.has_ended(held.session) && rules.forbid(Guard::ProposesAfterEnd) {
             self.required.push(Output::Refused(Refusal::SessionOver));
             return Some(());
         }
@@ -362,7 +362,7 @@ impl Turn<'_> {
             Status::Expired => Some(Refusal::Expired),
             Status::Accepted => None,
         };
-        let again = self.state.book.standing(slot).finished.is_some();
+        let again = self.state.known.standing(slot).finished.is_some();
         if let Some(refusal) = refusal
             && (refusal == Refusal::Unknown || rules.forbid(Guard::FinishesUnreleased))
         {
@@ -403,7 +403,7 @@ impl Turn<'_> {
 
     /// `end_session`: what is pending in it is cancelled, and what has not begun is withdrawn. Ending it again does nothing.
     fn end_session(&mut self, session: SessionName) {
-        if self.state.book.has_ended(session) {
+        if self.state.known.has_ended(session) {
             return;
         }
         self.commit(Record::SessionEnded(session), None);

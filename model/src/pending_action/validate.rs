@@ -3,11 +3,11 @@
 //! The one thing to know: the first check that fails is the one that the audit names. A check whose guard is left out passes
 //! everything.
 
-use super::book::Status;
+use super::known::Status;
 use super::message::{Approved, Message};
 use super::readings::DecidersAbsent;
 use super::rules::{Check, Guard};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::words::{Decider, Decision, Nonce, Slot};
 
 /// Every check but the first, which finds the action, in order.
@@ -19,7 +19,7 @@ const CHECKS: [Check; 5] = [
     Check::Arguments,
 ];
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// The checks in their order, each unless its guard is left out. A decision that passes names the action it resolves.
     pub(super) fn validate(&self, message: Message) -> Result<Slot, Check> {
         let slot = self.find(message).ok_or(Check::Known)?;

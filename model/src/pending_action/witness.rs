@@ -6,13 +6,13 @@ use crate::properties::seen;
 use crate::table::Tabled;
 
 use super::action::Action;
-use super::book::Status;
+use super::known::Status;
 use super::marks::Account;
 use super::message::{Approved, Message};
 use super::outbox::Item;
 use super::output::{Event, Output};
 use super::rules::{Check, Refusal};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::words::{Decider, Decision, Effect, Note, Slot, ToolStatus};
 
 /// Something that has to be possible.
@@ -383,31 +383,31 @@ pub static WITNESSES: [WitnessRow; 50] = [
 ];
 
 /// Everything that the step witnesses.
-pub(super) fn witnessed(turn: &Turn<'_>, action: Action, account: &Account) -> u64 {
-    let by_output = turn
+pub(super) fn witnessed(so_far: &StepSoFar<'_>, action: Action, account: &Account) -> u64 {
+    let by_output = so_far
         .required
         .iter()
-        .fold(0, |bits, output| bits | by_output(turn, output));
+        .fold(0, |bits, output| bits | by_output(so_far, output));
     let by_action = match action {
-        Action::Propose(_) => by_proposal(turn),
-        Action::Deliver { .. } | Action::Apply { .. } => turn
+        Action::Propose(_) => by_proposal(so_far),
+        Action::Deliver { .. } | Action::Apply { .. } => so_far
             .message
-            .map_or(0, |message| by_decision(turn, message, account)),
-        Action::Say => seen(Witness::SaidWhilePending, turn.has(Status::Pending)),
+            .map_or(0, |message| by_decision(so_far, message, account)),
+        Action::Say => seen(Witness::SaidWhilePending, so_far.has(Status::Pending)),
         Action::EndSession(session) => {
             let spared = |slot: Slot| {
-                turn.state.status(slot) == Status::Pending
-                    && turn.state.held(slot).session != session
+                so_far.state.status(slot) == Status::Pending
+                    && so_far.state.held(slot).session != session
             };
             seen(
                 Witness::SparedByEnd,
-                !turn.required.is_empty() && Slot::ALL.into_iter().any(spared),
+                !so_far.required.is_empty() && Slot::ALL.into_iter().any(spared),
             )
         }
-        Action::CarryOut => turn
+        Action::CarryOut => so_far
             .carried_out
-            .map_or(0, |item| by_carrying_out(turn, item)),
-        Action::Restart => by_restart(turn, account),
+            .map_or(0, |item| by_carrying_out(so_far, item)),
+        Action::Restart => by_restart(so_far, account),
         Action::Rollback => Witness::RolledBack.bit(),
         Action::ProposeFlawed(_)
         | Action::Send { .. }
@@ -420,41 +420,45 @@ pub(super) fn witnessed(turn: &Turn<'_>, action: Action, account: &Account) -> u
         | Action::ServeTimer
         | Action::Snapshot => 0,
     };
-    let expiries = turn.required.iter();
+    let expiries = so_far.required.iter();
     let both = expiries.filter(|output| matches!(output, Output::Event(Event::Expired, _)));
     by_output
         | by_action
         | seen(Witness::BothExpired, both.count() > 1)
         | seen(
             Witness::ClockSetBack,
-            action.is_call() && turn.before.clock < turn.state.latest,
+            action.is_call() && so_far.before.clock < so_far.state.latest,
         )
 }
 
 /// What a proposal that was taken shows.
-fn by_proposal(turn: &Turn<'_>) -> u64 {
-    let created = |slot| turn.required.contains(Output::Event(Event::Created, slot));
-    let read = |slot| turn.state.held(slot).effect == Effect::Read;
+fn by_proposal(so_far: &StepSoFar<'_>) -> u64 {
+    let created = |slot| {
+        so_far
+            .required
+            .contains(Output::Event(Event::Created, slot))
+    };
+    let read = |slot| so_far.state.held(slot).effect == Effect::Read;
     let reads = |slot: Slot| created(slot) && read(slot);
     seen(Witness::Requested, Slot::ALL.into_iter().any(created))
         | seen(Witness::PendsRead, Slot::ALL.into_iter().any(reads))
 }
 
 /// What a decision shows.
-fn by_decision(turn: &Turn<'_>, message: Message, account: &Account) -> u64 {
+fn by_decision(so_far: &StepSoFar<'_>, message: Message, account: &Account) -> u64 {
     let Some(slot) = message.id else {
         return 0;
     };
-    let held = turn.before.held(slot);
-    if turn.ignored.is_some() {
-        let [_, failed] = account.failed(turn, message);
+    let held = so_far.before.held(slot);
+    if so_far.ignored.is_some() {
+        let [_, failed] = account.failed(so_far, message);
         return seen(Witness::IgnoredTwice, failed.is_some());
     }
     let other = |wanted: Decision| {
-        let mut under_way = turn.state.network.messages();
+        let mut under_way = so_far.state.network.messages();
         under_way.any(|other| other.id == Some(slot) && other.decision == wanted)
     };
-    let pending = turn.before.status(slot.other()) == Status::Pending;
+    let pending = so_far.before.status(slot.other()) == Status::Pending;
     match message.decision {
         Decision::Allow => {
             seen(Witness::AllowedByAnyone, message.by == Decider::Stranger)
@@ -472,30 +476,30 @@ fn by_decision(turn: &Turn<'_>, message: Message, account: &Account) -> u64 {
 }
 
 /// What the carrying out of an item shows.
-fn by_carrying_out(turn: &Turn<'_>, item: Item) -> u64 {
+fn by_carrying_out(so_far: &StepSoFar<'_>, item: Item) -> u64 {
     match item {
         Item::Record => 0,
         Item::Tell(note, slot) => {
-            let before = turn.before.held(slot);
+            let before = so_far.before.held(slot);
             seen(Witness::ToldTwice, before.is_told(note))
         }
         Item::Perform(slot, _) => {
-            let runs = turn.state.held(slot).runs;
+            let runs = so_far.state.held(slot).runs;
             seen(Witness::Ran, runs == 1) | seen(Witness::RanAgain, runs == 2)
         }
     }
 }
 
 /// What a restart shows.
-fn by_restart(turn: &Turn<'_>, account: &Account) -> u64 {
+fn by_restart(so_far: &StepSoFar<'_>, account: &Account) -> u64 {
     let any = |holds: &dyn Fn(Slot) -> bool| Slot::ALL.into_iter().any(holds);
-    let was = |slot: Slot| turn.before.status(slot);
-    let is = |slot: Slot| turn.state.status(slot);
+    let was = |slot: Slot| so_far.before.status(slot);
+    let is = |slot: Slot| so_far.state.status(slot);
     let decided = |status| matches!(status, Status::Accepted | Status::Rejected);
     let pending = |slot| account.truth.standing(slot).status == Status::Pending;
     let told = |output: Output| matches!(output, Output::Append(note, _) if note != Note::Expired);
     let expired_behind_request = |slot: Slot| {
-        let mut untold = turn.required.iter();
+        let mut untold = so_far.required.iter();
         untold.any(|output| output == Output::Append(Note::Request, slot))
             && untold.any(|output| output == Output::Append(Note::Expired, slot))
     };
@@ -508,37 +512,37 @@ fn by_restart(turn: &Turn<'_>, account: &Account) -> u64 {
     ) | seen(
         Witness::ProposalLost,
         any(&|slot| was(slot) != Status::Unknown && is(slot) == Status::Unknown),
-    ) | seen(Witness::ToldAgain, turn.required.iter().any(told))
+    ) | seen(Witness::ToldAgain, so_far.required.iter().any(told))
         | seen(Witness::ExpiredBehindRequest, any(&expired_behind_request))
 }
 
 /// What an output shows.
-fn by_output(turn: &Turn<'_>, output: Output) -> u64 {
+fn by_output(so_far: &StepSoFar<'_>, output: Output) -> u64 {
     match output {
         Output::Event(event, _) => match event {
             Event::Decided(Decision::Allow) => Witness::Allowed.bit(),
             Event::Denied => Witness::Denied.bit(),
             Event::Expired => Witness::Expired.bit(),
             Event::Cancelled => {
-                seen(Witness::Cancelled, turn.has(Status::Cancelled))
-                    | seen(Witness::EndedPending, turn.has(Status::SessionOver))
+                seen(Witness::Cancelled, so_far.has(Status::Cancelled))
+                    | seen(Witness::EndedPending, so_far.has(Status::SessionOver))
             }
             Event::Executed(ToolStatus::NotRun) => Witness::FinishedNotRun.bit(),
             Event::Executed(ToolStatus::Success | ToolStatus::Error) => Witness::Finished.bit(),
             Event::Created | Event::Decided(Decision::Deny) => 0,
         },
         Output::Withdraw(slot) => {
-            let waits = turn.before.outbox.performs(slot);
-            let began = turn.before.held(slot).runs > 0;
+            let waits = so_far.before.outbox.performs(slot);
+            let began = so_far.before.held(slot).runs > 0;
             seen(Witness::Withdrawn, waits) | seen(Witness::RepeatWithdrawn, waits && began)
         }
         Output::InDoubt(slot) => {
-            let held = turn.before.held(slot);
+            let held = so_far.before.held(slot);
             seen(Witness::InDoubt, held.runs > 0)
                 | seen(Witness::InDoubtUnrun, held.runs == 0)
                 | seen(Witness::InDoubtOver, held.idempotent)
         }
-        Output::Perform(_, _) => seen(Witness::ReleasedAgain, turn.message.is_none()),
+        Output::Perform(_, _) => seen(Witness::ReleasedAgain, so_far.message.is_none()),
         Output::Audit(check) => match check {
             Check::Known => Witness::IgnoredKnown.bit(),
             Check::Nonce => Witness::IgnoredNonce.bit(),
@@ -561,10 +565,10 @@ fn by_output(turn: &Turn<'_>, output: Output) -> u64 {
     }
 }
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// Whether any action stands so after the step.
     fn has(&self, status: Status) -> bool {
-        let stands = |_: &_, standing: super::book::Standing| standing.status == status;
+        let stands = |_: &_, standing: super::known::Standing| standing.status == status;
         self.state.slots_where(stands) != [None; 2]
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The table is a committed file, `ablation.txt`. A change of it is a change of the specification and has to be explained.
 
-use countersign_model::aaep::AaepText;
+use countersign_model::aaep::AaepProtocol;
 use countersign_model::aaep::rules::Guard;
 use countersign_model::ablation::{LONGEST, ablate, leave_out};
 use countersign_model::rules::Guards;
@@ -14,8 +14,8 @@ use crate::common::table::{assert_carried, assert_ordered, table};
 
 #[test]
 fn every_rule_carries_something_and_every_invariant_is_carried() {
-    let ablations = ablate(&small::<AaepText>(), |_| {});
-    assert_carried::<AaepText>(&ablations);
+    let ablations = ablate(&small::<AaepProtocol>(), |_| {});
+    assert_carried::<AaepProtocol>(&ablations);
     let found = table(&ablations);
     let pinned = include_str!("ablation.txt");
     assert!(found == pinned, "the table of ablations is now:\n{found}");
@@ -23,7 +23,7 @@ fn every_rule_carries_something_and_every_invariant_is_carried() {
 
 #[test]
 fn a_counterexample_ends_with_the_step_that_breaks_the_invariant() {
-    let ablation = leave_out(&small::<AaepText>(), Guard::HonoursUsed.row());
+    let ablation = leave_out(&small::<AaepProtocol>(), Guard::HonoursUsed.row());
     let broken = ablation
         .breaks
         .iter()
@@ -41,7 +41,7 @@ fn a_counterexample_ends_with_the_step_that_breaks_the_invariant() {
 #[test]
 #[ignore = "it takes minutes: .ci/run does it, optimised"]
 fn what_leaving_a_rule_out_breaks_never_holds_in_a_check_without_it() {
-    assert_checked_alike::<AaepText>(include_str!("ablation.txt"));
+    assert_checked_alike::<AaepProtocol>(include_str!("ablation.txt"));
 }
 
 #[test]
@@ -49,5 +49,5 @@ fn tables_stand_in_their_order_and_guards_are_found_by_name_and_by_clause() {
     assert_eq!(Guard::named("honours-late"), [Guard::HonoursLate]);
     assert_eq!(Guard::named("AAEP-6.3.4-3"), [Guard::HonoursUsed]);
     assert_eq!(Guard::named("AAEP-6.1-4"), []);
-    assert_ordered::<AaepText>();
+    assert_ordered::<AaepProtocol>();
 }

@@ -1,6 +1,6 @@
 //! The quotient forgets nothing that matters.
 //!
-//! A step is what can be told of it: who does what to which confirmation, session or subscription, what must and what may
+//! A step is what can be observed of it: who does what to which confirmation, session or subscription, what must and what may
 //! come out, at which check a reply was ignored, which invariants are broken, and the quotient of the state that follows.
 //! Left out of the label is only what the quotient merges: which of several alike messages is meant, and by which of
 //! several alike decisions a message comes to be under way. Asks keep their class.
@@ -13,8 +13,8 @@ use countersign_model::aaep::state::State;
 
 use crate::common::quotient::assert_bisimulation;
 
-/// What can be told of a step.
-type Told = (Label, Outputs, Outputs, Option<Check>, u64, [u64; 5]);
+/// What can be observed of a step.
+type Observation = (Label, Outputs, Outputs, Option<Check>, u64, [u64; 5]);
 
 /// An action without what the quotient merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,8 +60,8 @@ fn label(action: Action) -> Label {
     }
 }
 
-/// What can be told of the step.
-fn told(model: &Aaep, state: &State, action: Action) -> Option<Told> {
+/// What can be observed of the step.
+fn observe(model: &Aaep, state: &State, action: Action) -> Option<Observation> {
     let step = model.step(state, action)?;
     let next = model.quotient_of(&step.next);
     Some((
@@ -76,5 +76,5 @@ fn told(model: &Aaep, state: &State, action: Action) -> Option<Told> {
 
 #[test]
 fn a_state_and_its_quotient_offer_the_same_steps() {
-    assert_bisimulation(told);
+    assert_bisimulation(observe);
 }

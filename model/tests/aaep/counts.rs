@@ -2,7 +2,7 @@
 //!
 //! A change of a number here is a change of the specification and has to be explained where it is made.
 
-use countersign_model::aaep::AaepText;
+use countersign_model::aaep::AaepProtocol;
 use countersign_model::aaep::bounds::Bounds;
 use countersign_model::checker::{Kind, check};
 
@@ -11,18 +11,18 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<AaepText>()), (20_659, 162_749, 18));
+    assert_eq!(size(&small::<AaepProtocol>()), (20_659, 162_749, 18));
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
-    let literal = small::<AaepText>().literal();
+    let literal = small::<AaepProtocol>().literal();
     assert_eq!(size(&literal), (2_705_701, 8_488_332, 22));
 }
 
 #[test]
 fn every_property_holds_at_default_bounds() {
-    let model = within::<AaepText>(Bounds::DEFAULT);
+    let model = within::<AaepProtocol>(Bounds::DEFAULT);
     assert_eq!(size(&model), (893_790, 11_281_862, 21));
 }
 
@@ -32,7 +32,7 @@ fn a_report_lists_the_invariants_and_then_the_witnesses() {
         confirmations: 1,
         ..Bounds::SMALL
     };
-    let report = check(&within::<AaepText>(bounds), |_| {});
+    let report = check(&within::<AaepProtocol>(bounds), |_| {});
     let kinds: Vec<_> = report
         .properties
         .iter()

@@ -2,18 +2,18 @@
 //!
 //! The table is a committed file, `readings.txt`. A change of it is a change of the specification and has to be explained.
 
-use countersign_model::aaep::{Aaep, AaepText};
+use countersign_model::aaep::{Aaep, AaepProtocol};
 
 use crate::common::readings::{assert_first_choices_specify, table};
 
 #[test]
 fn the_first_choice_is_the_specification() {
-    assert_first_choices_specify::<AaepText>();
+    assert_first_choices_specify::<AaepProtocol>();
 }
 
 #[test]
 fn every_other_choice_breaks_what_it_gives_up_and_nothing_else() {
-    let found = table::<AaepText>(8);
+    let found = table::<AaepProtocol>(8);
     let pinned = include_str!("readings.txt");
     assert!(found == pinned, "the table of readings is now:\n{found}");
 }

@@ -3,7 +3,7 @@
 use countersign_model::aaep::bounds::Bounds;
 use countersign_model::aaep::readings::Reading;
 use countersign_model::aaep::rules::{Guard, Rules};
-use countersign_model::aaep::{Aaep, AaepText};
+use countersign_model::aaep::{Aaep, AaepProtocol};
 use countersign_model::checker::{CheckReport, PropertyVerdict, check, check_within};
 use countersign_model::shortest::Limit;
 
@@ -11,7 +11,7 @@ use crate::common::{small, within};
 
 /// A graph that is searched at once: one confirmation.
 fn smallest() -> Aaep {
-    within::<AaepText>(Bounds {
+    within::<AaepProtocol>(Bounds {
         confirmations: 1,
         ..Bounds::SMALL
     })
@@ -33,7 +33,7 @@ fn late_without_effect(report: &CheckReport) -> &PropertyVerdict {
 
 #[test]
 fn the_breadth_first_search_finds_as_much_as_the_exhaustive_one() {
-    for model in [small::<AaepText>(), smallest().literal()] {
+    for model in [small::<AaepProtocol>(), smallest().literal()] {
         let (whole, found) = (
             check(&model, |_| {}),
             check_within(&model, Limit::default(), |_| {}),

@@ -10,7 +10,7 @@ use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{
     AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
 };
-use countersign_model::aaep::{Aaep, AaepText};
+use countersign_model::aaep::{Aaep, AaepProtocol};
 
 use crate::common::seen::note_step;
 use crate::common::shape::each_step;
@@ -45,7 +45,7 @@ impl Run {
             .step(&self.state, action)
             .expect("the action is enabled");
         assert_eq!(step.next.broken, 0, "the specification breaks nothing");
-        note_step::<AaepText>(step.witnessed, step.ignored.map(Check::clause));
+        note_step::<AaepProtocol>(step.witnessed, step.ignored.map(Check::clause));
         self.state = step.next;
         step
     }

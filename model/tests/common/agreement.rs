@@ -7,7 +7,7 @@ use std::thread;
 use countersign_model::checker::{STATES, check_within};
 use countersign_model::rules::{Guards, Rules};
 use countersign_model::shortest::Limit;
-use countersign_model::specification::Text;
+use countersign_model::specification::Modelled;
 use countersign_model::table::Tabled;
 
 use super::small;
@@ -43,7 +43,7 @@ fn entries(table: &str) -> Vec<Entry<'_>> {
 
 /// Checks, for every rule of the table of ablations, that what it breaks there is broken by a check without it, too, by a
 /// run of the same length; so no property holds in the one that is broken in the other.
-pub fn assert_checked_alike<T: Text>(table: &str) {
+pub fn assert_checked_alike<T: Modelled>(table: &str) {
     let entries = entries(table);
     assert_eq!(entries.len(), T::Guard::ROWS.len());
     let next = AtomicUsize::new(0);
@@ -59,7 +59,7 @@ pub fn assert_checked_alike<T: Text>(table: &str) {
     });
 }
 
-fn assert_entry<T: Text>(entry: &Entry) {
+fn assert_entry<T: Modelled>(entry: &Entry) {
     let limit = Limit {
         states: STATES,
         ..Limit::default()

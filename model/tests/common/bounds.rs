@@ -1,10 +1,10 @@
 //! Bounds and their names.
 
 use countersign_model::bounds::{Bounds, BoundsError};
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 
 /// Checks that bounds are refused once their clock is out of range, and that presets, and nothing else, are found by name.
-pub fn assert_bounds<T: Text>(with_ticks: impl Fn(u8) -> T::Bounds) {
+pub fn assert_bounds<T: Modelled>(with_ticks: impl Fn(u8) -> T::Bounds) {
     for (ticks, refused) in [(7, false), (8, false), (9, true)] {
         let error = BoundsError::OutOfRange {
             name: "ticks",

@@ -1,7 +1,7 @@
 //! The size of a model.
 
 use countersign_model::checker::{CheckReport, check};
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 
 use super::recording::note;
 
@@ -16,7 +16,7 @@ pub fn failures(report: &CheckReport) -> Vec<&'static str> {
 }
 
 /// Searches the whole graph, on which every property has to hold: its unique states, its transitions, and its depth.
-pub fn size<T: Text>(model: &Specification<T>) -> (usize, usize, usize) {
+pub fn size<T: Modelled>(model: &Specification<T>) -> (usize, usize, usize) {
     let report = check(model, |_| {});
     assert_eq!(failures(&report), Vec::<&str>::new());
     assert!(report.exhaustive);

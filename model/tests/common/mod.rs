@@ -12,15 +12,15 @@ pub mod shape;
 pub mod table;
 
 use countersign_model::bounds::Bounds;
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 
 /// The smallest preset of a protocol.
-pub fn small<T: Text>() -> Specification<T> {
+pub fn small<T: Modelled>() -> Specification<T> {
     let [small, _, _] = T::Bounds::PRESETS;
     within(small)
 }
 
 /// The specification within bounds that are known to be in range.
-pub fn within<T: Text>(bounds: T::Bounds) -> Specification<T> {
+pub fn within<T: Modelled>(bounds: T::Bounds) -> Specification<T> {
     Specification::new(bounds).expect("the bounds are in range")
 }

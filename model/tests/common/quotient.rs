@@ -1,33 +1,34 @@
 //! An exhaustive proof, within bounds, that a quotient forgets nothing that matters.
 //!
 //! For every state `s` of the literal graph, `s` and its quotient `q(s)` offer the same steps, and `q(q(s)) = q(s)`. What
-//! can be told of a step is for the protocol to say: who does what, what comes out, which invariants are broken, and the
+//! can be observed of a step is for the protocol to say: who does what, what comes out, which invariants are broken, and the
 //! quotient of the state that follows.
 
 use countersign_model::bounds::Bounds;
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 use stateright::{Checker, Model, Property};
 
 use super::within;
 
-/// What can be told of one step of a model.
-type Told<T, L> = fn(&Specification<T>, &<T as Text>::State, <T as Text>::Action) -> Option<L>;
+/// What can be observed of one step of a model; nothing if it is not enabled.
+type Observe<T, L> =
+    fn(&Specification<T>, &<T as Modelled>::State, <T as Modelled>::Action) -> Option<L>;
 
 /// The literal model; its one property is that a state and its quotient offer the same steps.
 #[derive(Clone)]
-struct Literal<T: Text, L> {
+struct Literal<T: Modelled, L> {
     model: Specification<T>,
-    told: Told<T, L>,
+    observe: Observe<T, L>,
 }
 
-impl<T: Text, L: Ord> Literal<T, L> {
-    /// Every step that the state offers, as it can be told.
-    fn told(&self, state: &T::State) -> Vec<L> {
+impl<T: Modelled, L: Ord> Literal<T, L> {
+    /// Every step that the state offers, as it can be observed.
+    fn offered(&self, state: &T::State) -> Vec<L> {
         let mut actions = Vec::new();
         self.model.actions(state, &mut actions);
         let mut steps: Vec<L> = actions
             .iter()
-            .filter_map(|&action| (self.told)(&self.model, state, action))
+            .filter_map(|&action| (self.observe)(&self.model, state, action))
             .collect();
         steps.sort_unstable();
         steps.dedup();
@@ -35,7 +36,7 @@ impl<T: Text, L: Ord> Literal<T, L> {
     }
 }
 
-impl<T: Text, L: Ord> Model for Literal<T, L> {
+impl<T: Modelled, L: Ord> Model for Literal<T, L> {
     type State = T::State;
     type Action = T::Action;
 
@@ -57,22 +58,25 @@ impl<T: Text, L: Ord> Model for Literal<T, L> {
             |this: &Self, state: &T::State| {
                 let quotient = T::quotient_of(&this.model, state);
                 T::quotient_of(&this.model, &quotient) == quotient
-                    && (quotient == *state || this.told(state) == this.told(&quotient))
+                    && (quotient == *state || this.offered(state) == this.offered(&quotient))
             },
         )]
     }
 }
 
 /// Checks, at `small` bounds, that no state offers other steps than its quotient, or has a quotient that has another.
-pub fn assert_bisimulation<T: Text, L: Ord + 'static>(told: Told<T, L>) {
+pub fn assert_bisimulation<T: Modelled, L: Ord + 'static>(observe: Observe<T, L>) {
     let [bounds, _, _] = T::Bounds::PRESETS;
-    assert_bisimulation_within(bounds, told);
+    assert_bisimulation_within(bounds, observe);
 }
 
 /// The same within these bounds.
-pub fn assert_bisimulation_within<T: Text, L: Ord + 'static>(bounds: T::Bounds, told: Told<T, L>) {
+pub fn assert_bisimulation_within<T: Modelled, L: Ord + 'static>(
+    bounds: T::Bounds,
+    observe: Observe<T, L>,
+) {
     let model = within(bounds).literal();
-    let checker = Literal { model, told }
+    let checker = Literal { model, observe }
         .checker()
         .threads(2)
         .spawn_dfs()

@@ -4,18 +4,18 @@ use std::fmt::Write;
 
 use countersign_model::rules::Rules;
 use countersign_model::shortest::{Limit, shortest_runs};
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 
 use super::small;
 
 /// The reading that takes one place as `name=value` says.
-fn taken<T: Text>(assignment: &str) -> T::Reading {
+fn taken<T: Modelled>(assignment: &str) -> T::Reading {
     Specification::<T>::reading([assignment]).expect("the assignment names a choice")
 }
 
 /// Checks that the first choice of every place is the specification.
-pub fn assert_first_choices_specify<T: Text>() {
+pub fn assert_first_choices_specify<T: Modelled>() {
     for place in T::PLACES {
         let assignment = format!("{}={}", place.name, place.choices[0].value);
         assert_eq!(
@@ -28,7 +28,7 @@ pub fn assert_first_choices_specify<T: Text>() {
 
 /// Every other choice as a text: a line for each, then one for each invariant that breaks within so many steps at `small`
 /// bounds when the text is taken so, with the steps that it takes.
-pub fn table<T: Text>(steps: usize) -> String {
+pub fn table<T: Modelled>(steps: usize) -> String {
     let limit = Limit {
         steps,
         ..Limit::default()

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 use stateright::Model;
 
 /// A state in 64 bits.
@@ -14,7 +14,7 @@ fn fingerprint(state: &impl Hash) -> u64 {
 }
 
 /// Shows every step of the model's graph, with the state that it is taken in; how many states there are.
-pub fn each_step<T: Text>(
+pub fn each_step<T: Modelled>(
     model: &Specification<T>,
     mut show: impl FnMut(&T::State, T::Action),
 ) -> usize {
@@ -34,7 +34,7 @@ pub fn each_step<T: Text>(
 }
 
 /// Every state with the states that follow it, apart from itself.
-fn graph<T: Text>(model: &Specification<T>) -> BTreeMap<u64, Vec<u64>> {
+fn graph<T: Modelled>(model: &Specification<T>) -> BTreeMap<u64, Vec<u64>> {
     let mut graph = BTreeMap::new();
     let mut open = vec![model.start()];
     let mut actions = Vec::new();
@@ -58,7 +58,7 @@ fn graph<T: Text>(model: &Specification<T>) -> BTreeMap<u64, Vec<u64>> {
 }
 
 /// The length of the longest run, in steps that change something; nothing if the graph has a cycle.
-pub fn longest_run<T: Text>(model: &Specification<T>) -> Option<usize> {
+pub fn longest_run<T: Modelled>(model: &Specification<T>) -> Option<usize> {
     let graph = graph(model);
     let mut arrivals: BTreeMap<u64, usize> = graph.keys().map(|&state| (state, 0)).collect();
     for next in graph.values().flatten() {
@@ -86,7 +86,7 @@ pub fn longest_run<T: Text>(model: &Specification<T>) -> Option<usize> {
 }
 
 /// Checks on the first hundred thousand literal states that those that differ differ in their words, which are hashed.
-pub fn assert_words_tell_apart<T: Text, W: Ord>(
+pub fn assert_words_tell_apart<T: Modelled, W: Ord>(
     model: &Specification<T>,
     words: impl Fn(&T::State) -> W,
 ) {

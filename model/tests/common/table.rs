@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use countersign_model::ablation::Ablation;
 use countersign_model::rules::{Guards, Level};
-use countersign_model::specification::Text;
+use countersign_model::specification::Modelled;
 use countersign_model::table::Tabled;
 
 use super::recording::note;
@@ -29,7 +29,7 @@ pub fn table<G: Guards>(ablations: &[Ablation<G>]) -> String {
 }
 
 /// Checks that every rule but the informative ones carries something, and that every invariant is carried.
-pub fn assert_carried<T: Text>(ablations: &[Ablation<T::Guard>]) {
+pub fn assert_carried<T: Modelled>(ablations: &[Ablation<T::Guard>]) {
     for ablation in ablations {
         if !ablation.breaks.is_empty() {
             note(ablation.guard.clauses.iter().copied());
@@ -53,7 +53,7 @@ pub fn assert_carried<T: Text>(ablations: &[Ablation<T::Guard>]) {
 }
 
 /// Checks that the rows of every table stand in the order of what they are about, by which they are found.
-pub fn assert_ordered<T: Text>() {
+pub fn assert_ordered<T: Modelled>() {
     for (place, row) in T::Guard::ROWS.iter().enumerate() {
         assert_eq!(row.guard.place(), place, "{}", row.name);
     }

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use countersign_model::ablation::{Ablation, ablate, leave_out, telling};
-use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::mcp_aql::rules::Guard;
 use countersign_model::rules::Guards;
 use countersign_model::table::Tabled;
@@ -16,8 +16,8 @@ use crate::common::table::{assert_carried, assert_ordered, table};
 
 #[test]
 fn every_rule_carries_something_and_every_invariant_is_carried() {
-    let ablations = ablate(&small::<McpAqlText>(), |_| {});
-    assert_carried::<McpAqlText>(&ablations);
+    let ablations = ablate(&small::<McpAqlProtocol>(), |_| {});
+    assert_carried::<McpAqlProtocol>(&ablations);
     let found = table(&ablations);
     let pinned = include_str!("ablation.txt");
     assert!(found == pinned, "the table of ablations is now:\n{found}");
@@ -52,7 +52,7 @@ fn samples(ablations: &[Ablation<Guard>]) -> String {
 /// AQL-5.1-5, AQL-4.1-6, AQL-5.2-2, AQL-5.1-3: the samples of 4.3, 5.1 and 5.2 break what the text around them says.
 #[test]
 fn every_sample_of_the_text_breaks_a_rule_of_the_text() {
-    let specification = small::<McpAqlText>();
+    let specification = small::<McpAqlProtocol>();
     let ablations: Vec<_> = Guard::ROWS
         .iter()
         .filter(|row| row.left_out_in.is_some())
@@ -70,7 +70,7 @@ fn every_sample_of_the_text_breaks_a_rule_of_the_text() {
 #[test]
 #[ignore = "it takes minutes: .ci/run does it, optimised"]
 fn what_leaving_a_rule_out_breaks_never_holds_in_a_check_without_it() {
-    assert_checked_alike::<McpAqlText>(include_str!("ablation.txt"));
+    assert_checked_alike::<McpAqlProtocol>(include_str!("ablation.txt"));
 }
 
 #[test]
@@ -78,5 +78,5 @@ fn tables_stand_in_their_order_and_guards_are_found_by_name_and_by_clause() {
     assert_eq!(Guard::named("honours-guessed"), [Guard::HonoursGuessed]);
     assert_eq!(Guard::named("AQL-5.1-6"), [Guard::WidensSilently]);
     assert_eq!(Guard::named("AQL-3.3-1"), []);
-    assert_ordered::<McpAqlText>();
+    assert_ordered::<McpAqlProtocol>();
 }

@@ -1,6 +1,6 @@
 //! The quotient forgets nothing that matters.
 //!
-//! A step is what can be told of it: who does what to which token, what must come out, what may come out instead, at which
+//! A step is what can be observed of it: who does what to which token, what must come out, what may come out instead, at which
 //! check a call was rejected, which invariants are broken, and the quotient of the state that follows. Left out of the
 //! label is only what the quotient merges: which of several alike calls is meant.
 
@@ -12,8 +12,8 @@ use countersign_model::mcp_aql::state::State;
 
 use crate::common::quotient::assert_bisimulation;
 
-/// What can be told of a step.
-type Told = (
+/// What can be observed of a step.
+type Observation = (
     Action,
     Outputs,
     Option<Outputs>,
@@ -31,8 +31,8 @@ fn label(action: Action) -> Action {
     }
 }
 
-/// What can be told of the step.
-fn told(model: &McpAql, state: &State, action: Action) -> Option<Told> {
+/// What can be observed of the step.
+fn observe(model: &McpAql, state: &State, action: Action) -> Option<Observation> {
     let step = model.step(state, action)?;
     let next = model.quotient_of(&step.next);
     Some((
@@ -47,5 +47,5 @@ fn told(model: &McpAql, state: &State, action: Action) -> Option<Told> {
 
 #[test]
 fn a_state_and_its_quotient_offer_the_same_steps() {
-    assert_bisimulation(told);
+    assert_bisimulation(observe);
 }

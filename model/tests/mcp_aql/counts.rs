@@ -2,7 +2,7 @@
 //!
 //! A change of a number here is a change of the specification and has to be explained where it is made.
 
-use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::mcp_aql::bounds::Bounds;
 
 use crate::common::counts::size;
@@ -10,17 +10,17 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<McpAqlText>()), (60_963, 397_557, 19));
+    assert_eq!(size(&small::<McpAqlProtocol>()), (60_963, 397_557, 19));
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
-    let literal = small::<McpAqlText>().literal();
+    let literal = small::<McpAqlProtocol>().literal();
     assert_eq!(size(&literal), (853_121, 4_100_735, 23));
 }
 
 #[test]
 fn every_property_holds_at_default_bounds() {
-    let model = within::<McpAqlText>(Bounds::DEFAULT);
+    let model = within::<McpAqlProtocol>(Bounds::DEFAULT);
     assert_eq!(size(&model), (566_809, 5_684_555, 23));
 }

@@ -1,7 +1,7 @@
 //! The shape of the graph: it ends. Every step but one that changes nothing spends something that does not come back, so a
 //! depth-first search, which carries its path with it, stays small.
 
-use countersign_model::mcp_aql::McpAqlText;
+use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::mcp_aql::bounds::Bounds;
 use countersign_model::mcp_aql::output::Output;
 use countersign_model::mcp_aql::state::State;
@@ -12,19 +12,19 @@ use crate::common::small;
 
 #[test]
 fn every_run_ends_and_the_longest_is_known() {
-    assert_eq!(longest_run(&small::<McpAqlText>()), Some(23));
+    assert_eq!(longest_run(&small::<McpAqlProtocol>()), Some(23));
 }
 
 #[test]
 fn states_that_differ_differ_in_their_words() {
-    assert_words_tell_apart(&small::<McpAqlText>(), State::words);
+    assert_words_tell_apart(&small::<McpAqlProtocol>(), State::words);
 }
 
 /// AQL-4.1-1, AQL-5.5-2: only what is rejected, or asked after, may be answered as purged. And every output of every step
 /// is traced to a clause, the same that forbids nothing that is required.
 #[test]
 fn every_output_has_its_clause_and_no_admission_has_another_answer() {
-    let model = small::<McpAqlText>();
+    let model = small::<McpAqlProtocol>();
     each_step(&model, |&state, action| {
         let step = model
             .step(&state, action)
@@ -41,7 +41,7 @@ fn every_output_has_its_clause_and_no_admission_has_another_answer() {
 
 #[test]
 fn a_bound_out_of_range_is_named_with_its_range() {
-    assert_bounds::<McpAqlText>(|ticks| Bounds {
+    assert_bounds::<McpAqlProtocol>(|ticks| Bounds {
         ticks,
         ..Bounds::SMALL
     });

@@ -7,5 +7,6 @@ mod ablation;
 mod bisimulation;
 mod counts;
 mod graph;
+mod judge;
 mod readings;
 mod steps;

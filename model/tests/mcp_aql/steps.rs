@@ -11,7 +11,7 @@ use countersign_model::mcp_aql::step::Step;
 use countersign_model::mcp_aql::words::{
     Danger, Lifetime, Oracle, Purpose, Request, Scope, SessionName, Slot, Store, Trigger, Which,
 };
-use countersign_model::mcp_aql::{McpAql, McpAqlText};
+use countersign_model::mcp_aql::{McpAql, McpAqlProtocol};
 
 use crate::common::seen::note_step;
 
@@ -75,7 +75,7 @@ impl Run {
             .step(&self.state, action)
             .expect("the action is enabled");
         assert_eq!(step.next.broken, 0, "the specification breaks nothing");
-        note_step::<McpAqlText>(step.witnessed, step.rejected.map(Check::clause));
+        note_step::<McpAqlProtocol>(step.witnessed, step.rejected.map(Check::clause));
         self.state = step.next;
         step
     }

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use countersign_model::ablation::{ablate, leave_out};
-use countersign_model::pending_action::PendingActionText;
+use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::pending_action::properties::Invariant;
 use countersign_model::pending_action::rules::Guard;
 use countersign_model::rules::Guards;
@@ -18,8 +18,8 @@ use crate::common::table::{assert_carried, assert_ordered, table};
 
 #[test]
 fn every_rule_carries_something_and_every_invariant_is_carried() {
-    let ablations = ablate(&small::<PendingActionText>(), |_| {});
-    assert_carried::<PendingActionText>(&ablations);
+    let ablations = ablate(&small::<PendingActionProtocol>(), |_| {});
+    assert_carried::<PendingActionProtocol>(&ablations);
     let found = table(&ablations);
     let pinned = include_str!("ablation.txt");
     assert!(found == pinned, "the table of ablations is now:\n{found}");
@@ -135,7 +135,7 @@ const MUTATIONS: [(&str, Guard, Invariant); 20] = [
 fn every_known_mistake_breaks_the_invariant_that_tells_of_it() {
     let mut found = String::new();
     for (mistake, guard, invariant) in MUTATIONS {
-        let ablation = leave_out(&small::<PendingActionText>(), guard.row());
+        let ablation = leave_out(&small::<PendingActionProtocol>(), guard.row());
         assert_eq!(ablation.masked_by, None, "{mistake}");
         let name = invariant.row().name;
         let broken = ablation.breaks.iter().find(|broken| broken.name == name);
@@ -154,7 +154,7 @@ fn every_known_mistake_breaks_the_invariant_that_tells_of_it() {
 #[test]
 #[ignore = "it takes minutes: .ci/run does it, optimised"]
 fn what_leaving_a_rule_out_breaks_never_holds_in_a_check_without_it() {
-    assert_checked_alike::<PendingActionText>(include_str!("ablation.txt"));
+    assert_checked_alike::<PendingActionProtocol>(include_str!("ablation.txt"));
 }
 
 #[test]
@@ -165,5 +165,5 @@ fn tables_stand_in_their_order_and_guards_are_found_by_name_and_by_clause() {
         [Guard::ProposesMalformed, Guard::ExposesArguments]
     );
     assert_eq!(Guard::named("PA-12"), []);
-    assert_ordered::<PendingActionText>();
+    assert_ordered::<PendingActionProtocol>();
 }

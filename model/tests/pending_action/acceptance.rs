@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::pending_action::PendingActionText;
+use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::pending_action::action::{Action, Manner};
-use countersign_model::pending_action::book::{Book, Status};
+use countersign_model::pending_action::known::{Known, Status};
 use countersign_model::pending_action::output::{Event, Output};
 use countersign_model::pending_action::words::{
     Arguments, Decision, Note, Proposal, Slot, ToolStatus,
@@ -120,18 +120,18 @@ fn transcript_and_events_tell_created_decided_executed_and_denied_apart() {
 /// PA-12: all that the ledger knows follows from its records, so that a host has to keep nothing else.
 #[test]
 fn hosts_can_implement_this_without_product_specific_hidden_context_hacks() {
-    let model = small::<PendingActionText>();
+    let model = small::<PendingActionProtocol>();
     let mut known = BTreeSet::from([model.start().words()]);
     let mut open = vec![model.start()];
     let mut actions = Vec::new();
     while let Some(state) = open.pop() {
-        let recorded = Book::of(state.journal, state.sessions());
+        let recorded = Known::of(state.journal, state.sessions());
         for slot in Slot::ALL {
-            let (held, kept) = (state.book.standing(slot), recorded.standing(slot));
+            let (held, kept) = (state.known.standing(slot), recorded.standing(slot));
             assert_eq!(held.status, kept.status);
             assert_eq!(held.finished.is_some(), kept.finished.is_some());
         }
-        assert_eq!(state.book.ended, recorded.ended);
+        assert_eq!(state.known.ended, recorded.ended);
         actions.clear();
         model.enabled(&state, &mut actions);
         for &action in &actions {

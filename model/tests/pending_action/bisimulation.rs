@@ -1,6 +1,6 @@
 //! The quotient forgets nothing that matters.
 //!
-//! A step is what can be told of it: who does what to which action, what must come out, at which check a decision was
+//! A step is what can be observed of it: who does what to which action, what must come out, at which check a decision was
 //! ignored, which invariants are broken, and the quotient of the state that follows. Left out of the label is only what the
 //! quotient merges: which of several alike decisions is meant.
 
@@ -13,8 +13,8 @@ use countersign_model::pending_action::state::State;
 
 use crate::common::quotient::{assert_bisimulation, assert_bisimulation_within};
 
-/// What can be told of a step.
-type Told = (Action, Outputs, Option<Check>, u64, [u64; 9]);
+/// What can be observed of a step.
+type Observation = (Action, Outputs, Option<Check>, u64, [u64; 9]);
 
 /// The action without what the quotient merges.
 fn label(action: Action) -> Action {
@@ -27,8 +27,8 @@ fn label(action: Action) -> Action {
     }
 }
 
-/// What can be told of the step.
-fn told(model: &PendingAction, state: &State, action: Action) -> Option<Told> {
+/// What can be observed of the step.
+fn observe(model: &PendingAction, state: &State, action: Action) -> Option<Observation> {
     let step = model.step(state, action)?;
     let next = model.quotient_of(&step.next);
     Some((
@@ -42,7 +42,7 @@ fn told(model: &PendingAction, state: &State, action: Action) -> Option<Told> {
 
 #[test]
 fn a_state_and_its_quotient_offer_the_same_steps() {
-    assert_bisimulation(told);
+    assert_bisimulation(observe);
 }
 
 /// What `small` bounds do not have: two disturbances in one run, such as a crash after the clock was set back.
@@ -65,6 +65,6 @@ fn that_is_so_after_two_disturbances_as_well() {
         ..Bounds::SMALL
     };
     for bounds in [one_action, crashes_alone] {
-        assert_bisimulation_within(bounds, told);
+        assert_bisimulation_within(bounds, observe);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A change of a number here is a change of the specification and has to be explained where it is made.
 
-use countersign_model::pending_action::PendingActionText;
+use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::pending_action::bounds::Bounds;
 
 use crate::common::counts::size;
@@ -10,17 +10,20 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<PendingActionText>()), (48_275, 219_086, 28));
+    assert_eq!(
+        size(&small::<PendingActionProtocol>()),
+        (48_275, 219_086, 28)
+    );
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
-    let literal = small::<PendingActionText>().literal();
+    let literal = small::<PendingActionProtocol>().literal();
     assert_eq!(size(&literal), (1_434_422, 3_369_978, 30));
 }
 
 #[test]
 fn every_property_holds_at_default_bounds() {
-    let model = within::<PendingActionText>(Bounds::DEFAULT);
+    let model = within::<PendingActionProtocol>(Bounds::DEFAULT);
     assert_eq!(size(&model), (589_553, 3_184_695, 30));
 }

@@ -1,7 +1,7 @@
 //! What outlasts a crash and what a restart makes of it, what moves the watermark, and what a snapshot may hold.
 
 use countersign_model::pending_action::action::Action;
-use countersign_model::pending_action::book::Status;
+use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::output::{Event, Output};
 use countersign_model::pending_action::words::{
     Arguments, Decision, Note, Proposal, SessionName, Slot, ToolStatus,

@@ -1,10 +1,10 @@
 //! The shape of the graph: it ends. Every step but one that changes nothing spends something that does not come back, so a
 //! depth-first search, which carries its path with it, stays small.
 
-use countersign_model::pending_action::PendingActionText;
-use countersign_model::pending_action::book::Status;
+use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::pending_action::bounds::{Bounds, Budgets};
 use countersign_model::pending_action::journal::Record;
+use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::state::State;
 use countersign_model::pending_action::words::{Decision, Note, Slot};
@@ -15,19 +15,19 @@ use crate::common::{small, within};
 
 #[test]
 fn every_run_ends_and_the_longest_is_known() {
-    assert_eq!(longest_run(&small::<PendingActionText>()), Some(33));
+    assert_eq!(longest_run(&small::<PendingActionProtocol>()), Some(33));
 }
 
 #[test]
 fn states_that_differ_differ_in_their_words() {
-    assert_words_tell_apart(&small::<PendingActionText>(), State::words);
+    assert_words_tell_apart(&small::<PendingActionProtocol>(), State::words);
 }
 
 /// PA-3, PA-10: the arguments that run are the proposed ones, whatever the run; every output of every step is traced to a
 /// clause; and no record is put out behind what it is the record of.
 #[test]
 fn every_output_has_its_clause_and_its_record_before_it() {
-    let model = small::<PendingActionText>();
+    let model = small::<PendingActionProtocol>();
     each_step(&model, |&state, action| {
         let step = model
             .step(&state, action)
@@ -57,7 +57,7 @@ fn the_transcript_reads_in_the_order_of_the_journal() {
         disturbances: Budgets::new([0, 0, 0, 1, 2, 0], 2),
         ..Bounds::SMALL
     };
-    let model = within::<PendingActionText>(crashes).literal();
+    let model = within::<PendingActionProtocol>(crashes).literal();
     each_step(&model, |state, _| {
         let mut left = state.actions.map(|held| held.told);
         let mut complete = true;
@@ -96,7 +96,7 @@ fn messages(state: &State, record: Record) -> Vec<(Slot, Note)> {
 
 #[test]
 fn a_bound_out_of_range_is_named_with_its_range() {
-    assert_bounds::<PendingActionText>(|ticks| Bounds {
+    assert_bounds::<PendingActionProtocol>(|ticks| Bounds {
         ticks,
         ..Bounds::SMALL
     });

@@ -9,6 +9,7 @@ mod bisimulation;
 mod counts;
 mod durability;
 mod graph;
+mod judge;
 mod readings;
 mod run;
 mod steps;

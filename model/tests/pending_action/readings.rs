@@ -2,18 +2,18 @@
 //!
 //! The table is a committed file, `readings.txt`. A change of it is a change of the specification and has to be explained.
 
-use countersign_model::pending_action::PendingActionText;
+use countersign_model::pending_action::PendingActionProtocol;
 
 use crate::common::readings::{assert_first_choices_specify, table};
 
 #[test]
 fn the_first_choice_is_the_specification() {
-    assert_first_choices_specify::<PendingActionText>();
+    assert_first_choices_specify::<PendingActionProtocol>();
 }
 
 #[test]
 fn every_other_choice_breaks_what_it_gives_up_and_nothing_else() {
-    let found = table::<PendingActionText>(7);
+    let found = table::<PendingActionProtocol>(7);
     let pinned = include_str!("readings.txt");
     assert!(found == pinned, "the table of readings is now:\n{found}");
 }

@@ -1,9 +1,9 @@
 //! A run of the literal model, step by step, for the tests of single steps.
 
 use countersign_model::pending_action::action::{Action, Manner};
-use countersign_model::pending_action::book::Status;
 use countersign_model::pending_action::bounds::{Bounds, Budgets, Variety};
 use countersign_model::pending_action::journal::Record;
+use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::output::{Event, Output};
 use countersign_model::pending_action::readings::Reading;
 use countersign_model::pending_action::rules::Check;
@@ -12,7 +12,7 @@ use countersign_model::pending_action::step::Step;
 use countersign_model::pending_action::words::{
     Arguments, Decider, Decision, Note, Proposal, Slot, ToolStatus,
 };
-use countersign_model::pending_action::{PendingAction, PendingActionText};
+use countersign_model::pending_action::{PendingAction, PendingActionProtocol};
 use countersign_model::rules::Rules;
 
 use crate::common::seen::note_step;
@@ -102,7 +102,7 @@ impl Run {
             .step(&self.state, action)
             .expect("the action is enabled");
         assert_eq!(step.next.broken, 0, "the specification breaks nothing");
-        note_step::<PendingActionText>(step.witnessed, step.ignored.map(Check::clause));
+        note_step::<PendingActionProtocol>(step.witnessed, step.ignored.map(Check::clause));
         self.state = step.next;
         step
     }

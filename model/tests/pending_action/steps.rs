@@ -2,8 +2,8 @@
 
 use countersign_model::pending_action::PendingAction;
 use countersign_model::pending_action::action::{Action, Manner};
-use countersign_model::pending_action::book::Status;
 use countersign_model::pending_action::journal::Record;
+use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::output::{Event, Output};
 use countersign_model::pending_action::readings::Reading;
 use countersign_model::pending_action::rules::{Check, Refusal};

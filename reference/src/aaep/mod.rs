@@ -46,9 +46,9 @@
 
 mod ask;
 mod confirmation;
+mod confirmations;
 mod event;
 mod interface;
-mod ledger;
 mod message;
 mod producer;
 mod session;

@@ -13,9 +13,9 @@ use super::ask::check_ask;
 use super::confirmation::{
     Authority, Canceller, Confirmation, ConfirmationNumber, Phase, Question,
 };
+use super::confirmations::Confirmations;
 use super::event::{AgentState, CountersignExtension, Event, Payload, ResolutionOutcome};
 use super::interface::{Ask, Input, Outcome, Output, Refusal, Response, Sender};
-use super::ledger::Ledger;
 use super::session::{Session, SessionStatus, Subscription, Subscriptions};
 use super::stored::{Contradiction, Stored};
 use super::validate::{ValidReply, validate};
@@ -51,7 +51,7 @@ pub struct Producer {
     now: Timestamp,
     sessions: BTreeMap<SessionId, Session>,
     subscriptions: Subscriptions,
-    confirmations: Ledger,
+    confirmations: Confirmations,
 }
 
 impl Producer {
@@ -62,7 +62,7 @@ impl Producer {
             now: Timestamp::MIN,
             sessions: BTreeMap::new(),
             subscriptions: Subscriptions::default(),
-            confirmations: Ledger::default(),
+            confirmations: Confirmations::default(),
         }
     }
 
@@ -115,7 +115,7 @@ impl Producer {
 
     /// All confirmations that were ever asked for, in the order of asking.
     pub fn confirmations(&self) -> &[Confirmation] {
-        self.confirmations.confirmations()
+        self.confirmations.all()
     }
 
     /// The confirmation with that token, if this producer ever issued it.
@@ -154,7 +154,7 @@ struct Call<'a> {
     settings: &'a Settings,
     sessions: &'a mut BTreeMap<SessionId, Session>,
     subscriptions: &'a mut Subscriptions,
-    confirmations: &'a mut Ledger,
+    confirmations: &'a mut Confirmations,
     ids: &'a mut dyn IdSource,
     outputs: Vec<Output>,
 }
@@ -208,11 +208,11 @@ impl Call<'_> {
     }
 
     fn tools_in_flight(&self) -> Vec<Output> {
-        let ledger = &self.confirmations;
-        ledger
+        let confirmations = &self.confirmations;
+        confirmations
             .in_flight()
             .into_iter()
-            .map(|number| Output::InDoubt(ledger.get(number).question.tool_call()))
+            .map(|number| Output::InDoubt(confirmations.get(number).question.tool_call()))
             .collect()
     }
 

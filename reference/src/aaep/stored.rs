@@ -10,9 +10,9 @@ use serde::Deserialize;
 
 use super::ask::check_question;
 use super::confirmation::{Confirmation, ConfirmationNumber, Phase, Question, Tool};
+use super::confirmations::Confirmations;
 use super::event::AgentState;
 use super::interface::Refusal;
-use super::ledger::Ledger;
 use super::producer::Settings;
 use super::session::{Session, SessionStatus, Subscriptions};
 use super::vocabulary::{SessionId, ToolCallId};
@@ -28,7 +28,7 @@ pub(super) struct Stored {
     pub(super) now: Timestamp,
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) subscriptions: Subscriptions,
-    pub(super) confirmations: Ledger,
+    pub(super) confirmations: Confirmations,
 }
 
 /// The parts of the document contradict each other, so no producer can have written it.
@@ -58,7 +58,7 @@ impl Stored {
         for (session_id, session) in &self.sessions {
             self.check_session(session_id, session)?;
         }
-        let confirmations = self.confirmations.confirmations();
+        let confirmations = self.confirmations.all();
         for (index, confirmation) in confirmations.iter().enumerate() {
             self.check_confirmation(ConfirmationNumber(index), confirmation)?;
         }

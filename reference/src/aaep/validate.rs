@@ -4,8 +4,8 @@
 //! The first check that fails names the reason, and only the operator learns it.
 
 use super::confirmation::{Authority, Canceller, Confirmation, ConfirmationNumber, Phase};
+use super::confirmations::Confirmations;
 use super::interface::{Audit, ClauseId, Notice, Sender};
-use super::ledger::Ledger;
 use super::message::{ConfirmationReply, Malformed};
 use super::session::Subscriptions;
 use super::vocabulary::{Decision, ReplyToken, SubscriptionId};
@@ -61,7 +61,7 @@ pub(super) enum IgnoredBecause {
 pub(super) fn validate(
     message: &[u8],
     sender: &Sender,
-    ledger: &Ledger,
+    confirmations: &Confirmations,
     subscriptions: &Subscriptions,
 ) -> Result<ValidReply, Ignored> {
     let reply = match check_1_message_conforms(message) {
@@ -73,7 +73,7 @@ pub(super) fn validate(
             });
         }
     };
-    checks_2_to_6(&reply, sender, ledger, subscriptions).map_err(|reason| Ignored {
+    checks_2_to_6(&reply, sender, confirmations, subscriptions).map_err(|reason| Ignored {
         reason,
         named: Some((reply.reply_token, reply.subscription_id)),
     })
@@ -82,11 +82,11 @@ pub(super) fn validate(
 fn checks_2_to_6(
     reply: &ConfirmationReply,
     sender: &Sender,
-    ledger: &Ledger,
+    confirmations: &Confirmations,
     subscriptions: &Subscriptions,
 ) -> Result<ValidReply, IgnoredBecause> {
-    let number = check_2_token_was_issued(reply, ledger)?;
-    let confirmation = ledger.get(number);
+    let number = check_2_token_was_issued(reply, confirmations)?;
+    let confirmation = confirmations.get(number);
     check_3_token_is_unused(confirmation)?;
     check_4_decided_in_time(reply, confirmation)?;
     check_5_sender_is_authentic(sender, &reply.subscription_id, subscriptions)?;
@@ -106,9 +106,9 @@ fn check_1_message_conforms(message: &[u8]) -> Result<ConfirmationReply, Ignored
 /// (AAEP-6.2.3-2). Whether it is still good is the next check's business.
 fn check_2_token_was_issued(
     reply: &ConfirmationReply,
-    ledger: &Ledger,
+    confirmations: &Confirmations,
 ) -> Result<ConfirmationNumber, IgnoredBecause> {
-    ledger
+    confirmations
         .find(&reply.reply_token)
         .ok_or(IgnoredBecause::TokenUnknown)
 }

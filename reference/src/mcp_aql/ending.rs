@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::audit::FailureReason;
-use super::gatekeeper::Turn;
+use super::gatekeeper::Handling;
 use super::interface::{EventKind, Output};
 use super::rate::Limited;
 use super::response::{Details, Response, Status, TokenStatus};
@@ -14,7 +14,7 @@ use super::token::{Phase, Scope, TokenNumber};
 use super::validate::Received;
 use super::vocabulary::{ErrorCode, Oracle, Revoker, SessionId, TokenEvent};
 
-impl Turn<'_> {
+impl Handling<'_> {
     /// AQL-5.3-3: whoever holds a token may give it back.
     pub(super) fn revoke_token(&mut self, token: &str) {
         let (limits, limited) = (self.settings.rate_limits, Limited::Revocation);

@@ -15,13 +15,13 @@ use super::audit::{
 use super::digest::{ParametersHash, TokenDigest};
 use super::gated::{Gated, is_gated, operation};
 use super::interface::{Call, ClauseId, Input, Operation, Outcome, Output, Query, Refusal};
-use super::ledger::Ledger;
 use super::rate::{Buckets, Limited};
 use super::response::{Details, Response};
 use super::settings::{Configuration, Persistence, Settings, Tolerance};
 use super::signed::{Signer, SigningKey};
 use super::stored::{Contradiction, Stored};
 use super::token::{IssuedToken, Phase};
+use super::tokens::Tokens;
 use super::validate::{Presented, Received, validate};
 use super::vocabulary::{
     AdapterName, ConfirmationToken, ErrorCode, OperationName, Oracle, Revoker, SessionId,
@@ -48,7 +48,7 @@ pub struct Gatekeeper {
     now: Timestamp,
     /// How the adapters work that were configured.
     adapters: BTreeMap<AdapterName, Arc<Configuration>>,
-    tokens: Ledger,
+    tokens: Tokens,
     /// Where tokens are signed instead of kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signer: Option<Signer>,
@@ -62,7 +62,7 @@ impl Gatekeeper {
             settings: Arc::new(settings),
             now: Timestamp::MIN,
             adapters: BTreeMap::new(),
-            tokens: Ledger::default(),
+            tokens: Tokens::default(),
             signer: None,
             buckets: Buckets::default(),
         }
@@ -95,7 +95,7 @@ impl Gatekeeper {
         if let Some(signer) = &mut self.signer {
             signer.forget_expired(self.now, FORGOTTEN_PER_CALL);
         }
-        let mut turn = Turn {
+        let mut handling = Handling {
             now: self.now,
             settings: &self.settings,
             adapters: &mut self.adapters,
@@ -105,9 +105,9 @@ impl Gatekeeper {
             ids,
             outputs: Vec::new(),
         };
-        let refused = turn.run(input).err();
+        let refused = handling.run(input).err();
         Outcome {
-            outputs: turn.outputs,
+            outputs: handling.outputs,
             refused,
         }
     }
@@ -159,7 +159,7 @@ impl Gatekeeper {
 
     /// All tokens that are remembered, in the order of issue.
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &IssuedToken> {
-        self.tokens.tokens()
+        self.tokens.all()
     }
 
     /// What is remembered of a token.
@@ -195,18 +195,18 @@ impl TryFrom<Stored> for Gatekeeper {
 }
 
 /// One input under way: the parts of the gatekeeper, where fresh ids come from, and what has come out so far.
-pub(super) struct Turn<'a> {
+pub(super) struct Handling<'a> {
     pub(super) now: Timestamp,
     pub(super) settings: &'a Settings,
     pub(super) adapters: &'a mut BTreeMap<AdapterName, Arc<Configuration>>,
-    pub(super) tokens: &'a mut Ledger,
+    pub(super) tokens: &'a mut Tokens,
     pub(super) signer: &'a mut Option<Signer>,
     pub(super) buckets: &'a mut Buckets,
     pub(super) ids: &'a mut dyn IdSource,
     pub(super) outputs: Vec<Output>,
 }
 
-impl Turn<'_> {
+impl Handling<'_> {
     fn run(&mut self, input: Input) -> Result<(), Refusal> {
         match input {
             Input::Configure {

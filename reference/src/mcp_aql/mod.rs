@@ -53,7 +53,6 @@ mod ending;
 mod gated;
 mod gatekeeper;
 mod interface;
-mod ledger;
 mod limits;
 mod rate;
 mod response;
@@ -62,6 +61,7 @@ mod signed;
 mod stateless;
 mod stored;
 mod token;
+mod tokens;
 mod validate;
 mod vocabulary;
 

@@ -1,6 +1,6 @@
 //! What is different where tokens are signed instead of kept (section 6.2).
 //!
-//! The one thing to know: a signed token that comes with its call for the first time is entered into the ledger, as it
+//! The one thing to know: a signed token that comes with its call for the first time is entered among the tokens, as it
 //! would have been at its issue. From then on it is checked, used, taken back, logged and forgotten like any other. So
 //! single use needs memory all the same, but only of the tokens that came back.
 //!
@@ -12,7 +12,7 @@
 //!   its adapter before. Where all tokens of an adapter end, or all there are, the log names only those that had come.
 //! - No token may be used more than once, so none is bound to a session. Its entropy is the 128 bits required, not the
 //!   256 recommended (AQL-3.1-1, AQL-3.1-2).
-//! - The capacity is that of the ledger: where it is full, no signed token is redeemed that has not come before.
+//! - The capacity is that of all tokens: where it is reached, no signed token is redeemed that has not come before.
 //! - Where a restart leaves nothing it leaves no key either, for with the key alone what was used would be good again.
 
 use std::num::NonZeroU32;
@@ -20,7 +20,7 @@ use std::num::NonZeroU32;
 use super::audit::FailureReason;
 use super::digest::ParametersHash;
 use super::gated::Gated;
-use super::gatekeeper::Turn;
+use super::gatekeeper::Handling;
 use super::interface::Refusal;
 use super::limits::time_to_live;
 use super::signed::{Life, SigningKey};
@@ -29,7 +29,7 @@ use super::validate::Received;
 use super::vocabulary::{AdapterName, ConfirmationToken};
 use crate::time::Timestamp;
 
-impl Turn<'_> {
+impl Handling<'_> {
     /// Signs with another key from now on.
     pub(super) fn rotate_key(&mut self, key: SigningKey) -> Result<(), Refusal> {
         let signer = self.signer.as_mut().ok_or(Refusal::NoKey)?;
@@ -86,7 +86,7 @@ impl Turn<'_> {
             return Ok(());
         }
         let scope = gated.scope(parameters);
-        // AQL-5.5-3: before the signature is looked at, so that a full ledger tells nothing of the token.
+        // AQL-5.5-3: before the signature is looked at, so that a full gatekeeper tells nothing of the token.
         self.tokens.make_room(&scope.adapter, self.now);
         if self.is_full(&scope.adapter) {
             return Err(FailureReason::CapacityExceeded);

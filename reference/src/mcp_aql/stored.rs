@@ -9,12 +9,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::interface::Refusal;
-use super::ledger::Ledger;
 use super::limits::time_to_live;
 use super::rate::Buckets;
 use super::settings::{Configuration, OutOfBounds, Settings, Tolerance};
 use super::signed::Signer;
 use super::token::{IssuedToken, Phase};
+use super::tokens::Tokens;
 use super::vocabulary::AdapterName;
 use crate::time::Timestamp;
 
@@ -24,7 +24,7 @@ pub(super) struct Stored {
     pub(super) settings: Arc<Settings>,
     pub(super) now: Timestamp,
     pub(super) adapters: BTreeMap<AdapterName, Arc<Configuration>>,
-    pub(super) tokens: Ledger,
+    pub(super) tokens: Tokens,
     #[serde(default)]
     pub(super) signer: Option<Signer>,
     pub(super) buckets: Buckets,
@@ -54,7 +54,7 @@ impl Stored {
             return Err(Contradiction::Later);
         }
         self.tokens
-            .tokens()
+            .all()
             .try_for_each(|token| self.check_token(token))
     }
 

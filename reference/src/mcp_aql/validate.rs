@@ -5,8 +5,8 @@
 
 use super::audit::FailureReason;
 use super::digest::{ParametersHash, TokenDigest};
-use super::ledger::Ledger;
 use super::token::{IssuedToken, Phase, TokenNumber};
+use super::tokens::Tokens;
 use super::vocabulary::{
     AdapterName, CheckOrder, ConfirmationToken, OperationName, Purpose, SessionId,
 };
@@ -64,7 +64,7 @@ const SAMPLE: [Check; 8] = [
 /// Makes all checks in order. AQL-7.1-1: one that fails is enough.
 pub(super) fn validate(
     presented: &Presented<'_>,
-    tokens: &Ledger,
+    tokens: &Tokens,
     order: CheckOrder,
 ) -> Result<ValidToken, FailureReason> {
     let number = exists(presented, tokens)?;
@@ -81,7 +81,7 @@ pub(super) fn validate(
 
 /// AQL-4.1-1: the token was issued here and is remembered. AQL-2.2-1, AQL-2.2-2: what does not have the form of a
 /// token was not.
-fn exists(presented: &Presented<'_>, tokens: &Ledger) -> Result<TokenNumber, FailureReason> {
+fn exists(presented: &Presented<'_>, tokens: &Tokens) -> Result<TokenNumber, FailureReason> {
     let digest = presented.digest.ok_or(FailureReason::Malformed)?;
     tokens.find(&digest).ok_or(FailureReason::Unknown)
 }

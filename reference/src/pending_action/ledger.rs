@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Action, Run, Status};
 use super::arguments::Text;
-use super::book::{Book, Contradiction};
+use super::consequences::consequences;
 use super::interface::{Audit, Decide, Input, Named, Outcome, Output, Propose, Refusal, ToolCall};
+use super::known::{Contradiction, Known};
 use super::message::{Append, Message};
 use super::propose::{check, name};
 use super::record::{Entry, Record};
 use super::settings::{Delivery, ReadEffect, Settings};
-use super::telling::behind;
 use super::validate::validate;
 use super::vocabulary::{ActionId, Effect, Nonce, SessionId, ToolStatus};
 use crate::ids::IdSource;
@@ -32,13 +32,13 @@ const DRAWS: usize = 8;
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
     settings: Settings,
-    book: Book,
+    known: Known,
 }
 
 /// A ledger as it was after one of its records. It does nothing by itself: see [`Ledger::rebuild`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Snapshot(Book);
+pub struct Snapshot(Known);
 
 /// Why a ledger cannot be rebuilt: what the host has kept is not what a ledger has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,7 +79,7 @@ impl Ledger {
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
-            book: Book::default(),
+            known: Known::default(),
         }
     }
 
@@ -102,12 +102,12 @@ impl Ledger {
         records: impl IntoIterator<Item = Record>,
         carried: u64,
     ) -> Result<Self, Damaged> {
-        let mut book = snapshot.map_or_else(Book::default, |snapshot| snapshot.0);
-        let stands_on = book.recorded;
+        let mut known = snapshot.map_or_else(Known::default, |snapshot| snapshot.0);
+        let stands_on = known.recorded;
         let mut is_held = stands_on == 0;
         let mut latest = Timestamp::MIN;
         // PA-8: what the journal tells by itself up to there, if all of it is at hand.
-        let mut told = Book::default();
+        let mut told = Known::default();
         for record in records {
             let number = record.number;
             // The snapshot may know of a later time than its last record's, so that it cannot tell.
@@ -120,28 +120,28 @@ impl Ledger {
             if number <= stands_on && number == told.recorded + 1 {
                 let entered = told.enter(record);
                 entered.map_err(|because| Damaged::Record { number, because })?;
-                if number == stands_on && !book.tells_the_same_as(&told) {
+                if number == stands_on && !known.tells_the_same_as(&told) {
                     return Err(Damaged::SnapshotOfAnother { number });
                 }
             } else if number > stands_on || stands_on == 0 {
-                let entered = book.enter(record);
+                let entered = known.enter(record);
                 entered.map_err(|because| Damaged::Record { number, because })?;
             }
         }
         if !is_held {
             return Err(Damaged::SnapshotAhead { number: stands_on });
         }
-        let recorded = book.recorded;
+        let recorded = known.recorded;
         if carried > recorded {
             return Err(Damaged::WatermarkAhead { carried, recorded });
         }
-        book.carry(carried);
-        Ok(Self { settings, book })
+        known.carry(carried);
+        Ok(Self { settings, known })
     }
 
     /// The ledger as it is after its last record. Only of use once that record is durable.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot(self.book.clone())
+        Snapshot(self.known.clone())
     }
 
     /// Lets `input` happen at `now`, after everything that has expired by then.
@@ -149,16 +149,16 @@ impl Ledger {
     /// `now` is the host's clock; where it lies before that of an earlier call, the earlier one counts. Carry out
     /// the outputs one at a time and in order, also when the call was refused: what has expired is among them.
     pub fn handle(&mut self, now: Timestamp, ids: &mut impl IdSource, input: Input) -> Outcome {
-        self.book.now = self.book.now.max(now);
-        let mut turn = Turn {
+        self.known.now = self.known.now.max(now);
+        let mut handling = Handling {
             settings: self.settings,
-            book: &mut self.book,
+            known: &mut self.known,
             ids,
             outputs: Vec::new(),
         };
-        let refused = turn.run(input).err();
+        let refused = handling.run(input).err();
         Outcome {
-            outputs: turn.outputs,
+            outputs: handling.outputs,
             refused,
         }
     }
@@ -169,28 +169,28 @@ impl Ledger {
     /// Call it now and then with what [`Ledger::recorded`] was after a call whose outputs are all carried out: the
     /// ledger keeps every later record in memory. A number beyond the last record counts as that.
     pub fn carried(&mut self, through: u64) {
-        self.book.carry(through);
+        self.known.carry(through);
     }
 
     /// The number of the last record, 0 before the first.
     pub fn recorded(&self) -> u64 {
-        self.book.recorded
+        self.known.recorded
     }
 
     /// The number of the last record that the host has said to be carried out, 0 before the first.
     pub fn watermark(&self) -> u64 {
-        self.book.carried()
+        self.known.carried()
     }
 
     /// The records that the host has not said to be carried out: what a restart would tell of again.
     pub fn uncarried(&self) -> impl Iterator<Item = &Record> {
-        self.book.tail.iter()
+        self.known.tail.iter()
     }
 
     /// When the next pending action expires. Call [`Ledger::handle`] with [`Input::Tick`] then, if not before.
     pub fn next_deadline(&self) -> Option<Timestamp> {
         let boundary = self.settings.expiry_boundary;
-        let first = self.book.actions.first_expiry();
+        let first = self.known.actions.first_expiry();
         first.map(|expires_at| boundary.first_past(expires_at))
     }
 
@@ -201,22 +201,22 @@ impl Ledger {
 
     /// The ledger's idea of the time: the greatest that any call came with.
     pub fn now(&self) -> Timestamp {
-        self.book.now
+        self.known.now
     }
 
     /// All actions that were ever proposed, in the order of creation.
     pub fn actions(&self) -> &[Action] {
-        self.book.actions.all()
+        self.known.actions.all()
     }
 
     /// The action with that id, if it was ever proposed here.
     pub fn action(&self, action_id: ActionId) -> Option<&Action> {
-        self.book.actions.find(action_id)
+        self.known.actions.find(action_id)
     }
 
     /// The sessions that have ended.
     pub fn ended_sessions(&self) -> &BTreeSet<SessionId> {
-        &self.book.ended_sessions
+        &self.known.ended_sessions
     }
 }
 
@@ -228,14 +228,14 @@ impl Snapshot {
 }
 
 /// One call under way: the parts of the ledger, where fresh ids come from, and what has come out so far.
-struct Turn<'a> {
+struct Handling<'a> {
     settings: Settings,
-    book: &'a mut Book,
+    known: &'a mut Known,
     ids: &'a mut dyn IdSource,
     outputs: Vec<Output>,
 }
 
-impl Turn<'_> {
+impl Handling<'_> {
     fn run(&mut self, input: Input) -> Result<(), Refusal> {
         // In the order of the records: what a crash has swallowed comes before what has expired since, and nobody reads
         // how a question ended before they read the question.
@@ -273,25 +273,25 @@ impl Turn<'_> {
     /// Makes something true: the record comes out, then all that follows from it.
     fn record(&mut self, entry: Entry) {
         let record = Record {
-            number: self.book.recorded + 1,
-            at: self.book.now,
+            number: self.known.recorded + 1,
+            at: self.known.now,
             entry,
         };
-        let entered = self.book.enter(record.clone());
+        let entered = self.known.enter(record.clone());
         debug_assert_eq!(entered, Ok(()), "only what can follow is recorded");
         if entered.is_ok() {
-            let behind = behind(&record, &self.book.actions);
+            let consequences = consequences(&record, &self.known.actions);
             self.outputs.push(Output::Record(record.clone()));
-            self.outputs.extend(behind);
+            self.outputs.extend(consequences);
         }
     }
 
     /// PA-7: nobody has decided in time. In the order of expiry, then of creation.
     fn settle_what_has_expired(&mut self) {
-        let now = self.book.now;
+        let now = self.known.now;
         let boundary = self.settings.expiry_boundary;
         let is_past = |expires_at| boundary.is_past(expires_at, now);
-        for action_id in self.book.actions.expired(is_past) {
+        for action_id in self.known.actions.expired(is_past) {
             self.record(Entry::Expired { action_id });
         }
     }
@@ -299,9 +299,9 @@ impl Turn<'_> {
     // Proposing.
 
     fn propose(&mut self, propose: Propose) -> Result<(), Refusal> {
-        let proposal = check(self.book.now, propose)?;
+        let proposal = check(self.known.now, propose)?;
         // PA-5: nothing comes from a session after its end.
-        if self.book.ended_sessions.contains(&proposal.session_id) {
+        if self.known.ended_sessions.contains(&proposal.session_id) {
             return Err(Refusal::SessionEnded);
         }
         let pends = match (proposal.effect, self.settings.read_effect) {
@@ -328,14 +328,14 @@ impl Turn<'_> {
     fn fresh_action_id(&mut self) -> Result<ActionId, Refusal> {
         (0..DRAWS)
             .map(|_| ActionId::from_bits(self.ids.next_bits()))
-            .find(|action_id| self.book.actions.find(*action_id).is_none())
+            .find(|action_id| self.known.actions.find(*action_id).is_none())
             .ok_or(Refusal::NoFreshId)
     }
 
     // Deciding.
 
     fn decide(&mut self, decide: Decide) {
-        match validate(&decide, &self.book.actions, self.settings.deciders_absent) {
+        match validate(&decide, &self.known.actions, self.settings.deciders_absent) {
             Ok(valid) => {
                 let (action_id, decision, by) = valid.into_parts();
                 self.record(Entry::Decided {
@@ -350,7 +350,7 @@ impl Turn<'_> {
                 reason,
                 action_id: decide.action_id,
                 by: decide.by,
-                at: self.book.now,
+                at: self.known.now,
             })),
         }
     }
@@ -377,17 +377,17 @@ impl Turn<'_> {
     fn end_session(&mut self, session_id: &str) -> Result<(), Refusal> {
         let session_id = name("session_id", session_id, SessionId::parse)?;
         // A session ends once. Who ends it again has not erred, and nothing is left to do.
-        if self.book.ended_sessions.contains(&session_id) {
+        if self.known.ended_sessions.contains(&session_id) {
             return Ok(());
         }
-        let unfinished = self.book.actions.unfinished_in(&session_id);
+        let unfinished = self.known.actions.unfinished_in(&session_id);
         let withdraw = |action: &Action| {
             Output::Withdraw(Named {
                 action_id: action.action_id,
             })
         };
         let withdrawn: Vec<_> = unfinished.map(withdraw).collect();
-        let cancelled = self.book.pending_in(&session_id);
+        let cancelled = self.known.pending_in(&session_id);
         self.record(Entry::SessionEnded {
             session_id,
             cancelled,
@@ -437,7 +437,7 @@ impl Turn<'_> {
     fn find(&self, action_id: &str) -> Result<&Action, Refusal> {
         ActionId::parse(action_id)
             .ok()
-            .and_then(|action_id| self.book.actions.find(action_id))
+            .and_then(|action_id| self.known.actions.find(action_id))
             .ok_or(Refusal::UnknownAction)
     }
 
@@ -446,8 +446,8 @@ impl Turn<'_> {
     /// PA-10: what may not have been told before the crash is told again. Each message and each event has its id, so
     /// nobody is told twice; to run or to withdraw again is another matter.
     fn tell_again(&mut self) {
-        for record in &self.book.tail {
-            let behind = behind(record, &self.book.actions);
+        for record in &self.known.tail {
+            let consequences = consequences(record, &self.known.actions);
             let is_told = |output: &Output| match output {
                 Output::Append(_) | Output::Event(_) => true,
                 Output::Record(_)
@@ -456,16 +456,16 @@ impl Turn<'_> {
                 | Output::InDoubt(_)
                 | Output::Audit(_) => false,
             };
-            self.outputs.extend(behind.filter(is_told));
+            self.outputs.extend(consequences.filter(is_told));
         }
     }
 
     /// PA-8: what was released and is not recorded as finished may have run, so it does not run again; unless the
     /// proposal says that this does no harm, and the host has chosen so.
     fn resume(&mut self) {
-        for action in self.book.actions.unfinished() {
+        for action in self.known.actions.unfinished() {
             let has_ended = self
-                .book
+                .known
                 .ended_sessions
                 .contains(&action.proposal.session_id);
             let runs_again = match self.settings.delivery {
@@ -517,7 +517,7 @@ mod tests {
             assert_eq!(outcome.refused, None);
         }
         ledger.carried(1);
-        assert_every_field_differs!(Ledger { settings, book }, &ledger, new);
+        assert_every_field_differs!(Ledger { settings, known }, &ledger, new);
         assert_every_field_differs!(
             Settings {
                 read_effect,
@@ -529,15 +529,15 @@ mod tests {
             new.settings
         );
         assert_every_field_differs!(
-            Book {
+            Known {
                 now,
                 recorded,
                 tail,
                 actions,
                 ended_sessions
             },
-            &ledger.book,
-            new.book
+            &ledger.known,
+            new.known
         );
         let [one, other] = ledger.actions() else {
             panic!("proposed two");

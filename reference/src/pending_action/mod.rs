@@ -1,7 +1,7 @@
 //! Pending actions: a tool call with its exact arguments, one decision about it, and no loss in a crash.
 //!
 //! Read `ledger` first: it holds every transition. `validate` has the checks that a decision must pass, in their order;
-//! `telling` says what follows from each record; `book` is what the journal amounts to.
+//! `consequences` says what follows from each record; `known` is what the journal amounts to.
 //!
 //! The one thing to know: what was approved is what runs. The arguments are kept as the text that was proposed, the
 //! decision names the action by its id, and neither a model nor a transcript stands in between (PA-2, PA-3).
@@ -67,26 +67,26 @@
 mod action;
 mod actions;
 mod arguments;
-mod book;
+mod consequences;
 mod event;
 mod interface;
+mod known;
 mod ledger;
 mod message;
 mod propose;
 mod record;
 mod settings;
 mod stored;
-mod telling;
 mod validate;
 mod vocabulary;
 
 pub use action::{Action, Proposal, Run, Status};
 pub use arguments::{Arguments, MAX_ARGUMENTS_BYTES, NotArguments, Text};
-pub use book::Contradiction;
 pub use event::{Event, EventId, Happened};
 pub use interface::{
     Audit, ClauseId, Decide, Input, Named, Outcome, Output, Propose, Refusal, ToolCall,
 };
+pub use known::Contradiction;
 pub use ledger::{Damaged, Ledger, Snapshot};
 pub use message::{Append, Message, MessageId};
 pub use record::{Entry, Record};

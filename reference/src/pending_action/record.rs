@@ -1,7 +1,7 @@
 //! The journal: one record for everything that has become true.
 //!
 //! The one thing to know: a record says what has happened, not what was asked for, so that whoever reads it later comes
-//! to the same result whatever the settings are by then. What comes out behind a record is in `telling`.
+//! to the same result whatever the settings are by then. What comes out behind a record is in `consequences`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The book as it was written down, before it is believed.
+//! What is known as it was written down, before it is believed.
 //!
 //! The one thing to know: a document that no ledger can have written is not read. A snapshot only saves reading the
 //! journal from its beginning; it must not say anything that the journal could not.
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Action, Run, Status};
 use super::actions::Actions;
-use super::book::Book;
+use super::known::Known;
 use super::record::Record;
 use super::vocabulary::SessionId;
 use crate::time::Timestamp;
@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 /// No journal has more records than this: the largest integer that every reader of JSON takes for what it is.
 const MAX_RECORDS: u64 = 1 << 53;
 
-/// The fields of a [`Book`] as read from a document.
+/// The fields of a [`Known`] as read from a document.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stored {
@@ -107,7 +107,7 @@ impl Stored {
     }
 }
 
-impl TryFrom<Stored> for Book {
+impl TryFrom<Stored> for Known {
     type Error = Inconsistent;
 
     fn try_from(stored: Stored) -> Result<Self, Inconsistent> {
@@ -129,15 +129,15 @@ impl TryFrom<Stored> for Book {
     }
 }
 
-impl From<Book> for Stored {
-    fn from(book: Book) -> Self {
-        let Book {
+impl From<Known> for Stored {
+    fn from(known: Known) -> Self {
+        let Known {
             now,
             recorded,
             tail,
             actions,
             ended_sessions,
-        } = book;
+        } = known;
         Self {
             now,
             recorded,

@@ -407,7 +407,7 @@ fn a_signing_gatekeeper_survives_being_stored() {
 
 /// AQL-5.5-3: one before the last place, the last, and one too many; a full store tells nothing of the token.
 #[test]
-fn a_full_ledger_redeems_nothing_new() {
+fn a_full_gatekeeper_redeems_nothing_new() {
     let mut stage = signing_with(Settings {
         capacity: Capacity::new(1_000).expect("in bounds"),
         ..Settings::default()

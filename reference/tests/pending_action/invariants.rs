@@ -116,14 +116,14 @@ fn settings() -> impl Strategy<Value = Settings> {
 }
 
 /// A host under test, and what it has done before.
-struct World {
+struct Trial {
     host: Host,
     snapshots: Vec<Snapshot>,
     /// The ledger as it was after each call since the last crash.
     past: Vec<Ledger>,
 }
 
-impl World {
+impl Trial {
     fn new(settings: Settings) -> Self {
         Self {
             host: Host::new(settings),
@@ -421,16 +421,16 @@ fn expected_words(action: &Action) -> Vec<&'static str> {
     }
 }
 
-fn run(settings: Settings, steps: &[Step]) -> World {
-    let mut world = World::new(settings);
+fn run(settings: Settings, steps: &[Step]) -> Trial {
+    let mut trial = Trial::new(settings);
     for step in steps {
-        world.takes(step);
+        trial.takes(step);
     }
-    world.judge();
-    let written = serde_json::to_string(&world.host.ledger).expect("JSON");
+    trial.judge();
+    let written = serde_json::to_string(&trial.host.ledger).expect("JSON");
     let read: Ledger = serde_json::from_str(&written).expect("written by a ledger");
-    assert_eq!(read, world.host.ledger);
-    world
+    assert_eq!(read, trial.host.ledger);
+    trial
 }
 
 proptest! {
@@ -461,8 +461,8 @@ fn the_sequences_get_somewhere() {
             .expect("settings")
             .current();
         let steps = steps().new_tree(&mut runner).expect("steps").current();
-        let world = run(settings, &steps);
-        for output in &world.host.came_out {
+        let trial = run(settings, &steps);
+        for output in &trial.host.came_out {
             let told = tell(output);
             let kind = match output {
                 Output::Perform(_) | Output::Withdraw(_) | Output::InDoubt(_) => {
@@ -474,8 +474,8 @@ fn the_sequences_get_somewhere() {
             };
             *seen.entry(kind.to_owned()).or_default() += 1;
         }
-        let different: BTreeSet<_> = world.host.runs.iter().map(|call| call.action_id).collect();
-        twice += world.host.runs.len() - different.len();
+        let different: BTreeSet<_> = trial.host.runs.iter().map(|call| call.action_id).collect();
+        twice += trial.host.runs.len() - different.len();
     }
     for kind in [
         "record proposed",

@@ -347,22 +347,22 @@ fn a_contradictory_snapshot_is_not_read() {
     let is_read = |value: &Value| serde_json::from_value::<Snapshot>(value.clone()).is_ok();
     assert!(is_read(&snapshot));
     let spoils: [fn(&mut Value); 13] = [
-        |book| book["actions"][1]["action_id"] = book["actions"][0]["action_id"].clone(),
-        |book| book["actions"][3]["status"] = json!("pending"),
-        |book| book["actions"][0]["status"] = json!({"accepted": {"by": "ana", "at": NOW}}),
-        |book| book["now"] = json!("2026-05-24T14:22:20.000Z"),
-        |book| book["actions"][2]["status"]["rejected"]["at"] = json!("2027-01-01T00:00:00Z"),
-        |book| book["recorded"] = json!(1),
-        |book| book["recorded"] = json!(u64::MAX),
-        |book| book["recorded"] = json!(book["recorded"].as_u64().unwrap_or(0) + 1),
-        |book| book["tail"][0]["number"] = json!(1),
-        |book| book["tail"][1]["at"] = json!("2027-01-01T00:00:00Z"),
-        |book| {
+        |value| value["actions"][1]["action_id"] = value["actions"][0]["action_id"].clone(),
+        |value| value["actions"][3]["status"] = json!("pending"),
+        |value| value["actions"][0]["status"] = json!({"accepted": {"by": "ana", "at": NOW}}),
+        |value| value["now"] = json!("2026-05-24T14:22:20.000Z"),
+        |value| value["actions"][2]["status"]["rejected"]["at"] = json!("2027-01-01T00:00:00Z"),
+        |value| value["recorded"] = json!(1),
+        |value| value["recorded"] = json!(u64::MAX),
+        |value| value["recorded"] = json!(value["recorded"].as_u64().unwrap_or(0) + 1),
+        |value| value["tail"][0]["number"] = json!(1),
+        |value| value["tail"][1]["at"] = json!("2027-01-01T00:00:00Z"),
+        |value| {
             let unknown = json!(["pa_000000000000000000000000000000ff"]);
-            book["tail"][1]["entry"]["session_ended"]["cancelled"] = unknown;
+            value["tail"][1]["entry"]["session_ended"]["cancelled"] = unknown;
         },
-        |book| book["actions"][0]["proposal"]["arguments"] = json!("{\"a\":1,\"a\":2}"),
-        |book| book["more"] = json!(1),
+        |value| value["actions"][0]["proposal"]["arguments"] = json!("{\"a\":1,\"a\":2}"),
+        |value| value["more"] = json!(1),
     ];
     for (index, spoil) in spoils.into_iter().enumerate() {
         let mut spoilt = snapshot.clone();
@@ -378,7 +378,7 @@ fn a_snapshot_counts_its_records() {
     let mut stage = Stage::new();
     stage.does(end_session("s1"));
     stage.does(end_session("s2"));
-    let is_read = |book: Value| serde_json::from_value::<Snapshot>(book).is_ok();
+    let is_read = |snapshot: Value| serde_json::from_value::<Snapshot>(snapshot).is_ok();
     let mut carried = stage.ledger.clone();
     carried.carried(2);
     for (recorded, is_valid) in [
@@ -386,16 +386,16 @@ fn a_snapshot_counts_its_records() {
         (1 << 53, true),
         ((1_u64 << 53) + 1, false),
     ] {
-        let mut book = serde_json::to_value(carried.snapshot()).expect("JSON");
-        book["recorded"] = json!(recorded);
-        assert_eq!(is_read(book), is_valid, "{recorded}");
+        let mut snapshot = serde_json::to_value(carried.snapshot()).expect("JSON");
+        snapshot["recorded"] = json!(recorded);
+        assert_eq!(is_read(snapshot), is_valid, "{recorded}");
     }
     // More records at the end than there are in all.
-    let mut book = serde_json::to_value(stage.ledger.snapshot()).expect("JSON");
-    book["recorded"] = json!(1);
-    book["tail"][0]["number"] = json!(0);
-    book["tail"][1]["number"] = json!(1);
-    assert!(!is_read(book));
+    let mut snapshot = serde_json::to_value(stage.ledger.snapshot()).expect("JSON");
+    snapshot["recorded"] = json!(1);
+    snapshot["tail"][0]["number"] = json!(0);
+    snapshot["tail"][1]["number"] = json!(1);
+    assert!(!is_read(snapshot));
 }
 
 /// PA-7, PA-13: the readings have their names.

@@ -4,12 +4,12 @@
 //! while the command line is taken apart.
 
 use clap::ValueEnum;
-use countersign_model::aaep::AaepText;
+use countersign_model::aaep::AaepProtocol;
 use countersign_model::bounds::Bounds;
-use countersign_model::mcp_aql::McpAqlText;
-use countersign_model::pending_action::PendingActionText;
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::rules::{Guards, Rules};
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 
 /// The protocols, by their names on the command line, in the order in which they are reported.
@@ -48,7 +48,7 @@ impl Variant {
     /// # Errors
     ///
     /// Bounds, rules or readings that there are not.
-    pub fn model<T: Text>(&self) -> miette::Result<Specification<T>> {
+    pub fn model<T: Modelled>(&self) -> miette::Result<Specification<T>> {
         let mut rules = Rules::all();
         for name_or_clause in &self.without {
             for guard in guards::<T>(name_or_clause)? {
@@ -69,7 +69,7 @@ impl Variant {
     }
 
     /// The command line that does `command` once more on this model.
-    pub fn again<T: Text>(&self, command: &str) -> String {
+    pub fn again<T: Modelled>(&self, command: &str) -> String {
         let mut words = vec![format!("countersign {command} {}", T::NAME)];
         words.extend(self.bounds.iter().map(|name| format!("--bounds {name}")));
         words.extend(self.without.iter().map(|name| format!("--without {name}")));
@@ -86,7 +86,7 @@ impl Variant {
 /// # Errors
 ///
 /// An unknown name; the message lists the names.
-pub fn preset<T: Text>(name: &str) -> miette::Result<T::Bounds> {
+pub fn preset<T: Modelled>(name: &str) -> miette::Result<T::Bounds> {
     Specification::<T>::preset(name).map_err(miette::Report::msg)
 }
 
@@ -95,7 +95,7 @@ pub fn preset<T: Text>(name: &str) -> miette::Result<T::Bounds> {
 /// # Errors
 ///
 /// Bounds that are out of range.
-pub fn specification<T: Text>(bounds: T::Bounds) -> miette::Result<Specification<T>> {
+pub fn specification<T: Modelled>(bounds: T::Bounds) -> miette::Result<Specification<T>> {
     Specification::new(bounds).map_err(miette::Report::msg)
 }
 
@@ -104,7 +104,7 @@ pub fn specification<T: Text>(bounds: T::Bounds) -> miette::Result<Specification
 /// # Errors
 ///
 /// A clause that no guard carries out, a rule of another protocol, or a word that is neither.
-pub fn guards<T: Text>(name_or_clause: &str) -> miette::Result<Vec<T::Guard>> {
+pub fn guards<T: Modelled>(name_or_clause: &str) -> miette::Result<Vec<T::Guard>> {
     let guards = T::Guard::named(name_or_clause);
     if guards.is_empty() {
         Err(miette::Report::msg(no_guard::<T>(name_or_clause)))
@@ -114,7 +114,7 @@ pub fn guards<T: Text>(name_or_clause: &str) -> miette::Result<Vec<T::Guard>> {
 }
 
 /// Why the protocol has no guard for this word.
-fn no_guard<T: Text>(word: &str) -> String {
+fn no_guard<T: Modelled>(word: &str) -> String {
     match countersign_clauses::get(word) {
         Ok(clause) if clause.protocol != T::NAME => {
             format!(
@@ -142,13 +142,13 @@ fn no_guard<T: Text>(word: &str) -> String {
 
 /// The protocol that has a guard of this name.
 fn elsewhere(name: &str) -> Option<&'static str> {
-    fn name_of<T: Text>(guard: &str) -> Option<&'static str> {
+    fn name_of<T: Modelled>(guard: &str) -> Option<&'static str> {
         (!T::Guard::named(guard).is_empty()).then_some(T::NAME)
     }
     let mut protocols = Protocol::value_variants().iter();
     protocols.find_map(|protocol| match protocol {
-        Protocol::Aaep => name_of::<AaepText>(name),
-        Protocol::McpAql => name_of::<McpAqlText>(name),
-        Protocol::PendingAction => name_of::<PendingActionText>(name),
+        Protocol::Aaep => name_of::<AaepProtocol>(name),
+        Protocol::McpAql => name_of::<McpAqlProtocol>(name),
+        Protocol::PendingAction => name_of::<PendingActionProtocol>(name),
     })
 }

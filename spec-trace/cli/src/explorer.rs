@@ -7,7 +7,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::hash::{Hash, Hasher};
 
 use countersign_model::checker::StepText;
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use stateright::{Model, Path, Property};
 
@@ -16,34 +16,34 @@ use crate::show::run::{Finding, Kind, Weight};
 use crate::show::svg;
 
 /// The model of a protocol, to be walked through by hand.
-pub struct Explored<T: Text>(pub Specification<T>);
+pub struct Explored<T: Modelled>(pub Specification<T>);
 
 /// A state, told apart by itself alone.
-pub struct ExploredState<T: Text> {
+pub struct ExploredState<T: Modelled> {
     state: T::State,
     start: T::State,
 }
 
-impl<T: Text> Clone for ExploredState<T> {
+impl<T: Modelled> Clone for ExploredState<T> {
     fn clone(&self) -> Self {
         Self { ..*self }
     }
 }
 
-impl<T: Text> PartialEq for ExploredState<T> {
+impl<T: Modelled> PartialEq for ExploredState<T> {
     fn eq(&self, other: &Self) -> bool {
         self.state == other.state
     }
 }
 
-impl<T: Text> Hash for ExploredState<T> {
+impl<T: Modelled> Hash for ExploredState<T> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.state.hash(hasher);
     }
 }
 
 /// A state in words is what sets it apart from the start.
-impl<T: Text> Debug for ExploredState<T> {
+impl<T: Modelled> Debug for ExploredState<T> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         let changes = T::changes(&self.start, &self.state);
         if changes.is_empty() {
@@ -54,30 +54,30 @@ impl<T: Text> Debug for ExploredState<T> {
 }
 
 /// An action, and the state in which it is taken.
-pub struct Choice<T: Text> {
+pub struct Choice<T: Modelled> {
     before: T::State,
     action: T::Action,
 }
 
-impl<T: Text> Clone for Choice<T> {
+impl<T: Modelled> Clone for Choice<T> {
     fn clone(&self) -> Self {
         Self { ..*self }
     }
 }
 
-impl<T: Text> PartialEq for Choice<T> {
+impl<T: Modelled> PartialEq for Choice<T> {
     fn eq(&self, other: &Self) -> bool {
         self.before == other.before && self.action == other.action
     }
 }
 
-impl<T: Text> Debug for Choice<T> {
+impl<T: Modelled> Debug for Choice<T> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         self.action.fmt(formatter)
     }
 }
 
-impl<T: Text> Explored<T> {
+impl<T: Modelled> Explored<T> {
     fn explored(&self, state: T::State) -> ExploredState<T> {
         let start = self.0.start();
         ExploredState { state, start }
@@ -90,7 +90,7 @@ impl<T: Text> Explored<T> {
     }
 }
 
-impl<T: Text> Model for Explored<T> {
+impl<T: Modelled> Model for Explored<T> {
     type State = ExploredState<T>;
     type Action = Choice<T>;
 
@@ -159,7 +159,7 @@ impl<T: Text> Model for Explored<T> {
 
 #[cfg(test)]
 mod tests {
-    use countersign_model::aaep::AaepText;
+    use countersign_model::aaep::AaepProtocol;
     use countersign_model::aaep::readings::Reading;
     use countersign_model::aaep::rules::Guard;
     use countersign_model::ablation::LONGEST;
@@ -169,18 +169,18 @@ mod tests {
 
     use super::*;
 
-    fn explored() -> Explored<AaepText> {
-        let small = Specification::<AaepText>::preset("small").unwrap();
+    fn explored() -> Explored<AaepProtocol> {
+        let small = Specification::<AaepProtocol>::preset("small").unwrap();
         Explored(Specification::new(small).unwrap())
     }
 
     /// The first question that may be asked at the start, and the state behind it.
     fn asked(
-        model: &Explored<AaepText>,
-        start: &ExploredState<AaepText>,
-    ) -> (Choice<AaepText>, ExploredState<AaepText>) {
+        model: &Explored<AaepProtocol>,
+        start: &ExploredState<AaepProtocol>,
+    ) -> (Choice<AaepProtocol>, ExploredState<AaepProtocol>) {
         let is_ask =
-            |choice: &Choice<AaepText>| model.format_action(choice).contains("producer asks");
+            |choice: &Choice<AaepProtocol>| model.format_action(choice).contains("producer asks");
         let mut steps = model.next_steps(start).into_iter();
         steps
             .find(|(choice, _)| is_ask(choice))

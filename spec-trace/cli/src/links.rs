@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 
 use countersign_clauses::links::{Citation, Kind, Links, Row, place};
 use countersign_clauses::{ClauseId, evidence, faults};
-use countersign_model::aaep::AaepText;
-use countersign_model::mcp_aql::McpAqlText;
-use countersign_model::pending_action::PendingActionText;
-use countersign_model::specification::Text;
+use countersign_model::aaep::AaepProtocol;
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
+use countersign_model::specification::Modelled;
 use countersign_model::table::Tabled;
 
 /// All of them.
@@ -28,9 +28,9 @@ include!(concat!(env!("OUT_DIR"), "/citations.rs"));
 /// The rows of the model's tables, protocol by protocol.
 fn model_tables() -> Vec<Row> {
     [
-        tables::<AaepText>(),
-        tables::<McpAqlText>(),
-        tables::<PendingActionText>(),
+        tables::<AaepProtocol>(),
+        tables::<McpAqlProtocol>(),
+        tables::<PendingActionProtocol>(),
     ]
     .concat()
 }
@@ -67,7 +67,7 @@ pub fn place_of_test(test: &str) -> Option<String> {
 
 /// The rows of one protocol's tables; its files lie in the folder of its name. What has to be possible is a property like
 /// what has to hold.
-fn tables<T: Text>() -> Vec<Row> {
+fn tables<T: Modelled>() -> Vec<Row> {
     let folder = format!("/{}/", T::NAME.replace('-', "_"));
     let named = |name, file: &str| {
         let suffix = format!("{folder}{file}");
@@ -107,7 +107,7 @@ fn tables<T: Text>() -> Vec<Row> {
 
 /// The guards that the fuzz target of the protocol's runs holds against the executor, step by step. A test leaves each of
 /// them out and sees that for every clause the target notices.
-fn compared<T: Text>() -> impl Iterator<Item = Row> {
+fn compared<T: Modelled>() -> impl Iterator<Item = Row> {
     let schedule = format!("{}_schedule", T::NAME.replace('-', "_"));
     let target = HARNESS.iter().find(|(name, ..)| *name == schedule);
     target.into_iter().flat_map(|&(name, file, line)| {

@@ -1,7 +1,7 @@
 //! The bridge between the two readings of one protocol.
 //!
 //! The one thing to know: a protocol moves in by implementing [`Execution`] in the `mod.rs` of its folder, as it does in the
-//! model by implementing [`Text`]; [`Bridge`] is what the walks then go over.
+//! model by implementing [`Modelled`]; [`Bridge`] is what the walks then go over.
 
 use std::fmt::Debug;
 use std::hash::Hasher;
@@ -9,17 +9,17 @@ use std::hash::Hasher;
 use countersign_model::bounds::BoundsError;
 use countersign_model::checker::StepText;
 use countersign_model::rules::Rules;
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 use serde::Serialize;
 
 use super::{Disagreement, Sides};
 
-/// How the executor of one protocol takes the steps of its model. What implements this is the world around the executor:
-/// what the model's names stand for, and what the host has chosen.
+/// How the executor of one protocol takes the steps of its model. What implements this is the environment of the
+/// executor: what the model's names stand for, and what the host has chosen.
 pub trait Execution: Sized + Send + Sync {
     /// The protocol, as the model has it.
-    type Text: Text;
-    /// An executor together with the part of the world that holds what it has put out.
+    type Protocol: Modelled;
+    /// An executor together with the part of its environment that holds what it has put out.
     type Host: Clone + Send + Sync;
     /// What of a call is needed to judge what came of it.
     type Call: Clone;
@@ -29,11 +29,11 @@ pub trait Execution: Sized + Send + Sync {
     type Refusal: Clone + PartialEq + Debug;
 
     /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
-    const FAR: <Self::Text as Text>::Bounds;
+    const FAR: <Self::Protocol as Modelled>::Bounds;
     /// Bounds for the walk over the literal model, which shows the executor each message as it was sent.
-    const LITERAL: <Self::Text as Text>::Bounds;
+    const LITERAL: <Self::Protocol as Modelled>::Bounds;
 
-    /// The world in which the executor goes by the specification's reading.
+    /// The environment in which the executor goes by the specification's reading.
     fn specified() -> Self;
 
     /// The executor at the start of every run.
@@ -85,15 +85,15 @@ pub type AnsweredBy<E> =
     Answered<<E as Execution>::Call, <E as Execution>::Output, <E as Execution>::Refusal>;
 
 /// A state of the model that is carried out so.
-pub type State<E> = <<E as Execution>::Text as Text>::State;
+pub type State<E> = <<E as Execution>::Protocol as Modelled>::State;
 
 /// A step of the model that is carried out so.
-pub type Action<E> = <<E as Execution>::Text as Text>::Action;
+pub type Action<E> = <<E as Execution>::Protocol as Modelled>::Action;
 
 /// The model and the executor of one protocol, side by side.
 pub struct Bridge<E: Execution> {
-    pub(super) model: Specification<E::Text>,
-    pub(super) world: E,
+    pub(super) model: Specification<E::Protocol>,
+    pub(super) environment: E,
     pub(super) start: E::Host,
 }
 
@@ -103,16 +103,16 @@ impl<E: Execution> Bridge<E> {
     /// # Errors
     ///
     /// A bound that is out of its range.
-    pub fn new(bounds: <E::Text as Text>::Bounds) -> Result<Self, BoundsError> {
+    pub fn new(bounds: <E::Protocol as Modelled>::Bounds) -> Result<Self, BoundsError> {
         Ok(Self::of(Specification::new(bounds)?, E::specified()))
     }
 
-    /// This model and an executor in this world.
-    pub(super) fn of(model: Specification<E::Text>, world: E) -> Self {
-        let start = world.start();
+    /// This model and an executor in this environment.
+    pub(super) fn of(model: Specification<E::Protocol>, environment: E) -> Self {
+        let start = environment.start();
         Self {
             model,
-            world,
+            environment,
             start,
         }
     }
@@ -139,7 +139,7 @@ impl<E: Execution> Bridge<E> {
 
     /// The same with a rule left out of the model, so that the executor, which has it, is seen to differ.
     #[must_use]
-    pub fn without(self, guard: <E::Text as Text>::Guard) -> Self {
+    pub fn without(self, guard: <E::Protocol as Modelled>::Guard) -> Self {
         let rules = Rules::all().without(guard);
         Self {
             model: self.model.with(rules, self.model.reading),
@@ -148,7 +148,7 @@ impl<E: Execution> Bridge<E> {
     }
 
     /// The model side.
-    pub fn model(&self) -> &Specification<E::Text> {
+    pub fn model(&self) -> &Specification<E::Protocol> {
         &self.model
     }
 }
@@ -163,7 +163,7 @@ impl<E: Execution> Sides for Bridge<E> {
     }
 
     fn actions(&self, state: &State<E>, actions: &mut Vec<Action<E>>) {
-        E::Text::enabled(&self.model, state, actions);
+        E::Protocol::enabled(&self.model, state, actions);
     }
 
     fn step(

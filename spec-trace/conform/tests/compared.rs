@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use countersign_conform::Sides as _;
 use countersign_conform::bridge::{Action, Answered, AnsweredBy, Bridge, Execution, State};
 use countersign_conform::not_compared::{NOT_COMPARED, Where};
-use countersign_model::specification::Text as _;
+use countersign_model::specification::Modelled as _;
 use serde_json::Value;
 
 use fields::{changed_documents, differing, fields};
@@ -311,7 +311,7 @@ fn json(output: &impl serde::Serialize) -> Value {
 
 /// Nothing goes unnoticed but what stands in the list, and all of it does.
 fn nothing_is_left_out<E: Changeable>() {
-    let protocol = E::Text::NAME;
+    let protocol = E::Protocol::NAME;
     let found = walk::<E>();
     let listed = |place: Where| -> BTreeSet<(String, String)> {
         let entries = NOT_COMPARED.iter();
@@ -347,21 +347,21 @@ fn nothing_is_left_out<E: Changeable>() {
 /// and audit is held against the text, and so is all that the producer holds.
 #[test]
 fn nothing_of_the_producer_is_left_out() {
-    nothing_is_left_out::<countersign_conform::aaep::World>();
+    nothing_is_left_out::<countersign_conform::aaep::Environment>();
 }
 
 /// AQL-1.2-3, AQL-3.3-1, AQL-4.2-1, AQL-6.4-1: every field of every response, operation and entry of the log is held against
 /// the text, and so is all that the gatekeeper holds.
 #[test]
 fn nothing_of_the_gatekeeper_is_left_out() {
-    nothing_is_left_out::<countersign_conform::mcp_aql::World>();
+    nothing_is_left_out::<countersign_conform::mcp_aql::Environment>();
 }
 
 /// PA-1, PA-3, PA-4, PA-9, PA-10: every field of every record, message, event, call and audit is held against the contract, and
 /// so is all that the ledger holds.
 #[test]
 fn nothing_of_the_ledger_is_left_out() {
-    nothing_is_left_out::<countersign_conform::pending_action::World>();
+    nothing_is_left_out::<countersign_conform::pending_action::Environment>();
 }
 
 /// AAEP-EV-1, AQL-5.1-5, PA-8: what a host has chosen, nothing of it what an executor has by itself, is the same after it was

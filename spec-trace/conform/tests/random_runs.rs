@@ -8,14 +8,14 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use countersign_conform::Sides;
-use countersign_conform::aaep::{AaepBridge, World as Aaep};
+use countersign_conform::aaep::{AaepBridge, Environment as Aaep};
 use countersign_conform::bridge::{Action, Bridge, Execution, State};
 use countersign_conform::harness;
-use countersign_conform::mcp_aql::{McpAqlBridge, World as McpAql};
-use countersign_conform::pending_action::{PendingActionBridge, World as PendingAction};
+use countersign_conform::mcp_aql::{Environment as McpAql, McpAqlBridge};
+use countersign_conform::pending_action::{Environment as PendingAction, PendingActionBridge};
 use countersign_conform::schedule::{self, ReplayError, SavedRun};
 use countersign_model::rules::GuardRow;
-use countersign_model::specification::Text;
+use countersign_model::specification::Modelled;
 use countersign_model::table::Tabled;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -60,7 +60,7 @@ impl Far for PendingAction {
 
 /// The protocol's name on the command line.
 const fn protocol<E: Far>() -> &'static str {
-    E::Text::NAME
+    E::Protocol::NAME
 }
 
 fn kept_runs(protocol: &str) -> PathBuf {
@@ -235,7 +235,7 @@ fn missing_rules_are_noticed<E: Far>(of_the_host: &[&str]) {
             || (0..2_000).any(|seed| schedule::run(bridge, choices(seed)).is_err())
     };
     assert!(!differs(E::far()), "with all rules, both sides agree");
-    let rows = <E::Text as Text>::Guard::ROWS.iter();
+    let rows = <E::Protocol as Modelled>::Guard::ROWS.iter();
     let (noticed, unnoticed): (Vec<&GuardRow<_>>, Vec<&GuardRow<_>>) =
         rows.partition(|row| differs(&Bridge::far().without(row.guard)));
     let names: Vec<_> = unnoticed.iter().map(|row| row.name).collect();

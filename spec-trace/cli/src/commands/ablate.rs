@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use countersign_model::aaep::AaepText;
+use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::{self, Ablation};
-use countersign_model::mcp_aql::McpAqlText;
-use countersign_model::pending_action::PendingActionText;
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::rules::Guards;
-use countersign_model::specification::Text;
+use countersign_model::specification::Modelled;
 use countersign_model::table::Tabled;
 use serde_json::{Value, json};
 
@@ -43,13 +43,13 @@ pub struct Args {
 /// Bounds that there are not.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
-        Protocol::Aaep => ablate::<AaepText>(args, format),
-        Protocol::McpAql => ablate::<McpAqlText>(args, format),
-        Protocol::PendingAction => ablate::<PendingActionText>(args, format),
+        Protocol::Aaep => ablate::<AaepProtocol>(args, format),
+        Protocol::McpAql => ablate::<McpAqlProtocol>(args, format),
+        Protocol::PendingAction => ablate::<PendingActionProtocol>(args, format),
     }
 }
 
-fn ablate<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
+fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     let model = specification::<T>(preset::<T>(&args.bounds)?)?;
     let progress = Progress::of(
         T::Guard::ROWS.len() as u64,
@@ -89,7 +89,7 @@ fn ablation_json<G: Guards>(ablation: &Ablation<G>) -> Value {
     })
 }
 
-fn text<T: Text>(bounds: &str, ablations: &[Ablation<T::Guard>]) -> String {
+fn text<T: Modelled>(bounds: &str, ablations: &[Ablation<T::Guard>]) -> String {
     let mut text = String::new();
     for ablation in ablations {
         text.push_str(&one(ablation));

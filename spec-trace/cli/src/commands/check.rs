@@ -5,14 +5,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use countersign_model::aaep::AaepText;
+use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::telling;
 use countersign_model::bounds::Bounds;
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, STATES};
-use countersign_model::mcp_aql::McpAqlText;
-use countersign_model::pending_action::PendingActionText;
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::shortest::Limit;
-use countersign_model::specification::{Specification, Text};
+use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use miette::{IntoDiagnostic, WrapErr};
 
@@ -65,13 +65,13 @@ pub struct Args {
 /// Bounds, rules or readings that there are not, or a file that cannot be written.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
-        Protocol::Aaep => check::<AaepText>(args, format),
-        Protocol::McpAql => check::<McpAqlText>(args, format),
-        Protocol::PendingAction => check::<PendingActionText>(args, format),
+        Protocol::Aaep => check::<AaepProtocol>(args, format),
+        Protocol::McpAql => check::<McpAqlProtocol>(args, format),
+        Protocol::PendingAction => check::<PendingActionProtocol>(args, format),
     }
 }
 
-fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
+fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     let model = args.variant.model::<T>()?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{}: checking the model", T::NAME), "states");
@@ -106,7 +106,7 @@ fn check<T: Text>(args: &Args, format: Format) -> miette::Result<Answer> {
 }
 
 /// The specification is searched whole; what departs from it is expected to break, and is searched for the shortest runs.
-fn search<T: Text>(
+fn search<T: Modelled>(
     model: &Specification<T>,
     full: bool,
     progress: impl FnMut(usize),
@@ -122,7 +122,7 @@ fn search<T: Text>(
 }
 
 /// How far the search went.
-fn summary<T: Text>(model: &Specification<T>, report: &CheckReport, seconds: f64) -> String {
+fn summary<T: Modelled>(model: &Specification<T>, report: &CheckReport, seconds: f64) -> String {
     let how = if model.quotient {
         "with the quotient"
     } else {
@@ -145,7 +145,7 @@ fn summary<T: Text>(model: &Specification<T>, report: &CheckReport, seconds: f64
 }
 
 /// What the quotient saves, at bounds where the literal model can be searched, too.
-fn literally<T: Text>() -> miette::Result<String> {
+fn literally<T: Modelled>() -> miette::Result<String> {
     let [small, _, _] = T::Bounds::PRESETS;
     let small = specification::<T>(small)?;
     let progress = Progress::counting(&format!("{}: the literal model", T::NAME), "states");
@@ -191,7 +191,11 @@ fn verdict(property: &PropertyVerdict, report: &CheckReport) -> String {
 
 /// The counterexamples that say most in full: those that tell what the rules left out are for, or else the shortest. The
 /// others are named; `--format json` and `--save` have every run.
-fn counterexamples<T: Text>(model: &Specification<T>, again: &str, report: &CheckReport) -> String {
+fn counterexamples<T: Modelled>(
+    model: &Specification<T>,
+    again: &str,
+    report: &CheckReport,
+) -> String {
     let mut broken: Vec<&PropertyVerdict> = unmet(report, Kind::Always).collect();
     broken.sort_by_key(|property| property.steps.len());
     let telling: Vec<&str> = model
@@ -228,7 +232,7 @@ fn counterexamples<T: Text>(model: &Specification<T>, again: &str, report: &Chec
 }
 
 /// The rules left out, one a line.
-fn forbidden_by<T: Text>(model: &Specification<T>) -> String {
+fn forbidden_by<T: Modelled>(model: &Specification<T>) -> String {
     let mut text = String::new();
     for guard in model.rules.left_out() {
         let row = guard.row();

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
 
-use countersign_model::aaep::AaepText;
-use countersign_model::mcp_aql::McpAqlText;
-use countersign_model::pending_action::PendingActionText;
-use countersign_model::specification::Text;
+use countersign_model::aaep::AaepProtocol;
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
+use countersign_model::specification::Modelled;
 use miette::{IntoDiagnostic, WrapErr};
 use stateright::Model;
 
@@ -43,13 +43,13 @@ pub struct Args {
 /// Bounds, rules or readings that there are not, or a port that is not free.
 pub fn run(args: &Args) -> miette::Result<Answer> {
     match args.protocol {
-        Protocol::Aaep => explore::<AaepText>(args),
-        Protocol::McpAql => explore::<McpAqlText>(args),
-        Protocol::PendingAction => explore::<PendingActionText>(args),
+        Protocol::Aaep => explore::<AaepProtocol>(args),
+        Protocol::McpAql => explore::<McpAqlProtocol>(args),
+        Protocol::PendingAction => explore::<PendingActionProtocol>(args),
     }
 }
 
-fn explore<T: Text>(args: &Args) -> miette::Result<Answer> {
+fn explore<T: Modelled>(args: &Args) -> miette::Result<Answer> {
     let model = args.variant.model::<T>()?;
     let address = (Ipv4Addr::LOCALHOST, free(args.port)?);
     let mut stdout = io::stdout().lock();

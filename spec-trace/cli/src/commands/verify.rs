@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use countersign_model::bounds::Bounds;
 use countersign_model::checker::{self, Kind};
-use countersign_model::specification::Text;
+use countersign_model::specification::Modelled;
 
 use crate::answer::{Answer, FindingsFormat, Status};
 use crate::arguments::{Protocol, preset, specification};
@@ -60,9 +60,9 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     let mut verified = Vec::new();
     for protocol in protocols {
         verified.push(match protocol {
-            Protocol::Aaep => verify::<aaep::World>(&args.bounds, Some(judge_of_streams)),
-            Protocol::McpAql => verify::<mcp_aql::World>(&args.bounds, None),
-            Protocol::PendingAction => verify::<pending_action::World>(&args.bounds, None),
+            Protocol::Aaep => verify::<aaep::Environment>(&args.bounds, Some(judge_of_streams)),
+            Protocol::McpAql => verify::<mcp_aql::Environment>(&args.bounds, None),
+            Protocol::PendingAction => verify::<pending_action::Environment>(&args.bounds, None),
         }?);
     }
     let status = verdicts::status(&verified);
@@ -86,12 +86,12 @@ fn verify<E: Execution>(
     bounds: &str,
     judge: Option<fn(&Progress) -> Walk>,
 ) -> miette::Result<Verified> {
-    let protocol = E::Text::NAME;
-    let bounds = preset::<E::Text>(bounds)?;
-    let [small, _, _] = <E::Text as Text>::Bounds::PRESETS;
+    let protocol = E::Protocol::NAME;
+    let bounds = preset::<E::Protocol>(bounds)?;
+    let [small, _, _] = <E::Protocol as Modelled>::Bounds::PRESETS;
     let bridge = |bounds| Bridge::<E>::new(bounds).map_err(miette::Report::msg);
 
-    let model = specification::<E::Text>(bounds)?;
+    let model = specification::<E::Protocol>(bounds)?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{protocol}: checking the model"), "states");
     let check = checker::check(&model, |states| progress.at(states as u64));

@@ -16,7 +16,7 @@ use countersign_model::aaep::words::{
 use countersign_reference::aaep::ReplyToken;
 use serde_json::{Value, json};
 
-use countersign_conform::aaep::concrete::World;
+use countersign_conform::aaep::concrete::Environment;
 use countersign_lint::json;
 
 /// Which replies a stream shows, and where.
@@ -107,7 +107,7 @@ const TOOL: &str = "transfer_funds";
 
 /// Writes the runs of one model down.
 pub struct StreamWriter {
-    world: World,
+    environment: Environment,
     recorder: Recorder,
     /// By [`Slot::index`].
     tokens: [ReplyToken; 2],
@@ -135,7 +135,7 @@ impl StreamWriter {
     pub fn new(recorder: Recorder) -> Self {
         let token = |text| ReplyToken::parse(text).expect("a well-formed token");
         Self {
-            world: World::ticking(recorder.seconds),
+            environment: Environment::ticking(recorder.seconds),
             recorder,
             tokens: [token("rpl_c1"), token("rpl_c2")],
         }
@@ -198,7 +198,7 @@ impl StreamWriter {
 
     /// The tick at which a record was received.
     pub fn clock(&self, at: &str) -> Option<u8> {
-        let wanted = |tick: &u8| self.world.time(*tick).to_string() == at;
+        let wanted = |tick: &u8| self.environment.time(*tick).to_string() == at;
         (0..=LATEST).find(wanted)
     }
 
@@ -345,7 +345,7 @@ impl StreamWriter {
 
     fn action(&self, state: &State, slot: Slot) -> &str {
         let same = slot == Slot::First || state.confirmation(slot).same_action;
-        self.world.actions[usize::from(!same)].as_str()
+        self.environment.actions[usize::from(!same)].as_str()
     }
 
     fn token(&self, state: &State, slot: Slot) -> &ReplyToken {
@@ -366,9 +366,9 @@ impl StreamWriter {
             "@context": "https://aaep-protocol.org/context/v1",
             "type": format!("aaep:agent.{name}"),
             "event_id": format!("evt_{}", position.events),
-            "session_id": self.world.sessions[session.index()],
+            "session_id": self.environment.sessions[session.index()],
             "sequence_number": told.next_number,
-            "timestamp": self.world.time(clock),
+            "timestamp": self.environment.time(clock),
             "producer": {"agent_id": AGENT},
         });
         position.events += 1;
@@ -383,9 +383,9 @@ impl StreamWriter {
     fn reply(&self, taken: Taken<'_>, message: Message) -> String {
         let token = match message.token {
             Token::Of(slot) => self.token(taken.before, slot),
-            Token::Guessed => &self.world.guess,
+            Token::Guessed => &self.environment.guess,
         };
-        let bytes = self.world.bytes(token, message);
+        let bytes = self.environment.bytes(token, message);
         let mut record = self.wrapped("in", taken.before.clock, &read(&bytes));
         record["http_status"] = json!(status(taken, message));
         if let Some(why) = taken.step.required.iter().find_map(told) {
@@ -404,14 +404,14 @@ impl StreamWriter {
             authenticated: true,
             shape: Shape::Plain,
         };
-        let bytes = self.world.bytes(&self.world.guess, message);
+        let bytes = self.environment.bytes(&self.environment.guess, message);
         let mut record = self.wrapped("in", 0, &read(&bytes));
         record["http_status"] = json!(204);
         record.to_string()
     }
 
     fn wrapped(&self, direction: &str, clock: u8, message: &Value) -> Value {
-        json!({"dir": direction, "at": self.world.time(clock), "message": message})
+        json!({"dir": direction, "at": self.environment.time(clock), "message": message})
     }
 }
 

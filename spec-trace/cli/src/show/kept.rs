@@ -1,11 +1,11 @@
 //! Kept runs: the names of a model's steps, taken again on the model to say what happens.
 
-use countersign_model::aaep::AaepText;
+use countersign_model::aaep::AaepProtocol;
 use countersign_model::bounds::Bounds;
 use countersign_model::checker::StepText;
-use countersign_model::mcp_aql::McpAqlText;
-use countersign_model::pending_action::PendingActionText;
-use countersign_model::specification::{Specification, Text};
+use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::pending_action::PendingActionProtocol;
+use countersign_model::specification::{Modelled, Specification};
 use stateright::Model;
 
 use super::model_run;
@@ -21,9 +21,9 @@ use countersign_conform::{aaep, mcp_aql, pending_action};
 /// A protocol or bounds that there are not, or a step that the model does not have at its place.
 pub fn run(saved: &SavedRun) -> Result<Run, String> {
     let steps = match saved.protocol.as_str() {
-        AaepText::NAME => steps::<AaepText>(saved, aaep::FAR)?,
-        McpAqlText::NAME => steps::<McpAqlText>(saved, mcp_aql::FAR)?,
-        PendingActionText::NAME => steps::<PendingActionText>(saved, pending_action::FAR)?,
+        AaepProtocol::NAME => steps::<AaepProtocol>(saved, aaep::FAR)?,
+        McpAqlProtocol::NAME => steps::<McpAqlProtocol>(saved, mcp_aql::FAR)?,
+        PendingActionProtocol::NAME => steps::<PendingActionProtocol>(saved, pending_action::FAR)?,
         other => return Err(format!("no protocol is called {other:?}")),
     };
     let mut run = model_run::of(
@@ -36,7 +36,7 @@ pub fn run(saved: &SavedRun) -> Result<Run, String> {
 }
 
 /// The steps in words. They are named as the literal model has them; bounds that are no preset are the farthest.
-fn steps<T: Text>(saved: &SavedRun, far: T::Bounds) -> Result<Vec<StepText>, String> {
+fn steps<T: Modelled>(saved: &SavedRun, far: T::Bounds) -> Result<Vec<StepText>, String> {
     let bounds = if far.name() == saved.bounds {
         far
     } else {

@@ -15,7 +15,7 @@ use countersign_reference::aaep as executor;
 use countersign_reference::aaep::{AgentState, Confirmation, SessionId, Subscription};
 
 use super::Host;
-use super::concrete::World;
+use super::concrete::Environment;
 use crate::identity::Identity;
 use crate::{Unexplained, unexplained};
 
@@ -24,18 +24,18 @@ use crate::{Unexplained, unexplained};
 /// # Errors
 ///
 /// [`Unexplained`] where it holds something that no producer of the model can hold.
-pub(super) fn producer(world: &World, host: &Host) -> Result<Producer, Unexplained> {
+pub(super) fn producer(environment: &Environment, host: &Host) -> Result<Producer, Unexplained> {
     let confirmations = host.producer.confirmations();
     if confirmations.len() > 2 {
         return Err(unexplained("AAEP-6.1-6", "two confirmations at most"));
     }
     let mut sessions = [Session::STARTED; 2];
     for name in SessionName::ALL {
-        sessions[name.index()] = session(world, host, name)?;
+        sessions[name.index()] = session(environment, host, name)?;
     }
     let mut open = [false; 2];
     for subscriber in Subscriber::ALL {
-        let subscription_id = &world.subscriptions[subscriber.index()];
+        let subscription_id = &environment.subscriptions[subscriber.index()];
         open[subscriber.index()] = match host.producer.subscriptions().get(subscription_id) {
             Some(Subscription::Open(_)) => true,
             Some(Subscription::Closed) => false,
@@ -45,7 +45,7 @@ pub(super) fn producer(world: &World, host: &Host) -> Result<Producer, Unexplain
     let confirmation = |slot: Slot| {
         confirmations
             .get(slot.index())
-            .map(|found| confirmation(world, found, slot, confirmations, sessions))
+            .map(|found| confirmation(environment, found, slot, confirmations, sessions))
             .transpose()
     };
     Ok(Producer {
@@ -57,18 +57,25 @@ pub(super) fn producer(world: &World, host: &Host) -> Result<Producer, Unexplain
 
 /// The model's name of a session.
 pub(super) fn session_named(
-    world: &World,
+    environment: &Environment,
     session_id: &SessionId,
 ) -> Result<SessionName, Unexplained> {
     SessionName::ALL
         .into_iter()
-        .find(|name| world.sessions[name.index()] == *session_id)
+        .find(|name| environment.sessions[name.index()] == *session_id)
         .ok_or_else(|| unexplained("AAEP-EV-1", "the id of a session that was started"))
 }
 
 /// What the executor holds of a session.
-fn session(world: &World, host: &Host, name: SessionName) -> Result<Session, Unexplained> {
-    let found = host.producer.sessions().get(&world.sessions[name.index()]);
+fn session(
+    environment: &Environment,
+    host: &Host,
+    name: SessionName,
+) -> Result<Session, Unexplained> {
+    let found = host
+        .producer
+        .sessions()
+        .get(&environment.sessions[name.index()]);
     let found = found.ok_or_else(|| unexplained("AAEP-A.1-2", "a session once started"))?;
     let is_active = found.status == executor::SessionStatus::Active;
     Ok(Session {
@@ -86,15 +93,15 @@ fn session(world: &World, host: &Host, name: SessionName) -> Result<Session, Une
 }
 
 fn confirmation(
-    world: &World,
+    environment: &Environment,
     found: &Confirmation,
     slot: Slot,
     all: &[Confirmation],
     sessions: [Session; 2],
 ) -> Result<ProducerConfirmation, Unexplained> {
     let question = &found.question;
-    let name = session_named(world, &question.session_id)?;
-    let issued = world
+    let name = session_named(environment, &question.session_id)?;
+    let issued = environment
         .tick(question.asked_at)
         .ok_or_else(|| unexplained("AAEP-6.4-1", "the time of the call as time of issue"))?;
     let timeout = u8::try_from(question.timeout.seconds())

@@ -14,7 +14,7 @@ use countersign_reference::aaep::{
 use countersign_reference::time::Timestamp;
 
 use super::Host;
-use super::concrete::World;
+use super::concrete::Environment;
 use crate::{Unexplained, unexplained};
 
 /// See the module.
@@ -120,20 +120,20 @@ impl Account {
 /// # Errors
 ///
 /// [`Unexplained`] for the first thing that is otherwise.
-pub(super) fn check(world: &World, host: &Host) -> Result<(), Unexplained> {
+pub(super) fn check(environment: &Environment, host: &Host) -> Result<(), Unexplained> {
     let Host {
         producer, account, ..
     } = host;
-    if *producer.settings() != world.settings {
-        let text = format!("{:?}, as the host has chosen", world.settings);
+    if *producer.settings() != environment.settings {
+        let text = format!("{:?}, as the host has chosen", environment.settings);
         return Err(unexplained("AAEP-EV-1", text));
     }
     if producer.now() != account.now {
         let text = format!("{} as the time", account.now);
         return Err(unexplained("AAEP-EV-3", text));
     }
-    check_sessions(world, account, producer.sessions())?;
-    check_subscriptions(world, account, producer.subscriptions())?;
+    check_sessions(environment, account, producer.sessions())?;
+    check_subscriptions(environment, account, producer.subscriptions())?;
     let questions = account.questions.iter().flatten();
     if producer.confirmations().iter().eq(questions.clone()) {
         return Ok(());
@@ -143,7 +143,7 @@ pub(super) fn check(world: &World, host: &Host) -> Result<(), Unexplained> {
 }
 
 fn check_sessions(
-    world: &World,
+    environment: &Environment,
     account: &Account,
     found: &BTreeMap<SessionId, Session>,
 ) -> Result<(), Unexplained> {
@@ -151,7 +151,7 @@ fn check_sessions(
         return Err(unexplained("AAEP-A.1-1", "the sessions that were started"));
     }
     for name in SessionName::ALL {
-        let found = found.get(&world.sessions[name.index()]);
+        let found = found.get(&environment.sessions[name.index()]);
         let found = found.ok_or_else(|| unexplained("AAEP-A.1-2", "a session once started"))?;
         let wanted = &account.sessions[name.index()];
         if found != wanted {
@@ -172,7 +172,7 @@ fn check_sessions(
 }
 
 fn check_subscriptions(
-    world: &World,
+    environment: &Environment,
     account: &Account,
     found: &BTreeMap<SubscriptionId, Subscription>,
 ) -> Result<(), Unexplained> {
@@ -182,7 +182,7 @@ fn check_subscriptions(
     }
     for subscriber in Subscriber::ALL {
         let wanted = account.subscriptions[subscriber.index()];
-        let found = found.get(&world.subscriptions[subscriber.index()]);
+        let found = found.get(&environment.subscriptions[subscriber.index()]);
         if found != Some(&wanted) {
             let text = format!("{} as {wanted:?}", subscriber.name());
             return Err(unexplained("AAEP-REPLY-14", text));

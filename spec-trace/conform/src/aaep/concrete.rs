@@ -23,7 +23,7 @@ use super::account::Account;
 const START: i64 = 1_779_632_540_000;
 
 /// What the model's names stand for.
-pub struct World {
+pub struct Environment {
     /// By `SessionName::index`.
     pub sessions: [SessionId; 2],
     /// By `Subscriber::index`.
@@ -38,8 +38,8 @@ pub struct World {
     tick: i64,
 }
 
-impl World {
-    /// The world in which one tick takes so many seconds.
+impl Environment {
+    /// The environment in which one tick takes so many seconds.
     ///
     /// # Panics
     ///

@@ -22,17 +22,17 @@ use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::state::{Phase, Producer as ModelProducer};
 use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
-use countersign_model::aaep::{Aaep, AaepText};
+use countersign_model::aaep::{Aaep, AaepProtocol};
 use countersign_reference::aaep::{self as executor, Input, Outcome, Producer};
 use countersign_reference::ids::SequentialIds;
 
 use self::account::Account;
-use self::wanted::Turn;
+use self::wanted::TakenStep;
 use super::bridge::{Answered, AnsweredBy, Bridge, Execution};
 use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
 use super::{Disagreement, Unexplained};
 
-pub use self::concrete::World;
+pub use self::concrete::Environment;
 pub use self::wanted::Call;
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
@@ -54,7 +54,7 @@ pub const LITERAL: Bounds = Bounds {
 };
 
 /// The AAEP model and executor, side by side.
-pub type AaepBridge = Bridge<World>;
+pub type AaepBridge = Bridge<Environment>;
 
 /// The executor, and what it has to hold.
 #[derive(Clone, Debug)]
@@ -68,37 +68,39 @@ pub struct Host {
 }
 
 /// A call of the producer.
-type Answer = AnsweredBy<World>;
+type Answer = AnsweredBy<Environment>;
 
 impl Host {
     /// An executor with both sessions started and both subscriptions open, as the model begins.
-    fn start(world: &World) -> Self {
+    fn start(environment: &Environment) -> Self {
         let mut host = Self {
-            producer: Producer::new(world.settings.clone()),
+            producer: Producer::new(environment.settings.clone()),
             ids: SequentialIds::new(),
             account: Account::start(),
         };
         for name in SessionName::ALL {
-            let session_id = Some(world.sessions[name.index()].clone());
-            let came = host.set_up(world, Input::StartSession { session_id });
-            let started = wanted::started(world, &mut host.account, name, &came);
+            let session_id = Some(environment.sessions[name.index()].clone());
+            let came = host.set_up(environment, Input::StartSession { session_id });
+            let started = wanted::started(environment, &mut host.account, name, &came);
             assert_eq!(started.as_ref(), Ok(&came), "AAEP-A.1-1: a session starts");
         }
         for subscriber in Subscriber::ALL {
-            let subscription_id = world.subscriptions[subscriber.index()].clone();
+            let subscription_id = environment.subscriptions[subscriber.index()].clone();
             let capabilities = account::capabilities(subscriber);
             let subscribe = Input::Subscribe {
                 subscription_id,
                 capabilities,
             };
-            assert_eq!(host.set_up(world, subscribe), [], "nothing to tell");
+            assert_eq!(host.set_up(environment, subscribe), [], "nothing to tell");
         }
         host
     }
 
-    fn set_up(&mut self, world: &World, input: Input) -> Vec<executor::Output> {
-        self.account.now = world.time(0);
-        let outcome = self.producer.handle(world.time(0), &mut self.ids, input);
+    fn set_up(&mut self, environment: &Environment, input: Input) -> Vec<executor::Output> {
+        self.account.now = environment.time(0);
+        let outcome = self
+            .producer
+            .handle(environment.time(0), &mut self.ids, input);
         assert!(
             outcome.refused.is_none(),
             "a fresh producer takes new sessions and subscriptions"
@@ -107,8 +109,8 @@ impl Host {
     }
 }
 
-impl Execution for World {
-    type Text = AaepText;
+impl Execution for Environment {
+    type Protocol = AaepProtocol;
     type Host = Host;
     type Call = Call;
     type Output = executor::Output;
@@ -134,14 +136,14 @@ impl Execution for World {
         if !action.is_call() {
             return Ok(Vec::new());
         }
-        let Some(input) = bridge.world.input(&host.account, state, action) else {
+        let Some(input) = bridge.environment.input(&host.account, state, action) else {
             return Err(not_a_call(CONTRACT, action));
         };
         if action == Action::Crash {
             // What is left when the process dies: what it was serialised to after its last call.
             (_, host.producer) = stored_and_read(&host.producer, CONTRACT)?;
         }
-        let now = bridge.world.time(state.clock);
+        let now = bridge.environment.time(state.clock);
         // Where nothing waits for the time any more, the model has forgotten how late it is.
         host.account.now = host.account.now.max(now);
         let call = Call::of(&input);
@@ -164,15 +166,15 @@ impl Execution for World {
             return Err(not_a_call(CONTRACT, action));
         };
         for answer in answers {
-            let turn = Turn {
-                world: &bridge.world,
+            let taken = TakenStep {
+                environment: &bridge.environment,
                 state,
                 action,
                 step: &step,
                 call: &answer.call,
             };
-            bridge.compare_outputs(&turn, &mut host.account, answer)?;
-            bridge.compare_states(&turn, host)?;
+            bridge.compare_outputs(&taken, &mut host.account, answer)?;
+            bridge.compare_states(&taken, host)?;
         }
         Ok(bridge.model.reduced(&step.next))
     }
@@ -186,29 +188,30 @@ impl AaepBridge {
     /// The same with an executor whose host has chosen that nobody is told of a late duplicate.
     #[must_use]
     pub fn without_courtesy_notices(self) -> Self {
-        let mut world = self.world;
-        world.settings.courtesy_notices = false;
-        Self::of(self.model, world)
+        let mut environment = self.environment;
+        environment.settings.courtesy_notices = false;
+        Self::of(self.model, environment)
     }
 
     /// What is wanted came, in every field and in order, and nothing else.
     fn compare_outputs(
         &self,
-        turn: &Turn<'_>,
+        taken: &TakenStep<'_>,
         account: &mut Account,
         answer: &Answer,
     ) -> Result<(), Disagreement> {
         let unexplained = |unexplained| on_wire(&answer.outputs, unexplained);
-        let seen = words::words(&self.world, account, answer).map_err(unexplained)?;
-        let wanted = turn.words(account);
+        let seen = words::words(&self.environment, account, answer).map_err(unexplained)?;
+        let wanted = taken.words(account);
         if seen != wanted {
             return Err(Disagreement {
-                clause: self.clause_of_outputs(turn, &wanted, &seen),
+                clause: self.clause_of_outputs(taken, &wanted, &seen),
                 expected: in_words(&wanted, output_text),
                 actual: in_words(&seen, output_text),
             });
         }
-        turn.check(account, &wanted, &answer.outputs)
+        taken
+            .check(account, &wanted, &answer.outputs)
             .map_err(unexplained)
     }
 
@@ -216,16 +219,16 @@ impl AaepBridge {
     /// often; something is missing; or the order is wrong.
     fn clause_of_outputs(
         &self,
-        turn: &Turn<'_>,
+        taken: &TakenStep<'_>,
         wanted: &[Output],
         seen: &[Output],
     ) -> &'static str {
-        let &Turn {
+        let &TakenStep {
             state,
             action,
             step,
             ..
-        } = turn;
+        } = taken;
         if let Some(output) = worst_of(&excess(wanted.to_vec(), seen)) {
             // A reply that should have been ignored: the check that it failed says more than what came of it.
             let ignored = step.ignored.map(Check::clause);
@@ -252,28 +255,31 @@ impl AaepBridge {
     }
 
     /// What the executor holds is what the model's producer holds, as far as it can still matter.
-    fn compare_states(&self, turn: &Turn<'_>, host: &Host) -> Result<(), Disagreement> {
-        let step = turn.step;
+    fn compare_states(&self, taken: &TakenStep<'_>, host: &Host) -> Result<(), Disagreement> {
+        let step = taken.step;
         let unexplained = |unexplained: Unexplained| Disagreement {
             clause: unexplained.clause,
             expected: unexplained.text,
             actual: format!("{:?}", host.producer),
         };
-        let found = abstraction::producer(&self.world, host).map_err(unexplained)?;
+        let found = abstraction::producer(&self.environment, host).map_err(unexplained)?;
         let with_executor = step.next.with_producer(&found);
         if self.model.reduced(&with_executor) != self.model.reduced(&step.next) {
             let (expected, actual) = differences(&step.next.producer(), &found);
             return Err(Disagreement {
-                clause: self.clause_of_state(turn),
+                clause: self.clause_of_state(taken),
                 expected,
                 actual,
             });
         }
-        account::check(&self.world, host).map_err(unexplained)?;
+        account::check(&self.environment, host).map_err(unexplained)?;
         let pending = found.confirmations.iter().flatten();
         let deadline = pending
             .filter(|confirmation| confirmation.phase == Phase::Pending)
-            .map(|confirmation| self.world.time(confirmation.issued + confirmation.timeout))
+            .map(|confirmation| {
+                self.environment
+                    .time(confirmation.issued + confirmation.timeout)
+            })
             .min();
         let announced = host.producer.next_deadline();
         if announced == deadline {
@@ -289,13 +295,13 @@ impl AaepBridge {
 
 impl AaepBridge {
     /// The clause that a step goes against which puts out the right things and comes to the wrong state.
-    fn clause_of_state(&self, turn: &Turn<'_>) -> &'static str {
-        let &Turn {
+    fn clause_of_state(&self, taken: &TakenStep<'_>) -> &'static str {
+        let &TakenStep {
             state,
             action,
             step,
             ..
-        } = turn;
+        } = taken;
         let first = step
             .required
             .iter()

@@ -23,7 +23,7 @@ use countersign_reference::time::Timeout;
 
 use super::CONTRACT;
 use super::account::Account;
-use super::concrete::{World, fault};
+use super::concrete::{Environment, fault};
 use crate::{Unexplained, unexplained};
 
 /// What of a call its outputs are held against.
@@ -38,8 +38,8 @@ pub struct Call {
 }
 
 /// One call, and the model's step that it is.
-pub(super) struct Turn<'a> {
-    pub(super) world: &'a World,
+pub(super) struct TakenStep<'a> {
+    pub(super) environment: &'a Environment,
     /// The model state before.
     pub(super) state: &'a State,
     pub(super) action: Action,
@@ -48,7 +48,7 @@ pub(super) struct Turn<'a> {
 }
 
 /// What an event tells, and of which session and confirmation.
-type Told = (SessionName, Payload, Option<CountersignExtension>);
+type EventContent = (SessionName, Payload, Option<CountersignExtension>);
 
 impl Call {
     pub(super) fn of(input: &Input) -> Self {
@@ -81,7 +81,7 @@ impl Call {
     }
 }
 
-impl Turn<'_> {
+impl TakenStep<'_> {
     /// Everything that has to come out, in the model's words and in order: what is required, and what the model leaves open
     /// and this executor promises.
     pub(super) fn words(&self, account: &Account) -> Vec<Output> {
@@ -241,8 +241,8 @@ impl Turn<'_> {
             | Output::Refused(_)
             | Output::Notice => return Err(unexplained(CONTRACT, "no event")),
         };
-        let told = (session, payload, resolution);
-        envelope(self.world, account, told, came)
+        let content = (session, payload, resolution);
+        envelope(self.environment, account, content, came)
     }
 
     /// AAEP-6.1-3, AAEP-6.8-3: the event that reflects that the action will not run, and why.
@@ -251,7 +251,7 @@ impl Turn<'_> {
         account: &mut Account,
         slot: Slot,
         to: AgentState,
-    ) -> Result<Told, Unexplained> {
+    ) -> Result<EventContent, Unexplained> {
         let is_cancelled = self.step.next.confirmation(slot).phase == Word::Cancelled;
         let (outcome, phase) = if is_cancelled {
             let by = Canceller::Producer;
@@ -338,7 +338,7 @@ impl Turn<'_> {
     fn tool_call(&self, account: &Account, slot: Slot) -> Result<ToolCall, Unexplained> {
         let question = asked(account, slot)?;
         Ok(ToolCall {
-            session_id: self.world.sessions[self.session(slot).index()].clone(),
+            session_id: self.environment.sessions[self.session(slot).index()].clone(),
             action: question.action.id.clone(),
             tool: Arc::clone(&question.action.tool),
             tool_call_id: question.tool_call_id.clone(),
@@ -357,7 +357,7 @@ impl Turn<'_> {
             | Check::NotCancelled
             | Check::InTime
             | Check::Sender
-            | Check::Allowed => Some(self.world.token(account, message.token)),
+            | Check::Allowed => Some(self.environment.token(account, message.token)),
         };
         Ok(Audit {
             clause: ClauseId(check.clause()),
@@ -413,7 +413,7 @@ impl Turn<'_> {
                 && message.shape != Shape::Impostor
                 && account.is_open(message.sender)
         };
-        self.world.settings.courtesy_notices
+        self.environment.settings.courtesy_notices
             && self.step.ignored == Some(Check::Unused)
             && self.action.message(self.state).is_some_and(is_known)
     }
@@ -421,8 +421,8 @@ impl Turn<'_> {
     fn notice(&self, account: &Account) -> Result<Notice, Unexplained> {
         let message = self.message()?;
         Ok(Notice {
-            subscription_id: self.world.subscriptions[message.sender.index()].clone(),
-            reply_token: self.world.token(account, message.token),
+            subscription_id: self.environment.subscriptions[message.sender.index()].clone(),
+            reply_token: self.environment.token(account, message.token),
         })
     }
 
@@ -508,9 +508,9 @@ impl Turn<'_> {
 
 /// AAEP-EV-1, AAEP-EV-3, AAEP-EV-6: the event that tells this now.
 fn envelope(
-    world: &World,
+    environment: &Environment,
     account: &mut Account,
-    (session, payload, resolution): Told,
+    (session, payload, resolution): EventContent,
     came: &Event,
 ) -> Result<Event, Unexplained> {
     // It is no field of its own, and stands on the wire all the same.
@@ -530,9 +530,9 @@ fn envelope(
     Ok(Event {
         sequence_number: account.note_event(session, &came.event_id)?,
         event_id: came.event_id.clone(),
-        session_id: world.sessions[session.index()].clone(),
+        session_id: environment.sessions[session.index()].clone(),
         timestamp: account.now,
-        producer: Arc::clone(&world.settings.identity),
+        producer: Arc::clone(&environment.settings.identity),
         payload,
         resolution,
     })
@@ -540,7 +540,7 @@ fn envelope(
 
 /// AAEP-A.1-1: the event that begins a session.
 pub(super) fn started(
-    world: &World,
+    environment: &Environment,
     account: &mut Account,
     session: SessionName,
     came: &[executor::Output],
@@ -551,7 +551,7 @@ pub(super) fn started(
     let payload = Payload::SessionStarted {
         summary_normal: "The session has started.",
     };
-    let event = envelope(world, account, (session, payload, None), came)?;
+    let event = envelope(environment, account, (session, payload, None), came)?;
     Ok(vec![executor::Output::Emit(Box::new(event))])
 }
 

@@ -10,7 +10,7 @@ use countersign_reference::aaep as executor;
 use countersign_reference::aaep::{AgentState, Event, Payload, ToolCallId};
 
 use super::account::Account;
-use super::concrete::World;
+use super::concrete::Environment;
 use super::{Answer, abstraction::session_named};
 use crate::{Unexplained, unexplained};
 
@@ -20,14 +20,14 @@ use crate::{Unexplained, unexplained};
 ///
 /// [`Unexplained`] for the first output that the model has no word for.
 pub(super) fn words(
-    world: &World,
+    environment: &Environment,
     account: &Account,
     answer: &Answer,
 ) -> Result<Vec<Output>, Unexplained> {
     let mut words = Vec::with_capacity(answer.outputs.len() + 1);
     for output in &answer.outputs {
         words.push(match output {
-            executor::Output::Emit(event) => event_in_words(world, account, event)?,
+            executor::Output::Emit(event) => event_in_words(environment, account, event)?,
             executor::Output::Perform(call) => Output::Perform(slot_of(account, call)?),
             executor::Output::Withdraw(call) => Output::Withdraw(slot_of(account, call)?),
             executor::Output::InDoubt(call) => Output::InDoubt(slot_of(account, call)?),
@@ -46,8 +46,12 @@ pub(super) fn words(
     Ok(words)
 }
 
-fn event_in_words(world: &World, account: &Account, event: &Event) -> Result<Output, Unexplained> {
-    let session = session_named(world, &event.session_id)?;
+fn event_in_words(
+    environment: &Environment,
+    account: &Account,
+    event: &Event,
+) -> Result<Output, Unexplained> {
+    let session = session_named(environment, &event.session_id)?;
     Ok(match &event.payload {
         Payload::SessionStarted { .. } => {
             let text = "one session.started for each session";

@@ -13,7 +13,7 @@ use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{IssuedToken, ParametersHash};
 use countersign_reference::time::Timestamp;
 
-use super::concrete::{World, later, place};
+use super::concrete::{Environment, later, place};
 use super::spelling::OPERATIONS;
 use super::{Host, Issued};
 use crate::identity::Identity;
@@ -25,7 +25,7 @@ use crate::{Unexplained, unexplained};
 ///
 /// [`Unexplained`] where it holds something that no gatekeeper of the model can hold.
 pub(super) fn gatekeeper(
-    world: &World,
+    environment: &Environment,
     host: &Host,
     next: &State,
 ) -> Result<Gatekeeper, Unexplained> {
@@ -34,7 +34,9 @@ pub(super) fn gatekeeper(
         return Err(unexplained("AQL-5.1-5", text));
     }
     let now = host.gatekeeper.now();
-    let latest = world.tick(now).filter(|&tick| world.time(tick, 0) == now);
+    let latest = environment
+        .tick(now)
+        .filter(|&tick| environment.time(tick, 0) == now);
     let latest =
         latest.ok_or_else(|| unexplained("AQL-5.1-3", "the greatest time told as time"))?;
     let mut tokens = Slot::ALL.map(|slot| forgotten(next.token(slot)));
@@ -42,10 +44,10 @@ pub(super) fn gatekeeper(
         let slot = host
             .slot_where(|issued| issued.id == found.id())
             .ok_or_else(|| unexplained("AQL-1.3-1", "no token but those handed out"))?;
-        tokens[slot.index()] = Some(held(world, host, slot, found, next.token(slot))?);
+        tokens[slot.index()] = Some(held(environment, host, slot, found, next.token(slot))?);
     }
-    for adapter in &world.adapters {
-        if !world.is_configured(host.gatekeeper.configuration(adapter), next.setup) {
+    for adapter in &environment.adapters {
+        if !environment.is_configured(host.gatekeeper.configuration(adapter), next.setup) {
             let text = format!("{adapter} configured as {:?}", next.setup);
             return Err(unexplained("AQL-5.1-5", text));
         }
@@ -54,15 +56,17 @@ pub(super) fn gatekeeper(
 }
 
 /// AQL-5.5-2: when the executor has to be called to forget a token, if there is any.
-pub(super) fn deadline(world: &World, host: &Host) -> Option<Timestamp> {
+pub(super) fn deadline(environment: &Environment, host: &Host) -> Option<Timestamp> {
     let held = host.gatekeeper.tokens();
-    let last_kept = held.map(|token| last_kept(world, token.valid_until)).min();
+    let last_kept = held
+        .map(|token| last_kept(environment, token.valid_until))
+        .min();
     last_kept.map(|time| Timestamp::from_millis(time.millis() + 1))
 }
 
 /// The last moment at which a token is remembered that is good until then.
-fn last_kept(world: &World, valid_until: Timestamp) -> Timestamp {
-    later(valid_until, world.settings.retention.seconds().into())
+fn last_kept(environment: &Environment, valid_until: Timestamp) -> Timestamp {
+    later(valid_until, environment.settings.retention.seconds().into())
 }
 
 /// AQL-5.5-1, AQL-5.5-2: whether the executor still holds every token that it must not have forgotten yet.
@@ -104,15 +108,15 @@ fn forgotten(wanted: &Token) -> Option<GatekeeperToken> {
 
 /// A token that the executor holds.
 fn held(
-    world: &World,
+    environment: &Environment,
     host: &Host,
     slot: Slot,
     found: &IssuedToken,
     wanted: &Token,
 ) -> Result<GatekeeperToken, Unexplained> {
-    check_payload(world, host.issued(slot), found)?;
+    check_payload(environment, host.issued(slot), found)?;
     // AQL-5.5-2
-    if last_kept(world, found.valid_until) < host.gatekeeper.now() {
+    if last_kept(environment, found.valid_until) < host.gatekeeper.now() {
         return Err(unexplained(
             "AQL-5.5-2",
             "nothing kept beyond its retention",
@@ -134,12 +138,12 @@ fn held(
             return Err(unexplained("AQL-5.3-2", text));
         }
     };
-    let expires = world.tick(found.expires_at);
+    let expires = environment.tick(found.expires_at);
     Ok(GatekeeperToken {
         phase,
         // What the model has purged may still be remembered, and the other way round.
         purged: wanted.purged,
-        scope: scope(world, &found.scope)?,
+        scope: scope(environment, &found.scope)?,
         // It is the number that was asked for, which the model forgets once the token is dead.
         max_uses: wanted.max_uses,
         uses,
@@ -148,7 +152,11 @@ fn held(
 }
 
 /// AQL-2.3-1: nothing of what a token was issued with ever changes.
-fn check_payload(world: &World, issued: &Issued, found: &IssuedToken) -> Result<(), Unexplained> {
+fn check_payload(
+    environment: &Environment,
+    issued: &Issued,
+    found: &IssuedToken,
+) -> Result<(), Unexplained> {
     let call = &issued.call;
     let executor::Scope {
         purpose,
@@ -178,7 +186,11 @@ fn check_payload(world: &World, issued: &Issued, found: &IssuedToken) -> Result<
         ),
         (*purpose != call.purpose, "AQL-2.1-1", "purpose"),
         (*operation != call.operation, "AQL-3.2-1", "operation"),
-        (*adapter != *world.adapter_of(call), "AQL-4.1-6", "adapter"),
+        (
+            *adapter != *environment.adapter_of(call),
+            "AQL-4.1-6",
+            "adapter",
+        ),
         (session_id.as_ref() != bound_to, "AQL-5.4-1", "session_id"),
         (
             found.max_uses.get() != call.max_uses,
@@ -210,20 +222,20 @@ fn check_last_moment(found: &IssuedToken) -> Result<(), Unexplained> {
 }
 
 /// AQL-1.2-3, AQL-3.2-1: what a token is bound to.
-fn scope(world: &World, found: &executor::Scope) -> Result<Scope, Unexplained> {
+fn scope(environment: &Environment, found: &executor::Scope) -> Result<Scope, Unexplained> {
     let operation = Which::ALL
         .into_iter()
-        .find(|&which| world.operations[place(which)] == found.operation)
+        .find(|&which| environment.operations[place(which)] == found.operation)
         .ok_or_else(|| unexplained("AQL-3.2-1", "an operation that was called"))?;
     let adapter = Which::ALL
         .into_iter()
-        .find(|&which| world.adapters[place(which)] == found.adapter)
+        .find(|&which| environment.adapters[place(which)] == found.adapter)
         .ok_or_else(|| unexplained("AQL-4.1-6", "an adapter that was called"))?;
     let session = match &found.session_id {
         None => None,
         Some(session_id) => SessionName::ALL
             .into_iter()
-            .find(|name| world.sessions[name.index()] == *session_id)
+            .find(|name| environment.sessions[name.index()] == *session_id)
             .map(Some)
             .ok_or_else(|| unexplained("AQL-5.4-1", "a session that was named"))?,
     };
@@ -233,7 +245,7 @@ fn scope(world: &World, found: &executor::Scope) -> Result<Scope, Unexplained> {
             executor::Purpose::QuotaContinue => Purpose::QuotaContinue,
         },
         operation,
-        parameters: parameters(world, operation, &found.parameters)?,
+        parameters: parameters(environment, operation, &found.parameters)?,
         adapter,
         session,
     })
@@ -241,12 +253,12 @@ fn scope(world: &World, found: &executor::Scope) -> Result<Scope, Unexplained> {
 
 /// AQL-3.2-2, AQL-3.2-3: SHA-256 of the canonical form. Tokens are issued for the parameters that are asked for alone.
 fn parameters(
-    world: &World,
+    environment: &Environment,
     operation: Which,
     found: &ParametersHash,
 ) -> Result<Which, Unexplained> {
     let place = place(operation);
-    if *found == world.bound[place] {
+    if *found == environment.bound[place] {
         return Ok(Which::First);
     }
     let text = format!("SHA-256 of {}", OPERATIONS[place].canonical);

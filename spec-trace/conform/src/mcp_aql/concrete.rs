@@ -34,7 +34,7 @@ const START: i64 = 1_779_632_540_000;
 const RETENTION: u32 = TICK;
 
 /// What the model's names stand for.
-pub struct World {
+pub struct Environment {
     /// By [`Which`]. The first is the gatekeeper's own.
     pub adapters: [AdapterName; 2],
     /// By [`Which`].
@@ -54,7 +54,7 @@ pub struct World {
     other: [Vec<Parameters>; 2],
 }
 
-impl World {
+impl Environment {
     pub(super) fn new() -> Self {
         let adapters = ["files", "Files"]
             .map(|text| AdapterName::parse(text).expect("a well-formed adapter name"));
@@ -272,9 +272,9 @@ impl World {
 }
 
 /// What is left out of a configuration stays as it was.
-fn without_the_rest(which: Which, world: &World, tolerance: u8) -> Input {
+fn without_the_rest(which: Which, environment: &Environment, tolerance: u8) -> Input {
     Input::Configure {
-        adapter: world.adapters[place(which)].clone(),
+        adapter: environment.adapters[place(which)].clone(),
         clock_skew_tolerance_seconds: Some(seconds(tolerance)),
         oracle: None,
         critical: None,

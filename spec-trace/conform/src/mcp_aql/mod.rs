@@ -26,7 +26,7 @@ use countersign_model::mcp_aql::rules::Check;
 use countersign_model::mcp_aql::state::{Gatekeeper as ModelGatekeeper, State};
 use countersign_model::mcp_aql::step::Step;
 use countersign_model::mcp_aql::words::{Slot, Store, Trigger};
-use countersign_model::mcp_aql::{McpAql, McpAqlText};
+use countersign_model::mcp_aql::{McpAql, McpAqlProtocol};
 use countersign_model::rules::Rules;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
@@ -41,7 +41,7 @@ use super::comparison::{
 use super::concretion::Ids;
 use super::{Disagreement, Unexplained};
 
-pub use self::concrete::World;
+pub use self::concrete::Environment;
 
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {
@@ -57,7 +57,7 @@ pub const FAR: Bounds = Bounds {
 pub const LITERAL: Bounds = Bounds::SMALL;
 
 /// The MCP-AQL model and executor, side by side.
-pub type McpAqlBridge = Bridge<World>;
+pub type McpAqlBridge = Bridge<Environment>;
 
 /// The executor, and what its clients remember of the tokens that it has handed out.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ pub struct Issued {
 }
 
 /// A call of the gatekeeper.
-type Answer = AnsweredBy<World>;
+type Answer = AnsweredBy<Environment>;
 
 impl McpAqlBridge {
     /// The same, literal too, with the checks made in the order of the sample in section 4.3 by both sides.
@@ -102,21 +102,21 @@ impl McpAqlBridge {
             check_order: CheckOrder::Sample,
             ..Reading::SPECIFICATION
         };
-        let mut world = self.world;
-        world.settings.check_order = executor::CheckOrder::Sample;
-        Self::of(self.model.with(Rules::all(), reading), world)
+        let mut environment = self.environment;
+        environment.settings.check_order = executor::CheckOrder::Sample;
+        Self::of(self.model.with(Rules::all(), reading), environment)
     }
 }
 
 impl Host {
     /// An executor that nobody has configured or called.
-    fn start(world: &World) -> Self {
+    fn start(environment: &Environment) -> Self {
         Self {
-            gatekeeper: Arc::new(Gatekeeper::new(world.settings.clone())),
+            gatekeeper: Arc::new(Gatekeeper::new(environment.settings.clone())),
             ids: Ids::FRESH,
             issued: [None, None],
             revoked: [None, None],
-            settings: Arc::new(world.settings.clone()),
+            settings: Arc::new(environment.settings.clone()),
         }
     }
 
@@ -142,8 +142,8 @@ impl Host {
     }
 }
 
-impl Execution for World {
-    type Text = McpAqlText;
+impl Execution for Environment {
+    type Protocol = McpAqlProtocol;
     type Host = Host;
     type Call = Input;
     type Output = executor::Output;
@@ -170,7 +170,7 @@ impl Execution for World {
         if !action.is_call() {
             return Ok(Vec::new());
         }
-        let inputs = bridge.world.inputs(host, state, action);
+        let inputs = bridge.environment.inputs(host, state, action);
         if let Action::Restart(store) = action {
             let store = match store {
                 Store::Persistent => Persistence::Persistent,
@@ -184,7 +184,7 @@ impl Execution for World {
         } else {
             0
         };
-        let now = bridge.world.time(state.clock, skew);
+        let now = bridge.environment.time(state.clock, skew);
         let mut answers = Vec::new();
         for call in inputs.ok_or_else(|| not_a_call(CONTRACT, action))? {
             let gatekeeper = Arc::make_mut(&mut host.gatekeeper);
@@ -237,7 +237,7 @@ impl McpAqlBridge {
     ) -> Result<Vec<Output>, Disagreement> {
         let mut seen = Vec::new();
         for answer in answers {
-            let words = outputs::outputs(&self.world, host, state, answer)
+            let words = outputs::outputs(&self.environment, host, state, answer)
                 .map_err(|unexplained| on_wire(&answer.outputs, unexplained))?;
             seen.extend(words);
         }
@@ -306,7 +306,7 @@ impl McpAqlBridge {
         next: &State,
         host: &Host,
     ) -> Result<(), Disagreement> {
-        let found = abstraction::gatekeeper(&self.world, host, &step.next)
+        let found = abstraction::gatekeeper(&self.environment, host, &step.next)
             .map_err(|unexplained| disagree_on_state(host, unexplained))?;
         let wanted = step.next.gatekeeper();
         let agrees = || self.model.reduced(&step.next.with_gatekeeper(&found)) == *next;
@@ -318,7 +318,7 @@ impl McpAqlBridge {
                 actual,
             });
         }
-        let deadline = abstraction::deadline(&self.world, host);
+        let deadline = abstraction::deadline(&self.environment, host);
         let announced = host.gatekeeper.next_deadline();
         if announced == deadline {
             return Ok(());

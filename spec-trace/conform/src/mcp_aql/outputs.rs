@@ -15,7 +15,7 @@ use countersign_reference::mcp_aql::{
 };
 use countersign_reference::time::Timestamp;
 
-use super::concrete::{World, longest_life, place};
+use super::concrete::{Environment, longest_life, place};
 use super::issue::{is_gated, is_id_of, is_token, note_issue};
 use super::spelling::SECRET;
 use super::{Answer, Host, Issued};
@@ -27,15 +27,15 @@ use crate::{Unexplained, unexplained};
 ///
 /// [`Unexplained`] for the first output that the model has no word for.
 pub(super) fn outputs(
-    world: &World,
+    environment: &Environment,
     host: &mut Host,
     state: &State,
     answer: &Answer,
 ) -> Result<Vec<Output>, Unexplained> {
     let input = &answer.call;
     let issued = note_issue(host, state, answer)?;
-    let turn = Turn {
-        world,
+    let translation = Translation {
+        environment,
         host,
         state,
         input,
@@ -46,10 +46,10 @@ pub(super) fn outputs(
     let mut words = Vec::with_capacity(answer.outputs.len() + 1);
     for output in &answer.outputs {
         words.push(match output {
-            executor::Output::Audit(Audit::Token(entry)) => turn.entry(entry)?,
-            executor::Output::Audit(Audit::Warning(warning)) => turn.warning(warning)?,
-            executor::Output::Respond(response) => turn.response(response)?,
-            executor::Output::Perform(operation) => turn.performance(operation)?,
+            executor::Output::Audit(Audit::Token(entry)) => translation.entry(entry)?,
+            executor::Output::Audit(Audit::Warning(warning)) => translation.warning(warning)?,
+            executor::Output::Respond(response) => translation.response(response)?,
+            executor::Output::Perform(operation) => translation.performance(operation)?,
         });
     }
     for word in &words {
@@ -81,8 +81,8 @@ fn revoker(input: &Input) -> Result<Revoker, Unexplained> {
 }
 
 /// One call and what it is held against.
-struct Turn<'a> {
-    world: &'a World,
+struct Translation<'a> {
+    environment: &'a Environment,
     host: &'a Host,
     /// The model state before.
     state: &'a State,
@@ -146,7 +146,7 @@ impl Presented {
     }
 }
 
-impl Turn<'_> {
+impl Translation<'_> {
     /// AQL-6.4-1: an entry in the operator's log.
     fn entry(&self, entry: &AuditEntry) -> Result<Output, Unexplained> {
         match (entry.outcome, entry.failure_reason) {
@@ -260,7 +260,7 @@ impl Turn<'_> {
         };
         Ok(Subject {
             operation: &call.operation,
-            adapter: self.world.adapter_of(call),
+            adapter: self.environment.adapter_of(call),
             session_id: call.session_id.as_ref(),
         })
     }
@@ -270,7 +270,7 @@ impl Turn<'_> {
         let call = &self.host.issued(slot).call;
         Subject {
             operation: &call.operation,
-            adapter: self.world.adapter_of(call),
+            adapter: self.environment.adapter_of(call),
             // AQL-5.4-1
             session_id: call.session_id.as_ref().filter(|_| call.max_uses > 1),
         }
@@ -284,8 +284,8 @@ impl Turn<'_> {
             | Presented::Nothing
             | Presented::Stray(_)
             | Presented::Malformed => Subject {
-                operation: &self.world.introspect,
-                adapter: &self.world.settings.adapter,
+                operation: &self.environment.introspect,
+                adapter: &self.environment.settings.adapter,
                 session_id: None,
             },
         }
@@ -359,7 +359,7 @@ impl Turn<'_> {
         };
         let named = Which::ALL
             .into_iter()
-            .find(|&which| self.world.adapters[place(which)] == *adapter);
+            .find(|&which| self.environment.adapters[place(which)] == *adapter);
         match named {
             Some(which) if wanted == *warning => Ok(Output::Warned(which)),
             Some(_) | None => Err(unexplained("AQL-5.1-6", format!("{wanted:?}"))),
@@ -377,7 +377,7 @@ impl Turn<'_> {
         let wanted = Operation {
             operation: call.operation.clone(),
             params: call.params.clone(),
-            adapter: self.world.adapter_of(call).clone(),
+            adapter: self.environment.adapter_of(call).clone(),
             session_id: call.session_id.clone(),
         };
         if *performed != wanted {

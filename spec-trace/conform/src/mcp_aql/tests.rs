@@ -51,9 +51,9 @@ fn judged(steps: usize, change: impl Fn(&mut Vec<Output>)) -> Option<&'static st
     for &action in before {
         state = bridge.step(&state, &mut host, action).expect("they agree");
     }
-    let mut answers = World::call(&bridge, &state, &mut host, last).expect("a call");
+    let mut answers = Environment::call(&bridge, &state, &mut host, last).expect("a call");
     change(&mut answers[0].outputs);
-    let compared = World::compare(&bridge, &state, &mut host, last, &answers);
+    let compared = Environment::compare(&bridge, &state, &mut host, last, &answers);
     compared.err().map(|disagreement| disagreement.clause)
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 
-use countersign_model::pending_action::book::{Standing, Status as Word};
+use countersign_model::pending_action::known::{Standing, Status as Word};
 use countersign_model::pending_action::state::{Ledger, LedgerAction, NEVER, State};
 use countersign_model::pending_action::words::{Effect, Slot};
 use countersign_reference::pending_action as executor;
@@ -187,7 +187,7 @@ fn forget(ledger: &mut Ledger, next: &State) {
             found.standing.status = Word::Rejected;
         }
     }
-    for (found, known) in ledger.ended.iter_mut().zip(next.book.ended) {
+    for (found, known) in ledger.ended.iter_mut().zip(next.known.ended) {
         *found &= known;
     }
 }

@@ -5,7 +5,7 @@
 //! by what the state is: a walk meets them all, and a replay meets the same.
 
 use countersign_model::pending_action::action::Action;
-use countersign_model::pending_action::book::Status;
+use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::message::{Approved, Message};
 use countersign_model::pending_action::state::State;
 use countersign_model::pending_action::words::{

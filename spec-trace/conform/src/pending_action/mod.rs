@@ -2,17 +2,17 @@
 //!
 //! Where to read: [`concrete`] turns a step of the model into a call with real bytes, in one of the many ways of `spelling`
 //! them; `outputs` turns what the executor put out back into the model's words, with its records (`records`) and what it
-//! tells of them (`telling`); `abstraction` does so with what it holds. This file holds the host, and compares.
+//! tells of them (`consequences`); `abstraction` does so with what it holds. This file holds the host, and compares.
 //!
 //! The model's quotient keeps of the journal and of the watermark what can still matter. The host keeps the real ones: as
 //! many of its records are durable as do not wait in the model's outbox, and all are carried out once that is empty.
 
 mod abstraction;
 mod concrete;
+mod consequences;
 mod outputs;
 mod records;
 mod spelling;
-mod telling;
 #[cfg(test)]
 mod tests;
 
@@ -28,7 +28,7 @@ use countersign_model::pending_action::rules::Check;
 use countersign_model::pending_action::state::{Ledger as ModelLedger, State};
 use countersign_model::pending_action::step::Step;
 use countersign_model::pending_action::words::Slot;
-use countersign_model::pending_action::{PendingAction, PendingActionText};
+use countersign_model::pending_action::{PendingAction, PendingActionProtocol};
 use countersign_model::rules::Rules;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
@@ -58,10 +58,10 @@ pub const FAR: Bounds = Bounds {
 pub const LITERAL: Bounds = Bounds::SMALL;
 
 /// The model and the executor of pending actions, side by side.
-pub type PendingActionBridge = Bridge<World>;
+pub type PendingActionBridge = Bridge<Environment>;
 
-/// The world around the executor: what its host has chosen.
-pub struct World {
+/// The environment of the executor: what its host has chosen.
+pub struct Environment {
     settings: Settings,
 }
 
@@ -104,7 +104,7 @@ pub struct Asked {
 }
 
 /// A call of the ledger.
-type Answer = AnsweredBy<World>;
+type Answer = AnsweredBy<Environment>;
 
 impl PendingActionBridge {
     /// The same, literal too, with two readings taken the other way by both sides: an action is good at the very moment of
@@ -122,7 +122,7 @@ impl PendingActionBridge {
             ..concrete::AT_LEAST_ONCE
         };
         let model = self.model.literal().with(Rules::all(), reading);
-        Self::of(model, World { settings })
+        Self::of(model, Environment { settings })
     }
 }
 
@@ -175,8 +175,8 @@ impl Host {
     }
 }
 
-impl Execution for World {
-    type Text = PendingActionText;
+impl Execution for Environment {
+    type Protocol = PendingActionProtocol;
     type Host = Host;
     type Call = Input;
     type Output = executor::Output;
@@ -211,11 +211,16 @@ impl Execution for World {
         let call = call.ok_or_else(|| not_a_call(CONTRACT, action))?;
         let mut now = concrete::time(state.clock);
         if action == Action::Restart {
-            come_back(host, bridge.world.settings, state.outbox.records(), now)?;
+            come_back(
+                host,
+                bridge.environment.settings,
+                state.outbox.records(),
+                now,
+            )?;
         } else if action == Action::Rollback {
             // The process lives on, and knows how late it is.
             now = now.max(host.now);
-            load(host, bridge.world.settings)?;
+            load(host, bridge.environment.settings)?;
         }
         host.now = host.now.max(now);
         let ledger = Arc::make_mut(&mut host.ledger);
@@ -323,8 +328,8 @@ impl PendingActionBridge {
         host: &Host,
     ) -> Result<(), Disagreement> {
         let is_literal = !self.model.quotient;
-        if host.ledger.settings() != self.world.settings {
-            let text = format!("{:?}, as the host has chosen", self.world.settings);
+        if host.ledger.settings() != self.environment.settings {
+            let text = format!("{:?}, as the host has chosen", self.environment.settings);
             return Err(disagree_on_state(host, unexplained(CONTRACT, text)));
         }
         let found = abstraction::ledger(host, &step.next, is_literal)

@@ -15,7 +15,7 @@ use countersign_reference::pending_action::{
 };
 
 use super::spelling::loose;
-use super::{Answer, Host, records, telling};
+use super::{Answer, Host, consequences, records};
 use crate::{Unexplained, unexplained};
 
 /// What came out of one call, in the model's words. Notes what was recorded and proposed.
@@ -33,8 +33,8 @@ pub(super) fn outputs(
     for output in &answer.outputs {
         words.push(match output {
             executor::Output::Record(record) => Output::Record(records::note(host, input, record)?),
-            executor::Output::Append(append) => telling::append(host, input, append)?,
-            executor::Output::Event(event) => telling::event(host, event)?,
+            executor::Output::Append(append) => consequences::append(host, input, append)?,
+            executor::Output::Event(event) => consequences::event(host, event)?,
             executor::Output::Perform(call) => perform(host, call)?,
             executor::Output::Withdraw(named) => Output::Withdraw(host.known(named.action_id)?),
             executor::Output::InDoubt(named) => Output::InDoubt(host.known(named.action_id)?),

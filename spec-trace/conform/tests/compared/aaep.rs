@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_conform::aaep::{AaepBridge, Host, World};
+use countersign_conform::aaep::{AaepBridge, Environment, Host};
 use countersign_model::aaep::bounds::Bounds;
 use countersign_reference::aaep::{
     ActionId, AgentId, AgentState, Audit, ClauseId, CountersignExtension, Decision, Event, EventId,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{Changeable, Freedom};
 
-impl Changeable for World {
+impl Changeable for Environment {
     fn bridge() -> AaepBridge {
         AaepBridge::new(Bounds::SMALL).expect("the presets are in range")
     }

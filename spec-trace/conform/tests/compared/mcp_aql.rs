@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use countersign_conform::mcp_aql::{Host, McpAqlBridge, World};
+use countersign_conform::mcp_aql::{Environment, Host, McpAqlBridge};
 use countersign_model::mcp_aql::bounds::Bounds;
 use countersign_reference::mcp_aql::{
     AdapterName, Audit, AuditEntry, AuditOutcome, Capacity, CheckOrder, ClauseId, ClientContext,
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{Changeable, Freedom};
 
-impl Changeable for World {
+impl Changeable for Environment {
     fn bridge() -> McpAqlBridge {
         McpAqlBridge::new(Bounds::SMALL).expect("the presets are in range")
     }

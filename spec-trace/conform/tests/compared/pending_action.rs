@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_conform::pending_action::{Host, PendingActionBridge, World};
+use countersign_conform::pending_action::{Environment, Host, PendingActionBridge};
 use countersign_model::pending_action::bounds::Bounds;
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{Changeable, Freedom};
 
-impl Changeable for World {
+impl Changeable for Environment {
     fn bridge() -> PendingActionBridge {
         PendingActionBridge::new(Bounds::SMALL).expect("the presets are in range")
     }

@@ -14,7 +14,7 @@
 //! | [`resolution`] | what has to follow a decision |
 //! | [`timeout`] | defaults that are never applied, and the countdown to them |
 //! | [`clarifying`] | clarifications and their replies |
-//! | [`telling`] | what the senders of failed replies are told |
+//! | [`disclosure`] | what the senders of failed replies are told |
 //!
 //! Those about confirmations read the [`confirmations`] of the session, which hold for each [`confirmation`] the set of
 //! outcomes that fit the record so far.
@@ -26,6 +26,7 @@ pub mod clarifying;
 pub mod clock;
 pub mod confirmation;
 pub mod confirmations;
+pub mod disclosure;
 pub mod lifecycle;
 mod matching;
 mod ordered;
@@ -34,7 +35,6 @@ pub mod resolution;
 pub mod seen;
 pub mod sequence;
 pub mod states;
-pub mod telling;
 pub mod timeout;
 pub mod tools;
 

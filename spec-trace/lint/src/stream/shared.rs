@@ -6,9 +6,9 @@ use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::monitor::Notes;
 use crate::monitor::checks::Check;
+use crate::monitor::disclosure::Disclosure;
 use crate::monitor::seen::Seen;
 use crate::monitor::sequence::{Gap, Sequence, Shown};
-use crate::monitor::telling::Telling;
 use crate::record::fields::is_identifier;
 use crate::record::{Event, EventKind};
 use crate::reply::Reply;
@@ -29,7 +29,7 @@ pub(super) struct Shared {
     pub(super) outputs: Seen,
     /// Tokens of the questions that were pending when their sessions were cancelled.
     cancelled: Seen,
-    telling: Telling,
+    disclosure: Disclosure,
     /// Sessions of which the numbers show that events are not in the record, and where the first gap of the first of them
     /// is.
     pub(super) gaps: u64,
@@ -54,7 +54,7 @@ impl Shared {
             calls: _,
             outputs: _,
             cancelled: _,
-            telling,
+            disclosure,
             // What the report tells.
             gaps: _,
             first_gap: _,
@@ -64,7 +64,7 @@ impl Shared {
         for notes in [notes, recorded, unseen] {
             notes.remember(memory);
         }
-        telling.remember(memory);
+        disclosure.remember(memory);
     }
 
     /// AAEP-EV-7: the id of an event stands for that event alone. False for an event that is a copy of an earlier one: it was
@@ -204,10 +204,10 @@ impl Shared {
     /// the record.
     pub(super) fn judge_answer(&mut self, reply: &Reply, check: Check, session: Option<&str>) {
         if self.incomplete {
-            self.telling.forget(Check::Issued);
+            self.disclosure.forget(Check::Issued);
         }
         if !self.incomplete || check != Check::Issued {
-            self.telling
+            self.disclosure
                 .failed(reply, check, session, &mut self.recorded);
         }
     }

@@ -4,16 +4,16 @@
 //! took effect or no effect at all.
 
 use super::PendingAction;
-use super::book::{Book, Status};
 use super::bounds::Disturbance;
 use super::journal::{Entry, Journal, Record};
+use super::known::{Known, Status};
 use super::message::Network;
 use super::outbox::{Item, Outbox};
 use super::output::{Event, Output};
 use super::readings::ExpiryBoundary;
 use super::rules::Guard;
 use super::state::{Held, NEVER};
-use super::step::Turn;
+use super::step::StepSoFar;
 use super::words::{Arguments, Decision, Note, Slot};
 
 impl PendingAction {
@@ -26,15 +26,15 @@ impl PendingAction {
     }
 }
 
-impl Turn<'_> {
+impl StepSoFar<'_> {
     /// Something happens: it is recorded, then told, and then the call runs if it was released by it.
     pub(super) fn commit(&mut self, record: Record, released: Option<(Slot, Arguments)>) {
         let first = self.model.rules.forbid(Guard::RecordsLate);
         let at = self.now;
         let entry = Entry { record, at };
         self.overflowed |= !self.state.journal.push(entry);
-        let before = self.state.book;
-        self.state.book.enter(entry, self.state.sessions());
+        let before = self.state.known;
+        self.state.known.enter(entry, self.state.sessions());
         if first {
             self.put_record_out(record);
         }
@@ -42,7 +42,7 @@ impl Turn<'_> {
         if matches!(record, Record::SessionEnded(_))
             && self.model.rules.allow(Guard::OutlivesSession)
         {
-            self.state.book.standings = before.standings;
+            self.state.known.standings = before.standings;
         }
         self.tell(record);
         if let Some((slot, arguments)) = released {
@@ -148,7 +148,7 @@ impl Turn<'_> {
         self.state.outbox = Outbox::default();
         self.state.validated = Network::default();
         self.state.withdrawn = [false; 2];
-        self.state.book = Book::of(self.state.journal, self.state.sessions());
+        self.state.known = Known::of(self.state.journal, self.state.sessions());
         if self.model.rules.allow(Guard::ForgetsPending) {
             self.forget_pending();
         }
@@ -183,7 +183,7 @@ impl Turn<'_> {
     }
 
     fn forget_pending(&mut self) {
-        for standing in &mut self.state.book.standings {
+        for standing in &mut self.state.known.standings {
             if standing.status == Status::Pending {
                 standing.status = Status::Unknown;
             }
@@ -195,7 +195,8 @@ impl Turn<'_> {
     fn take_up_again(&mut self, slot: Slot) {
         let rules = self.model.rules;
         let held = self.state.held(slot);
-        let ended = self.state.book.has_ended(held.session) && rules.forbid(Guard::RepeatsAfterEnd);
+        let ended =
+            self.state.known.has_ended(held.session) && rules.forbid(Guard::RepeatsAfterEnd);
         let declared = held.idempotent && rules.forbid(Guard::DropsIdempotent)
             || rules.allow(Guard::RepeatsAfterRestart);
         if declared && !ended {
@@ -219,7 +220,7 @@ impl Turn<'_> {
         } else {
             self.before.journal.first(usize::from(count))
         };
-        self.state.book = Book::of(loaded, self.state.sessions());
+        self.state.known = Known::of(loaded, self.state.sessions());
         self.see(self.before.latest);
         self.settle();
         Some(())

@@ -1,7 +1,7 @@
 //! All tokens that are remembered, and the ways to find them.
 //!
 //! The one thing to know: the tokens by number are the truth; the indexes beside them follow from what never changes
-//! in a token, and only [`Ledger::add`] and [`Ledger::forget`] touch them. Only the tokens are serialised.
+//! in a token, and only [`Tokens::add`] and [`Tokens::forget`] touch them. Only the tokens are serialised.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,11 +17,11 @@ type ByExpiry = BTreeSet<(Timestamp, TokenNumber)>;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
-pub(super) struct Ledger {
+pub(super) struct Tokens {
     /// How many were ever issued.
     issued: u64,
     /// A tree that grows at its end stays half empty: with the tokens in boxes, what is empty is small.
-    tokens: BTreeMap<TokenNumber, Box<IssuedToken>>,
+    by_number: BTreeMap<TokenNumber, Box<IssuedToken>>,
     /// Short keys make a look-up among a million twice as fast. Two tokens may have the same, so the digest decides.
     by_id: BTreeSet<(TokenId, TokenNumber)>,
     by_expiry: ByExpiry,
@@ -48,7 +48,7 @@ pub(super) enum Inconsistent {
     NeverIssued,
 }
 
-impl Ledger {
+impl Tokens {
     /// Enters a new token, which must not be remembered already.
     pub(super) fn add(&mut self, token: IssuedToken) -> TokenNumber {
         let number = TokenNumber(self.issued);
@@ -69,12 +69,12 @@ impl Ledger {
             let of_session = self.of_session.entry(session_id.clone());
             of_session.or_default().insert(place);
         }
-        self.tokens.insert(number, token);
+        self.by_number.insert(number, token);
     }
 
     /// Leaves nothing of a token.
     fn forget(&mut self, number: TokenNumber) {
-        let Some(token) = self.tokens.remove(&number) else {
+        let Some(token) = self.by_number.remove(&number) else {
             return;
         };
         let place = (token.valid_until, number);
@@ -114,7 +114,7 @@ impl Ledger {
     }
 
     pub(super) fn get(&self, number: TokenNumber) -> &IssuedToken {
-        &self.tokens[&number]
+        &self.by_number[&number]
     }
 
     pub(super) fn find(&self, digest: &TokenDigest) -> Option<TokenNumber> {
@@ -125,8 +125,8 @@ impl Ledger {
     }
 
     /// Everything remembered, in the order of issue.
-    pub(super) fn tokens(&self) -> impl ExactSizeIterator<Item = &IssuedToken> {
-        self.tokens.values().map(Box::as_ref)
+    pub(super) fn all(&self) -> impl ExactSizeIterator<Item = &IssuedToken> {
+        self.by_number.values().map(Box::as_ref)
     }
 
     /// How many tokens of an adapter are remembered.
@@ -178,7 +178,7 @@ impl Ledger {
         number: TokenNumber,
         next: impl FnOnce(Phase) -> Result<Phase, IllegalTransition>,
     ) -> Result<(), IllegalTransition> {
-        let token = self.tokens.get_mut(&number).ok_or(IllegalTransition)?;
+        let token = self.by_number.get_mut(&number).ok_or(IllegalTransition)?;
         token.phase = next(token.phase)?;
         Ok(())
     }
@@ -197,11 +197,11 @@ fn remove_from<Key: Ord>(
     }
 }
 
-impl TryFrom<Written> for Ledger {
+impl TryFrom<Written> for Tokens {
     type Error = Inconsistent;
 
     fn try_from(written: Written) -> Result<Self, Inconsistent> {
-        let mut ledger = Self {
+        let mut tokens = Self {
             issued: written.issued,
             ..Self::default()
         };
@@ -209,20 +209,20 @@ impl TryFrom<Written> for Ledger {
             if number.0 >= written.issued {
                 return Err(Inconsistent::NeverIssued);
             }
-            if ledger.find(&token.digest).is_some() {
+            if tokens.find(&token.digest).is_some() {
                 return Err(Inconsistent::TokenTwice);
             }
-            ledger.enter(number, token);
+            tokens.enter(number, token);
         }
-        Ok(ledger)
+        Ok(tokens)
     }
 }
 
-impl From<Ledger> for Written {
-    fn from(ledger: Ledger) -> Self {
+impl From<Tokens> for Written {
+    fn from(tokens: Tokens) -> Self {
         Self {
-            issued: ledger.issued,
-            tokens: ledger.tokens,
+            issued: tokens.issued,
+            tokens: tokens.by_number,
         }
     }
 }
@@ -274,12 +274,12 @@ mod tests {
         }
     }
 
-    fn ledger() -> Ledger {
-        let mut ledger = Ledger::default();
+    fn tokens() -> Tokens {
+        let mut tokens = Tokens::default();
         for (number, valid_until) in [(0, 5), (1, 1), (2, 3), (3, 3), (4, 2), (5, 4)] {
-            ledger.add(token(number, valid_until));
+            tokens.add(token(number, valid_until));
         }
-        ledger
+        tokens
     }
 
     fn numbers(numbers: &[u64]) -> BTreeSet<TokenNumber> {
@@ -289,40 +289,40 @@ mod tests {
     /// AQL-5.3-2: those of an adapter, of a session, and all; what has expired is not among them.
     #[test]
     fn live_tokens_are_found_by_what_they_belong_to() {
-        let mut ledger = ledger();
-        assert_eq!(ledger.live(at(0)), numbers(&[0, 1, 2, 3, 4, 5]));
+        let mut tokens = tokens();
+        assert_eq!(tokens.live(at(0)), numbers(&[0, 1, 2, 3, 4, 5]));
         assert_eq!(
-            ledger.live_of_adapter(&adapter(1), at(0)),
+            tokens.live_of_adapter(&adapter(1), at(0)),
             numbers(&[1, 3, 5])
         );
-        assert_eq!(ledger.live_of_session(&session(2), at(0)), numbers(&[2, 5]));
-        assert_eq!(ledger.live_of_session(&session(3), at(0)), numbers(&[]));
-        assert_eq!(ledger.live(at(3)), numbers(&[0, 2, 3, 5]));
-        assert_eq!(ledger.transition(TokenNumber(2), Phase::use_once), Ok(()));
+        assert_eq!(tokens.live_of_session(&session(2), at(0)), numbers(&[2, 5]));
+        assert_eq!(tokens.live_of_session(&session(3), at(0)), numbers(&[]));
+        assert_eq!(tokens.live(at(3)), numbers(&[0, 2, 3, 5]));
+        assert_eq!(tokens.transition(TokenNumber(2), Phase::use_once), Ok(()));
         let revoke = |phase: Phase| phase.revoke(Revoker::Logout);
-        assert_eq!(ledger.transition(TokenNumber(3), revoke), Ok(()));
-        assert_eq!(ledger.live(at(3)), numbers(&[0, 5]));
+        assert_eq!(tokens.transition(TokenNumber(3), revoke), Ok(()));
+        assert_eq!(tokens.live(at(3)), numbers(&[0, 5]));
     }
 
     /// AQL-6.1-1: what is used stays used.
     #[test]
     fn an_illegal_transition_changes_nothing() {
-        let mut ledger = ledger();
-        assert_eq!(ledger.transition(TokenNumber(1), Phase::use_once), Ok(()));
-        let before = ledger.clone();
-        let again = ledger.transition(TokenNumber(1), Phase::use_once);
+        let mut tokens = tokens();
+        assert_eq!(tokens.transition(TokenNumber(1), Phase::use_once), Ok(()));
+        let before = tokens.clone();
+        let again = tokens.transition(TokenNumber(1), Phase::use_once);
         assert_eq!(again, Err(IllegalTransition));
-        let revoked = ledger.transition(TokenNumber(1), |phase| phase.revoke(Revoker::Logout));
+        let revoked = tokens.transition(TokenNumber(1), |phase| phase.revoke(Revoker::Logout));
         assert_eq!(revoked, Err(IllegalTransition));
-        let unknown = ledger.transition(TokenNumber(9), Phase::use_once);
+        let unknown = tokens.transition(TokenNumber(9), Phase::use_once);
         assert_eq!(unknown, Err(IllegalTransition));
-        assert_eq!(ledger, before);
+        assert_eq!(tokens, before);
     }
 
     /// AQL-5.5-1: not at the time until which a token is taken, but after it; and no more than so many at once.
     #[test]
     fn what_has_expired_is_forgotten_bit_by_bit() {
-        let mut ledger = ledger();
+        let mut tokens = tokens();
         for (time, at_most, left) in [
             (1, 9, 6),
             (2, 9, 5),
@@ -332,42 +332,42 @@ mod tests {
             (5, 9, 1),
             (6, 9, 0),
         ] {
-            ledger.forget_expired(at(time), at_most);
-            assert_eq!(ledger.tokens().len(), left, "at {time}");
+            tokens.forget_expired(at(time), at_most);
+            assert_eq!(tokens.all().len(), left, "at {time}");
             assert_eq!(
-                Ledger::try_from(Written::from(ledger.clone())),
-                Ok(ledger.clone())
+                Tokens::try_from(Written::from(tokens.clone())),
+                Ok(tokens.clone())
             );
         }
-        let issued = Ledger {
+        let issued = Tokens {
             issued: 6,
-            ..Ledger::default()
+            ..Tokens::default()
         };
-        assert_eq!(ledger, issued);
+        assert_eq!(tokens, issued);
     }
 
     /// AQL-5.5-3: room is made among what has expired of that adapter, one at a time.
     #[test]
     fn room_is_made_where_it_is_needed() {
-        let mut ledger = ledger();
+        let mut tokens = tokens();
         for (time, left) in [(1, 3), (2, 2), (3, 2), (4, 1), (4, 1), (5, 0)] {
-            ledger.make_room(&adapter(1), at(time));
-            assert_eq!(ledger.count_of(&adapter(1)), left, "at {time}");
+            tokens.make_room(&adapter(1), at(time));
+            assert_eq!(tokens.count_of(&adapter(1)), left, "at {time}");
         }
-        assert_eq!(ledger.count_of(&adapter(0)), 3);
+        assert_eq!(tokens.count_of(&adapter(0)), 3);
     }
 
     /// AQL-6.1-1: a list that no gatekeeper can have written is not read.
     #[test]
     fn a_list_that_contradicts_itself_is_not_read() {
-        let written = Written::from(ledger());
-        let mut twice = Written::from(ledger());
+        let written = Written::from(tokens());
+        let mut twice = Written::from(tokens());
         twice.tokens.insert(TokenNumber(0), token(1, 1).into());
-        assert_eq!(Ledger::try_from(twice), Err(Inconsistent::TokenTwice));
+        assert_eq!(Tokens::try_from(twice), Err(Inconsistent::TokenTwice));
         let never = Written {
             issued: 5,
             ..written
         };
-        assert_eq!(Ledger::try_from(never), Err(Inconsistent::NeverIssued));
+        assert_eq!(Tokens::try_from(never), Err(Inconsistent::NeverIssued));
     }
 }

@@ -1,6 +1,6 @@
 //! What follows from records: where each action stands, and which sessions have ended.
 //!
-//! The one thing to know: the ledger knows nothing but its book, and its book is the fold over its journal. The judge makes
+//! The one thing to know: the ledger knows nothing else, and what it knows is the fold over its journal. The judge makes
 //! the same fold for itself, so that a ledger with a rule left out is held to what it has recorded.
 
 use super::journal::{Entry, Journal, Record};
@@ -76,14 +76,14 @@ impl Standing {
 
 /// What follows from the records of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Book {
+pub struct Known {
     /// Where the actions stand, by [`Slot::index`].
     pub standings: [Standing; 2],
     /// Which sessions have ended, by [`SessionName::index`].
     pub ended: [bool; 2],
 }
 
-impl Book {
+impl Known {
     /// What follows from no record.
     pub const EMPTY: Self = Self {
         standings: [Standing::UNKNOWN; 2],
@@ -93,14 +93,14 @@ impl Book {
     /// What follows from a journal; `sessions` are those of the slots. Of two records that resolve one action the first
     /// counts (PA-8).
     pub fn of(journal: Journal, sessions: [SessionName; 2]) -> Self {
-        let mut book = Self::EMPTY;
+        let mut known = Self::EMPTY;
         for entry in journal.items() {
             let resolved = entry.record.resolves();
-            if !resolved.is_some_and(|slot| book.standing(slot).status.is_final()) {
-                book.enter(entry, sessions);
+            if !resolved.is_some_and(|slot| known.standing(slot).status.is_final()) {
+                known.enter(entry, sessions);
             }
         }
-        book
+        known
     }
 
     /// Takes one more record in.

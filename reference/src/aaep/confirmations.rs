@@ -1,7 +1,7 @@
 //! All confirmations that the producer has ever asked for, and the ways to find them.
 //!
 //! The one thing to know: the list of confirmations is the truth; the indexes beside it follow from the phases and
-//! are brought up to date in one place, [`Ledger::transition`]. Only the list is serialised.
+//! are brought up to date in one place, [`Confirmations::transition`]. Only the list is serialised.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::time::Timestamp;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Confirmation>", into = "Vec<Confirmation>")]
-pub(super) struct Ledger {
+pub(super) struct Confirmations {
     /// In the order of asking; a [`ConfirmationNumber`] is an index into it.
-    confirmations: Vec<Confirmation>,
+    all: Vec<Confirmation>,
     by_token: BTreeMap<ReplyToken, ConfirmationNumber>,
     /// The pending ones, in the order in which they fall due.
     deadlines: BTreeSet<(Timestamp, ConfirmationNumber)>,
@@ -37,22 +37,22 @@ pub(super) enum Inconsistent {
     BlockedTwice,
 }
 
-impl Ledger {
+impl Confirmations {
     /// Everything ever asked, in order.
-    pub(super) fn confirmations(&self) -> &[Confirmation] {
-        &self.confirmations
+    pub(super) fn all(&self) -> &[Confirmation] {
+        &self.all
     }
 
     /// The number that the next question gets.
     pub(super) fn next_number(&self) -> ConfirmationNumber {
-        ConfirmationNumber(self.confirmations.len())
+        ConfirmationNumber(self.all.len())
     }
 
     /// Enters a new question. Its token must be unused and its action not blocked.
     pub(super) fn add(&mut self, question: Arc<Question>) {
         let number = self.next_number();
         self.by_token.insert(question.reply_token.clone(), number);
-        self.confirmations.push(Confirmation {
+        self.all.push(Confirmation {
             question,
             phase: Phase::Pending,
         });
@@ -60,7 +60,7 @@ impl Ledger {
     }
 
     pub(super) fn get(&self, number: ConfirmationNumber) -> &Confirmation {
-        &self.confirmations[number.0]
+        &self.all[number.0]
     }
 
     pub(super) fn find(&self, reply_token: &ReplyToken) -> Option<ConfirmationNumber> {
@@ -143,14 +143,14 @@ impl Ledger {
     ) -> Result<(), IllegalTransition> {
         let phase = next(self.get(number).phase)?;
         self.remove_from_index(number);
-        self.confirmations[number.0].phase = phase;
+        self.all[number.0].phase = phase;
         self.index(number);
         Ok(())
     }
 
     /// Enters a confirmation into the indexes that its phase belongs in.
     fn index(&mut self, number: ConfirmationNumber) {
-        let Confirmation { question, phase } = &self.confirmations[number.0];
+        let Confirmation { question, phase } = &self.all[number.0];
         match phase {
             Phase::Pending => {
                 self.deadlines.insert((question.deadline(), number));
@@ -177,7 +177,7 @@ impl Ledger {
 
     /// Takes a confirmation out of the indexes that its phase belongs in.
     fn remove_from_index(&mut self, number: ConfirmationNumber) {
-        let Confirmation { question, phase } = &self.confirmations[number.0];
+        let Confirmation { question, phase } = &self.all[number.0];
         let session_id = &question.session_id;
         match phase {
             Phase::Pending => {
@@ -210,32 +210,34 @@ impl Ledger {
     }
 }
 
-impl TryFrom<Vec<Confirmation>> for Ledger {
+impl TryFrom<Vec<Confirmation>> for Confirmations {
     type Error = Inconsistent;
 
-    fn try_from(confirmations: Vec<Confirmation>) -> Result<Self, Inconsistent> {
-        let mut ledger = Self::default();
-        for Confirmation { question, phase } in confirmations {
-            if ledger.find(&question.reply_token).is_some() {
+    fn try_from(all: Vec<Confirmation>) -> Result<Self, Inconsistent> {
+        let mut confirmations = Self::default();
+        for Confirmation { question, phase } in all {
+            if confirmations.find(&question.reply_token).is_some() {
                 return Err(Inconsistent::TokenTwice);
             }
             if phase == Phase::Pending
-                && ledger.is_blocked(&question.session_id, &question.action.id)
+                && confirmations.is_blocked(&question.session_id, &question.action.id)
             {
                 return Err(Inconsistent::BlockedTwice);
             }
-            let number = ledger.next_number();
-            ledger.by_token.insert(question.reply_token.clone(), number);
-            ledger.confirmations.push(Confirmation { question, phase });
-            ledger.index(number);
+            let number = confirmations.next_number();
+            confirmations
+                .by_token
+                .insert(question.reply_token.clone(), number);
+            confirmations.all.push(Confirmation { question, phase });
+            confirmations.index(number);
         }
-        Ok(ledger)
+        Ok(confirmations)
     }
 }
 
-impl From<Ledger> for Vec<Confirmation> {
-    fn from(ledger: Ledger) -> Self {
-        ledger.confirmations
+impl From<Confirmations> for Vec<Confirmation> {
+    fn from(confirmations: Confirmations) -> Self {
+        confirmations.all
     }
 }
 
@@ -269,24 +271,30 @@ mod tests {
     /// AAEP-6.3.5-1: what is decided stays decided.
     #[test]
     fn an_illegal_transition_changes_nothing() {
-        let mut ledger = Ledger::default();
-        ledger.add(question(1));
+        let mut confirmations = Confirmations::default();
+        confirmations.add(question(1));
         let number = ConfirmationNumber(0);
         let accept = |phase: Phase| phase.resolve(Decision::Accept, Authority::Reply);
-        assert_eq!(ledger.transition(number, accept), Ok(()));
-        let before = ledger.clone();
-        assert_eq!(ledger.transition(number, accept), Err(IllegalTransition));
+        assert_eq!(confirmations.transition(number, accept), Ok(()));
+        let before = confirmations.clone();
+        assert_eq!(
+            confirmations.transition(number, accept),
+            Err(IllegalTransition)
+        );
         let cancel = |phase: Phase| phase.cancel(Canceller::Producer);
-        assert_eq!(ledger.transition(number, cancel), Err(IllegalTransition));
-        assert_eq!(ledger, before);
+        assert_eq!(
+            confirmations.transition(number, cancel),
+            Err(IllegalTransition)
+        );
+        assert_eq!(confirmations, before);
     }
 
     /// Whatever the phases, the indexes are those that the list alone gives.
     #[test]
     fn the_indexes_follow_from_the_list() {
-        let mut ledger = Ledger::default();
+        let mut confirmations = Confirmations::default();
         for number in (1..=5).rev() {
-            ledger.add(question(number));
+            confirmations.add(question(number));
         }
         let transitions: [fn(Phase) -> Result<Phase, IllegalTransition>; 5] = [
             |phase| phase.resolve(Decision::Accept, Authority::Reply),
@@ -295,34 +303,39 @@ mod tests {
             Phase::finish,
             Phase::withdraw,
         ];
-        let rebuilt = |ledger: &Ledger| Ledger::try_from(Vec::from(ledger.clone()));
+        let rebuilt = |confirmations: &Confirmations| {
+            Confirmations::try_from(Vec::from(confirmations.clone()))
+        };
         for number in (0..5).map(ConfirmationNumber) {
             for transition in transitions.iter().cycle().skip(number.0).take(5) {
-                let _legal = ledger.transition(number, transition);
-                assert_eq!(rebuilt(&ledger), Ok(ledger.clone()));
+                let _legal = confirmations.transition(number, transition);
+                assert_eq!(rebuilt(&confirmations), Ok(confirmations.clone()));
             }
         }
-        assert_eq!(ledger.next_deadline(), None);
-        assert_eq!(ledger.pending(), []);
+        assert_eq!(confirmations.next_deadline(), None);
+        assert_eq!(confirmations.pending(), []);
         // One was accepted only after its turn to finish and to be withdrawn was over.
-        assert_eq!(ledger.in_flight(), BTreeSet::from([ConfirmationNumber(3)]));
+        assert_eq!(
+            confirmations.in_flight(),
+            BTreeSet::from([ConfirmationNumber(3)])
+        );
     }
 
     /// AAEP-6.4-1: due at the deadline and after, not before; the earliest deadline first.
     #[test]
     fn the_first_deadline_falls_due_first() {
-        let mut ledger = Ledger::default();
-        ledger.add(question(2));
-        ledger.add(question(1));
+        let mut confirmations = Confirmations::default();
+        confirmations.add(question(2));
+        confirmations.add(question(1));
         for (now, due) in [
             (999, None),
             (1_000, Some(ConfirmationNumber(1))),
             (1_001, Some(ConfirmationNumber(1))),
         ] {
-            assert_eq!(ledger.first_due(Timestamp::from_millis(now)), due);
+            assert_eq!(confirmations.first_due(Timestamp::from_millis(now)), due);
         }
         assert_eq!(
-            ledger.pending(),
+            confirmations.pending(),
             [ConfirmationNumber(1), ConfirmationNumber(0)]
         );
     }

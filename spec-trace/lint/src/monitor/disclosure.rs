@@ -14,13 +14,13 @@ use crate::rules;
 
 /// What the senders of failed replies were told.
 #[derive(Debug, Default, Clone)]
-pub struct Telling {
+pub struct Disclosure {
     /// The first check of which a status is known, that status, and the line.
     first: Option<(&'static str, u64, u64)>,
     told: bool,
 }
 
-impl Telling {
+impl Disclosure {
     pub(crate) fn remember(&self, memory: &mut Memory) {
         let Self { first, told } = self;
         // The line is for the message.

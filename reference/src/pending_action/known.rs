@@ -1,6 +1,6 @@
 //! What the journal amounts to: all that the ledger knows.
 //!
-//! The one thing to know: [`Book::enter`] is the only way to change it, for a record that was made just now as for one
+//! The one thing to know: [`Known::enter`] is the only way to change it, for a record that was made just now as for one
 //! that was read back. So a ledger that was rebuilt from its journal is the ledger that wrote it.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
-pub(super) struct Book {
+pub(super) struct Known {
     /// The greatest time that any call or record came with. Time never goes back, so nothing ever un-expires.
     pub(super) now: Timestamp,
     /// How many records there are.
@@ -63,7 +63,7 @@ pub enum Contradiction {
     OthersCancelled,
 }
 
-impl Book {
+impl Known {
     /// The number of the last record whose outputs were all carried out.
     pub(super) fn carried(&self) -> u64 {
         // As many records as lie in memory can be counted.
@@ -87,7 +87,7 @@ impl Book {
             == (other.recorded, &other.actions, &other.ended_sessions)
     }
 
-    /// Makes true what the next record says. A record that contradicts the book changes nothing.
+    /// Makes true what the next record says. A record that contradicts what is known changes nothing.
     pub(super) fn enter(&mut self, record: Record) -> Result<(), Contradiction> {
         if Some(record.number) != self.recorded.checked_add(1) {
             return Err(Contradiction::Gap);
@@ -244,8 +244,8 @@ impl Book {
     }
 }
 
-/// The book before the first record.
-impl Default for Book {
+/// What is known before the first record.
+impl Default for Known {
     fn default() -> Self {
         Self {
             now: Timestamp::MIN,

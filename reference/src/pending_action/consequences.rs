@@ -16,22 +16,22 @@ use super::vocabulary::{CancelReason, DeciderId, Decision, ToolStatus};
 use crate::time::Timestamp;
 
 /// Everything that the world must do once the record is durable, in order.
-pub(super) fn behind(record: &Record, actions: &Actions) -> impl Iterator<Item = Output> {
+pub(super) fn consequences(record: &Record, actions: &Actions) -> impl Iterator<Item = Output> {
     let at = record.at;
     let about = record.entry.about().iter();
     about
         .filter_map(|action_id| actions.find(*action_id))
-        .flat_map(move |action| Telling { action, at }.of(&record.entry))
+        .flat_map(move |action| Consequences { action, at }.of(&record.entry))
 }
 
-/// The action that something is told of, and when that became true.
+/// What follows for one action from what became true at a time.
 #[derive(Clone, Copy)]
-struct Telling<'a> {
+struct Consequences<'a> {
     action: &'a Action,
     at: Timestamp,
 }
 
-impl Telling<'_> {
+impl Consequences<'_> {
     fn of(self, entry: &Entry) -> Vec<Output> {
         match entry {
             Entry::Proposed { pends: true, .. } => self.asked(),

@@ -1,0 +1,56 @@
+//! What a judge is: a protocol's text as a predicate on what was asked of a party and what it put out.
+//!
+//! The one thing to know: a judge says what the text requires, forbids and leaves free; it never says what a party should
+//! have put out. Several ways to do right must all pass. It shares nothing with the model's own producer: two statements
+//! of one text, as obligations here and as behaviour there, so that their agreement says something.
+//!
+//! A call or the passing of time creates duties: a subject, a time by which it is done, and what would do it. Whatever
+//! comes out either does a duty, is free, or is forbidden. After a break the account follows the party, so that one fault
+//! is one finding.
+
+use std::fmt;
+
+/// What a protocol's text makes of the calls of a party and of what it puts out.
+pub trait Judge {
+    /// What can be asked of a party, in the judge's own words. A restart and the passing of time are calls too.
+    type Call;
+    /// What it can put out.
+    type Output;
+
+    /// Takes one call, its time in milliseconds since the epoch, and all that was put out for it, in order.
+    /// What was broken, in the order of the text; empty where nothing was.
+    fn see(&mut self, now: i64, call: &Self::Call, outputs: &[Self::Output]) -> Vec<Finding>;
+}
+
+/// One thing that the text would have wanted otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The clause that says so.
+    pub clause: &'static str,
+    /// Other clauses that say the same.
+    pub also: &'static [&'static str],
+    /// Whether it was judged under a reading.
+    pub kind: Kind,
+    /// What the text would have required, in words.
+    pub text: String,
+}
+
+/// Whether a finding depends on how the text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The party does not do what the text, read this way, says.
+    Conformance,
+    /// The party does what the text is there to prevent, however it is read: an action runs twice, or runs though it was
+    /// rejected, or though nobody was asked about it; somebody is left blocked.
+    Guarantee,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.clause, self.text)?;
+        if self.also.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, " (also {})", self.also.join(", "))
+    }
+}

@@ -1,0 +1,272 @@
+//! What the judge remembers: of each token what was seen to become of it, of each adapter what was set, of each session its
+//! connections, and the time.
+//!
+//! The one thing to know: what the text leaves to the party is remembered as [`Chance::Perhaps`], until the party shows it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::words::{Level, Oracle, Parameters, Purpose, Query, Request, Weight};
+
+/// Whether something is so, as far as can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Chance {
+    /// It is not.
+    No,
+    /// The text leaves it to the party, and the party has not shown it.
+    Perhaps,
+    /// It is.
+    Certain,
+}
+
+impl Chance {
+    /// Certain or not at all.
+    pub fn of(it_is_so: bool) -> Self {
+        if it_is_so { Self::Certain } else { Self::No }
+    }
+}
+
+/// Everything that is remembered.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// The time of the call that is judged.
+    pub now: i64,
+    /// The latest time of any call.
+    pub latest: i64,
+    /// Every token that was ever issued.
+    pub tokens: BTreeMap<u32, Token>,
+    /// Which token the log means.
+    pub log_names: BTreeMap<u32, u32>,
+    /// What was set.
+    pub adapters: BTreeMap<u32, Adapter>,
+    /// The sessions that were named in an issue, with what was issued in their present connection.
+    pub sessions: BTreeMap<u32, Session>,
+    /// How often the process has come back.
+    pub restarts: u32,
+    /// How often a token was issued or refused, or a revocation was tried.
+    pub attempts: u64,
+}
+
+/// What was seen to become of a token.
+#[derive(Clone, Debug)]
+pub struct Token {
+    /// The adapter that issued it.
+    pub adapter: u32,
+    /// What it was issued for.
+    pub operation: u32,
+    /// With these parameters.
+    pub parameters: Parameters,
+    /// What counted among them at that time.
+    pub binding: Binding,
+    /// What its prefix says.
+    pub purpose: Purpose,
+    /// The rating at issue.
+    pub level: Level,
+    /// The last millisecond at which it is to be taken: its expiry, and the tolerance at issue.
+    pub last: i64,
+    /// `expires_at`
+    pub expires_at: i64,
+    /// How often it may be used.
+    pub max_uses: i64,
+    /// How often it was used at least, and at most.
+    pub used: (i64, i64),
+    /// The session that the issuing call named, and which of its connections that was.
+    pub session: Option<(u32, Connection)>,
+    /// Whether it is bound to that session.
+    pub bound: Chance,
+    /// Whether it was revoked.
+    pub revoked: Chance,
+    /// Whether the store has lost it, or forgotten it.
+    pub gone: bool,
+    /// The restart after which it was last seen to be in the store.
+    pub seen_after: u32,
+    /// What the log calls it.
+    pub log_name: Option<u32>,
+}
+
+/// Which connection of a session: how often it had ended, and how often the process had come back.
+pub type Connection = (u32, u32);
+
+/// A session.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// How often its connection has ended.
+    pub ends: u32,
+    /// What was issued in it since.
+    pub tokens: Vec<u32>,
+}
+
+/// What was set for an adapter.
+#[derive(Clone, Debug)]
+pub struct Adapter {
+    /// The tolerance.
+    pub tolerance_ms: i64,
+    /// How much a failed check tells.
+    pub oracle: Oracle,
+    /// What counts, by operation.
+    pub critical: BTreeMap<u32, Binding>,
+    /// The answer that all failures of a kind get, where they must be alike (AQL-6.3-2).
+    pub alike: BTreeMap<(Asked, Alike), u32>,
+}
+
+/// What was asked when a failure was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asked {
+    /// A call.
+    Operation,
+    /// A revocation.
+    Revoke,
+    /// A status.
+    Status,
+}
+
+impl From<Query> for Asked {
+    fn from(query: Query) -> Self {
+        match query {
+            Query::Revoke => Self::Revoke,
+            Query::Status => Self::Status,
+        }
+    }
+}
+
+/// Which failures must be alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Alike {
+    /// All: the adapter is uniform.
+    All,
+    /// Those with `TOKEN_INVALID`.
+    Invalid,
+}
+
+impl Default for Adapter {
+    /// AQL-5.1-5: 30 seconds unless set. AQL-4.1-1 is a MUST and AQL-6.3-2 a SHOULD NOT: codes unless set.
+    fn default() -> Self {
+        Self {
+            tolerance_ms: 30_000,
+            oracle: Oracle::Codes,
+            critical: BTreeMap::new(),
+            alike: BTreeMap::new(),
+        }
+    }
+}
+
+/// Which parameters of an operation count (AQL-3.2-4).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Binding {
+    /// Nobody has said: those that the text says.
+    #[default]
+    Text,
+    /// These.
+    Listed(BTreeSet<u32>),
+    /// A later setting left the operation out: these still, or those that the text says.
+    Either(BTreeSet<u32>),
+}
+
+impl Binding {
+    /// Whether a parameter counts.
+    fn counts(&self, name: u32, weight: Weight) -> Chance {
+        let by_text = match weight {
+            Weight::Impact => Chance::Certain,
+            Weight::Metadata => Chance::No,
+            Weight::Unsaid => Chance::Perhaps,
+        };
+        match self {
+            Self::Text => by_text,
+            Self::Listed(names) => Chance::of(names.contains(&name)),
+            Self::Either(names) if Chance::of(names.contains(&name)) == by_text => by_text,
+            Self::Either(_) => Chance::Perhaps,
+        }
+    }
+}
+
+impl Token {
+    /// Whether parameters that count differ from those at issue, by what counted then and by what counts now.
+    pub fn parameters_differ(&self, now: &Parameters, binding: &Binding) -> Chance {
+        let mut differ = Chance::No;
+        if *binding != self.binding {
+            differ = Chance::Perhaps;
+        }
+        let (then, now) = (&self.parameters.each, &now.each);
+        for (name, parameter) in then.iter().chain(now) {
+            if then.get(name).map(|it| it.value) == now.get(name).map(|it| it.value) {
+                continue;
+            }
+            let counted = self.binding.counts(*name, parameter.weight);
+            let counts = binding.counts(*name, parameter.weight);
+            let both = if counted == counts {
+                counts
+            } else {
+                Chance::Perhaps
+            };
+            differ = differ.max(both);
+        }
+        differ
+    }
+}
+
+impl Default for Account {
+    /// Nothing has happened.
+    fn default() -> Self {
+        Self {
+            now: i64::MIN,
+            latest: i64::MIN,
+            tokens: BTreeMap::new(),
+            log_names: BTreeMap::new(),
+            adapters: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            restarts: 0,
+            attempts: 0,
+        }
+    }
+}
+
+impl Account {
+    /// The times that may be meant by now: that of the call, and the latest so far where the clock stepped back.
+    pub fn times(&self) -> [i64; 2] {
+        [self.now, self.latest]
+    }
+
+    /// What was set for an adapter.
+    pub fn adapter(&mut self, adapter: u32) -> &mut Adapter {
+        self.adapters.entry(adapter).or_default()
+    }
+
+    /// What counts in a call.
+    pub fn binding(&self, adapter: u32, operation: u32) -> Binding {
+        let adapter = self.adapters.get(&adapter);
+        let listed = adapter.and_then(|it| it.critical.get(&operation));
+        listed.cloned().unwrap_or_default()
+    }
+
+    /// The present connection of a session.
+    pub fn connection(&self, session: u32) -> Connection {
+        let ends = self.sessions.get(&session).map_or(0, |it| it.ends);
+        (ends, self.restarts)
+    }
+
+    /// Whether the connection that a token was issued in has ended.
+    pub fn connection_ended(&self, token: &Token) -> bool {
+        let present = |(session, connection)| self.connection(session) != connection;
+        token.session.is_some_and(present)
+    }
+
+    /// Whether another session calls than the one that a token is bound to.
+    pub fn is_other_session(token: &Token, request: &Request) -> bool {
+        token.session.map(|(session, _)| session) != request.session
+    }
+
+    /// A token is in the store, with what is seen of it.
+    pub fn add(&mut self, name: u32, token: Token) {
+        if let Some((session, _)) = token.session {
+            self.sessions.entry(session).or_default().tokens.push(name);
+        }
+        self.tokens.insert(name, token);
+    }
+
+    /// Whether fewer tokens of an adapter are alive than it should be able to keep (AQL-5.5-3).
+    pub fn has_room(&self, adapter: u32) -> bool {
+        let alive = |token: &&Token| {
+            token.adapter == adapter && token.last >= self.now && token.used.0 < token.max_uses
+        };
+        self.tokens.values().filter(alive).count() < 1000
+    }
+}
