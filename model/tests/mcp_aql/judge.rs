@@ -153,7 +153,7 @@ fn request() -> Request {
 fn parameters(resource: u32, timestamp: u32, colour: u32) -> Parameters {
     let each = [
         (1, resource, Weight::Impact),
-        (2, timestamp, Weight::Metadata),
+        (2, timestamp, Weight::Unsaid),
         (3, colour, Weight::Unsaid),
     ];
     let each = each.map(|(name, value, weight)| (name, Parameter { value, weight }));
@@ -442,6 +442,9 @@ fn a_token_needs_parameters_that_have_one_meaning_aql_3_2_1() {
     let (call, outputs) = run.issuing(&unreadable, 1);
     run.finds(&call, &outputs, &["AQL-3.2-1"]);
     let unread = [Output::Respond(Answer::Unreadable)];
+    let mut not_issued = unread.to_vec();
+    not_issued.push(run.log(LogEvent::Issued, false, &unreadable, 1));
+    run.conforms(&Call::Operation(unreadable), &not_issued);
     run.finds(&Call::Operation(request()), &unread, &["AQL-3.2-1"]);
 }
 
@@ -789,16 +792,14 @@ fn of_two_faults_the_table_or_the_sample_says_which_comes_first_aql_4_1_aql_4_3_
 }
 
 #[test]
-fn what_does_not_count_may_change_aql_3_2_4() {
-    let changed = |timestamp, colour| Request {
-        parameters: Some(parameters(1, timestamp, colour)),
+fn what_names_no_resource_may_count_or_not_aql_3_2_4() {
+    let other_colour = Request {
+        parameters: Some(parameters(1, 1, 2)),
         ..request()
     };
-    scene(&request()).takes(&changed(2, 1), 1, &[]);
-    scene(&request()).refuses(&changed(2, 1), 1, Code::ScopeMismatch, &["AQL-4.1-5"]);
-    // Of a colour the text says nothing.
-    scene(&request()).takes(&changed(1, 2), 1, &[]);
-    scene(&request()).refuses(&changed(1, 2), 1, Code::ScopeMismatch, &[]);
+    scene(&request()).takes(&other_colour, 1, &[]);
+    scene(&request()).refuses(&other_colour, 1, Code::ScopeMismatch, &[]);
+    scene(&request()).refuses(&other_colour, 1, Code::Expired, &["AQL-7.1-2"]);
 }
 
 #[test]

@@ -166,7 +166,6 @@ impl Binding {
     fn counts(&self, name: u32, weight: Weight) -> Chance {
         let by_text = match weight {
             Weight::Impact => Chance::Certain,
-            Weight::Metadata => Chance::No,
             Weight::Unsaid => Chance::Perhaps,
         };
         match self {

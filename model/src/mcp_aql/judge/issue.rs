@@ -59,6 +59,8 @@ impl TokenJudge {
             return;
         }
         if self.is_turned_away(request, case) {
+            // AQL-6.4-1: there is no token to name, and it may be logged that there is none.
+            case.take_entry(|entry| (entry.event, entry.success) == (LogEvent::Issued, false));
             return;
         }
         match case.take_answer() {

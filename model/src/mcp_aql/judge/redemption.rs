@@ -220,7 +220,7 @@ impl TokenJudge {
     }
 
     /// Whether an adapter tells checks apart (reading oracle).
-    fn oracle(&self, adapter: u32) -> Oracle {
+    pub(super) fn oracle(&self, adapter: u32) -> Oracle {
         match self.reading.oracle {
             OracleModes::Configured => {
                 let adapter = self.account.adapters.get(&adapter);

@@ -105,9 +105,7 @@ pub struct Parameter {
 pub enum Weight {
     /// It names a resource or widens the scope.
     Impact,
-    /// It is a timestamp or a request id.
-    Metadata,
-    /// Neither.
+    /// It may be a timestamp or a request id, which do not count; nothing but the operator's word tells.
     Unsaid,
 }
 
