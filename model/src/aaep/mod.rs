@@ -3,7 +3,7 @@
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`], [`enabled`] and [`asks`] what can happen,
 //! [`rules`] what is forbidden, [`validate`] and [`resolve`] the heart of it, [`step`] what follows, [`marks`] and
 //! [`properties`] what is held to be true, [`readings`] where the text can be taken in more than one way, [`bounds`] how far
-//! the search goes, [`quotient`] what it forgets, [`oracle`] which clause an output keeps or breaks; this file ties them
+//! the search goes, [`quotient`] what it forgets, [`judge`] the text as a predicate on calls and outputs, [`oracle`] which clause an output keeps or breaks; this file ties them
 //! together.
 
 pub mod action;
@@ -11,6 +11,7 @@ mod asks;
 pub mod bounds;
 pub mod describe;
 mod enabled;
+pub mod judge;
 mod marks;
 pub mod message;
 mod oracle;

@@ -7,6 +7,7 @@ mod ablation;
 mod bisimulation;
 mod counts;
 mod graph;
+mod judge;
 mod readings;
 mod search;
 mod steps;

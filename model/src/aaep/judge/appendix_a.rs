@@ -1,0 +1,334 @@
+//! Appendix A: states, and tools that are invoked and completed.
+
+use super::account::{Account, Phase, Running, Verdict};
+use super::call::{Body, Event, Outcome, State, ToolCall, ToolStatus};
+use super::{Completion, Ground, Look};
+
+/// A.2 and A.4: states.
+impl Look<'_> {
+    pub(super) fn body_comes(&mut self, event: &Event) {
+        match &event.body {
+            Body::Started => return,
+            Body::Ended(outcome) => self.end_comes(event, *outcome),
+            Body::StateChanged { from, to } => self.state_changes(event, *from, *to),
+            Body::Question(question) => self.question_comes(event, question),
+            Body::ToolInvoked {
+                tool,
+                tool_call,
+                irreversible,
+            } => self.tool_is_invoked(event.session, *tool, *tool_call, *irreversible),
+            Body::ToolCompleted {
+                tool,
+                tool_call,
+                status,
+            } => self.tool_is_completed(event.session, *tool, *tool_call, *status),
+            Body::Other => {}
+        }
+        if let Some(session) = self.account.sessions.get_mut(&event.session) {
+            session.just_started = false;
+        }
+    }
+
+    // AAEP-EV-8: a state.changed leaves the state last entered, or the one that other events since imply; the first leaves
+    // idle.
+    fn state_changes(&mut self, event: &Event, from: State, to: State) {
+        let name = event.session;
+        let Some(session) = self.account.sessions.get_mut(&name) else {
+            return;
+        };
+        let leaves = session.is_in(from);
+        let entered = session.entered;
+        let left_awaiting = session.is_in(State::AwaitingInput) && to != State::AwaitingInput;
+        session.entered = to;
+        session.implied = None;
+        let astray = session.astray;
+        if left_awaiting {
+            self.duties.leaving.push((name, to));
+        }
+        if to == State::AwaitingInput && self.duties.unannounced == Some(name) {
+            self.duties.unannounced = None;
+        }
+        if !leaves && !astray {
+            let text = format!("s{name} was to leave {entered:?}, not {from:?}");
+            self.conformance("AAEP-EV-8", &[], text);
+        }
+    }
+
+    // AAEP-A.4-1: awaiting_input is entered at or before the question; AAEP-A.7.6-2: or the question follows the start.
+    pub(super) fn input_is_awaited(&mut self, name: u32) {
+        let Some(session) = self.account.sessions.get_mut(&name) else {
+            return;
+        };
+        if !session.is_in(State::AwaitingInput) && !session.just_started {
+            self.duties.unannounced = Some(name);
+        }
+        session.implied = Some(State::AwaitingInput);
+    }
+}
+
+/// A.3, A.4 and A.7.4: tools.
+impl Look<'_> {
+    // AAEP-A.4-3: the tool.invoked of an action that was accepted.
+    fn tool_is_invoked(
+        &mut self,
+        name: u32,
+        tool: u32,
+        tool_call: Option<u32>,
+        irreversible: bool,
+    ) {
+        // AAEP-EV-13
+        if let Some(tool_call) = tool_call
+            && let Some(session) = self.account.sessions.get_mut(&name)
+            && !session.tool_calls.insert(tool_call)
+        {
+            let text = format!("t{tool_call} was not to name a second call in s{name}");
+            self.conformance("AAEP-EV-13", &[], text);
+        }
+        let accepted = self.duties.resolutions.iter_mut().find(|resolution| {
+            resolution.verdict == Verdict::Accept
+                && !resolution.invoked
+                && (resolution.session, resolution.tool) == (name, tool)
+                && (resolution.run.is_none() || tool_call.is_none() || resolution.run == tool_call)
+        });
+        let action = accepted.map(|resolution| {
+            resolution.invoked = true;
+            resolution.action
+        });
+        if action.is_none() {
+            self.unreleased_tool_is_invoked(name, tool, tool_call, irreversible);
+        }
+        self.account.invoked(name, tool, tool_call, action);
+    }
+
+    // AAEP-6.1-5: no event says that a blocked action was carried out. AAEP-A.4-4: or a rejected one. AAEP-A.7.4-1: an
+    // irreversible tool needs an acceptance. AAEP-6.1-4: other work is free.
+    fn unreleased_tool_is_invoked(
+        &mut self,
+        name: u32,
+        tool: u32,
+        tool_call: Option<u32>,
+        irreversible: bool,
+    ) {
+        let runs_already = self.account.sessions.get(&name).is_none_or(|session| {
+            session.astray
+                || session.running.iter().any(|running| {
+                    running.performed && !running.invoked && running.tool_call == tool_call
+                })
+        });
+        if runs_already || self.duties.settled.contains(&name) {
+            // The run was judged, or the account is not sure what waits here.
+            return;
+        }
+        let asked = self.account.last_asked.range((name, 0)..=(name, u32::MAX));
+        let confirmations = asked.map(|(_, token)| (*token, &self.account.confirmations[token]));
+        let mut of_tool = confirmations.filter(|(_, confirmation)| confirmation.tool == tool);
+        let open = of_tool
+            .clone()
+            .find(|(_, confirmation)| confirmation.phase == Phase::Open);
+        if let Some((token, _)) = open {
+            let text = format!("no tool.invoked was to come while c{token} waits");
+            return self.guarantee("AAEP-6.1-5", &["AAEP-A.7.4-1"], text);
+        }
+        let refused =
+            of_tool.find(|(_, confirmation)| confirmation.refused && confirmation.runs == 0);
+        if let Some((token, _)) = refused {
+            self.duties.settled.push(name);
+            let text = format!("no tool.invoked was to come: c{token} was rejected or withdrawn");
+            return self.guarantee("AAEP-A.4-4", &["AAEP-6.1-1"], text);
+        }
+        if irreversible {
+            let text =
+                format!("no irreversible tool of s{name} was to be invoked: nothing was accepted");
+            self.guarantee("AAEP-A.7.4-1", &["AAEP-A.8-8"], text);
+        }
+    }
+
+    // AAEP-A.3-2: only what is in flight comes back.
+    pub(super) fn ground_against_finishing(
+        &self,
+        session: u32,
+        action: u32,
+        tool_call: Option<u32>,
+    ) -> Ground {
+        match self.account.sessions.get(&session) {
+            None => Ground::Must("AAEP-A.1-1"),
+            Some(kept) if kept.ended => Ground::Must("AAEP-A.1-3"),
+            Some(kept) if kept.flight_of(action, tool_call).is_some() => Ground::None,
+            Some(kept) if kept.astray => Ground::May,
+            Some(_) => Ground::Must("AAEP-A.3-2"),
+        }
+    }
+
+    // AAEP-A.3-1, AAEP-A.7.4-2: every invocation has its completion.
+    pub(super) fn tool_comes_back(
+        &mut self,
+        name: u32,
+        action: u32,
+        tool_call: Option<u32>,
+        status: ToolStatus,
+    ) {
+        let Some(session) = self.account.sessions.get_mut(&name) else {
+            return;
+        };
+        let Some(position) = session.flight_of(action, tool_call) else {
+            return;
+        };
+        let running = session.running.remove(position);
+        self.duties.completions.push(Completion {
+            session: name,
+            tool: running.tool,
+            tool_call: running.tool_call,
+            status,
+            free: session.astray,
+        });
+    }
+
+    // AAEP-A.3-1 with DESIGN §8.32: a session that is completed or errored tells of its running tools as failed first;
+    // one that is cancelled owes nothing more.
+    pub(super) fn end_completes_tools(&mut self, name: u32, outcome: Outcome) {
+        let Some(session) = self.account.sessions.get(&name) else {
+            return;
+        };
+        for running in &session.running {
+            self.duties.completions.push(Completion {
+                session: name,
+                tool: running.tool,
+                tool_call: running.tool_call,
+                status: ToolStatus::Error,
+                free: outcome == Outcome::Cancelled || session.astray,
+            });
+        }
+    }
+
+    fn tool_is_completed(
+        &mut self,
+        name: u32,
+        tool: u32,
+        tool_call: Option<u32>,
+        status: ToolStatus,
+    ) {
+        let is_it = |its_tool: u32, its_call: Option<u32>| {
+            its_tool == tool && (its_call == tool_call || its_call.is_none() || tool_call.is_none())
+        };
+        let owed = self
+            .duties
+            .completions
+            .iter()
+            .position(|owed| owed.session == name && is_it(owed.tool, owed.tool_call));
+        if let Some(position) = owed {
+            let owed = self.duties.completions.remove(position);
+            if owed.status != status && !owed.free {
+                let text = format!("the completion in s{name} was to say {:?}", owed.status);
+                self.conformance("AAEP-A.3-1", &[], text);
+            }
+            return;
+        }
+        let Some(session) = self.account.sessions.get_mut(&name) else {
+            return;
+        };
+        let astray = session.astray;
+        let running = session
+            .running
+            .iter()
+            .position(|running| is_it(running.tool, running.tool_call));
+        let text = match running {
+            Some(position) => {
+                session.running.remove(position);
+                // A tool that does not come back in time is the producer's to notice.
+                if status == ToolStatus::Timeout {
+                    return;
+                }
+                format!("no completion was to come in s{name}: the tool has not come back")
+            }
+            None => format!("no completion was to come in s{name}: no such tool is in flight"),
+        };
+        let clause = if running.is_some() {
+            "AAEP-A.3-1"
+        } else {
+            "AAEP-A.3-2"
+        };
+        if !astray {
+            self.conformance(clause, &["AAEP-A.7.5-1", "AAEP-6.1-5", "AAEP-A.8-8"], text);
+        }
+    }
+
+    pub(super) fn tools_were_completed(&mut self) {
+        for owed in std::mem::take(&mut self.duties.completions) {
+            if !owed.free {
+                let text = format!(
+                    "a tool.completed was to tell of the tool that came back in s{}",
+                    owed.session
+                );
+                self.conformance("AAEP-A.3-1", &["AAEP-A.7.4-2"], text);
+            }
+        }
+        // AAEP-A.4-1
+        if let Some(session) = self.duties.unannounced.take() {
+            let text = format!("s{session} was to enter awaiting_input at or before its question");
+            self.conformance("AAEP-A.4-1", &["AAEP-A.7.6-2"], text);
+        }
+    }
+}
+
+impl super::account::Session {
+    /// The call of `action` that is meant: the oldest in flight where none is named.
+    fn flight_of(&self, action: u32, tool_call: Option<u32>) -> Option<usize> {
+        self.running.iter().position(|running| {
+            running.action == Some(action)
+                && (tool_call.is_none() || running.tool_call == tool_call)
+        })
+    }
+}
+
+impl Account {
+    /// Notes that an action was handed over to be run.
+    pub(super) fn runs(&mut self, run: ToolCall) {
+        let ToolCall {
+            session,
+            action,
+            tool_call,
+        } = run;
+        let token = self.last_asked.get(&(session, action)).copied();
+        let confirmation = token.and_then(|token| self.confirmations.get_mut(&token));
+        let tool = match confirmation {
+            Some(confirmation) => {
+                confirmation.runs += 1;
+                confirmation.tool
+            }
+            // Nobody was asked: no completion can be tied to it by its tool.
+            None => return,
+        };
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.running.push(Running {
+                action: Some(action),
+                tool,
+                tool_call: Some(tool_call),
+                performed: true,
+                invoked: false,
+            });
+        }
+    }
+
+    /// Notes that a tool was told to be in flight.
+    fn invoked(&mut self, session: u32, tool: u32, tool_call: Option<u32>, action: Option<u32>) {
+        let Some(session) = self.sessions.get_mut(&session) else {
+            return;
+        };
+        session.implied = Some(State::CallingTool);
+        let running = session.running.iter_mut().find(|running| {
+            !running.invoked
+                && running.tool == tool
+                && (tool_call.is_none() || running.tool_call == tool_call)
+        });
+        match running {
+            Some(running) => running.invoked = true,
+            None => session.running.push(Running {
+                action,
+                tool,
+                tool_call,
+                performed: false,
+                invoked: true,
+            }),
+        }
+    }
+}

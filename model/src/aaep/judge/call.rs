@@ -1,0 +1,364 @@
+//! The judge's own words: what a producer is asked, and what it puts out.
+//!
+//! The one thing to know: whoever feeds the judge gives out the numbers. A `u32` is the name of an id, a token or a text,
+//! and equal numbers stand for equal originals; an `i64` called `at` or `now` is milliseconds since the epoch, and finer
+//! times are cut off to the millisecond, which moves none of them across a deadline.
+
+/// What the driver asks of the producer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Begin a session; the producer makes its id where the driver gives none.
+    StartSession {
+        /// Its id.
+        session: Option<u32>,
+    },
+    /// Open a subscription.
+    Subscribe {
+        /// Its id.
+        subscription: u32,
+        /// Whether it declares that it can reply to confirmations (AAEP-EV-14: only if it says so).
+        can_reply: bool,
+    },
+    /// Close a subscription.
+    Unsubscribe {
+        /// Its id.
+        subscription: u32,
+    },
+    /// Ask for the confirmation of an action.
+    Confirm(Confirm),
+    /// A message arrives.
+    Deliver(Delivery),
+    /// Withdraw a question.
+    Cancel {
+        /// Its token.
+        token: u32,
+    },
+    /// A tool has come back.
+    FinishTool {
+        /// The session of its action.
+        session: u32,
+        /// The action.
+        action: u32,
+        /// Which call of it; the oldest in flight where absent.
+        tool_call: Option<u32>,
+        /// How it came out.
+        status: ToolStatus,
+    },
+    /// End a session.
+    EndSession {
+        /// Which.
+        session: u32,
+        /// How.
+        outcome: Outcome,
+    },
+    /// Time passes.
+    Tick,
+    /// The process dies and comes back with what it had stored.
+    Restart {
+        /// How many of the outputs last shown to the judge, from their end, nobody else has seen.
+        lost: usize,
+    },
+}
+
+/// What is to be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confirm {
+    /// The session of the action.
+    pub session: u32,
+    /// The action: in one session the same name is the same action.
+    pub action: u32,
+    /// The tool that runs it.
+    pub tool: u32,
+    /// What will be done, for the user to read.
+    pub description: u32,
+    /// What follows from it, for the user to read.
+    pub consequence: u32,
+    /// How much harm it can do.
+    pub risk: Risk,
+    /// Whether it cannot be undone.
+    pub irreversible: bool,
+    /// How long to wait.
+    pub timeout_seconds: i64,
+    /// What is done when no valid reply comes in time.
+    pub default: Decision,
+    /// What a reply may decide, where the driver says.
+    pub allowed: Option<Allowed>,
+    /// Whether a field is outside the limits of the wire (AAEP-EV-5), so that it cannot be asked as it stands.
+    pub out_of_limits: bool,
+}
+
+/// A message that arrives, and what the transport knows of its sender.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The subscription that the connection belongs to, if any.
+    pub sender: Option<u32>,
+    /// Whether the transport has authenticated the sender.
+    pub authenticated: bool,
+    /// What is wrong with the form of the message, if anything.
+    pub flaw: Option<Flaw>,
+    /// What it says; of a message with a flaw, as far as it can be read.
+    pub reply: Reply,
+}
+
+/// What a `confirmation.reply` says. Where the form is right, the first four are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// Its token; a token that was never seen is a number of its own.
+    pub token: Option<u32>,
+    /// The decision.
+    pub decision: Option<Decision>,
+    /// The time at which the user is said to have decided.
+    pub claimed_at: Option<i64>,
+    /// The subscription over which it is said to be sent.
+    pub subscription: Option<u32>,
+    /// Whether it carries a `modified_action`.
+    pub modified_action: bool,
+}
+
+/// In which way a message fails the schema of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// It is no JSON.
+    NotJson,
+    /// It is no object, or lacks one of the five fields.
+    Missing,
+    /// Its type is not `confirmation.reply`.
+    Type,
+    /// Its token is no reply token.
+    Token,
+    /// Its decision is neither accept nor reject.
+    Decision,
+    /// Its subscription id is none.
+    Subscription,
+    /// Its timestamp is no RFC 3339 date-time.
+    Timestamp,
+    /// `decided_by` has not 1 to 256 characters.
+    DecidedBy,
+    /// `decision_rationale` has not 1 to 4096 characters.
+    Rationale,
+    /// `modified_action` is no object.
+    ModifiedAction,
+    /// `correlation_id` is no string.
+    CorrelationId,
+    /// It has a property that the schema does not list.
+    OtherProperty,
+}
+
+/// What can come out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// An event to every subscription.
+    Emit(Event),
+    /// An event that is not one: the wire does not allow it.
+    Malformed(Malformed),
+    /// A courtesy to one subscription.
+    Notify {
+        /// Which.
+        subscription: u32,
+        /// The token that it is about, where it says.
+        token: Option<u32>,
+    },
+    /// Run the action now.
+    Perform(ToolCall),
+    /// After a restart: this was released and is not known to be done.
+    InDoubt(ToolCall),
+    /// What the sender of the message gets to see; equal numbers look alike.
+    Respond(u32),
+    /// What was asked is not allowed.
+    Refused,
+}
+
+/// One call of the tool of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The session of the action.
+    pub session: u32,
+    /// The action.
+    pub action: u32,
+    /// The id of the call.
+    pub tool_call: u32,
+}
+
+/// What is wrong with something that was sent as an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// The envelope (AAEP-EV-1).
+    Envelope,
+    /// An identifier (AAEP-EV-2).
+    Identifier,
+    /// The form of the timestamp (AAEP-EV-3).
+    Timestamp,
+    /// The payload (AAEP-EV-5).
+    Payload,
+    /// The type: under `aaep:`, and none of the core types (AAEP-EV-9).
+    Type,
+    /// The reply token: absent (AAEP-6.2-1), or not of its form (AAEP-6.2.1-1).
+    Token,
+}
+
+/// An event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Its id.
+    pub id: u32,
+    /// Its session.
+    pub session: u32,
+    /// Its timestamp.
+    pub at: i64,
+    /// Its number in the session, where it has one.
+    pub sequence: Option<i64>,
+    /// Whether its urgency is `critical`.
+    pub critical: bool,
+    /// What it says.
+    pub body: Body,
+}
+
+/// What an event says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// `session.started`
+    Started,
+    /// `session.completed`, `session.errored`, `session.cancelled`
+    Ended(Outcome),
+    /// `state.changed`
+    StateChanged {
+        /// The state that it leaves.
+        from: State,
+        /// The state that it enters.
+        to: State,
+    },
+    /// `awaiting.confirmation`
+    Question(Question),
+    /// `tool.invoked`
+    ToolInvoked {
+        /// The tool.
+        tool: u32,
+        /// The id of the call, where it says.
+        tool_call: Option<u32>,
+        /// Whether it says that what it does cannot be undone.
+        irreversible: bool,
+    },
+    /// `tool.completed`
+    ToolCompleted {
+        /// The tool.
+        tool: u32,
+        /// The id of the call, where it says.
+        tool_call: Option<u32>,
+        /// How it came out.
+        status: ToolStatus,
+    },
+    /// Every other event, of this protocol or not: this judge asks no more of it than of any event.
+    Other,
+}
+
+/// What an `awaiting.confirmation` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Its reply token.
+    pub token: u32,
+    /// What will be done.
+    pub description: u32,
+    /// What follows from it.
+    pub consequence: u32,
+    /// How long it waits.
+    pub timeout_seconds: i64,
+    /// What is done when no valid reply comes in time.
+    pub default: Decision,
+    /// How much harm the action can do, where it says.
+    pub risk: Option<Risk>,
+    /// Whether the action cannot be undone, where it says.
+    pub irreversible: Option<bool>,
+    /// What a reply may decide, where it says.
+    pub allowed: Option<Allowed>,
+}
+
+/// The decisions that a reply may carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// Accept is one of them.
+    pub accept: bool,
+    /// Reject is one of them.
+    pub reject: bool,
+    /// There are values of the producer's own, which no reply can carry (AAEP-REPLY-15).
+    pub others: bool,
+}
+
+impl Allowed {
+    /// What may be decided where nothing is said.
+    pub const DEFAULT: Self = Self {
+        accept: true,
+        reject: true,
+        others: false,
+    };
+
+    /// Whether a reply may carry `decision`.
+    pub const fn allows(self, decision: Decision) -> bool {
+        match decision {
+            Decision::Accept => self.accept,
+            Decision::Reject => self.reject,
+        }
+    }
+}
+
+/// What is done about an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// It runs.
+    Accept,
+    /// It does not.
+    Reject,
+}
+
+/// How much harm an action can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Risk {
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+}
+
+/// How a tool came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolStatus {
+    /// It did what it should.
+    Success,
+    /// It failed.
+    Error,
+    /// It did not come back in time.
+    Timeout,
+}
+
+/// How a session ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Its work is done.
+    Completed,
+    /// It failed.
+    Errored,
+    /// It was called off.
+    Cancelled,
+}
+
+/// A state of appendix A.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// `idle`
+    Idle,
+    /// `thinking`
+    Thinking,
+    /// `calling_tool`
+    CallingTool,
+    /// `writing_output`
+    WritingOutput,
+    /// `awaiting_input`
+    AwaitingInput,
+    /// `deciding`
+    Deciding,
+    /// `handing_off`
+    HandingOff,
+    /// One of the producer's own (AAEP-A.2-4).
+    Other(u32),
+}

@@ -1,0 +1,379 @@
+//! The judge of AAEP confirmations: chapter 6, what of appendix A bears on it, and the reply schema, as a predicate on what
+//! a producer was asked and what it put out.
+//!
+//! The one thing to know: [`AaepJudge::see`] reads top down. Of each call it first says what the text now requires
+//! ([`Duties`]), then holds every output against that, then names what was left undone. What is neither required nor
+//! forbidden is free.
+//!
+//! Where to read: [`call`] has the words, [`account`] what is kept; then the text, a clause a block: [`chapter_6`] for blocks,
+//! tokens, defaults and cancellation, [`outcomes`] for how a
+//! resolution is told, [`replies`] for 6.3, [`appendix_a`] for sessions, tools and states, [`events`] for the
+//! wire, [`restart`] for what a crash has lost. A clause is found by its id, which stands above the block that judges it.
+//!
+//! Not judged yet: clarifications, extensions, progress, forwarding, streamed output, supported modified actions, and
+//! which subscription is sent which event.
+
+mod account;
+mod appendix_a;
+mod call;
+mod chapter_6;
+mod events;
+mod outcomes;
+mod replies;
+mod restart;
+
+use crate::judge::{Finding, Judge, Kind};
+
+use super::readings::Reading;
+use account::{Account, Cause, Phase, Verdict};
+pub use call::{
+    Allowed, Body, Call, Confirm, Decision, Delivery, Event, Flaw, Malformed, Outcome, Output,
+    Question, Reply, Risk, State, ToolCall, ToolStatus,
+};
+use replies::Failed;
+
+/// The judge of one producer, from its start on.
+#[derive(Clone, Debug)]
+pub struct AaepJudge {
+    reading: Reading,
+    account: Account,
+}
+
+impl AaepJudge {
+    /// A judge that reads the text as `reading` says, of a producer that has not been asked anything.
+    pub fn new(reading: Reading) -> Self {
+        Self {
+            reading,
+            account: Account::default(),
+        }
+    }
+}
+
+impl Judge for AaepJudge {
+    type Call = Call;
+    type Output = Output;
+
+    fn see(&mut self, now: i64, call: &Call, outputs: &[Output]) -> Vec<Finding> {
+        // The clock of a producer never runs backwards: the greatest time so far counts (DESIGN §7).
+        self.account.clock = self.account.clock.max(now);
+        self.account.calls += 1;
+        let mut look = Look {
+            reading: self.reading,
+            account: &mut self.account,
+            call,
+            outputs,
+            duties: Duties::default(),
+            findings: Vec::new(),
+        };
+        // What the text requires now. What is due comes before the call itself (DESIGN §7), and what was lost before that.
+        look.lose();
+        look.pass_deadlines();
+        look.take_call();
+        // What came out.
+        look.runs();
+        look.answers_to_sender();
+        look.events();
+        // What did not.
+        look.undone();
+        let mut findings = look.findings;
+        self.account.last_outputs.clear();
+        self.account.last_outputs.extend_from_slice(outputs);
+        findings.sort_by_key(|finding| finding.clause);
+        findings
+    }
+}
+
+/// One call as the judge looks at it.
+struct Look<'a> {
+    reading: Reading,
+    account: &'a mut Account,
+    call: &'a Call,
+    outputs: &'a [Output],
+    duties: Duties,
+    findings: Vec<Finding>,
+}
+
+/// The id that a new session is to have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Starting {
+    /// This one.
+    Named(u32),
+    /// One that the producer makes.
+    Unnamed,
+}
+
+/// What a call, or the time that it brings, obliges a producer to put out.
+#[derive(Default)]
+struct Duties {
+    /// The confirmations that are decided by it.
+    resolutions: Vec<Resolution>,
+    /// What is to be asked.
+    question: Option<Asked>,
+    /// What was lost and comes again, in order.
+    untold: Vec<Event>,
+    /// What is to be reported as in doubt.
+    in_doubt: Vec<ToolCall>,
+    /// The tools that are to be told complete.
+    completions: Vec<Completion>,
+    /// The session that begins, by its id where the driver gives one.
+    start: Option<Starting>,
+    /// The session that ends.
+    end: Option<(u32, Outcome)>,
+    /// Why the reply that arrived is to be ignored.
+    ignored: Option<Failed>,
+    /// Which states were entered out of `awaiting_input`, in which session.
+    leaving: Vec<(u32, State)>,
+    /// The sessions of whose state nothing more is said in this call: something else was.
+    settled: Vec<u32>,
+    /// A question came before its session was told to await input (AAEP-A.4-1).
+    unannounced: Option<u32>,
+    /// Something came that the wire does not allow.
+    malformed: bool,
+}
+
+/// A confirmation that is decided now, and what that obliges to.
+#[derive(Clone, Copy)]
+struct Resolution {
+    token: u32,
+    session: u32,
+    action: u32,
+    tool: u32,
+    verdict: Verdict,
+    cause: Cause,
+    owes: Owes,
+    /// The call of the tool with which the action was run.
+    run: Option<u32>,
+    invoked: bool,
+}
+
+/// How much a resolution obliges to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owes {
+    /// All that the text says.
+    All,
+    /// To run the action where it was accepted; that it is told is free.
+    Run,
+    /// Nothing: either way is right, or something was said of it already.
+    Nothing,
+}
+
+/// The question that a call asks for.
+struct Asked {
+    confirm: Confirm,
+    /// The clause that forbids it, where one does.
+    forbidden: Option<&'static str>,
+}
+
+/// A tool that is to be told complete.
+struct Completion {
+    session: u32,
+    tool: u32,
+    tool_call: Option<u32>,
+    status: ToolStatus,
+    /// Whether it may be left out.
+    free: bool,
+}
+
+/// Whether a call may be refused.
+enum Ground {
+    /// It must be: to carry it out would break this clause.
+    Must(&'static str),
+    /// It may be: the text is silent, or says SHOULD.
+    May,
+    /// There is none.
+    None,
+}
+
+impl Look<'_> {
+    fn take_call(&mut self) {
+        let ground = self.ground();
+        if self.outputs.contains(&Output::Refused) {
+            if matches!(ground, Ground::None) {
+                let clause = self.clause_of_call();
+                self.conformance(clause, &[], "there is no ground to refuse this".to_owned());
+            }
+            return;
+        }
+        if let Call::Confirm(confirm) = self.call {
+            return self.is_to_ask(confirm, &ground);
+        }
+        if matches!(ground, Ground::Must(_)) {
+            return;
+        }
+        match self.call {
+            Call::StartSession { session } => {
+                self.duties.start = Some(session.map_or(Starting::Unnamed, Starting::Named));
+            }
+            Call::Subscribe {
+                subscription,
+                can_reply,
+            } => self.subscription_opens(*subscription, *can_reply),
+            Call::Unsubscribe { subscription } => self.subscription_closes(*subscription),
+            Call::Deliver(delivery) => self.reply_arrives(delivery),
+            Call::Cancel { token } => self.question_is_withdrawn(*token),
+            Call::FinishTool {
+                session,
+                action,
+                tool_call,
+                status,
+            } => self.tool_comes_back(*session, *action, *tool_call, *status),
+            Call::EndSession { session, outcome } => self.session_is_to_end(*session, *outcome),
+            Call::Confirm(_) | Call::Tick | Call::Restart { .. } => {}
+        }
+    }
+
+    /// Whether the call may be refused: "not allowed with this value or in this state" (DESIGN §7).
+    fn ground(&self) -> Ground {
+        let sessions = &self.account.sessions;
+        let none_unless = |illegal: bool, clause| {
+            if illegal {
+                Ground::Must(clause)
+            } else {
+                Ground::None
+            }
+        };
+        match self.call {
+            Call::StartSession { session } => none_unless(
+                session.is_some_and(|session| sessions.contains_key(&session)),
+                "AAEP-A.1-1",
+            ),
+            Call::Subscribe { subscription, .. } => none_unless(
+                self.account.subscriptions.contains_key(subscription),
+                "AAEP-EV-2",
+            ),
+            Call::Unsubscribe { subscription } => {
+                none_unless(!self.account.is_active(*subscription), "AAEP-EV-11")
+            }
+            Call::Confirm(confirm) => self.ground_against_asking(confirm),
+            Call::Cancel { token } => self.ground_against_withdrawing(*token),
+            Call::FinishTool {
+                session,
+                action,
+                tool_call,
+                ..
+            } => self.ground_against_finishing(*session, *action, *tool_call),
+            Call::EndSession { session, .. } => none_unless(
+                sessions.get(session).is_none_or(|session| session.ended),
+                "AAEP-A.1-2",
+            ),
+            Call::Deliver(_) | Call::Tick | Call::Restart { .. } => Ground::None,
+        }
+    }
+
+    /// The clause that a call serves, so that it is broken where the call is refused without ground.
+    fn clause_of_call(&self) -> &'static str {
+        match self.call {
+            Call::StartSession { .. } => "AAEP-A.1-1",
+            Call::Subscribe { .. } => "AAEP-6.7-1",
+            Call::Unsubscribe { .. } => "AAEP-EV-11",
+            // A hostile, late or malformed message is ignored; it is never an error of the caller.
+            Call::Deliver(_) => "AAEP-6.3.4-7",
+            Call::Cancel { .. } => "AAEP-6.8-1",
+            Call::FinishTool { .. } => "AAEP-A.3-1",
+            Call::EndSession { .. } => "AAEP-A.1-2",
+            Call::Confirm(_) | Call::Tick | Call::Restart { .. } => "AAEP-6-1",
+        }
+    }
+
+    /// Decides a confirmation: from now on its token is void and its session awaits it no more.
+    fn resolve(&mut self, token: u32, verdict: Verdict, cause: Cause, owes: Owes) {
+        let call = self.account.calls;
+        let Some(confirmation) = self.account.confirmations.get_mut(&token) else {
+            return;
+        };
+        confirmation.phase = Phase::Resolved {
+            verdict,
+            cause,
+            call,
+        };
+        confirmation.refused |= verdict != Verdict::Accept;
+        let (session, action, tool) =
+            (confirmation.session, confirmation.action, confirmation.tool);
+        let deadline = (confirmation.deadline, token);
+        self.account.deadlines.remove(&deadline);
+        if let Some(session) = self.account.sessions.get_mut(&session) {
+            session.open.remove(&token);
+        }
+        self.duties.resolutions.push(Resolution {
+            token,
+            session,
+            action,
+            tool,
+            verdict,
+            cause,
+            owes,
+            run: None,
+            invoked: false,
+        });
+    }
+
+    /// After a break: the producer does not hold of this confirmation what the text says, so nothing more is required of it.
+    fn goes_astray(&mut self, token: u32) {
+        let Some(confirmation) = self.account.confirmations.get_mut(&token) else {
+            return;
+        };
+        confirmation.phase = Phase::Astray;
+        let session = confirmation.session;
+        self.account
+            .deadlines
+            .remove(&(confirmation.deadline, token));
+        if let Some(session) = self.account.sessions.get_mut(&session) {
+            session.open.remove(&token);
+            session.astray = true;
+        }
+        self.said_of(token, session);
+    }
+
+    /// Something was said of this confirmation in this call: what follows from it is not said again.
+    fn said_of(&mut self, token: u32, session: u32) {
+        self.duties.settled.push(session);
+        for resolution in &mut self.duties.resolutions {
+            if resolution.token == token {
+                resolution.owes = Owes::Nothing;
+            }
+        }
+    }
+
+    /// Whether nothing is to be said of the state of `session` any more.
+    fn is_settled(&self, session: u32) -> bool {
+        self.duties.settled.contains(&session)
+            || self
+                .account
+                .sessions
+                .get(&session)
+                .is_none_or(|session| session.astray)
+    }
+
+    fn conformance(&mut self, clause: &'static str, also: &'static [&'static str], text: String) {
+        self.finds(Kind::Conformance, clause, also, text);
+    }
+
+    fn guarantee(&mut self, clause: &'static str, also: &'static [&'static str], text: String) {
+        self.finds(Kind::Guarantee, clause, also, text);
+    }
+
+    fn finds(
+        &mut self,
+        kind: Kind,
+        clause: &'static str,
+        also: &'static [&'static str],
+        text: String,
+    ) {
+        self.findings.push(Finding {
+            clause,
+            also,
+            kind,
+            text,
+        });
+    }
+
+    fn undone(&mut self) {
+        self.lost_events_came_again();
+        self.doubts_were_reported();
+        self.question_was_asked();
+        self.accepted_actions_ran();
+        self.outcomes_were_told();
+        self.sessions_began_and_ended();
+        self.tools_were_completed();
+    }
+}

@@ -1,0 +1,233 @@
+//! How the outcome of a question is told: the transitions out of `awaiting_input`.
+//!
+//! The one thing to know: by DESIGN §8.31 each resolution is told by a transition of its own. The judge counts them: a
+//! session owes as many as it has resolutions in this call, and one more than that tells of an outcome that there was not.
+
+use super::account::{Cause, Verdict};
+use super::call::{Call, State};
+use super::{Look, Owes, Resolution};
+use crate::judge::Kind;
+
+/// How often a session has left `awaiting_input` in this call, by where it went.
+#[derive(Default)]
+struct Left {
+    /// To `calling_tool`: an acceptance, or other work.
+    to_tool: usize,
+    /// To `thinking` or `deciding`: a rejection or withdrawal, and an acceptance where nothing else is left.
+    to_thinking: usize,
+    /// Anywhere else.
+    elsewhere: usize,
+}
+
+impl Left {
+    /// Takes one that may tell of `verdict`; whether there was one.
+    fn tells(&mut self, verdict: Verdict) -> bool {
+        let counts = match verdict {
+            Verdict::Accept => [
+                &mut self.to_tool,
+                &mut self.elsewhere,
+                &mut self.to_thinking,
+            ],
+            Verdict::Reject | Verdict::Withdraw => {
+                [&mut self.to_thinking, &mut self.elsewhere, &mut 0]
+            }
+        };
+        let count = counts.into_iter().find(|count| **count > 0);
+        count.map(|count| *count -= 1).is_some()
+    }
+}
+
+impl Look<'_> {
+    // AAEP-6.1-2, AAEP-6.1-3, AAEP-6.7.2-1, AAEP-6.8-3, AAEP-A.4-2 with DESIGN §8.31: each resolution is told by a transition
+    // of its own out of awaiting_input, a rejection or withdrawal not by one to calling_tool.
+    pub(super) fn outcomes_were_told(&mut self) {
+        let left = self.duties.leaving.iter().map(|(session, _)| *session);
+        let resolved = self
+            .duties
+            .resolutions
+            .iter()
+            .map(|resolution| resolution.session);
+        let mut sessions: Vec<u32> = left.chain(resolved).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        for session in sessions {
+            if !self.is_settled(session) && self.outcomes_were_told_in(session) {
+                self.state_follows(session);
+            }
+        }
+    }
+
+    /// Whether every resolution in `session` was told, and nothing else was told as one.
+    fn outcomes_were_told_in(&mut self, session: u32) -> bool {
+        let mut left = self.left(session);
+        let mut resolutions = self.duties.resolutions.clone();
+        resolutions.retain(|resolution| resolution.session == session);
+        // Those that only some transitions can tell take their pick first, and those that need not be told last.
+        resolutions.sort_by_key(|resolution| {
+            (
+                resolution.owes != Owes::All,
+                resolution.verdict == Verdict::Accept,
+            )
+        });
+        if self.ends_with_questions(session, &resolutions) {
+            // AAEP-6.8-2 with DESIGN §8.32: a session that is completed or errored withdraws its questions by an event first.
+            if !left.tells(Verdict::Withdraw) {
+                let text =
+                    format!("the open questions of s{session} were to be withdrawn before its end");
+                self.conformance("AAEP-6.8-3", &["AAEP-6.8-2"], text);
+            }
+            return false;
+        }
+        let mut all_told = true;
+        for resolution in &resolutions {
+            if !left.tells(resolution.verdict) && resolution.owes == Owes::All {
+                self.outcome_was_not_told(resolution);
+                all_told = false;
+            }
+        }
+        all_told && !self.told_without_outcome(session, &left)
+    }
+
+    fn left(&self, session: u32) -> Left {
+        let mut left = Left::default();
+        for (_, to) in self
+            .duties
+            .leaving
+            .iter()
+            .filter(|(name, _)| *name == session)
+        {
+            match to {
+                State::CallingTool => left.to_tool += 1,
+                State::Thinking | State::Deciding => left.to_thinking += 1,
+                State::Idle
+                | State::WritingOutput
+                | State::AwaitingInput
+                | State::HandingOff
+                | State::Other(_) => left.elsewhere += 1,
+            }
+        }
+        left
+    }
+
+    fn ends_with_questions(&self, session: u32, resolutions: &[Resolution]) -> bool {
+        let ends = matches!(self.call, Call::EndSession { session: ends, .. } if *ends == session);
+        ends && resolutions
+            .iter()
+            .any(|resolution| resolution.cause == Cause::SessionEnd && resolution.owes == Owes::All)
+    }
+
+    fn outcome_was_not_told(&mut self, resolution: &Resolution) {
+        let Resolution {
+            token,
+            session,
+            action,
+            verdict,
+            cause,
+            ..
+        } = *resolution;
+        if verdict == Verdict::Accept {
+            let text = format!("s{session} was to leave awaiting_input when c{token} was accepted");
+            return self.conformance("AAEP-A.4-2", &["AAEP-6.7.2-1", "AAEP-A.7.6-1"], text);
+        }
+        self.goes_astray(token);
+        match cause {
+            Cause::Timeout => {
+                let text = format!("c{token} was to be rejected when its timeout had elapsed");
+                let also = &["AAEP-6.1-2", "AAEP-6.1-3", "AAEP-A.4-2", "AAEP-A.7.6-1"];
+                self.guarantee("AAEP-6.4-1", also, text);
+            }
+            Cause::Closing => {
+                let text = format!(
+                    "c{token} was to be rejected when the last subscription that could answer it closed"
+                );
+                self.conformance("AAEP-EV-11", &["AAEP-6.1-3", "AAEP-A.4-2"], text);
+            }
+            Cause::Cancel | Cause::SessionEnd => {
+                let text = format!(
+                    "c{token} was to be withdrawn by a state.changed to thinking or deciding"
+                );
+                self.conformance("AAEP-6.8-3", &["AAEP-A.4-2"], text);
+            }
+            Cause::Modified => {
+                let text = format!("the reply to c{token} was to count as a reject of a{action}");
+                self.conformance("AAEP-6.3.2-4", &["AAEP-6.1-3", "AAEP-A.4-2"], text);
+            }
+            Cause::Reply => {
+                let text = format!(
+                    "an event was to show that a{action} was rejected by the reply to c{token}"
+                );
+                let also = &["AAEP-6.1-2", "AAEP-A.4-2", "AAEP-A.7.6-1"];
+                self.conformance("AAEP-6.1-3", also, text);
+            }
+        }
+    }
+
+    /// Whether `session` was told to leave `awaiting_input` as if a question were resolved, and none was.
+    fn told_without_outcome(&mut self, session: u32, left: &Left) -> bool {
+        let open = &self.account.sessions[&session].open;
+        let of_session = |token: &u32| open.contains(token);
+        let ignored = self
+            .duties
+            .ignored
+            .filter(|failed| failed.token.as_ref().is_some_and(of_session));
+        // AAEP-6.1-4: work that does not depend on the answer goes on, so that a tool may be called or output written; and
+        // whoever asks anew may think between two questions.
+        let as_if = match ignored {
+            Some(_) => left.to_tool + left.to_thinking + left.elsewhere,
+            None => left.to_thinking,
+        };
+        let asks = matches!(self.call, Call::Confirm(confirm) if confirm.session == session);
+        let token = ignored
+            .and_then(|failed| failed.token)
+            .or_else(|| open.first().copied());
+        let Some(token) = token.filter(|_| as_if > 0 && !asks) else {
+            return false;
+        };
+        self.goes_astray(token);
+        if let Some(failed) = ignored {
+            let text = format!("c{token} was to stay open: the reply {}", failed.why);
+            self.finds(Kind::Conformance, failed.clause, failed.also, text);
+            return true;
+        }
+        let (clause, why) = match self.call {
+            Call::Unsubscribe { .. } => ("AAEP-EV-11", "this closing does not apply its default"),
+            Call::Cancel { .. } => ("AAEP-6.8-3", "another question was withdrawn"),
+            Call::EndSession { .. } => ("AAEP-6.8-2", "another session ended"),
+            Call::StartSession { .. }
+            | Call::Subscribe { .. }
+            | Call::Confirm(_)
+            | Call::Deliver(_)
+            | Call::FinishTool { .. }
+            | Call::Tick
+            | Call::Restart { .. } => ("AAEP-6.4-1", "its timeout has not elapsed"),
+        };
+        let text = format!("c{token} was to stay open: {why}");
+        self.conformance(clause, &["AAEP-A.2-2"], text);
+        true
+    }
+
+    // AAEP-A.2-2, AAEP-A.3-3 and DESIGN §8.31: after a resolution the session awaits input while a question is open, and
+    // else calls a tool while one runs.
+    pub(super) fn state_follows(&mut self, name: u32) {
+        let resolved = self
+            .duties
+            .resolutions
+            .iter()
+            .any(|resolution| resolution.session == name && resolution.owes == Owes::All);
+        let Some(session) = self.account.sessions.get(&name) else {
+            return;
+        };
+        if !resolved || session.ended {
+            return;
+        }
+        if !session.open.is_empty() {
+            if !session.is_in(State::AwaitingInput) {
+                let text = format!("s{name} was to await input again: a question of it is open");
+                self.conformance("AAEP-A.2-2", &["AAEP-A.4-2"], text);
+            }
+        } else if !session.running.is_empty() && !session.is_in(State::CallingTool) {
+            let text = format!("s{name} was to be in calling_tool: a tool of it runs");
+            self.conformance("AAEP-A.3-3", &["AAEP-6.7.2-2"], text);
+        }
+    }
+}

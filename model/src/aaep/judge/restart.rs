@@ -1,0 +1,206 @@
+//! A restart, as DESIGN §7 and §8.30 rule: what nobody has seen comes again, and what was released and is not known to be
+//! done is in doubt.
+//!
+//! The one thing to know: an event comes again byte for byte. A lost question alone keeps its token and gets a new event
+//! id and a new timestamp, from which its timeout counts; the lost events of its session after it take that timestamp.
+
+use super::account::Phase;
+use super::call::{Body, Event, Output, ToolCall};
+use super::{Call, Look};
+
+impl Look<'_> {
+    pub(super) fn lose(&mut self) {
+        let &Call::Restart { lost } = self.call else {
+            return;
+        };
+        let last = std::mem::take(&mut self.account.last_outputs);
+        let carried_out = last.len().saturating_sub(lost);
+        for output in last.into_iter().skip(carried_out) {
+            if let Output::Emit(event) = output {
+                self.event_is_lost(event);
+            }
+        }
+        // A performance that was lost is in doubt like one that was not: it is never run again.
+        for (&session, kept) in &self.account.sessions {
+            if kept.ended {
+                continue;
+            }
+            for running in kept.running.iter().filter(|running| running.performed) {
+                if let (Some(action), Some(tool_call)) = (running.action, running.tool_call) {
+                    let doubt = ToolCall {
+                        session,
+                        action,
+                        tool_call,
+                    };
+                    self.duties.in_doubt.push(doubt);
+                }
+            }
+        }
+    }
+
+    fn event_is_lost(&mut self, event: Event) {
+        if let Body::Question(question) = &event.body
+            && let Some(confirmation) = self.account.confirmations.get_mut(&question.token)
+            && confirmation.phase == Phase::Open
+        {
+            // Nobody was asked, so that nothing falls due.
+            confirmation.told = false;
+            let deadline = (confirmation.deadline, question.token);
+            self.account.deadlines.remove(&deadline);
+        }
+        self.duties.untold.push(event);
+    }
+
+    /// Whether `event` is one that was lost and comes again.
+    pub(super) fn comes_again(&mut self, event: &Event) -> bool {
+        let untold = &self.duties.untold;
+        let same_id = untold.iter().position(|lost| lost.id == event.id);
+        let same_question = untold
+            .iter()
+            .position(|lost| match (&lost.body, &event.body) {
+                (Body::Question(lost), Body::Question(again)) => lost.token == again.token,
+                _ => false,
+            });
+        let Some(position) = same_question.or(same_id) else {
+            return false;
+        };
+        let lost = self.duties.untold.remove(position);
+        match &lost.body {
+            Body::Question(question) => self.question_comes_again(&lost, event, question.token),
+            Body::Started
+            | Body::Ended(_)
+            | Body::StateChanged { .. }
+            | Body::ToolInvoked { .. }
+            | Body::ToolCompleted { .. }
+            | Body::Other => {
+                if lost != *event {
+                    let text = format!("the lost event e{} was to come again as it was", lost.id);
+                    self.conformance("AAEP-EV-7", &[], text);
+                }
+            }
+        }
+        let overtaken = self.duties.untold.iter().take(position);
+        if overtaken
+            .into_iter()
+            .any(|before| before.session == event.session)
+        {
+            let text = format!(
+                "the lost events of s{} were to come in their order",
+                event.session
+            );
+            self.conformance("AAEP-EV-4", &["AAEP-EV-8"], text);
+        }
+        true
+    }
+
+    fn question_comes_again(&mut self, lost: &Event, event: &Event, token: u32) {
+        let restamped = Event {
+            id: event.id,
+            at: event.at,
+            ..lost.clone()
+        };
+        if restamped != *event {
+            let text = format!("the lost question c{token} was to come again as it was");
+            self.conformance("AAEP-EV-5", &[], text);
+        }
+        if !self.account.event_ids.insert(event.id) {
+            let text =
+                format!("the lost question c{token} was to come again as an event of its own");
+            self.conformance("AAEP-EV-7", &[], text);
+        }
+        if !self.is_stamped_now(event.at) {
+            let text = format!("the timeout of the lost question c{token} was to count from now");
+            self.conformance("AAEP-6.4-1", &["AAEP-EV-3"], text);
+        }
+        for later in &mut self.duties.untold {
+            if later.session == event.session {
+                later.at = event.at;
+            }
+        }
+        if let Some(session) = self.account.sessions.get_mut(&event.session) {
+            session.last_at = session.last_at.max(event.at);
+        }
+        if let Some(confirmation) = self.account.confirmations.get_mut(&token) {
+            confirmation.told = true;
+            if confirmation.phase == Phase::Open {
+                let timeout = confirmation.timeout_seconds.saturating_mul(1000);
+                confirmation.deadline = event.at.saturating_add(timeout);
+                self.account
+                    .deadlines
+                    .insert((confirmation.deadline, token));
+            }
+        }
+    }
+
+    // A lost event that does not come again leaves a gap in its session (AAEP-EV-4) and whatever else it was to say unsaid;
+    // a question that nobody saw asks nobody.
+    pub(super) fn lost_events_came_again(&mut self) {
+        let mut sessions = Vec::new();
+        for lost in std::mem::take(&mut self.duties.untold) {
+            let Event { id, session, .. } = lost;
+            let (clause, also): (_, &[_]) = match &lost.body {
+                Body::Started => ("AAEP-A.1-1", &["AAEP-EV-4"]),
+                Body::Ended(_) => ("AAEP-A.1-2", &["AAEP-EV-4"]),
+                Body::StateChanged { .. } => {
+                    ("AAEP-A.4-2", &["AAEP-6.1-3", "AAEP-EV-4", "AAEP-EV-8"])
+                }
+                Body::Question(question) => {
+                    self.was_not_asked(question.token);
+                    ("AAEP-6.7-1", &["AAEP-6.1-1", "AAEP-EV-4"])
+                }
+                Body::ToolInvoked { .. } => ("AAEP-A.4-3", &["AAEP-EV-4"]),
+                Body::ToolCompleted { .. } => ("AAEP-A.3-1", &["AAEP-EV-4"]),
+                Body::Other => ("AAEP-EV-4", &[]),
+            };
+            if !sessions.contains(&session) {
+                sessions.push(session);
+                self.duties.settled.push(session);
+                let text = format!("e{id} was lost and was to come again after the restart");
+                self.conformance(clause, also, text);
+            }
+        }
+    }
+
+    fn was_not_asked(&mut self, token: u32) {
+        let asked = self.account.confirmations.get(&token);
+        if asked.is_some_and(|asked| asked.phase == Phase::Open) {
+            self.goes_astray(token);
+        }
+    }
+
+    pub(super) fn doubts_were_reported(&mut self) {
+        for output in self.outputs {
+            if let Output::InDoubt(doubt) = output {
+                self.doubt_is_reported(*doubt);
+            }
+        }
+        for doubt in std::mem::take(&mut self.duties.in_doubt) {
+            let text = format!(
+                "a{} was released and is not known to be done: it was to be reported as in doubt",
+                doubt.action
+            );
+            self.conformance("AAEP-A.3-1", &[], text);
+        }
+    }
+
+    fn doubt_is_reported(&mut self, doubt: ToolCall) {
+        let owed = self.duties.in_doubt.iter().position(|owed| *owed == doubt);
+        if let Some(owed) = owed {
+            self.duties.in_doubt.remove(owed);
+            return;
+        }
+        // What was in flight when its session ended may still be in doubt.
+        let session = self.account.sessions.get(&doubt.session);
+        let abandoned = session.is_some_and(|session| {
+            session.ended
+                && session.running.iter().any(|running| {
+                    running.action == Some(doubt.action)
+                        && running.tool_call == Some(doubt.tool_call)
+                })
+        });
+        if !(abandoned && matches!(self.call, Call::Restart { .. })) {
+            let text = format!("a{} was not to be reported as in doubt", doubt.action);
+            self.conformance("AAEP-A.3-1", &[], text);
+        }
+    }
+}
