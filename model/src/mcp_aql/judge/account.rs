@@ -32,6 +32,8 @@ pub struct Account {
     pub now: i64,
     /// The latest time of any call.
     pub latest: i64,
+    /// The latest since the process came back, which is all that one without a store knows.
+    pub latest_since: i64,
     /// Every token that was ever issued.
     pub tokens: BTreeMap<u32, Token>,
     /// Which token the log means.
@@ -208,6 +210,7 @@ impl Default for Account {
         Self {
             now: i64::MIN,
             latest: i64::MIN,
+            latest_since: i64::MIN,
             tokens: BTreeMap::new(),
             log_names: BTreeMap::new(),
             adapters: BTreeMap::new(),
@@ -220,8 +223,8 @@ impl Default for Account {
 
 impl Account {
     /// The times that may be meant by now: that of the call, and the latest so far where the clock stepped back.
-    pub fn times(&self) -> [i64; 2] {
-        [self.now, self.latest]
+    pub fn times(&self) -> [i64; 3] {
+        [self.now, self.latest, self.latest_since]
     }
 
     /// What was set for an adapter.
