@@ -16,7 +16,7 @@ fn kept_runs() -> PathBuf {
 }
 
 /// How many random runs there are.
-const RUNS: usize = 2_000;
+const RUNS: usize = 5_000;
 
 /// Plays a run, or keeps it and says what was broken.
 fn play(run: &Run) -> wide::Played {

@@ -113,7 +113,7 @@ impl TokenJudge {
             self.has_its_code(token, request.adapter, validity, failure, case);
         } else {
             let (clause, also): (_, &[_]) = match self.told(request.adapter, failure) {
-                Some(Code::Invalid) => ("AQL-4.1-1", &["AQL-5.5-1"]),
+                Some(Code::Invalid) => ("AQL-4.1-1", &["AQL-5.5-1", "AQL-6.4-1"]),
                 Some(Code::Expired) => ("AQL-5.1-7", &["AQL-4.1-2", "AQL-5.1-5"]),
                 Some(Code::AlreadyUsed) => ("AQL-4.1-3", &["AQL-5.4-1", "AQL-5.4-4"]),
                 Some(Code::ScopeMismatch) => {
@@ -122,7 +122,7 @@ impl TokenJudge {
                 None => ("AQL-7.1-1", &["AQL-1.3-2"]),
             };
             let text = format!(
-                "operation {} was to run on token {token}, which passes every check",
+                "operation {} was to run on token {token}, which passes every check, so far as it was told what became of it",
                 request.operation
             );
             case.conformance(clause, also, text);

@@ -158,23 +158,53 @@ pub enum Change {
 }
 
 /// Bytes that choose.
-pub struct Choices<'a>(&'a [u8]);
+struct Choices<'a> {
+    bytes: &'a [u8],
+    /// How many of each this run has: where there are few, more happens to each.
+    adapters: u8,
+    operations: u8,
+    sessions: u8,
+    /// The time goes on by little, so that many tokens are alive.
+    calm: bool,
+}
 
 impl<'a> Choices<'a> {
-    /// These.
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self(bytes)
+    fn new(bytes: &'a [u8]) -> Self {
+        let mut choices = Self {
+            bytes,
+            adapters: ADAPTERS,
+            operations: OPERATIONS,
+            sessions: SESSIONS,
+            calm: false,
+        };
+        choices.adapters = choices.pick(&[1, ADAPTERS]);
+        choices.operations = choices.pick(&[1, 2, OPERATIONS]);
+        choices.sessions = choices.pick(&[1, 2, SESSIONS]);
+        choices.calm = choices.one_in(3);
+        choices
     }
 
     /// A number below `n`; 0 when nothing is left.
     fn below(&mut self, n: u8) -> u8 {
-        match self.0.split_first() {
+        match self.bytes.split_first() {
             Some((first, rest)) => {
-                self.0 = rest;
+                self.bytes = rest;
                 first % n
             }
             None => 0,
         }
+    }
+
+    fn adapter(&mut self) -> u8 {
+        self.below(self.adapters)
+    }
+
+    fn operation(&mut self) -> u8 {
+        self.below(self.operations)
+    }
+
+    fn session(&mut self) -> u8 {
+        self.below(self.sessions)
     }
 
     fn one_in(&mut self, n: u8) -> bool {
@@ -203,7 +233,7 @@ impl Run {
             shows_log: !choices.one_in(4),
         };
         let mut steps = Vec::new();
-        while !choices.0.is_empty() {
+        while !choices.bytes.is_empty() {
             steps.push(Step::chosen(&mut choices));
         }
         Self { host, steps }
@@ -230,11 +260,11 @@ impl Step {
             34 => configure(it),
             35 => What::Logout(
                 it.maybe(4, |_| ())
-                    .map_or_else(|| Some(it.below(SESSIONS)), |()| None),
+                    .map_or_else(|| Some(it.session()), |()| None),
             ),
             36 if it.one_in(3) => What::Security,
             36 if it.one_in(3) => What::Configuration,
-            36 | 37 => What::EndSession(it.below(SESSIONS)),
+            36 | 37 => What::EndSession(it.session()),
             38 => What::Tick,
             _ => What::Restart { lost: it.below(6) },
         };
@@ -251,7 +281,7 @@ impl Step {
 
 impl Passing {
     fn chosen(it: &mut Choices<'_>) -> Self {
-        match it.below(24) {
+        match it.below(if it.calm { 15 } else { 24 }) {
             0..10 => Self::Millis(0),
             10..14 => Self::Millis(i64::from(it.below(255))),
             14..16 => Self::Millis(1_000 * i64::from(it.below(200))),
@@ -279,7 +309,7 @@ fn back(it: &mut Choices<'_>) -> u8 {
 
 impl Request {
     fn chosen(it: &mut Choices<'_>) -> Self {
-        let session = it.maybe(2, |it| it.below(SESSIONS));
+        let session = it.maybe(2, |it| it.session());
         let uses = it.maybe(2, |it| u32::from(it.below(11)));
         let quota = it.one_in(4);
         let levels: &[u8] = if quota {
@@ -288,8 +318,8 @@ impl Request {
             &[2, 3, 4, 2, 3, 4, 0, 1]
         };
         Self {
-            adapter: it.pick(&[0, 0, 1, 2]),
-            operation: it.below(OPERATIONS),
+            adapter: it.adapter(),
+            operation: it.operation(),
             parameters: Parameters::chosen(it),
             level: it.pick(levels),
             quota,
@@ -340,7 +370,7 @@ impl Change {
             4 => Self::Spelling(it.below(8)),
             5 => Self::Level(it.below(5)),
             6 => Self::Purpose,
-            7 => Self::Session(it.maybe(2, |it| it.below(SESSIONS))),
+            7 => Self::Session(it.maybe(2, |it| it.session())),
             _ => Self::Uses(u32::from(it.below(11))),
         }
     }
@@ -362,9 +392,9 @@ impl Change {
 
 fn configure(it: &mut Choices<'_>) -> What {
     let tolerance = it.pick(&[0, 1, 5, 29, 30, 31, 59, 60, 61, 120, 299, 300, 301]);
-    let listed = |it: &mut Choices<'_>| (it.below(OPERATIONS), it.below(16));
+    let listed = |it: &mut Choices<'_>| (it.operation(), it.below(16));
     What::Configure {
-        adapter: it.below(ADAPTERS),
+        adapter: it.adapter(),
         tolerance_seconds: it.maybe(2, |_| tolerance),
         uniform: it.maybe(2, |it| it.one_in(2)),
         critical: it.maybe(2, |it| (0..it.below(5)).map(|_| listed(it)).collect()),
