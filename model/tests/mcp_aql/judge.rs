@@ -90,6 +90,7 @@ impl Run {
             operation: Some(request.operation),
             adapter: Some(request.adapter),
             session: request.session,
+            reason: None,
         })
     }
 
@@ -102,6 +103,7 @@ impl Run {
             operation: Some(INTROSPECT),
             adapter: Some(1),
             session: None,
+            reason: None,
         })
     }
 
@@ -921,6 +923,21 @@ fn a_uniform_adapter_answers_every_failure_alike_aql_6_3_2() {
     run.refuses(&elsewhere, 2, Code::Invalid, &["AQL-4.1-3"]);
 }
 
+#[test]
+fn where_the_client_is_told_nothing_the_log_names_the_clause_aql_4_1_3() {
+    for (reason, clause) in [(None, "AQL-7.1-1"), (Some(Code::AlreadyUsed), "AQL-4.1-3")] {
+        let mut run = Run::new();
+        run.conforms(&uniform(), &[]);
+        run.issue(&request(), 1);
+        let mut outputs = run.refused(&request(), 1, Code::Invalid);
+        if let Output::Log(entry) = &mut outputs[0] {
+            entry.reason = reason;
+        }
+        run.finds(&with(&request(), 1), &outputs, &[clause]);
+        run.finds(&with(&request(), 1), &outputs, &[]);
+    }
+}
+
 // Sections 5.2 to 5.4: uses and sessions.
 
 #[test]
@@ -1259,6 +1276,7 @@ fn a_party_that_ignores_tokens_that_nobody_needs_and_writes_whole_seconds_confor
             operation: Some(1),
             adapter: Some(1),
             session: None,
+            reason: None,
         }),
     ];
     run.conforms(&Call::Operation(request()), &outputs);

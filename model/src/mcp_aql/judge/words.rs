@@ -280,6 +280,8 @@ pub struct Entry {
     pub adapter: Option<u32>,
     /// `client_context.session_id`
     pub session: Option<u32>,
+    /// The code that `failure_reason` comes to. It only serves to name the clause where the client is told less.
+    pub reason: Option<Code>,
 }
 
 /// The operation `introspect`.

@@ -309,7 +309,7 @@ fn back(it: &mut Choices<'_>) -> u8 {
 
 impl Request {
     fn chosen(it: &mut Choices<'_>) -> Self {
-        let session = it.maybe(2, |it| it.session());
+        let session = it.maybe(2, Choices::session);
         let uses = it.maybe(2, |it| u32::from(it.below(11)));
         let quota = it.one_in(4);
         let levels: &[u8] = if quota {
@@ -370,7 +370,7 @@ impl Change {
             4 => Self::Spelling(it.below(8)),
             5 => Self::Level(it.below(5)),
             6 => Self::Purpose,
-            7 => Self::Session(it.maybe(2, |it| it.session())),
+            7 => Self::Session(it.maybe(2, Choices::session)),
             _ => Self::Uses(u32::from(it.below(11))),
         }
     }

@@ -120,6 +120,7 @@ impl Names {
             }),
             adapter: Some(place(&self.adapters, &entry.adapter_name)),
             session: self.session(context),
+            reason: entry.failure_reason.and_then(|it| code(it.code())),
         }
     }
 
@@ -196,16 +197,7 @@ impl Names {
             | Details::Nothing {} => (None, None),
         };
         Failure {
-            code: match code {
-                ErrorCode::TokenInvalid => Some(Code::Invalid),
-                ErrorCode::TokenExpired => Some(Code::Expired),
-                ErrorCode::TokenAlreadyUsed => Some(Code::AlreadyUsed),
-                ErrorCode::TokenScopeMismatch => Some(Code::ScopeMismatch),
-                ErrorCode::ConfirmationRequired
-                | ErrorCode::InvalidParams
-                | ErrorCode::RateLimited
-                | ErrorCode::CapacityExceeded => None,
-            },
+            code: self::code(code),
             whole: [
                 "\"success\":false",
                 "\"code\":",
@@ -229,6 +221,19 @@ impl Names {
             None => text,
         };
         number(&mut self.shapes, text)
+    }
+}
+
+fn code(code: ErrorCode) -> Option<Code> {
+    match code {
+        ErrorCode::TokenInvalid => Some(Code::Invalid),
+        ErrorCode::TokenExpired => Some(Code::Expired),
+        ErrorCode::TokenAlreadyUsed => Some(Code::AlreadyUsed),
+        ErrorCode::TokenScopeMismatch => Some(Code::ScopeMismatch),
+        ErrorCode::ConfirmationRequired
+        | ErrorCode::InvalidParams
+        | ErrorCode::RateLimited
+        | ErrorCode::CapacityExceeded => None,
     }
 }
 
