@@ -11,6 +11,7 @@ mod outputs;
 mod spelling;
 #[cfg(test)]
 mod tests;
+pub mod wide;
 
 use std::hash::Hasher;
 use std::sync::Arc;
