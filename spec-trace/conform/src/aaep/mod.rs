@@ -12,6 +12,8 @@ mod tests;
 mod wanted;
 mod words;
 
+use std::hash::Hasher;
+
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::describe::output_text;
@@ -177,8 +179,8 @@ impl Execution for Environment {
         Ok(bridge.model.reduced(&step.next))
     }
 
-    fn identity(host: &Host) -> Vec<u8> {
-        abstraction::identity(host)
+    fn identity(host: &Host, hasher: &mut impl Hasher) {
+        abstraction::identity(host, hasher);
     }
 }
 

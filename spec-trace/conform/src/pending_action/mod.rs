@@ -16,6 +16,7 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use countersign_model::pending_action::action::Action;
@@ -260,8 +261,8 @@ impl Execution for Environment {
         Ok(next)
     }
 
-    fn identity(host: &Host) -> Vec<u8> {
-        abstraction::identity(host)
+    fn identity(host: &Host, hasher: &mut impl Hasher) {
+        abstraction::identity(host, hasher);
     }
 }
 
