@@ -25,5 +25,4 @@ mod json;
 pub mod mcp_aql;
 mod number;
 pub mod pending_action;
-mod received;
 pub mod time;

@@ -90,6 +90,7 @@ impl Run {
             operation: Some(request.operation),
             adapter: Some(request.adapter),
             session: request.session,
+            reason: None,
         })
     }
 
@@ -102,6 +103,7 @@ impl Run {
             operation: Some(INTROSPECT),
             adapter: Some(1),
             session: None,
+            reason: None,
         })
     }
 
@@ -153,7 +155,7 @@ fn request() -> Request {
 fn parameters(resource: u32, timestamp: u32, colour: u32) -> Parameters {
     let each = [
         (1, resource, Weight::Impact),
-        (2, timestamp, Weight::Metadata),
+        (2, timestamp, Weight::Unsaid),
         (3, colour, Weight::Unsaid),
     ];
     let each = each.map(|(name, value, weight)| (name, Parameter { value, weight }));
@@ -442,6 +444,9 @@ fn a_token_needs_parameters_that_have_one_meaning_aql_3_2_1() {
     let (call, outputs) = run.issuing(&unreadable, 1);
     run.finds(&call, &outputs, &["AQL-3.2-1"]);
     let unread = [Output::Respond(Answer::Unreadable)];
+    let mut not_issued = unread.to_vec();
+    not_issued.push(run.log(LogEvent::Issued, false, &unreadable, 1));
+    run.conforms(&Call::Operation(unreadable), &not_issued);
     run.finds(&Call::Operation(request()), &unread, &["AQL-3.2-1"]);
 }
 
@@ -789,16 +794,14 @@ fn of_two_faults_the_table_or_the_sample_says_which_comes_first_aql_4_1_aql_4_3_
 }
 
 #[test]
-fn what_does_not_count_may_change_aql_3_2_4() {
-    let changed = |timestamp, colour| Request {
-        parameters: Some(parameters(1, timestamp, colour)),
+fn what_names_no_resource_may_count_or_not_aql_3_2_4() {
+    let other_colour = Request {
+        parameters: Some(parameters(1, 1, 2)),
         ..request()
     };
-    scene(&request()).takes(&changed(2, 1), 1, &[]);
-    scene(&request()).refuses(&changed(2, 1), 1, Code::ScopeMismatch, &["AQL-4.1-5"]);
-    // Of a colour the text says nothing.
-    scene(&request()).takes(&changed(1, 2), 1, &[]);
-    scene(&request()).refuses(&changed(1, 2), 1, Code::ScopeMismatch, &[]);
+    scene(&request()).takes(&other_colour, 1, &[]);
+    scene(&request()).refuses(&other_colour, 1, Code::ScopeMismatch, &[]);
+    scene(&request()).refuses(&other_colour, 1, Code::Expired, &["AQL-7.1-2"]);
 }
 
 #[test]
@@ -918,6 +921,21 @@ fn a_uniform_adapter_answers_every_failure_alike_aql_6_3_2() {
     run.issue(&elsewhere, 2);
     run.takes(&elsewhere, 2, &[]);
     run.refuses(&elsewhere, 2, Code::Invalid, &["AQL-4.1-3"]);
+}
+
+#[test]
+fn where_the_client_is_told_nothing_the_log_names_the_clause_aql_4_1_3() {
+    for (reason, clause) in [(None, "AQL-7.1-1"), (Some(Code::AlreadyUsed), "AQL-4.1-3")] {
+        let mut run = Run::new();
+        run.conforms(&uniform(), &[]);
+        run.issue(&request(), 1);
+        let mut outputs = run.refused(&request(), 1, Code::Invalid);
+        if let Output::Log(entry) = &mut outputs[0] {
+            entry.reason = reason;
+        }
+        run.finds(&with(&request(), 1), &outputs, &[clause]);
+        run.finds(&with(&request(), 1), &outputs, &[]);
+    }
 }
 
 // Sections 5.2 to 5.4: uses and sessions.
@@ -1258,6 +1276,7 @@ fn a_party_that_ignores_tokens_that_nobody_needs_and_writes_whole_seconds_confor
             operation: Some(1),
             adapter: Some(1),
             session: None,
+            reason: None,
         }),
     ];
     run.conforms(&Call::Operation(request()), &outputs);

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 
 use super::event::Event;
 use super::vocabulary::{
@@ -15,15 +15,11 @@ use super::vocabulary::{
 pub use crate::clause::ClauseId;
 
 /// One thing that happens to the producer.
-///
-/// The JSON form is that of the driver protocol: the variant's name in `op`, the fields beside it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "op", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Begin a session.
     StartSession {
         /// Its id; a fresh one is drawn where this is absent.
-        #[serde(default)]
         session_id: Option<SessionId>,
     },
     /// Open a subscription; events go to every open one.
@@ -31,7 +27,6 @@ pub enum Input {
         /// Its id, never used before.
         subscription_id: SubscriptionId,
         /// What the subscriber can do.
-        #[serde(default)]
         capabilities: Capabilities,
     },
     /// Close a subscription.
@@ -46,7 +41,6 @@ pub enum Input {
         /// What the transport knows of the sender.
         sender: Sender,
         /// The bytes exactly as received.
-        #[serde(deserialize_with = "text_as_bytes")]
         message: Vec<u8>,
     },
     /// Take a pending confirmation back.
@@ -62,7 +56,6 @@ pub enum Input {
         action: ActionId,
         /// Which call of it, as told when it was released. An action that is asked for again while its tool still
         /// runs has several; where this is absent, the one asked for first has come back.
-        #[serde(default)]
         tool_call_id: Option<ToolCallId>,
         /// How it came out.
         status: ToolStatus,
@@ -82,7 +75,7 @@ pub enum Input {
 }
 
 /// Everything that the host says when it asks for confirmation.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
     /// The session that the action belongs to.
     pub session_id: SessionId,
@@ -93,15 +86,13 @@ pub struct Ask {
     /// What to do when no valid reply comes in time.
     pub default_decision: Decision,
     /// The decisions that a reply may carry: 1 to 32 different strings. Accept and reject where absent.
-    #[serde(default)]
     pub allowed_replies: Option<Vec<String>>,
 }
 
 /// What the transport knows of whoever sent a message (AAEP-6.2.4-1).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sender {
     /// The subscription that the connection belongs to, if any.
-    #[serde(default)]
     pub subscription_id: Option<SubscriptionId>,
     /// Whether the transport has authenticated the sender.
     pub authenticated: bool,
@@ -268,8 +259,4 @@ impl Refusal {
             Self::NothingToFinish => "AAEP-A.3-2",
         })
     }
-}
-
-fn text_as_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-    String::deserialize(deserializer).map(String::into_bytes)
 }

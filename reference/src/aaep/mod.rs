@@ -7,7 +7,9 @@
 //! So whatever arrives at or after a deadline finds the default applied, whatever time it claims for itself.
 //!
 //! ```
-//! use countersign_reference::aaep::{Input, Output, Producer, Settings};
+//! use countersign_reference::aaep::{
+//!     Action, ActionId, Ask, Capabilities, Decision, Input, Output, Producer, RiskLevel, SessionId, Settings, SubscriptionId,
+//! };
 //! use countersign_reference::{ids::SequentialIds, time::Timestamp};
 //!
 //! let mut producer = Producer::new(Settings::default());
@@ -15,33 +17,34 @@
 //! let mut ids = SequentialIds::new();
 //! let mut now = Timestamp::parse("2026-05-24T14:22:20Z")?;
 //!
-//! let mut happens = |now, json: &str| {
-//!     let input: Input = serde_json::from_str(json).expect("an operation");
-//!     producer.handle(now, &mut ids, input).outputs
-//! };
-//! happens(now, r#"{"op": "start_session", "session_id": "sess_1"}"#);
-//! happens(now, r#"{"op": "subscribe", "subscription_id": "sub_1"}"#);
-//! let asked = happens(now, r#"{
-//!     "op": "confirm",
-//!     "session_id": "sess_1",
-//!     "action": {
-//!         "id": "payment 17",
-//!         "tool": "transfer_funds",
-//!         "description": "Transfer 500 dollars to savings.",
-//!         "consequence": "The money leaves the checking account.",
-//!         "risk_level": "low",
-//!         "irreversible": true
+//! let mut happens = |now, input| producer.handle(now, &mut ids, input).outputs;
+//! let session_id = SessionId::parse("sess_1")?;
+//! happens(now, Input::StartSession { session_id: Some(session_id.clone()) });
+//! happens(now, Input::Subscribe {
+//!     subscription_id: SubscriptionId::parse("sub_1")?,
+//!     capabilities: Capabilities::default(),
+//! });
+//! let asked = happens(now, Input::Confirm(Ask {
+//!     session_id,
+//!     action: Action {
+//!         id: ActionId::parse("payment 17")?,
+//!         tool: "transfer_funds".into(),
+//!         description: "Transfer 500 dollars to savings.".into(),
+//!         consequence: "The money leaves the checking account.".into(),
+//!         risk_level: RiskLevel::Low,
+//!         irreversible: true,
 //!     },
-//!     "timeout_seconds": 30,
-//!     "default_decision": "accept"
-//! }"#);
+//!     timeout_seconds: 30,
+//!     default_decision: Decision::Accept,
+//!     allowed_replies: None,
+//! }));
 //! assert_eq!(asked.len(), 2); // state.changed, awaiting.confirmation
 //!
 //! // Nobody answers: at the deadline the default accepts, and the host is told to act.
 //! now = Timestamp::parse("2026-05-24T14:22:50Z")?;
-//! let settled = happens(now, r#"{"op": "tick"}"#);
+//! let settled = happens(now, Input::Tick);
 //! assert!(matches!(settled.last(), Some(Output::Perform(call)) if &*call.tool == "transfer_funds"));
-//! # Ok::<(), countersign_reference::time::NotRfc3339>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod ask;

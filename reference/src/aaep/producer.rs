@@ -566,7 +566,7 @@ impl Call<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aaep::vocabulary::{Action, AgentId};
+    use crate::aaep::vocabulary::{Action, AgentId, RiskLevel};
     use crate::ids::SequentialIds;
 
     /// Who has done something of everything, twice in every respect in which it can be done otherwise.
@@ -580,34 +580,58 @@ mod tests {
         };
         let mut producer = Producer::new(settings);
         let mut ids = SequentialIds::new();
+        let session = |name| SessionId::parse(name).expect("a name");
+        let start = |name| Input::StartSession {
+            session_id: Some(session(name)),
+        };
+        let ask = |name, timeout_seconds, default_decision, allowed_replies, action| {
+            Input::Confirm(Ask {
+                session_id: session(name),
+                action,
+                timeout_seconds,
+                default_decision,
+                allowed_replies,
+            })
+        };
+        let save = Action {
+            id: ActionId::parse("a1").expect("a name"),
+            tool: "save".into(),
+            description: "Save it.".into(),
+            consequence: "It is saved.".into(),
+            risk_level: RiskLevel::Low,
+            irreversible: true,
+        };
+        let send = Action {
+            id: ActionId::parse("a2").expect("a name"),
+            tool: "send".into(),
+            description: "Send it.".into(),
+            consequence: "It is sent.".into(),
+            risk_level: RiskLevel::High,
+            irreversible: false,
+        };
+        let accept = Some(vec!["accept".to_owned()]);
         for (second, input) in [
-            (1, r#"{"op": "start_session", "session_id": "sess_1"}"#),
-            (1, r#"{"op": "start_session", "session_id": "sess_2"}"#),
+            (1, start("sess_1")),
+            (1, start("sess_2")),
             (
                 1,
-                r#"{"op": "subscribe", "subscription_id": "sub_1",
-                    "capabilities": {"supports_confirmation_reply": true}}"#,
+                Input::Subscribe {
+                    subscription_id: SubscriptionId::parse("sub_1").expect("a name"),
+                    capabilities: Capabilities {
+                        supports_confirmation_reply: true,
+                    },
+                },
             ),
-            (
-                1,
-                r#"{"op": "confirm", "session_id": "sess_1", "timeout_seconds": 1,
-                    "default_decision": "accept", "allowed_replies": ["accept"],
-                    "action": {"id": "a1", "tool": "save", "description": "Save it.",
-                        "consequence": "It is saved.", "risk_level": "low", "irreversible": true}}"#,
-            ),
-            (
-                2,
-                r#"{"op": "confirm", "session_id": "sess_2", "timeout_seconds": 2,
-                    "default_decision": "reject",
-                    "action": {"id": "a2", "tool": "send", "description": "Send it.",
-                        "consequence": "It is sent.", "risk_level": "high", "irreversible": false}}"#,
-            ),
+            (1, ask("sess_1", 1, Decision::Accept, accept, save)),
+            (2, ask("sess_2", 2, Decision::Reject, None, send)),
             (
                 2,
-                r#"{"op": "end_session", "session_id": "sess_2", "outcome": "errored"}"#,
+                Input::EndSession {
+                    session_id: session("sess_2"),
+                    outcome: SessionOutcome::Errored,
+                },
             ),
         ] {
-            let input = serde_json::from_str(input).expect("an operation");
             let now = Timestamp::from_millis(second * 1_000);
             assert_eq!(producer.handle(now, &mut ids, input).refused, None);
         }

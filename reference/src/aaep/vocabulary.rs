@@ -153,7 +153,6 @@ pub struct Action {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Capabilities {
     /// Whether it can answer confirmations; not unless it says so (AAEP-EV-14).
-    #[serde(default)]
     pub supports_confirmation_reply: bool,
 }
 

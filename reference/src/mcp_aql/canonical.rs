@@ -7,21 +7,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::digest::ParametersHash;
 use super::vocabulary::OperationName;
 use crate::canonical::{NumberOutOfRange, write_object, write_string};
 use crate::json::{self, NotJson, Value};
-use crate::received::Received;
 
 /// The most bytes that parameters may have.
 pub const MAX_PARAMS_BYTES: usize = 1024 * 1024;
 
 /// The parameters of a call, as received: the bytes of a JSON object, or whatever the client sent instead.
 ///
-/// Read from the driver protocol they are a JSON object, or a string that holds the bytes where JSON within JSON
-/// could not carry them (a key twice, a large number).
+/// Written as JSON they are that object, or a string that holds the bytes where JSON within JSON could not carry them
+/// (a key twice, a large number).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters(Arc<[u8]>);
 
@@ -118,11 +117,5 @@ impl Serialize for Parameters {
             }
             Ok(_) | Err(_) => serializer.serialize_str(&String::from_utf8_lossy(&self.0)),
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Parameters {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Received::deserialize(deserializer).map(|received| Self::new(received.into_text()))
     }
 }

@@ -578,7 +578,7 @@ mod tests {
     use crate::mcp_aql::settings::{Capacity, RateLimits, Retention};
     use crate::mcp_aql::token::Scope;
     use crate::mcp_aql::vocabulary::CheckOrder;
-    use crate::mcp_aql::{Purpose, RateLimit};
+    use crate::mcp_aql::{Call, DangerLevel, Parameters, Purpose, RateLimit};
 
     /// Everything that a host can choose, chosen otherwise.
     fn settings() -> Settings {
@@ -610,8 +610,23 @@ mod tests {
         serde_json::from_str(&written).expect("written by a gatekeeper")
     }
 
-    fn happens(gatekeeper: &mut Gatekeeper, second: i64, input: &str) {
-        let input = serde_json::from_str(input).expect("an operation");
+    fn called(adapter: &str, operation: &str, params: &str, danger_level: DangerLevel) -> Call {
+        Call {
+            adapter: Some(AdapterName::parse(adapter).expect("a name")),
+            operation: OperationName::parse(operation).expect("a name"),
+            params: Parameters::new(params),
+            danger_level,
+            session_id: None,
+            max_uses: 1,
+            ttl_seconds: None,
+            confirmation_token: None,
+            purpose: Purpose::Confirmation,
+            reasons: None,
+            confirmation_message: None,
+        }
+    }
+
+    fn happens(gatekeeper: &mut Gatekeeper, second: i64, input: Input) {
         let now = Timestamp::from_millis(second * 1_000);
         // Each gets a source of its own, which goes on where the one before has ended.
         let mut ids = SequentialIds::new();
@@ -630,13 +645,22 @@ mod tests {
         happens(
             &mut gatekeeper,
             1,
-            r#"{"op": "configure", "adapter": "github", "clock_skew_tolerance_seconds": 9}"#,
+            Input::Configure {
+                adapter: AdapterName::parse("github").expect("a name"),
+                clock_skew_tolerance_seconds: Some(9),
+                oracle: None,
+                critical: None,
+            },
         );
         happens(
             &mut gatekeeper,
             2,
-            r#"{"op": "call", "adapter": "github", "operation": "delete_repo", "params": {},
-                "danger_level": "dangerous"}"#,
+            Input::Call(called(
+                "github",
+                "delete_repo",
+                "{}",
+                DangerLevel::Dangerous,
+            )),
         );
         // A signing gatekeeper keeps what comes back; here is what it would have kept.
         gatekeeper.tokens = keeping().tokens;
@@ -688,23 +712,31 @@ mod tests {
 
     /// Two tokens that have nothing in common.
     fn keeping() -> Gatekeeper {
+        let session = SessionId::parse("s1").expect("a name");
         let mut gatekeeper = Gatekeeper::new(Settings::default());
         happens(
             &mut gatekeeper,
             1,
-            r#"{"op": "call", "adapter": "github", "operation": "delete_repo", "params": {},
-                "danger_level": "forbidden", "session_id": "s1", "max_uses": 2}"#,
+            Input::Call(Call {
+                session_id: Some(session.clone()),
+                max_uses: 2,
+                ..called("github", "delete_repo", "{}", DangerLevel::Forbidden)
+            }),
         );
         happens(
             &mut gatekeeper,
             2,
-            r#"{"op": "end_session", "session_id": "s1"}"#,
+            Input::EndSession {
+                session_id: session,
+            },
         );
         happens(
             &mut gatekeeper,
             2,
-            r#"{"op": "call", "adapter": "gitlab", "operation": "delete_org", "params": {"a": 1},
-                "danger_level": "safe", "purpose": "quota_continue"}"#,
+            Input::Call(Call {
+                purpose: Purpose::QuotaContinue,
+                ..called("gitlab", "delete_org", r#"{"a":1}"#, DangerLevel::Safe)
+            }),
         );
         gatekeeper
     }

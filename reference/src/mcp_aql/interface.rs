@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::audit::Audit;
 use super::canonical::Parameters;
@@ -16,23 +16,17 @@ use super::vocabulary::{AdapterName, DangerLevel, OperationName, Oracle, Purpose
 pub use crate::clause::ClauseId;
 
 /// One thing that happens to the gatekeeper.
-///
-/// The JSON form is that of the driver protocol: the variant's name in `op`, the fields beside it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "op", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// An adapter works differently from now on. Its tokens are revoked (AQL-5.3-2).
     Configure {
         /// Which.
         adapter: AdapterName,
         /// How long after its expiry a token is still taken, 0 to 300 s. As before where absent, like the rest.
-        #[serde(default)]
         clock_skew_tolerance_seconds: Option<u64>,
         /// How much a failed check tells.
-        #[serde(default)]
         oracle: Option<Oracle>,
         /// The names of the critical parameters, by operation.
-        #[serde(default)]
         critical: Option<BTreeMap<OperationName, BTreeSet<String>>>,
     },
     /// A client calls an operation.
@@ -49,7 +43,6 @@ pub enum Input {
         /// What.
         kind: EventKind,
         /// The session that it is about. Only a logout can be about one.
-        #[serde(default)]
         session_id: Option<SessionId>,
     },
     /// A session ends (AQL-5.4-2).
@@ -71,10 +64,9 @@ pub enum Input {
 }
 
 /// A call of an operation: what the client sent, and what the host knows of it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The adapter called. The gatekeeper's own where absent.
-    #[serde(default)]
     pub adapter: Option<AdapterName>,
     /// The operation called.
     pub operation: OperationName,
@@ -83,32 +75,24 @@ pub struct Call {
     /// How much harm the operation can do, as the host classifies it.
     pub danger_level: DangerLevel,
     /// The session that the call comes in.
-    #[serde(default)]
     pub session_id: Option<SessionId>,
     /// How often a token may be used, if one is issued: 1 or more. More than 1 only in a session.
-    #[serde(default = "one")]
     pub max_uses: u32,
     /// How long a token lives, if one is issued, in seconds from 1. The default of section 5.1 where absent, and
     /// never more than its maximum.
-    #[serde(default)]
     pub ttl_seconds: Option<u64>,
     /// The token, if the client sent one, as received.
-    #[serde(default)]
     pub confirmation_token: Option<String>,
     /// Why the call might have to be confirmed.
-    #[serde(default)]
     pub purpose: Purpose,
     /// What the client is told of the danger. A sentence on the level where absent.
-    #[serde(default)]
     pub reasons: Option<Vec<String>>,
     /// What the client is asked. A question that names the operation where absent.
-    #[serde(default)]
     pub confirmation_message: Option<String>,
 }
 
 /// What a client wants to know or to do about a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Query {
     /// Make it worthless (AQL-5.3-3).
     RevokeToken,
@@ -117,8 +101,7 @@ pub enum Query {
 }
 
 /// What ends the life of tokens, besides the end of their session (AQL-5.3-2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
     /// A user has logged out: the tokens of the session, or all where no session is named.
     Logout,
@@ -229,8 +212,4 @@ impl Refusal {
             Self::NoFreshToken => "AQL-3.1-1",
         })
     }
-}
-
-fn one() -> u32 {
-    1
 }

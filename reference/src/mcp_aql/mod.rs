@@ -9,7 +9,9 @@
 //! used at most as often as it may be, however calls race and whenever the process dies.
 //!
 //! ```
-//! use countersign_reference::mcp_aql::{Gatekeeper, Input, Output, Settings};
+//! use countersign_reference::mcp_aql::{
+//!     Call, DangerLevel, Gatekeeper, Input, OperationName, Output, Parameters, Purpose, Settings,
+//! };
 //! use countersign_reference::{ids::SequentialIds, time::Timestamp};
 //!
 //! let mut gatekeeper = Gatekeeper::new(Settings::default());
@@ -17,33 +19,35 @@
 //! let mut ids = SequentialIds::new();
 //! let now = Timestamp::parse("2026-01-28T12:00:00Z")?;
 //!
-//! let mut happens = |json: &str| {
-//!     let input: Input = serde_json::from_str(json).expect("an operation");
-//!     gatekeeper.handle(now, &mut ids, input).outputs
+//! let mut happens = |call: &Call| gatekeeper.handle(now, &mut ids, Input::Call(call.clone())).outputs;
+//! let call = Call {
+//!     adapter: None,
+//!     operation: OperationName::parse("delete_repo")?,
+//!     params: Parameters::new(r#"{"owner": "acme", "repo": "widgets"}"#),
+//!     danger_level: DangerLevel::Destructive,
+//!     session_id: None,
+//!     max_uses: 1,
+//!     ttl_seconds: None,
+//!     confirmation_token: None,
+//!     purpose: Purpose::Confirmation,
+//!     reasons: None,
+//!     confirmation_message: None,
 //! };
-//! let call = r#"{
-//!     "op": "call",
-//!     "operation": "delete_repo",
-//!     "params": {"owner": "acme", "repo": "widgets"},
-//!     "danger_level": "destructive"
-//! }"#;
-//! let asked = happens(call);
+//! let asked = happens(&call);
 //! assert_eq!(asked.len(), 2); // the audit entry, CONFIRMATION_REQUIRED
 //! let response = serde_json::to_value(&asked[1]).expect("JSON");
-//! let token = &response["respond"]["error"]["details"]["confirmation_token"];
+//! let token = response["respond"]["error"]["details"]["confirmation_token"].as_str();
 //!
 //! // The user agrees, and the client repeats its call with the token. However the parameters are spelled.
-//! let retry = format!(r#"{{
-//!     "op": "call",
-//!     "operation": "delete_repo",
-//!     "params": {{"repo": "widgets", "owner": "acm\u0065"}},
-//!     "danger_level": "destructive",
-//!     "confirmation_token": {token}
-//! }}"#);
+//! let retry = Call {
+//!     params: Parameters::new(r#"{"repo": "widgets", "owner": "acm\u0065"}"#),
+//!     confirmation_token: token.map(str::to_owned),
+//!     ..call
+//! };
 //! assert!(matches!(happens(&retry).last(), Some(Output::Perform(_))));
 //! // Once.
 //! assert!(matches!(happens(&retry).last(), Some(Output::Respond(_))));
-//! # Ok::<(), countersign_reference::time::NotRfc3339>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod audit;
@@ -81,7 +85,7 @@ pub use signed::SigningKey;
 pub use token::{IssuedToken, Phase, Scope};
 pub use vocabulary::{
     AdapterName, CheckOrder, ConfirmationToken, DangerLevel, ErrorCode, InvalidIdentifier,
-    OperationName, Oracle, Purpose, Revoker, SessionId, TokenEvent, TokenId, UnknownDangerLevel,
+    OperationName, Oracle, Purpose, Revoker, SessionId, TokenEvent, TokenId,
 };
 
 pub use crate::json::{MAX_DEPTH, NotJson};

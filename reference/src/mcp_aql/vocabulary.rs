@@ -146,7 +146,7 @@ fn is_token_identifier(text: &str) -> bool {
 
 /// How much harm an operation can do (AQL-5.1-8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "DangerWord", into = "&'static str")]
+#[serde(rename_all = "snake_case")]
 pub enum DangerLevel {
     /// None: level 0.
     Safe,
@@ -159,19 +159,6 @@ pub enum DangerLevel {
     /// Not to be done but in an emergency: level 4.
     Forbidden,
 }
-
-/// A danger level is written as its name or as its number.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum DangerWord {
-    Number(u64),
-    Name(String),
-}
-
-/// A danger level is one of five.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a danger level is safe, reversible, destructive, dangerous, forbidden, or 0 to 4")]
-pub struct UnknownDangerLevel;
 
 impl DangerLevel {
     /// All of them; the index is the number.
@@ -192,26 +179,6 @@ impl DangerLevel {
             Self::Dangerous => "dangerous",
             Self::Forbidden => "forbidden",
         }
-    }
-}
-
-impl TryFrom<DangerWord> for DangerLevel {
-    type Error = UnknownDangerLevel;
-
-    fn try_from(word: DangerWord) -> Result<Self, UnknownDangerLevel> {
-        let found = match word {
-            DangerWord::Number(number) => usize::try_from(number)
-                .ok()
-                .and_then(|number| Self::ALL.get(number).copied()),
-            DangerWord::Name(name) => Self::ALL.into_iter().find(|level| level.as_str() == name),
-        };
-        found.ok_or(UnknownDangerLevel)
-    }
-}
-
-impl From<DangerLevel> for &'static str {
-    fn from(level: DangerLevel) -> Self {
-        level.as_str()
     }
 }
 

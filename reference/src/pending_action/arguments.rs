@@ -5,20 +5,16 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::canonical::write_value;
 use crate::json::{self, NotJson, Value};
-use crate::received::Received;
 
 /// The most bytes that arguments may have.
 pub const MAX_ARGUMENTS_BYTES: usize = 1024 * 1024;
 
 /// A text as it was received, untouched: arguments that nobody has read yet, or what a tool has returned.
-///
-/// Read from the driver protocol it is a JSON string that holds the text; any other JSON value stands for its own
-/// compact text, in which a number may be spelled in another way.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Text(Arc<str>);
 
@@ -107,11 +103,5 @@ impl TryFrom<Text> for Arguments {
 impl From<Arguments> for Text {
     fn from(arguments: Arguments) -> Self {
         arguments.0
-    }
-}
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Received::deserialize(deserializer).map(|received| Self::new(received.into_text()))
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::action::Action;
 use super::arguments::{Arguments, NotArguments, Text};
@@ -19,10 +19,8 @@ use crate::time::Timestamp;
 
 /// One thing that happens to the ledger.
 ///
-/// The JSON form is that of the driver protocol: the variant's name in `op`, the fields beside it. Names and ids are
-/// texts as they were received: what names nothing is refused or ignored like any other that is unknown.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "op", rename_all = "snake_case")]
+/// Names and ids are texts as they were received: what names nothing is refused or ignored like any other that is unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// The loop, or a tool's policy, wants a call confirmed (PA-14).
     Propose(Propose),
@@ -42,7 +40,6 @@ pub enum Input {
         /// How it came out.
         status: ToolStatus,
         /// What it returned, empty where absent.
-        #[serde(default)]
         result: Text,
     },
     /// The host takes a question back (PA-5).
@@ -62,7 +59,7 @@ pub enum Input {
 }
 
 /// A call that is to be confirmed (PA-1).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Propose {
     /// Who proposes: 1 to 256 characters, like the next three.
     pub agent_id: String,
@@ -81,30 +78,25 @@ pub struct Propose {
     /// The words on the button: 1 to 80 characters, no line break.
     pub label: String,
     /// When the question closes, in the future. Never, where absent.
-    #[serde(default)]
     pub expires_at: Option<Timestamp>,
     /// Who may decide: 1 or more different names. [`super::DecidersAbsent`] says who, where absent.
-    #[serde(default)]
     pub deciders: Option<Vec<String>>,
     /// Whether calling the tool twice does what calling it once does.
-    #[serde(default)]
     pub idempotent: bool,
 }
 
 /// A decision, as it came from somebody's client.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decide {
     /// The action that it is about (PA-1).
     pub action_id: String,
     /// The action's nonce, where the client gives it (PA-1).
-    #[serde(default)]
     pub nonce: Option<String>,
     /// What it says.
     pub decision: Decision,
     /// Who decides, as the host has identified them (PA-2).
     pub by: String,
     /// The arguments that were approved, where the client says which (PA-3).
-    #[serde(default)]
     pub arguments: Option<Text>,
 }
 

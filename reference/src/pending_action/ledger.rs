@@ -502,17 +502,39 @@ mod tests {
             delivery: Delivery::AtLeastOnce,
         });
         let mut ids = SequentialIds::new();
+        let one = Propose {
+            agent_id: "menta".into(),
+            session_id: "s1".into(),
+            run_id: "r1".into(),
+            tool: "t1".into(),
+            arguments: Text::new(r#"{"a":1}"#),
+            effect: Effect::Write,
+            summary: "One?".into(),
+            label: "One".into(),
+            expires_at: Some(Timestamp::from_millis(1_000)),
+            deciders: Some(vec!["ana".into()]),
+            idempotent: true,
+        };
+        let other = Propose {
+            agent_id: "salvia".into(),
+            session_id: "s2".into(),
+            run_id: "r2".into(),
+            tool: "t2".into(),
+            arguments: Text::new(r#"{"a":2}"#),
+            effect: Effect::Read,
+            summary: "Two?".into(),
+            label: "Two".into(),
+            expires_at: None,
+            deciders: None,
+            idempotent: false,
+        };
         for input in [
-            r#"{"op": "propose", "agent_id": "menta", "session_id": "s1", "run_id": "r1",
-                "tool": "t1", "arguments": {"a": 1}, "effect": "write", "summary": "One?",
-                "label": "One", "expires_at": "2027-01-01T00:00:00Z", "deciders": ["ana"],
-                "idempotent": true}"#,
-            r#"{"op": "propose", "agent_id": "salvia", "session_id": "s2", "run_id": "r2",
-                "tool": "t2", "arguments": {"a": 2}, "effect": "read", "summary": "Two?",
-                "label": "Two"}"#,
-            r#"{"op": "end_session", "session_id": "s2"}"#,
+            Input::Propose(one),
+            Input::Propose(other),
+            Input::EndSession {
+                session_id: "s2".into(),
+            },
         ] {
-            let input = serde_json::from_str(input).expect("an operation");
             let outcome = ledger.handle(Timestamp::from_millis(1), &mut ids, input);
             assert_eq!(outcome.refused, None);
         }

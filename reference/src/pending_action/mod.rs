@@ -11,7 +11,9 @@
 //! [`Input::Restart`] happen: what it had not told comes out again, and what it had released is in doubt.
 //!
 //! ```
-//! use countersign_reference::pending_action::{Input, Ledger, Output, Settings};
+//! use countersign_reference::pending_action::{
+//!     Decide, Decision, Effect, Input, Ledger, Output, Propose, Settings, Text,
+//! };
 //! use countersign_reference::{ids::SequentialIds, time::Timestamp};
 //!
 //! let mut ledger = Ledger::new(Settings::default());
@@ -19,39 +21,41 @@
 //! let mut ids = SequentialIds::new();
 //! let now = Timestamp::parse("2026-05-24T14:22:20Z")?;
 //!
-//! let mut happens = |json: &str| {
-//!     let input: Input = serde_json::from_str(json).expect("an operation");
-//!     ledger.handle(now, &mut ids, input).outputs
-//! };
-//! let asked = happens(r#"{
-//!     "op": "propose",
-//!     "agent_id": "menta",
-//!     "session_id": "chat 7",
-//!     "run_id": "run 1",
-//!     "tool": "carpeta/delete-potreros",
-//!     "arguments": "{\"ids\": [3, 5, 8], \"confirm\": true}",
-//!     "effect": "destructive",
-//!     "summary": "¿Borro estos 3 potreros?",
-//!     "label": "Sí, borrar"
-//! }"#);
+//! let mut happens = |input| ledger.handle(now, &mut ids, input).outputs;
+//! let asked = happens(Input::Propose(Propose {
+//!     agent_id: "menta".into(),
+//!     session_id: "chat 7".into(),
+//!     run_id: "run 1".into(),
+//!     tool: "carpeta/delete-potreros".into(),
+//!     arguments: Text::new(r#"{"ids": [3, 5, 8], "confirm": true}"#),
+//!     effect: Effect::Destructive,
+//!     summary: "¿Borro estos 3 potreros?".into(),
+//!     label: "Sí, borrar".into(),
+//!     expires_at: None,
+//!     deciders: None,
+//!     idempotent: false,
+//! }));
 //! // The record, what the user sees, what the client is told.
 //! let [Output::Record(_), Output::Append(_), Output::Event(created)] = &asked[..] else {
 //!     panic!("asked otherwise");
 //! };
 //!
 //! // The user taps the button. What runs is what was proposed, to the byte.
-//! let tapped = format!(
-//!     r#"{{"op": "decide", "action_id": "{}", "decision": "allow", "by": "ana"}}"#,
-//!     created.action_id
-//! );
-//! let allowed = happens(&tapped);
+//! let tapped = Input::Decide(Decide {
+//!     action_id: created.action_id.to_string(),
+//!     nonce: None,
+//!     decision: Decision::Allow,
+//!     by: "ana".into(),
+//!     arguments: None,
+//! });
+//! let allowed = happens(tapped.clone());
 //! let Some(Output::Perform(call)) = allowed.last() else {
 //!     panic!("not allowed");
 //! };
 //! assert_eq!(call.arguments.as_str(), r#"{"ids": [3, 5, 8], "confirm": true}"#);
 //!
 //! // A second tap does nothing, and only the operator learns of it.
-//! assert!(matches!(happens(&tapped)[..], [Output::Audit(_)]));
+//! assert!(matches!(happens(tapped)[..], [Output::Audit(_)]));
 //!
 //! // The process dies. What the journal held is all that is needed.
 //! let journal = asked.into_iter().chain(allowed).filter_map(|output| match output {

@@ -373,68 +373,6 @@ fn withdrawn_and_doubtful_calls_as_outputs() {
     assert_eq!(json_of(&mut stage, end)[0], json!({ "withdraw": call }));
 }
 
-/// The driver protocol's operations are the inputs.
-#[test]
-fn inputs_are_read_from_json() {
-    let read = |value: Value| serde_json::from_value::<Input>(value);
-    let action = json!({
-        "id": "a1",
-        "tool": "transfer_funds",
-        "description": "Transfer 500 dollars to savings.",
-        "consequence": "The money leaves the checking account.",
-        "risk_level": "high",
-        "irreversible": true,
-    });
-    let confirm = json!({
-        "id": 7,
-        "op": "confirm",
-        "session_id": "sess_a",
-        "action": action,
-        "timeout_seconds": 10,
-        "default_decision": "reject",
-    });
-    assert_eq!(read(confirm).expect("an input"), Input::Confirm(ask("a1")));
-    assert_eq!(
-        read(json!({"op": "start_session"})).expect("an input"),
-        Input::StartSession { session_id: None }
-    );
-    // AAEP-EV-14: no capability unless it is declared.
-    for subscription in [
-        json!({"op": "subscribe", "subscription_id": "sub_a"}),
-        json!({"op": "subscribe", "subscription_id": "sub_a", "capabilities": {}}),
-        json!({"op": "subscribe", "subscription_id": "sub_a", "capabilities": {"max_rate": 3}}),
-    ] {
-        assert_eq!(
-            read(subscription).expect("an input"),
-            subscribe("sub_a", false)
-        );
-    }
-    let message = json!({"any": "thing"});
-    let delivered = json!({
-        "op": "deliver",
-        "sender": {"subscription_id": "sub_a", "authenticated": true},
-        "message": message.to_string(),
-    });
-    assert_eq!(
-        read(delivered).expect("an input"),
-        deliver("sub_a", &message)
-    );
-    assert_eq!(read(json!({"op": "tick"})).expect("an input"), Input::Tick);
-    assert_eq!(
-        read(json!({"op": "restart"})).expect("an input"),
-        Input::Restart
-    );
-    for bad in [
-        json!({"op": "start_session", "session_id": "a"}),
-        json!({"op": "unsubscribe", "subscription_id": "sub_"}),
-        json!({"op": "cancel", "reply_token": "rpl_a\n"}),
-        json!({"op": "finish_tool", "session_id": "sess_a", "action": "", "status": "success"}),
-        json!({"op": "dance"}),
-    ] {
-        assert!(read(bad.clone()).is_err(), "{bad}");
-    }
-}
-
 /// AAEP-EV-2: identifiers are checked where they come in.
 #[test]
 fn identifiers_have_their_grammar() {

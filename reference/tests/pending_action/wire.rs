@@ -1,8 +1,7 @@
 //! The JSON of what goes in, what comes out, and what is kept.
 
 use countersign_reference::pending_action::{
-    Decide, Decision, Effect, Input, Ledger, Output, Propose, Record, Settings, Snapshot, Text,
-    ToolStatus,
+    Input, Ledger, Output, Propose, Record, Settings, Snapshot, Text, ToolStatus,
 };
 use serde_json::{Value, json};
 
@@ -17,10 +16,6 @@ const NOW: &str = "2026-05-24T14:22:20.000Z";
 fn told(outputs: &[Output]) -> Vec<Value> {
     let told = outputs.iter().map(serde_json::to_value);
     told.collect::<Result<_, _>>().expect("JSON")
-}
-
-fn read(value: &Value) -> Result<Input, serde_json::Error> {
-    serde_json::from_str(&value.to_string())
 }
 
 /// What was proposed, as records and events have it.
@@ -189,104 +184,6 @@ fn the_rest_in_json() {
     assert_eq!(again, [json!({ "in_doubt": named })]);
 }
 
-/// Every input has its form in the driver protocol; what is left out has its default.
-#[test]
-fn inputs_are_read_from_json() {
-    let least = json!({
-        "op": "propose", "agent_id": "menta", "session_id": "s1", "run_id": "run 1", "tool": "t",
-        "arguments": {"b": [1, "x"], "a": null}, "effect": "external", "summary": "?", "label": "!",
-    });
-    let expected = Propose {
-        tool: "t".into(),
-        arguments: Text::new("{\"b\":[1,\"x\"],\"a\":null}"),
-        effect: Effect::External,
-        summary: "?".into(),
-        label: "!".into(),
-        deciders: None,
-        ..ordinary()
-    };
-    assert_eq!(read(&least).ok(), Some(Input::Propose(expected)));
-    let mut most = proposal();
-    most["op"] = json!("propose");
-    most["idempotent"] = json!(true);
-    let expected = Propose {
-        idempotent: true,
-        ..expiring()
-    };
-    assert_eq!(read(&most).ok(), Some(Input::Propose(expected)));
-    let id: String = "any text".into();
-    let decide = Decide {
-        action_id: id.clone(),
-        nonce: None,
-        decision: Decision::Deny,
-        by: String::new(),
-        arguments: None,
-    };
-    let full = Decide {
-        nonce: Some("n".into()),
-        decision: Decision::Allow,
-        by: "ana".into(),
-        arguments: Some(Text::new("{\"a\":1}")),
-        ..decide.clone()
-    };
-    let finished = |result: &str| Input::FinishTool {
-        action_id: id.clone(),
-        status: ToolStatus::Error,
-        result: Text::new(result),
-    };
-    for (value, expected) in [
-        (
-            json!({"op": "decide", "action_id": id, "decision": "deny", "by": ""}),
-            Input::Decide(decide),
-        ),
-        (
-            json!({
-                "op": "decide", "action_id": id, "nonce": "n", "decision": "allow", "by": "ana",
-                "arguments": {"a": 1},
-            }),
-            Input::Decide(full),
-        ),
-        (
-            json!({"op": "say", "by": "ana", "text": "Sí, borrar"}),
-            say("Sí, borrar"),
-        ),
-        (
-            json!({"op": "finish_tool", "action_id": id, "status": "error"}),
-            finished(""),
-        ),
-        (
-            json!({"op": "finish_tool", "action_id": id, "status": "error", "result": {"n": [1]}}),
-            finished("{\"n\":[1]}"),
-        ),
-        (
-            json!({"op": "finish_tool", "action_id": id, "status": "error", "result": "3 gone"}),
-            finished("3 gone"),
-        ),
-        (
-            json!({"op": "cancel", "action_id": id}),
-            Input::Cancel {
-                action_id: id.clone(),
-            },
-        ),
-        (
-            json!({"op": "end_session", "session_id": "s1"}),
-            end_session("s1"),
-        ),
-        (json!({"op": "tick"}), Input::Tick),
-        (json!({"op": "restart"}), Input::Restart),
-    ] {
-        assert_eq!(read(&value).ok(), Some(expected), "{value}");
-    }
-    for bad in [
-        json!({"op": "decide", "action_id": id, "decision": "maybe", "by": "ana"}),
-        json!({"op": "decide", "action_id": id, "decision": "allow"}),
-        json!({"op": "propose"}),
-        json!({"op": "snapshot"}),
-    ] {
-        assert!(read(&bad).is_err(), "{bad}");
-    }
-}
-
 /// A ledger with an action of every status, most of it carried out.
 fn lived() -> Stage {
     let mut stage = Stage::new();
@@ -329,11 +226,11 @@ fn what_is_deep_can_be_read_back() {
     });
     stage.does(allow(id));
     let result = "[".repeat(100) + &"]".repeat(100);
-    let finished = format!(
-        "{{\"op\":\"finish_tool\",\"action_id\":\"{id}\",\"status\":\"success\",\"result\":{result}}}"
-    );
-    let finished: Input = serde_json::from_str(&finished).expect("an input");
-    stage.does(finished);
+    stage.does(Input::FinishTool {
+        action_id: id.to_string(),
+        status: ToolStatus::Success,
+        result: Text::new(result),
+    });
     let written = serde_json::to_string(&(&stage.ledger, &stage.journal)).expect("JSON");
     let read: (Ledger, Vec<Record>) = serde_json::from_str(&written).expect("written by us");
     assert_eq!(read, (stage.ledger, stage.journal));

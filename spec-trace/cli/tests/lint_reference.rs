@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use countersign_lint::finding::Finding;
 use countersign_lint::lint;
 use countersign_lint::report::Verdict;
-use countersign_reference::aaep::{Authority, Decision, Phase, SessionStatus};
+use countersign_reference::aaep::{Authority, Decision, Phase, SessionOutcome, SessionStatus};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::strategy::ValueTree;
@@ -232,7 +232,7 @@ fn parsed(line: &str) -> Value {
 fn ended(moves: &[Move], recorder: Recorder) -> Run {
     let mut run = played(moves, recorder);
     for session in SESSIONS {
-        run.play(&Move::End(session, "completed"));
+        run.play(&Move::End(session, SessionOutcome::Completed));
     }
     run
 }

@@ -10,13 +10,14 @@ use countersign_conform::harness;
 type Run = fn(&[u8]);
 
 /// Each target, and what it runs.
-const TARGETS: [(&str, Run); 10] = [
+const TARGETS: [(&str, Run); 11] = [
     ("aaep_reply", harness::aaep_reply),
     ("aaep_schedule", harness::aaep_schedule),
     ("mcp_aql_canonical", harness::mcp_aql_canonical),
     ("mcp_aql_schedule", harness::mcp_aql_schedule),
     ("mcp_aql_signed", harness::mcp_aql_signed),
     ("mcp_aql_token", harness::mcp_aql_token),
+    ("mcp_aql_wide", harness::mcp_aql_wide),
     (
         "pending_action_arguments",
         harness::pending_action_arguments,

@@ -4,7 +4,7 @@
 //! cargo run -p countersign-store --example pending_action_host -- STORE CALLS [at_least_once]
 //! ```
 //!
-//! It reads what happens from stdin, one operation a line, such as
+//! It reads what happens from stdin, one operation a line in a form of its own, such as
 //!
 //! ```text
 //! {"op":"propose","agent_id":"menta","session_id":"chat 7","run_id":"run 1","tool":"delete","arguments":"{\"ids\":[3]}","effect":"destructive","summary":"Delete 1?","label":"Yes"}
@@ -31,12 +31,14 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use countersign_reference::pending_action::{
-    ActionId, Delivery, Input, Ledger, Named, Output, Settings, Text, ToolCall, ToolStatus,
+    ActionId, Decide, Decision, Delivery, Effect, Input, Ledger, Named, Output, Propose, Settings,
+    Text, ToolCall, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::ids::SystemIds;
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 /// How many inputs share one sync of the store at most.
 const MOST_AT_ONCE: usize = 256;
@@ -287,7 +289,7 @@ fn run_tool(call: &ToolCall, calls: &Path) -> Input {
 
 fn read_inputs(inputs: &Sender<Happening>) {
     for line in io::stdin().lock().lines().map_while(Result::ok) {
-        match serde_json::from_str(&line) {
+        match input(&line) {
             Ok(input) => {
                 if inputs.send(Happening::Input(input)).is_err() {
                     return;
@@ -297,6 +299,53 @@ fn read_inputs(inputs: &Sender<Happening>) {
         }
     }
     let _ = inputs.send(Happening::End);
+}
+
+/// What a line says has happened.
+fn input(line: &str) -> Result<Input, Box<dyn Error>> {
+    let line: Value = serde_json::from_str(line)?;
+    let text = |name: &str| {
+        let text = line[name].as_str().map(str::to_owned);
+        text.ok_or_else(|| format!("`{name}` is no text"))
+    };
+    Ok(match text("op")?.as_str() {
+        "propose" => Input::Propose(Propose {
+            agent_id: text("agent_id")?,
+            session_id: text("session_id")?,
+            run_id: text("run_id")?,
+            tool: text("tool")?,
+            arguments: Text::new(text("arguments")?),
+            effect: Effect::deserialize(&line["effect"])?,
+            summary: text("summary")?,
+            label: text("label")?,
+            expires_at: Option::deserialize(&line["expires_at"])?,
+            deciders: Option::deserialize(&line["deciders"])?,
+            idempotent: line["idempotent"] == true,
+        }),
+        "decide" => Input::Decide(Decide {
+            action_id: text("action_id")?,
+            nonce: Option::deserialize(&line["nonce"])?,
+            decision: Decision::deserialize(&line["decision"])?,
+            by: text("by")?,
+            arguments: Option::deserialize(&line["arguments"])?,
+        }),
+        "say" => Input::Say {
+            by: text("by")?.into(),
+            text: text("text")?.into(),
+        },
+        "finish_tool" => Input::FinishTool {
+            action_id: text("action_id")?,
+            status: ToolStatus::deserialize(&line["status"])?,
+            result: Text::new(text("result")?),
+        },
+        "cancel" => Input::Cancel {
+            action_id: text("action_id")?,
+        },
+        "end_session" => Input::EndSession {
+            session_id: text("session_id")?,
+        },
+        other => return Err(format!("`op` is {other:?}").into()),
+    })
 }
 
 /// One line, and it is on its way when this returns.

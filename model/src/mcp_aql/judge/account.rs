@@ -32,6 +32,8 @@ pub struct Account {
     pub now: i64,
     /// The latest time of any call.
     pub latest: i64,
+    /// The latest since the process came back, which is all that one without a store knows.
+    pub latest_since: i64,
     /// Every token that was ever issued.
     pub tokens: BTreeMap<u32, Token>,
     /// Which token the log means.
@@ -166,7 +168,6 @@ impl Binding {
     fn counts(&self, name: u32, weight: Weight) -> Chance {
         let by_text = match weight {
             Weight::Impact => Chance::Certain,
-            Weight::Metadata => Chance::No,
             Weight::Unsaid => Chance::Perhaps,
         };
         match self {
@@ -209,6 +210,7 @@ impl Default for Account {
         Self {
             now: i64::MIN,
             latest: i64::MIN,
+            latest_since: i64::MIN,
             tokens: BTreeMap::new(),
             log_names: BTreeMap::new(),
             adapters: BTreeMap::new(),
@@ -221,8 +223,8 @@ impl Default for Account {
 
 impl Account {
     /// The times that may be meant by now: that of the call, and the latest so far where the clock stepped back.
-    pub fn times(&self) -> [i64; 2] {
-        [self.now, self.latest]
+    pub fn times(&self) -> [i64; 3] {
+        [self.now, self.latest, self.latest_since]
     }
 
     /// What was set for an adapter.

@@ -59,6 +59,8 @@ impl TokenJudge {
             return;
         }
         if self.is_turned_away(request, case) {
+            // AQL-6.4-1: there is no token to name, and it may be logged that there is none.
+            case.take_entry(|entry| (entry.event, entry.success) == (LogEvent::Issued, false));
             return;
         }
         match case.take_answer() {
@@ -214,7 +216,8 @@ impl TokenJudge {
         let (default, longest) = lifetimes(purpose, request.level);
         let asked = request.ttl_seconds.unwrap_or(default);
         let due = |time: i64| time.saturating_add(asked.saturating_mul(1000));
-        let [now, latest] = self.account.times().map(due);
+        let times = self.account.times().map(due);
+        let [now, ..] = times;
         let Some(expires_at) = issued.expires_at else {
             let text = "the token was to have a time at which it expires".to_owned();
             case.conformance("AQL-1.2-2", &["AQL-5.1-2", "AQL-3.3-1"], text);
@@ -225,7 +228,7 @@ impl TokenJudge {
                 "a token for {asked} s was not to be issued: from 1 to {longest} s are allowed"
             );
             case.conformance("AQL-5.1-1", &[], text);
-        } else if !is_time(expires_at, [now, latest]) {
+        } else if !is_time(expires_at, times) {
             let text = format!("the token was to expire at {now}, {asked} s after its issue");
             case.conformance("AQL-5.1-1", &[], text);
         }

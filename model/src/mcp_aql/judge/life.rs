@@ -113,7 +113,7 @@ impl TokenJudge {
     fn is_given_back(&mut self, adapter: u32, token: u32, answer: Option<Answer>, case: &mut Case) {
         self.account.attempts += 1;
         let validity = self.shown(token, adapter, None).validity();
-        let uniform = self.account.adapter(adapter).oracle == Oracle::Uniform;
+        let uniform = self.oracle(adapter) == Oracle::Uniform;
         let logged = case
             .entries
             .iter()
@@ -162,21 +162,17 @@ impl TokenJudge {
             self.is_logged(&wanted, &[], case);
             done
         };
-        if revoked {
-            self.follow_revocation(token, !validity.doubtful);
-        }
-    }
-
-    /// A token that was alive is revoked; of one that may not have been, it cannot be seen.
-    fn follow_revocation(&mut self, token: u32, was_alive: bool) {
-        if let Some(token) = self.account.tokens.get_mut(&token) {
-            let revoked = if was_alive {
-                Chance::Certain
-            } else {
-                Chance::Perhaps
-            };
-            token.revoked = token.revoked.max(revoked);
-        }
+        let Some(token) = self.account.tokens.get_mut(&token).filter(|_| revoked) else {
+            return;
+        };
+        // One that was not alive may have stayed what it was, and a uniform adapter may have said what is not so.
+        let open = validity.fault.is_some() || (uniform && validity.doubtful && !self.shows_log);
+        let revoked = if open {
+            Chance::Perhaps
+        } else {
+            Chance::Certain
+        };
+        token.revoked = token.revoked.max(revoked);
     }
 
     // AQL-7.3-1: the status says whether the token would be taken. It is logged as a validation is.

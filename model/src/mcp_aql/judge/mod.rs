@@ -51,6 +51,15 @@ impl Judge for TokenJudge {
     fn see(&mut self, now: i64, call: &Call, outputs: &[Output]) -> Vec<Finding> {
         self.account.now = now;
         self.account.latest = self.account.latest.max(now);
+        self.account.latest_since = match call {
+            Call::Restart { .. } => now,
+            Call::Configure(_)
+            | Call::Operation(_)
+            | Call::Introspect { .. }
+            | Call::Event { .. }
+            | Call::EndSession { .. }
+            | Call::Tick => self.account.latest_since.max(now),
+        };
         let mut case = Case::of(outputs);
         let entries = case.entries.clone();
         match call {

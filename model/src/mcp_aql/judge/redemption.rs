@@ -107,13 +107,15 @@ impl TokenJudge {
         case: &mut Case,
     ) {
         self.account.attempts += 1;
+        let logged = case.entries.iter().find_map(|entry| entry.reason);
+        let told = self.told(request.adapter, failure);
         let wanted = log::Wanted::new(REFUSED, token).about(request);
         self.is_logged(&wanted, &[], case);
         if validity.doubtful {
             self.has_its_code(token, request.adapter, validity, failure, case);
         } else {
-            let (clause, also): (_, &[_]) = match self.told(request.adapter, failure) {
-                Some(Code::Invalid) => ("AQL-4.1-1", &["AQL-5.5-1"]),
+            let (clause, also): (_, &[_]) = match told.or(logged) {
+                Some(Code::Invalid) => ("AQL-4.1-1", &["AQL-5.5-1", "AQL-6.4-1"]),
                 Some(Code::Expired) => ("AQL-5.1-7", &["AQL-4.1-2", "AQL-5.1-5"]),
                 Some(Code::AlreadyUsed) => ("AQL-4.1-3", &["AQL-5.4-1", "AQL-5.4-4"]),
                 Some(Code::ScopeMismatch) => {
@@ -122,13 +124,12 @@ impl TokenJudge {
                 None => ("AQL-7.1-1", &["AQL-1.3-2"]),
             };
             let text = format!(
-                "operation {} was to run on token {token}, which passes every check",
+                "operation {} was to run on token {token}, which passes every check, so far as it was told what became of it",
                 request.operation
             );
             case.conformance(clause, also, text);
         }
         self.tells_little(token, request.adapter, Asked::Operation, failure, case);
-        let told = self.told(request.adapter, failure);
         self.follow_refusal(token, validity, told);
     }
 
@@ -158,7 +159,15 @@ impl TokenJudge {
             .fault
             .map_or("it may be refused", |fault| fault.why);
         let text = format!("token {token} was to get {}: {why}", validity.codes());
-        case.conformance(clause, &["AQL-7.1-2"], text);
+        // It may be the check that the code stands for that is wrong, and not the code.
+        let also: &[_] = match failure.code {
+            Some(Code::Invalid) => &["AQL-7.1-2", "AQL-4.1-1", "AQL-5.5-1"],
+            Some(Code::Expired) => &["AQL-7.1-2", "AQL-4.1-2", "AQL-5.1-7"],
+            Some(Code::AlreadyUsed) => &["AQL-7.1-2", "AQL-4.1-3"],
+            Some(Code::ScopeMismatch) => &["AQL-7.1-2", "AQL-4.1-4", "AQL-4.1-5", "AQL-4.1-6"],
+            None => &["AQL-7.1-2"],
+        };
+        case.conformance(clause, also, text);
     }
 
     // AQL-4.2-1, AQL-6.3-1, AQL-6.3-2: what a refusal says, and what it does not.
@@ -220,7 +229,7 @@ impl TokenJudge {
     }
 
     /// Whether an adapter tells checks apart (reading oracle).
-    fn oracle(&self, adapter: u32) -> Oracle {
+    pub(super) fn oracle(&self, adapter: u32) -> Oracle {
         match self.reading.oracle {
             OracleModes::Configured => {
                 let adapter = self.account.adapters.get(&adapter);

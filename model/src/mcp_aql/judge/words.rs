@@ -105,9 +105,7 @@ pub struct Parameter {
 pub enum Weight {
     /// It names a resource or widens the scope.
     Impact,
-    /// It is a timestamp or a request id.
-    Metadata,
-    /// Neither.
+    /// It may be a timestamp or a request id, which do not count; nothing but the operator's word tells.
     Unsaid,
 }
 
@@ -282,6 +280,8 @@ pub struct Entry {
     pub adapter: Option<u32>,
     /// `client_context.session_id`
     pub session: Option<u32>,
+    /// The code that `failure_reason` comes to. It only serves to name the clause where the client is told less.
+    pub reason: Option<Code>,
 }
 
 /// The operation `introspect`.

@@ -11,7 +11,7 @@ use countersign_reference::ids::IdSource;
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Failure, Instead, Last, Service, parsed, refusal, stored_and_read_back};
+use super::{Failure, Instead, Last, Service, parsed, refusal, stored_and_read_back, told};
 
 /// The producer, and beside it the host's source of identifiers, which outlives the producer's process.
 #[derive(Clone, Debug)]
@@ -134,11 +134,8 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
 
     fn handle(&mut self, now: Timestamp, input: Input) -> Result<Vec<driver::Output>, Failure> {
         let Outcome { outputs, refused } = self.producer.handle(now, &mut self.ids, input);
-        let outputs: serde_json::Result<Vec<_>> = outputs.iter().map(output).collect();
-        let mut outputs = outputs?;
-        // What fell due before the call has happened all the same, and so comes first.
-        outputs.extend(refused.map(|refused| Self::refused(refusal(refused.clause(), refused))));
-        Ok(outputs)
+        let refused = refused.map(|it| refusal(it.clause(), it));
+        told::<Self>(outputs.iter().map(output), refused)
     }
 
     /// The events are kept with the producer until its host has carried them out, and told again from there.

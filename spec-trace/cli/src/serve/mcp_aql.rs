@@ -15,7 +15,7 @@ use countersign_reference::mcp_aql::{
 };
 use countersign_reference::time::Timestamp;
 
-use super::{Failure, Instead, Last, Service, parsed, refusal, stored_and_read_back};
+use super::{Failure, Instead, Last, Service, parsed, refusal, stored_and_read_back, told};
 
 /// The adapter of a call that names none, as the driver protocol has it.
 pub const DEFAULT_ADAPTER: &str = "default";
@@ -123,10 +123,8 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
 
     fn handle(&mut self, now: Timestamp, input: Input) -> Result<Vec<driver::Output>, Failure> {
         let Outcome { outputs, refused } = self.gatekeeper.handle(now, &mut self.ids, input);
-        let outputs: serde_json::Result<Vec<_>> = outputs.iter().map(output).collect();
-        let mut outputs = outputs?;
-        outputs.extend(refused.map(|refused| Self::refused(refusal(refused.clause(), refused))));
-        Ok(outputs)
+        let refused = refused.map(|it| refusal(it.clause(), it));
+        told::<Self>(outputs.iter().map(output), refused)
     }
 
     /// What was lost is not repeated: a token is used whether or not its operation has run (AQL-5.2-2), and a client that

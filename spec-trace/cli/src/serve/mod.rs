@@ -140,6 +140,17 @@ fn parsed<T, E: fmt::Display>(
     })
 }
 
+/// What an executor has put out, as the driver protocol has it. What fell due before a refused call has happened all the
+/// same, and so comes first.
+fn told<S: Service>(
+    outputs: impl Iterator<Item = serde_json::Result<Output<S>>>,
+    refused: Option<Refused>,
+) -> Result<Vec<Output<S>>, Failure> {
+    let mut outputs: Vec<_> = outputs.collect::<serde_json::Result<_>>()?;
+    outputs.extend(refused.map(S::refused));
+    Ok(outputs)
+}
+
 /// The executor as it is after its process has died and come back: what is not written down is gone.
 ///
 /// # Errors
@@ -149,7 +160,7 @@ fn stored_and_read_back<E: Serialize + DeserializeOwned>(executor: &E) -> serde_
     serde_json::from_slice(&serde_json::to_vec(executor)?)
 }
 
-/// The refusal of an executor: the host asked for what the protocol does not allow.
+/// The refusal by a clause: the host asked for what the protocol does not allow.
 fn refusal(clause: impl fmt::Display, reason: impl fmt::Display) -> Refused {
     Refused {
         clause: Some(clause.to_string()),

@@ -17,7 +17,7 @@ use countersign_reference::time::Timestamp;
 use countersign_store::{Store, StoreError};
 use serde_json::{Value, json};
 
-use super::{Failure, Instead, Last, Service, parsed, refusal};
+use super::{Failure, Instead, Last, Service, parsed, refusal, told};
 
 /// What can happen to the ledger, and what its host can do with it besides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,10 +77,11 @@ impl<Ids: IdSource> PendingAction<Ids> {
         let records = outputs.iter().filter_map(Output::record);
         self.store.append(records, ledger.watermark())?;
         self.ledger = Some(ledger);
-        let told = outputs.iter().filter_map(|it| output(it).transpose());
-        let mut told = told.collect::<serde_json::Result<Vec<_>>>()?;
-        told.extend(refused.map(|it| Self::refused(refusal(it.clause(), it))));
-        Ok(told)
+        let refused = refused.map(|it| refusal(it.clause(), it));
+        told::<Self>(
+            outputs.iter().filter_map(|it| output(it).transpose()),
+            refused,
+        )
     }
 
     /// PA-8: the journal is the truth, so what was recorded after the snapshot is caught up with.

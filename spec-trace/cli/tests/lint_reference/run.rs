@@ -2,7 +2,11 @@
 
 use countersign_lint::lint;
 use countersign_lint::report::LintReport;
-use countersign_reference::aaep::{Event, Input, Output, Producer, Settings, Subscription};
+use countersign_reference::aaep::{
+    Action, ActionId, Ask, Capabilities, Decision, Event, Input, Output, Producer, ReplyToken,
+    RiskLevel, Sender, SessionId, SessionOutcome, Settings, Subscription, SubscriptionId,
+    ToolStatus,
+};
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
@@ -24,7 +28,7 @@ pub enum Move {
     Reply(Box<Answering>),
     Cancel(Index),
     Finish(Index),
-    End(&'static str, &'static str),
+    End(&'static str, SessionOutcome),
     Unsubscribe(&'static str),
     Restart,
 }
@@ -34,10 +38,10 @@ pub struct Asking {
     pub session: &'static str,
     pub action: &'static str,
     pub tool: &'static str,
-    pub risk: &'static str,
+    pub risk: RiskLevel,
     pub irreversible: bool,
     pub timeout: u64,
-    pub default: &'static str,
+    pub default: Decision,
     pub allowed: Option<Vec<&'static str>>,
 }
 
@@ -92,10 +96,10 @@ fn askings() -> impl Strategy<Value = Move> {
         select(&SESSIONS[..]),
         select(vec!["1", "2"]),
         select(vec!["pay", "mail"]),
-        select(vec!["low", "medium", "high"]),
+        select(vec![RiskLevel::Low, RiskLevel::Medium, RiskLevel::High]),
         any::<bool>(),
         select(vec![1_u64, 10, 60]),
-        select(vec!["accept", "reject"]),
+        select(vec![Decision::Accept, Decision::Reject]),
         select(vec![
             None,
             None,
@@ -157,7 +161,7 @@ pub fn moves() -> impl Strategy<Value = Move> {
         6 => answers(),
         1 => any::<Index>().prop_map(Move::Cancel),
         3 => any::<Index>().prop_map(Move::Finish),
-        1 => (select(&SESSIONS[..]), select(vec!["completed", "errored", "cancelled"]))
+        1 => (select(&SESSIONS[..]), select(vec![SessionOutcome::Completed, SessionOutcome::Errored, SessionOutcome::Cancelled]))
             .prop_map(|(session, outcome)| Move::End(session, outcome)),
         1 => select(&SUBSCRIPTIONS[..]).prop_map(Move::Unsubscribe),
         1 => Just(Move::Restart),
@@ -200,10 +204,12 @@ impl Run {
             replies: 0,
         };
         for subscription in SUBSCRIPTIONS {
-            run.happens(&json!({
-                "op": "subscribe", "subscription_id": subscription,
-                "capabilities": {"supports_confirmation_reply": true},
-            }));
+            run.happens(Input::Subscribe {
+                subscription_id: subscription_id(subscription),
+                capabilities: Capabilities {
+                    supports_confirmation_reply: true,
+                },
+            });
         }
         run.play(&Move::Start(SESSIONS[0]));
         run
@@ -213,63 +219,63 @@ impl Run {
         match step {
             Move::Wait(milliseconds) => {
                 self.now += milliseconds;
-                self.happens(&json!({"op": "tick"}));
+                self.happens(Input::Tick);
             }
             Move::Start(session) => {
-                self.happens(&json!({"op": "start_session", "session_id": session}));
+                self.happens(Input::StartSession {
+                    session_id: Some(session_id(session)),
+                });
             }
-            Move::Ask(asking) => self.happens(&json!({
-                "op": "confirm", "session_id": asking.session, "timeout_seconds": asking.timeout,
-                "default_decision": asking.default, "allowed_replies": asking.allowed,
-                "action": {
-                    "id": asking.action, "tool": asking.tool, "description": "Do it.", "consequence": "It is done.",
-                    "risk_level": asking.risk, "irreversible": asking.irreversible,
-                },
-            })),
+            Move::Ask(asking) => self.happens(Input::Confirm(asked(asking))),
             Move::Reply(answering) => self.reply(answering),
             Move::Cancel(question) => {
                 if let Some(token) = self.token(*question) {
-                    self.happens(&json!({"op": "cancel", "reply_token": token}));
+                    self.happens(Input::Cancel { reply_token: token });
                 }
             }
             Move::Finish(question) => {
                 let asked = self.producer.confirmations();
                 if !asked.is_empty() {
                     let question = &question.get(asked).question;
-                    let input = json!({
-                        "op": "finish_tool", "session_id": question.session_id, "action": question.action.id,
-                        "status": "success",
-                    });
-                    self.happens(&input);
+                    let input = Input::FinishTool {
+                        session_id: question.session_id.clone(),
+                        action: question.action.id.clone(),
+                        tool_call_id: None,
+                        status: ToolStatus::Success,
+                    };
+                    self.happens(input);
                 }
             }
             Move::End(session, outcome) => {
-                self.happens(
-                    &json!({"op": "end_session", "session_id": session, "outcome": outcome}),
-                );
+                self.happens(Input::EndSession {
+                    session_id: session_id(session),
+                    outcome: *outcome,
+                });
             }
             Move::Unsubscribe(subscription) => {
-                self.happens(&json!({"op": "unsubscribe", "subscription_id": subscription}));
+                self.happens(Input::Unsubscribe {
+                    subscription_id: subscription_id(subscription),
+                });
             }
             // Everything was carried out by then: events that are lost are missing in the numbers of their sequence too.
-            Move::Restart => self.happens(&json!({"op": "restart"})),
+            Move::Restart => self.happens(Input::Restart),
         }
     }
 
-    fn token(&self, question: Index) -> Option<Value> {
+    fn token(&self, question: Index) -> Option<ReplyToken> {
         let asked = self.producer.confirmations();
-        (!asked.is_empty()).then(|| json!(question.get(asked).question.reply_token))
+        (!asked.is_empty()).then(|| question.get(asked).question.reply_token.clone())
     }
 
     fn reply(&mut self, answering: &Answering) {
         let token = self.token(answering.question);
         let (Some(token), false) = (token, answering.fault == Fault::UnknownToken) else {
-            return self.deliver(answering, &json!("rpl_unknown"));
+            return self.deliver(answering, "rpl_unknown");
         };
-        self.deliver(answering, &token);
+        self.deliver(answering, token.as_str());
     }
 
-    fn deliver(&mut self, answering: &Answering, token: &Value) {
+    fn deliver(&mut self, answering: &Answering, token: &str) {
         let mut message = json!({
             "type": "confirmation.reply", "reply_token": token, "decision": answering.decision,
             "subscription_id": answering.sender, "timestamp": moment(self.now + answering.decided),
@@ -282,11 +288,13 @@ impl Run {
         let authenticated = answering.fault != Fault::Unauthenticated;
         let closed = !self.is_open(answering.sender);
         let place = self.lines.len();
-        let input = json!({
-            "op": "deliver", "message": message.to_string(),
-            "sender": {"subscription_id": answering.sender, "authenticated": authenticated},
+        self.happens(Input::Deliver {
+            sender: Sender {
+                subscription_id: Some(subscription_id(answering.sender)),
+                authenticated,
+            },
+            message: message.to_string().into_bytes(),
         });
-        self.happens(&input);
         // The transport turns strangers away, and a recorder without a word of it has nothing to write down.
         let status = if authenticated && !closed { 204 } else { 403 };
         if self.recorder.replies && (self.recorder.wraps || status == 204) {
@@ -312,8 +320,7 @@ impl Run {
         all.any(|(id, it)| id.as_str() == subscription && matches!(it, Subscription::Open(_)))
     }
 
-    fn happens(&mut self, input: &Value) {
-        let input: Input = serde_json::from_value(input.clone()).expect("an input");
+    fn happens(&mut self, input: Input) {
         let now = Timestamp::from_millis(self.now);
         // What the host may not ask for is refused and emits nothing.
         let outputs = self.producer.handle(now, &mut self.ids, input).outputs;
@@ -346,6 +353,32 @@ pub fn played(moves: &[Move], recorder: Recorder) -> Run {
         run.play(step);
     }
     run
+}
+
+fn asked(asking: &Asking) -> Ask {
+    let allowed = asking.allowed.as_ref();
+    Ask {
+        session_id: session_id(asking.session),
+        action: Action {
+            id: ActionId::parse(asking.action).expect("a name"),
+            tool: asking.tool.into(),
+            description: "Do it.".into(),
+            consequence: "It is done.".into(),
+            risk_level: asking.risk,
+            irreversible: asking.irreversible,
+        },
+        timeout_seconds: asking.timeout,
+        default_decision: asking.default,
+        allowed_replies: allowed.map(|words| words.iter().map(ToString::to_string).collect()),
+    }
+}
+
+fn session_id(name: &str) -> SessionId {
+    SessionId::parse(name).expect("a session id")
+}
+
+fn subscription_id(name: &str) -> SubscriptionId {
+    SubscriptionId::parse(name).expect("a subscription id")
 }
 
 /// What the recorded producer does not say.

@@ -284,13 +284,29 @@ fn the_end_of_a_session_cancels_its_questions_and_audits_what_may_still_run() {
 fn the_last_capable_subscriber_takes_pending_rejections_with_it() {
     let mut driver = ready();
     driver.confirm(transfer());
-    let silent = json!({"subscription_id": "sub_2", "capabilities": {}});
-    driver.at(NOW, "subscribe", silent);
     let gone = json!({"subscription_id": "sub_1"});
     assert_eq!(
         driver.at(NOW, "unsubscribe", gone),
         ["emit awaiting_input > thinking"]
     );
+}
+
+/// AAEP-EV-14: a subscriber that does not say that it can answer cannot, however it does not say so.
+#[test]
+fn nobody_can_answer_who_does_not_say_so() {
+    for silent in [
+        json!({"subscription_id": "sub_2"}),
+        json!({"subscription_id": "sub_2", "capabilities": {}}),
+        json!({"subscription_id": "sub_2", "capabilities": {"max_events_per_second": 3}}),
+    ] {
+        let mut driver = ready();
+        driver.confirm(transfer());
+        assert_eq!(driver.at(NOW, "subscribe", silent), [""; 0]);
+        assert_eq!(
+            driver.at(NOW, "unsubscribe", json!({"subscription_id": "sub_1"})),
+            ["emit awaiting_input > thinking"]
+        );
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::json::{means_the_same, turned};
 use crate::bridge::Bridge;
-use crate::mcp_aql::McpAqlBridge;
+use crate::mcp_aql::{McpAqlBridge, wide};
 
 /// Every character that an identifier may have (AQL-2.2-1).
 const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -33,6 +33,18 @@ pub fn far_mcp_aql() -> &'static McpAqlBridge {
 /// Where model and executor differ, with the shrunk run.
 pub fn mcp_aql_schedule(bytes: &[u8]) {
     super::run(far_mcp_aql(), bytes);
+}
+
+/// A run of the gatekeeper that the bytes choose, with any number of tokens, sessions and adapters and to the millisecond, under
+/// the judge.
+///
+/// # Panics
+///
+/// Where the judge finds something, with the shrunk run.
+pub fn mcp_aql_wide(bytes: &[u8]) {
+    if let Err(broken) = wide::play(&wide::Run::of(bytes)) {
+        panic!("{broken}");
+    }
 }
 
 /// The bytes as a token: what section 2.2 allows is read as it is written, nothing else is read, and none of it is

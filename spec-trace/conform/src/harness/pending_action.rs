@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
-    ActionId, Arguments, Decision, Effect, Entry, Input, Ledger, Output, Proposal, Propose, Record,
-    SessionId, Settings, Snapshot, Text,
+    ActionId, Arguments, Decide, Decision, Effect, Entry, Input, Ledger, Output, Proposal, Propose,
+    Record, SessionId, Settings, Snapshot, Text,
 };
 use countersign_reference::time::Timestamp;
 use serde_json::Value;
@@ -337,11 +337,14 @@ fn comes_out(arguments: &str) -> String {
     let record: Record = serde_json::from_str(&written).expect("it can be read again");
     let mut ledger = rebuild(&[record]).expect("its own journal");
     let action_id = ledger.actions()[0].action_id.to_string();
-    let decide = serde_json::json!({
-        "op": "decide", "action_id": action_id, "decision": "allow", "by": "ana",
-    });
-    let decide = serde_json::from_value(decide).expect("an operation");
-    let outputs = happens(&mut ledger, decide);
+    let decide = Decide {
+        action_id,
+        nonce: None,
+        decision: Decision::Allow,
+        by: "ana".to_owned(),
+        arguments: None,
+    };
+    let outputs = happens(&mut ledger, Input::Decide(decide));
     let Some(Output::Perform(call)) = outputs.last() else {
         panic!("PA-3: nothing runs");
     };

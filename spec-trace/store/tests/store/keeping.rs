@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use countersign_reference::ids::SequentialIds;
-use countersign_reference::pending_action::{Input, Output, Settings, Status};
+use countersign_reference::pending_action::{Decision, Input, Output, Settings, Status};
 use countersign_store::Store;
-use serde_json::json;
 use tempfile::TempDir;
 
 use super::stage::{Stage, action_id, actions, decision, now, proposal, records, words};
@@ -47,7 +46,7 @@ fn what_was_not_appended_is_not_there() {
     let (_folder, path) = folder();
     let mut stage = Stage::on(open(&path));
     let action_id = action_id(&stage.does(proposal(0)));
-    let decided = stage.happens(decision(action_id, "allow"));
+    let decided = stage.happens(decision(action_id, Decision::Allow));
     assert_eq!(records(&decided).len(), 1);
     drop(stage);
     assert_eq!(actions(&open(&path))[0].status, Status::Pending);
@@ -95,7 +94,7 @@ fn a_snapshot_catches_up_with_the_journal() {
     let empty = stage.ledger.snapshot();
     let action_id = action_id(&stage.does(proposal(0)));
     let pending = stage.ledger.snapshot();
-    stage.does(decision(action_id, "deny"));
+    stage.does(decision(action_id, Decision::Deny));
     for snapshot in [empty, pending, stage.ledger.snapshot()] {
         let ledger = stage.store.ledger(Settings::default(), Some(snapshot));
         assert_eq!(ledger.expect("its own").actions(), stage.ledger.actions());
@@ -153,6 +152,8 @@ fn a_cleared_store_begins_anew() {
     drop(stage);
     let mut stage = Stage::on(open(&path));
     assert_eq!(stage.ledger.actions(), []);
-    stage.does(json!({"op": "end_session", "session_id": "s1"}));
+    stage.does(Input::EndSession {
+        session_id: "s1".into(),
+    });
     assert_eq!(stage.store.recorded(), 1);
 }

@@ -4,11 +4,11 @@ use std::fmt::Debug;
 
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
-    Action, ActionId, Input, Ledger, Output, Record, Settings,
+    Action, ActionId, Decide, Decision, Effect, Input, Ledger, Output, Propose, Record, Settings,
+    Text,
 };
 use countersign_reference::time::Timestamp;
 use countersign_store::Store;
-use serde_json::{Value, json};
 
 /// When everything happens.
 pub fn now() -> Timestamp {
@@ -34,16 +34,15 @@ impl Stage {
     }
 
     /// What comes out, and is not durable yet.
-    pub fn happens(&mut self, operation: Value) -> Vec<Output> {
-        let input: Input = serde_json::from_value(operation).expect("an operation");
+    pub fn happens(&mut self, input: Input) -> Vec<Output> {
         let outcome = self.ledger.handle(now(), &mut self.ids, input);
         assert_eq!(outcome.refused, None);
         outcome.outputs
     }
 
     /// Lets something happen, makes it durable and carries it out.
-    pub fn does(&mut self, operation: Value) -> Vec<Output> {
-        let outputs = self.happens(operation);
+    pub fn does(&mut self, input: Input) -> Vec<Output> {
+        let outputs = self.happens(input);
         let appended = self
             .store
             .append(&records(&outputs), self.ledger.watermark());
@@ -57,24 +56,37 @@ impl Stage {
         for number in 0..actions {
             let action_id = action_id(&self.does(proposal(number)));
             if number % 2 == 0 {
-                self.does(decision(action_id, "allow"));
+                self.does(decision(action_id, Decision::Allow));
             }
         }
     }
 }
 
 /// A proposal that differs from every other.
-pub fn proposal(number: usize) -> Value {
-    json!({
-        "op": "propose", "agent_id": "menta", "session_id": "s1", "run_id": "run 1",
-        "tool": "carpeta/delete-potreros",
-        "arguments": format!("{{\"ids\" : [{number}],\t\"confirm\":true}}"),
-        "effect": "destructive", "summary": "¿Borro este potrero?", "label": "Sí, borrar",
+pub fn proposal(number: usize) -> Input {
+    Input::Propose(Propose {
+        agent_id: "menta".into(),
+        session_id: "s1".into(),
+        run_id: "run 1".into(),
+        tool: "carpeta/delete-potreros".into(),
+        arguments: Text::new(format!("{{\"ids\" : [{number}],\t\"confirm\":true}}")),
+        effect: Effect::Destructive,
+        summary: "¿Borro este potrero?".into(),
+        label: "Sí, borrar".into(),
+        expires_at: None,
+        deciders: None,
+        idempotent: false,
     })
 }
 
-pub fn decision(action_id: ActionId, decision: &str) -> Value {
-    json!({"op": "decide", "action_id": action_id.to_string(), "decision": decision, "by": "ana"})
+pub fn decision(action_id: ActionId, decision: Decision) -> Input {
+    Input::Decide(Decide {
+        action_id: action_id.to_string(),
+        nonce: None,
+        decision,
+        by: "ana".into(),
+        arguments: None,
+    })
 }
 
 /// The action that was just proposed.

@@ -1,0 +1,110 @@
+//! The calls that are not made: those of which it is known that the gatekeeper does not do what the judge wants.
+//!
+//! The one thing to know: each stands with its clause, and goes when the gatekeeper is mended.
+
+use super::step::{Request, Shown, What};
+use super::world::World;
+
+/// Why a call is not made, where it is not.
+pub(super) fn is_left_out(world: &World, what: &What) -> Option<&'static str> {
+    match what {
+        What::Call(request) => request
+            .shown
+            .and_then(|shown| is_call_left_out(world, request, shown)),
+        What::Revoke(shown) => {
+            is_token_left_out(world, 0, *shown).or_else(|| is_revocation_left_out(world, *shown))
+        }
+        What::Status(shown) => is_token_left_out(world, 0, *shown).or(
+            // AQL-6.4-1: a status leaves no entry in the log.
+            world
+                .host
+                .shows_log
+                .then_some("left out: AQL-6.4-1, a status that is logged"),
+        ),
+        What::Configure {
+            adapter,
+            tolerance_seconds,
+            uniform,
+            critical,
+        } => {
+            let binds_nothing = |(_, bits): &(u8, u8)| *bits == 0;
+            let changes = tolerance_seconds
+                .is_some_and(|it| it != world.tolerance_seconds(*adapter))
+                || uniform.is_some_and(|it| it != world.is_uniform(*adapter));
+            if critical.iter().flatten().any(binds_nothing) {
+                // AQL-3.2-1: a list that names no parameter is taken, and a token then binds none.
+                Some("left out: AQL-3.2-1, an empty list")
+            } else if !changes {
+                // AQL-5.3-2: all tokens of the adapter are revoked, also where nothing that concerns them changes.
+                Some("left out: AQL-5.3-2, a configuration that changes nothing but a list")
+            } else {
+                None
+            }
+        }
+        What::Retry { .. }
+        | What::Logout(_)
+        | What::Security
+        | What::Configuration
+        | What::EndSession(_)
+        | What::Tick
+        | What::Restart { .. } => None,
+    }
+}
+
+fn is_call_left_out(world: &World, request: &Request, shown: Shown) -> Option<&'static str> {
+    let dangerous = request.level >= 2;
+    if request.quota && dangerous {
+        // AQL-2.1-1: a quota token alone lets a dangerous operation run.
+        return Some("left out: AQL-2.1-1, a quota token for what is dangerous");
+    }
+    if let Some(issued) = world.known(shown) {
+        // AQL-5.1-1: the rating of the redeeming call is not checked.
+        if row(request.level) > row(issued.request.level) {
+            return Some("left out: AQL-5.1-1, a higher rating");
+        }
+        // AQL-4.1-6: another adapter does not say that a token of a uniform one is out of its scope.
+        if world.is_uniform(issued.request.adapter) && !world.is_uniform(request.adapter) {
+            return Some("left out: AQL-4.1-6, a token of a uniform adapter elsewhere");
+        }
+    }
+    is_token_left_out(world, request.adapter, shown)
+}
+
+fn is_token_left_out(world: &World, adapter: u8, shown: Shown) -> Option<&'static str> {
+    if let Shown::Malformed(_) | Shown::Altered(_, true) = shown {
+        // AQL-6.4-1: an entry about something malformed names no token. AQL-6.3-2: where there are codes it is not
+        // answered like one that is unknown.
+        let out = world.host.shows_log || !world.is_uniform(adapter);
+        return out.then_some("left out: AQL-6.3-2, something malformed");
+    }
+    let issued = world.known(shown)?;
+    // AQL-5.4-2: a token that is bound to a session outlives the restart that ended the connection.
+    let bound = issued.request.max_uses > 1;
+    (bound && issued.restarts < world.restarts && !world.host.in_memory)
+        .then_some("left out: AQL-5.4-2, a session token after a restart")
+}
+
+fn is_revocation_left_out(world: &World, shown: Shown) -> Option<&'static str> {
+    let any_uniform = (1..super::step::ADAPTERS).any(|it| world.is_uniform(it));
+    if !world.host.shows_log || world.is_uniform(0) {
+        return None;
+    }
+    match world.known(shown) {
+        // AQL-5.3-3: the answer says that it was revoked, and the log that it was not.
+        Some(issued) if !world.is_live(issued) => {
+            Some("left out: AQL-5.3-3, the revocation of a token that is not alive")
+        }
+        // AQL-6.3-2: an adapter with codes answers as a uniform one does, where there is one.
+        None if any_uniform => Some("left out: AQL-6.3-2, the revocation of an unknown token"),
+        Some(_) | None => None,
+    }
+}
+
+/// AQL-5.1-1: the rows of the table.
+fn row(level: u8) -> u8 {
+    match level {
+        0 | 1 => 0,
+        2 | 3 => 1,
+        _ => 2,
+    }
+}

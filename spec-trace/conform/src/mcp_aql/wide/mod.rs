@@ -1,0 +1,126 @@
+//! Wide runs of the gatekeeper under the judge: any number of tokens, sessions and adapters, every limit to the millisecond,
+//! clocks that are set back, restarts anywhere.
+//!
+//! The one thing to know: the steps are plain data ([`Run`]) that bytes choose, so that proptest and the fuzzer make the same
+//! runs, and a run that was broken is kept as JSON. No model is asked what may happen; what is left out, and why, stands in
+//! [`left_out`] alone.
+
+mod left_out;
+mod spelling;
+mod step;
+mod translation;
+mod world;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+use countersign_model::judge::Finding;
+use serde::{Deserialize, Serialize};
+
+pub use step::Run;
+use step::Step;
+use world::World;
+
+/// What the judge found at a step of a run; the run ends with it.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The run.
+    pub run: Run,
+    /// In the order of the text.
+    pub findings: Vec<Finding>,
+}
+
+/// A run that was broken once, as it is kept for later runs of the tests.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptRun {
+    /// What it showed.
+    pub shows: String,
+    /// The run.
+    pub run: Run,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    /// How many calls were made.
+    pub calls: usize,
+    /// How often a kind of call was answered in a way, or left out.
+    pub seen: BTreeMap<&'static str, usize>,
+}
+
+/// Plays a run.
+///
+/// # Errors
+///
+/// [`Broken`] at the first step at which the judge finds something, shrunk.
+pub fn play(run: &Run) -> Result<Played, Box<Broken>> {
+    play_once(run).map_err(|broken| Box::new(shrunk(*broken)))
+}
+
+fn play_once(run: &Run) -> Result<Played, Box<Broken>> {
+    let mut world = World::new(run.host);
+    for (place, step) in run.steps.iter().enumerate() {
+        let findings = world.take(step);
+        if !findings.is_empty() {
+            let steps = run.steps[..=place].to_vec();
+            let run = Run {
+                host: run.host,
+                steps,
+            };
+            return Err(Box::new(Broken { run, findings }));
+        }
+    }
+    Ok(world.played)
+}
+
+/// Leaves ever smaller stretches out for as long as the same clause stays broken.
+fn shrunk(mut broken: Broken) -> Broken {
+    let clause = broken.findings[0].clause;
+    let mut stretch = broken.run.steps.len();
+    while stretch > 0 {
+        let mut start = 0;
+        while start + stretch <= broken.run.steps.len() {
+            let mut shorter = broken.run.clone();
+            shorter.steps.drain(start..start + stretch);
+            match play_once(&shorter) {
+                Err(found) if found.findings[0].clause == clause => broken = *found,
+                Ok(_) | Err(_) => start += 1,
+            }
+        }
+        stretch /= 2;
+    }
+    broken
+}
+
+impl Broken {
+    /// Writes the run into a folder, as `found-CLAUSE.json`; says where.
+    ///
+    /// # Errors
+    ///
+    /// What the system says if the file cannot be written.
+    pub fn keep(&self, folder: &Path) -> io::Result<PathBuf> {
+        fs::create_dir_all(folder)?;
+        let path = folder.join(format!("found-{}.json", self.findings[0].clause));
+        let kept = KeptRun {
+            shows: self.findings[0].to_string(),
+            run: self.run.clone(),
+        };
+        let mut text = serde_json::to_string_pretty(&kept).map_err(io::Error::other)?;
+        text.push('\n');
+        fs::write(&path, text)?;
+        Ok(path)
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, Step { after, what }) in (1..).zip(&self.run.steps) {
+            writeln!(formatter, "{number:>4}  {after:?}  {what:?}")?;
+        }
+        self.findings
+            .iter()
+            .try_for_each(|finding| writeln!(formatter, "broken: {finding}"))
+    }
+}

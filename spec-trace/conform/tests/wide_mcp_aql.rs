@@ -1,0 +1,112 @@
+//! The gatekeeper under the judge of confirmation tokens, in wide random runs. Whatever a run once found is kept as a file and
+//! replayed by every later run of the tests.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use countersign_conform::mcp_aql::wide::{self, KeptRun, Run};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+fn kept_runs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/kept/mcp-aql")
+}
+
+/// How many random runs there are.
+const RUNS: usize = 5_000;
+
+/// Plays a run, or keeps it and says what was broken.
+fn play(run: &Run) -> wide::Played {
+    wide::play(run).unwrap_or_else(|broken| {
+        let kept = broken.keep(&kept_runs());
+        panic!("{broken}kept: {kept:?}");
+    })
+}
+
+/// AQL-1.3-1, AQL-4.1-1 to AQL-4.1-6, AQL-5.1-7, AQL-5.4-1, AQL-6.1-1, AQL-6.4-1: whatever is asked in whatever order and time,
+/// the gatekeeper does what the judge allows. And each way in which a call can end is taken.
+#[test]
+fn the_gatekeeper_keeps_the_text_on_wide_runs() {
+    let seed = std::env::var("WIDE_SEED")
+        .ok()
+        .and_then(|it| it.parse().ok());
+    let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
+    println!("WIDE_SEED={seed}");
+    // Bytes are not shrunk, since a run is, step by step.
+    let mut runner = TestRunner::new(ProptestConfig {
+        rng_seed: RngSeed::Fixed(seed),
+        ..ProptestConfig::default()
+    });
+    let bytes = prop::collection::vec(any::<u8>(), 0..4_000);
+    let mut seen = BTreeMap::new();
+    for _ in 0..RUNS {
+        let bytes = bytes.new_tree(&mut runner).expect("bytes").current();
+        let played = play(&Run::of(&bytes));
+        for (what, count) in played.seen {
+            *seen.entry(what).or_insert(0) += count;
+        }
+    }
+    println!("{seen:#?}");
+    for what in [
+        "a token is issued",
+        "a token is taken",
+        "a token is refused",
+        "a call with a token is turned away",
+        "a call without a token runs or is turned away",
+        "a revocation",
+        "a status",
+        "a configuration",
+        "an event",
+        "the end of a session",
+        "a restart",
+    ] {
+        assert!(seen.get(what).is_some_and(|it| *it > 100), "{what}");
+    }
+}
+
+/// Every run that once showed something.
+#[test]
+fn every_kept_wide_run_of_mcp_aql_keeps_the_text() {
+    let files: Vec<_> = fs::read_dir(kept_runs())
+        .expect("the folder of kept runs")
+        .collect();
+    assert!(!files.is_empty(), "there are kept runs");
+    for file in files {
+        let path = file.expect("a readable entry").path();
+        let text = fs::read_to_string(&path).expect("a readable run");
+        let kept: KeptRun = serde_json::from_str(&text).expect("a kept run");
+        if let Err(broken) = wide::play(&kept.run) {
+            panic!("{}: {broken}", path.display());
+        }
+    }
+}
+
+/// For `WIDE_SECONDS`, a minute unless set, on one core; says how many calls a second were made and judged.
+#[test]
+#[ignore = "as long as one likes"]
+fn the_gatekeeper_keeps_the_text_for_long() {
+    let seconds = std::env::var("WIDE_SECONDS")
+        .ok()
+        .and_then(|it| it.parse().ok());
+    let time = Duration::from_secs(seconds.unwrap_or(60));
+    let (start, mut calls, mut seed) = (Instant::now(), 0, u64::from(std::process::id()) << 32);
+    println!("first seed {seed}");
+    while start.elapsed() < time {
+        let mut state = seed | 1;
+        let bytes: Vec<u8> = std::iter::repeat_with(|| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[5]
+        })
+        .take(20_000)
+        .collect();
+        calls += play(&Run::of(&bytes)).calls;
+        seed += 1;
+    }
+    let rate = u128::try_from(calls).unwrap_or(0) * 1_000 / start.elapsed().as_millis().max(1);
+    println!("{calls} calls, {rate} a second");
+}
