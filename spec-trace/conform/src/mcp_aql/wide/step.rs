@@ -166,6 +166,8 @@ struct Choices<'a> {
     sessions: u8,
     /// The time goes on by little, so that many tokens are alive.
     calm: bool,
+    /// Few tokens are issued, so that each is shown often: one of ten uses is used up.
+    repeats: bool,
 }
 
 impl<'a> Choices<'a> {
@@ -176,11 +178,13 @@ impl<'a> Choices<'a> {
             operations: OPERATIONS,
             sessions: SESSIONS,
             calm: false,
+            repeats: false,
         };
         choices.adapters = choices.pick(&[1, ADAPTERS]);
         choices.operations = choices.pick(&[1, 2, OPERATIONS]);
         choices.sessions = choices.pick(&[1, 2, SESSIONS]);
         choices.calm = choices.one_in(3);
+        choices.repeats = choices.one_in(4);
         choices
     }
 
@@ -244,8 +248,8 @@ impl Step {
     fn chosen(it: &mut Choices<'_>) -> Self {
         let after = Passing::chosen(it);
         let what = match it.below(40) {
-            0..10 => What::Call(Request::chosen(it)),
-            10..28 => What::Retry {
+            0..10 if !it.repeats || it.one_in(8) => What::Call(Request::chosen(it)),
+            0..28 => What::Retry {
                 issued: back(it),
                 shown: Shown::Issued(0),
                 changes: Change::chosen(it),
@@ -313,7 +317,7 @@ impl Request {
         let uses = it.maybe(2, |it| u32::from(it.below(11)));
         let quota = it.one_in(4);
         let levels: &[u8] = if quota {
-            &[0, 1, 0, 1, 0, 1, 0, 3]
+            &[0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 3, 4]
         } else {
             &[2, 3, 4, 2, 3, 4, 0, 1]
         };

@@ -213,11 +213,12 @@ impl Names {
         }
     }
 
-    /// The answer without the token that was sent. Times stand in answers that are not compared by shape, or give them away.
+    /// The answer without the text of the token that was sent; that one was sent back is part of the shape. Times stand in
+    /// answers that are not compared by shape, or give them away.
     fn shape(&mut self, response: &Response, shown: Option<&str>) -> u32 {
         let text = serde_json::to_string(response).expect("a response can be written");
         let text = match shown {
-            Some(shown) => text.replace(&format!("\"token\":\"{shown}\""), ""),
+            Some(shown) => text.replace(&format!("\"token\":\"{shown}\""), "\"token\":\"\""),
             None => text,
         };
         number(&mut self.shapes, text)
