@@ -23,7 +23,7 @@ pub enum ExpiryBoundary {
 /// Who may decide where `deciders` is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecidersAbsent {
-    /// Anyone whom the host has identified.
+    /// Anyone whom the host has identified, but the agent that proposed.
     Anyone,
     /// Nobody.
     Nobody,

@@ -119,7 +119,11 @@ const fn event(event: Event) -> Output {
 }
 
 const fn append(message: Message) -> Output {
-    Output::Append { message, text: 0 }
+    Output::Append {
+        message,
+        session: None,
+        text: 0,
+    }
 }
 
 const fn created_as(action: u32, terms: Terms) -> Output {
@@ -907,6 +911,7 @@ fn after_a_crash_what_was_lost_comes_again_and_what_was_released_is_in_doubt_pa_
     back(3, &[decided(1, Decision::Allow), call_message(1), doubt]).conforms();
     back(3, &[call_message(1), decided(1, Decision::Allow), doubt]).breaks("PA-10");
     back(99, &[decided(1, Decision::Allow), call_message(1), doubt]).conforms();
+    back(0, &[Output::Refused]).breaks("PA-1");
     let again = back(1, &[call_message(1), doubt]);
     again
         .then(30, Call::Restart { lost: 0 }, &[doubt])
@@ -998,6 +1003,24 @@ fn a_call_that_may_run_twice_is_run_again_after_a_crash_or_is_in_doubt_pa_8() {
 }
 
 #[test]
+fn what_is_told_of_an_action_is_appended_in_its_session_pa_10() {
+    let appended = |session| Output::Append {
+        message: Message::ToolCall {
+            action: 1,
+            call: CALL,
+        },
+        session: Some(session),
+        text: 0,
+    };
+    allowed()
+        .instead(&call_message(1), appended(SESSION))
+        .conforms();
+    allowed()
+        .instead(&call_message(1), appended(2))
+        .breaks("PA-10");
+}
+
+#[test]
 fn only_a_restart_puts_in_doubt_pa_10() {
     let doubt = Output::InDoubt { action: 1 };
     allowed().then(20, Call::Tick, &[doubt]).breaks("PA-10");
@@ -1049,6 +1072,7 @@ fn a_call_that_only_reads_pends_or_runs_at_once_pa_13() {
     running.breaks("PA-1");
     runs(&running).conforms();
     runs(&pending).breaks("PA-3");
+    runs(&running).with(decided(1, Decision::Allow)).conforms();
     runs(&running)
         .then(1, allow(1), &[decided(1, Decision::Allow)])
         .breaks("PA-8");

@@ -55,7 +55,7 @@ pub enum ExpiryBoundary {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum DecidersAbsent {
-    /// Anyone whom the host has identified.
+    /// Anyone whom the host has identified, but the agent that proposed.
     #[default]
     Anyone,
     /// Nobody: the action can only expire or be cancelled.

@@ -80,16 +80,20 @@ fn answers_this_question(decide: &Decide, action: &Action) -> Result<(), Ignored
     }
 }
 
-/// PA-2: one of those who may decide. Who has no name has not been identified.
+/// PA-2: one of those who may decide. Who has no name, or one of blanks, has not been identified. Where nobody is named, the
+/// agent that proposed does not decide on its own call.
 fn is_entitled(
     decide: &Decide,
     proposal: &Proposal,
     deciders_absent: DecidersAbsent,
 ) -> Result<DeciderId, IgnoredBecause> {
-    let by = DeciderId::parse(&decide.by).map_err(|_| IgnoredBecause::NotEntitled)?;
+    let by = DeciderId::parse(&decide.by)
+        .ok()
+        .filter(|by| !by.as_str().trim().is_empty())
+        .ok_or(IgnoredBecause::NotEntitled)?;
     let is_entitled = match (&proposal.deciders, deciders_absent) {
         (Some(deciders), DecidersAbsent::Anyone | DecidersAbsent::Nobody) => deciders.contain(&by),
-        (None, DecidersAbsent::Anyone) => true,
+        (None, DecidersAbsent::Anyone) => by.as_str() != proposal.agent_id.as_str(),
         (None, DecidersAbsent::Nobody) => false,
     };
     if is_entitled {

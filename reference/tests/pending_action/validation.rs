@@ -195,7 +195,8 @@ fn whoever_is_nearly_named_is_not_entitled() {
     assert_eq!(stage.does(allow(id)), ALLOWED);
 }
 
-/// PA-2: where nobody is named, anyone decides whom the host has identified, or nobody does: two readings.
+/// PA-2: where nobody is named, anyone decides whom the host has identified and who did not propose, or nobody does: two
+/// readings.
 #[test]
 fn absent_deciders_are_anyone_or_nobody() {
     let open = Propose {
@@ -205,11 +206,16 @@ fn absent_deciders_are_anyone_or_nobody() {
     let mut stage = Stage::new();
     let id = stage.proposes(open.clone());
     let mut allowing = decision(id, Decision::Allow);
-    for unidentified in [String::new(), "x".repeat(257)] {
-        allowing.by = unidentified;
-        let reason = ignored(&mut stage, &allowing).reason;
-        assert_eq!(reason, IgnoredBecause::NotEntitled);
+    let unidentified = [String::new(), " \u{3000}\n".to_owned(), "x".repeat(257)];
+    for nobody in unidentified.into_iter().chain([open.agent_id.clone()]) {
+        allowing.by = nobody;
+        for decision in [Decision::Allow, Decision::Deny] {
+            allowing.decision = decision;
+            let reason = ignored(&mut stage, &allowing).reason;
+            assert_eq!(reason, IgnoredBecause::NotEntitled);
+        }
     }
+    allowing.decision = Decision::Allow;
     allowing.by = "a stranger".into();
     assert_eq!(stage.outputs(Input::Decide(allowing)).len(), ALLOWED.len());
 
@@ -223,6 +229,24 @@ fn absent_deciders_are_anyone_or_nobody() {
     let named = stage.proposes(ordinary());
     stage.does(allow(named));
     assert_eq!(stage.status(named), "unfinished");
+}
+
+/// PA-2: an agent that is named among those who may decide may decide on its own call, and a name of blanks is nobody's.
+#[test]
+fn a_proposing_agent_decides_only_where_it_is_named() {
+    let agent = ordinary().agent_id;
+    let blank = " ".to_owned();
+    let mut stage = Stage::new();
+    let id = stage.proposes(Propose {
+        deciders: Some(vec![agent.clone(), blank.clone()]),
+        ..ordinary()
+    });
+    let mut allowing = decision(id, Decision::Allow);
+    allowing.by = blank;
+    let reason = ignored(&mut stage, &allowing).reason;
+    assert_eq!(reason, IgnoredBecause::NotEntitled);
+    allowing.by = agent;
+    assert_eq!(stage.outputs(Input::Decide(allowing)).len(), ALLOWED.len());
 }
 
 /// PA-3: approved arguments mean the proposed ones, however they are spelled; what runs is the proposed text.

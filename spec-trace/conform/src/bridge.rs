@@ -4,6 +4,7 @@
 //! model by implementing [`Modelled`]; [`Bridge`] is what the walks then go over.
 
 use std::fmt::Debug;
+use std::hash::Hasher;
 
 use countersign_model::bounds::BoundsError;
 use countersign_model::checker::StepText;
@@ -64,8 +65,8 @@ pub trait Execution: Sized + Send + Sync {
         answers: &[AnsweredBy<Self>],
     ) -> Result<State<Self>, Disagreement>;
 
-    /// All that can make a difference to what this host will do, as for [`Sides::identity`].
-    fn identity(host: &Self::Host) -> Vec<u8>;
+    /// Feeds all that can make a difference to what this host will do, as for [`Sides::identity`].
+    fn identity(host: &Self::Host, hasher: &mut impl Hasher);
 }
 
 /// A call that was made, and what came of it.
@@ -175,8 +176,8 @@ impl<E: Execution> Sides for Bridge<E> {
         E::compare(self, state, host, action, &answers)
     }
 
-    fn identity(&self, host: &E::Host) -> Vec<u8> {
-        E::identity(host)
+    fn identity(&self, host: &E::Host, hasher: &mut impl Hasher) {
+        E::identity(host, hasher);
     }
 
     fn describe(&self, state: &State<E>, action: Action<E>) -> StepText {

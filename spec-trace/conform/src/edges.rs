@@ -5,12 +5,14 @@
 //! [`Scope::Pairs`] walks the pairs of model state and executor, so that hidden state of the executor cannot escape.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hasher};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use foldhash::quality::RandomState;
 
 use super::{Disagreement, Divergence, Sides, schedule};
 
@@ -116,7 +118,7 @@ struct Shared<'a, S: Sides> {
     scope: Scope,
     hashers: [RandomState; 2],
     /// Nodes visited, in parts that keep the workers apart.
-    visited: Vec<Mutex<HashSet<Key<S::State>>>>,
+    visited: Vec<Mutex<HashSet<Key<S::State>, RandomState>>>,
     /// Nodes for whoever is idle.
     spare: Mutex<Vec<Node<S>>>,
     idle: AtomicUsize,
@@ -124,6 +126,29 @@ struct Shared<'a, S: Sides> {
     done: AtomicBool,
     edges: AtomicU64,
     diverging: Mutex<Vec<(Vec<S::Action>, Disagreement)>>,
+}
+
+/// Two hashers that are fed the same.
+struct Both<H>([H; 2]);
+
+impl<H: Hasher> Hasher for Both<H> {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.iter_mut().for_each(|hasher| hasher.write(bytes));
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.0.iter_mut().for_each(|hasher| hasher.write_u8(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0
+            .iter_mut()
+            .for_each(|hasher| hasher.write_u64(number));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0[0].finish()
+    }
 }
 
 /// Ends the walk when the worker that holds it panics: the others would wait for it for ever.
@@ -142,7 +167,7 @@ impl<'a, S: Sides> Shared<'a, S> {
         Self {
             sides,
             scope,
-            hashers: [RandomState::new(), RandomState::new()],
+            hashers: [RandomState::default(), RandomState::default()],
             visited: (0..PARTS).map(|_| Mutex::default()).collect(),
             spare: Mutex::default(),
             idle: AtomicUsize::new(0),
@@ -159,8 +184,10 @@ impl<'a, S: Sides> Shared<'a, S> {
         let identity = match self.scope {
             Scope::States => (0, 0),
             Scope::Pairs => {
-                let identity = self.sides.identity(host);
-                (first.hash_one(&identity), second.hash_one(&identity))
+                let mut hasher = Both([first.build_hasher(), second.build_hasher()]);
+                self.sides.identity(host, &mut hasher);
+                let Both([first, second]) = hasher;
+                (first.finish(), second.finish())
             }
         };
         let key = (*state, identity);
@@ -333,8 +360,8 @@ mod tests {
             })
         }
 
-        fn identity(&self, host: &u8) -> Vec<u8> {
-            vec![*host]
+        fn identity(&self, host: &u8, hasher: &mut impl Hasher) {
+            hasher.write_u8(*host);
         }
 
         fn describe(&self, _: &(u8, u8), right: bool) -> StepText {

@@ -21,6 +21,7 @@ pub use self::mcp_aql::{
 };
 pub use self::pending_action::{
     far_pending_action, pending_action_arguments, pending_action_journal, pending_action_schedule,
+    pending_action_wide,
 };
 
 /// The bridge for runs that go as far as the model of AAEP does, made once.

@@ -10,6 +10,7 @@ mod comparison;
 mod concretion;
 pub mod edges;
 pub mod harness;
+mod identity;
 pub mod mcp_aql;
 pub mod not_compared;
 pub mod pending_action;
@@ -17,7 +18,7 @@ pub mod schedule;
 pub mod steps;
 
 use std::fmt::Debug;
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 
 use countersign_model::checker::StepText;
 
@@ -50,9 +51,9 @@ pub trait Sides: Sync {
         action: Self::Action,
     ) -> Result<Self::State, Disagreement>;
 
-    /// All that can make a difference to what this host will do, up to the names of ids: two hosts with the same
+    /// Feeds all that can make a difference to what this host will do, up to the names of ids: two hosts with the same
     /// identity behave alike for ever.
-    fn identity(&self, host: &Self::Host) -> Vec<u8>;
+    fn identity(&self, host: &Self::Host, hasher: &mut impl Hasher);
 
     /// The model's step in words.
     fn describe(&self, state: &Self::State, action: Self::Action) -> StepText;

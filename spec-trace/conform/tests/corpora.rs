@@ -10,7 +10,7 @@ use countersign_conform::harness;
 type Run = fn(&[u8]);
 
 /// Each target, and what it runs.
-const TARGETS: [(&str, Run); 10] = [
+const TARGETS: [(&str, Run); 11] = [
     ("aaep_reply", harness::aaep_reply),
     ("aaep_schedule", harness::aaep_schedule),
     ("mcp_aql_canonical", harness::mcp_aql_canonical),
@@ -24,6 +24,7 @@ const TARGETS: [(&str, Run); 10] = [
     ),
     ("pending_action_journal", harness::pending_action_journal),
     ("pending_action_schedule", harness::pending_action_schedule),
+    ("pending_action_wide", harness::pending_action_wide),
 ];
 
 /// The files of a folder of the fuzz crate.

@@ -88,6 +88,11 @@ impl Account {
         has_come(closes, self.clock.1, boundary)
     }
 
+    /// Whether a question that closes then leaves no time to answer it, whatever the reading.
+    pub const fn leaves_no_time(&self, closes: i64) -> bool {
+        closes <= self.clock.1
+    }
+
     /// Whether the time has come in every reading: it is over.
     pub const fn is_over(&self, closes: i64) -> bool {
         closes < self.clock.0

@@ -45,7 +45,7 @@ impl Case<'_> {
                 expires_at,
                 ..
             } = proposal.terms;
-            let is_late = expires_at.is_some_and(|closes| self.may_have_come(closes));
+            let is_late = expires_at.is_some_and(|closes| self.account.leaves_no_time(closes));
             let has_ended = self.account.ended.contains_key(&session);
             if proposal.within_limits && !has_ended && !is_late {
                 self.breaks("PA-1", "the proposal was to be recorded and not refused");
@@ -72,6 +72,16 @@ impl Case<'_> {
         let boundary = self.reading.expiry_boundary;
         self.account.open(action, nonce, terms, proposal, boundary);
         Some(action)
+    }
+
+    /// What was stored is there after a restart.
+    pub fn resumes(&mut self) -> bool {
+        let resumes = !self.is_refused();
+        if !resumes {
+            let text = "what was stored was to be there again after the crash";
+            self.breaks("PA-1", text);
+        }
+        resumes
     }
 
     /// A decision names an action, and its nonce where it names one.
@@ -521,6 +531,24 @@ impl Case<'_> {
         }
     }
 
+    /// What is appended about an action is appended in its session.
+    pub fn is_in_its_transcript(&mut self) {
+        for (place, output) in self.outputs.iter().enumerate() {
+            let Output::Append {
+                session: Some(session),
+                ..
+            } = output
+            else {
+                continue;
+            };
+            let known = output.about().and_then(|(action, _)| self.action(action));
+            if known.is_some_and(|known| known.terms.session != *session) {
+                let text = "what is told of an action was to be appended in its session".to_owned();
+                self.break_at(place, "PA-10", &[], text);
+            }
+        }
+    }
+
     /// What no clause has taken tells of something that did not happen, or for the second time.
     pub fn nothing_else_is_told(&mut self) {
         while let Some((place, output)) = self.first(|_| true) {
@@ -571,7 +599,15 @@ impl Case<'_> {
 
 /// PA-13, PA-14: whether a call that only reads pends is the policy's; by the reading it pends, or runs at once.
 impl Case<'_> {
-    pub fn runs_at_once(&self, action: u32) -> bool {
+    pub fn may_run_at_once(&mut self, action: u32) {
+        if self.runs_at_once(action) {
+            // The policy's own decision may be told of, or be passed over.
+            self.take(action, Form::Decided);
+            self.is_performed(action);
+        }
+    }
+
+    fn runs_at_once(&self, action: u32) -> bool {
         let terms = self.action(action).map(|it| it.terms);
         let closes = terms.and_then(|terms| terms.expires_at);
         terms.map(|terms| terms.effect) == Some(Effect::Read)

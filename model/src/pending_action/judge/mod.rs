@@ -71,7 +71,8 @@ impl Judge for PendingActionJudge {
         let expired = self.account.pass(now, self.reading.expiry_boundary);
         let mut case = Case::new(self.reading, &mut self.account, outputs);
         // A crash owes first what it lost; everything else owes first what is due.
-        if let Call::Restart { lost } = call {
+        let came_back = matches!(call, Call::Restart { .. }) && case.resumes();
+        if let (Call::Restart { lost }, true) = (call, came_back) {
             let lost = self.last.iter().filter(|(from_end, _)| from_end <= lost);
             case.comes_again(lost.map(|(_, output)| output));
         }
@@ -88,7 +89,7 @@ impl Judge for PendingActionJudge {
             } => finished(&mut case, *action, *status, *result),
             Call::Cancel { action } => cancelled(&mut case, *action),
             Call::EndSession { session } => ended(&mut case, *session),
-            Call::Restart { .. } => case.came_back(),
+            Call::Restart { .. } if came_back => case.came_back(),
             Call::Rollback { snapshot } => {
                 case.may_be_in_doubt();
                 if let Some(older) = self.kept.get(snapshot)
@@ -97,8 +98,9 @@ impl Judge for PendingActionJudge {
                     case.account.rolls_back(now, older);
                 }
             }
-            Call::Snapshot | Call::Tick => {}
+            Call::Restart { .. } | Call::Snapshot | Call::Tick => {}
         }
+        case.is_in_its_transcript();
         case.nothing_else_runs();
         case.nothing_else_is_told();
         let Case {
@@ -119,9 +121,7 @@ fn proposed(case: &mut Case, proposal: &Proposal) {
     case.session_goes_on(action, proposal.terms.session);
     case.may_be_shown(action);
     case.call_is_told(action);
-    if case.runs_at_once(action) {
-        case.is_performed(action);
-    }
+    case.may_run_at_once(action);
     case.expire_in_time();
 }
 

@@ -159,6 +159,8 @@ pub enum Output {
     Append {
         /// Which.
         message: Message,
+        /// The session into whose transcript it goes, where the message says so.
+        session: Option<u32>,
         /// Its exact text.
         text: u32,
     },

@@ -12,6 +12,7 @@ pub mod ablated;
 pub mod explained;
 pub mod writer;
 
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use countersign_model::aaep::Aaep;
@@ -283,8 +284,8 @@ impl Sides for Recorded {
 
     /// What the judge remembers. What the writer does follows from it: the numbers that it writes are those that are due,
     /// and the state that it leaves is the one last told.
-    fn identity(&self, host: &Stream) -> Vec<u8> {
-        host.so_far.memory.clone()
+    fn identity(&self, host: &Stream, hasher: &mut impl Hasher) {
+        hasher.write(&host.so_far.memory);
     }
 
     fn describe(&self, state: &State, action: RecordedAction) -> StepText {

@@ -3,6 +3,8 @@
 //! The one thing to know: what the executor holds and no producer of the model can hold is not passed over. It is
 //! [`Unexplained`]. What the model has no word for is held against the [`super::account`].
 
+use std::hash::Hasher;
+
 use countersign_model::aaep::state::{
     Phase, Producer, ProducerConfirmation, Session, SessionStatus,
 };
@@ -14,6 +16,7 @@ use countersign_reference::aaep::{AgentState, Confirmation, SessionId, Subscript
 
 use super::Host;
 use super::concrete::Environment;
+use crate::identity::Identity;
 use crate::{Unexplained, unexplained};
 
 /// The abstraction function: what the executor holds, as the producer's part of a model state.
@@ -178,24 +181,12 @@ fn class(question: &executor::Question) -> Result<Class, Unexplained> {
 ///
 /// Tokens are named by their slots, so two executors whose tokens alone differ have the same identity. Sequence numbers make
 /// no difference because they are held against the account of the bridge.
-pub(super) fn identity(host: &Host) -> Vec<u8> {
-    let mut document = serde_json::to_value(&host.producer).expect("a producer can be serialised");
-    if let Some(members) = document.as_object_mut() {
-        members.remove("now");
-        let sessions = members
-            .get_mut("sessions")
-            .and_then(serde_json::Value::as_object_mut);
-        for session in sessions.into_iter().flatten() {
-            if let Some(session) = session.1.as_object_mut() {
-                session.remove("next_sequence_number");
-            }
-        }
-    }
-    let mut text = document.to_string();
-    for slot in Slot::ALL {
-        if let Some(question) = host.account.question(slot) {
-            text = text.replace(question.reply_token.as_str(), slot.name());
-        }
-    }
-    text.into_bytes()
+pub(super) fn identity(host: &Host, hasher: &mut impl Hasher) {
+    let left_out = [("Producer", "now"), ("Session", "next_sequence_number")];
+    let named = Slot::ALL.map(|slot| (host.account.question(slot), slot.name()));
+    let renamed = named.map(|(question, name)| {
+        let token = question.map_or(name, |question| question.reply_token.as_str());
+        (token, name)
+    });
+    Identity::feed(&host.producer, hasher, &left_out, &renamed);
 }

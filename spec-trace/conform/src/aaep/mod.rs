@@ -12,6 +12,8 @@ mod tests;
 mod wanted;
 mod words;
 
+use std::hash::Hasher;
+
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::describe::output_text;
@@ -79,7 +81,7 @@ impl Host {
         for name in SessionName::ALL {
             let session_id = Some(environment.sessions[name.index()].clone());
             let came = host.set_up(environment, Input::StartSession { session_id });
-            let started = wanted::started(environment, &mut host.account, name, &came);
+            let started = wanted::events::started(environment, &mut host.account, name, &came);
             assert_eq!(started.as_ref(), Ok(&came), "AAEP-A.1-1: a session starts");
         }
         for subscriber in Subscriber::ALL {
@@ -177,8 +179,8 @@ impl Execution for Environment {
         Ok(bridge.model.reduced(&step.next))
     }
 
-    fn identity(host: &Host) -> Vec<u8> {
-        abstraction::identity(host)
+    fn identity(host: &Host, hasher: &mut impl Hasher) {
+        abstraction::identity(host, hasher);
     }
 }
 

@@ -4,6 +4,8 @@
 //! fails to compile. What is taken from what came are the names that the executor alone makes up: the id of an event, the
 //! token and the `tool_call_id` of a question. Those have to be new.
 
+pub(super) mod events;
+
 use std::sync::Arc;
 
 use countersign_model::aaep::action::Action;
@@ -12,14 +14,11 @@ use countersign_model::aaep::output::Output;
 use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::{Phase as Word, State};
 use countersign_model::aaep::step::Step;
-use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
+use countersign_model::aaep::words::{SessionName, Slot};
 use countersign_reference::aaep::{
-    self as executor, AgentState, Ask, Audit, Authority, CancelledBy, Canceller, ClauseId,
-    Confirmation, CountersignExtension, ErrorCategory, Event, ExtraContext, Input, Notice, Payload,
-    Phase, Question, ResolutionOutcome, Response, SessionStatus, Subscription, Tool, ToolCall,
-    ToolStatus, Urgency,
+    self as executor, AgentState, Ask, Audit, Authority, Canceller, ClauseId, Event, Input, Notice,
+    Payload, Phase, Question, Response, Subscription, Tool, ToolCall, ToolStatus,
 };
-use countersign_reference::time::Timeout;
 
 use super::CONTRACT;
 use super::account::Account;
@@ -46,9 +45,6 @@ pub(super) struct TakenStep<'a> {
     pub(super) step: &'a Step,
     pub(super) call: &'a Call,
 }
-
-/// What an event tells, and of which session and confirmation.
-type EventContent = (SessionName, Payload, Option<CountersignExtension>);
 
 impl Call {
     pub(super) fn of(input: &Input) -> Self {
@@ -177,161 +173,6 @@ impl TakenStep<'_> {
             // Neither is an output of the executor.
             Output::Tell(_) | Output::Refused(_) => return Err(unexplained(CONTRACT, "nothing")),
         })
-    }
-
-    /// AAEP-EV-1: the event, with its envelope.
-    fn event(
-        &self,
-        account: &mut Account,
-        words: &[Output],
-        came: &Event,
-    ) -> Result<Event, Unexplained> {
-        let (session, payload, resolution) = match words[0] {
-            Output::AwaitingInput(session) => {
-                let text = "Waiting for the user to decide.";
-                let payload = change_state(account, session, AgentState::AwaitingInput, text);
-                (session, payload, None)
-            }
-            Output::Thinking(session) => {
-                let text = "The tool has come back.";
-                let payload = change_state(account, session, AgentState::Thinking, text);
-                (session, payload, None)
-            }
-            Output::CallingTool(session) => {
-                // What is accepted is announced next.
-                let slot = words.iter().copied().find_map(Output::slot);
-                let slot = slot.ok_or_else(|| unexplained("AAEP-A.4-3", "an invocation"))?;
-                let outcome = ResolutionOutcome::Accepted;
-                let payload =
-                    change_state(account, session, AgentState::CallingTool, summary(outcome));
-                (session, payload, Some(resolution(account, slot, outcome)?))
-            }
-            Output::FollowUpLeaving(slot) => self.follow_up(account, slot, AgentState::Thinking)?,
-            Output::FollowUpStaying(slot) => {
-                self.follow_up(account, slot, AgentState::AwaitingInput)?
-            }
-            Output::Asked(slot) => {
-                let payload = self.question(account, slot, came)?;
-                (self.session(slot), payload, None)
-            }
-            Output::Invoked(slot) => {
-                let by = self.authority(account, slot)?;
-                let tool = Tool::InFlight;
-                account.set_phase(slot, Phase::Accepted { by, tool });
-                let resolution = resolution(account, slot, ResolutionOutcome::Accepted)?;
-                let payload = invocation(asked(account, slot)?);
-                (self.session(slot), payload, Some(resolution))
-            }
-            Output::Completed(slot) => {
-                settle_tool(account, slot, Tool::Finished);
-                let payload = self.completion(asked(account, slot)?);
-                (self.session(slot), payload, None)
-            }
-            Output::Ended(session, outcome) => {
-                let status = SessionStatus::Ended(ended(outcome));
-                account.sessions[session.index()].status = status;
-                (session, terminal(outcome), None)
-            }
-            Output::Perform(_)
-            | Output::Withdraw(_)
-            | Output::InDoubt(_)
-            | Output::Respond
-            | Output::Tell(_)
-            | Output::Audit(_)
-            | Output::Refused(_)
-            | Output::Notice => return Err(unexplained(CONTRACT, "no event")),
-        };
-        let content = (session, payload, resolution);
-        envelope(self.environment, account, content, came)
-    }
-
-    /// AAEP-6.1-3, AAEP-6.8-3: the event that reflects that the action will not run, and why.
-    fn follow_up(
-        &self,
-        account: &mut Account,
-        slot: Slot,
-        to: AgentState,
-    ) -> Result<EventContent, Unexplained> {
-        let is_cancelled = self.step.next.confirmation(slot).phase == Word::Cancelled;
-        let (outcome, phase) = if is_cancelled {
-            let by = Canceller::Producer;
-            (ResolutionOutcome::Cancelled, Phase::Cancelled { by })
-        } else {
-            let by = self.authority(account, slot)?;
-            (ResolutionOutcome::Rejected, Phase::Rejected { by })
-        };
-        account.set_phase(slot, phase);
-        let session = self.session(slot);
-        let payload = change_state(account, session, to, summary(outcome));
-        Ok((session, payload, Some(resolution(account, slot, outcome)?)))
-    }
-
-    /// AAEP-EV-5: the event asks what the host wanted to ask, in every field.
-    fn question(
-        &self,
-        account: &mut Account,
-        slot: Slot,
-        came: &Event,
-    ) -> Result<Payload, Unexplained> {
-        let Payload::AwaitingConfirmation {
-            reply_token,
-            extra_context: ExtraContext { tool_call_id },
-            ..
-        } = &came.payload
-        else {
-            return Err(unexplained("AAEP-6.2-1", "a question"));
-        };
-        if account.slot_of_token(reply_token).is_some() {
-            let text = "a token that was never issued before";
-            return Err(unexplained("AAEP-6.2.2-3", text));
-        }
-        if account.slot_of_call(tool_call_id).is_some() {
-            let text = "a tool_call_id that no other call has";
-            return Err(unexplained("AAEP-EV-13", text));
-        }
-        let ask = self.call.ask.as_ref();
-        let ask = ask.ok_or_else(|| unexplained("AAEP-6.1-6", "no question unasked"))?;
-        // AAEP-6.3.4-6: where the host names none, both.
-        let both = || vec!["accept".to_owned(), "reject".to_owned()];
-        let question = Question {
-            reply_token: reply_token.clone(),
-            session_id: ask.session_id.clone(),
-            action: ask.action.clone(),
-            tool_call_id: tool_call_id.clone(),
-            asked_at: account.now,
-            timeout: Timeout::try_from(ask.timeout_seconds)
-                .map_err(|_| unexplained("AAEP-EV-5", "no question with such a timeout"))?,
-            default_decision: ask.default_decision,
-            allowed_replies: ask.allowed_replies.clone().unwrap_or_else(both),
-        };
-        let payload = Payload::AwaitingConfirmation {
-            action: Arc::clone(&question.action.description),
-            consequence: Arc::clone(&question.action.consequence),
-            reply_token: question.reply_token.clone(),
-            timeout: question.timeout,
-            default_decision: question.default_decision,
-            risk_level: question.action.risk_level,
-            irreversible: question.action.irreversible,
-            allowed_replies: question.allowed_replies.clone(),
-            extra_context: ExtraContext {
-                tool_call_id: question.tool_call_id.clone(),
-            },
-        };
-        account.questions[slot.index()] = Some(Confirmation {
-            question: Arc::new(question),
-            phase: Phase::Pending,
-        });
-        Ok(payload)
-    }
-
-    /// AAEP-A.3-1: the event completes the call that was announced, and comes out as it did: as the host says, or with an
-    /// error where it never came back.
-    fn completion(&self, question: &Question) -> Payload {
-        Payload::ToolCompleted {
-            tool: Arc::clone(&question.action.tool),
-            status: self.call.finished.unwrap_or(ToolStatus::Error),
-            tool_call_id: question.tool_call_id.clone(),
-        }
     }
 
     /// AAEP-6.1-1: what is to be performed is what was confirmed.
@@ -506,55 +347,6 @@ impl TakenStep<'_> {
     }
 }
 
-/// AAEP-EV-1, AAEP-EV-3, AAEP-EV-6: the event that tells this now.
-fn envelope(
-    environment: &Environment,
-    account: &mut Account,
-    (session, payload, resolution): EventContent,
-    came: &Event,
-) -> Result<Event, Unexplained> {
-    // It is no field of its own, and stands on the wire all the same.
-    let wanted = match payload {
-        Payload::SessionErrored { .. } | Payload::AwaitingConfirmation { .. } => Urgency::Critical,
-        Payload::SessionStarted { .. }
-        | Payload::SessionCompleted { .. }
-        | Payload::SessionCancelled { .. }
-        | Payload::StateChanged { .. }
-        | Payload::ToolInvoked { .. }
-        | Payload::ToolCompleted { .. } => Urgency::Normal,
-    };
-    if payload.urgency() != wanted {
-        let text = "critical urgency for a question and a failed session alone";
-        return Err(unexplained("AAEP-EV-6", text));
-    }
-    Ok(Event {
-        sequence_number: account.note_event(session, &came.event_id)?,
-        event_id: came.event_id.clone(),
-        session_id: environment.sessions[session.index()].clone(),
-        timestamp: account.now,
-        producer: Arc::clone(&environment.settings.identity),
-        payload,
-        resolution,
-    })
-}
-
-/// AAEP-A.1-1: the event that begins a session.
-pub(super) fn started(
-    environment: &Environment,
-    account: &mut Account,
-    session: SessionName,
-    came: &[executor::Output],
-) -> Result<Vec<executor::Output>, Unexplained> {
-    let [executor::Output::Emit(came)] = came else {
-        return Err(unexplained("AAEP-A.1-1", "session.started"));
-    };
-    let payload = Payload::SessionStarted {
-        summary_normal: "The session has started.",
-    };
-    let event = envelope(environment, account, (session, payload, None), came)?;
-    Ok(vec![executor::Output::Emit(Box::new(event))])
-}
-
 /// The confirmation whose token a message carries.
 fn slot_of(message: Message) -> Option<Slot> {
     match message.token {
@@ -568,56 +360,6 @@ fn asked(account: &Account, slot: Slot) -> Result<&Arc<Question>, Unexplained> {
     question.ok_or_else(|| unexplained("AAEP-6.1-1", "nothing about what was not asked"))
 }
 
-/// AAEP-EV-8: each change leaves the state that the one before it entered.
-fn change_state(
-    account: &mut Account,
-    session: SessionName,
-    to_state: AgentState,
-    summary_normal: &'static str,
-) -> Payload {
-    let state = &mut account.sessions[session.index()].state;
-    Payload::StateChanged {
-        from_state: std::mem::replace(state, to_state),
-        to_state,
-        summary_normal,
-    }
-}
-
-/// AAEP-6.7.2-1: whoever reads the event learns which confirmation it resolves, and how.
-fn resolution(
-    account: &Account,
-    slot: Slot,
-    outcome: ResolutionOutcome,
-) -> Result<CountersignExtension, Unexplained> {
-    let question = asked(account, slot)?;
-    Ok(CountersignExtension {
-        reply_token: question.reply_token.clone(),
-        action: question.action.id.clone(),
-        outcome,
-    })
-}
-
-/// AAEP-6.1-3, AAEP-6.8-3: what a screen reader says of it.
-fn summary(outcome: ResolutionOutcome) -> &'static str {
-    match outcome {
-        ResolutionOutcome::Accepted => "The action was accepted and proceeds.",
-        ResolutionOutcome::Rejected => "The action was rejected and will not run.",
-        ResolutionOutcome::Cancelled => "The action is no longer needed and will not run.",
-    }
-}
-
-/// AAEP-EV-5: the event announces the call that was confirmed, in every field.
-fn invocation(question: &Question) -> Payload {
-    let action = &question.action;
-    Payload::ToolInvoked {
-        tool: Arc::clone(&action.tool),
-        summary_normal: Arc::clone(&action.description),
-        tool_call_id: question.tool_call_id.clone(),
-        risk_level: action.risk_level,
-        irreversible: action.irreversible,
-    }
-}
-
 /// AAEP-A.3-1: the tool's further way, if it has not come to its end.
 fn settle_tool(account: &mut Account, slot: Slot, settled: Tool) {
     if let Some(Phase::Accepted {
@@ -626,31 +368,6 @@ fn settle_tool(account: &mut Account, slot: Slot, settled: Tool) {
     }) = account.phase(slot)
     {
         account.set_phase(slot, Phase::Accepted { by, tool: settled });
-    }
-}
-
-fn ended(outcome: SessionOutcome) -> executor::SessionOutcome {
-    match outcome {
-        SessionOutcome::Completed => executor::SessionOutcome::Completed,
-        SessionOutcome::Errored => executor::SessionOutcome::Errored,
-        SessionOutcome::Cancelled => executor::SessionOutcome::Cancelled,
-    }
-}
-
-/// AAEP-A.1-2: the terminal event speaks for the session, not for one of its confirmations.
-fn terminal(outcome: SessionOutcome) -> Payload {
-    match outcome {
-        SessionOutcome::Completed => Payload::SessionCompleted {
-            summary_normal: "The session has done its work.",
-        },
-        SessionOutcome::Errored => Payload::SessionErrored {
-            error_category: ErrorCategory::Unknown,
-            summary_normal: "The session has failed.",
-        },
-        SessionOutcome::Cancelled => Payload::SessionCancelled {
-            cancelled_by: CancelledBy::Producer,
-            summary_normal: "The session was cancelled, and every pending question with it.",
-        },
     }
 }
 

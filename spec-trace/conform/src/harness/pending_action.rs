@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::json::{means_the_same, turned};
 use crate::bridge::Bridge;
 use crate::pending_action::PendingActionBridge;
+use crate::pending_action::wide::WideRun;
 
 /// The bridge for runs that go as far as the model of the pending actions does, made once.
 pub fn far_pending_action() -> &'static PendingActionBridge {
@@ -29,6 +30,17 @@ pub fn far_pending_action() -> &'static PendingActionBridge {
 /// Where model and executor differ, with the shrunk run.
 pub fn pending_action_schedule(bytes: &[u8]) {
     super::run(far_pending_action(), bytes);
+}
+
+/// A wide run of the executor under the judge that the bytes choose: the first the host's settings, the others the steps.
+///
+/// # Panics
+///
+/// Where the judge finds something, with the shrunk run.
+pub fn pending_action_wide(bytes: &[u8]) {
+    if let Some((_, broken)) = WideRun::of(bytes).shrunk() {
+        panic!("{broken}\n{}", broken.shown.join("\n"));
+    }
 }
 
 /// The most records of a journal that are looked at: the work is more than their number squared.

@@ -4,6 +4,8 @@
 //! [`Unexplained`] otherwise. A token that it holds no more is told as the model has it, for [`check_memory`] has found that
 //! it can never be valid again.
 
+use std::hash::Hasher;
+
 use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::state::{Gatekeeper, GatekeeperToken, Phase, State, Token};
 use countersign_model::mcp_aql::words::{Purpose, Scope, SessionName, Slot, Which};
@@ -14,6 +16,7 @@ use countersign_reference::time::Timestamp;
 use super::concrete::{Environment, later, place};
 use super::spelling::OPERATIONS;
 use super::{Host, Issued};
+use crate::identity::Identity;
 use crate::{Unexplained, unexplained};
 
 /// The abstraction function: what the executor holds, as the gatekeeper's part of the model state `next`.
@@ -264,9 +267,7 @@ fn parameters(
 
 /// All that the executor holds and that can make a difference: not what the host chose, which never changes but for the
 /// kind of store, and that is set anew before it matters; and not the time of its last call, which [`gatekeeper`] compares.
-pub(super) fn identity(host: &Host) -> Vec<u8> {
-    let document = serde_json::to_string(&*host.gatekeeper).expect("it can be serialised");
-    // These two are its first members.
-    let rest = document.find(r#","adapters":"#);
-    document[rest.expect("a gatekeeper has adapters")..].into()
+pub(super) fn identity(host: &Host, hasher: &mut impl Hasher) {
+    let left_out = [("Gatekeeper", "settings"), ("Gatekeeper", "now")];
+    Identity::feed(&*host.gatekeeper, hasher, &left_out, &[]);
 }

@@ -13,6 +13,7 @@ mod spelling;
 mod tests;
 pub mod wide;
 
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use countersign_model::mcp_aql::action::Action;
@@ -222,8 +223,8 @@ impl Execution for Environment {
         Ok(next)
     }
 
-    fn identity(host: &Host) -> Vec<u8> {
-        abstraction::identity(host)
+    fn identity(host: &Host, hasher: &mut impl Hasher) {
+        abstraction::identity(host, hasher);
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`Unexplained`] otherwise. Of what the quotient has made alike the model's word stands.
 
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 
 use countersign_model::pending_action::known::{Standing, Status as Word};
 use countersign_model::pending_action::state::{Ledger, LedgerAction, NEVER, State};
@@ -204,14 +205,9 @@ pub(super) fn deadline(host: &Host) -> Option<Timestamp> {
 
 /// All that can make a difference to what the executor will do: what it holds, what is kept of it, and how far the host has
 /// come. Not what the host chose, which is set anew before it matters.
-pub(super) fn identity(host: &Host) -> Vec<u8> {
+pub(super) fn identity(host: &Host, hasher: &mut impl Hasher) {
     let snapshot = host.snapshot.as_deref();
     let snapshot = snapshot.map(executor::Snapshot::recorded);
-    serde_json::to_vec(&(
-        host.ledger.snapshot(),
-        &host.journal,
-        host.carried,
-        snapshot,
-    ))
-    .expect("it can be serialised")
+    let kept = (&host.journal, host.carried, snapshot);
+    (host.ledger.snapshot(), kept).hash(hasher);
 }

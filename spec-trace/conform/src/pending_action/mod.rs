@@ -15,7 +15,9 @@ mod records;
 mod spelling;
 #[cfg(test)]
 mod tests;
+pub mod wide;
 
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use countersign_model::pending_action::action::Action;
@@ -260,8 +262,8 @@ impl Execution for Environment {
         Ok(next)
     }
 
-    fn identity(host: &Host) -> Vec<u8> {
-        abstraction::identity(host)
+    fn identity(host: &Host, hasher: &mut impl Hasher) {
+        abstraction::identity(host, hasher);
     }
 }
 

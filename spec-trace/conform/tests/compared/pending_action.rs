@@ -1,21 +1,25 @@
 //! What can be changed in what the ledger puts out and holds.
 
+#[path = "pending_action/values.rs"]
+mod values;
+
 use std::sync::Arc;
 
 use countersign_conform::pending_action::{Environment, Host, PendingActionBridge};
 use countersign_model::pending_action::bounds::Bounds;
-use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
-    ActionId, AgentId, Append, Arguments, Audit, CancelReason, ClauseId, DeciderId, Deciders,
-    DecidersAbsent, Decision, Delivery, Effect, Entry, Event, EventId, ExpiryBoundary, Happened,
-    IgnoredBecause, Input, Label, Ledger, Message, MessageId, Named, Nonce, NotArguments, Output,
-    Proposal, Propose, ReadEffect, Record, Refusal, RunId, SessionId, Settings, Summary, Text,
-    ToolCall, ToolName, ToolStatus,
+    ActionId, Append, Arguments, Audit, CancelReason, ClauseId, DeciderId, DecidersAbsent,
+    Delivery, Entry, Event, ExpiryBoundary, Happened, IgnoredBecause, Label, Ledger, Message,
+    MessageId, Named, Nonce, NotArguments, Output, Proposal, ReadEffect, Record, Refusal,
+    SessionId, Settings, Summary, Text, ToolCall, ToolName,
 };
-use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Changeable, Freedom};
+use values::{
+    DECISIONS, STATUSES, arguments, around, deciders, foreign, labels, proposals, results,
+    sessions, summaries, tools,
+};
 
 impl Changeable for Environment {
     fn bridge() -> PendingActionBridge {
@@ -548,154 +552,6 @@ impl Changes<'_> {
         }
         all
     }
-}
-
-/// The ids of an event and of a message of another ledger.
-fn foreign() -> (EventId, MessageId) {
-    let mut ledger = Ledger::new(Settings::default());
-    let propose = Propose {
-        agent_id: "a".to_owned(),
-        session_id: "s".to_owned(),
-        run_id: "r".to_owned(),
-        tool: "t".to_owned(),
-        arguments: Text::new("{}"),
-        effect: Effect::Write,
-        summary: "?".to_owned(),
-        label: "!".to_owned(),
-        expires_at: None,
-        deciders: None,
-        idempotent: false,
-    };
-    let mut ids = SequentialIds::new();
-    let outcome = ledger.handle(Timestamp::MIN, &mut ids, Input::Propose(propose));
-    match &outcome.outputs[..] {
-        [
-            Output::Record(_),
-            Output::Append(append),
-            Output::Event(event),
-        ] => (
-            event.event_id,
-            append.message_id.expect("a message about an action"),
-        ),
-        others => panic!("no proposal: {others:?}"),
-    }
-}
-
-const DECISIONS: [Decision; 2] = [Decision::Allow, Decision::Deny];
-
-const STATUSES: [ToolStatus; 3] = [ToolStatus::Success, ToolStatus::Error, ToolStatus::NotRun];
-
-/// The proposal with one field changed.
-fn proposals(proposal: &Proposal) -> Vec<Proposal> {
-    let Proposal {
-        agent_id: _,
-        session_id: _,
-        run_id: _,
-        tool: _,
-        arguments,
-        effect: _,
-        summary,
-        label: _,
-        expires_at,
-        deciders: _,
-        idempotent,
-    } = proposal;
-    let mut all = Vec::new();
-    let mut with = |set: &dyn Fn(&mut Proposal)| {
-        let mut changed = proposal.clone();
-        set(&mut changed);
-        all.push(changed);
-    };
-    with(&|proposal| proposal.agent_id = AgentId::parse("eve").expect("a name"));
-    for session_id in sessions() {
-        with(&|proposal| proposal.session_id = session_id.clone());
-    }
-    for run in ["run 0", "run 1", "run 2"] {
-        with(&|proposal| proposal.run_id = RunId::parse(run).expect("a name"));
-    }
-    for tool in tools() {
-        with(&|proposal| proposal.tool = tool.clone());
-    }
-    for arguments in self::arguments(arguments) {
-        with(&|proposal| proposal.arguments = arguments.clone());
-    }
-    for effect in [
-        Effect::Read,
-        Effect::Write,
-        Effect::Destructive,
-        Effect::External,
-    ] {
-        with(&|proposal| proposal.effect = effect);
-    }
-    for summary in summaries(summary) {
-        with(&|proposal| proposal.summary = summary.clone());
-    }
-    for label in labels() {
-        with(&|proposal| proposal.label = label.clone());
-    }
-    let times = around(expires_at.unwrap_or(Timestamp::MAX)).map(Some);
-    for time in times.into_iter().chain([None]) {
-        with(&|proposal| proposal.expires_at = time);
-    }
-    let lists = [&["ana"][..], &["ana", "eve"], &["eve"]].map(|names| {
-        let names = names
-            .iter()
-            .map(|name| DeciderId::parse(name).expect("a name"));
-        Some(Deciders::try_from(names.collect::<Vec<_>>()).expect("different names"))
-    });
-    for deciders in lists.into_iter().chain([None]) {
-        with(&|proposal| proposal.deciders.clone_from(&deciders));
-    }
-    with(&|proposal| proposal.idempotent = !idempotent);
-    all.retain(|changed| changed != proposal);
-    all
-}
-
-fn arguments(arguments: &Arguments) -> Vec<Arguments> {
-    let wider = format!("{} ", arguments.as_str());
-    ["{}", &wider]
-        .map(|text| Arguments::parse(Text::new(text)).expect("an object"))
-        .to_vec()
-}
-
-fn results(result: &Text) -> Vec<Text> {
-    ["", "done", &format!("{} ", result.as_str())]
-        .map(Text::new)
-        .to_vec()
-}
-
-fn tools() -> Vec<ToolName> {
-    ["carpeta/delete-potreros", "shell", "rm"]
-        .map(|text| ToolName::parse(text).expect("a name"))
-        .to_vec()
-}
-
-fn summaries(summary: &Summary) -> Vec<Summary> {
-    ["No.", "¿Borro estos 3 potreros?", &format!("{summary} ")]
-        .map(|text| Summary::parse(text).expect("a summary"))
-        .to_vec()
-}
-
-fn labels() -> Vec<Label> {
-    ["OK", "sí, borrar"]
-        .map(|text| Label::parse(text).expect("a label"))
-        .to_vec()
-}
-
-fn sessions() -> Vec<SessionId> {
-    ["chat A", "chat a", "chat b"]
-        .map(|text| SessionId::parse(text).expect("an id"))
-        .to_vec()
-}
-
-fn deciders() -> Vec<DeciderId> {
-    ["ana", "eve", "menta"]
-        .map(|text| DeciderId::parse(text).expect("a name"))
-        .to_vec()
-}
-
-fn around(time: Timestamp) -> [Timestamp; 3] {
-    [-1_000, -1, 1].map(|millis| Timestamp::from_millis(time.millis() + millis))
 }
 
 /// A ledger of which nothing is as it is by itself.

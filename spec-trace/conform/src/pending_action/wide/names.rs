@@ -1,0 +1,425 @@
+//! Names on both sides of a wide run: numbers for the judge, texts for the executor, and outputs as the judge is shown them.
+//!
+//! The one thing to know: a text that is no text of ours is [`UNKNOWN`], which is the name of nothing.
+
+use std::collections::BTreeMap;
+
+use countersign_model::pending_action::judge::words::{
+    self as judged, Call, Event, Outcome, Status, Terms, ToolCall,
+};
+use countersign_reference::pending_action::{
+    ActionId, Append, Arguments, Decision, Effect, Happened, Message, Nonce, Output, Propose, Text,
+    ToolStatus,
+};
+use countersign_reference::time::Timestamp;
+
+use super::step::Which;
+
+/// What names nothing.
+pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// People, who propose and decide: `p0` to `p11`.
+pub(super) const PEOPLE: u8 = 12;
+
+/// Arguments, each with what it means; two that mean the same are next to each other. What is no object is left out of what
+/// is proposed, for the executor refuses it; what means nothing is within no limits (PA-3).
+pub(super) const ARGUMENTS: [(&str, Option<u8>); 15] = [
+    (r#"{"n":1}"#, Some(0)),
+    (r#"{ "n" : 1.0 }"#, Some(0)),
+    (r#"{"\u006e":1e0}"#, Some(0)),
+    (r#"{"n":2}"#, Some(1)),
+    ("{}", Some(2)),
+    (r#"{"a":[1,2],"b":null}"#, Some(3)),
+    (r#"{"b":null,"a":[1,2.0]}"#, Some(3)),
+    (r#"{"a":[2,1],"b":null}"#, Some(4)),
+    (r#"{"n":9007199254740993}"#, Some(5)),
+    (r#"{"n":9007199254740992}"#, Some(6)),
+    (r#"{"n":"1"}"#, Some(7)),
+    (r#"{"n":1,"n":1}"#, None),
+    (r#"{"n":1"#, None),
+    ("", None),
+    ("[1]", Some(8)),
+];
+
+/// As many of them are objects.
+const OBJECTS: usize = 11;
+
+/// As many means nothing, and stand behind the objects.
+const MEANINGLESS: usize = 3;
+
+pub(super) fn number(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(UNKNOWN)
+}
+
+/// Arguments that may be proposed, seldom such as mean nothing.
+pub(super) fn proposed_arguments(drawn: u8) -> usize {
+    let drawn = usize::from(drawn);
+    match drawn {
+        0..240 => drawn % OBJECTS,
+        240.. => OBJECTS + drawn % MEANINGLESS,
+    }
+}
+
+/// What arguments mean.
+pub(super) fn means(arguments: usize) -> Option<u8> {
+    ARGUMENTS.get(arguments).and_then(|(_, meaning)| *meaning)
+}
+
+/// Arguments that mean the same as those that were proposed.
+pub(super) fn same_arguments(proposed: Option<u32>, drawn: u8) -> usize {
+    let proposed = proposed
+        .and_then(|it| usize::try_from(it).ok())
+        .unwrap_or(0);
+    let meaning = means(proposed);
+    let same = (0..ARGUMENTS.len()).filter(|it| meaning.is_some() && means(*it) == meaning);
+    let same: Vec<usize> = same.collect();
+    let place = usize::from(drawn).checked_rem(same.len());
+    place.map_or(proposed, |place| same[place])
+}
+
+/// The name of the arguments that are approved: that of those proposed, where they mean the same.
+pub(super) fn approved(proposed: Option<u32>, approved: usize) -> u32 {
+    let meaning = proposed.and_then(|it| means(usize::try_from(it).ok()?));
+    match proposed {
+        Some(proposed) if meaning.is_some() && means(approved) == meaning => proposed,
+        Some(_) | None => number(approved),
+    }
+}
+
+/// Breaks one of the limits, where a number beyond the words says so.
+pub(super) fn spoil(propose: &mut Propose, words: u8) -> bool {
+    match words {
+        0..240 => return false,
+        240 => propose.summary.clear(),
+        241 => propose.summary = "é".repeat(4_097),
+        242 => propose.label.clear(),
+        243 => propose.label = "é".repeat(81),
+        244 => propose.label.push('\n'),
+        245 => propose.agent_id.clear(),
+        246 => propose.agent_id = "é".repeat(257),
+        247 => propose.session_id.clear(),
+        248 => propose.run_id.clear(),
+        249 => propose.tool.clear(),
+        250 => propose.deciders = Some(vec!["p1".to_owned(); 2]),
+        251..=255 => propose.deciders = Some(vec![String::new()]),
+    }
+    true
+}
+
+/// The number in a name of ours: one letter, then the number.
+fn numbered(letter: char, text: &str) -> u32 {
+    let digits = text.strip_prefix(letter);
+    digits.and_then(|it| it.parse().ok()).unwrap_or(UNKNOWN)
+}
+
+/// A person; nobody, where the name is blank.
+pub(super) fn person(name: &str) -> Option<u32> {
+    (!name.trim().is_empty()).then(|| numbered('p', name))
+}
+
+fn tool_call(tool: &str, arguments: &Arguments) -> ToolCall {
+    let place = ARGUMENTS
+        .iter()
+        .position(|(text, _)| *text == arguments.as_str());
+    ToolCall {
+        tool: numbered('t', tool),
+        arguments: place.map_or(UNKNOWN, number),
+    }
+}
+
+fn result(text: &Text) -> Option<u32> {
+    let text = text.as_str();
+    (!text.is_empty()).then(|| numbered('v', text))
+}
+
+const fn effect(effect: Effect) -> judged::Effect {
+    match effect {
+        Effect::Read => judged::Effect::Read,
+        Effect::Write => judged::Effect::Write,
+        Effect::Destructive => judged::Effect::Destructive,
+        Effect::External => judged::Effect::External,
+    }
+}
+
+const fn status(status: ToolStatus) -> Status {
+    match status {
+        ToolStatus::Success => Status::Success,
+        ToolStatus::Error => Status::Error,
+        ToolStatus::NotRun => Status::NotRun,
+    }
+}
+
+/// Whether it is what somebody has said.
+pub(super) fn is_said(output: &Output) -> bool {
+    matches!(output, Output::Append(append) if matches!(append.message, Message::UserMessage { .. }))
+}
+
+/// Whether it is behind a record, so that the executor tells it again after a crash.
+pub(super) fn is_told(output: &Output) -> bool {
+    match output {
+        Output::Append(_) => !is_said(output),
+        Output::Event(_) => true,
+        Output::Record(_)
+        | Output::Perform(_)
+        | Output::Withdraw(_)
+        | Output::InDoubt(_)
+        | Output::Audit(_) => false,
+    }
+}
+
+/// The actions that the executor has made known, and what is known of each.
+#[derive(Default)]
+pub(super) struct Names {
+    actions: Vec<Known>,
+    by_id: BTreeMap<ActionId, u32>,
+    by_nonce: BTreeMap<Nonce, u32>,
+    /// Those that wait, and those that were released and have not come back, as far as one was told.
+    open: Vec<u32>,
+    running: Vec<u32>,
+    /// How many texts were named, and the names of those that were put out last.
+    texts: u32,
+    last: Vec<u32>,
+}
+
+struct Known {
+    id: String,
+    nonce: (u32, String),
+    proposal: Option<judged::Proposal>,
+}
+
+impl Names {
+    /// The action that is meant, as both sides name it.
+    pub(super) fn which(&self, which: Which) -> Option<(u32, String)> {
+        let from_newest = |list: &[u32], place: u8| {
+            let place = usize::from(place).checked_rem(list.len())?;
+            list.iter().rev().nth(place).copied()
+        };
+        let action = match which {
+            Which::Open(place) => from_newest(&self.open, place),
+            Which::Running(place) => from_newest(&self.running, place),
+            Which::Any(place) => {
+                let place = usize::from(place).checked_rem(self.actions.len())?;
+                Some(number(self.actions.len() - 1 - place))
+            }
+            Which::Unknown => return Some((UNKNOWN, "pa_?".to_owned())),
+        }?;
+        let known = self.known(action)?;
+        Some((action, known.id.clone()))
+    }
+
+    fn known(&self, action: u32) -> Option<&Known> {
+        self.actions.get(usize::try_from(action).ok()?)
+    }
+
+    pub(super) fn nonce(&self, action: u32) -> (u32, String) {
+        let known = self.known(action);
+        known.map_or((UNKNOWN, "nonce_?".to_owned()), |known| known.nonce.clone())
+    }
+
+    pub(super) fn proposal(&self, action: u32) -> Option<&judged::Proposal> {
+        self.known(action)?.proposal.as_ref()
+    }
+
+    /// What was put out for a call, as the judge is shown it; `before` is what was put out for the last one.
+    pub(super) fn outputs(
+        &mut self,
+        call: &Call,
+        told: &[Output],
+        before: &[Output],
+    ) -> Vec<judged::Output> {
+        let is_restart = matches!(call, Call::Restart { .. });
+        let mut texts = Vec::with_capacity(told.len());
+        let mut outputs = Vec::with_capacity(told.len() + 1);
+        for output in told {
+            // Equal values are written alike, and only what was put out last can come again.
+            let again = before.iter().position(|it| is_restart && it == output);
+            let again = again.and_then(|place| self.last.get(place).copied());
+            let text = again.unwrap_or(self.texts);
+            self.texts += 1;
+            texts.push(text);
+            let proposal = match call {
+                Call::Propose(proposal) => Some(proposal),
+                Call::Decide(_)
+                | Call::Say { .. }
+                | Call::FinishTool { .. }
+                | Call::Cancel { .. }
+                | Call::EndSession { .. }
+                | Call::Snapshot
+                | Call::Rollback { .. }
+                | Call::Restart { .. }
+                | Call::Tick => None,
+            };
+            outputs.push(self.output(output, text, proposal));
+        }
+        self.last = texts;
+        outputs
+    }
+
+    fn output(
+        &mut self,
+        output: &Output,
+        text: u32,
+        proposal: Option<&judged::Proposal>,
+    ) -> judged::Output {
+        match output {
+            Output::Event(event) => {
+                let action = self.action(event.action_id);
+                let event = self.event(action, event.action_id, &event.happened, proposal);
+                judged::Output::Event { event, text }
+            }
+            Output::Append(append) => judged::Output::Append {
+                message: self.message(append),
+                session: append
+                    .session_id
+                    .as_ref()
+                    .map(|it| numbered('s', it.as_str())),
+                text,
+            },
+            Output::Perform(call) => {
+                let action = self.action(call.action_id);
+                self.open.retain(|open| *open != action);
+                self.running.push(action);
+                judged::Output::Perform {
+                    action,
+                    call: tool_call(call.tool.as_str(), &call.arguments),
+                }
+            }
+            Output::InDoubt(named) => judged::Output::InDoubt {
+                action: self.action(named.action_id),
+            },
+            // A perform counts as carried out once it is put out, so that taking it back is for the operator to know.
+            Output::Record(_) | Output::Withdraw(_) | Output::Audit(_) => judged::Output::Audit,
+        }
+    }
+
+    /// The number of an action. What nobody was told of gets one too.
+    fn action(&mut self, id: ActionId) -> u32 {
+        let next = number(self.actions.len());
+        let action = *self.by_id.entry(id).or_insert(next);
+        if action == next {
+            self.actions.push(Known {
+                id: id.to_string(),
+                nonce: (UNKNOWN, String::new()),
+                proposal: None,
+            });
+        }
+        action
+    }
+
+    fn event(
+        &mut self,
+        action: u32,
+        id: ActionId,
+        happened: &Happened,
+        proposal: Option<&judged::Proposal>,
+    ) -> Event {
+        let closed = !matches!(happened, Happened::Created { .. });
+        self.open.retain(|open| *open != action || !closed);
+        match happened {
+            Happened::Created {
+                nonce,
+                proposal: told,
+            } => {
+                let next = number(self.by_nonce.len());
+                let nonce_number = *self.by_nonce.entry(*nonce).or_insert(next);
+                if let (Some(known), Some(proposal)) = (
+                    self.actions.get_mut(usize::try_from(action).unwrap_or(0)),
+                    proposal,
+                ) {
+                    known.id = id.to_string();
+                    known.nonce = (nonce_number, nonce.to_string());
+                    known.proposal = Some(proposal.clone());
+                    self.open.push(action);
+                }
+                Event::Created {
+                    action,
+                    nonce: Some(nonce_number),
+                    terms: Terms {
+                        agent: numbered('p', told.agent_id.as_str()),
+                        session: numbered('s', told.session_id.as_str()),
+                        run: numbered('r', told.run_id.as_str()),
+                        call: tool_call(told.tool.as_str(), &told.arguments),
+                        effect: effect(told.effect),
+                        summary: numbered('q', told.summary.as_str()),
+                        label: numbered('b', told.label.as_str()),
+                        expires_at: told.expires_at.map(Timestamp::millis),
+                    },
+                }
+            }
+            Happened::Decided { decision, .. } => Event::Decided {
+                action,
+                decision: match decision {
+                    Decision::Allow => judged::Decision::Allow,
+                    Decision::Deny => judged::Decision::Deny,
+                },
+            },
+            Happened::Executed { status: told } => {
+                self.running.retain(|running| *running != action);
+                Event::Executed {
+                    action,
+                    status: Some(status(*told)),
+                    result: None,
+                }
+            }
+            Happened::Denied { .. } => Event::Denied { action },
+            Happened::Expired => Event::Expired { action },
+            Happened::Cancelled { .. } => Event::Cancelled { action },
+        }
+    }
+
+    fn message(&mut self, append: &Append) -> judged::Message {
+        match &append.message {
+            Message::ConfirmationRequest { text, label } => judged::Message::Prompt {
+                summary: Some(numbered('q', text.as_str())),
+                label: Some(numbered('b', label.as_str())),
+                exposes: exposes(append, [text.as_str(), label.as_str()]),
+            },
+            Message::ToolCall {
+                tool_call_id,
+                tool,
+                arguments,
+            } => judged::Message::ToolCall {
+                action: self.action(*tool_call_id),
+                call: tool_call(tool.as_str(), arguments),
+            },
+            Message::ToolResult {
+                tool_call_id,
+                status: told,
+                result: returned,
+                ..
+            } => judged::Message::ToolResult {
+                action: self.action(*tool_call_id),
+                outcome: Outcome::Finished(status(*told)),
+                result: result(returned),
+            },
+            Message::DeniedResult { tool_call_id, .. } => {
+                self.result(*tool_call_id, Outcome::Denied)
+            }
+            Message::ExpiredResult { tool_call_id, .. } => {
+                self.result(*tool_call_id, Outcome::Expired)
+            }
+            Message::CancelledResult { tool_call_id, .. } => {
+                self.result(*tool_call_id, Outcome::Cancelled)
+            }
+            Message::UserMessage { by, text } => judged::Message::Said {
+                by: person(by),
+                text: numbered('u', text),
+            },
+        }
+    }
+
+    fn result(&mut self, id: ActionId, outcome: Outcome) -> judged::Message {
+        judged::Message::ToolResult {
+            action: self.action(id),
+            outcome,
+            result: None,
+        }
+    }
+}
+
+/// PA-9: whether what the user sees holds an id or arguments. The executor's ids begin with `pa_`, and arguments have braces.
+fn exposes(append: &Append, texts: [&str; 2]) -> bool {
+    let id = append.message_id.map(|id| id.to_string());
+    let mut seen = texts.into_iter().chain(id.as_deref());
+    seen.any(|text| text.contains("pa_") || text.contains('{'))
+}
