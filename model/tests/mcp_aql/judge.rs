@@ -1241,6 +1241,17 @@ fn repeated_requests_may_be_limited_and_a_thousand_tokens_live_aql_6_5_1_aql_5_5
     run.conforms(&Call::Operation(request()), &limited);
     run.conforms(&with(&request(), 1), &limited);
     run.takes(&request(), 1, &[]);
+    // What cannot be read is a try, too.
+    let mut run = Run::new();
+    let unreadable = Request {
+        parameters: None,
+        ..request()
+    };
+    run.conforms(
+        &with(&unreadable, 7),
+        &[Output::Respond(Answer::Unreadable)],
+    );
+    run.conforms(&Call::Operation(request()), &limited);
     let full = [Output::Respond(Answer::Full)];
     for (tokens, clauses) in [(999, &["AQL-5.5-3"][..]), (1000, &[]), (1001, &[])] {
         let mut run = Run::new();
