@@ -587,6 +587,13 @@ fn a_clock_that_steps_back_leaves_open_whether_a_token_has_expired_aql_4_1_2() {
 /// A run in which token 1 was issued, and a call that it is not good for.
 type Scene = fn() -> (Run, Request);
 
+const ALL_CODES: [Code; 4] = [
+    Code::Invalid,
+    Code::Expired,
+    Code::AlreadyUsed,
+    Code::ScopeMismatch,
+];
+
 /// What is wrong, the clause, and the codes that may be given.
 const FAULTS: [(Scene, &str, &[Code]); 11] = [
     (unknown, "AQL-4.1-1", &[Code::Invalid]),
@@ -702,14 +709,8 @@ fn ended() -> (Run, Request) {
 
 #[test]
 fn a_token_that_fails_a_check_is_refused_with_its_code_aql_4_1() {
-    let all = [
-        Code::Invalid,
-        Code::Expired,
-        Code::AlreadyUsed,
-        Code::ScopeMismatch,
-    ];
     for (scene, clause, codes) in FAULTS {
-        for code in all {
+        for code in ALL_CODES {
             let (mut run, request) = scene();
             let right = codes.contains(&code);
             run.refuses(
@@ -1093,6 +1094,14 @@ fn events_may_revoke_what_they_are_about_aql_5_3_2() {
         (
             Call::Configure(Configuration {
                 adapter: 2,
+                tolerance_seconds: Some(10),
+                ..configuration()
+            }),
+            false,
+        ),
+        (
+            Call::Configure(Configuration {
+                adapter: 2,
                 ..configuration()
             }),
             false,
@@ -1232,6 +1241,17 @@ fn repeated_requests_may_be_limited_and_a_thousand_tokens_live_aql_6_5_1_aql_5_5
     run.conforms(&Call::Operation(request()), &limited);
     run.conforms(&with(&request(), 1), &limited);
     run.takes(&request(), 1, &[]);
+    // What cannot be read is a try, too.
+    let mut run = Run::new();
+    let unreadable = Request {
+        parameters: None,
+        ..request()
+    };
+    run.conforms(
+        &with(&unreadable, 7),
+        &[Output::Respond(Answer::Unreadable)],
+    );
+    run.conforms(&Call::Operation(request()), &limited);
     let full = [Output::Respond(Answer::Full)];
     for (tokens, clauses) in [(999, &["AQL-5.5-3"][..]), (1000, &[]), (1001, &[])] {
         let mut run = Run::new();
@@ -1239,6 +1259,145 @@ fn repeated_requests_may_be_limited_and_a_thousand_tokens_live_aql_6_5_1_aql_5_5
             run.issue(&request(), token);
         }
         run.finds(&Call::Operation(request()), &full, clauses);
+    }
+}
+
+// What the text leaves open.
+
+/// What became of token 1 is the party's affair: it may be taken, and it may be refused with these codes and no other.
+#[track_caller]
+fn is_open(scene: impl Fn() -> Run, request: &Request, codes: &[Code]) {
+    scene().takes(request, 1, &[]);
+    for code in ALL_CODES {
+        let mut run = scene();
+        let outputs = run.refused(request, 1, code);
+        let found = run.see(&with(request, 1), &outputs);
+        assert_eq!(
+            found.is_empty(),
+            codes.contains(&code),
+            "{code:?}: {found:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_list_that_was_changed_or_left_out_leaves_open_what_counts_aql_3_2_4() {
+    let listed_again = || {
+        let mut run = Run::new();
+        run.conforms(&critical(1, &[1]), &[]);
+        run.issue(&request(), 1);
+        run.conforms(&critical(1, &[1, 2]), &[]);
+        run
+    };
+    is_open(listed_again, &request(), &[Code::ScopeMismatch]);
+    let left_out = || {
+        let mut run = Run::new();
+        run.conforms(&critical(1, &[2]), &[]);
+        run.conforms(&critical(2, &[1]), &[]);
+        run.issue(&request(), 1);
+        run
+    };
+    for values in [(2, 1, 1), (1, 2, 1)] {
+        let (resource, timestamp, colour) = values;
+        let other = Request {
+            parameters: Some(parameters(resource, timestamp, colour)),
+            ..request()
+        };
+        is_open(left_out, &other, &[Code::ScopeMismatch]);
+    }
+}
+
+#[test]
+fn a_token_with_a_call_that_needs_none_may_be_used_where_no_log_shows_it_aql_5_2_1() {
+    let shown_in_vain = || {
+        let mut run = Run::without_log();
+        run.issue(&request(), 1);
+        let safe = rated(Level::Safe);
+        run.conforms(&with(&safe, 1), &[Output::Perform(performed(&safe))]);
+        run
+    };
+    is_open(shown_in_vain, &request(), &[Code::AlreadyUsed]);
+}
+
+#[test]
+fn several_uses_that_are_to_be_bound_to_no_session_leave_it_open_aql_5_4_1() {
+    let unscoped = Request {
+        session_scope: Some(false),
+        ..in_session(1, 2)
+    };
+    let elsewhere = in_session(2, 2);
+    is_open(
+        || scene(&unscoped),
+        &elsewhere,
+        &[Code::Invalid, Code::ScopeMismatch],
+    );
+    let nowhere = Request {
+        session_scope: Some(true),
+        ..request()
+    };
+    Run::new().conforms(&Call::Operation(nowhere), &[Output::Refused]);
+}
+
+#[test]
+fn a_token_may_be_good_for_what_is_rated_lower_or_in_the_same_row_aql_5_1_1() {
+    for (issued, called) in [
+        (Level::Dangerous, Level::Destructive),
+        (Level::Destructive, Level::Dangerous),
+        (Level::Forbidden, Level::Dangerous),
+    ] {
+        is_open(
+            || scene(&rated(issued)),
+            &rated(called),
+            &[Code::ScopeMismatch],
+        );
+    }
+}
+
+#[test]
+fn a_used_token_that_is_given_back_may_be_either_aql_5_3_1() {
+    for code in [Code::AlreadyUsed, Code::Invalid] {
+        let (mut run, request) = used();
+        let answer = Output::Respond(Answer::Revoked {
+            done: true,
+            shape: 1,
+        });
+        let outputs = [answer, run.revoked(1, true)];
+        run.conforms(&revoke(1), &outputs);
+        run.refuses(&request, 1, code, &[]);
+    }
+}
+
+#[test]
+fn the_reading_says_how_long_an_expired_token_is_remembered_aql_5_5_2() {
+    let codes = |purge_code, late| {
+        let [expired, invalid] = [Code::Expired, Code::Invalid].map(|code| {
+            let mut run = Run::read(Reading {
+                purge_code,
+                ..Reading::SPECIFICATION
+            });
+            run.issue(&request(), 1);
+            run.now = run.lives[&1] + 30_000 + late;
+            let outputs = run.refused(&request(), 1, code);
+            run.see(&with(&request(), 1), &outputs).is_empty()
+        });
+        (expired, invalid)
+    };
+    for late in [1, HOUR - 1, HOUR, HOUR + 1] {
+        assert_eq!(codes(PurgeCode::Either, late), (true, true), "{late}");
+        assert_eq!(codes(PurgeCode::Remembered, late), (true, false), "{late}");
+    }
+    // The hour may be counted from the expiry, or from the end of the tolerance.
+    let within = HOUR - 30_000;
+    for (late, expected) in [
+        (1, (true, false)),
+        (within - 1, (true, false)),
+        (within, (true, false)),
+        (within + 1, (true, true)),
+        (HOUR - 1, (true, true)),
+        (HOUR, (true, true)),
+        (HOUR + 1, (false, true)),
+    ] {
+        assert_eq!(codes(PurgeCode::Unknown, late), expected, "{late}");
     }
 }
 

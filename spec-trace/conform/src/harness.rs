@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use countersign_reference::aaep::ConfirmationReply;
 
 use crate::aaep::AaepBridge;
+use crate::aaep::wide::WideRun;
 use crate::bridge::Bridge;
 use crate::steps::numbered;
 use crate::{Divergence, Sides, schedule};
@@ -37,6 +38,17 @@ pub fn far_aaep() -> &'static AaepBridge {
 /// Where model and executor differ, with the shrunk run.
 pub fn aaep_schedule(bytes: &[u8]) {
     run(far_aaep(), bytes);
+}
+
+/// A wide run of the producer under the judge that the bytes choose: the first what its host has chosen, the others the steps.
+///
+/// # Panics
+///
+/// Where the judge finds something, with the shrunk run.
+pub fn aaep_wide(bytes: &[u8]) {
+    if let Some((_, broken)) = WideRun::of(bytes).shrunk() {
+        panic!("{broken}\n{}", broken.shown.join("\n"));
+    }
 }
 
 /// The bytes as a `confirmation.reply`: the parser must not panic, and what it takes it must take again after it has

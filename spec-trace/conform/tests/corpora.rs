@@ -10,9 +10,10 @@ use countersign_conform::harness;
 type Run = fn(&[u8]);
 
 /// Each target, and what it runs.
-const TARGETS: [(&str, Run); 11] = [
+const TARGETS: [(&str, Run); 12] = [
     ("aaep_reply", harness::aaep_reply),
     ("aaep_schedule", harness::aaep_schedule),
+    ("aaep_wide", harness::aaep_wide),
     ("mcp_aql_canonical", harness::mcp_aql_canonical),
     ("mcp_aql_schedule", harness::mcp_aql_schedule),
     ("mcp_aql_signed", harness::mcp_aql_signed),

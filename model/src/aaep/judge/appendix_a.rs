@@ -38,11 +38,11 @@ impl Look<'_> {
         };
         let leaves = session.is_in(from);
         let entered = session.entered;
-        let left_awaiting = session.is_in(State::AwaitingInput) && to != State::AwaitingInput;
+        let was_awaiting = session.is_in(State::AwaitingInput);
         session.entered = to;
         session.implied = None;
         let astray = session.astray;
-        if left_awaiting {
+        if was_awaiting {
             self.duties.leaving.push((name, to));
         }
         if to == State::AwaitingInput && self.duties.unannounced == Some(name) {
@@ -154,7 +154,9 @@ impl Look<'_> {
             None => Ground::Must("AAEP-A.1-1"),
             Some(kept) if kept.ended => Ground::Must("AAEP-A.1-3"),
             Some(kept) if kept.flight_of(action, tool_call).is_some() => Ground::None,
-            Some(kept) if kept.astray => Ground::May,
+            Some(kept) if kept.astray || self.released_now(session, action).is_some() => {
+                Ground::May
+            }
             Some(_) => Ground::Must("AAEP-A.3-2"),
         }
     }
@@ -167,35 +169,65 @@ impl Look<'_> {
         tool_call: Option<u32>,
         status: ToolStatus,
     ) {
+        let released = self.released_now(name, action);
         let Some(session) = self.account.sessions.get_mut(&name) else {
             return;
         };
-        let Some(position) = session.flight_of(action, tool_call) else {
-            return;
+        let (tool, tool_call) = match session.flight_of(action, tool_call) {
+            Some(position) => {
+                let running = session.running.remove(position);
+                (running.tool, running.tool_call)
+            }
+            None => match released {
+                Some(tool) => (tool, None),
+                None => return,
+            },
         };
-        let running = session.running.remove(position);
         self.duties.completions.push(Completion {
             session: name,
-            tool: running.tool,
-            tool_call: running.tool_call,
+            tool,
+            tool_call,
             status,
             free: session.astray,
         });
     }
 
-    // AAEP-A.3-1 with DESIGN §8.32: a session that is completed or errored tells of its running tools as failed first;
+    /// The tool of an action that falls due before it is said to have come back: it can be refused, or taken at its word.
+    fn released_now(&self, session: u32, action: u32) -> Option<u32> {
+        let mut resolutions = self.duties.resolutions.iter();
+        let released = resolutions.find(|resolution| {
+            resolution.verdict == Verdict::Accept
+                && (resolution.session, resolution.action) == (session, action)
+        });
+        released.map(|released| released.tool)
+    }
+
+    // AAEP-A.3-1: a session that is completed or errored tells of its running tools as failed first;
     // one that is cancelled owes nothing more.
     pub(super) fn end_completes_tools(&mut self, name: u32, outcome: Outcome) {
         let Some(session) = self.account.sessions.get(&name) else {
             return;
         };
-        for running in &session.running {
+        let free = match outcome {
+            Outcome::Completed => session.astray,
+            Outcome::Errored => session.astray || self.deviations.errs_over_running_tools,
+            Outcome::Cancelled => true,
+        };
+        let running = session
+            .running
+            .iter()
+            .map(|running| (running.tool, running.tool_call));
+        // What fell due before the end runs too.
+        let released = self.duties.resolutions.iter().filter(|resolution| {
+            resolution.session == name && resolution.verdict == Verdict::Accept
+        });
+        for (tool, tool_call) in running.chain(released.map(|released| (released.tool, None))) {
             self.duties.completions.push(Completion {
                 session: name,
-                tool: running.tool,
-                tool_call: running.tool_call,
+                tool,
+                tool_call,
                 status: ToolStatus::Error,
-                free: outcome == Outcome::Cancelled || session.astray,
+                free,
             });
         }
     }
@@ -217,6 +249,7 @@ impl Look<'_> {
             .position(|owed| owed.session == name && is_it(owed.tool, owed.tool_call));
         if let Some(position) = owed {
             let owed = self.duties.completions.remove(position);
+            self.account.comes_back(name, tool_call);
             if owed.status != status && !owed.free {
                 let text = format!("the completion in s{name} was to say {:?}", owed.status);
                 self.conformance("AAEP-A.3-1", &[], text);
@@ -306,6 +339,15 @@ impl Account {
                 performed: true,
                 invoked: false,
             });
+        }
+    }
+
+    /// Notes that a call is not in flight any more, if it was.
+    fn comes_back(&mut self, session: u32, tool_call: Option<u32>) {
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session
+                .running
+                .retain(|running| running.tool_call.is_none() || running.tool_call != tool_call);
         }
     }
 

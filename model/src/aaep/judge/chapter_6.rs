@@ -421,7 +421,7 @@ impl Look<'_> {
     }
 
     // AAEP-EV-11: the last subscription that could answer closes: the default applies as on timeout; by default only where
-    // it rejects (DESIGN §8.27).
+    // it rejects.
     pub(super) fn subscription_closes(&mut self, subscription: u32) {
         let Some(closed) = self.account.subscriptions.get_mut(&subscription) else {
             return;
@@ -482,7 +482,7 @@ impl Look<'_> {
         }
     }
 
-    // AAEP-6.8-2: a session that is cancelled cancels its questions; by default every end does (DESIGN §8.7).
+    // AAEP-6.8-2: a session that is cancelled cancels its questions; by default every end does.
     pub(super) fn end_withdraws_questions(&mut self, session: u32, cancelled: bool) {
         if !cancelled && self.reading.session_end_cancels == SessionEndCancels::CancelledOnly {
             return;

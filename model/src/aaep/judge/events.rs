@@ -91,7 +91,7 @@ impl Look<'_> {
         };
         session.next_sequence = event.sequence.map(|number| number.saturating_add(1));
         let numbered = event.sequence == expected;
-        // The one clock is the `now` of the call (DESIGN §7); what a timer puts out may bear the time at which it was due.
+        // The one clock is the `now` of the call; what a timer puts out may bear the time at which it was due.
         if backwards || event.at > clock || (question && !now) {
             let text = format!("e{} was to bear the time of its call", event.id);
             self.conformance("AAEP-EV-3", &[], text);

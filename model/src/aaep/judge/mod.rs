@@ -36,7 +36,26 @@ use replies::Failed;
 #[derive(Clone, Debug)]
 pub struct AaepJudge {
     reading: Reading,
+    deviations: Deviations,
     account: Account,
+}
+
+/// What a party is known to do otherwise, and is not to be told each time. Nothing, unless it is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one of its own, and goes by itself"
+)]
+pub struct Deviations {
+    /// While another question of its session waits, an outcome is told without leaving `awaiting_input`: an acceptance by its
+    /// tool.invoked alone, a rejection or withdrawal by a state.changed from there to there (AAEP-A.4-2, AAEP-6.8-3).
+    pub stays_while_another_waits: bool,
+    /// The last outcome of a session leads to `thinking` though a tool runs (AAEP-A.3-3).
+    pub thinks_while_a_tool_runs: bool,
+    /// A session that is completed or errored withdraws its questions by its terminal event alone (AAEP-6.8-3).
+    pub ends_over_open_questions: bool,
+    /// A session that is errored leaves its tools without a completion (AAEP-A.3-1).
+    pub errs_over_running_tools: bool,
 }
 
 impl AaepJudge {
@@ -44,8 +63,15 @@ impl AaepJudge {
     pub fn new(reading: Reading) -> Self {
         Self {
             reading,
+            deviations: Deviations::default(),
             account: Account::default(),
         }
+    }
+
+    /// The same judge, who passes over these deviations.
+    #[must_use]
+    pub fn passing_over(self, deviations: Deviations) -> Self {
+        Self { deviations, ..self }
     }
 }
 
@@ -54,18 +80,19 @@ impl Judge for AaepJudge {
     type Output = Output;
 
     fn see(&mut self, now: i64, call: &Call, outputs: &[Output]) -> Vec<Finding> {
-        // The clock of a producer never runs backwards: the greatest time so far counts (DESIGN §7).
+        // The clock of a producer never runs backwards: the greatest time so far counts.
         self.account.clock = self.account.clock.max(now);
         self.account.calls += 1;
         let mut look = Look {
             reading: self.reading,
+            deviations: self.deviations,
             account: &mut self.account,
             call,
             outputs,
             duties: Duties::default(),
             findings: Vec::new(),
         };
-        // What the text requires now. What is due comes before the call itself (DESIGN §7), and what was lost before that.
+        // What the text requires now. What is due comes before the call itself, and what was lost before that.
         look.lose();
         look.pass_deadlines();
         look.take_call();
@@ -86,6 +113,7 @@ impl Judge for AaepJudge {
 /// One call as the judge looks at it.
 struct Look<'a> {
     reading: Reading,
+    deviations: Deviations,
     account: &'a mut Account,
     call: &'a Call,
     outputs: &'a [Output],
@@ -121,7 +149,7 @@ struct Duties {
     end: Option<(u32, Outcome)>,
     /// Why the reply that arrived is to be ignored.
     ignored: Option<Failed>,
-    /// Which states were entered out of `awaiting_input`, in which session.
+    /// Which states were entered out of `awaiting_input`, in which session; also this one again.
     leaving: Vec<(u32, State)>,
     /// The sessions of whose state nothing more is said in this call: something else was.
     settled: Vec<u32>,
@@ -222,7 +250,7 @@ impl Look<'_> {
         }
     }
 
-    /// Whether the call may be refused: "not allowed with this value or in this state" (DESIGN §7).
+    /// Whether the call may be refused: "not allowed with this value or in this state".
     fn ground(&self) -> Ground {
         let sessions = &self.account.sessions;
         let none_unless = |illegal: bool, clause| {

@@ -1,6 +1,6 @@
 //! How the outcome of a question is told: the transitions out of `awaiting_input`.
 //!
-//! The one thing to know: by DESIGN §8.31 each resolution is told by a transition of its own. The judge counts them: a
+//! The one thing to know: each resolution is told by a transition of its own. The judge counts them: a
 //! session owes as many as it has resolutions in this call, and one more than that tells of an outcome that there was not.
 
 use super::account::{Cause, Verdict};
@@ -17,6 +17,8 @@ struct Left {
     to_thinking: usize,
     /// Anywhere else.
     elsewhere: usize,
+    /// Nowhere: it was told to go from there to there.
+    stayed: usize,
 }
 
 impl Left {
@@ -35,10 +37,26 @@ impl Left {
         let count = counts.into_iter().find(|count| **count > 0);
         count.map(|count| *count -= 1).is_some()
     }
+
+    /// The same without leaving: an acceptance is told by its tool.invoked.
+    fn stays(&mut self, verdict: Verdict, staying: &mut usize) -> bool {
+        let told = match verdict {
+            Verdict::Accept => true,
+            Verdict::Reject | Verdict::Withdraw => self.stayed > 0,
+        };
+        if !told || *staying == 0 {
+            return false;
+        }
+        *staying -= 1;
+        if verdict != Verdict::Accept {
+            self.stayed -= 1;
+        }
+        true
+    }
 }
 
 impl Look<'_> {
-    // AAEP-6.1-2, AAEP-6.1-3, AAEP-6.7.2-1, AAEP-6.8-3, AAEP-A.4-2 with DESIGN §8.31: each resolution is told by a transition
+    // AAEP-6.1-2, AAEP-6.1-3, AAEP-6.7.2-1, AAEP-6.8-3, AAEP-A.4-2: each resolution is told by a transition
     // of its own out of awaiting_input, a rejection or withdrawal not by one to calling_tool.
     pub(super) fn outcomes_were_told(&mut self) {
         let left = self.duties.leaving.iter().map(|(session, _)| *session);
@@ -69,23 +87,37 @@ impl Look<'_> {
                 resolution.verdict == Verdict::Accept,
             )
         });
-        if self.ends_with_questions(session, &resolutions) {
-            // AAEP-6.8-2 with DESIGN §8.32: a session that is completed or errored withdraws its questions by an event first.
-            if !left.tells(Verdict::Withdraw) {
-                let text =
-                    format!("the open questions of s{session} were to be withdrawn before its end");
-                self.conformance("AAEP-6.8-3", &["AAEP-6.8-2"], text);
-            }
-            return false;
-        }
+        let mut staying = self.may_stay(session, &resolutions);
         let mut all_told = true;
-        for resolution in &resolutions {
-            if !left.tells(resolution.verdict) && resolution.owes == Owes::All {
+        let ends = |resolution: &Resolution| resolution.cause == Cause::SessionEnd;
+        for resolution in resolutions.iter().filter(|resolution| !ends(resolution)) {
+            let told =
+                left.tells(resolution.verdict) || left.stays(resolution.verdict, &mut staying);
+            if !told && resolution.owes == Owes::All {
                 self.outcome_was_not_told(resolution);
                 all_told = false;
             }
         }
+        // AAEP-6.8-2: a session that is completed or errored withdraws its questions by an event first.
+        let withdraws = resolutions
+            .iter()
+            .any(|resolution| ends(resolution) && resolution.owes == Owes::All);
+        if withdraws && !left.tells(Verdict::Withdraw) && !self.deviations.ends_over_open_questions
+        {
+            let text =
+                format!("the open questions of s{session} were to be withdrawn before its end");
+            self.conformance("AAEP-6.8-3", &["AAEP-6.8-2"], text);
+        }
         all_told && !self.told_without_outcome(session, &left)
+    }
+
+    /// How many of the outcomes may, as a known deviation, be told without leaving: all but the last of a session.
+    fn may_stay(&self, session: u32, resolutions: &[Resolution]) -> usize {
+        if !self.deviations.stays_while_another_waits {
+            return 0;
+        }
+        let last = usize::from(self.account.sessions[&session].open.is_empty());
+        resolutions.len().saturating_sub(last)
     }
 
     fn left(&self, session: u32) -> Left {
@@ -99,21 +131,13 @@ impl Look<'_> {
             match to {
                 State::CallingTool => left.to_tool += 1,
                 State::Thinking | State::Deciding => left.to_thinking += 1,
-                State::Idle
-                | State::WritingOutput
-                | State::AwaitingInput
-                | State::HandingOff
-                | State::Other(_) => left.elsewhere += 1,
+                State::AwaitingInput => left.stayed += 1,
+                State::Idle | State::WritingOutput | State::HandingOff | State::Other(_) => {
+                    left.elsewhere += 1;
+                }
             }
         }
         left
-    }
-
-    fn ends_with_questions(&self, session: u32, resolutions: &[Resolution]) -> bool {
-        let ends = matches!(self.call, Call::EndSession { session: ends, .. } if *ends == session);
-        ends && resolutions
-            .iter()
-            .any(|resolution| resolution.cause == Cause::SessionEnd && resolution.owes == Owes::All)
     }
 
     fn outcome_was_not_told(&mut self, resolution: &Resolution) {
@@ -172,10 +196,18 @@ impl Look<'_> {
             .filter(|failed| failed.token.as_ref().is_some_and(of_session));
         // AAEP-6.1-4: work that does not depend on the answer goes on, so that a tool may be called or output written; and
         // whoever asks anew may think between two questions.
-        let as_if = match ignored {
-            Some(_) => left.to_tool + left.to_thinking + left.elsewhere,
-            None => left.to_thinking,
+        // Who tells of outcomes without leaving may tell of one that there was not in the same way.
+        let stayed = if ignored.is_some() || self.deviations.stays_while_another_waits {
+            left.stayed
+        } else {
+            0
         };
+        let elsewhere = if ignored.is_some() {
+            left.to_tool + left.elsewhere
+        } else {
+            0
+        };
+        let as_if = left.to_thinking + stayed + elsewhere;
         let asks = matches!(self.call, Call::Confirm(confirm) if confirm.session == session);
         let token = ignored
             .and_then(|failed| failed.token)
@@ -206,7 +238,7 @@ impl Look<'_> {
         true
     }
 
-    // AAEP-A.2-2, AAEP-A.3-3 and DESIGN §8.31: after a resolution the session awaits input while a question is open, and
+    // AAEP-A.2-2, AAEP-A.3-3: after a resolution the session awaits input while a question is open, and
     // else calls a tool while one runs.
     pub(super) fn state_follows(&mut self, name: u32) {
         let resolved = self
@@ -225,7 +257,10 @@ impl Look<'_> {
                 let text = format!("s{name} was to await input again: a question of it is open");
                 self.conformance("AAEP-A.2-2", &["AAEP-A.4-2"], text);
             }
-        } else if !session.running.is_empty() && !session.is_in(State::CallingTool) {
+        } else if !session.running.is_empty()
+            && !session.is_in(State::CallingTool)
+            && !self.deviations.thinks_while_a_tool_runs
+        {
             let text = format!("s{name} was to be in calling_tool: a tool of it runs");
             self.conformance("AAEP-A.3-3", &["AAEP-6.7.2-2"], text);
         }

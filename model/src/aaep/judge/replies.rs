@@ -35,7 +35,7 @@ impl Look<'_> {
             return;
         };
         // AAEP-6.3.2-4: without support for modified actions, a reply that carries one is a reject, whatever it decides; also
-        // where reject is not allowed (DESIGN §8.28).
+        // where reject is not allowed.
         let (verdict, cause) = if delivery.reply.modified_action {
             (Verdict::Reject, Cause::Modified)
         } else {
@@ -71,7 +71,7 @@ impl Look<'_> {
             return fails("AAEP-6.3.4-1", clauses_of(flaw), "does not fit the schema");
         }
 
-        // AAEP-6.3.4-2: outstanding means ever issued by this producer (DESIGN §8.28).
+        // AAEP-6.3.4-2: outstanding means ever issued by this producer.
         let issued = token.and_then(|token| Some((token, self.account.confirmations.get(&token)?)));
         let Some((issued, confirmation)) = issued else {
             return fails("AAEP-6.3.4-2", &[], "names no token that was issued");
@@ -113,7 +113,7 @@ impl Look<'_> {
             }
         }
 
-        // AAEP-6.3.4-4: strictly before; there is no tolerance, and no lower bound (DESIGN §8.2).
+        // AAEP-6.3.4-4: strictly before; there is no tolerance, and no lower bound.
         if reply
             .claimed_at
             .is_none_or(|claimed| claimed >= confirmation.deadline)
@@ -133,7 +133,7 @@ impl Look<'_> {
             });
         }
 
-        // AAEP-6.3.4-5, AAEP-6.2.4-1: authenticated; and the subscription is the sender's own and active (DESIGN §8.28).
+        // AAEP-6.3.4-5, AAEP-6.2.4-1: authenticated; and the subscription is the sender's own and active.
         // One that cannot reply is honoured all the same (AAEP-6.6-4).
         if !delivery.authenticated {
             let also = &["AAEP-6.2.4-1", "AAEP-6.9-1"];
@@ -155,10 +155,11 @@ impl Look<'_> {
             return fails("AAEP-6.3.4-5", &["AAEP-REPLY-14"], why);
         }
 
-        // AAEP-6.3.4-6: the decision that it states.
-        if !reply
-            .decision
-            .is_some_and(|decision| confirmation.allowed.allows(decision))
+        // AAEP-6.3.4-6; what AAEP-6.3.2-4 takes for a reject is one where none is allowed, too.
+        if !reply.modified_action
+            && !reply
+                .decision
+                .is_some_and(|decision| confirmation.allowed.allows(decision))
         {
             return fails("AAEP-6.3.4-6", &[], "decides what is not allowed");
         }

@@ -1,4 +1,4 @@
-//! A restart, as DESIGN §7 and §8.30 rule: what nobody has seen comes again, and what was released and is not known to be
+//! A restart: what nobody has seen comes again, and what was released and is not known to be
 //! done is in doubt.
 //!
 //! The one thing to know: an event comes again byte for byte. A lost question alone keeps its token and gets a new event

@@ -44,7 +44,7 @@ pub struct Account {
     pub sessions: BTreeMap<u32, Session>,
     /// How often the process has come back.
     pub restarts: u32,
-    /// How often a token was issued or refused, or a revocation was tried.
+    /// How often something was tried that may be limited.
     pub attempts: u64,
 }
 

@@ -125,6 +125,8 @@ impl TokenJudge {
             ),
             _ => return false,
         }
+        // What was tried in vain is repeated by the next.
+        self.account.attempts += 1;
         if !std::mem::take(&mut case.refused) {
             case.take_answer();
         }

@@ -165,8 +165,8 @@ impl TokenJudge {
         let Some(token) = self.account.tokens.get_mut(&token).filter(|_| revoked) else {
             return;
         };
-        // One that was not alive may have stayed what it was, and a uniform adapter may have said what is not so.
-        let open = validity.fault.is_some() || (uniform && validity.doubtful && !self.shows_log);
+        // A uniform adapter may have said what is not so.
+        let open = uniform && validity.doubtful && !self.shows_log;
         let revoked = if open {
             Chance::Perhaps
         } else {

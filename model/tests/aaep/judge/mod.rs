@@ -7,6 +7,7 @@
 mod run;
 
 mod blocking;
+mod deviations;
 mod freedoms;
 mod replies;
 mod restart;

@@ -25,6 +25,9 @@ fn is_ignored(clause: &str, delivery: Delivery) {
     let finding = run.breaks(clause, |run| run.steps[3].out = acceptance());
     assert_eq!(finding.kind, Kind::Guarantee);
     run.breaks(clause, |run| run.steps[3].out = rejection());
+    run.breaks(clause, |run| {
+        run.steps[3].out.push(goes(AwaitingInput, AwaitingInput));
+    });
 }
 
 fn accept() -> Delivery {
@@ -231,6 +234,26 @@ fn a_modified_action_counts_as_a_reject_aaep_6_3_2_4() {
     run.then(1_000, Call::Deliver(modified), rejection());
     run.breaks("AAEP-6.3.2-4", |run| run.steps[3].out = acceptance());
     run.breaks("AAEP-6.3.2-4", |run| run.steps[3].out = vec![respond(0)]);
+}
+
+/// So that it is not left waiting for a default that accepts.
+#[test]
+fn a_modified_action_rejects_also_where_nothing_else_may_aaep_6_3_2_4() {
+    let allowed = Some(Allowed {
+        reject: false,
+        ..Allowed::DEFAULT
+    });
+    let confirm = Confirm {
+        allowed,
+        ..harmless(1)
+    };
+    for decision in [Decision::Accept, Decision::Reject] {
+        let mut modified = reply(1, decision, 1_000);
+        modified.reply.modified_action = true;
+        let mut run = asked(&confirm);
+        run.then(1_000, Call::Deliver(modified), rejection());
+        run.breaks("AAEP-6.3.2-4", |run| run.steps[3].out = acceptance());
+    }
 }
 
 #[test]

@@ -92,7 +92,11 @@ impl Run {
 
     /// What the judge finds.
     pub fn findings(&self, reading: Reading) -> Vec<Finding> {
-        let mut judge = AaepJudge::new(reading);
+        self.findings_of(AaepJudge::new(reading))
+    }
+
+    /// What this judge finds.
+    pub fn findings_of(&self, mut judge: AaepJudge) -> Vec<Finding> {
         let mut events: BTreeMap<(usize, usize), Event> = BTreeMap::new();
         let mut numbers: BTreeMap<u32, i64> = BTreeMap::new();
         let mut ids = 1_000;

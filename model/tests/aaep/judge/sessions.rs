@@ -1,8 +1,8 @@
 //! A.1 and A.3: sessions begin and end, tools are invoked and completed.
 
 use super::run::{
-    Run, action, asks, completed, end, ended, event, finish, goes, invoked_as, perform, refused,
-    reply, start, started,
+    Run, TIMEOUT, action, asks, completed, end, ended, event, finish, goes, harmless, invoked_as,
+    perform, refused, reply, start, started,
 };
 use super::{accepted, asked, finished, opened};
 use countersign_model::aaep::judge::{Body, Call, Decision, Outcome, State, ToolStatus};
@@ -129,6 +129,37 @@ fn a_tool_in_flight_fails_with_its_session_unless_that_is_cancelled_aaep_a_3_1()
     let mut run = accepted();
     run.then(2_000, end(Outcome::Cancelled), [ended(Outcome::Cancelled)]);
     run.conforms();
+}
+
+#[test]
+fn a_tool_that_falls_due_with_the_end_is_completed_too_aaep_a_3_1() {
+    let mut run = asked(&harmless(1));
+    let out = [
+        goes(AwaitingInput, CallingTool),
+        invoked_as(1, 1),
+        perform(1),
+        completed(1, ToolStatus::Error),
+        ended(Outcome::Completed),
+    ];
+    run.then(TIMEOUT, end(Outcome::Completed), out);
+    run.breaks("AAEP-A.3-1", |run| run.without(3, 3));
+}
+
+#[test]
+fn what_falls_due_as_it_is_said_to_be_back_may_be_taken_for_back_aaep_a_3_2() {
+    let mut run = asked(&harmless(1));
+    let out = [
+        goes(AwaitingInput, CallingTool),
+        invoked_as(1, 1),
+        perform(1),
+        completed(1, ToolStatus::Success),
+    ];
+    run.then(TIMEOUT, finish(1), out);
+    run.then(TIMEOUT + 1, Call::Restart { lost: 0 }, []);
+    run.conforms();
+    run.steps[3].out[3] = refused();
+    run.steps[4].out = vec![super::run::in_doubt(1)];
+    run.breaks("AAEP-A.3-1", |run| run.without(3, 3));
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub mod concrete;
 #[cfg(test)]
 mod tests;
 mod wanted;
+pub mod wide;
 mod words;
 
 use std::hash::Hasher;

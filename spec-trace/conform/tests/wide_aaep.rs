@@ -1,0 +1,205 @@
+//! Wide runs of the producer under the judge of AAEP: hundreds of steps, any number of everything.
+//!
+//! The one thing to know: a run is a seed. What a run once found, or a fault of the executor showed, is kept as a file and
+//! played again by every later run of the tests.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use countersign_conform::aaep::wide::{KNOWN_DEVIATIONS, WideRun};
+use countersign_model::aaep::judge::{Body, Call, Deviations, Output};
+use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
+
+fn kept_runs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/kept/aaep")
+}
+
+/// Plays a run; where it breaks something, keeps the shortest that does so as well.
+fn play(run: &WideRun) -> usize {
+    run.play().unwrap_or_else(|broken| {
+        let (shrunk, broken) = run.shrunk().unwrap_or((run.clone(), broken));
+        let kept = shrunk.keep(&kept_runs());
+        panic!("{broken}\n{}\nkept: {kept:?}", broken.shown.join("\n"));
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1_500,
+        // A failing run is shrunk by its steps, and its seed says nothing about them.
+        max_shrink_iters: 0,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
+            "tests/wide_aaep.proptest-regressions",
+        ))),
+        ..ProptestConfig::default()
+    })]
+
+    /// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1, AAEP-6.8-4, AAEP-A.1-3: whoever asks, answers, withdraws, comes, goes or dies, and
+    /// whenever, the judge finds nothing.
+    #[test]
+    fn the_producer_conforms_in_wide_runs(seed: u64, steps in 1..500_usize) {
+        play(&WideRun::seeded(seed, steps));
+    }
+}
+
+/// As long as `COUNTERSIGN_WIDE_SECONDS` says, from the seed `COUNTERSIGN_WIDE_SEED` on; prints how fast it is.
+#[test]
+#[ignore = "as long as it is given: cargo test --release --test wide_aaep -- --ignored --nocapture"]
+fn the_producer_conforms_for_as_long_as_it_is_given() {
+    let number = |name, default| {
+        let text = std::env::var(name).ok();
+        text.map_or(default, |text| text.parse().expect("a number"))
+    };
+    let seconds = number("COUNTERSIGN_WIDE_SECONDS", 60);
+    let first: u64 = number("COUNTERSIGN_WIDE_SEED", 1);
+    println!("seeds from {first} on, for {seconds} s");
+    let start = Instant::now();
+    let mut calls = 0;
+    let mut seed = first;
+    while start.elapsed() < Duration::from_secs(seconds) {
+        calls += play(&WideRun::seeded(seed, 400));
+        seed += 1;
+    }
+    let took = start.elapsed().as_secs_f64();
+    let runs = seed - first;
+    #[expect(clippy::cast_precision_loss, reason = "a rate is for reading")]
+    let rate = calls as f64 / took;
+    println!("{runs} runs, {calls} calls, {rate:.0} calls/s");
+}
+
+/// The executor has each of the deviations that are passed over, and is found out where one is not. When none of these runs
+/// shows one any more, it goes.
+#[test]
+fn each_deviation_that_is_passed_over_is_one_that_the_producer_has() {
+    let without = |change: fn(&mut Deviations)| {
+        let mut deviations = KNOWN_DEVIATIONS;
+        change(&mut deviations);
+        let mut found: BTreeMap<&'static str, usize> = BTreeMap::new();
+        for seed in 0..100 {
+            if let Err(broken) = WideRun::seeded(seed, 300).play_passing_over(deviations) {
+                *found.entry(broken.findings[0].clause).or_insert(0) += 1;
+            }
+        }
+        found.into_keys().collect::<Vec<_>>()
+    };
+    assert_eq!(
+        without(|it| it.stays_while_another_waits = false),
+        [
+            "AAEP-6.1-3",
+            "AAEP-6.3.2-4",
+            "AAEP-6.4-1",
+            "AAEP-6.8-3",
+            "AAEP-A.4-2"
+        ]
+    );
+    assert_eq!(
+        without(|it| it.thinks_while_a_tool_runs = false),
+        ["AAEP-A.3-3"]
+    );
+    assert_eq!(
+        without(|it| it.ends_over_open_questions = false),
+        ["AAEP-6.8-3"]
+    );
+    assert_eq!(
+        without(|it| it.errs_over_running_tools = false),
+        ["AAEP-A.3-1"]
+    );
+}
+
+/// What there is to judge comes about, and often: a run that asks nothing or loses nothing would conform for want of cases.
+#[test]
+fn wide_runs_come_to_everything_that_is_judged() {
+    let mut seen = BTreeMap::new();
+    for seed in 0..400 {
+        for (_, call, outputs) in WideRun::seeded(seed, 300).calls() {
+            let call = call_word(&call);
+            for output in &outputs {
+                *seen
+                    .entry(format!("{call}: {}", output_word(output)))
+                    .or_insert(0) += 1;
+            }
+        }
+    }
+    for (word, least) in [
+        ("start session: started", 2_000),
+        ("start session: refused", 800),
+        ("subscribe: refused", 1_000),
+        ("unsubscribe: refused", 1_000),
+        ("unsubscribe: state changed", 200),
+        ("confirm: question", 8_000),
+        ("confirm: refused", 6_000),
+        ("deliver: response", 20_000),
+        ("deliver: perform", 1_400),
+        ("deliver: notice", 700),
+        ("cancel: state changed", 500),
+        ("cancel: refused", 2_500),
+        ("finish: completed", 1_000),
+        ("finish: refused", 1_200),
+        ("end session: ended", 1_300),
+        ("end session: completed", 400),
+        ("end session: refused", 300),
+        ("restart: in doubt", 2_400),
+        ("restart: perform", 60),
+        ("restart: state changed", 130),
+        ("tick: perform", 170),
+        ("tick: state changed", 350),
+    ] {
+        let times = seen.get(word).copied().unwrap_or(0);
+        assert!(times >= least, "{word}: {times} times, of {seen:#?}");
+    }
+}
+
+const fn call_word(call: &Call) -> &'static str {
+    match call {
+        Call::StartSession { .. } => "start session",
+        Call::Subscribe { .. } => "subscribe",
+        Call::Unsubscribe { .. } => "unsubscribe",
+        Call::Confirm(_) => "confirm",
+        Call::Deliver(_) => "deliver",
+        Call::Cancel { .. } => "cancel",
+        Call::FinishTool { .. } => "finish",
+        Call::EndSession { .. } => "end session",
+        Call::Tick => "tick",
+        Call::Restart { .. } => "restart",
+    }
+}
+
+const fn output_word(output: &Output) -> &'static str {
+    match output {
+        Output::Emit(event) => match event.body {
+            Body::Started => "started",
+            Body::Ended(_) => "ended",
+            Body::StateChanged { .. } => "state changed",
+            Body::Question(_) => "question",
+            Body::ToolInvoked { .. } => "invoked",
+            Body::ToolCompleted { .. } => "completed",
+            Body::Other => "other",
+        },
+        Output::Malformed(_) => "malformed",
+        Output::Notify { .. } => "notice",
+        Output::Perform(_) => "perform",
+        Output::InDoubt(_) => "in doubt",
+        Output::Respond(_) => "response",
+        Output::Refused => "refused",
+    }
+}
+
+#[test]
+fn every_kept_run_conforms() {
+    let files = fs::read_dir(kept_runs()).expect("the folder of kept runs");
+    let files: Vec<_> = files
+        .map(|it| it.expect("a readable entry").path())
+        .collect();
+    assert!(!files.is_empty(), "runs are kept");
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a readable run");
+        let run: WideRun = serde_json::from_str(&text).expect("a wide run");
+        assert_eq!(run.protocol, "aaep");
+        if let Err(broken) = run.play() {
+            panic!("{}: {broken}\n{}", file.display(), broken.shown.join("\n"));
+        }
+    }
+}
