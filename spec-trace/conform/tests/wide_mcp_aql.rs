@@ -30,11 +30,11 @@ fn play(run: &Run) -> wide::Played {
 /// the gatekeeper does what the judge allows. And each way in which a call can end is taken.
 #[test]
 fn the_gatekeeper_keeps_the_text_on_wide_runs() {
-    let seed = std::env::var("WIDE_SEED")
+    let seed = std::env::var("COUNTERSIGN_WIDE_SEED")
         .ok()
         .and_then(|it| it.parse().ok());
     let seed = seed.unwrap_or_else(|| u64::from(std::process::id()));
-    println!("WIDE_SEED={seed}");
+    println!("COUNTERSIGN_WIDE_SEED={seed}");
     // Bytes are not shrunk, since a run is, step by step.
     let mut runner = TestRunner::new(ProptestConfig {
         rng_seed: RngSeed::Fixed(seed),
@@ -84,11 +84,11 @@ fn every_kept_wide_run_of_mcp_aql_keeps_the_text() {
     }
 }
 
-/// For `WIDE_SECONDS`, a minute unless set, on one core; says how many calls a second were made and judged.
+/// For `COUNTERSIGN_WIDE_SECONDS`, a minute unless set, on one core; says how many calls a second were made and judged.
 #[test]
 #[ignore = "as long as one likes"]
 fn the_gatekeeper_keeps_the_text_for_long() {
-    let seconds = std::env::var("WIDE_SECONDS")
+    let seconds = std::env::var("COUNTERSIGN_WIDE_SECONDS")
         .ok()
         .and_then(|it| it.parse().ok());
     let time = Duration::from_secs(seconds.unwrap_or(60));

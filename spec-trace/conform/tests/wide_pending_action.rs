@@ -44,7 +44,7 @@ proptest! {
     }
 }
 
-/// As long as `WIDE_SECONDS` says, from the seed `WIDE_SEED` on; prints how fast it is.
+/// As long as `COUNTERSIGN_WIDE_SECONDS` says, from the seed `COUNTERSIGN_WIDE_SEED` on; prints how fast it is.
 #[test]
 #[ignore = "as long as it is given: cargo test --release --test wide_pending_action -- --ignored --nocapture"]
 fn the_ledger_conforms_for_as_long_as_it_is_given() {
@@ -52,8 +52,8 @@ fn the_ledger_conforms_for_as_long_as_it_is_given() {
         let text = std::env::var(name).ok();
         text.map_or(default, |text| text.parse().expect("a number"))
     };
-    let seconds = number("WIDE_SECONDS", 60);
-    let first: u64 = number("WIDE_SEED", 1);
+    let seconds = number("COUNTERSIGN_WIDE_SECONDS", 60);
+    let first: u64 = number("COUNTERSIGN_WIDE_SEED", 1);
     println!("seeds from {first} on, for {seconds} s");
     let start = Instant::now();
     let mut calls = 0;
