@@ -15,7 +15,9 @@ pub mod mcp_aql;
 pub mod not_compared;
 pub mod pending_action;
 pub mod schedule;
+mod shrinking;
 pub mod steps;
+pub mod wide;
 
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
@@ -139,28 +141,16 @@ pub struct Shrunk<A> {
 ///
 /// Nothing if the run does not diverge.
 pub fn shrink<S: Sides>(sides: &S, run: &[S::Action]) -> Option<Shrunk<S::Action>> {
-    let mut shortest = replay(sides, run).err()?;
-    let clause = shortest.disagreement.clause;
-    let mut run = run[..shortest.steps.len()].to_vec();
-    let mut stretch = run.len();
-    while stretch > 0 {
-        let mut start = 0;
-        while start + stretch <= run.len() {
-            let mut shorter = run.clone();
-            shorter.drain(start..start + stretch);
-            match replay(sides, &shorter) {
-                Err(divergence) if divergence.disagreement.clause == clause => {
-                    shorter.truncate(divergence.steps.len());
-                    run = shorter;
-                    shortest = divergence;
-                }
-                Ok(()) | Err(_) => start += 1,
-            }
-        }
-        stretch /= 2;
-    }
+    let divergence = replay(sides, run).err()?;
+    let clause = divergence.disagreement.clause;
+    let mut run = run[..divergence.steps.len()].to_vec();
+    let divergence = shrinking::shortest(&mut run, divergence, |shorter| {
+        let again = replay(sides, shorter).err()?;
+        let same = again.disagreement.clause == clause;
+        same.then_some((again.steps.len(), again))
+    });
     Some(Shrunk {
         run,
-        divergence: *shortest,
+        divergence: *divergence,
     })
 }

@@ -5,13 +5,12 @@
 //! order of steps.
 
 use std::fmt::Debug;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Disagreement, Divergence, Shrunk, Sides, replay, shrink};
+use super::{Disagreement, Divergence, Shrunk, Sides, replay, shrink, shrinking};
 
 /// Takes one step for each choice: of `n` steps that are possible, number `choice % n`.
 ///
@@ -118,13 +117,8 @@ impl SavedRun {
     ///
     /// What the system says if the file cannot be written.
     pub fn keep(&self, folder: &Path) -> io::Result<PathBuf> {
-        fs::create_dir_all(folder)?;
         let clause = self.shows.split(':').next().unwrap_or("run");
-        let path = folder.join(format!("found-{clause}.json"));
-        let mut text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
-        text.push('\n');
-        fs::write(&path, text)?;
-        Ok(path)
+        shrinking::keep(self, clause, folder)
     }
 
     /// Replays the run, looking each step up by its name.

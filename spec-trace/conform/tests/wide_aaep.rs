@@ -1,30 +1,13 @@
 //! Wide runs of the producer under the judge of AAEP: hundreds of steps, any number of everything.
-//!
-//! The one thing to know: a run is a seed. What a run once found, or a fault of the executor showed, is kept as a file and
-//! played again by every later run of the tests.
+
+mod wide;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use countersign_conform::aaep::wide::{KNOWN_DEVIATIONS, WideRun};
+use countersign_conform::aaep::wide::{Host, KNOWN_DEVIATIONS, WideRun, judge_passing_over};
 use countersign_model::aaep::judge::{Body, Call, Deviations, Output};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-
-fn kept_runs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/kept/aaep")
-}
-
-/// Plays a run; where it breaks something, keeps the shortest that does so as well.
-fn play(run: &WideRun) -> usize {
-    run.play().unwrap_or_else(|broken| {
-        let (shrunk, broken) = run.shrunk().unwrap_or((run.clone(), broken));
-        let kept = shrunk.keep(&kept_runs());
-        panic!("{broken}\n{}\nkept: {kept:?}", broken.shown.join("\n"));
-    })
-}
 
 proptest! {
     #![proptest_config(ProptestConfig {
@@ -41,7 +24,7 @@ proptest! {
     /// whenever, the judge finds nothing.
     #[test]
     fn the_producer_conforms_in_wide_runs(seed: u64, steps in 1..500_usize) {
-        play(&WideRun::seeded(seed, steps));
+        wide::play(&WideRun::seeded(seed, steps));
     }
 }
 
@@ -49,25 +32,7 @@ proptest! {
 #[test]
 #[ignore = "as long as it is given: cargo test --release --test wide_aaep -- --ignored --nocapture"]
 fn the_producer_conforms_for_as_long_as_it_is_given() {
-    let number = |name, default| {
-        let text = std::env::var(name).ok();
-        text.map_or(default, |text| text.parse().expect("a number"))
-    };
-    let seconds = number("COUNTERSIGN_WIDE_SECONDS", 60);
-    let first: u64 = number("COUNTERSIGN_WIDE_SEED", 1);
-    println!("seeds from {first} on, for {seconds} s");
-    let start = Instant::now();
-    let mut calls = 0;
-    let mut seed = first;
-    while start.elapsed() < Duration::from_secs(seconds) {
-        calls += play(&WideRun::seeded(seed, 400));
-        seed += 1;
-    }
-    let took = start.elapsed().as_secs_f64();
-    let runs = seed - first;
-    #[expect(clippy::cast_precision_loss, reason = "a rate is for reading")]
-    let rate = calls as f64 / took;
-    println!("{runs} runs, {calls} calls, {rate:.0} calls/s");
+    wide::play_for_as_long_as_it_is_given::<Host>();
 }
 
 /// The executor has each of the deviations that are passed over, and is found out where one is not. When none of these runs
@@ -79,7 +44,9 @@ fn each_deviation_that_is_passed_over_is_one_that_the_producer_has() {
         change(&mut deviations);
         let mut found: BTreeMap<&'static str, usize> = BTreeMap::new();
         for seed in 0..100 {
-            if let Err(broken) = WideRun::seeded(seed, 300).play_passing_over(deviations) {
+            if let Err(broken) =
+                WideRun::seeded(seed, 300).play_under(judge_passing_over(deviations))
+            {
                 *found.entry(broken.findings[0].clause).or_insert(0) += 1;
             }
         }
@@ -114,9 +81,9 @@ fn each_deviation_that_is_passed_over_is_one_that_the_producer_has() {
 fn wide_runs_come_to_everything_that_is_judged() {
     let mut seen = BTreeMap::new();
     for seed in 0..400 {
-        for (_, call, outputs) in WideRun::seeded(seed, 300).calls() {
-            let call = call_word(&call);
-            for output in &outputs {
+        for shown in WideRun::seeded(seed, 300).calls() {
+            let call = call_word(&shown.call);
+            for output in &shown.outputs {
                 *seen
                     .entry(format!("{call}: {}", output_word(output)))
                     .or_insert(0) += 1;
@@ -189,17 +156,5 @@ const fn output_word(output: &Output) -> &'static str {
 
 #[test]
 fn every_kept_run_conforms() {
-    let files = fs::read_dir(kept_runs()).expect("the folder of kept runs");
-    let files: Vec<_> = files
-        .map(|it| it.expect("a readable entry").path())
-        .collect();
-    assert!(!files.is_empty(), "runs are kept");
-    for file in files {
-        let text = fs::read_to_string(&file).expect("a readable run");
-        let run: WideRun = serde_json::from_str(&text).expect("a wide run");
-        assert_eq!(run.protocol, "aaep");
-        if let Err(broken) = run.play() {
-            panic!("{}: {broken}\n{}", file.display(), broken.shown.join("\n"));
-        }
-    }
+    wide::play_every_kept_run::<Host>();
 }

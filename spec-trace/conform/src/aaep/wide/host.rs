@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use countersign_model::aaep::judge;
+use countersign_model::aaep::judge::{self, AaepJudge};
 use countersign_reference::aaep as executor;
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::time::Timestamp;
@@ -16,7 +16,8 @@ use executor::{
 
 use super::names::{self, Names};
 use super::spelling::{self, Said};
-use super::step::{Asked, Claim, Clock, Confirmed, Delivered, Sender, Step, Which};
+use super::step::{Asked, Claim, Confirmed, Delivered, Sender, Step, Which};
+use crate::wide::{Clock, Shown};
 
 /// When a run begins, in milliseconds since the epoch: between two seconds.
 const START: i64 = 1_780_000_000_250;
@@ -26,7 +27,7 @@ const LAST: i64 = 253_402_300_799_999;
 const MOST_MESSAGES: usize = 16;
 
 /// The executor, and what its host keeps.
-pub(super) struct Host {
+pub struct Host {
     producer: Producer,
     ids: SequentialIds,
     clock: i64,
@@ -50,13 +51,6 @@ pub(super) struct Host {
     names: Names,
 }
 
-/// What the judge is shown of a step.
-pub(super) struct Shown {
-    pub now: i64,
-    pub call: judge::Call,
-    pub outputs: Vec<judge::Output>,
-}
-
 impl Host {
     pub(super) fn new(settings: Settings) -> Self {
         Self {
@@ -77,7 +71,7 @@ impl Host {
     }
 
     /// Takes a step; nothing where there is nothing that it could mean.
-    pub(super) fn take(&mut self, step: Step) -> Option<Shown> {
+    pub(super) fn take_step(&mut self, step: Step) -> Option<Shown<AaepJudge>> {
         self.set_clock(step.clock);
         let (input, call) = self.input(step.asked)?;
         if matches!(input, Input::Restart) {

@@ -13,7 +13,7 @@ mod world;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
+use std::{fmt, io};
 
 use countersign_model::judge::Finding;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,8 @@ use serde::{Deserialize, Serialize};
 pub use step::Run;
 use step::Step;
 use world::World;
+
+use crate::shrinking;
 
 /// What the judge found at a step of a run; the run ends with it.
 #[derive(Clone, Debug)]
@@ -75,23 +77,17 @@ fn play_once(run: &Run) -> Result<Played, Box<Broken>> {
     Ok(world.played)
 }
 
-/// Leaves ever smaller stretches out for as long as the same clause stays broken.
-fn shrunk(mut broken: Broken) -> Broken {
+/// The same without the steps that it does not need to break the same clause.
+fn shrunk(broken: Broken) -> Broken {
     let clause = broken.findings[0].clause;
-    let mut stretch = broken.run.steps.len();
-    while stretch > 0 {
-        let mut start = 0;
-        while start + stretch <= broken.run.steps.len() {
-            let mut shorter = broken.run.clone();
-            shorter.steps.drain(start..start + stretch);
-            match play_once(&shorter) {
-                Err(found) if found.findings[0].clause == clause => broken = *found,
-                Ok(_) | Err(_) => start += 1,
-            }
-        }
-        stretch /= 2;
-    }
-    broken
+    let host = broken.run.host;
+    let mut steps = broken.run.steps.clone();
+    shrinking::shortest(&mut steps, broken, |shorter| {
+        let steps = shorter.to_vec();
+        let again = play_once(&Run { host, steps }).err()?;
+        let same = again.findings[0].clause == clause;
+        same.then_some((again.run.steps.len(), *again))
+    })
 }
 
 impl Broken {
@@ -101,16 +97,11 @@ impl Broken {
     ///
     /// What the system says if the file cannot be written.
     pub fn keep(&self, folder: &Path) -> io::Result<PathBuf> {
-        fs::create_dir_all(folder)?;
-        let path = folder.join(format!("found-{}.json", self.findings[0].clause));
         let kept = KeptRun {
             shows: self.findings[0].to_string(),
             run: self.run.clone(),
         };
-        let mut text = serde_json::to_string_pretty(&kept).map_err(io::Error::other)?;
-        text.push('\n');
-        fs::write(&path, text)?;
-        Ok(path)
+        shrinking::keep(&kept, self.findings[0].clause, folder)
     }
 }
 

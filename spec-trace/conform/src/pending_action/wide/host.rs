@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_model::pending_action::judge::words as judged;
+use countersign_model::pending_action::judge::{PendingActionJudge, words as judged};
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{
     Damaged, Decide, Decision, Effect, Input, Ledger, Outcome, Output, Propose, Record, Settings,
@@ -14,9 +14,8 @@ use countersign_reference::pending_action::{
 use countersign_reference::time::Timestamp;
 
 use super::names::{self, Names};
-use super::step::{
-    Approved, Asked, Clock, Decided, Decider, Proposed, Quoted, Session, Step, Which,
-};
+use super::step::{Approved, Asked, Decided, Decider, Proposed, Quoted, Session, Step, Which};
+use crate::wide::{Clock, Shown};
 
 /// When a run begins, in milliseconds since the epoch.
 const START: i64 = 1_780_000_000_000;
@@ -25,7 +24,7 @@ const START: i64 = 1_780_000_000_000;
 const MOST_SNAPSHOTS: usize = 8;
 
 /// The executor, and what its host keeps.
-pub(super) struct Host {
+pub struct Host {
     ledger: Ledger,
     settings: Settings,
     ids: SequentialIds,
@@ -45,13 +44,6 @@ pub(super) struct Host {
     /// How often the session at each place was followed by another.
     sessions: [u8; 8],
     pub(super) names: Names,
-}
-
-/// What the judge is shown of a step.
-pub(super) struct Shown {
-    pub now: i64,
-    pub call: judged::Call,
-    pub outputs: Vec<judged::Output>,
 }
 
 impl Host {
@@ -75,7 +67,7 @@ impl Host {
     }
 
     /// Takes a step; nothing where there is nothing that it could be about, or where it is left out.
-    pub(super) fn take(&mut self, step: Step) -> Option<Shown> {
+    pub(super) fn take_step(&mut self, step: Step) -> Option<Shown<PendingActionJudge>> {
         self.pass(step.clock);
         let asked = match step.asked {
             Asked::Propose(proposed) => self.propose(proposed),
@@ -277,7 +269,7 @@ impl Host {
         session_name(place, before)
     }
 
-    fn snapshot(&mut self) -> Option<Shown> {
+    fn snapshot(&mut self) -> Option<Shown<PendingActionJudge>> {
         if self.snapshots.len() == MOST_SNAPSHOTS {
             return None;
         }
@@ -294,7 +286,7 @@ impl Host {
 
     /// PA-8: the host hands back an older state with the whole journal, which is what undoes nothing. A host that hands back an
     /// older journal as well has to guard against that itself.
-    fn roll_back(&mut self, snapshot: u8) -> Option<Shown> {
+    fn roll_back(&mut self, snapshot: u8) -> Option<Shown<PendingActionJudge>> {
         let place = usize::from(snapshot).checked_rem(self.snapshots.len())?;
         self.all_was_carried_out();
         let mut outcome = self.handle(self.clock, Input::Tick);
@@ -316,7 +308,7 @@ impl Host {
 
     /// PA-11: a restart that loses what somebody has said is left out, for the executor keeps no record of that and the host
     /// could not have it told again: as much is lost as comes after it.
-    fn restart(&mut self, lost: u8) -> Shown {
+    fn restart(&mut self, lost: u8) -> Shown<PendingActionJudge> {
         let is_said = |output: &Output| names::is_said(output);
         let said = self
             .last
@@ -372,14 +364,14 @@ impl Host {
     }
 
     /// What the host kept is no state of the executor, by its own account.
-    fn refuse(&mut self, call: judged::Call, outcome: Outcome) -> Shown {
+    fn refuse(&mut self, call: judged::Call, outcome: Outcome) -> Shown<PendingActionJudge> {
         let mut shown = self.show(call, outcome);
         shown.outputs.push(judged::Output::Refused);
         self.behind += 1;
         shown
     }
 
-    fn show(&mut self, call: judged::Call, outcome: Outcome) -> Shown {
+    fn show(&mut self, call: judged::Call, outcome: Outcome) -> Shown<PendingActionJudge> {
         let told = outcome.outputs.into_iter();
         let told: Vec<Output> = told.filter(|output| output.record().is_none()).collect();
         let mut outputs = self.names.outputs(&call, &told, &self.last);

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::wide::Clock;
+
 /// How many bytes are a step.
 pub const BYTES: usize = 12;
 
@@ -16,20 +18,6 @@ pub struct Step {
     pub clock: Clock,
     /// What happens.
     pub asked: Asked,
-}
-
-/// What the host's clock does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Clock {
-    /// Nothing.
-    Stays,
-    /// It goes on by so many milliseconds.
-    Ahead(i64),
-    /// It is set back by so many milliseconds.
-    Back(i64),
-    /// It goes to the deadline at that place among those to come, or so many milliseconds beside it.
-    Deadline(u8, i64),
 }
 
 /// What happens.

@@ -1,0 +1,48 @@
+//! What becomes of a run that shows something: it is made as short as it can be, and kept as a file.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde::Serialize;
+
+/// Leaves ever smaller stretches out of `steps` for as long as what remains shows the same; what the steps that are left show.
+///
+/// `shows` plays steps. Where they show what the whole run does, which is `shown`, it says after how many of them, and what.
+pub(crate) fn shortest<T: Clone, S>(
+    steps: &mut Vec<T>,
+    mut shown: S,
+    mut shows: impl FnMut(&[T]) -> Option<(usize, S)>,
+) -> S {
+    let mut stretch = steps.len();
+    while stretch > 0 {
+        let mut start = 0;
+        while start + stretch <= steps.len() {
+            let mut shorter = steps.clone();
+            shorter.drain(start..start + stretch);
+            match shows(&shorter) {
+                Some((needed, again)) => {
+                    shorter.truncate(needed);
+                    *steps = shorter;
+                    shown = again;
+                }
+                None => start += 1,
+            }
+        }
+        stretch /= 2;
+    }
+    shown
+}
+
+/// Writes a run into a folder, as `found-CLAUSE.json`; says where.
+///
+/// # Errors
+///
+/// What the system says if the file cannot be written.
+pub(crate) fn keep(run: &impl Serialize, clause: &str, folder: &Path) -> io::Result<PathBuf> {
+    fs::create_dir_all(folder)?;
+    let path = folder.join(format!("found-{clause}.json"));
+    let mut text = serde_json::to_string_pretty(run).map_err(io::Error::other)?;
+    text.push('\n');
+    fs::write(&path, text)?;
+    Ok(path)
+}

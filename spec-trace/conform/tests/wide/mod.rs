@@ -1,0 +1,66 @@
+//! What the wide runs of every protocol have in common.
+//!
+//! The one thing to know: a run is a seed. What a run once found, or a fault of the executor showed, is kept as a file and
+//! played again by every later run of the tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use countersign_conform::wide::{Run, Wide};
+
+fn kept_runs<W: Wide>() -> PathBuf {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/kept");
+    kept.join(W::PROTOCOL)
+}
+
+/// Plays a run; where it breaks something, keeps the shortest that does so as well.
+pub fn play<W: Wide>(run: &Run<W>) -> usize {
+    run.play().unwrap_or_else(|broken| {
+        let Some((shrunk, broken)) = run.shrunk() else {
+            panic!("{broken}\n{}\nnot seen again", broken.shown.join("\n"));
+        };
+        let kept = shrunk.keep(&kept_runs::<W>());
+        panic!("{broken}\n{}\nkept: {kept:?}", broken.shown.join("\n"));
+    })
+}
+
+/// Plays runs for as long as `COUNTERSIGN_WIDE_SECONDS` says, from the seed `COUNTERSIGN_WIDE_SEED` on; prints how fast it is.
+pub fn play_for_as_long_as_it_is_given<W: Wide>() {
+    let number = |name, default| {
+        let text = std::env::var(name).ok();
+        text.map_or(default, |text| text.parse().expect("a number"))
+    };
+    let seconds = number("COUNTERSIGN_WIDE_SECONDS", 60);
+    let first: u64 = number("COUNTERSIGN_WIDE_SEED", 1);
+    println!("seeds from {first} on, for {seconds} s");
+    let start = Instant::now();
+    let mut calls = 0;
+    let mut seed = first;
+    while start.elapsed() < Duration::from_secs(seconds) {
+        calls += play(&Run::<W>::seeded(seed, 400));
+        seed += 1;
+    }
+    let took = start.elapsed().as_secs_f64();
+    let runs = seed - first;
+    #[expect(clippy::cast_precision_loss, reason = "a rate is for reading")]
+    let rate = calls as f64 / took;
+    println!("{runs} runs, {calls} calls, {rate:.0} calls/s");
+}
+
+/// Plays every run that is kept.
+pub fn play_every_kept_run<W: Wide>() {
+    let files = fs::read_dir(kept_runs::<W>()).expect("the folder of kept runs");
+    let files: Vec<_> = files
+        .map(|it| it.expect("a readable entry").path())
+        .collect();
+    assert!(!files.is_empty(), "runs are kept");
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a readable run");
+        let run: Run<W> = serde_json::from_str(&text).expect("a wide run");
+        assert_eq!(run.protocol, W::PROTOCOL);
+        if let Err(broken) = run.play() {
+            panic!("{}: {broken}\n{}", file.display(), broken.shown.join("\n"));
+        }
+    }
+}
