@@ -12,6 +12,7 @@ pub mod ablation;
 pub mod bounds;
 pub mod checker;
 pub mod judge;
+pub mod judged;
 pub mod mcp_aql;
 pub mod network;
 pub mod outputs;

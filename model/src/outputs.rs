@@ -7,7 +7,7 @@ pub trait Output: Copy + PartialEq {
 }
 
 /// The outputs of one step, in order; at most `CAPACITY`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Outputs<O, const CAPACITY: usize> {
     length: u8,
     list: [O; CAPACITY],

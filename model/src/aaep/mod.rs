@@ -23,6 +23,7 @@ mod resolve;
 pub mod rules;
 pub mod state;
 pub mod step;
+pub mod told;
 mod validate;
 mod witness;
 pub mod words;

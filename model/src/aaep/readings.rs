@@ -3,7 +3,7 @@
 use crate::readings::{self, Choice};
 
 /// What decides whether a reply is in time once its deadline has passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LateReply {
     /// Its arrival: the default is applied first, whatever time the reply claims.
     ByArrival,
@@ -12,7 +12,7 @@ pub enum LateReply {
 }
 
 /// Whether applying the default uses the token up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimeoutUsesToken {
     /// It does; later replies fail check 3.
     Yes,
@@ -21,7 +21,7 @@ pub enum TimeoutUsesToken {
 }
 
 /// Whether cancelling one confirmation releases its block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CancellationReleases {
     /// It does: the default never fires and the same action may be asked for again.
     Yes,
@@ -30,7 +30,7 @@ pub enum CancellationReleases {
 }
 
 /// Which ends of a session cancel its pending confirmations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SessionEndCancels {
     /// All three.
     All,
@@ -39,7 +39,7 @@ pub enum SessionEndCancels {
 }
 
 /// What the closing of the last capable subscription does to pending confirmations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EarlyDefaultOnClose {
     /// A default of reject applies at once; a default of accept waits for its deadline.
     RejectOnly,
@@ -50,7 +50,7 @@ pub enum EarlyDefaultOnClose {
 }
 
 /// Whether a late duplicate may be answered with a courtesy notice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CourtesyNotice {
     /// It may (AAEP-6.3.5-2): the notice is an optional output.
     Permitted,
@@ -59,7 +59,7 @@ pub enum CourtesyNotice {
 }
 
 /// One choice for every place that can be taken in more than one way. The default is the specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
     /// `late-reply`
     pub late_reply: LateReply,

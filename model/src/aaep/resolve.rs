@@ -9,7 +9,7 @@ use super::readings::CancellationReleases;
 use super::rules::Guard;
 use super::state::{Confirmation, Fate, Item, Phase, State};
 use super::step::{Cause, StepSoFar};
-use super::words::{Decision, Slot};
+use super::words::{Decision, SessionName, Slot};
 
 impl StepSoFar<'_> {
     /// AAEP-6.4-1: applies the default of everything that is due, by deadline, then by order of issue.
@@ -67,14 +67,14 @@ impl StepSoFar<'_> {
         self.state.confirmations[slot.index()].resolve_to(Phase::Accepted);
         if self.state.session(session).awaiting_input && self.leaves_awaiting(slot) {
             self.state.sessions[session.index()].awaiting_input = false;
-            self.emit(Output::CallingTool(session));
+            self.emit_event(session, Output::CallingTool(session));
         }
         // AAEP-A.4-3: accept leads to exactly one tool.invoked.
         if rules.forbid(Guard::SkipsInvoked) {
-            self.emit(Output::Invoked(slot));
+            self.emit_event(session, Output::Invoked(slot));
         }
         if rules.allow(Guard::InvokesTwice) {
-            self.emit(Output::Invoked(slot));
+            self.emit_event(session, Output::Invoked(slot));
         }
         self.emit(Output::Perform(slot));
         // AAEP-6.9-2: one authorisation, one performance.
@@ -86,13 +86,14 @@ impl StepSoFar<'_> {
     /// The action is not to be performed, and that is told (AAEP-6.1-2, AAEP-6.1-3).
     fn reject(&mut self, slot: Slot) {
         let rules = self.model.rules;
+        let session = self.state.confirmation(slot).session;
         self.state.confirmations[slot.index()].resolve_to(Phase::Rejected);
         if rules.forbid(Guard::DropsSilently) {
             self.follow_up(slot);
         }
         // AAEP-A.4-4: reject leads to no tool.invoked.
         if rules.allow(Guard::InvokesRejected) {
-            self.emit(Output::Invoked(slot));
+            self.emit_event(session, Output::Invoked(slot));
         }
         // AAEP-6.1-1: nor to a performance.
         if rules.allow(Guard::PerformsRejected) {
@@ -102,12 +103,12 @@ impl StepSoFar<'_> {
 
     /// The one `state.changed` that reflects a rejected or cancelled action.
     pub(super) fn follow_up(&mut self, slot: Slot) {
+        let session = self.state.confirmation(slot).session;
         if self.leaves_awaiting(slot) {
-            self.state.sessions[self.state.confirmation(slot).session.index()].awaiting_input =
-                false;
-            self.emit(Output::FollowUpLeaving(slot));
+            self.state.sessions[session.index()].awaiting_input = false;
+            self.emit_event(session, Output::FollowUpLeaving(slot));
         } else {
-            self.emit(Output::FollowUpStaying(slot));
+            self.emit_event(session, Output::FollowUpStaying(slot));
         }
     }
 
@@ -118,6 +119,14 @@ impl StepSoFar<'_> {
         let session = self.state.confirmation(resolved).session;
         let last = !self.state.has_pending(session, Some(resolved));
         rules.forbid(Guard::StaysAwaiting) && (last || rules.allow(Guard::LeavesEarly))
+    }
+
+    /// Tells of a resolution. AAEP-A.1-3: nobody is told once the session has ended, where something outlived it.
+    fn emit_event(&mut self, session: SessionName, event: Output) {
+        if self.state.session(session).is_active() || self.model.rules.allow(Guard::OutlivesSession)
+        {
+            self.emit(event);
+        }
     }
 
     /// Puts an output out, and into the outbox if it waits there under its own name.

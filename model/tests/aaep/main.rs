@@ -8,6 +8,7 @@ mod bisimulation;
 mod counts;
 mod graph;
 mod judge;
+mod judged;
 mod readings;
 mod search;
 mod steps;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::call::{Allowed, Decision, Output, State};
 
 /// The account of one producer. Its sizes are those of the run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Account {
     /// The greatest time that any call has borne, over restarts too.
     pub clock: i64,
@@ -32,8 +32,27 @@ pub(super) struct Account {
     pub last_outputs: Vec<Output>,
 }
 
+impl Account {
+    /// Drops what a model of a producer cannot get wrong, so that no later finding depends on it: ids of events, which it has
+    /// none of, times and counters, which only grow, and outputs, of which it loses none once they are shown.
+    pub(super) fn forget(&mut self) {
+        self.clock = i64::MIN;
+        self.event_ids.clear();
+        self.last_outputs.clear();
+        self.calls = 0;
+        for confirmation in self.confirmations.values_mut() {
+            if let Phase::Resolved { call, .. } = &mut confirmation.phase {
+                *call = 0;
+            }
+        }
+        for session in self.sessions.values_mut() {
+            session.last_at = i64::MIN;
+        }
+    }
+}
+
 /// A session that was started.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Session {
     pub ended: bool,
     /// The state that was last entered.
@@ -77,7 +96,7 @@ impl Session {
 }
 
 /// A tool in flight.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Running {
     /// The action that it carries out; none where nobody was asked.
     pub action: Option<u32>,
@@ -90,14 +109,14 @@ pub(super) struct Running {
 }
 
 /// A subscription that was opened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Subscription {
     pub active: bool,
     pub can_reply: bool,
 }
 
 /// A confirmation that was asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Confirmation {
     pub session: u32,
     pub action: u32,
@@ -115,7 +134,7 @@ pub(super) struct Confirmation {
 }
 
 /// How far a confirmation has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     /// It waits.
     Open,
@@ -131,7 +150,7 @@ pub(super) enum Phase {
 }
 
 /// What a confirmation comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Verdict {
     /// The action is to run.
     Accept,
@@ -151,7 +170,7 @@ impl From<Decision> for Verdict {
 }
 
 /// What brought it to that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cause {
     /// The first valid reply.
     Reply,

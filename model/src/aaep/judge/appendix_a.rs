@@ -76,8 +76,9 @@ impl Look<'_> {
         tool_call: Option<u32>,
         irreversible: bool,
     ) {
-        // AAEP-EV-13
+        // AAEP-EV-13; that an action runs a second time was said, and it may do so under the same name.
         if let Some(tool_call) = tool_call
+            && !self.account.runs_again(name, tool_call)
             && let Some(session) = self.account.sessions.get_mut(&name)
             && !session.tool_calls.insert(tool_call)
         {
@@ -332,6 +333,10 @@ impl Account {
             None => return,
         };
         if let Some(session) = self.sessions.get_mut(&session) {
+            let again = (Some(action), Some(tool_call));
+            session
+                .running
+                .retain(|running| (running.action, running.tool_call) != again);
             session.running.push(Running {
                 action: Some(action),
                 tool,
@@ -340,6 +345,17 @@ impl Account {
                 invoked: false,
             });
         }
+    }
+
+    /// Whether a call in flight is the second of its action for one question.
+    fn runs_again(&self, session: u32, tool_call: u32) -> bool {
+        let running = self.sessions.get(&session).and_then(|kept| {
+            let mut running = kept.running.iter();
+            running.find(|running| running.performed && running.tool_call == Some(tool_call))
+        });
+        running
+            .and_then(|running| self.last_asked.get(&(session, running.action?)))
+            .is_some_and(|token| self.confirmations[token].runs > 1)
     }
 
     /// Notes that a call is not in flight any more, if it was.

@@ -145,7 +145,7 @@ pub enum Flaw {
 }
 
 /// What can come out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Output {
     /// An event to every subscription.
     Emit(Event),
@@ -169,7 +169,7 @@ pub enum Output {
 }
 
 /// One call of the tool of an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ToolCall {
     /// The session of the action.
     pub session: u32,
@@ -180,7 +180,7 @@ pub struct ToolCall {
 }
 
 /// What is wrong with something that was sent as an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Malformed {
     /// The envelope (AAEP-EV-1).
     Envelope,
@@ -197,7 +197,7 @@ pub enum Malformed {
 }
 
 /// An event.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
     /// Its id.
     pub id: u32,
@@ -214,7 +214,7 @@ pub struct Event {
 }
 
 /// What an event says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Body {
     /// `session.started`
     Started,
@@ -252,7 +252,7 @@ pub enum Body {
 }
 
 /// What an `awaiting.confirmation` says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Question {
     /// Its reply token.
     pub token: u32,
@@ -273,7 +273,7 @@ pub struct Question {
 }
 
 /// The decisions that a reply may carry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Allowed {
     /// Accept is one of them.
     pub accept: bool,
@@ -301,7 +301,7 @@ impl Allowed {
 }
 
 /// What is done about an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {
     /// It runs.
     Accept,
@@ -310,7 +310,7 @@ pub enum Decision {
 }
 
 /// How much harm an action can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Risk {
     /// Little.
     Low,
@@ -321,7 +321,7 @@ pub enum Risk {
 }
 
 /// How a tool came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ToolStatus {
     /// It did what it should.
     Success,
@@ -332,7 +332,7 @@ pub enum ToolStatus {
 }
 
 /// How a session ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// Its work is done.
     Completed,
@@ -343,7 +343,7 @@ pub enum Outcome {
 }
 
 /// A state of appendix A.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// `idle`
     Idle,

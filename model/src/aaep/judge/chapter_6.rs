@@ -96,15 +96,16 @@ impl Look<'_> {
             let text = format!("a{action} was not to run: nobody has seen the question c{token}");
             return self.guarantee("AAEP-6.1-1", &[], text);
         }
-        let answered = self
-            .duties
-            .ignored
-            .filter(|failed| failed.token == Some(token));
+        let answered = self.ignored_for(token);
         match phase {
             Phase::Open => {
                 self.goes_astray(token);
                 if let Some(failed) = answered {
                     return self.ran_on_ignored_reply(action, token, failed);
+                }
+                if self.decides_another(token) {
+                    let text = format!("a{action} was not to run: the reply is not to c{token}");
+                    return self.guarantee("AAEP-6.9-2", &["AAEP-6.1-1", "AAEP-6.3.4-2"], text);
                 }
                 let text = format!(
                     "a{action} was to wait for a reply to c{token} or for its timeout to elapse"
@@ -446,6 +447,11 @@ impl Look<'_> {
             if applies {
                 let owes = if ended { Owes::Run } else { Owes::All };
                 self.resolve(token, default.into(), Cause::Closing, owes);
+            } else if default == Decision::Reject {
+                let text = format!(
+                    "c{token} was not to block any longer: nobody is left who could answer, and its default is reject"
+                );
+                self.guarantee("AAEP-EV-11", &[], text);
             }
         }
     }
@@ -500,6 +506,11 @@ impl Look<'_> {
         for token in open {
             self.resolve(token, Verdict::Withdraw, Cause::SessionEnd, owes);
         }
+        // One that was withdrawn before, and by this reading still waits for its default, waits no more.
+        let confirmations = &self.account.confirmations;
+        self.account
+            .deadlines
+            .retain(|(_, token)| confirmations[token].session != session);
     }
 }
 

@@ -33,7 +33,7 @@ pub use call::{
 use replies::Failed;
 
 /// The judge of one producer, from its start on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AaepJudge {
     reading: Reading,
     deviations: Deviations,
@@ -41,7 +41,7 @@ pub struct AaepJudge {
 }
 
 /// What a party is known to do otherwise, and is not to be told each time. Nothing, unless it is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is one of its own, and goes by itself"
@@ -72,6 +72,23 @@ impl AaepJudge {
     #[must_use]
     pub fn passing_over(self, deviations: Deviations) -> Self {
         Self { deviations, ..self }
+    }
+
+    /// The state that each session was last seen to enter.
+    pub(super) fn states(&self) -> impl Iterator<Item = (u32, State)> {
+        let sessions = self.account.sessions.iter();
+        sessions.map(|(&name, session)| (name, session.implied.unwrap_or(session.entered)))
+    }
+
+    /// The session and the action that a token was issued for.
+    pub(super) fn asked(&self, token: u32) -> Option<(u32, u32)> {
+        let confirmation = self.account.confirmations.get(&token)?;
+        Some((confirmation.session, confirmation.action))
+    }
+
+    /// See [`Account::forget`].
+    pub(super) fn forget(&mut self) {
+        self.account.forget();
     }
 }
 

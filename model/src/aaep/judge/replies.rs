@@ -2,7 +2,7 @@
 
 use super::account::{Cause, Phase, Verdict};
 use super::call::{Delivery, Flaw, Output};
-use super::{Call, Look, Owes};
+use super::{Call, Look, Owes, Resolution};
 use crate::aaep::readings::{CourtesyNotice, TimeoutUsesToken};
 use crate::judge::Kind;
 
@@ -93,11 +93,12 @@ impl Look<'_> {
                 (Verdict::Withdraw, _) => {
                     return fails("AAEP-6.8-4", &[], "names a question that was withdrawn");
                 }
-                (Verdict::Accept | Verdict::Reject, Cause::Timeout) => {
+                // AAEP-EV-11: a closing applies the default as on timeout, and uses the token up no more than that.
+                (Verdict::Accept | Verdict::Reject, Cause::Timeout | Cause::Closing) => {
                     timed_out_now = call == self.account.calls;
                     let used = self.reading.timeout_uses_token == TimeoutUsesToken::Yes;
                     if used && !timed_out_now {
-                        let why = "names a token that the timeout has used up";
+                        let why = "names a token that the default has used up";
                         return fails("AAEP-6.3.4-3", &["AAEP-6.4-1", "AAEP-6.9-2"], why);
                     }
                 }
@@ -164,6 +165,24 @@ impl Look<'_> {
             return fails("AAEP-6.3.4-6", &[], "decides what is not allowed");
         }
         Ok(issued)
+    }
+
+    /// Why the reply that arrives was to be ignored, where it can have been taken for one to this question: it names it, or
+    /// none that there is.
+    pub(super) fn ignored_for(&self, token: u32) -> Option<Failed> {
+        let names = |named| named == token || !self.account.confirmations.contains_key(&named);
+        self.duties
+            .ignored
+            .filter(|failed| failed.token.is_some_and(names))
+    }
+
+    /// Whether the reply that arrives decides another question than this.
+    pub(super) fn decides_another(&self, token: u32) -> bool {
+        let by_reply = |resolution: &&Resolution| match resolution.cause {
+            Cause::Reply | Cause::Modified => resolution.token != token,
+            Cause::Timeout | Cause::Closing | Cause::Cancel | Cause::SessionEnd => false,
+        };
+        self.duties.resolutions.iter().find(by_reply).is_some()
     }
 
     pub(super) fn ran_on_ignored_reply(&mut self, action: u32, token: u32, failed: Failed) {

@@ -1,0 +1,421 @@
+//! What the judge is told of one step of the model, and how it is told.
+//!
+//! The one thing to know: [`Told`] is all of a step that a judge outside can see, and it alone is put into the judge's words.
+//! One tick is a second. What waits in the outbox counts as put out in the call that put it there, and a crash loses none of it.
+
+use std::collections::BTreeMap;
+
+use crate::judge::{Finding, Judge};
+use crate::judged::{InSearch, Tells};
+use crate::specification::Specification;
+
+use super::action::Action;
+use super::judge::{
+    AaepJudge, Allowed, Body, Call, Confirm, Decision as Decided, Delivery, Deviations, Event,
+    Flaw, Outcome, Output as Shown, Question, Reply, Risk as Harm, State as AgentState, ToolCall,
+    ToolStatus,
+};
+use super::message::{Message, Shape, Token};
+use super::output::{Output, Outputs};
+use super::state::State;
+use super::step::Step;
+use super::words::{
+    AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+};
+use super::{Aaep, AaepProtocol};
+
+/// A call of the producer and all that it put out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Told {
+    /// In ticks.
+    now: u8,
+    call: Asked,
+    outputs: Outputs,
+    /// What the names of the confirmations stand for.
+    known: [Known; 2],
+}
+
+/// What is asked of the producer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Asked {
+    Confirm {
+        session: SessionName,
+        class: Class,
+        timeout: u8,
+        same_action: bool,
+    },
+    Deliver(Message),
+    Tick,
+    Cancel(Slot),
+    End(SessionName, SessionOutcome),
+    Close(Subscriber),
+    Finish(Slot),
+    Restart,
+}
+
+/// What is known of a confirmation by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Known {
+    session: SessionName,
+    same_action: bool,
+    class: Class,
+    timeout: u8,
+    reused_token: bool,
+}
+
+/// What model and executor do otherwise than the text, as it is judged: nobody is told of it in the search.
+const PASSED_OVER: Deviations = Deviations {
+    stays_while_another_waits: true,
+    thinks_while_a_tool_runs: true,
+    ends_over_open_questions: true,
+    errs_over_running_tools: true,
+};
+
+/// The time of a tick, in milliseconds.
+fn at(ticks: impl Into<i64>) -> i64 {
+    ticks.into() * 1_000
+}
+
+/// What every sender gets to see.
+const RESPONSE: u32 = 0;
+/// A token that was never issued.
+const GUESSED: u32 = u32::MAX;
+/// An action that is refused.
+const NOT_ASKED: u32 = u32::MAX;
+/// What is said to the user; it is what was to be said.
+const TEXT: u32 = 0;
+
+impl Tells for AaepProtocol {
+    type Judge = AaepJudge;
+
+    /// Two sessions have begun and two subscriptions are open, as the model begins.
+    fn judge(model: &Aaep) -> AaepJudge {
+        let mut judge = AaepJudge::new(model.reading).passing_over(PASSED_OVER);
+        for session in SessionName::ALL {
+            let session = session as u32;
+            let began = Shown::Emit(event(session, 0, session, Body::Started));
+            let call = Call::StartSession {
+                session: Some(session),
+            };
+            judge.see(at(0), &call, &[began]);
+        }
+        for subscriber in Subscriber::ALL {
+            let call = Call::Subscribe {
+                subscription: subscriber as u32,
+                can_reply: subscriber == Subscriber::Capable,
+            };
+            judge.see(at(0), &call, &[]);
+        }
+        // What a sender sees whose reply is ignored, for AAEP-6.3.4-9.
+        let ignored = Call::Deliver(Delivery {
+            sender: None,
+            authenticated: false,
+            flaw: Some(Flaw::NotJson),
+            reply: Reply::default(),
+        });
+        judge.see(at(0), &ignored, &[Shown::Respond(RESPONSE)]);
+        judge.forget();
+        judge
+    }
+
+    fn tell(
+        model: &Specification<Self>,
+        before: &State,
+        action: Action,
+    ) -> Option<(State, Option<Told>)> {
+        let step = model.step(before, action)?;
+        Some((step.next, Told::of(before, action, &step)))
+    }
+}
+
+impl InSearch for AaepJudge {
+    type Told = Told;
+
+    fn is_told(&mut self, told: Told) -> Vec<Finding> {
+        let outputs = told.outputs(self);
+        let findings = self.see(at(told.now), &told.call(self), &outputs);
+        self.forget();
+        findings
+    }
+}
+
+impl Told {
+    fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
+        let call = match action {
+            Action::Ask {
+                session,
+                class,
+                timeout,
+                same_action,
+            } => Asked::Confirm {
+                session,
+                class,
+                timeout,
+                same_action,
+            },
+            Action::Deliver { .. } | Action::Replay => Asked::Deliver(action.message(before)?),
+            Action::ServeTimer | Action::Transgress(_) => Asked::Tick,
+            Action::Cancel { slot } => Asked::Cancel(slot),
+            Action::EndSession { session, outcome } => Asked::End(session, outcome),
+            Action::Close { subscriber } => Asked::Close(subscriber),
+            Action::FinishTool { slot } => Asked::Finish(slot),
+            Action::Crash => Asked::Restart,
+            Action::Decide { .. }
+            | Action::Duplicate { .. }
+            | Action::Lose { .. }
+            | Action::Forge(_)
+            | Action::Tick
+            | Action::CarryOut => return None,
+        };
+        Some(Self {
+            now: before.clock,
+            call,
+            outputs: step.required,
+            known: step.next.confirmations.map(|confirmation| Known {
+                session: confirmation.session,
+                same_action: confirmation.same_action,
+                class: confirmation.class,
+                timeout: confirmation.timeout,
+                reused_token: confirmation.reused_token,
+            }),
+        })
+    }
+
+    fn call(&self, judge: &AaepJudge) -> Call {
+        match self.call {
+            Asked::Confirm {
+                session,
+                class,
+                timeout,
+                same_action,
+            } => Call::Confirm(Confirm {
+                session: session as u32,
+                action: self.action_asked(same_action),
+                tool: TEXT,
+                description: TEXT,
+                consequence: TEXT,
+                risk: harm(class.risk),
+                irreversible: class.irreversible,
+                timeout_seconds: timeout.into(),
+                default: decided(class.default),
+                allowed: Some(allowed(class.allowed)),
+                out_of_limits: false,
+            }),
+            Asked::Deliver(message) => Call::Deliver(self.delivery(message)),
+            Asked::Tick => Call::Tick,
+            Asked::Cancel(slot) => Call::Cancel {
+                token: self.token(slot),
+            },
+            Asked::End(session, outcome) => Call::EndSession {
+                session: session as u32,
+                outcome: ended(outcome),
+            },
+            Asked::Close(subscriber) => Call::Unsubscribe {
+                subscription: subscriber as u32,
+            },
+            Asked::Finish(slot) => Call::FinishTool {
+                session: self.asked(judge, slot).0,
+                action: self.asked(judge, slot).1,
+                tool_call: Some(slot as u32),
+                status: ToolStatus::Success,
+            },
+            Asked::Restart => Call::Restart { lost: 0 },
+        }
+    }
+
+    fn delivery(&self, message: Message) -> Delivery {
+        let sender = message.sender as u32;
+        let named = if message.shape == Shape::Impostor {
+            Subscriber::Capable as u32
+        } else {
+            sender
+        };
+        Delivery {
+            sender: Some(sender),
+            authenticated: message.authenticated,
+            flaw: (message.shape == Shape::Malformed).then_some(Flaw::NotJson),
+            reply: Reply {
+                token: Some(match message.token {
+                    Token::Of(slot) => self.token(slot),
+                    Token::Guessed => GUESSED,
+                }),
+                decision: Some(decided(message.decision)),
+                claimed_at: Some(at(message.claimed)),
+                subscription: Some(named),
+                modified_action: message.shape == Shape::Modified,
+            },
+        }
+    }
+
+    /// What came out, in the judge's words.
+    fn outputs(&self, judge: &AaepJudge) -> Vec<Shown> {
+        let mut shown = Vec::new();
+        let mut states: BTreeMap<u32, AgentState> = judge.states().collect();
+        for output in self.outputs.iter() {
+            let of = |slot| self.asked(judge, slot).0;
+            let mut emit = |session: u32, body| {
+                let id = u32::try_from(shown.len()).unwrap_or(u32::MAX);
+                shown.push(Shown::Emit(event(id, self.now, session, body)));
+            };
+            let mut changes = |session: u32, to| {
+                let from = states.insert(session, to).unwrap_or(AgentState::Idle);
+                emit(session, Body::StateChanged { from, to });
+            };
+            match output {
+                Output::AwaitingInput(session) => {
+                    changes(session as u32, AgentState::AwaitingInput)
+                }
+                Output::CallingTool(session) => changes(session as u32, AgentState::CallingTool),
+                Output::FollowUpLeaving(slot) => changes(of(slot), AgentState::Thinking),
+                Output::FollowUpStaying(slot) => changes(of(slot), AgentState::AwaitingInput),
+                Output::Thinking(session) => changes(session as u32, AgentState::Thinking),
+                Output::Asked(slot) => emit(of(slot), self.question(slot)),
+                Output::Invoked(slot) => {
+                    let body = Body::ToolInvoked {
+                        tool: TEXT,
+                        tool_call: Some(slot as u32),
+                        irreversible: self.known[slot.index()].class.irreversible,
+                    };
+                    emit(of(slot), body);
+                }
+                Output::Completed(slot) => {
+                    let body = Body::ToolCompleted {
+                        tool: TEXT,
+                        tool_call: Some(slot as u32),
+                        status: self.status(),
+                    };
+                    emit(of(slot), body);
+                }
+                Output::Ended(session, outcome) => {
+                    emit(session as u32, Body::Ended(ended(outcome)))
+                }
+                Output::Perform(slot) => shown.push(Shown::Perform(self.tool_call(judge, slot))),
+                Output::InDoubt(slot) => shown.push(Shown::InDoubt(self.tool_call(judge, slot))),
+                Output::Respond => shown.push(Shown::Respond(RESPONSE)),
+                Output::Tell(check) => shown.push(Shown::Respond(RESPONSE + 1 + check as u32)),
+                Output::Refused(_) => shown.push(Shown::Refused),
+                Output::Notice => shown.extend(self.notice()),
+                // To the host alone: what it is told not to begin, and what the operator can read.
+                Output::Withdraw(_) | Output::Audit(_) => {}
+            }
+        }
+        shown
+    }
+
+    fn question(&self, slot: Slot) -> Body {
+        let Known { class, timeout, .. } = self.known[slot.index()];
+        Body::Question(Question {
+            token: self.token(slot),
+            description: TEXT,
+            consequence: TEXT,
+            timeout_seconds: timeout.into(),
+            default: decided(class.default),
+            risk: Some(harm(class.risk)),
+            irreversible: Some(class.irreversible),
+            allowed: Some(allowed(class.allowed)),
+        })
+    }
+
+    fn notice(&self) -> Option<Shown> {
+        let Asked::Deliver(message) = self.call else {
+            return None;
+        };
+        Some(Shown::Notify {
+            subscription: message.sender as u32,
+            token: None,
+        })
+    }
+
+    /// The session and the action of a question, as the judge saw it asked: the quotient forgets them.
+    fn asked(&self, judge: &AaepJudge, slot: Slot) -> (u32, u32) {
+        judge.asked(self.token(slot)).unwrap_or_else(|| {
+            let known = self.known[slot.index()];
+            let of = if known.same_action { Slot::First } else { slot };
+            (known.session as u32, of as u32)
+        })
+    }
+
+    /// How a tool is told to have come out: one whose session ends before it has come back did not.
+    const fn status(&self) -> ToolStatus {
+        match self.call {
+            Asked::End(..) => ToolStatus::Error,
+            Asked::Confirm { .. }
+            | Asked::Deliver(_)
+            | Asked::Tick
+            | Asked::Cancel(_)
+            | Asked::Close(_)
+            | Asked::Finish(_)
+            | Asked::Restart => ToolStatus::Success,
+        }
+    }
+
+    fn token(&self, slot: Slot) -> u32 {
+        if self.known[slot.index()].reused_token {
+            Slot::First as u32
+        } else {
+            slot as u32
+        }
+    }
+
+    /// The action of the question that is to be asked: the first slot's, or that of the slot that it fills.
+    fn action_asked(&self, same_action: bool) -> u32 {
+        let fills = |&slot: &Slot| self.outputs.contains(Output::Asked(slot));
+        let slot = Slot::ALL.into_iter().find(fills);
+        match (same_action, slot) {
+            (true, _) => Slot::First as u32,
+            (false, Some(slot)) => slot as u32,
+            (false, None) => NOT_ASKED,
+        }
+    }
+
+    fn tool_call(&self, judge: &AaepJudge, slot: Slot) -> ToolCall {
+        let (session, action) = self.asked(judge, slot);
+        ToolCall {
+            session,
+            action,
+            tool_call: slot as u32,
+        }
+    }
+}
+
+fn event(id: u32, now: u8, session: u32, body: Body) -> Event {
+    Event {
+        id,
+        session,
+        at: at(now),
+        sequence: None,
+        critical: matches!(body, Body::Question(_) | Body::Ended(Outcome::Errored)),
+        body,
+    }
+}
+
+const fn decided(decision: Decision) -> Decided {
+    match decision {
+        Decision::Accept => Decided::Accept,
+        Decision::Reject => Decided::Reject,
+    }
+}
+
+const fn harm(risk: Risk) -> Harm {
+    match risk {
+        Risk::Low => Harm::Low,
+        Risk::Medium => Harm::Medium,
+        Risk::High => Harm::High,
+    }
+}
+
+const fn ended(outcome: SessionOutcome) -> Outcome {
+    match outcome {
+        SessionOutcome::Completed => Outcome::Completed,
+        SessionOutcome::Errored => Outcome::Errored,
+        SessionOutcome::Cancelled => Outcome::Cancelled,
+    }
+}
+
+const fn allowed(replies: AllowedReplies) -> Allowed {
+    Allowed {
+        accept: replies.allows(Decision::Accept),
+        reject: replies.allows(Decision::Reject),
+        others: false,
+    }
+}

@@ -1,0 +1,260 @@
+//! The judge in the search: beside each state of the model stands what the judge remembers of the run.
+//!
+//! The one thing to know: the search goes breadth first over pairs of a state and an account of the judge, who is told every
+//! call and every output of the model's producer. So the judge sees each run that the model has, knows nothing else of it,
+//! and the first run to each finding is a shortest one. What the judge makes of a call it is asked once: an account and a
+//! call that were met before are looked up.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::quality::FixedState;
+use hashbrown::hash_table::Entry;
+use hashbrown::{HashMap, HashTable};
+use stateright::Model;
+
+use crate::judge::{Finding, Judge, Kind};
+use crate::shortest::Limit;
+use crate::specification::{Modelled, Specification};
+
+/// A judge who is told the steps of a model.
+pub trait InSearch: Judge + Clone + Debug + Eq + Hash + Send + Sync + 'static {
+    /// One call and what came of it, in the model's words.
+    type Told: Copy + Debug + Eq + Hash + Send + Sync;
+
+    /// Takes it in the judge's own words, and then forgets what no later call of a model can depend on.
+    fn is_told(&mut self, told: Self::Told) -> Vec<Finding>;
+}
+
+/// A protocol whose model tells its judge of every step.
+pub trait Tells: Modelled {
+    /// The judge.
+    type Judge: InSearch;
+
+    /// The judge of a producer as it is at the start, by the reading of the model.
+    fn judge(model: &Specification<Self>) -> Self::Judge;
+
+    /// The state that follows, not yet quotiented, and what the judge is told of the step, if it is a call; nothing if the
+    /// action is not enabled.
+    fn tell(
+        model: &Specification<Self>,
+        before: &Self::State,
+        action: Self::Action,
+    ) -> Option<(Self::State, Option<<Self::Judge as InSearch>::Told>)>;
+}
+
+/// What a judge found, and how far the search came.
+#[derive(Clone, Debug)]
+pub struct Judged<T: Tells> {
+    /// For each clause that was found broken, and each kind in which it was, the first finding with its shortest run.
+    pub found: BTreeMap<(&'static str, Kind), Found<T::Action>>,
+    /// Pairs of a state and an account that differ.
+    pub pairs: usize,
+    /// Steps taken, counting each from each pair.
+    pub transitions: usize,
+    /// Accounts that differ.
+    pub accounts: usize,
+    /// The longest runs of which every one was looked at, in steps.
+    pub steps: usize,
+    /// Whether the whole graph was searched.
+    pub exhaustive: bool,
+}
+
+/// A finding, and a run at whose last step it was made.
+#[derive(Clone, Debug)]
+pub struct Found<A> {
+    /// What was found.
+    pub finding: Finding,
+    /// The run; none is shorter.
+    pub run: Vec<A>,
+}
+
+/// Searches breadth first within the limit, past whatever is found; `progress` is told the number of pairs so far, many
+/// times a second.
+pub fn search<T: Tells>(
+    model: &Specification<T>,
+    limit: Limit,
+    mut progress: impl FnMut(usize),
+) -> Judged<T> {
+    let mut search = Search::new(model);
+    while !search.frontier.is_empty() && search.steps < limit.steps {
+        if !search.advance(limit.states, &mut progress) {
+            break;
+        }
+    }
+    Judged {
+        pairs: search.origins.len(),
+        transitions: search.transitions,
+        accounts: search.judgements.accounts.len(),
+        steps: search.steps,
+        exhaustive: search.frontier.is_empty(),
+        found: search.found,
+    }
+}
+
+/// `progress` is told whenever so many more pairs have been gone on from.
+const TOLD_EVERY: usize = 1 << 14;
+
+/// A breadth-first search in progress.
+struct Search<'a, T: Tells> {
+    model: &'a Specification<T>,
+    judgements: Judgements<T::Judge>,
+    /// How each pair was reached: the place of the pair before, and the action; nothing at the start.
+    origins: Vec<Option<(usize, T::Action)>>,
+    /// The fingerprints of all pairs.
+    seen: HashTable<u64>,
+    /// The pairs that have not been gone on from, each with its place.
+    frontier: Vec<(usize, T::State, Account)>,
+    steps: usize,
+    transitions: usize,
+    found: BTreeMap<(&'static str, Kind), Found<T::Action>>,
+}
+
+impl<'a, T: Tells> Search<'a, T> {
+    /// At the start.
+    fn new(model: &'a Specification<T>) -> Self {
+        let mut judgements = Judgements::default();
+        let account = judgements.account(T::judge(model));
+        let start = model.start();
+        let mut search = Self {
+            model,
+            judgements,
+            origins: vec![None],
+            seen: HashTable::new(),
+            frontier: vec![(0, start, account)],
+            steps: 0,
+            transitions: 0,
+            found: BTreeMap::new(),
+        };
+        search.is_new(&start, account);
+        search
+    }
+
+    /// Takes every step from every pair of the frontier, as long as there is room for what is found; whether there was.
+    fn advance(&mut self, room: usize, progress: &mut impl FnMut(usize)) -> bool {
+        let mut actions = Vec::new();
+        let mut next_level = Vec::new();
+        for index in 0..self.frontier.len() {
+            if index % TOLD_EVERY == 0 {
+                progress(self.origins.len());
+            }
+            if self.origins.len() >= room {
+                return false;
+            }
+            let (place, state, account) = self.frontier[index];
+            self.model.actions(&state, &mut actions);
+            for action in actions.drain(..) {
+                let Some((next, told)) = T::tell(self.model, &state, action) else {
+                    continue;
+                };
+                let next = self.model.reduced(&next);
+                self.transitions += 1;
+                let mut account = account;
+                if let Some(told) = told {
+                    let judgement = self.judgements.of(account, told);
+                    account = judgement.after;
+                    for finding in &judgement.findings {
+                        note(&mut self.found, &self.origins, place, action, finding);
+                    }
+                }
+                if self.is_new(&next, account) {
+                    next_level.push((self.origins.len(), next, account));
+                    self.origins.push(Some((place, action)));
+                }
+            }
+        }
+        self.steps += usize::from(!next_level.is_empty());
+        self.frontier = next_level;
+        true
+    }
+
+    /// Notes that a pair was reached; whether this is the first time.
+    fn is_new(&mut self, state: &T::State, account: Account) -> bool {
+        let fingerprint = FixedState::default().hash_one((state, account));
+        let seen = |known: &u64| *known == fingerprint;
+        match self.seen.entry(fingerprint, seen, |known| *known) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(entry) => {
+                entry.insert(fingerprint);
+                true
+            }
+        }
+    }
+}
+
+/// Keeps the run whose last step is this action, where it is the first to the clause and kind of the finding.
+fn note<A: Copy>(
+    found: &mut BTreeMap<(&'static str, Kind), Found<A>>,
+    origins: &[Option<(usize, A)>],
+    mut place: usize,
+    last: A,
+    finding: &Finding,
+) {
+    found
+        .entry((finding.clause, finding.kind))
+        .or_insert_with(|| {
+            let mut run = vec![last];
+            while let Some((before, action)) = origins[place] {
+                run.push(action);
+                place = before;
+            }
+            run.reverse();
+            Found {
+                finding: finding.clone(),
+                run,
+            }
+        });
+}
+
+/// An account of the judge, by its place among all that differ.
+type Account = usize;
+
+/// What the judge made of a call.
+#[derive(Clone, Debug)]
+struct Judgement {
+    after: Account,
+    findings: Vec<Finding>,
+}
+
+/// All accounts that were met, and what the judge made of each call upon each.
+struct Judgements<J: InSearch> {
+    accounts: Vec<J>,
+    places: HashMap<J, Account, FixedState>,
+    known: HashMap<(Account, J::Told), Judgement, FixedState>,
+}
+
+impl<J: InSearch> Default for Judgements<J> {
+    fn default() -> Self {
+        Self {
+            accounts: Vec::new(),
+            places: HashMap::default(),
+            known: HashMap::default(),
+        }
+    }
+}
+
+impl<J: InSearch> Judgements<J> {
+    /// The place of an account.
+    fn account(&mut self, judge: J) -> Account {
+        if let Some(&place) = self.places.get(&judge) {
+            return place;
+        }
+        let place = self.accounts.len();
+        self.accounts.push(judge.clone());
+        self.places.insert(judge, place);
+        place
+    }
+
+    /// What the judge makes of this.
+    fn of(&mut self, before: Account, told: J::Told) -> &Judgement {
+        if !self.known.contains_key(&(before, told)) {
+            let mut judge = self.accounts[before].clone();
+            let findings = judge.is_told(told);
+            let after = self.account(judge);
+            self.known
+                .insert((before, told), Judgement { after, findings });
+        }
+        &self.known[&(before, told)]
+    }
+}
