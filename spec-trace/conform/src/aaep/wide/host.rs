@@ -516,13 +516,21 @@ impl Host {
     }
 }
 
+/// Of sessions of one generation the name of each begins with that of the one before it.
 fn session_id(place: usize, generation: u32) -> SessionId {
-    SessionId::parse(&format!("sess_{place}x{generation}")).expect("a well-formed session id")
+    let name = format!("sess_{generation}{}", "x".repeat(place));
+    SessionId::parse(&name).expect("a well-formed session id")
 }
 
 fn replies(which: u8) -> Option<Vec<String>> {
-    let numbered = |count: u8| (0..count).map(|n| format!("r{n}")).collect::<Vec<_>>();
-    let listed = |replies: &[&str]| replies.iter().map(|reply| (*reply).to_owned()).collect();
+    let listed = |replies: &[&str]| -> Vec<String> {
+        replies.iter().map(|reply| (*reply).to_owned()).collect()
+    };
+    // What may be decided stands behind everything else.
+    let many = |others: u8| {
+        let others = (0..others).map(|n| format!("r{n}"));
+        others.chain(listed(&["accept", "reject"])).collect()
+    };
     match which {
         0 => None,
         1 => Some(listed(&["accept", "reject"])),
@@ -530,8 +538,8 @@ fn replies(which: u8) -> Option<Vec<String>> {
         3 => Some(listed(&["reject"])),
         4 => Some(listed(&["reject", "later"])),
         5 => Some(listed(&["later"])),
-        6 => Some(numbered(32)),
-        7 => Some(numbered(33)),
+        6 => Some(many(30)),
+        7 => Some(many(31)),
         8 => Some(listed(&["accept", "reject", "accept"])),
         _ => Some(Vec::new()),
     }
