@@ -236,14 +236,20 @@ impl Host {
             &ask.action.description,
             &ask.action.consequence,
         ];
-        let too_long = texts
-            .iter()
-            .any(|text| !(1..=16 * 1024).contains(&text.len()));
+        let too_long = texts.iter().any(|text| text.len() > 16 * 1024);
+        let empty = texts.iter().any(|text| text.is_empty());
         let timeout_seconds = i64::try_from(ask.timeout_seconds).unwrap_or(i64::MAX);
         let elapses = self
             .latest
             .saturating_add(timeout_seconds.saturating_mul(1_000));
         let replies = ask.allowed_replies.as_deref();
+        let out_of_limits = if too_long {
+            Some("AAEP-EV-10")
+        } else if empty || elapses > LAST || replies.is_some_and(is_no_list_of_replies) {
+            Some("AAEP-EV-5")
+        } else {
+            None
+        };
         let confirm = judge::Confirm {
             session: self.names.session(ask.session_id.as_str()),
             action: self.names.action(ask.action.id.as_str()),
@@ -255,7 +261,7 @@ impl Host {
             timeout_seconds,
             default: names::decision(ask.default_decision),
             allowed: replies.map(names::allowed),
-            out_of_limits: too_long || elapses > LAST || replies.is_some_and(is_no_list_of_replies),
+            out_of_limits,
         };
         (Input::Confirm(ask), judge::Call::Confirm(confirm))
     }
