@@ -32,12 +32,16 @@ pub fn all() -> &'static [Fault] {
 }
 
 /// The files of `spec-trace/faults/`.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("aaep.toml", include_str!("../../faults/aaep.toml")),
     ("mcp-aql.toml", include_str!("../../faults/mcp-aql.toml")),
     (
         "pending-action.toml",
         include_str!("../../faults/pending-action.toml"),
+    ),
+    (
+        "wide_aaep.toml",
+        include_str!("../../faults/wide_aaep.toml"),
     ),
     (
         "wide_mcp_aql.toml",
