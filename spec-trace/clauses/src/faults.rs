@@ -32,7 +32,7 @@ pub fn all() -> &'static [Fault] {
 }
 
 /// The files of `spec-trace/faults/`.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("aaep.toml", include_str!("../../faults/aaep.toml")),
     ("mcp-aql.toml", include_str!("../../faults/mcp-aql.toml")),
     (
@@ -46,6 +46,10 @@ const FILES: [(&str, &str); 5] = [
     (
         "wide_mcp_aql.toml",
         include_str!("../../faults/wide_mcp_aql.toml"),
+    ),
+    (
+        "wide_pending_action.toml",
+        include_str!("../../faults/wide_pending_action.toml"),
     ),
 ];
 
