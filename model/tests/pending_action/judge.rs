@@ -997,6 +997,9 @@ fn a_call_that_may_run_twice_is_run_again_after_a_crash_or_is_in_doubt_pa_8() {
     allowed
         .then(20, restart.clone(), &[doubt, other])
         .endangers("PA-8");
+    allowed
+        .then(20, restart.clone(), &[other])
+        .endangers("PA-3");
     self::allowed()
         .then(20, restart, &[doubt, perform(1)])
         .endangers("PA-8");

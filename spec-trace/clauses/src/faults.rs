@@ -32,7 +32,7 @@ pub fn all() -> &'static [Fault] {
 }
 
 /// The files of `spec-trace/faults/`.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 6] = [
     ("aaep.toml", include_str!("../../faults/aaep.toml")),
     ("mcp-aql.toml", include_str!("../../faults/mcp-aql.toml")),
     (
@@ -40,8 +40,16 @@ const FILES: [(&str, &str); 4] = [
         include_str!("../../faults/pending-action.toml"),
     ),
     (
+        "wide_aaep.toml",
+        include_str!("../../faults/wide_aaep.toml"),
+    ),
+    (
         "wide_mcp_aql.toml",
         include_str!("../../faults/wide_mcp_aql.toml"),
+    ),
+    (
+        "wide_pending_action.toml",
+        include_str!("../../faults/wide_pending_action.toml"),
     ),
 ];
 

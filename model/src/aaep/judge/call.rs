@@ -83,8 +83,8 @@ pub struct Confirm {
     pub default: Decision,
     /// What a reply may decide, where the driver says.
     pub allowed: Option<Allowed>,
-    /// Whether a field is outside the limits of the wire (AAEP-EV-5), so that it cannot be asked as it stands.
-    pub out_of_limits: bool,
+    /// Whose limits a field is outside of (AAEP-EV-5, AAEP-EV-10), if any, so that it cannot be asked as it stands.
+    pub out_of_limits: Option<&'static str>,
 }
 
 /// A message that arrives, and what the transport knows of its sender.

@@ -170,8 +170,11 @@ impl Look<'_> {
             Some(session) if session.ended => return Ground::Must("AAEP-A.1-3"),
             Some(_) => {}
         }
-        if confirm.out_of_limits || !(1..=86_400).contains(&confirm.timeout_seconds) {
+        if !(1..=86_400).contains(&confirm.timeout_seconds) {
             return Ground::Must("AAEP-EV-5");
+        }
+        if let Some(clause) = confirm.out_of_limits {
+            return Ground::Must(clause);
         }
         if let Some(clause) = default_that_must_be_reject(confirm) {
             return Ground::Must(clause);

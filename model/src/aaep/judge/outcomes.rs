@@ -180,7 +180,7 @@ impl Look<'_> {
                 let text = format!(
                     "an event was to show that a{action} was rejected by the reply to c{token}"
                 );
-                let also = &["AAEP-6.1-2", "AAEP-A.4-2", "AAEP-A.7.6-1"];
+                let also = &["AAEP-6.1-2", "AAEP-6.6-4", "AAEP-A.4-2", "AAEP-A.7.6-1"];
                 self.conformance("AAEP-6.1-3", also, text);
             }
         }

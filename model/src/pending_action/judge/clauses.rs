@@ -523,8 +523,16 @@ impl Case<'_> {
             let is_in_doubt = matches!(output, Output::InDoubt { .. });
             is_about(output) && (is_in_doubt || self.may_run_again(output))
         });
+        // PA-3: what may be run again is run as it was proposed.
+        let may_run = self.action(action).is_some_and(|known| known.idempotent);
+        let otherwise =
+            |output: &Output| may_run && output.about() == Some((action, Form::Perform));
         if let Some((place, _)) = found {
             self.shown[place] = Shown::Explained;
+        } else if let Some((place, _)) = self.first(otherwise) {
+            let text = format!("action {action} was to run exactly as it was proposed");
+            self.break_at(place, "PA-3", &[], text);
+            self.is_guarantee();
         } else {
             let text = format!("action {action} was released and did not come back: in doubt");
             self.find("PA-10", &["PA-3"], Kind::Conformance, text);

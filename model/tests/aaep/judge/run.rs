@@ -220,7 +220,7 @@ pub fn action(n: u32) -> Confirm {
         timeout_seconds: TIMEOUT / 1000,
         default: Decision::Reject,
         allowed: None,
-        out_of_limits: false,
+        out_of_limits: None,
     }
 }
 

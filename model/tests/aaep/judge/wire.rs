@@ -114,6 +114,19 @@ fn what_is_out_of_limits_is_refused_aaep_ev_5() {
 }
 
 #[test]
+fn what_is_too_large_is_refused_aaep_ev_10() {
+    let too_large = Confirm {
+        out_of_limits: Some("AAEP-EV-10"),
+        ..action(1)
+    };
+    let mut run = opened();
+    run.then(0, Call::Confirm(too_large.clone()), [refused()]);
+    run.breaks("AAEP-EV-10", |run| {
+        run.steps[2].out = vec![asks(&too_large)];
+    });
+}
+
+#[test]
 fn a_question_is_critical_aaep_ev_6() {
     asked(&action(1)).breaks("AAEP-EV-6", |run| run.event(2, 1).critical = false);
 }

@@ -236,14 +236,20 @@ impl Host {
             &ask.action.description,
             &ask.action.consequence,
         ];
-        let too_long = texts
-            .iter()
-            .any(|text| !(1..=16 * 1024).contains(&text.len()));
+        let too_long = texts.iter().any(|text| text.len() > 16 * 1024);
+        let empty = texts.iter().any(|text| text.is_empty());
         let timeout_seconds = i64::try_from(ask.timeout_seconds).unwrap_or(i64::MAX);
         let elapses = self
             .latest
             .saturating_add(timeout_seconds.saturating_mul(1_000));
         let replies = ask.allowed_replies.as_deref();
+        let out_of_limits = if too_long {
+            Some("AAEP-EV-10")
+        } else if empty || elapses > LAST || replies.is_some_and(is_no_list_of_replies) {
+            Some("AAEP-EV-5")
+        } else {
+            None
+        };
         let confirm = judge::Confirm {
             session: self.names.session(ask.session_id.as_str()),
             action: self.names.action(ask.action.id.as_str()),
@@ -255,7 +261,7 @@ impl Host {
             timeout_seconds,
             default: names::decision(ask.default_decision),
             allowed: replies.map(names::allowed),
-            out_of_limits: too_long || elapses > LAST || replies.is_some_and(is_no_list_of_replies),
+            out_of_limits,
         };
         (Input::Confirm(ask), judge::Call::Confirm(confirm))
     }
@@ -516,13 +522,21 @@ impl Host {
     }
 }
 
+/// Of sessions of one generation the name of each begins with that of the one before it.
 fn session_id(place: usize, generation: u32) -> SessionId {
-    SessionId::parse(&format!("sess_{place}x{generation}")).expect("a well-formed session id")
+    let name = format!("sess_{generation}{}", "x".repeat(place));
+    SessionId::parse(&name).expect("a well-formed session id")
 }
 
 fn replies(which: u8) -> Option<Vec<String>> {
-    let numbered = |count: u8| (0..count).map(|n| format!("r{n}")).collect::<Vec<_>>();
-    let listed = |replies: &[&str]| replies.iter().map(|reply| (*reply).to_owned()).collect();
+    let listed = |replies: &[&str]| -> Vec<String> {
+        replies.iter().map(|reply| (*reply).to_owned()).collect()
+    };
+    // What may be decided stands behind everything else.
+    let many = |others: u8| {
+        let others = (0..others).map(|n| format!("r{n}"));
+        others.chain(listed(&["accept", "reject"])).collect()
+    };
     match which {
         0 => None,
         1 => Some(listed(&["accept", "reject"])),
@@ -530,8 +544,8 @@ fn replies(which: u8) -> Option<Vec<String>> {
         3 => Some(listed(&["reject"])),
         4 => Some(listed(&["reject", "later"])),
         5 => Some(listed(&["later"])),
-        6 => Some(numbered(32)),
-        7 => Some(numbered(33)),
+        6 => Some(many(30)),
+        7 => Some(many(31)),
         8 => Some(listed(&["accept", "reject", "accept"])),
         _ => Some(Vec::new()),
     }

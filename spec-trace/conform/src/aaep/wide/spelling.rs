@@ -83,17 +83,19 @@ fn right(said: &Said<'_>, way: u8) -> Map<String, Value> {
     members
 }
 
-/// A claimed time in UTC or two hours ahead of it, with more digits than a millisecond has, or lower case.
+/// A claimed time in UTC, two hours ahead of it or three and a half behind, with more digits than a millisecond has, or lower case.
 fn timestamp(at: i64, way: u8) -> String {
     let text = Timestamp::from_millis(at).to_string();
     let digits = text.trim_end_matches('Z');
+    let local = |minutes_ahead: i64, offset: &str| {
+        let local = Timestamp::from_millis(at.saturating_add(minutes_ahead * 60_000)).to_string();
+        format!("{}{offset}", local.trim_end_matches('Z'))
+    };
     match way % 5 {
         0 => format!("{digits}999Z"),
-        1 => {
-            let ahead = Timestamp::from_millis(at.saturating_add(7_200_000)).to_string();
-            format!("{}+02:00", ahead.trim_end_matches('Z'))
-        }
+        1 => local(120, "+02:00"),
         2 => text.to_ascii_lowercase(),
+        3 => local(-210, "-03:30"),
         _ => text,
     }
 }

@@ -23,7 +23,7 @@ pub(super) const PEOPLE: u8 = 12;
 
 /// Arguments, each with what it means; two that mean the same are next to each other. What is no object is left out of what
 /// is proposed, for the executor refuses it; what means nothing is within no limits (PA-3).
-pub(super) const ARGUMENTS: [(&str, Option<u8>); 15] = [
+pub(super) const ARGUMENTS: [(&str, Option<u8>); 16] = [
     (r#"{"n":1}"#, Some(0)),
     (r#"{ "n" : 1.0 }"#, Some(0)),
     (r#"{"\u006e":1e0}"#, Some(0)),
@@ -39,6 +39,8 @@ pub(super) const ARGUMENTS: [(&str, Option<u8>); 15] = [
     (r#"{"n":1"#, None),
     ("", None),
     ("[1]", Some(8)),
+    // Another that no double carries; approved, and never proposed.
+    (r#"{"n":9007199254740995}"#, Some(9)),
 ];
 
 /// As many of them are objects.
