@@ -41,8 +41,11 @@ pub trait Tells: Modelled {
         model: &Specification<Self>,
         before: &Self::State,
         action: Self::Action,
-    ) -> Option<(Self::State, Option<<Self::Judge as InSearch>::Told>)>;
+    ) -> Option<(Self::State, Option<Told<Self>>)>;
 }
+
+/// What the judge of a protocol is told of a step.
+pub type Told<T> = <<T as Tells>::Judge as InSearch>::Told;
 
 /// What a judge found, and how far the search came.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 
 use super::Aaep;
 use super::output::Output;
-use super::readings::CancellationReleases;
+use super::readings::{CancellationReleases, TimeoutUsesToken};
 use super::rules::Guard;
 use super::state::{Confirmation, Fate, Item, Phase, State};
 use super::step::{Cause, StepSoFar};
@@ -87,7 +87,12 @@ impl StepSoFar<'_> {
     fn reject(&mut self, slot: Slot) {
         let rules = self.model.rules;
         let session = self.state.confirmation(slot).session;
-        self.state.confirmations[slot.index()].resolve_to(Phase::Rejected);
+        // Who takes the text so that a default leaves the token good decides twice; what runs by then is still completed.
+        let decides_twice = self.model.reading.timeout_uses_token == TimeoutUsesToken::No;
+        let runs = self.state.confirmation(slot).phase == Phase::Accepted;
+        if !(decides_twice && runs) {
+            self.state.confirmations[slot.index()].resolve_to(Phase::Rejected);
+        }
         if rules.forbid(Guard::DropsSilently) {
             self.follow_up(slot);
         }

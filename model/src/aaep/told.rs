@@ -199,7 +199,7 @@ impl Told {
                 timeout_seconds: timeout.into(),
                 default: decided(class.default),
                 allowed: Some(allowed(class.allowed)),
-                out_of_limits: false,
+                out_of_limits: None,
             }),
             Asked::Deliver(message) => Call::Deliver(self.delivery(message)),
             Asked::Tick => Call::Tick,
@@ -263,7 +263,7 @@ impl Told {
             };
             match output {
                 Output::AwaitingInput(session) => {
-                    changes(session as u32, AgentState::AwaitingInput)
+                    changes(session as u32, AgentState::AwaitingInput);
                 }
                 Output::CallingTool(session) => changes(session as u32, AgentState::CallingTool),
                 Output::FollowUpLeaving(slot) => changes(of(slot), AgentState::Thinking),
@@ -287,7 +287,7 @@ impl Told {
                     emit(of(slot), body);
                 }
                 Output::Ended(session, outcome) => {
-                    emit(session as u32, Body::Ended(ended(outcome)))
+                    emit(session as u32, Body::Ended(ended(outcome)));
                 }
                 Output::Perform(slot) => shown.push(Shown::Perform(self.tool_call(judge, slot))),
                 Output::InDoubt(slot) => shown.push(Shown::InDoubt(self.tool_call(judge, slot))),

@@ -3,6 +3,7 @@
 pub mod agreement;
 pub mod bounds;
 pub mod counts;
+pub mod judged;
 pub mod quotient;
 pub mod readings;
 #[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]

@@ -83,7 +83,7 @@ impl Look<'_> {
             && !session.tool_calls.insert(tool_call)
         {
             let text = format!("t{tool_call} was not to name a second call in s{name}");
-            self.conformance("AAEP-EV-13", &[], text);
+            self.conformance("AAEP-EV-13", &["AAEP-A.4-3"], text);
         }
         let accepted = self.duties.resolutions.iter_mut().find(|resolution| {
             resolution.verdict == Verdict::Accept
@@ -373,10 +373,12 @@ impl Account {
             return;
         };
         session.implied = Some(State::CallingTool);
+        let again = |running: &Running| tool_call.is_some() && running.tool_call == tool_call;
         let running = session.running.iter_mut().find(|running| {
-            !running.invoked
-                && running.tool == tool
-                && (tool_call.is_none() || running.tool_call == tool_call)
+            again(running)
+                || !running.invoked
+                    && running.tool == tool
+                    && (tool_call.is_none() || running.tool_call == tool_call)
         });
         match running {
             Some(running) => running.invoked = true,

@@ -451,6 +451,15 @@ impl Look<'_> {
                 let owes = if ended { Owes::Run } else { Owes::All };
                 self.resolve(token, default.into(), Cause::Closing, owes);
             } else if default == Decision::Reject {
+                self.duties.unanswerable.push(token);
+            }
+        }
+    }
+
+    // AAEP-EV-11, however it is read: nobody waits for an answer that nobody can give, where the default is reject.
+    pub(super) fn nobody_is_left_blocked(&mut self) {
+        for token in std::mem::take(&mut self.duties.unanswerable) {
+            if self.account.confirmations[&token].phase == Phase::Open {
                 let text = format!(
                     "c{token} was not to block any longer: nobody is left who could answer, and its default is reject"
                 );

@@ -152,6 +152,8 @@ enum Starting {
 struct Duties {
     /// The confirmations that are decided by it.
     resolutions: Vec<Resolution>,
+    /// The confirmations that nobody can answer any more, and that by the reading wait for their timeout all the same.
+    unanswerable: Vec<u32>,
     /// What is to be asked.
     question: Option<Asked>,
     /// What was lost and comes again, in order.
@@ -418,6 +420,7 @@ impl Look<'_> {
         self.question_was_asked();
         self.accepted_actions_ran();
         self.outcomes_were_told();
+        self.nobody_is_left_blocked();
         self.sessions_began_and_ended();
         self.tools_were_completed();
     }

@@ -367,7 +367,9 @@ fn a_closing_means_what_the_reading_says_aaep_ev_11() {
         ..Reading::SPECIFICATION
     };
     let never = reading(EarlyDefaultOnClose::Never);
-    closed(&action(1), vec![]).conforms_by(never);
+    // Read so, a producer conforms that leaves whoever asked blocked until the timeout.
+    let finding = closed(&action(1), vec![]).breaks_by(never, "AAEP-EV-11", |_| {});
+    assert_eq!(finding.kind, Kind::Guarantee);
     closed(&action(1), told()).breaks_by(never, "AAEP-EV-11", |_| {});
     // What chapter 6 forbids, however it is read: to run before the timeout has elapsed.
     let as_default = reading(EarlyDefaultOnClose::AsDefault);

@@ -73,7 +73,7 @@ fn a_reply_to_no_question_of_this_producer_is_ignored_aaep_6_3_4_2() {
         Call::Deliver(reply(9, Decision::Accept, 0)),
         [respond(0)],
     );
-    run.breaks("AAEP-6.1-1", |run| run.steps[3].out = acceptance());
+    run.breaks("AAEP-6.3.4-2", |run| run.steps[3].out = acceptance());
 }
 
 #[test]
