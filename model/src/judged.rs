@@ -25,6 +25,10 @@ pub trait InSearch: Judge + Clone + Debug + Eq + Hash + Send + Sync + 'static {
 
     /// Takes it in the judge's own words, and then forgets what no later call of a model can depend on.
     fn is_told(&mut self, told: Self::Told) -> Vec<Finding>;
+
+    /// Takes everything that is over for alike, as the quotient of the model does: who keeps every rule does nothing more about
+    /// it, and whatever is done all the same is found.
+    fn forget_what_is_over(&mut self) {}
 }
 
 /// A protocol whose model tells its judge of every step.
@@ -117,7 +121,7 @@ struct Search<'a, T: Tells> {
 impl<'a, T: Tells> Search<'a, T> {
     /// At the start.
     fn new(model: &'a Specification<T>) -> Self {
-        let mut judgements = Judgements::default();
+        let mut judgements = Judgements::new(model.quotient);
         let account = judgements.account(T::judge(model));
         let start = model.start();
         let mut search = Self {
@@ -222,22 +226,22 @@ struct Judgement {
 
 /// All accounts that were met, and what the judge made of each call upon each.
 struct Judgements<J: InSearch> {
+    quotient: bool,
     accounts: Vec<J>,
     places: HashMap<J, Account, FixedState>,
     known: HashMap<(Account, J::Told), Judgement, FixedState>,
 }
 
-impl<J: InSearch> Default for Judgements<J> {
-    fn default() -> Self {
+impl<J: InSearch> Judgements<J> {
+    fn new(quotient: bool) -> Self {
         Self {
+            quotient,
             accounts: Vec::new(),
             places: HashMap::default(),
             known: HashMap::default(),
         }
     }
-}
 
-impl<J: InSearch> Judgements<J> {
     /// The place of an account.
     fn account(&mut self, judge: J) -> Account {
         if let Some(&place) = self.places.get(&judge) {
@@ -254,6 +258,9 @@ impl<J: InSearch> Judgements<J> {
         if !self.known.contains_key(&(before, told)) {
             let mut judge = self.accounts[before].clone();
             let findings = judge.is_told(told);
+            if self.quotient {
+                judge.forget_what_is_over();
+            }
             let after = self.account(judge);
             self.known
                 .insert((before, told), Judgement { after, findings });

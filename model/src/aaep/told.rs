@@ -137,6 +137,10 @@ impl InSearch for AaepJudge {
         self.forget();
         findings
     }
+
+    fn forget_what_is_over(&mut self) {
+        self.take_what_is_over_for_alike();
+    }
 }
 
 impl Told {

@@ -51,6 +51,48 @@ impl Account {
     }
 }
 
+impl Account {
+    /// Takes what is over for alike, each as the strictest would have it: an action that is done with ran, and was rejected, so
+    /// that it is not to run again however it came to that; a session that has ended had nothing else.
+    pub(super) fn take_what_is_over_for_alike(&mut self) {
+        for session in self.sessions.values_mut().filter(|session| session.ended) {
+            *session = Session {
+                ended: true,
+                ..Session::started(i64::MIN, None)
+            };
+        }
+        for session in self.sessions.values_mut() {
+            session.just_started = false;
+            session.tool_calls.clear();
+            session.entered = session.entered.as_far_as_confirmations_go();
+            session.implied = session.implied.map(State::as_far_as_confirmations_go);
+        }
+        let (sessions, deadlines) = (&self.sessions, &self.deadlines);
+        for (token, confirmation) in &mut self.confirmations {
+            let runs = sessions.get(&confirmation.session).is_some_and(|session| {
+                let mut running = session.running.iter();
+                running.any(|running| running.action == Some(confirmation.action))
+            });
+            let waits = deadlines.contains(&(confirmation.deadline, *token));
+            match &mut confirmation.phase {
+                Phase::Resolved { verdict, cause, .. } if !waits => {
+                    *cause = Cause::Reply;
+                    if !runs && *verdict != Verdict::Withdraw {
+                        *verdict = Verdict::Reject;
+                    }
+                }
+                Phase::Open | Phase::Astray | Phase::Resolved { .. } => continue,
+            }
+            confirmation.refused = true;
+            confirmation.runs = 1;
+            confirmation.deadline = 0;
+            confirmation.timeout_seconds = 0;
+            confirmation.default = Decision::Reject;
+            confirmation.allowed = Allowed::DEFAULT;
+        }
+    }
+}
+
 /// A session that was started.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Session {

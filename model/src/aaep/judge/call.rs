@@ -362,3 +362,18 @@ pub enum State {
     /// One of the producer's own (AAEP-A.2-4).
     Other(u32),
 }
+
+impl State {
+    /// The state that stands for all in which no question waits and no tool runs.
+    pub(super) const fn as_far_as_confirmations_go(self) -> Self {
+        match self {
+            Self::AwaitingInput | Self::CallingTool => self,
+            Self::Idle
+            | Self::Thinking
+            | Self::WritingOutput
+            | Self::Deciding
+            | Self::HandingOff
+            | Self::Other(_) => Self::Thinking,
+        }
+    }
+}

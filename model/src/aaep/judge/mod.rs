@@ -90,6 +90,11 @@ impl AaepJudge {
     pub(super) fn forget(&mut self) {
         self.account.forget();
     }
+
+    /// See [`Account::take_what_is_over_for_alike`].
+    pub(super) fn take_what_is_over_for_alike(&mut self) {
+        self.account.take_what_is_over_for_alike();
+    }
 }
 
 impl Judge for AaepJudge {
