@@ -106,9 +106,10 @@ pub fn breaks<T: Modelled>(
         .into_iter()
         .filter(|(place, _)| !except.contains(place));
     let verdict = |(place, run): (usize, Vec<_>)| PropertyVerdict {
-        name: T::Invariant::ROWS[place].name,
-        clauses: T::Invariant::ROWS[place].clauses,
+        name: T::Invariant::ROWS[place].name.into(),
+        clauses: T::Invariant::ROWS[place].clauses.into(),
         kind: Kind::Always,
+        judged: None,
         holds: false,
         steps: describe_run(&model, &run),
     };

@@ -5,11 +5,14 @@
 //! expected to break, so it is searched breadth first, by [`crate::shortest`]: a property of which no counterexample was
 //! found holds only if that search went everywhere.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use stateright::{Checker, Model};
 
+use crate::judge::{self, Finding};
+use crate::judged::{self, Found, Tells};
 use crate::shortest::{Limit, search};
 use crate::specification::{Modelled, Specification};
 use crate::table::Tabled;
@@ -42,11 +45,13 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct PropertyVerdict {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The clauses that it states.
-    pub clauses: &'static [&'static str],
+    pub clauses: Cow<'static, [&'static str]>,
     /// Always or sometimes.
     pub kind: Kind,
+    /// Where the judge says so, who knows calls and outputs alone: whether it was judged under the reading taken.
+    pub judged: Option<judge::Kind>,
     /// Whether it holds, as far as the search went: an invariant was not broken, a witness was seen.
     pub holds: bool,
     /// The shortest counterexample of a broken invariant, the last step being the bad one.
@@ -136,24 +141,97 @@ fn verdicts<T: Modelled>(
             .map(|actions| describe_run(model, actions))
             .unwrap_or_default();
         PropertyVerdict {
-            name: row.name,
-            clauses: row.clauses,
+            name: row.name.into(),
+            clauses: row.clauses.into(),
             kind: Kind::Always,
+            judged: None,
             holds: run.is_none(),
             steps,
         }
     });
-    let sometimes = T::Witness::ROWS
+    always.chain(sometimes::<T>(witnessed)).collect()
+}
+
+/// Every witness with its verdict.
+fn sometimes<T: Modelled>(witnessed: u64) -> impl Iterator<Item = PropertyVerdict> {
+    T::Witness::ROWS
         .iter()
         .enumerate()
-        .map(|(place, row)| PropertyVerdict {
-            name: row.name,
-            clauses: row.clauses,
+        .map(move |(place, row)| PropertyVerdict {
+            name: row.name.into(),
+            clauses: row.clauses.into(),
             kind: Kind::Sometimes,
+            judged: None,
             holds: witnessed & 1 << place != 0,
             steps: Vec::new(),
-        });
-    always.chain(sometimes).collect()
+        })
+}
+
+/// Searches breadth first within the limit, with the judge beside every state: each clause of the text, so read, that the
+/// producer goes against, and each guarantee that the reading costs, with its shortest run.
+pub fn check_judged<T: Tells>(
+    model: &Specification<T>,
+    limit: Limit,
+    progress: &mut dyn FnMut(usize),
+) -> CheckReport {
+    let judged = judged::search(model, limit, progress);
+    let kinds = [
+        (
+            judge::Kind::Conformance,
+            "conformance: the party does what the text says, read so",
+        ),
+        (
+            judge::Kind::Guarantee,
+            "guarantees: what the text is there to prevent, however it is read, does not happen",
+        ),
+    ];
+    let always = kinds.into_iter().flat_map(|(kind, name)| {
+        let of_kind = judged
+            .found
+            .values()
+            .filter(move |it| it.finding.kind == kind);
+        let broken: Vec<_> = of_kind.map(|found| of_finding(model, found)).collect();
+        if !broken.is_empty() {
+            return broken;
+        }
+        vec![PropertyVerdict {
+            name: name.into(),
+            clauses: Cow::default(),
+            kind: Kind::Always,
+            judged: Some(kind),
+            holds: true,
+            steps: Vec::new(),
+        }]
+    });
+    CheckReport {
+        unique_states: judged.pairs,
+        transitions: judged.transitions,
+        depth: judged.steps,
+        exhaustive: judged.exhaustive,
+        properties: always.chain(sometimes::<T>(judged.witnessed)).collect(),
+    }
+}
+
+/// What was found, as a property that is broken.
+fn of_finding<T: Tells>(model: &Specification<T>, found: &Found<T::Action>) -> PropertyVerdict {
+    let Finding {
+        clause,
+        also,
+        kind,
+        text,
+    } = &found.finding;
+    let said = match kind {
+        judge::Kind::Conformance => "conformance",
+        judge::Kind::Guarantee => "guarantee",
+    };
+    PropertyVerdict {
+        name: format!("{said} {clause}: {text}").into(),
+        clauses: [*clause].into_iter().chain(also.iter().copied()).collect(),
+        kind: Kind::Always,
+        judged: Some(*kind),
+        holds: false,
+        steps: describe_run(model, &found.run),
+    }
 }
 
 /// A run from the start, in words.

@@ -56,6 +56,8 @@ pub type Told<T> = <<T as Tells>::Judge as InSearch>::Told;
 pub struct Judged<T: Tells> {
     /// For each clause that was found broken, and each kind in which it was, the first finding with its shortest run.
     pub found: BTreeMap<(&'static str, Kind), Found<T::Action>>,
+    /// What was witnessed.
+    pub witnessed: u64,
     /// Pairs of a state and an account that differ.
     pub pairs: usize,
     /// Steps taken, counting each from each pair.
@@ -96,8 +98,24 @@ pub fn search<T: Tells>(
         accounts: search.judgements.accounts.len(),
         steps: search.steps,
         exhaustive: search.frontier.is_empty(),
+        witnessed: search.witnessed,
         found: search.found,
     }
+}
+
+/// Everything that the judge is asked in a search: each account that it is met with, and what it is then told.
+pub fn asked<T: Tells>(model: &Specification<T>, limit: Limit) -> Vec<(T::Judge, Told<T>)> {
+    let mut search = Search::new(model);
+    while !search.frontier.is_empty() && search.steps < limit.steps {
+        search.advance(limit.states, &mut |_| {});
+    }
+    let Judgements {
+        accounts, known, ..
+    } = search.judgements;
+    let asked = known.into_keys();
+    asked
+        .map(|(account, told)| (accounts[account].clone(), told))
+        .collect()
 }
 
 /// `progress` is told whenever so many more pairs have been gone on from.
@@ -115,6 +133,7 @@ struct Search<'a, T: Tells> {
     frontier: Vec<(usize, T::State, Account)>,
     steps: usize,
     transitions: usize,
+    witnessed: u64,
     found: BTreeMap<(&'static str, Kind), Found<T::Action>>,
 }
 
@@ -132,6 +151,7 @@ impl<'a, T: Tells> Search<'a, T> {
             frontier: vec![(0, start, account)],
             steps: 0,
             transitions: 0,
+            witnessed: 0,
             found: BTreeMap::new(),
         };
         search.is_new(&start, account);
@@ -155,8 +175,10 @@ impl<'a, T: Tells> Search<'a, T> {
                 let Some((next, told)) = T::tell(self.model, &state, action) else {
                     continue;
                 };
+                let witnessed = T::take(self.model, &state, action).map(|(_, witnessed)| witnessed);
                 let next = self.model.reduced(&next);
                 self.transitions += 1;
+                self.witnessed |= witnessed.unwrap_or_default();
                 let mut account = account;
                 if let Some(told) = told {
                     let judgement = self.judgements.of(account, told);

@@ -132,7 +132,7 @@ impl InSearch for AaepJudge {
     type Told = Told;
 
     fn is_told(&mut self, told: Told) -> Vec<Finding> {
-        let outputs = told.outputs(self);
+        let outputs = told.shown(self);
         let findings = self.see(at(told.now), &told.call(self), &outputs);
         self.forget();
         findings
@@ -144,6 +144,22 @@ impl InSearch for AaepJudge {
 }
 
 impl Told {
+    /// What came out.
+    pub fn outputs(&self) -> Outputs {
+        self.outputs
+    }
+
+    /// The same call, had this come out.
+    #[must_use]
+    pub fn had_come_out(self, outputs: impl IntoIterator<Item = Output>) -> Self {
+        let mut came = Outputs::none();
+        outputs.into_iter().for_each(|output| came.push(output));
+        Self {
+            outputs: came,
+            ..self
+        }
+    }
+
     fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
         let call = match action {
             Action::Ask {
@@ -220,7 +236,7 @@ impl Told {
             Asked::Finish(slot) => Call::FinishTool {
                 session: self.asked(judge, slot).0,
                 action: self.asked(judge, slot).1,
-                tool_call: Some(slot as u32),
+                tool_call: Some(self.tool_call(judge, slot).tool_call),
                 status: ToolStatus::Success,
             },
             Asked::Restart => Call::Restart { lost: 0 },
@@ -252,7 +268,7 @@ impl Told {
     }
 
     /// What came out, in the judge's words.
-    fn outputs(&self, judge: &AaepJudge) -> Vec<Shown> {
+    fn shown(&self, judge: &AaepJudge) -> Vec<Shown> {
         let mut shown = Vec::new();
         let mut states: BTreeMap<u32, AgentState> = judge.states().collect();
         for output in self.outputs.iter() {
@@ -277,7 +293,7 @@ impl Told {
                 Output::Invoked(slot) => {
                     let body = Body::ToolInvoked {
                         tool: TEXT,
-                        tool_call: Some(slot as u32),
+                        tool_call: Some(self.tool_call(judge, slot).tool_call),
                         irreversible: self.known[slot.index()].class.irreversible,
                     };
                     emit(of(slot), body);
@@ -285,7 +301,7 @@ impl Told {
                 Output::Completed(slot) => {
                     let body = Body::ToolCompleted {
                         tool: TEXT,
-                        tool_call: Some(slot as u32),
+                        tool_call: Some(self.tool_call(judge, slot).tool_call),
                         status: self.status(),
                     };
                     emit(of(slot), body);
@@ -372,12 +388,18 @@ impl Told {
         }
     }
 
+    /// The call of a tool that is in flight, or else a new one: each time that the action runs for this question.
     fn tool_call(&self, judge: &AaepJudge, slot: Slot) -> ToolCall {
         let (session, action) = self.asked(judge, slot);
+        let slots = Slot::Second as u32 + 1;
+        let in_flight = judge
+            .in_flight(session, action)
+            .find(|call| call % slots == slot as u32);
+        let new = slot as u32 + slots * judge.runs(self.token(slot));
         ToolCall {
             session,
             action,
-            tool_call: slot as u32,
+            tool_call: in_flight.unwrap_or(new),
         }
     }
 }

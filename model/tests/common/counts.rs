@@ -6,12 +6,12 @@ use countersign_model::specification::{Modelled, Specification};
 use super::recording::note;
 
 /// The properties that do not hold.
-pub fn failures(report: &CheckReport) -> Vec<&'static str> {
+pub fn failures(report: &CheckReport) -> Vec<&str> {
     report
         .properties
         .iter()
         .filter(|property| !property.holds)
-        .map(|property| property.name)
+        .map(|property| &*property.name)
         .collect()
 }
 
@@ -20,6 +20,11 @@ pub fn size<T: Modelled>(model: &Specification<T>) -> (usize, usize, usize) {
     let report = check(model, |_| {});
     assert_eq!(failures(&report), Vec::<&str>::new());
     assert!(report.exhaustive);
-    note(report.properties.iter().flat_map(|it| it.clauses).copied());
+    note(
+        report
+            .properties
+            .iter()
+            .flat_map(|it| it.clauses.iter().copied()),
+    );
     (report.unique_states, report.transitions, report.depth)
 }

@@ -44,11 +44,11 @@ pub fn assert_carried<T: Modelled>(ablations: &[Ablation<T::Guard>]) {
     let broken: BTreeSet<_> = ablations
         .iter()
         .flat_map(|ablation| &ablation.breaks)
-        .map(|broken| broken.name)
+        .map(|broken| broken.name.clone())
         .collect();
     assert_eq!(
         broken,
-        T::Invariant::ROWS.iter().map(|row| row.name).collect()
+        T::Invariant::ROWS.iter().map(|row| row.name.into()).collect()
     );
 }
 

@@ -5,6 +5,7 @@ use countersign_conform::Divergence;
 use countersign_conform::edges::Walk;
 use countersign_conform::steps::{numbered, steps_json};
 use countersign_model::checker::{CheckReport, Kind, PropertyVerdict};
+use countersign_model::judge;
 use serde_json::{Value, json};
 
 use crate::answer::Status;
@@ -14,7 +15,7 @@ pub mod sarif;
 
 /// One property with its verdict, and whether the search that gave it went everywhere.
 fn property_json(property: &PropertyVerdict, exhaustive: bool) -> Value {
-    json!({
+    let mut json = json!({
         "name": property.name,
         "clauses": property.clauses,
         "kind": match property.kind {
@@ -24,7 +25,15 @@ fn property_json(property: &PropertyVerdict, exhaustive: bool) -> Value {
         "holds": property.holds,
         "exhaustive": exhaustive,
         "steps": steps_json(&property.steps),
-    })
+    });
+    if let Some(kind) = property.judged {
+        json["judged"] = match kind {
+            judge::Kind::Conformance => "conformance",
+            judge::Kind::Guarantee => "guarantee",
+        }
+        .into();
+    }
+    json
 }
 
 /// A property that does not hold, in words.

@@ -257,6 +257,41 @@ fn a_counterexample_says_how_to_see_it_again() {
         )));
 }
 
+/// AAEP-EV-11: chapter 6 to the letter; a producer who reads it so conforms, and who asked is left blocked.
+#[test]
+fn another_reading_is_judged_as_it_reads_and_by_the_guarantees_that_it_costs() {
+    let reading = "early-default-on-close=never";
+    let output = countersign()
+        .args(["check", "aaep", "--reading", reading, "--format", "json"])
+        .assert()
+        .code(1)
+        .get_output()
+        .stdout
+        .clone();
+    let report: Value = serde_json::from_slice(&output).expect("JSON");
+    let properties = report["properties"].as_array().expect("a list");
+    let judged: Vec<_> = properties
+        .iter()
+        .filter(|property| property["kind"] == "always")
+        .map(|property| {
+            (
+                &property["judged"],
+                &property["holds"],
+                &property["clauses"],
+            )
+        })
+        .collect();
+    let expected = [
+        (json!("conformance"), json!(true), json!([])),
+        (json!("guarantee"), json!(false), json!(["AAEP-EV-11"])),
+    ];
+    assert!(
+        judged.into_iter().eq(expected
+            .iter()
+            .map(|(kind, holds, clauses)| (kind, holds, clauses)))
+    );
+}
+
 #[test]
 fn a_counterexample_is_saved_as_it_is_printed() {
     let folder = tempfile::tempdir().expect("a folder");

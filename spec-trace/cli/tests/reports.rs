@@ -251,10 +251,11 @@ fn failing() -> Verified {
         step("s1", "accepts r1 <late>"),
         step("accept(r1)", "arrives"),
     ];
-    let property = |name, kind, steps| PropertyVerdict {
-        name,
-        clauses: &["AAEP-6.3.4-4"],
+    let property = |name: &'static str, kind, steps| PropertyVerdict {
+        name: name.into(),
+        clauses: vec!["AAEP-6.3.4-4"].into(),
         kind,
+        judged: None,
         holds: false,
         steps,
     };

@@ -86,6 +86,21 @@ impl AaepJudge {
         Some((confirmation.session, confirmation.action))
     }
 
+    /// The calls in flight that carry an action out.
+    pub(super) fn in_flight(&self, session: u32, action: u32) -> impl Iterator<Item = u32> {
+        let running = self.account.sessions.get(&session).into_iter();
+        running
+            .flat_map(|session| &session.running)
+            .filter(move |running| running.action == Some(action))
+            .filter_map(|running| running.tool_call)
+    }
+
+    /// How often the action of a token was seen to run for it.
+    pub(super) fn runs(&self, token: u32) -> u32 {
+        let confirmation = self.account.confirmations.get(&token);
+        confirmation.map_or(0, |confirmation| confirmation.runs)
+    }
+
     /// See [`Account::forget`].
     pub(super) fn forget(&mut self) {
         self.account.forget();

@@ -39,7 +39,10 @@ states`: none of these states breaks it, and they are all that runs of up to N s
 some more.
 
 Exit status: 0 all hold, and all that has to be possible was seen; 1 something is broken; 3
-nothing is broken, but the search was cut or something was not seen.";
+nothing is broken, but the search was cut or something was not seen.
+
+Another reading of AAEP is judged as it reads: `conformance` says whether the party does what the
+text, read so, says, and each `guarantee` that is BROKEN is what that reading costs.";
 
 /// The arguments of `countersign check`.
 #[derive(Clone, Debug, clap::Args)]
@@ -65,17 +68,26 @@ pub struct Args {
 /// Bounds, rules or readings that there are not, or a file that cannot be written.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
-        Protocol::Aaep => check::<AaepProtocol>(args, format),
-        Protocol::McpAql => check::<McpAqlProtocol>(args, format),
-        Protocol::PendingAction => check::<PendingActionProtocol>(args, format),
+        Protocol::Aaep => check::<AaepProtocol>(args, format, Some(checker::check_judged)),
+        Protocol::McpAql => check::<McpAqlProtocol>(args, format, None),
+        Protocol::PendingAction => check::<PendingActionProtocol>(args, format, None),
     }
 }
 
-fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
+/// The search with the judge beside every state.
+type Judged<T> = fn(&Specification<T>, Limit, &mut dyn FnMut(usize)) -> CheckReport;
+
+fn check<T: Modelled>(
+    args: &Args,
+    format: Format,
+    judged: Option<Judged<T>>,
+) -> miette::Result<Answer> {
     let model = args.variant.model::<T>()?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{}: checking the model", T::NAME), "states");
-    let report = search(&model, args.full, |states| progress.at(states as u64));
+    let report = search(&model, args.full, judged, &mut |states| {
+        progress.at(states as u64);
+    });
     drop(progress);
     let seconds = started.elapsed().as_secs_f64();
 
@@ -106,10 +118,12 @@ fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
 }
 
 /// The specification is searched whole; what departs from it is expected to break, and is searched for the shortest runs.
+/// Another reading is judged by who reads so, too, and by what holds however the text is read.
 fn search<T: Modelled>(
     model: &Specification<T>,
     full: bool,
-    progress: impl FnMut(usize),
+    judged: Option<Judged<T>>,
+    progress: &mut dyn FnMut(usize),
 ) -> CheckReport {
     if !model.departs() {
         return checker::check(model, progress);
@@ -118,7 +132,10 @@ fn search<T: Modelled>(
     if !full {
         limit.states = STATES;
     }
-    checker::check_within(model, limit, progress)
+    match judged {
+        Some(judged) if model.reading != T::Reading::default() => judged(model, limit, progress),
+        Some(_) | None => checker::check_within(model, limit, progress),
+    }
 }
 
 /// How far the search went.
@@ -168,7 +185,7 @@ fn properties(report: &CheckReport) -> String {
     let rows: Vec<Vec<String>> = report
         .properties
         .iter()
-        .map(|property| vec![verdict(property, report), property.name.to_owned()])
+        .map(|property| vec![verdict(property, report), property.name.to_string()])
         .collect();
     table::render(&[Align::Left, Align::Left], &rows)
 }
@@ -198,11 +215,11 @@ fn counterexamples<T: Modelled>(
 ) -> String {
     let mut broken: Vec<&PropertyVerdict> = unmet(report, Kind::Always).collect();
     broken.sort_by_key(|property| property.steps.len());
-    let telling: Vec<&str> = model
+    let telling: Vec<_> = model
         .rules
         .left_out()
         .flat_map(|guard| telling(guard.row(), broken.iter().copied()))
-        .map(|property| property.name)
+        .map(|property| property.name.clone())
         .collect();
     let (mut told, mut named): (Vec<_>, Vec<_>) = broken
         .into_iter()
@@ -252,15 +269,18 @@ fn forbidden_by<T: Modelled>(model: &Specification<T>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
     use crate::answer::Status;
 
     /// The report of a search of 1,234 states and 7 steps that found two properties so.
     fn report(exhaustive: bool, never_broken: bool, seen: bool) -> CheckReport {
         let property = |kind, holds| PropertyVerdict {
-            name: "a property",
-            clauses: &[],
+            name: "a property".into(),
+            clauses: Cow::default(),
             kind,
+            judged: None,
             holds,
             steps: Vec::new(),
         };

@@ -50,7 +50,7 @@ fn of_property(property: &PropertyVerdict) -> Case {
             Result::Unusable("nothing within these bounds shows it".to_owned())
         }
     };
-    Case::new(property.name, result)
+    Case::new(&*property.name, result)
 }
 
 fn of_comparison(comparison: &Comparison<'_>) -> Case {
