@@ -4,7 +4,8 @@
 //! [`outbox`] what is to be carried out; [`action`] and [`enabled`] what can happen, [`rules`] what is forbidden, [`validate`]
 //! the checks of a decision, [`step`] and [`consequences`] what follows, [`marks`] and [`properties`] what is held to be true,
 //! [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
-//! forgets, [`oracle`] which clause an output keeps or breaks; this file ties them together.
+//! forgets, [`told`] what the judge is told of a step, [`oracle`] which clause an output keeps or breaks; this file ties them
+//! together.
 //!
 //! What the host promises:
 //!
@@ -38,6 +39,7 @@ pub mod readings;
 pub mod rules;
 pub mod state;
 pub mod step;
+pub mod told;
 mod validate;
 mod witness;
 pub mod words;

@@ -3,7 +3,7 @@
 use crate::readings::{self, Choice};
 
 /// Whether a call that only reads pends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReadEffect {
     /// Every proposed call pends.
     Pends,
@@ -12,7 +12,7 @@ pub enum ReadEffect {
 }
 
 /// When an action has expired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExpiryBoundary {
     /// At its `expires_at`.
     At,
@@ -21,7 +21,7 @@ pub enum ExpiryBoundary {
 }
 
 /// Who may decide where `deciders` is absent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DecidersAbsent {
     /// Anyone whom the host has identified, but the agent that proposed.
     Anyone,
@@ -30,7 +30,7 @@ pub enum DecidersAbsent {
 }
 
 /// One choice for every place that can be taken in more than one way. The default is the specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
     /// `read-effect`
     pub read_effect: ReadEffect,

@@ -69,6 +69,16 @@ impl Run {
         assert_eq!(self.findings(), [(clause, Kind::Guarantee)]);
     }
 
+    /// The one thing that is found breaks these clauses, the first before all.
+    #[track_caller]
+    fn names(&self, clauses: &[&'static str]) {
+        let mut judge = PendingActionJudge::new(self.reading);
+        let steps = self.steps.iter();
+        let found = steps.flat_map(|(now, call, outputs)| judge.see(*now, call, outputs));
+        let named = found.flat_map(|it| [&[it.clause], it.also].concat());
+        assert_eq!(named.collect::<Vec<_>>(), clauses);
+    }
+
     /// The same run with the last outputs changed.
     fn but(&self, change: impl FnOnce(&mut Vec<Output>)) -> Self {
         let mut run = self.clone();
@@ -486,6 +496,9 @@ fn a_valid_decision_settles_the_action_pa_2() {
     allowed().conforms();
     asked().then(10, allow(1), &[]).breaks("PA-2");
     asked().then(10, allow(1), &[Output::Audit]).breaks("PA-2");
+    // What was stopped for a decision does not resume.
+    asked().then(10, allow(1), &[]).names(&["PA-2", "PA-1"]);
+    asked().then(10, deny(1), &[]).names(&["PA-2"]);
     asked().then(10, deny(1), &[Output::Refused]).breaks("PA-2");
 }
 
@@ -1050,6 +1063,8 @@ fn free_text_is_appended_and_decides_nothing_pa_11() {
     say(&[said(5), said(5)]).breaks("PA-10");
     say(&[said(5), decided(1, Decision::Allow)]).breaks("PA-10");
     say(&[said(5), perform(1)]).endangers("PA-1");
+    say(&[said(5), perform(1)]).names(&["PA-1", "PA-11"]);
+    asked().with(perform(1)).names(&["PA-1"]);
 }
 
 // PA-13

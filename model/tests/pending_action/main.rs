@@ -10,6 +10,7 @@ mod counts;
 mod durability;
 mod graph;
 mod judge;
+mod judged;
 mod readings;
 mod run;
 mod steps;

@@ -11,7 +11,7 @@ use crate::pending_action::readings::ExpiryBoundary;
 use super::words::{Form, Proposal, Terms, ToolCall};
 
 /// What is known of a party.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Account {
     /// The greatest time that it must have seen, and the greatest that it can have. They differ only after a rollback.
     clock: (i64, i64),
@@ -28,7 +28,7 @@ pub(super) struct Account {
 }
 
 /// One action.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Action {
     pub terms: Terms,
     pub nonce: Option<u32>,
@@ -43,7 +43,7 @@ pub(super) struct Action {
 }
 
 /// What became of an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fate {
     Open,
     Denied,
@@ -169,6 +169,33 @@ impl Account {
             entry.performed = true;
             entry.terms.call = call;
         }
+    }
+
+    /// Of these actions the runs that were released since have not begun.
+    pub fn never_began(&mut self, actions: &[u32], older: &Self) {
+        for name in actions {
+            if let Some(action) = self.actions.get_mut(name) {
+                action.performed = older.has_performed(*name);
+            }
+        }
+    }
+
+    /// Whether a tool has begun to run since.
+    pub fn has_begun_since(&self, older: &Self) -> bool {
+        let mut actions = self.actions.iter();
+        actions.any(|(&name, action)| action.performed && !older.has_performed(name))
+    }
+
+    fn has_performed(&self, name: u32) -> bool {
+        let action = self.actions.get(&name);
+        action.is_some_and(|action| action.performed)
+    }
+
+    /// Everything is as it was then; but later times may have been seen.
+    pub fn is_again(&mut self, older: &Self) {
+        let latest = self.clock.1;
+        self.clone_from(older);
+        self.clock.1 = latest;
     }
 
     /// The host handed back an older state. What has changed since may be as it was then, or as it was known later.

@@ -149,11 +149,13 @@ impl Case<'_> {
         let is_shown = self.first(|output| is_effect(output, action)).is_some();
         let settles = is_shown && !self.is_refused();
         if !settles {
-            let text = match decide.decision {
-                Decision::Allow => format!("action {action} was to be allowed by this decision"),
-                Decision::Deny => format!("action {action} was to be denied by this decision"),
+            // PA-1: what was stopped for a decision resumes.
+            let (text, also): (_, &[&str]) = match decide.decision {
+                Decision::Allow => ("allowed", &["PA-1"]),
+                Decision::Deny => ("denied", &[]),
             };
-            self.find("PA-2", &[], Kind::Conformance, text);
+            let text = format!("action {action} was to be {text} by this decision");
+            self.find("PA-2", also, Kind::Conformance, text);
             self.account.is_lost_sight_of(action);
         }
         settles
@@ -600,6 +602,28 @@ impl Case<'_> {
                 "what was said was to be appended to the transcript",
             ),
         }
+        self.decides_nothing();
+    }
+
+    /// What waits for a decision does not run on free text.
+    fn decides_nothing(&mut self) {
+        while let Some((place, output)) = self.first(|output| self.runs_what_waits(output)) {
+            let Output::Perform { action, call } = output else {
+                return;
+            };
+            let text = format!("action {action} was not to run: what was said decides nothing");
+            self.break_at(place, "PA-1", &["PA-11"], text);
+            self.is_guarantee();
+            self.account.performs(action, call);
+        }
+    }
+
+    /// Whether an output runs what is open; what only reads need not be open by the other reading.
+    fn runs_what_waits(&self, output: &Output) -> bool {
+        matches!(*output, Output::Perform { action, .. }
+        if self.action(action).is_some_and(|known| {
+            known.fate == Fate::Open && !known.unsure && known.terms.effect != Effect::Read
+        }))
     }
 }
 

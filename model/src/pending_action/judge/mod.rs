@@ -1,7 +1,7 @@
 //! The judge of pending actions: what the contract makes of any party's calls and outputs, in any number.
 //!
 //! Where to read: [`words`] names what is shown to the judge, `account` what it knows of the party, `clauses` is the text,
-//! clause by clause; this file says which clauses speak about which call.
+//! clause by clause, `waiting` what a crash takes back; this file says which clauses speak about which call.
 //!
 //! What the judge leaves to the party, since the text does:
 //!
@@ -16,6 +16,7 @@
 mod account;
 mod case;
 mod clauses;
+mod waiting;
 pub mod words;
 
 use std::collections::BTreeMap;
@@ -25,10 +26,11 @@ use crate::judge::{Finding, Judge};
 use super::readings::Reading;
 use account::{Account, Action, Fate};
 use case::{Case, Shown};
+use waiting::Waiting;
 use words::{Call, Decide, Decision, Output, Proposal, Status};
 
 /// The judge of one party.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PendingActionJudge {
     reading: Reading,
     account: Account,
@@ -36,6 +38,8 @@ pub struct PendingActionJudge {
     last: Vec<(usize, Output)>,
     /// The account as it was when a snapshot was put out.
     kept: BTreeMap<u32, Account>,
+    /// What the host is not through with, where the judge is told so much.
+    waiting: Vec<Waiting>,
 }
 
 impl PendingActionJudge {
@@ -46,6 +50,7 @@ impl PendingActionJudge {
             account: Account::new(),
             last: Vec::new(),
             kept: BTreeMap::new(),
+            waiting: Vec::new(),
         }
     }
 

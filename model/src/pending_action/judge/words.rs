@@ -68,7 +68,7 @@ pub struct Proposal {
 }
 
 /// What the text lists for the record of a pending action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Terms {
     /// Who proposes.
     pub agent: u32,
@@ -89,7 +89,7 @@ pub struct Terms {
 }
 
 /// One call of a tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ToolCall {
     /// The tool.
     pub tool: u32,
@@ -98,7 +98,7 @@ pub struct ToolCall {
 }
 
 /// What a call does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Looks.
     Read,
@@ -111,7 +111,7 @@ pub enum Effect {
 }
 
 /// What somebody decides about a pending action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Decide {
     /// The action, as their client names it.
     pub action: u32,
@@ -126,7 +126,7 @@ pub struct Decide {
 }
 
 /// What somebody decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decision {
     /// The call may run.
     Allow,
@@ -135,7 +135,7 @@ pub enum Decision {
 }
 
 /// How a call came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// The tool did what it should.
     Success,
@@ -146,7 +146,7 @@ pub enum Status {
 }
 
 /// What can come out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Output {
     /// Something has happened to an action.
     Event {
@@ -188,7 +188,7 @@ pub enum Output {
 }
 
 /// What an event can tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// An action pends, or a call that needs no question is recorded.
     Created {
@@ -245,7 +245,7 @@ pub enum Event {
 }
 
 /// What a message of the transcript can be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// The question, as the user sees it.
     Prompt {
@@ -282,7 +282,7 @@ pub enum Message {
 }
 
 /// What a result in the transcript says of its call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// The tool came back.
     Finished(Status),
@@ -362,7 +362,7 @@ impl Message {
 }
 
 /// The form in which an output tells of an action. Each is put out once an action, but the last two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Form {
     Created,
     Decided,

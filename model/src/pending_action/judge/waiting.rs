@@ -1,0 +1,101 @@
+//! What a host has not carried out, where the judge is told more of a crash than that it came.
+//!
+//! The one thing to know: records and what is told behind them are carried out in their order. A crash takes back the calls
+//! whose records were not durable; what was told behind a durable record comes again, unless the host was through with all.
+
+use crate::judge::{Finding, Judge};
+
+use super::PendingActionJudge;
+use super::account::Account;
+use super::words::{Call, Message, Output, Terms};
+
+/// A call that the host is not through with.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Waiting {
+    /// The account as it was before.
+    before: Account,
+    /// How many records were put out for it.
+    records: usize,
+    /// What was told for it and broke nothing, each with the number of records before it.
+    told: Vec<(usize, Output)>,
+}
+
+impl PendingActionJudge {
+    /// The host has carried out whatever was put out.
+    pub(in crate::pending_action) fn is_through(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// A crash comes, and the last of the records are lost; of these actions the run had not begun. The calls that the lost
+    /// records were made for have not happened. Where that is not all that is to be said (a run has begun before its record,
+    /// or the call has left a record too), what they changed is as after a rollback. What was told behind the other records
+    /// is owed again.
+    pub(in crate::pending_action) fn loses(
+        &mut self,
+        now: i64,
+        mut records: usize,
+        waiting: &[u32],
+    ) {
+        let mut older = None;
+        for call in self.waiting.iter_mut().rev() {
+            let lost = records.min(call.records);
+            records -= lost;
+            let durable = call.records - lost;
+            call.told.retain(|(behind, _)| *behind <= durable);
+            if lost > 0 {
+                older = Some((&call.before, durable == 0));
+            }
+        }
+        if let Some((older, is_whole)) = older {
+            self.account.never_began(waiting, older);
+            if is_whole && !self.account.has_begun_since(older) {
+                self.account.is_again(older);
+            } else {
+                self.account.rolls_back(now, older);
+            }
+        }
+        let told = self.waiting.drain(..).flat_map(|call| call.told);
+        self.last = told.map(|(_, output)| (0, output)).collect();
+    }
+
+    /// Sees a call, and keeps in mind what waits for the host: each output comes with the number of records before it.
+    pub(in crate::pending_action) fn sees_waiting(
+        &mut self,
+        now: i64,
+        call: &Call,
+        outputs: &[(usize, Output)],
+        records: usize,
+    ) -> Vec<Finding> {
+        let before = self.account.clone();
+        let shown: Vec<Output> = outputs.iter().map(|&(_, output)| output).collect();
+        let findings = self.see(now, call, &shown);
+        let told = self.last.drain(..);
+        let told = told.map(|(from_end, _)| outputs[outputs.len() - from_end]);
+        // Free text has no record, and is carried out at once.
+        let is_said = |output: &Output| matches!(output.message(), Some(Message::Said { .. }));
+        let told: Vec<_> = told.filter(|(_, output)| !is_said(output)).collect();
+        if records > 0 || !told.is_empty() {
+            self.waiting.push(Waiting {
+                before,
+                records,
+                told,
+            });
+        }
+        findings
+    }
+
+    /// The host keeps the state as it is now, under this name.
+    pub(in crate::pending_action) fn keeps(&mut self, snapshot: u32) {
+        self.kept.insert(snapshot, self.account.clone());
+    }
+
+    /// No state is kept that could still be handed back.
+    pub(in crate::pending_action) fn keeps_nothing(&mut self) {
+        self.kept.clear();
+    }
+
+    /// What the judge has seen proposed.
+    pub(in crate::pending_action) fn terms(&self, action: u32) -> Option<Terms> {
+        self.account.actions.get(&action).map(|known| known.terms)
+    }
+}

@@ -1,0 +1,396 @@
+//! What the judge is told of one step of the model, and how it is told.
+//!
+//! The one thing to know: [`Told`] is all of a step that a judge outside can see, and it alone is put into the judge's words.
+//! One tick is a second. What waits in the outbox counts as put out in the call that put it there. A crash says how many
+//! records were not durable, and what is not known to be carried out comes again.
+
+use crate::judge::Finding;
+use crate::judged::{InSearch, Tells};
+use crate::specification::Specification;
+
+use super::action::Action;
+use super::judge::PendingActionJudge;
+use super::judge::words::{
+    self as judged, Call, Decide, Event as Happened, Message as Appended, Outcome, Output as Shown,
+    Status, Terms, ToolCall,
+};
+use super::message::{Approved, Message};
+use super::output::{Event, Output, Outputs};
+use super::state::{Held, NEVER, State};
+use super::step::Step;
+use super::words::{
+    Arguments, Decider, Decision, Effect, Nonce, Note, Proposal, SessionName, Slot, ToolStatus,
+};
+use super::{PendingAction, PendingActionProtocol};
+
+/// A call of the ledger and all that it put out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Told {
+    /// In ticks.
+    now: u8,
+    call: Asked,
+    outputs: Outputs,
+    /// Whether the host had carried out whatever was put out before.
+    is_through: bool,
+    /// Whether the host keeps a snapshot from now on.
+    is_kept: bool,
+}
+
+/// What is asked of the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Asked {
+    Propose(Proposal),
+    ProposeFlawed,
+    Decide(Message),
+    Say,
+    FinishTool(Slot, ToolStatus),
+    Cancel(Slot),
+    EndSession(SessionName),
+    Tick,
+    Restart {
+        /// So many of the records were not durable.
+        lost: u8,
+        /// Of which actions a run waited, by [`Slot::index`].
+        waiting: [bool; 2],
+    },
+    Snapshot,
+    Rollback,
+}
+
+/// The agent that proposes. The deciders follow it.
+const AGENT: u32 = 0;
+/// What names nothing: an id or a nonce that was never minted.
+const UNKNOWN: u32 = u32::MAX;
+/// The one text, tool, run and result.
+const SAME: u32 = 0;
+/// The one snapshot.
+const SNAPSHOT: u32 = 0;
+
+/// The time of a tick, in milliseconds.
+fn at(ticks: u8) -> i64 {
+    i64::from(ticks) * 1_000
+}
+
+impl Tells for PendingActionProtocol {
+    type Judge = PendingActionJudge;
+
+    fn judge(model: &PendingAction) -> PendingActionJudge {
+        PendingActionJudge::new(model.reading)
+    }
+
+    fn tell(
+        model: &Specification<Self>,
+        before: &State,
+        action: Action,
+    ) -> Option<(State, Option<Told>)> {
+        let step = model.step(before, action)?;
+        Some((step.next, Told::of(before, action, &step)))
+    }
+}
+
+impl InSearch for PendingActionJudge {
+    type Told = Told;
+
+    fn is_told(&mut self, told: Told) -> Vec<Finding> {
+        if told.is_through {
+            self.is_through();
+        }
+        let now = at(told.now);
+        if let Asked::Restart { lost, waiting } = told.call {
+            let waits = |slot: &Slot| waiting[slot.index()];
+            let waiting = Slot::ALL.into_iter().filter(waits);
+            let waiting: Vec<u32> = waiting.map(|slot| slot as u32).collect();
+            self.loses(now, lost.into(), &waiting);
+        }
+        let findings = if let Some(call) = told.call() {
+            let (outputs, records) = told.outputs(self);
+            self.sees_waiting(now, &call, &outputs, records)
+        } else {
+            self.keeps(SNAPSHOT);
+            Vec::new()
+        };
+        if !told.is_kept {
+            self.keeps_nothing();
+        }
+        findings
+    }
+}
+
+impl Told {
+    fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
+        let call = match action {
+            Action::Propose(proposal) => Asked::Propose(proposal),
+            Action::ProposeFlawed(_) => Asked::ProposeFlawed,
+            // A decision that is only validated is still under way: what is due expires, and nothing else.
+            Action::Deliver { .. } if step.next.validated.len() > before.validated.len() => {
+                Asked::Tick
+            }
+            Action::Deliver { index } => Asked::Decide(before.network.get(index.into())?),
+            Action::Apply { index } => Asked::Decide(before.validated.get(index.into())?),
+            Action::Say => Asked::Say,
+            Action::FinishTool { slot, status } => Asked::FinishTool(slot, status),
+            Action::Cancel { slot } => Asked::Cancel(slot),
+            Action::EndSession(session) => Asked::EndSession(session),
+            Action::ServeTimer => Asked::Tick,
+            Action::Restart => Asked::Restart {
+                lost: u8::try_from(before.outbox.records()).unwrap_or(u8::MAX),
+                waiting: Slot::ALL.map(|slot| before.outbox.performs(slot)),
+            },
+            Action::Snapshot => Asked::Snapshot,
+            Action::Rollback => Asked::Rollback,
+            Action::Send { .. }
+            | Action::Guess
+            | Action::Duplicate { .. }
+            | Action::CarryOut
+            | Action::Tick
+            | Action::SetBack => return None,
+        };
+        Some(Self {
+            now: before.clock,
+            call,
+            outputs: step.required,
+            is_through: before.outbox.is_empty(),
+            is_kept: step.next.snapshot.is_some(),
+        })
+    }
+
+    /// The call in the judge's words; nothing where the host only keeps what there is.
+    fn call(&self) -> Option<Call> {
+        let call = match self.call {
+            Asked::Propose(proposal) => Call::Propose(self.proposal(proposal, true)),
+            Asked::ProposeFlawed => Call::Propose(self.proposal(Proposal::PLAIN, false)),
+            Asked::Decide(message) => Call::Decide(decide(message)),
+            Asked::Say => Call::Say {
+                by: Some(person(Decider::Owner)),
+                text: SAME,
+            },
+            Asked::FinishTool(slot, reported) => Call::FinishTool {
+                action: slot as u32,
+                status: status(reported),
+                result: result(reported),
+            },
+            Asked::Cancel(slot) => Call::Cancel {
+                action: slot as u32,
+            },
+            Asked::EndSession(session) => Call::EndSession {
+                session: session as u32,
+            },
+            Asked::Tick => Call::Tick,
+            Asked::Restart { .. } => Call::Restart { lost: 0 },
+            Asked::Rollback => Call::Rollback { snapshot: SNAPSHOT },
+            Asked::Snapshot => return None,
+        };
+        Some(call)
+    }
+
+    fn proposal(&self, proposal: Proposal, within_limits: bool) -> judged::Proposal {
+        let deciders = (!proposal.by_anyone).then(|| vec![person(Decider::Owner)]);
+        judged::Proposal {
+            terms: self.proposed(proposal),
+            deciders,
+            idempotent: proposal.idempotent,
+            within_limits,
+        }
+    }
+
+    fn proposed(&self, proposal: Proposal) -> Terms {
+        let held = Held::of(proposal, self.now);
+        Terms {
+            agent: AGENT,
+            session: held.session as u32,
+            run: SAME,
+            call: call(Arguments::Original),
+            effect: match held.effect {
+                Effect::Read => judged::Effect::Read,
+                Effect::Destructive => judged::Effect::Destructive,
+            },
+            summary: SAME,
+            label: SAME,
+            expires_at: (held.expires != NEVER).then(|| at(held.expires)),
+        }
+    }
+
+    /// What came out in the judge's words, each with the number of records before it; and the number of all records.
+    fn outputs(&self, judge: &PendingActionJudge) -> (Vec<(usize, Shown)>, usize) {
+        let mut records = 0;
+        let mut shown = Vec::new();
+        for output in self.outputs.iter() {
+            let output = match output {
+                Output::Record(_) => {
+                    records += 1;
+                    continue;
+                }
+                // To the host alone: what has not begun is not to begin.
+                Output::Withdraw(_) => continue,
+                Output::Append(note, slot) => self.appended(judge, slot, message(note, slot)),
+                Output::Expose(slot) => self.appended(judge, slot, prompt(true)),
+                Output::AppendText => Shown::Append {
+                    message: Appended::Said {
+                        by: Some(person(Decider::Owner)),
+                        text: SAME,
+                    },
+                    session: None,
+                    text: SAME,
+                },
+                Output::Event(event, slot) => Shown::Event {
+                    event: self.happened(judge, event, slot),
+                    text: slot as u32,
+                },
+                Output::Perform(slot, arguments) => Shown::Perform {
+                    action: slot as u32,
+                    call: call(arguments),
+                },
+                Output::InDoubt(slot) => Shown::InDoubt {
+                    action: slot as u32,
+                },
+                Output::Audit(_) => Shown::Audit,
+                Output::Refused(_) => Shown::Refused,
+            };
+            shown.push((records, output));
+        }
+        (shown, records)
+    }
+
+    fn appended(&self, judge: &PendingActionJudge, slot: Slot, message: Appended) -> Shown {
+        Shown::Append {
+            message,
+            session: Some(self.terms(judge, slot).session),
+            text: slot as u32,
+        }
+    }
+
+    fn happened(&self, judge: &PendingActionJudge, event: Event, slot: Slot) -> Happened {
+        let action = slot as u32;
+        match event {
+            Event::Created => Happened::Created {
+                action,
+                nonce: Some(action),
+                terms: self.terms(judge, slot),
+            },
+            Event::Decided(decision) => Happened::Decided {
+                action,
+                decision: decided(decision),
+            },
+            Event::Denied => Happened::Denied { action },
+            // The event has no name of its own for a call that was never begun (PA-10); the status says so, and is taken at
+            // its word.
+            Event::Executed(ToolStatus::NotRun) => Happened::NotRun { action },
+            Event::Executed(reported @ (ToolStatus::Success | ToolStatus::Error)) => {
+                Happened::Executed {
+                    action,
+                    status: Some(status(reported)),
+                    result: None,
+                }
+            }
+            Event::Expired => Happened::Expired { action },
+            Event::Cancelled => Happened::Cancelled { action },
+        }
+    }
+
+    /// What was proposed: now, or as the judge saw it, since what can no longer matter to the ledger leaves its state.
+    fn terms(&self, judge: &PendingActionJudge, slot: Slot) -> Terms {
+        let now = match self.call {
+            Asked::Propose(proposal) => proposal,
+            Asked::ProposeFlawed
+            | Asked::Decide(_)
+            | Asked::Say
+            | Asked::FinishTool(..)
+            | Asked::Cancel(_)
+            | Asked::EndSession(_)
+            | Asked::Tick
+            | Asked::Restart { .. }
+            | Asked::Snapshot
+            | Asked::Rollback => Proposal::PLAIN,
+        };
+        judge
+            .terms(slot as u32)
+            .unwrap_or_else(|| self.proposed(now))
+    }
+}
+
+fn decide(message: Message) -> Decide {
+    let action = message.id.map_or(UNKNOWN, |slot| slot as u32);
+    Decide {
+        action,
+        nonce: match message.nonce {
+            Nonce::Absent => None,
+            Nonce::Right => Some(action),
+            Nonce::Wrong => Some(UNKNOWN),
+        },
+        decision: decided(message.decision),
+        by: Some(person(message.by)),
+        arguments: match message.approved {
+            Approved::Unsaid => None,
+            // What means the same is the same to approve; what runs are the bytes that were proposed (PA-3).
+            Approved::Alike => Some(Arguments::Original as u32),
+            Approved::Edited => Some(Arguments::Edited as u32),
+        },
+    }
+}
+
+/// A call of the one tool with these arguments, byte by byte.
+const fn call(arguments: Arguments) -> ToolCall {
+    ToolCall {
+        tool: SAME,
+        arguments: arguments as u32,
+    }
+}
+
+const fn person(decider: Decider) -> u32 {
+    AGENT + 1 + decider as u32
+}
+
+const fn prompt(exposes: bool) -> Appended {
+    Appended::Prompt {
+        summary: Some(SAME),
+        label: Some(SAME),
+        exposes,
+    }
+}
+
+const fn message(note: Note, slot: Slot) -> Appended {
+    let outcome = match note {
+        Note::Request => return prompt(false),
+        Note::Call => {
+            return Appended::ToolCall {
+                action: slot as u32,
+                call: call(Arguments::Original),
+            };
+        }
+        Note::Denied => Outcome::Denied,
+        Note::Expired => Outcome::Expired,
+        Note::Cancelled => Outcome::Cancelled,
+        Note::Result(reported) => Outcome::Finished(status(reported)),
+    };
+    Appended::ToolResult {
+        action: slot as u32,
+        outcome,
+        result: match note {
+            Note::Result(reported) => result(reported),
+            Note::Request | Note::Call | Note::Denied | Note::Expired | Note::Cancelled => None,
+        },
+    }
+}
+
+const fn decided(decision: Decision) -> judged::Decision {
+    match decision {
+        Decision::Allow => judged::Decision::Allow,
+        Decision::Deny => judged::Decision::Deny,
+    }
+}
+
+const fn status(status: ToolStatus) -> Status {
+    match status {
+        ToolStatus::Success => Status::Success,
+        ToolStatus::Error => Status::Error,
+        ToolStatus::NotRun => Status::NotRun,
+    }
+}
+
+/// What a tool returns, if it ran.
+const fn result(status: ToolStatus) -> Option<u32> {
+    match status {
+        ToolStatus::Success | ToolStatus::Error => Some(SAME),
+        ToolStatus::NotRun => None,
+    }
+}
