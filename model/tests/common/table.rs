@@ -48,7 +48,10 @@ pub fn assert_carried<T: Modelled>(ablations: &[Ablation<T::Guard>]) {
         .collect();
     assert_eq!(
         broken,
-        T::Invariant::ROWS.iter().map(|row| row.name.into()).collect()
+        T::Invariant::ROWS
+            .iter()
+            .map(|row| row.name.into())
+            .collect()
     );
 }
 

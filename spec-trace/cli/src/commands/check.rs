@@ -41,8 +41,8 @@ some more.
 Exit status: 0 all hold, and all that has to be possible was seen; 1 something is broken; 3
 nothing is broken, but the search was cut or something was not seen.
 
-Another reading of AAEP is judged as it reads: `conformance` says whether the party does what the
-text, read so, says, and each `guarantee` that is BROKEN is what that reading costs.";
+Another reading of AAEP or pending actions is judged as it reads: `conformance` says whether the
+party does what the text, read so, says; each `guarantee` that is BROKEN is what that reading costs.";
 
 /// The arguments of `countersign check`.
 #[derive(Clone, Debug, clap::Args)]
@@ -70,7 +70,9 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
         Protocol::Aaep => check::<AaepProtocol>(args, format, Some(checker::check_judged)),
         Protocol::McpAql => check::<McpAqlProtocol>(args, format, None),
-        Protocol::PendingAction => check::<PendingActionProtocol>(args, format, None),
+        Protocol::PendingAction => {
+            check::<PendingActionProtocol>(args, format, Some(checker::check_judged))
+        }
     }
 }
 
