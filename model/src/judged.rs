@@ -10,8 +10,8 @@ use std::fmt::Debug;
 use std::hash::{BuildHasher, Hash};
 
 use foldhash::quality::FixedState;
+use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use hashbrown::{HashMap, HashTable};
 use stateright::Model;
 
 use crate::judge::{Finding, Judge, Kind};
@@ -103,21 +103,6 @@ pub fn search<T: Tells>(
     }
 }
 
-/// Everything that the judge is asked in a search: each account that it is met with, and what it is then told.
-pub fn asked<T: Tells>(model: &Specification<T>, limit: Limit) -> Vec<(T::Judge, Told<T>)> {
-    let mut search = Search::new(model);
-    while !search.frontier.is_empty() && search.steps < limit.steps {
-        search.advance(limit.states, &mut |_| {});
-    }
-    let Judgements {
-        accounts, known, ..
-    } = search.judgements;
-    let asked = known.into_keys();
-    asked
-        .map(|(account, told)| (accounts[account].clone(), told))
-        .collect()
-}
-
 /// `progress` is told whenever so many more pairs have been gone on from.
 const TOLD_EVERY: usize = 1 << 14;
 
@@ -200,7 +185,7 @@ impl<'a, T: Tells> Search<'a, T> {
 
     /// Notes that a pair was reached; whether this is the first time.
     fn is_new(&mut self, state: &T::State, account: Account) -> bool {
-        let fingerprint = FixedState::default().hash_one((state, account));
+        let fingerprint = hash(&(state, account));
         let seen = |known: &u64| *known == fingerprint;
         match self.seen.entry(fingerprint, seen, |known| *known) {
             Entry::Occupied(_) => false,
@@ -239,9 +224,11 @@ fn note<A: Copy>(
 /// An account of the judge, by its place among all that differ.
 type Account = usize;
 
-/// What the judge made of a call.
+/// What the judge made of a call upon an account.
 #[derive(Clone, Debug)]
-struct Judgement {
+struct Judgement<J: InSearch> {
+    before: Account,
+    told: J::Told,
     after: Account,
     findings: Vec<Finding>,
 }
@@ -250,8 +237,9 @@ struct Judgement {
 struct Judgements<J: InSearch> {
     quotient: bool,
     accounts: Vec<J>,
-    places: HashMap<J, Account, FixedState>,
-    known: HashMap<(Account, J::Told), Judgement, FixedState>,
+    /// The places of the accounts.
+    places: HashTable<Account>,
+    known: HashTable<Judgement<J>>,
 }
 
 impl<J: InSearch> Judgements<J> {
@@ -259,34 +247,57 @@ impl<J: InSearch> Judgements<J> {
         Self {
             quotient,
             accounts: Vec::new(),
-            places: HashMap::default(),
-            known: HashMap::default(),
+            places: HashTable::new(),
+            known: HashTable::new(),
         }
     }
 
     /// The place of an account.
     fn account(&mut self, judge: J) -> Account {
-        if let Some(&place) = self.places.get(&judge) {
-            return place;
+        let Self {
+            accounts, places, ..
+        } = self;
+        let entry = places.entry(
+            hash(&judge),
+            |&place| accounts[place] == judge,
+            |&place| hash(&accounts[place]),
+        );
+        match entry {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                entry.insert(accounts.len());
+                accounts.push(judge);
+                accounts.len() - 1
+            }
         }
-        let place = self.accounts.len();
-        self.accounts.push(judge.clone());
-        self.places.insert(judge, place);
-        place
     }
 
     /// What the judge makes of this.
-    fn of(&mut self, before: Account, told: J::Told) -> &Judgement {
-        if !self.known.contains_key(&(before, told)) {
+    fn of(&mut self, before: Account, told: J::Told) -> &Judgement<J> {
+        let hashed = hash(&(before, told));
+        let same = |known: &Judgement<J>| (known.before, known.told) == (before, told);
+        if self.known.find(hashed, same).is_none() {
             let mut judge = self.accounts[before].clone();
             let findings = judge.is_told(told);
             if self.quotient {
                 judge.forget_what_is_over();
             }
-            let after = self.account(judge);
-            self.known
-                .insert((before, told), Judgement { after, findings });
+            let judgement = Judgement {
+                before,
+                told,
+                after: self.account(judge),
+                findings,
+            };
+            let rehash = |known: &Judgement<J>| hash(&(known.before, known.told));
+            self.known.insert_unique(hashed, judgement, rehash);
         }
-        &self.known[&(before, told)]
+        self.known
+            .find(hashed, same)
+            .expect("what was not known was put in")
     }
+}
+
+/// In 64 bits, the same in every run of the program.
+fn hash(value: &impl Hash) -> u64 {
+    FixedState::default().hash_one(value)
 }

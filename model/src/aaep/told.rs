@@ -144,22 +144,6 @@ impl InSearch for AaepJudge {
 }
 
 impl Told {
-    /// What came out.
-    pub fn outputs(&self) -> Outputs {
-        self.outputs
-    }
-
-    /// The same call, had this come out.
-    #[must_use]
-    pub fn had_come_out(self, outputs: impl IntoIterator<Item = Output>) -> Self {
-        let mut came = Outputs::none();
-        outputs.into_iter().for_each(|output| came.push(output));
-        Self {
-            outputs: came,
-            ..self
-        }
-    }
-
     fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
         let call = match action {
             Action::Ask {
