@@ -67,6 +67,8 @@ pub struct Token {
     pub last: i64,
     /// `expires_at`
     pub expires_at: i64,
+    /// Whether the party has said that its time is over, when it was.
+    pub said_over: bool,
     /// How often it may be used.
     pub max_uses: i64,
     /// How often it was used at least, and at most.

@@ -267,6 +267,7 @@ impl TokenJudge {
             level: request.level,
             last: expires_at.saturating_add(tolerance),
             expires_at,
+            said_over: false,
             max_uses: request.max_uses.max(1),
             used: (0, 0),
             session: session.map(|session| (session, self.account.connection(session))),

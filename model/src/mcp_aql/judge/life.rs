@@ -212,7 +212,8 @@ impl TokenJudge {
                     "token {token} was to be said not to be valid: {}",
                     fault.why
                 );
-                case.conformance("AQL-7.3-1", &[], text);
+                // It may be the check that is wrong, and not what is told of it.
+                case.conformance("AQL-7.3-1", fault.also, text);
             }
             (Some(false), None) if !validity.doubtful => {
                 let text =
@@ -223,7 +224,8 @@ impl TokenJudge {
                 let text = format!("the status of token {token} was to be told");
                 case.conformance("AQL-7.3-1", &[], text);
             }
-            (Some(true), None) | (Some(false), _) => {}
+            (Some(false), Some(_)) => self.follow_status(token),
+            (Some(true | false), None) => {}
         }
         let outcome = if valid == Some(true) {
             VALID
@@ -232,6 +234,14 @@ impl TokenJudge {
         };
         let wanted = log::Wanted::new(outcome, token).shown_to(adapter);
         self.is_logged(&wanted, &[], case);
+    }
+
+    /// The account follows: what is not valid when its time is over has expired, for good.
+    fn follow_status(&mut self, token: u32) {
+        let now = self.account.now;
+        if let Some(token) = self.account.tokens.get_mut(&token) {
+            token.said_over |= now > token.last;
+        }
     }
 
     fn follow_loss(&mut self, token: u32) {

@@ -115,9 +115,9 @@ impl TokenJudge {
             self.has_its_code(token, request.adapter, validity, failure, case);
         } else {
             let (clause, also): (_, &[_]) = match told.or(logged) {
-                Some(Code::Invalid) => ("AQL-4.1-1", &["AQL-5.5-1", "AQL-6.4-1"]),
+                Some(Code::Invalid) => ("AQL-4.1-1", &["AQL-5.5-1", "AQL-5.5-2", "AQL-6.4-1"]),
                 Some(Code::Expired) => ("AQL-5.1-7", &["AQL-4.1-2", "AQL-5.1-5"]),
-                Some(Code::AlreadyUsed) => ("AQL-4.1-3", &["AQL-5.4-1", "AQL-5.4-4"]),
+                Some(Code::AlreadyUsed) => ("AQL-4.1-3", &["AQL-1.2-1", "AQL-5.4-1", "AQL-5.4-4"]),
                 Some(Code::ScopeMismatch) => {
                     ("AQL-4.1-5", &["AQL-4.1-4", "AQL-4.1-6", "AQL-3.2-4"])
                 }
@@ -249,6 +249,7 @@ impl TokenJudge {
         match told {
             // It may have been used where the log did not show it, and so it was.
             Some(Code::AlreadyUsed) => token.used = (token.max_uses, token.max_uses),
+            Some(Code::Expired) if now > token.last => token.said_over = true,
             _ if validity.doubtful => {}
             Some(Code::Invalid) | None => token.gone = true,
             Some(Code::Expired) => token.last = now - 1,

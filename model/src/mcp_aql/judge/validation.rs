@@ -72,15 +72,24 @@ static CHECKS: [Check; 12] = [
         why: "it is not in the store any more",
         fails: |shown| shown.of_token(|token| is_gone(shown, token)),
     },
-    // AQL-4.1-2, AQL-5.1-3, AQL-5.1-7: a token past its expiry and the tolerance.
+    // AQL-4.1-2, AQL-5.1-3, AQL-5.1-5, AQL-5.1-7: a token past its expiry and the tolerance, which may be none. AQL-5.1-3: under
+    // no circumstances is it taken, so not either once a clock that was set back says otherwise than the party has.
     Check {
         clause: "AQL-4.1-2",
-        also: &["AQL-5.1-3", "AQL-5.1-7", "AQL-5.4-3", "AQL-7.1-1"],
+        also: &[
+            "AQL-5.1-3",
+            "AQL-5.1-5",
+            "AQL-5.1-7",
+            "AQL-5.4-3",
+            "AQL-7.1-1",
+        ],
         kind: Kind::Guarantee,
         row: Some([1, 2]),
         codes: Codes::These(&[Code::Expired]),
         why: "its expiry and the tolerance are over",
-        fails: |shown| shown.of_token(|token| shown.is_over(token.last)),
+        fails: |shown| {
+            shown.of_token(|token| shown.is_over(token.last).max(Chance::of(token.said_over)))
+        },
     },
     // AQL-4.1-3, AQL-5.2-1, AQL-5.4-1, AQL-6.1-1: a token that has had its uses, before a restart too.
     Check {
@@ -321,7 +330,8 @@ impl Shown<'_> {
     }
 }
 
-/// A restart may lose tokens. When in the hour an expired token is purged, the reading purge-code says.
+/// A restart may lose tokens. An expired token is purged at any time within the hour, which may begin with the end of its
+/// tolerance; the reading purge-code says what it is then.
 fn is_gone(shown: &Shown<'_>, token: &Token) -> Chance {
     if token.gone {
         return Chance::Certain;
@@ -335,9 +345,7 @@ fn is_gone(shown: &Shown<'_>, token: &Token) -> Chance {
         PurgeCode::Either => shown.is_over(token.last).min(Chance::Perhaps),
         PurgeCode::Unknown => match shown.is_over(token.last.saturating_add(HOUR)) {
             Chance::Certain => Chance::Certain,
-            Chance::Perhaps | Chance::No => shown
-                .is_over(token.expires_at.saturating_add(HOUR))
-                .min(Chance::Perhaps),
+            Chance::Perhaps | Chance::No => shown.is_over(token.last).min(Chance::Perhaps),
         },
         PurgeCode::Remembered => Chance::No,
     };
