@@ -6,7 +6,7 @@ use super::rules::{Check, Code};
 use super::words::Oracle;
 
 /// In which order a token is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CheckOrder {
     /// As the table of 4.1 lists the checks.
     Table,
@@ -25,7 +25,7 @@ impl CheckOrder {
 }
 
 /// Which answers to a failure the operator can choose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OracleModes {
     /// Both.
     Configured,
@@ -47,7 +47,7 @@ impl OracleModes {
 }
 
 /// Where a token may have several uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MultiUse {
     /// In a session that the call names.
     InSession,
@@ -56,7 +56,7 @@ pub enum MultiUse {
 }
 
 /// Which tokens are bound to the session that the call names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SessionBinding {
     /// Those with several uses.
     MultiUse,
@@ -65,7 +65,7 @@ pub enum SessionBinding {
 }
 
 /// How a token is answered that can never be valid again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PurgeCode {
     /// As remembered or as unknown: the store may have forgotten it or not.
     Either,
@@ -76,7 +76,7 @@ pub enum PurgeCode {
 }
 
 /// One choice for every place that can be taken in more than one way. The default is the specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
     /// `check-order`
     pub check_order: CheckOrder,

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_model::judge::{Finding, Judge, Kind};
-use countersign_model::mcp_aql::judge::TokenJudge;
 use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued, Level,
     LogEvent, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query, Request, Weight,
 };
+use countersign_model::mcp_aql::judge::{Deviations, TokenJudge};
 use countersign_model::mcp_aql::readings::{CheckOrder, MultiUse, PurgeCode, Reading};
 
 const MINUTE: i64 = 60_000;
@@ -1460,6 +1460,102 @@ fn a_finding_names_every_clause_that_may_be_broken() {
     let valid = Output::Respond(Answer::Status { valid: true, shape });
     let outputs = [valid, run.log(LogEvent::Validated, true, &request(), 1)];
     names(&run.see(&status(1), &outputs), "AQL-6.1-1");
+}
+
+/// Before a judge who passes over what the party is known to do otherwise.
+fn passing_over(deviations: Deviations) -> Run {
+    let mut run = Run::new();
+    run.judge = run.judge.passing_over(deviations);
+    run
+}
+
+const NONE: Deviations = Deviations {
+    revokes_where_nothing_changes: false,
+    revokes_the_dead: false,
+    connections_outlast_the_process: false,
+    tells_status_unlogged: false,
+};
+
+#[test]
+fn a_configuration_that_changes_nothing_may_be_let_revoke_its_own_tokens_aql_5_3_2() {
+    let lets = Deviations {
+        revokes_where_nothing_changes: true,
+        ..NONE
+    };
+    for (adapter, deviations, clauses) in [
+        (1, NONE, &["AQL-5.3-2"][..]),
+        (1, lets, &[]),
+        (2, lets, &["AQL-5.3-2"]),
+    ] {
+        let mut run = passing_over(deviations);
+        run.issue(&request(), 1);
+        let unchanged = Call::Configure(Configuration {
+            adapter,
+            ..configuration()
+        });
+        let revoked = run.log(LogEvent::Revoked, true, &request(), 1);
+        run.finds(&unchanged, &[revoked], clauses);
+    }
+}
+
+#[test]
+fn what_is_dead_may_be_let_be_revoked_and_what_is_alive_not_without_an_entry_aql_5_3_3() {
+    let lets = Deviations {
+        revokes_the_dead: true,
+        ..NONE
+    };
+    for (deviations, is_dead, clauses) in [
+        (NONE, true, &["AQL-6.4-1"][..]),
+        (lets, true, &[]),
+        (lets, false, &["AQL-6.4-1"]),
+    ] {
+        let mut run = passing_over(deviations);
+        run.issue(&request(), 1);
+        if is_dead {
+            run.takes(&request(), 1, &[]);
+        }
+        let (done, shape) = (true, 0);
+        let answer = Output::Respond(Answer::Revoked { done, shape });
+        let logged = run.revoked(1, false);
+        run.finds(&revoke(1), &[answer, logged], clauses);
+    }
+}
+
+#[test]
+fn a_connection_may_be_let_outlast_the_process_and_ends_all_the_same_aql_5_4_2() {
+    let lets = Deviations {
+        connections_outlast_the_process: true,
+        ..NONE
+    };
+    for (deviations, clauses) in [(NONE, &["AQL-5.4-2"][..]), (lets, &[])] {
+        let mut run = passing_over(deviations);
+        run.issue(&in_session(1, 3), 1);
+        run.conforms(&Call::Restart { lost: 0 }, &[]);
+        run.takes(&in_session(1, 3), 1, clauses);
+    }
+    let mut run = passing_over(lets);
+    run.issue(&in_session(1, 3), 1);
+    run.conforms(&Call::Restart { lost: 0 }, &[]);
+    run.takes(&in_session(1, 3), 1, &[]);
+    run.finds(&end(1), &[], &["AQL-6.4-1"]);
+    run.takes(&in_session(1, 3), 1, &["AQL-5.4-2"]);
+}
+
+#[test]
+fn a_status_may_be_let_go_unlogged_and_nothing_else_aql_6_4_1() {
+    let lets = Deviations {
+        tells_status_unlogged: true,
+        ..NONE
+    };
+    for (deviations, clauses) in [(NONE, &["AQL-6.4-1"][..]), (lets, &[])] {
+        let mut run = passing_over(deviations);
+        run.issue(&request(), 1);
+        let (valid, shape) = (true, 1);
+        let answer = Output::Respond(Answer::Status { valid, shape });
+        run.finds(&status(1), &[answer], clauses);
+        let performed = Output::Perform(performed(&request()));
+        run.finds(&with(&request(), 1), &[performed], &["AQL-6.4-1"]);
+    }
 }
 
 // Parties that use what the text leaves free.

@@ -1,9 +1,5 @@
 //! The model of MCP-AQL confirmation tokens: its size, its quotient, its rules and its steps.
 
-#[expect(
-    dead_code,
-    reason = "the judge of this protocol is not told of the steps of its model yet"
-)]
 #[path = "../common/mod.rs"]
 mod common;
 
@@ -12,5 +8,6 @@ mod bisimulation;
 mod counts;
 mod graph;
 mod judge;
+mod judged;
 mod readings;
 mod steps;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::words::{Level, Oracle, Parameters, Purpose, Query, Request, Weight};
 
 /// Whether something is so, as far as can be seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Chance {
     /// It is not.
     No,
@@ -26,7 +26,7 @@ impl Chance {
 }
 
 /// Everything that is remembered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Account {
     /// The time of the call that is judged.
     pub now: i64,
@@ -44,12 +44,14 @@ pub struct Account {
     pub sessions: BTreeMap<u32, Session>,
     /// How often the process has come back.
     pub restarts: u32,
+    /// How often that has ended all connections.
+    disconnections: u32,
     /// How often something was tried that may be limited.
     pub attempts: u64,
 }
 
 /// What was seen to become of a token.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Token {
     /// The adapter that issued it.
     pub adapter: u32,
@@ -87,11 +89,11 @@ pub struct Token {
     pub log_name: Option<u32>,
 }
 
-/// Which connection of a session: how often it had ended, and how often the process had come back.
+/// Which connection of a session: how often it had ended, and how often all of them had.
 pub type Connection = (u32, u32);
 
 /// A session.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Session {
     /// How often its connection has ended.
     pub ends: u32,
@@ -100,7 +102,7 @@ pub struct Session {
 }
 
 /// What was set for an adapter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Adapter {
     /// The tolerance.
     pub tolerance_ms: i64,
@@ -113,7 +115,7 @@ pub struct Adapter {
 }
 
 /// What was asked when a failure was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Asked {
     /// A call.
     Operation,
@@ -133,7 +135,7 @@ impl From<Query> for Asked {
 }
 
 /// Which failures must be alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Alike {
     /// All: the adapter is uniform.
     All,
@@ -154,7 +156,7 @@ impl Default for Adapter {
 }
 
 /// Which parameters of an operation count (AQL-3.2-4).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Binding {
     /// Nobody has said: those that the text says.
     #[default]
@@ -218,6 +220,7 @@ impl Default for Account {
             adapters: BTreeMap::new(),
             sessions: BTreeMap::new(),
             restarts: 0,
+            disconnections: 0,
             attempts: 0,
         }
     }
@@ -227,6 +230,13 @@ impl Account {
     /// The times that may be meant by now: that of the call, and the latest so far where the clock stepped back.
     pub fn times(&self) -> [i64; 3] {
         [self.now, self.latest, self.latest_since]
+    }
+
+    /// Forgets the time of the last call, as the next tells its own, and how much was tried, as a model limits nothing
+    /// (AQL-6.5-1).
+    pub fn forget(&mut self) {
+        self.now = i64::MIN;
+        self.attempts = 0;
     }
 
     /// What was set for an adapter.
@@ -244,7 +254,15 @@ impl Account {
     /// The present connection of a session.
     pub fn connection(&self, session: u32) -> Connection {
         let ends = self.sessions.get(&session).map_or(0, |it| it.ends);
-        (ends, self.restarts)
+        (ends, self.disconnections)
+    }
+
+    /// Every connection ends.
+    pub fn end_connections(&mut self) {
+        self.disconnections += 1;
+        for session in self.sessions.values_mut() {
+            session.tokens.clear();
+        }
     }
 
     /// Whether the connection that a token was issued in has ended.

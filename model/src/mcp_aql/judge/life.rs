@@ -29,8 +29,9 @@ impl TokenJudge {
         let changes = self.follow_configuration(configuration);
         // AQL-5.3-2: a configuration may revoke what it changes, and nothing else.
         let adapter = configuration.adapter;
+        let whole = changes.everything || self.deviations.revokes_where_nothing_changes;
         self.may_revoke(case, |token| {
-            let touched = changes.everything || changes.operations.contains(&token.operation);
+            let touched = whole || changes.operations.contains(&token.operation);
             token.adapter == adapter && touched
         });
     }
@@ -152,7 +153,8 @@ impl TokenJudge {
         let outcome = if done { REVOKED } else { NOT_REVOKED };
         let wanted = log::Wanted::new(outcome, token).shown_to(adapter);
         let otherwise = log::Wanted::new(NOT_REVOKED, token).shown_to(adapter);
-        let revoked = if done && uniform && validity.doubtful && self.shows_log {
+        let alike = uniform || self.deviations.revokes_the_dead;
+        let revoked = if done && alike && validity.doubtful && self.shows_log {
             let revoked = self.may_be_logged(&wanted, case);
             if !revoked {
                 self.is_logged(&otherwise, &[], case);
@@ -233,7 +235,11 @@ impl TokenJudge {
             NOT_VALID
         };
         let wanted = log::Wanted::new(outcome, token).shown_to(adapter);
-        self.is_logged(&wanted, &[], case);
+        if self.deviations.tells_status_unlogged {
+            self.may_be_logged(&wanted, case);
+        } else {
+            self.is_logged(&wanted, &[], case);
+        }
     }
 
     /// The account follows: what is not valid when its time is over has expired, for good.
@@ -351,8 +357,8 @@ impl TokenJudge {
         }
         self.may_revoke(case, |token| token.bound > Chance::No);
         self.account.restarts += 1;
-        for session in self.account.sessions.values_mut() {
-            session.tokens.clear();
+        if !self.deviations.connections_outlast_the_process {
+            self.account.end_connections();
         }
     }
 }

@@ -19,17 +19,36 @@ pub mod words;
 use crate::judge::{Finding, Judge, Kind};
 
 use super::readings::Reading;
-use account::Account;
+use account::{Account, Token};
 use words::{Answer, Call, Entry, Output, Performed, Request};
 
 /// The judge of one gatekeeper, from its start on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TokenJudge {
     reading: Reading,
     shows_log: bool,
+    deviations: Deviations,
     account: Account,
     /// The entries of the last call, which a restart may lose.
     last_entries: Vec<Entry>,
+}
+
+/// What a gatekeeper is known to do otherwise, and is not to be told each time. Nothing, unless it is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one of its own, and goes by itself"
+)]
+pub struct Deviations {
+    /// A configuration that changes nothing revokes the tokens of its adapter (AQL-5.3-2).
+    pub revokes_where_nothing_changes: bool,
+    /// The revocation of a token that is not alive is answered as that of one that is, and logged as the failure that it
+    /// is (AQL-5.3-3).
+    pub revokes_the_dead: bool,
+    /// The connection of a session outlasts the process, and with it the tokens that are bound to it (AQL-5.4-2).
+    pub connections_outlast_the_process: bool,
+    /// That a status was told is not logged (AQL-6.4-1).
+    pub tells_status_unlogged: bool,
 }
 
 impl TokenJudge {
@@ -38,9 +57,28 @@ impl TokenJudge {
         Self {
             reading,
             shows_log,
+            deviations: Deviations::default(),
             account: Account::default(),
             last_entries: Vec::new(),
         }
+    }
+
+    /// The same judge, who passes over these deviations.
+    #[must_use]
+    pub fn passing_over(self, deviations: Deviations) -> Self {
+        Self { deviations, ..self }
+    }
+
+    /// What is known of a token.
+    pub(super) fn token_known(&self, name: u32) -> Option<&Token> {
+        self.account.tokens.get(&name)
+    }
+
+    /// Forgets what can never matter to a later call of a model: see [`Account::forget`]. A model logs nothing twice, so that
+    /// a restart finds no entry of the call before.
+    pub(super) fn forget(&mut self) {
+        self.last_entries.clear();
+        self.account.forget();
     }
 }
 

@@ -83,7 +83,7 @@ pub struct Request {
 }
 
 /// The parameters of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters {
     /// All of them as one: equal where every parameter is.
     pub whole: u32,
@@ -92,7 +92,7 @@ pub struct Parameters {
 }
 
 /// One parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
     /// Its value.
     pub value: u32,
@@ -101,7 +101,7 @@ pub struct Parameter {
 }
 
 /// What section 3.2 makes of a parameter that the operator says nothing of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Weight {
     /// It names a resource or widens the scope.
     Impact,
@@ -110,7 +110,7 @@ pub enum Weight {
 }
 
 /// How much harm an operation can do (AQL-5.1-8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// 0
     Safe,
@@ -125,7 +125,7 @@ pub enum Level {
 }
 
 /// What a token is for (AQL-2.1-1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// `conf_`
     Confirmation,
@@ -134,7 +134,7 @@ pub enum Purpose {
 }
 
 /// How much a failed check tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Oracle {
     /// A code for each check (AQL-4.1-1 and those after it).
     Codes,
@@ -143,7 +143,7 @@ pub enum Oracle {
 }
 
 /// What a client wants about a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Query {
     /// `revoke_token`
     Revoke,
@@ -264,7 +264,7 @@ pub struct Failure {
 }
 
 /// An entry of the log of tokens. What it does not name is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Entry {
     /// `timestamp`
     pub at: Option<i64>,
@@ -288,7 +288,7 @@ pub struct Entry {
 pub const INTROSPECT: u32 = u32::MAX;
 
 /// The four events of AQL-6.4-1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LogEvent {
     /// `TOKEN_ISSUED`
     Issued,

@@ -1,0 +1,438 @@
+//! What the judge is told of one step of the model, and how it is told.
+//!
+//! The one thing to know: [`Told`] is all of a step that a judge outside can see, and it alone is put into the judge's words.
+//! One tick is 300 seconds, and a node whose clock is off tells the time by that clock. What the host has still to perform
+//! counts as run in the call that put it out, and a crash loses none of it.
+
+use crate::judge::{Finding, Judge};
+use crate::judged::{InSearch, Tells};
+use crate::specification::Specification;
+
+use super::action::Action;
+use super::judge::words::{
+    self as judged, Answer, Call, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued,
+    Level, LogEvent, Output as Shown, Parameter, Parameters, Performed, Query, Weight,
+};
+use super::judge::{Deviations, TokenJudge};
+use super::message::{self, Carried};
+use super::output::{Output, Outputs, Status};
+use super::rules::{Check, Code};
+use super::state::{ETERNAL, State};
+use super::step::Step;
+use super::words::{Danger, Lifetime, Oracle, Purpose, Request, Scope, Slot, Trigger, Which};
+use super::{McpAql, McpAqlProtocol};
+
+/// A call of the gatekeeper and all that it put out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Told {
+    /// In ticks, by the clock of the node that is called.
+    now: i8,
+    call: Asked,
+    outputs: Outputs,
+    /// When the token that is issued expires, in ticks.
+    expires: u8,
+}
+
+/// What is asked of the gatekeeper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Asked {
+    /// Of both adapters.
+    SetUp {
+        tolerance: u8,
+        oracle: Oracle,
+    },
+    Request(Request),
+    Deliver(message::Call),
+    Introspect(Query, Carried),
+    Trigger(Trigger),
+    Tick,
+    Restart,
+}
+
+/// What model and executor do otherwise than the text, as it is judged: nobody is told of it in the search.
+const PASSED_OVER: Deviations = Deviations {
+    revokes_where_nothing_changes: true,
+    revokes_the_dead: true,
+    connections_outlast_the_process: true,
+    tells_status_unlogged: true,
+};
+
+/// A tick, in seconds.
+const TICK: i64 = 300;
+/// A token that was never issued.
+const GUESSED: u32 = u32::MAX;
+/// The adapter that is asked about tokens.
+const ASKED: u32 = Which::First as u32;
+/// The one parameter, and the answer to every revocation.
+const SAME: u32 = 0;
+/// How long the identifier of a token is: 128 bits.
+const IDENTIFIER: usize = 22;
+
+/// The time of a tick, in milliseconds.
+fn at(ticks: impl Into<i64>) -> i64 {
+    seconds(ticks) * 1_000
+}
+
+/// So many ticks in seconds.
+fn seconds(ticks: impl Into<i64>) -> i64 {
+    ticks.into() * TICK
+}
+
+impl Tells for McpAqlProtocol {
+    type Judge = TokenJudge;
+
+    /// The judge sees the log.
+    fn judge(model: &McpAql) -> TokenJudge {
+        TokenJudge::new(model.reading, true).passing_over(PASSED_OVER)
+    }
+
+    fn tell(
+        model: &Specification<Self>,
+        before: &State,
+        action: Action,
+    ) -> Option<(State, Option<Told>)> {
+        let step = model.step(before, action)?;
+        Some((step.next, Told::of(before, action, &step)))
+    }
+}
+
+impl InSearch for TokenJudge {
+    type Told = Told;
+
+    fn is_told(&mut self, told: Told) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for adapter in told.adapters() {
+            let call = told.call(self, adapter);
+            let outputs = told.shown(self, adapter);
+            findings.extend(self.see(at(told.now), &call, &outputs));
+        }
+        self.forget();
+        findings
+    }
+}
+
+impl Told {
+    fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
+        let mut now = before.clock.cast_signed();
+        let call = match action {
+            Action::SetUp { tolerance, oracle } => Asked::SetUp { tolerance, oracle },
+            Action::Request(request) => Asked::Request(request),
+            Action::Deliver { index, skew } => {
+                now += skew;
+                // A call that is only validated is still under way.
+                if step.next.validated.len() > before.validated.len() {
+                    Asked::Tick
+                } else {
+                    Asked::Deliver(before.network.get(index.into())?)
+                }
+            }
+            Action::Redeem { index } => Asked::Deliver(before.validated.get(index.into())?),
+            Action::Revoke(carried) => Asked::Introspect(Query::Revoke, carried),
+            Action::AskStatus(carried) => Asked::Introspect(Query::Status, carried),
+            Action::Trigger(trigger) => Asked::Trigger(trigger),
+            Action::Purge { .. } => Asked::Tick,
+            Action::Restart(_) => Asked::Restart,
+            Action::Send { .. } | Action::Guess | Action::CarryOut { .. } | Action::Tick => {
+                return None;
+            }
+        };
+        let issued = Slot::ALL
+            .into_iter()
+            .find(|&slot| step.required.contains(Output::ConfirmationRequired(slot)));
+        Some(Self {
+            now,
+            call,
+            outputs: step.required,
+            expires: issued.map_or(0, |slot| step.next.token(slot).expires),
+        })
+    }
+
+    /// The adapters that are called, one after the other.
+    fn adapters(&self) -> Vec<Which> {
+        match self.call {
+            Asked::SetUp { .. } => Which::ALL.to_vec(),
+            Asked::Request(Request { scope, .. }) | Asked::Deliver(message::Call { scope, .. }) => {
+                vec![scope.adapter]
+            }
+            Asked::Trigger(Trigger::Configuration(adapter)) => vec![adapter],
+            Asked::Introspect(..) | Asked::Trigger(_) | Asked::Tick | Asked::Restart => {
+                vec![Which::First]
+            }
+        }
+    }
+
+    fn call(&self, judge: &TokenJudge, adapter: Which) -> Call {
+        match self.call {
+            Asked::SetUp { tolerance, oracle } => Call::Configure(Configuration {
+                tolerance_seconds: Some(seconds(tolerance)),
+                oracle: Some(told(oracle)),
+                ..unchanged(adapter)
+            }),
+            Asked::Request(request) => Call::Operation(asked(&request)),
+            Asked::Deliver(call) => Call::Operation(retried(call, judge)),
+            Asked::Introspect(query, carried) => Call::Introspect {
+                adapter: ASKED,
+                query,
+                token: token(carried),
+            },
+            Asked::Trigger(Trigger::SessionEnd(session)) => Call::EndSession {
+                session: session as u32,
+            },
+            Asked::Trigger(Trigger::Logout(session)) => Call::Event {
+                kind: EventKind::Logout,
+                session: session.map(|session| session as u32),
+            },
+            Asked::Trigger(Trigger::Configuration(_)) => Call::Configure(unchanged(adapter)),
+            Asked::Trigger(Trigger::Security) => Call::Event {
+                kind: EventKind::Security,
+                session: None,
+            },
+            Asked::Tick => Call::Tick,
+            Asked::Restart => Call::Restart { lost: 0 },
+        }
+    }
+
+    /// What came out, in the judge's words; of the configuration, what it was for this adapter.
+    fn shown(&self, judge: &TokenJudge, adapter: Which) -> Vec<Shown> {
+        let call = self.call(judge, adapter);
+        let request = match &call {
+            Call::Operation(request) => Some(request),
+            Call::Configure(_)
+            | Call::Introspect { .. }
+            | Call::Event { .. }
+            | Call::EndSession { .. }
+            | Call::Tick
+            | Call::Restart { .. } => None,
+        };
+        let shown = |output| match output {
+            Output::Warned(which) => (which == adapter).then_some(Shown::Warn),
+            Output::Perform(_) | Output::PerformUngated => {
+                request.map(|request| Shown::Perform(performed(request)))
+            }
+            Output::ConfirmationRequired(slot) => {
+                request.map(|request| Shown::Respond(Answer::Issued(self.issued(request, slot))))
+            }
+            Output::Issued(_)
+            | Output::Validated(_)
+            | Output::Rejected(_)
+            | Output::Revoked(_)
+            | Output::NotRevoked => self.entry(judge, request, output).map(Shown::Log),
+            Output::Fail(code) => Some(Shown::Respond(Answer::Failed(failure(code, false)))),
+            Output::Expose => {
+                let failure = failure(Code::ScopeMismatch, true);
+                Some(Shown::Respond(Answer::Failed(failure)))
+            }
+            Output::AnswerRevocation => Some(Shown::Respond(Answer::Revoked {
+                done: true,
+                shape: SAME,
+            })),
+            Output::AnswerStatus(status) => Some(Shown::Respond(answered(status))),
+            Output::Refused(_) => Some(Shown::Refused),
+        };
+        self.outputs.iter().filter_map(shown).collect()
+    }
+
+    /// The answer that gives a token away. The model rounds the time of expiry down to whole ticks.
+    fn issued(&self, request: &judged::Request, slot: Slot) -> Issued {
+        let beyond = match (request.purpose, request.level, request.ttl_seconds) {
+            // AQL-5.1-1: 120 seconds.
+            (judged::Purpose::Confirmation, Level::Forbidden, None) => 120_000,
+            _ => 0,
+        };
+        Issued {
+            token: Some(slot as u32),
+            prefix: Some(request.purpose),
+            identifier_length: IDENTIFIER,
+            length: IDENTIFIER,
+            url_safe: true,
+            expires_at: (self.expires != ETERNAL).then(|| at(self.expires) + beyond),
+            operation: Some(request.operation),
+            level: Some(request.level),
+            reasons: true,
+            message: true,
+        }
+    }
+
+    /// An entry of the log: of a call, or of a token that is revoked.
+    fn entry(
+        &self,
+        judge: &TokenJudge,
+        request: Option<&judged::Request>,
+        output: Output,
+    ) -> Option<Entry> {
+        let refused = |check: Check| Some(check.code());
+        let (event, success, named, reason) = match output {
+            Output::Issued(slot) => (LogEvent::Issued, true, slot as u32, None),
+            Output::Validated(slot) => (LogEvent::Validated, true, slot as u32, None),
+            Output::Rejected(check) => (LogEvent::Rejected, false, self.carried(), refused(check)),
+            Output::Revoked(slot) => (LogEvent::Revoked, true, slot as u32, None),
+            Output::NotRevoked => (LogEvent::Revoked, false, self.carried(), None),
+            Output::Warned(_)
+            | Output::Perform(_)
+            | Output::PerformUngated
+            | Output::ConfirmationRequired(_)
+            | Output::Fail(_)
+            | Output::AnswerRevocation
+            | Output::AnswerStatus(_)
+            | Output::Expose
+            | Output::Refused(_) => return None,
+        };
+        let known = judge.token_known(named).filter(|_| success);
+        let of_call = request.map(|request| (request.operation, request.adapter));
+        let of_token = known.map(|token| (token.operation, token.adapter));
+        let (operation, adapter) = of_call.or(of_token).unwrap_or((INTROSPECT, ASKED));
+        Some(Entry {
+            at: Some(at(self.now)),
+            event,
+            success,
+            token: Some(named),
+            operation: Some(operation),
+            adapter: Some(adapter),
+            session: request.and_then(|request| request.session),
+            reason,
+        })
+    }
+
+    /// The token that came with the call.
+    fn carried(&self) -> u32 {
+        match self.call {
+            Asked::Deliver(call) => token(call.token),
+            Asked::Introspect(_, carried) => token(carried),
+            Asked::SetUp { .. }
+            | Asked::Request(_)
+            | Asked::Trigger(_)
+            | Asked::Tick
+            | Asked::Restart => GUESSED,
+        }
+    }
+}
+
+/// A configuration in which everything stays as it is.
+const fn unchanged(adapter: Which) -> Configuration {
+    Configuration {
+        adapter: adapter as u32,
+        tolerance_seconds: None,
+        oracle: None,
+        critical: None,
+    }
+}
+
+/// A call without a token.
+fn asked(request: &Request) -> judged::Request {
+    judged::Request {
+        max_uses: request.max_uses.into(),
+        ttl_seconds: match request.lifetime {
+            Lifetime::Default => None,
+            Lifetime::Ticks(ticks) => Some(seconds(ticks)),
+        },
+        ..called(
+            request.scope,
+            match request.danger {
+                Danger::Safe => Level::Safe,
+                Danger::Destructive => Level::Destructive,
+                Danger::Forbidden => Level::Forbidden,
+            },
+        )
+    }
+}
+
+/// A call with a token. What it is for is as dangerous as it was when its token was issued, where it needs one.
+fn retried(call: message::Call, judge: &TokenJudge) -> judged::Request {
+    let token = token(call.token);
+    let confirmed = judge
+        .token_known(token)
+        .map(|token| token.level)
+        .filter(|&level| level >= Level::Destructive);
+    let (purpose, level) = match (call.gated, call.scope.purpose) {
+        (false, _) => (Purpose::Confirmation, Level::Safe),
+        (true, Purpose::QuotaContinue) => (Purpose::QuotaContinue, Level::Safe),
+        (true, Purpose::Confirmation) => (
+            Purpose::Confirmation,
+            confirmed.unwrap_or(Level::Destructive),
+        ),
+    };
+    judged::Request {
+        token: Some(token),
+        ..called(
+            Scope {
+                purpose,
+                ..call.scope
+            },
+            level,
+        )
+    }
+}
+
+/// A call of the one use that is the default.
+fn called(scope: Scope, level: Level) -> judged::Request {
+    let parameter = Parameter {
+        value: scope.parameters as u32,
+        weight: Weight::Impact,
+    };
+    judged::Request {
+        adapter: scope.adapter as u32,
+        operation: scope.operation as u32,
+        parameters: Some(Parameters {
+            whole: scope.parameters as u32,
+            each: [(SAME, parameter)].into(),
+        }),
+        level,
+        purpose: match scope.purpose {
+            Purpose::Confirmation => judged::Purpose::Confirmation,
+            Purpose::QuotaContinue => judged::Purpose::Quota,
+        },
+        session: scope.session.map(|session| session as u32),
+        session_scope: None,
+        max_uses: 1,
+        ttl_seconds: None,
+        token: None,
+    }
+}
+
+/// What runs is the call, as it was made.
+fn performed(request: &judged::Request) -> Performed {
+    Performed {
+        operation: request.operation,
+        parameters: request.parameters.as_ref().map_or(SAME, |it| it.whole),
+        adapter: Some(request.adapter),
+        session: request.session,
+    }
+}
+
+/// The refusal of a token: of each code there is one.
+const fn failure(code: Code, exposes_parameters: bool) -> Failure {
+    Failure {
+        code: Some(code),
+        whole: true,
+        shape: code as u32,
+        expired_at: None,
+        current_time: None,
+        exposes_parameters,
+    }
+}
+
+/// What is told of a token.
+const fn answered(status: Status) -> Answer {
+    let (valid, shape) = match status {
+        Status::Live { .. } => (true, 0),
+        Status::Consumed => (false, 1),
+        Status::Expired => (false, 2),
+        Status::Revoked => (false, 3),
+        Status::Unknown => (false, 4),
+    };
+    Answer::Status { valid, shape }
+}
+
+const fn token(carried: Carried) -> u32 {
+    match carried {
+        Carried::Token(slot) => slot as u32,
+        Carried::Guessed => GUESSED,
+    }
+}
+
+const fn told(oracle: Oracle) -> judged::Oracle {
+    match oracle {
+        Oracle::Codes => judged::Oracle::Codes,
+        Oracle::Uniform => judged::Oracle::Uniform,
+    }
+}
