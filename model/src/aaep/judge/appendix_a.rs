@@ -2,7 +2,7 @@
 
 use super::account::{Account, Phase, Running, Verdict};
 use super::call::{Body, Event, Outcome, State, ToolCall, ToolStatus};
-use super::{Completion, Ground, Look};
+use super::{Completion, Ground, Look, Resolution};
 
 /// A.2 and A.4: states.
 impl Look<'_> {
@@ -93,12 +93,22 @@ impl Look<'_> {
         });
         let action = accepted.map(|resolution| {
             resolution.invoked = true;
-            resolution.action
+            (resolution.action, resolution.completed)
         });
-        if action.is_none() {
-            self.unreleased_tool_is_invoked(name, tool, tool_call, irreversible);
+        match action {
+            // AAEP-A.3-2: its completion stands before it.
+            Some((_, true)) => {
+                let text = format!("no completion was to come in s{name} before its tool.invoked");
+                self.conformance("AAEP-A.3-2", &["AAEP-A.7.5-1", "AAEP-A.8-8"], text);
+            }
+            Some((action, false)) => {
+                self.account.invoked(name, tool, tool_call, Some(action));
+            }
+            None => {
+                self.unreleased_tool_is_invoked(name, tool, tool_call, irreversible);
+                self.account.invoked(name, tool, tool_call, None);
+            }
         }
-        self.account.invoked(name, tool, tool_call, action);
     }
 
     // AAEP-6.1-5: no event says that a blocked action was carried out. AAEP-A.4-4: or a rejected one. AAEP-A.7.4-1: an
@@ -251,6 +261,12 @@ impl Look<'_> {
         if let Some(position) = owed {
             let owed = self.duties.completions.remove(position);
             self.account.comes_back(name, tool_call);
+            let of_call = |resolution: &&mut Resolution| {
+                (resolution.session, resolution.run) == (name, tool_call) && tool_call.is_some()
+            };
+            if let Some(released) = self.duties.resolutions.iter_mut().find(of_call) {
+                released.completed = !released.invoked;
+            }
             if owed.status != status && !owed.free {
                 let text = format!("the completion in s{name} was to say {:?}", owed.status);
                 self.conformance("AAEP-A.3-1", &[], text);

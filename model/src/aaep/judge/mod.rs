@@ -211,6 +211,8 @@ struct Resolution {
     /// The call of the tool with which the action was run.
     run: Option<u32>,
     invoked: bool,
+    /// Whether its tool was told to be completed before it was told to be invoked.
+    completed: bool,
 }
 
 /// How much a resolution obliges to.
@@ -371,6 +373,7 @@ impl Look<'_> {
             owes,
             run: None,
             invoked: false,
+            completed: false,
         });
     }
 

@@ -143,6 +143,8 @@ fn a_tool_that_falls_due_with_the_end_is_completed_too_aaep_a_3_1() {
     ];
     run.then(TIMEOUT, end(Outcome::Completed), out);
     run.breaks("AAEP-A.3-1", |run| run.without(3, 3));
+    // AAEP-A.3-2: not before it is invoked, though both come out of one call.
+    run.breaks("AAEP-A.3-2", |run| run.steps[3].out.swap(1, 3));
 }
 
 #[test]
