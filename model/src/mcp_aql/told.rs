@@ -81,9 +81,14 @@ fn seconds(ticks: impl Into<i64>) -> i64 {
 impl Tells for McpAqlProtocol {
     type Judge = TokenJudge;
 
-    /// The judge sees the log.
+    /// The judge sees the log, and has seen what is answered to who knows no token: all that must be answered alike
+    /// (AQL-6.3-2) is answered so.
     fn judge(model: &McpAql) -> TokenJudge {
-        TokenJudge::new(model.reading, true).passing_over(PASSED_OVER)
+        let mut judge = TokenJudge::new(model.reading, true).passing_over(PASSED_OVER);
+        for told in guesses() {
+            judge.is_told(told);
+        }
+        judge
     }
 
     fn tell(
@@ -109,6 +114,53 @@ impl InSearch for TokenJudge {
         self.forget();
         findings
     }
+
+    /// As the quotient does, which gives what is over the plain scope.
+    fn forget_what_is_over(&mut self) {
+        self.take_what_is_over_for_alike(&called(Scope::PLAIN, Level::Destructive));
+    }
+}
+
+/// What every gatekeeper answers to who knows no token, in both modes and by both adapters.
+fn guesses() -> impl Iterator<Item = Told> {
+    let told = |call, answers: &[Output]| {
+        let mut outputs = Outputs::none();
+        for &answer in answers {
+            outputs.push(answer);
+        }
+        Told {
+            now: 0,
+            call,
+            outputs,
+            expires: 0,
+        }
+    };
+    let refusal = [Output::Rejected(Check::Exists), Output::Fail(Code::Invalid)];
+    let guess = |adapter| {
+        Asked::Deliver(message::Call {
+            token: Carried::Guessed,
+            scope: Scope {
+                adapter,
+                ..Scope::PLAIN
+            },
+            gated: true,
+        })
+    };
+    let in_mode = move |oracle, query, answers: &[Output]| {
+        let tolerance = 0;
+        let [first, second] = Which::ALL.map(guess);
+        [
+            told(Asked::SetUp { tolerance, oracle }, &[]),
+            told(first, &refusal),
+            told(second, &refusal),
+            told(Asked::Introspect(query, Carried::Guessed), answers),
+        ]
+    };
+    let unknown = [Output::AnswerStatus(Status::Unknown)];
+    let not_revoked = [Output::NotRevoked, Output::Fail(Code::Invalid)];
+    let uniform = in_mode(Oracle::Uniform, Query::Status, &unknown);
+    let codes = in_mode(Oracle::Codes, Query::Revoke, &not_revoked);
+    uniform.into_iter().chain(codes)
 }
 
 impl Told {

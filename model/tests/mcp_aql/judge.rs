@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_model::judge::{Finding, Judge, Kind};
+use countersign_model::judged::InSearch;
 use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued, Level,
     LogEvent, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query, Request, Weight,
@@ -616,6 +617,16 @@ fn what_was_called_expired_stays_so_though_a_clock_steps_back_aql_5_1_3() {
             }
         }
     }
+}
+
+/// As where the quotient of a model stands beside the judge.
+#[test]
+fn of_an_expired_token_the_judge_may_forget_all_but_that_it_is_over_aql_5_1_3() {
+    let (mut run, request) = expired();
+    run.conforms(&Call::Tick, &[]);
+    run.judge.forget_what_is_over();
+    run.now -= HOUR;
+    run.takes(&request, 1, &["AQL-4.1-2"]);
 }
 
 // Section 4: the checks.

@@ -2,8 +2,10 @@
 //!
 //! The tables are committed files. [`UNNAMED`] says of which rules the judge does not name a clause, and why.
 
+use countersign_model::judge::Kind;
 use countersign_model::judged;
 use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::mcp_aql::rules::{Guard, Rules};
 use countersign_model::shortest::Limit;
 use countersign_model::specification::Modelled;
 
@@ -24,6 +26,29 @@ fn the_judge_finds_nothing_without_the_quotient_either() {
     );
     assert!(judged.exhaustive);
     assert!(judged.found.is_empty(), "{:#?}", judged.found);
+}
+
+/// With the quotient the judge forgets of a token that is over all but that it is.
+#[test]
+fn what_is_over_is_taken_for_alike_and_its_use_found_all_the_same() {
+    for (guard, clause) in [
+        (Guard::HonoursRevoked, "AQL-5.3-1"),
+        (Guard::HonoursUsed, "AQL-4.1-3"),
+    ] {
+        let mut model = small::<McpAqlProtocol>();
+        model.rules = Rules::all().without(guard);
+        assert!(model.quotient);
+        let limit = Limit {
+            steps: 6,
+            ..Limit::default()
+        };
+        let judged = judged::search(&model, limit, |_| {});
+        let found = judged
+            .found
+            .keys()
+            .any(|&it| it == (clause, Kind::Guarantee));
+        assert!(found, "{clause}: {:#?}", judged.found);
+    }
 }
 
 /// The rules that can be left out without breaking a clause that they stand for, as far as somebody outside can tell.

@@ -184,6 +184,29 @@ impl Binding {
 }
 
 impl Token {
+    /// The token that was used up on this call, of those that the store keeps as long as this one.
+    fn spent(&self, on: &Request) -> Self {
+        Self {
+            adapter: on.adapter,
+            operation: on.operation,
+            parameters: on.parameters.clone().unwrap_or_default(),
+            binding: Binding::Text,
+            purpose: on.purpose,
+            level: on.level,
+            last: self.last,
+            expires_at: self.last,
+            said_over: false,
+            max_uses: 1,
+            used: (1, 1),
+            session: None,
+            bound: Chance::No,
+            revoked: Chance::No,
+            gone: self.gone,
+            seen_after: self.seen_after,
+            log_name: self.log_name,
+        }
+    }
+
     /// Whether parameters that count differ from those at issue, by what counted then and by what counts now.
     pub fn parameters_differ(&self, now: &Parameters, binding: &Binding) -> Chance {
         let mut differ = Chance::No;
@@ -237,6 +260,38 @@ impl Account {
     pub fn forget(&mut self) {
         self.now = i64::MIN;
         self.attempts = 0;
+    }
+
+    /// Takes tokens for alike that can never be taken again, as though they had all been issued for this call, and forgets the
+    /// sessions that only they were issued in. Until its time is over, one that was revoked or used is refused with another
+    /// code.
+    pub fn take_what_is_over_for_alike(&mut self, on: &Request) {
+        for token in self.tokens.values_mut() {
+            let (least, _) = token.used;
+            if token.said_over || self.latest_since > token.last {
+                *token = Token {
+                    last: i64::MIN,
+                    said_over: true,
+                    ..token.spent(on)
+                };
+            } else if token.revoked == Chance::Certain {
+                *token = Token {
+                    used: (0, 0),
+                    revoked: Chance::Certain,
+                    ..token.spent(on)
+                };
+            } else if least >= token.max_uses {
+                *token = token.spent(on);
+            }
+        }
+        let tokens = &self.tokens;
+        self.sessions.retain(|&name, session| {
+            let is_of = |token: &Token| token.session.is_some_and(|(own, _)| own == name);
+            session
+                .tokens
+                .retain(|it| tokens.get(it).is_some_and(is_of));
+            tokens.values().any(is_of)
+        });
     }
 
     /// What was set for an adapter.

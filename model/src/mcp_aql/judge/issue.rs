@@ -3,7 +3,7 @@
 use crate::mcp_aql::readings::{MultiUse, SessionBinding};
 
 use super::account::{Chance, Token};
-use super::words::{Answer, Issued, Level, LogEvent, Parameters, Performed, Purpose, Request};
+use super::words::{Answer, Issued, Level, LogEvent, Performed, Purpose, Request};
 use super::{Case, TokenJudge, is_time, log};
 
 /// AQL-3.1-1: 128 bits, at the 6 bits that one of 64 characters can hold.
@@ -251,17 +251,13 @@ impl TokenJudge {
 
     /// What is remembered of a token that was issued.
     fn token(&mut self, request: &Request, issued: Issued, expires_at: i64) -> Token {
-        let empty = || Parameters {
-            whole: 0,
-            each: std::collections::BTreeMap::new(),
-        };
         // AQL-5.1-7 leaves open which tolerance is meant: that at issue counts.
         let tolerance = self.account.adapter(request.adapter).tolerance_ms;
         let session = request.session;
         Token {
             adapter: request.adapter,
             operation: request.operation,
-            parameters: request.parameters.clone().unwrap_or_else(empty),
+            parameters: request.parameters.clone().unwrap_or_default(),
             binding: self.account.binding(request.adapter, request.operation),
             purpose: issued.prefix.unwrap_or(request.purpose),
             level: request.level,

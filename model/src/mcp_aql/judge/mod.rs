@@ -80,6 +80,11 @@ impl TokenJudge {
         self.last_entries.clear();
         self.account.forget();
     }
+
+    /// See [`Account::take_what_is_over_for_alike`].
+    pub(super) fn take_what_is_over_for_alike(&mut self, on: &Request) {
+        self.account.take_what_is_over_for_alike(on);
+    }
 }
 
 impl Judge for TokenJudge {

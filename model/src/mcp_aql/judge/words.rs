@@ -83,7 +83,7 @@ pub struct Request {
 }
 
 /// The parameters of a call.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Parameters {
     /// All of them as one: equal where every parameter is.
     pub whole: u32,
