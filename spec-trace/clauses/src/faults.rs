@@ -32,12 +32,24 @@ pub fn all() -> &'static [Fault] {
 }
 
 /// The files of `spec-trace/faults/`.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 9] = [
     ("aaep.toml", include_str!("../../faults/aaep.toml")),
     ("mcp-aql.toml", include_str!("../../faults/mcp-aql.toml")),
     (
         "pending-action.toml",
         include_str!("../../faults/pending-action.toml"),
+    ),
+    (
+        "model_aaep.toml",
+        include_str!("../../faults/model_aaep.toml"),
+    ),
+    (
+        "model_mcp_aql.toml",
+        include_str!("../../faults/model_mcp_aql.toml"),
+    ),
+    (
+        "model_pending_action.toml",
+        include_str!("../../faults/model_pending_action.toml"),
     ),
     (
         "wide_aaep.toml",
