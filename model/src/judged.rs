@@ -15,13 +15,14 @@ use hashbrown::hash_table::Entry;
 use stateright::Model;
 
 use crate::judge::{Finding, Judge, Kind};
+use crate::outputs;
 use crate::shortest::Limit;
 use crate::specification::{Modelled, Specification};
 
 /// A judge who is told the steps of a model.
 pub trait InSearch: Judge + Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// One call and what came of it, in the model's words.
-    type Told: Copy + Debug + Eq + Hash + Send + Sync;
+    type Told: CallTold;
 
     /// Takes it in the judge's own words, and then forgets what no later call of a model can depend on.
     fn is_told(&mut self, told: Self::Told) -> Vec<Finding>;
@@ -29,6 +30,18 @@ pub trait InSearch: Judge + Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Takes everything that is over for alike, as the quotient of the model does: who keeps every rule does nothing more about
     /// it, and whatever is done all the same is found.
     fn forget_what_is_over(&mut self) {}
+}
+
+/// A call of the model's producer and what came of it.
+pub trait CallTold: Copy + Debug + Eq + Hash + Send + Sync + 'static {
+    /// What can come out.
+    type Output: outputs::Output + Debug + 'static;
+
+    /// What came out, in order.
+    fn outputs(&self) -> &[Self::Output];
+
+    /// The same call, had this come out of it; nothing where it is more than a step of the model can put out.
+    fn putting_out(self, outputs: &[Self::Output]) -> Option<Self>;
 }
 
 /// A protocol whose model tells its judge of every step.

@@ -22,6 +22,14 @@ impl<O: Output, const CAPACITY: usize> Outputs<O, CAPACITY> {
         }
     }
 
+    /// These outputs; nothing if there are more than `CAPACITY`.
+    pub fn of(outputs: &[O]) -> Option<Self> {
+        let mut of = Self::none();
+        of.list.get_mut(..outputs.len())?.copy_from_slice(outputs);
+        of.length = u8::try_from(outputs.len()).ok()?;
+        Some(of)
+    }
+
     /// Adds one at the end.
     ///
     /// # Panics

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::judge::{Finding, Judge};
-use crate::judged::{InSearch, Tells};
+use crate::judged::{CallTold, InSearch, Tells};
 use crate::specification::Specification;
 
 use super::action::Action;
@@ -140,6 +140,19 @@ impl InSearch for AaepJudge {
 
     fn forget_what_is_over(&mut self) {
         self.take_what_is_over_for_alike();
+    }
+}
+
+impl CallTold for Told {
+    type Output = Output;
+
+    fn outputs(&self) -> &[Output] {
+        self.outputs.as_slice()
+    }
+
+    fn putting_out(self, outputs: &[Output]) -> Option<Self> {
+        let outputs = Outputs::of(outputs)?;
+        Some(Self { outputs, ..self })
     }
 }
 

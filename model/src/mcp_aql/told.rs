@@ -5,7 +5,7 @@
 //! counts as run in the call that put it out, and a crash loses none of it.
 
 use crate::judge::{Finding, Judge};
-use crate::judged::{InSearch, Tells};
+use crate::judged::{CallTold, InSearch, Tells};
 use crate::specification::Specification;
 
 use super::action::Action;
@@ -161,6 +161,19 @@ fn guesses() -> impl Iterator<Item = Told> {
     let uniform = in_mode(Oracle::Uniform, Query::Status, &unknown);
     let codes = in_mode(Oracle::Codes, Query::Revoke, &not_revoked);
     uniform.into_iter().chain(codes)
+}
+
+impl CallTold for Told {
+    type Output = Output;
+
+    fn outputs(&self) -> &[Output] {
+        self.outputs.as_slice()
+    }
+
+    fn putting_out(self, outputs: &[Output]) -> Option<Self> {
+        let outputs = Outputs::of(outputs)?;
+        Some(Self { outputs, ..self })
+    }
 }
 
 impl Told {

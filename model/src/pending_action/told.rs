@@ -5,7 +5,7 @@
 //! records were not durable, and what is not known to be carried out comes again.
 
 use crate::judge::Finding;
-use crate::judged::{InSearch, Tells};
+use crate::judged::{CallTold, InSearch, Tells};
 use crate::specification::Specification;
 
 use super::action::Action;
@@ -113,6 +113,19 @@ impl InSearch for PendingActionJudge {
             self.keeps_nothing();
         }
         findings
+    }
+}
+
+impl CallTold for Told {
+    type Output = Output;
+
+    fn outputs(&self) -> &[Output] {
+        self.outputs.as_slice()
+    }
+
+    fn putting_out(self, outputs: &[Output]) -> Option<Self> {
+        let outputs = Outputs::of(outputs)?;
+        Some(Self { outputs, ..self })
     }
 }
 
