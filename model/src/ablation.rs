@@ -3,9 +3,9 @@
 //! The one thing to know: an ablated party is searched literally, breadth first, and only [`Modelled::LONGEST`] steps deep.
 //! That is deeper than any shortest counterexample, and it is why an ablation that breaks nothing says "within so many steps".
 
-use crate::checker::{Kind, PropertyVerdict, describe_run};
+use crate::checker::{PropertyVerdict, always};
+use crate::judged::{Limit, search};
 use crate::rules::{GuardRow, Rules};
-use crate::shortest::{Limit, Shortest, shortest_runs};
 use crate::specification::{Modelled, Specification};
 use crate::table::Tabled;
 
@@ -17,11 +17,18 @@ pub const LONGEST: usize = 8;
 pub struct Ablation<G: 'static> {
     /// The rule.
     pub guard: &'static GuardRow<G>,
-    /// The invariants that break, each with its shortest counterexample.
+    /// The properties that break, each with its shortest counterexample.
     pub breaks: Vec<PropertyVerdict>,
     /// If nothing breaks: a second rule that masks this one. `breaks` is then what leaving out both breaks, and leaving out
     /// the second alone does not.
     pub masked_by: Option<G>,
+}
+
+impl<G: 'static> Ablation<G> {
+    /// Whether it breaks something, or it is known why nobody outside finds anything wrong.
+    pub fn is_explained(&self) -> bool {
+        !self.breaks.is_empty() || self.guard.free.is_some()
+    }
 }
 
 /// Leaves out every guard in turn; `progress` is told how many have been done.
@@ -38,85 +45,48 @@ pub fn ablate<T: Modelled>(
     ablations
 }
 
-/// Leaves out one guard, and a second one if the first breaks nothing.
+/// Leaves out one guard, and a second one if the first breaks nothing and it is not known why.
 pub fn leave_out<T: Modelled>(
     specification: &Specification<T>,
     row: &'static GuardRow<T::Guard>,
 ) -> Ablation<T::Guard> {
     let alone = Rules::all().without(row.guard);
-    let breaks = breaks(specification, alone, &[]);
-    if !breaks.is_empty() {
-        return Ablation {
-            guard: row,
-            breaks,
-            masked_by: None,
-        };
-    }
-    for other in T::Guard::ROWS
-        .iter()
-        .map(|other| other.guard)
-        .filter(|&other| other != row.guard)
-    {
-        let by_other: Vec<_> = runs(specification, Rules::all().without(other))
-            .broken
-            .into_keys()
-            .collect();
-        let by_both = self::breaks(specification, alone.without(other), &by_other);
-        if !by_both.is_empty() {
-            return Ablation {
-                guard: row,
-                breaks: by_both,
-                masked_by: Some(other),
-            };
-        }
-    }
-    Ablation {
+    let mut ablation = Ablation {
         guard: row,
-        breaks,
+        breaks: breaks(specification, alone),
         masked_by: None,
+    };
+    if ablation.is_explained() {
+        return ablation;
     }
+    let mut others = T::Guard::ROWS.iter().map(|other| other.guard);
+    ablation.masked_by = others.find(|&other| {
+        let by_other = breaks(specification, Rules::all().without(other));
+        ablation.breaks = breaks(specification, alone.without(other));
+        ablation
+            .breaks
+            .retain(|broken| by_other.iter().all(|other| other.name != broken.name));
+        other != row.guard && !ablation.breaks.is_empty()
+    });
+    ablation
 }
 
-/// The same party with these rules alone.
-fn keeping<T: Modelled>(
+/// The properties that break under these rules.
+pub fn breaks<T: Modelled>(
     specification: &Specification<T>,
     rules: Rules<T::Guard>,
-) -> Specification<T> {
-    specification.with(rules, specification.reading)
-}
-
-/// The shortest runs of a party that keeps these rules.
-fn runs<T: Modelled>(specification: &Specification<T>, rules: Rules<T::Guard>) -> Shortest<T> {
+) -> Vec<PropertyVerdict> {
+    let model = specification.with(rules, specification.reading);
     let limit = Limit {
         steps: T::LONGEST,
         ..Limit::default()
     };
-    shortest_runs(&keeping(specification, rules), limit)
+    let mut properties = always(&model, &search(&model, limit, |_| {}));
+    properties.retain(|property| !property.holds);
+    properties
 }
 
-/// The invariants that break under these rules, apart from those at the places in `except`.
-pub fn breaks<T: Modelled>(
-    specification: &Specification<T>,
-    rules: Rules<T::Guard>,
-    except: &[usize],
-) -> Vec<PropertyVerdict> {
-    let model = keeping(specification, rules);
-    let found = runs(specification, rules)
-        .broken
-        .into_iter()
-        .filter(|(place, _)| !except.contains(place));
-    let verdict = |(place, run): (usize, Vec<_>)| PropertyVerdict {
-        name: T::Invariant::ROWS[place].name.into(),
-        clauses: T::Invariant::ROWS[place].clauses.into(),
-        kind: Kind::Always,
-        judged: None,
-        holds: false,
-        steps: describe_run(&model, &run),
-    };
-    found.map(verdict).collect()
-}
-
-/// Of the invariants that break, those that say what the rule is for: they state its chief clause before all others. Where
+/// Of the properties that break, those that say what the rule is for: they state its chief clause before all others. Where
 /// there is none, those that state any of its clauses.
 pub fn telling<'a, G>(
     guard: &GuardRow<G>,

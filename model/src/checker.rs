@@ -1,21 +1,19 @@
-//! The check of a model: every property, and whether it holds.
+//! Every property of a model, and whether it holds.
 //!
-//! The one thing to know: the specification is searched by stateright, depth first, which keeps 64-bit fingerprints only:
-//! with 10 million states the chance that it misses one is about 2 in a million. What departs from the specification is
-//! expected to break, so it is searched breadth first, by [`crate::shortest`]: a property of which no counterexample was
-//! found holds only if that search went everywhere.
+//! The one thing to know: stateright checks that the judge finds nothing on any way through the graph. States are told apart
+//! by 64-bit fingerprints, so with 10 million states the chance that it misses one is about 2 in a million. What departs from
+//! the specification is expected to break, so it is searched breadth first: a property of which no counterexample was found
+//! holds only if that search went everywhere.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use stateright::{Checker, Model};
 
-use crate::judge::{self, Finding};
-use crate::judged::{self, Found, Tells};
-use crate::shortest::{Limit, search};
+use crate::judge::{Finding, Kind as Judged};
+use crate::judged::{Found, Judged as Beside, Limit, Searched, search};
+use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification};
-use crate::table::Tabled;
 
 /// A step in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,9 +33,9 @@ pub struct StepText {
 /// Whether a property is to hold always or sometimes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// In every state: an invariant.
+    /// In every run.
     Always,
-    /// On some step: a witness.
+    /// In some run.
     Sometimes,
 }
 
@@ -50,11 +48,11 @@ pub struct PropertyVerdict {
     pub clauses: Cow<'static, [&'static str]>,
     /// Always or sometimes.
     pub kind: Kind,
-    /// Where the judge says so, who knows calls and outputs alone: whether it was judged under the reading taken.
-    pub judged: Option<judge::Kind>,
+    /// Of a broken one what the judge found, where its shortest run ends.
+    pub finding: Option<Finding>,
     /// Whether it holds, as far as the search went: an invariant was not broken, a witness was seen.
     pub holds: bool,
-    /// The shortest counterexample of a broken invariant, the last step being the bad one.
+    /// The shortest counterexample of one that always holds, the last step being the bad one.
     pub steps: Vec<StepText>,
 }
 
@@ -63,14 +61,18 @@ pub struct PropertyVerdict {
 pub struct CheckReport {
     /// States that differ.
     pub unique_states: usize,
-    /// Steps taken, counting each from each state.
+    /// Steps, counting each from each state.
     pub transitions: usize,
+    /// Pairs of a state and what the judge remembers, that differ.
+    pub pairs: usize,
+    /// Steps taken, counting each from each pair.
+    pub edges: usize,
     /// In steps: the longest run that a depth-first search walked. Of a breadth-first one the longest runs of which it has
     /// looked at every one, so that nothing is broken within so many steps that is not said to be.
     pub depth: usize,
     /// Whether the whole graph was searched.
     pub exhaustive: bool,
-    /// Every property, the invariants first.
+    /// Every property, those first that always hold.
     pub properties: Vec<PropertyVerdict>,
 }
 
@@ -85,15 +87,15 @@ impl CheckReport {
 /// as take less than a minute.
 pub const STATES: usize = 10_000_000;
 
-/// Searches the whole graph; `progress` is told the number of states so far, several times a second.
+/// Searches the whole graph, with the judge beside every state; `progress` is told the number of pairs so far, several times
+/// a second.
 ///
-/// The search ends where an invariant breaks. The breadth-first one then takes its place, which goes on behind what is
-/// broken.
+/// The search ends where something breaks. The breadth-first one then takes its place, which goes on behind what is broken.
 pub fn check<T: Modelled>(
     model: &Specification<T>,
     mut progress: impl FnMut(usize),
 ) -> CheckReport {
-    let checker = model.clone().checker().spawn_dfs();
+    let checker = Beside::new(model.clone()).checker().spawn_dfs();
     while !checker.is_done() {
         progress(checker.unique_state_count());
         std::thread::sleep(Duration::from_millis(50));
@@ -102,133 +104,107 @@ pub fn check<T: Modelled>(
     if !checker.discoveries().is_empty() {
         return check_within(model, Limit::default(), progress);
     }
+    let (states, transitions) = checker.model().met();
+    let always = T::PROPERTIES.iter().map(|row| verdict(row, Kind::Always));
     CheckReport {
-        unique_states: checker.unique_state_count(),
-        // The start is counted among the states that were generated; no step led there.
-        transitions: checker.state_count() - 1,
+        unique_states: states,
+        transitions,
+        pairs: checker.unique_state_count(),
+        // The start is counted among the pairs that were generated; no step led there.
+        edges: checker.state_count() - 1,
         depth: checker.max_depth() - 1,
         exhaustive: true,
-        properties: verdicts(model, &BTreeMap::new(), model.witnessed()),
+        properties: always
+            .chain(sometimes::<T>(checker.model().witnessed()))
+            .collect(),
     }
 }
 
-/// Searches breadth first within the limit, so that every broken invariant has its shortest counterexample; `progress` is
-/// told the number of states so far, many times a second.
+/// Searches breadth first within the limit, so that everything broken has its shortest counterexample; `progress` is told
+/// the number of pairs so far, many times a second.
 pub fn check_within<T: Modelled>(
     model: &Specification<T>,
     limit: Limit,
     progress: impl FnMut(usize),
 ) -> CheckReport {
-    let shortest = search(model, limit, progress);
+    let searched = search(model, limit, progress);
     CheckReport {
-        unique_states: shortest.states,
-        transitions: shortest.transitions,
-        depth: shortest.steps,
-        exhaustive: shortest.exhaustive,
-        properties: verdicts(model, &shortest.broken, shortest.witnessed),
+        unique_states: searched.states,
+        transitions: searched.transitions,
+        pairs: searched.pairs,
+        edges: searched.edges,
+        depth: searched.steps,
+        exhaustive: searched.exhaustive,
+        properties: always(model, &searched)
+            .into_iter()
+            .chain(sometimes::<T>(searched.witnessed))
+            .collect(),
     }
 }
 
-/// Every property with its verdict: the invariants with the runs that break them, by their places, and what was witnessed.
-fn verdicts<T: Modelled>(
-    model: &Specification<T>,
-    broken: &BTreeMap<usize, Vec<T::Action>>,
-    witnessed: u64,
-) -> Vec<PropertyVerdict> {
-    let always = T::Invariant::ROWS.iter().enumerate().map(|(place, row)| {
-        let run = broken.get(&place);
-        let steps = run
-            .map(|actions| describe_run(model, actions))
-            .unwrap_or_default();
-        PropertyVerdict {
-            name: row.name.into(),
-            clauses: row.clauses.into(),
-            kind: Kind::Always,
-            judged: None,
-            holds: run.is_none(),
-            steps,
-        }
-    });
-    always.chain(sometimes::<T>(witnessed)).collect()
-}
-
-/// Every witness with its verdict.
+/// What has to be possible, each with its verdict.
 fn sometimes<T: Modelled>(witnessed: u64) -> impl Iterator<Item = PropertyVerdict> {
-    T::Witness::ROWS
-        .iter()
-        .enumerate()
-        .map(move |(place, row)| PropertyVerdict {
-            name: row.name.into(),
-            clauses: row.clauses.into(),
-            kind: Kind::Sometimes,
-            judged: None,
-            holds: witnessed & 1 << place != 0,
-            steps: Vec::new(),
-        })
+    let rows = T::WITNESSES.iter().enumerate();
+    rows.map(move |(place, row)| PropertyVerdict {
+        holds: witnessed & 1 << place != 0,
+        ..verdict(row, Kind::Sometimes)
+    })
 }
 
-/// Searches breadth first within the limit, with the judge beside every state: each clause of the text, so read, that the
-/// producer goes against, and each guarantee that the reading costs, with its shortest run.
-pub fn check_judged<T: Tells>(
+/// What always holds, each with its verdict; and what the judge found besides, which no property states.
+pub fn always<T: Modelled>(
     model: &Specification<T>,
-    limit: Limit,
-    progress: &mut dyn FnMut(usize),
-) -> CheckReport {
-    let judged = judged::search(model, limit, progress);
-    let kinds = [
-        (
-            judge::Kind::Conformance,
-            "conformance: the party does what the text says, read so",
-        ),
-        (
-            judge::Kind::Guarantee,
-            "guarantees: what the text is there to prevent, however it is read, does not happen",
-        ),
-    ];
-    let always = kinds.into_iter().flat_map(|(kind, name)| {
-        let of_kind = judged
-            .found
-            .values()
-            .filter(move |it| it.finding.kind == kind);
-        let broken: Vec<_> = of_kind.map(|found| of_finding(model, found)).collect();
-        if !broken.is_empty() {
-            return broken;
-        }
-        vec![PropertyVerdict {
-            name: name.into(),
-            clauses: Cow::default(),
-            kind: Kind::Always,
-            judged: Some(kind),
-            holds: true,
-            steps: Vec::new(),
-        }]
+    searched: &Searched<T>,
+) -> Vec<PropertyVerdict> {
+    let found = |clause| {
+        // What the text is there to prevent weighs more than what a reading of it says.
+        let kinds = [Judged::Guarantee, Judged::Conformance].into_iter();
+        kinds
+            .filter_map(move |kind| searched.found.get(&(clause, kind)))
+            .next()
+    };
+    let stated = T::PROPERTIES.iter().map(|row| match found(row.clauses[0]) {
+        Some(found) => broken(model, row.name(), row.clauses.into(), found),
+        None => verdict(row, Kind::Always),
     });
-    CheckReport {
-        unique_states: judged.pairs,
-        transitions: judged.transitions,
-        depth: judged.steps,
-        exhaustive: judged.exhaustive,
-        properties: always.chain(sometimes::<T>(judged.witnessed)).collect(),
+    let is_stated = |clause: &str| T::PROPERTIES.iter().any(|row| row.clauses[0] == clause);
+    let others = searched
+        .found
+        .iter()
+        .filter(|((clause, _), found)| found.finding.clause == *clause && !is_stated(clause));
+    let others = others.map(|((clause, _), found)| {
+        let also = found.finding.also.iter().copied();
+        let name = format!("{clause} as the judge reads it");
+        let clauses = [*clause].into_iter().chain(also).collect();
+        broken(model, name.into(), clauses, found)
+    });
+    stated.chain(others).collect()
+}
+
+/// A property that holds.
+fn verdict(row: &PropertyRow, kind: Kind) -> PropertyVerdict {
+    PropertyVerdict {
+        name: row.name(),
+        clauses: row.clauses.into(),
+        kind,
+        finding: None,
+        holds: true,
+        steps: Vec::new(),
     }
 }
 
-/// What was found, as a property that is broken.
-fn of_finding<T: Tells>(model: &Specification<T>, found: &Found<T::Action>) -> PropertyVerdict {
-    let Finding {
-        clause,
-        also,
-        kind,
-        text,
-    } = &found.finding;
-    let said = match kind {
-        judge::Kind::Conformance => "conformance",
-        judge::Kind::Guarantee => "guarantee",
-    };
+/// A property that is broken.
+fn broken<T: Modelled>(
+    model: &Specification<T>,
+    name: Cow<'static, str>,
+    clauses: Cow<'static, [&'static str]>,
+    found: &Found<T::Action>,
+) -> PropertyVerdict {
     PropertyVerdict {
-        name: format!("{said} {clause}: {text}").into(),
-        clauses: [*clause].into_iter().chain(also.iter().copied()).collect(),
+        name,
+        clauses,
         kind: Kind::Always,
-        judged: Some(*kind),
+        finding: Some(found.finding.clone()),
         holds: false,
         steps: describe_run(model, &found.run),
     }

@@ -1,23 +1,25 @@
 //! The judge in the search: beside each state of the model stands what the judge remembers of the run.
 //!
-//! The one thing to know: the search goes breadth first over pairs of a state and an account of the judge, who is told every
-//! call and every output of the model's producer. So the judge sees each run that the model has, knows nothing else of it,
-//! and the first run to each finding is a shortest one. What the judge makes of a call it is asked once: an account and a
-//! call that were met before are looked up.
+//! The one thing to know: the search goes over pairs of a state and an account of the judge, who is told every call and every
+//! output of the model's producer. So the judge sees each run that the model has, and knows nothing else of it. What he
+//! makes of a call he is asked once: an account and a call that were met before are looked up. [`search`] goes breadth first
+//! and past what it finds, so that the first run to each finding is a shortest one; [`Judged`] is the same graph for
+//! stateright.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::hash::{BuildHasher, Hash};
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use foldhash::quality::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use stateright::Model;
+use stateright::{Model, Property};
 
 use crate::judge::{Finding, Judge, Kind};
 use crate::outputs;
-use crate::shortest::Limit;
-use crate::specification::{Modelled, Specification};
+use crate::specification::{Modelled, Specification, Taken};
 
 /// A judge who is told the steps of a model.
 pub trait InSearch: Judge + Clone + Debug + Eq + Hash + Send + Sync + 'static {
@@ -44,40 +46,48 @@ pub trait CallTold: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     fn putting_out(self, outputs: &[Self::Output]) -> Option<Self>;
 }
 
-/// A protocol whose model tells its judge of every step.
-pub trait Tells: Modelled {
-    /// The judge.
-    type Judge: InSearch;
+/// What the judge of a protocol is told of a step.
+pub type Told<T> = <<T as Modelled>::Judge as InSearch>::Told;
 
-    /// The judge of a producer as it is at the start, by the reading of the model.
-    fn judge(model: &Specification<Self>) -> Self::Judge;
-
-    /// The state that follows, not yet quotiented, and what the judge is told of the step, if it is a call; nothing if the
-    /// action is not enabled.
-    fn tell(
-        model: &Specification<Self>,
-        before: &Self::State,
-        action: Self::Action,
-    ) -> Option<(Self::State, Option<Told<Self>>)>;
+/// How far a search goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// The longest runs that it looks at, in steps.
+    pub steps: usize,
+    /// The most pairs that it keeps; once it has so many it looks no further.
+    pub pairs: usize,
 }
 
-/// What the judge of a protocol is told of a step.
-pub type Told<T> = <<T as Tells>::Judge as InSearch>::Told;
+impl Default for Limit {
+    /// No limit.
+    fn default() -> Self {
+        Self {
+            steps: usize::MAX,
+            pairs: usize::MAX,
+        }
+    }
+}
 
 /// What a judge found, and how far the search came.
 #[derive(Clone, Debug)]
-pub struct Judged<T: Tells> {
-    /// For each clause that was found broken, and each kind in which it was, the first finding with its shortest run.
+pub struct Searched<T: Modelled> {
+    /// For each clause that a finding names, as its own or among others that say the same, and each kind, the first such
+    /// finding with its shortest run.
     pub found: BTreeMap<(&'static str, Kind), Found<T::Action>>,
     /// What was witnessed.
     pub witnessed: u64,
+    /// States of the model that differ.
+    pub states: usize,
+    /// Steps of the model, counting each from each state.
+    pub transitions: usize,
     /// Pairs of a state and an account that differ.
     pub pairs: usize,
     /// Steps taken, counting each from each pair.
-    pub transitions: usize,
+    pub edges: usize,
     /// Accounts that differ.
     pub accounts: usize,
-    /// The longest runs of which every one was looked at, in steps.
+    /// The longest runs of which every one was looked at, in steps; where the whole graph was searched, no pair is further
+    /// from the start.
     pub steps: usize,
     /// Whether the whole graph was searched.
     pub exhaustive: bool,
@@ -94,20 +104,22 @@ pub struct Found<A> {
 
 /// Searches breadth first within the limit, past whatever is found; `progress` is told the number of pairs so far, many
 /// times a second.
-pub fn search<T: Tells>(
+pub fn search<T: Modelled>(
     model: &Specification<T>,
     limit: Limit,
     mut progress: impl FnMut(usize),
-) -> Judged<T> {
+) -> Searched<T> {
     let mut search = Search::new(model);
     while !search.frontier.is_empty() && search.steps < limit.steps {
-        if !search.advance(limit.states, &mut progress) {
+        if !search.advance(limit.pairs, &mut progress) {
             break;
         }
     }
-    Judged {
-        pairs: search.origins.len(),
+    Searched {
+        states: search.states.len(),
         transitions: search.transitions,
+        pairs: search.origins.len(),
+        edges: search.edges,
         accounts: search.judgements.accounts.len(),
         steps: search.steps,
         exhaustive: search.frontier.is_empty(),
@@ -120,39 +132,54 @@ pub fn search<T: Tells>(
 const TOLD_EVERY: usize = 1 << 14;
 
 /// A breadth-first search in progress.
-struct Search<'a, T: Tells> {
+struct Search<'a, T: Modelled> {
     model: &'a Specification<T>,
     judgements: Judgements<T::Judge>,
     /// How each pair was reached: the place of the pair before, and the action; nothing at the start.
     origins: Vec<Option<(usize, T::Action)>>,
     /// The fingerprints of all pairs.
     seen: HashTable<u64>,
-    /// The pairs that have not been gone on from, each with its place.
-    frontier: Vec<(usize, T::State, Account)>,
+    /// The fingerprints of all states.
+    states: HashTable<u64>,
+    /// The pairs that have not been gone on from.
+    frontier: Vec<Reached<T::State>>,
     steps: usize,
     transitions: usize,
+    edges: usize,
     witnessed: u64,
     found: BTreeMap<(&'static str, Kind), Found<T::Action>>,
 }
 
-impl<'a, T: Tells> Search<'a, T> {
+/// A pair that a search has reached.
+#[derive(Clone, Copy)]
+struct Reached<S> {
+    place: usize,
+    state: S,
+    account: Account,
+    /// Whether the state was not reached before with another account.
+    is_first: bool,
+}
+
+impl<'a, T: Modelled> Search<'a, T> {
     /// At the start.
     fn new(model: &'a Specification<T>) -> Self {
         let mut judgements = Judgements::new(model.quotient);
         let account = judgements.account(T::judge(model));
-        let start = model.start();
         let mut search = Self {
             model,
             judgements,
-            origins: vec![None],
+            origins: Vec::new(),
             seen: HashTable::new(),
-            frontier: vec![(0, start, account)],
+            states: HashTable::new(),
+            frontier: Vec::new(),
             steps: 0,
             transitions: 0,
+            edges: 0,
             witnessed: 0,
             found: BTreeMap::new(),
         };
-        search.is_new(&start, account);
+        let start = search.reach(model.start(), account, None);
+        search.frontier.extend(start);
         search
     }
 
@@ -167,28 +194,19 @@ impl<'a, T: Tells> Search<'a, T> {
             if self.origins.len() >= room {
                 return false;
             }
-            let (place, state, account) = self.frontier[index];
-            self.model.actions(&state, &mut actions);
+            let from = self.frontier[index];
+            self.model.actions(&from.state, &mut actions);
             for action in actions.drain(..) {
-                let Some((next, told)) = T::tell(self.model, &state, action) else {
+                let wanted = all_witnesses::<T>() & !self.witnessed;
+                let Some(taken) = T::take(self.model, &from.state, action, wanted) else {
                     continue;
                 };
-                let witnessed = T::take(self.model, &state, action).map(|(_, witnessed)| witnessed);
-                let next = self.model.reduced(&next);
-                self.transitions += 1;
-                self.witnessed |= witnessed.unwrap_or_default();
-                let mut account = account;
-                if let Some(told) = told {
-                    let judgement = self.judgements.of(account, told);
-                    account = judgement.after;
-                    for finding in &judgement.findings {
-                        note(&mut self.found, &self.origins, place, action, finding);
-                    }
-                }
-                if self.is_new(&next, account) {
-                    next_level.push((self.origins.len(), next, account));
-                    self.origins.push(Some((place, action)));
-                }
+                self.edges += 1;
+                self.transitions += usize::from(from.is_first);
+                self.witnessed |= taken.witnessed;
+                let account = self.judge(from, action, &taken);
+                let next = self.model.reduced(&taken.next);
+                next_level.extend(self.reach(next, account, Some((from.place, action))));
             }
         }
         self.steps += usize::from(!next_level.is_empty());
@@ -196,42 +214,199 @@ impl<'a, T: Tells> Search<'a, T> {
         true
     }
 
-    /// Notes that a pair was reached; whether this is the first time.
-    fn is_new(&mut self, state: &T::State, account: Account) -> bool {
-        let fingerprint = hash(&(state, account));
-        let seen = |known: &u64| *known == fingerprint;
-        match self.seen.entry(fingerprint, seen, |known| *known) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(entry) => {
-                entry.insert(fingerprint);
-                true
+    /// The account after the step, of which every finding is noted.
+    fn judge(&mut self, from: Reached<T::State>, action: T::Action, taken: &Taken<T>) -> Account {
+        let Some(told) = taken.told else {
+            return from.account;
+        };
+        let judgement = self.judgements.of(from.account, told);
+        for finding in &judgement.findings {
+            for &clause in [&finding.clause].into_iter().chain(finding.also) {
+                self.found
+                    .entry((clause, finding.kind))
+                    .or_insert_with(|| Found {
+                        finding: finding.clone(),
+                        run: run_to(&self.origins, from.place, action),
+                    });
             }
+        }
+        judgement.after
+    }
+
+    /// Notes that a pair was reached; nothing if it was before.
+    fn reach(
+        &mut self,
+        state: T::State,
+        account: Account,
+        origin: Option<(usize, T::Action)>,
+    ) -> Option<Reached<T::State>> {
+        let of_state = hash(&state);
+        if !is_new(&mut self.seen, hash(&(of_state, account))) {
+            return None;
+        }
+        let is_first = is_new(&mut self.states, of_state);
+        let place = self.origins.len();
+        self.origins.push(origin);
+        Some(Reached {
+            place,
+            state,
+            account,
+            is_first,
+        })
+    }
+}
+
+/// Notes a fingerprint; whether this is the first time.
+fn is_new(seen: &mut HashTable<u64>, fingerprint: u64) -> bool {
+    match seen.entry(fingerprint, |known| *known == fingerprint, |known| *known) {
+        Entry::Occupied(_) => false,
+        Entry::Vacant(entry) => {
+            entry.insert(fingerprint);
+            true
         }
     }
 }
 
-/// Keeps the run whose last step is this action, where it is the first to the clause and kind of the finding.
-fn note<A: Copy>(
-    found: &mut BTreeMap<(&'static str, Kind), Found<A>>,
-    origins: &[Option<(usize, A)>],
-    mut place: usize,
-    last: A,
-    finding: &Finding,
-) {
+/// The actions that lead to a pair, and one more.
+fn run_to<A: Copy>(origins: &[Option<(usize, A)>], mut place: usize, last: A) -> Vec<A> {
+    let mut run = vec![last];
+    while let Some((before, action)) = origins[place] {
+        run.push(action);
+        place = before;
+    }
+    run.reverse();
+    run
+}
+
+/// What the judge finds at each step of a run, as far as its actions are enabled.
+pub fn along<T: Modelled>(model: &Specification<T>, run: &[T::Action]) -> Vec<Vec<Finding>> {
+    let mut judge = T::judge(model);
+    let mut state = model.start();
+    let mut found = Vec::new();
+    for &action in run {
+        let Some(taken) = T::take(model, &state, action, 0) else {
+            break;
+        };
+        state = model.reduced(&taken.next);
+        let findings = taken.told.map(|told| judge.is_told(told));
+        found.push(findings.unwrap_or_default());
+    }
     found
-        .entry((finding.clause, finding.kind))
-        .or_insert_with(|| {
-            let mut run = vec![last];
-            while let Some((before, action)) = origins[place] {
-                run.push(action);
-                place = before;
-            }
-            run.reverse();
-            Found {
-                finding: finding.clone(),
-                run,
-            }
-        });
+}
+
+/// A model with its judge beside it. What was met is remembered as long as it lasts.
+#[derive(Debug)]
+pub struct Judged<T: Modelled> {
+    /// The model.
+    pub model: Specification<T>,
+    judgements: Mutex<Judgements<T::Judge>>,
+    met: Mutex<Met>,
+    witnessed: AtomicU64,
+}
+
+/// What of a model was met.
+#[derive(Debug, Default)]
+struct Met {
+    states: HashTable<u64>,
+    transitions: usize,
+}
+
+/// A state of the model, and what the judge remembers of the way there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair<S> {
+    /// The state.
+    pub state: S,
+    account: Account,
+    /// Whether the judge has found something on the way.
+    pub is_broken: bool,
+}
+
+impl<S: Hash> Hash for Pair<S> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.state.hash(hasher);
+        hasher.write_usize(self.account << 1 | usize::from(self.is_broken));
+    }
+}
+
+impl<T: Modelled> Judged<T> {
+    /// The model with its judge.
+    pub fn new(model: Specification<T>) -> Self {
+        Self {
+            judgements: Mutex::new(Judgements::new(model.quotient)),
+            met: Mutex::default(),
+            witnessed: AtomicU64::new(0),
+            model,
+        }
+    }
+
+    /// What was witnessed, as a mask.
+    pub fn witnessed(&self) -> u64 {
+        self.witnessed.load(Ordering::Relaxed)
+    }
+
+    /// How many states of the model were gone on from, and how many steps there are from them.
+    pub fn met(&self) -> (usize, usize) {
+        let met = lock(&self.met);
+        (met.states.len(), met.transitions)
+    }
+}
+
+/// What is behind the lock, whoever has panicked with it.
+fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T: Modelled> Model for Judged<T> {
+    type State = Pair<T::State>;
+    type Action = T::Action;
+
+    fn init_states(&self) -> Vec<Self::State> {
+        vec![Pair {
+            state: self.model.start(),
+            account: lock(&self.judgements).account(T::judge(&self.model)),
+            is_broken: false,
+        }]
+    }
+
+    fn actions(&self, pair: &Self::State, actions: &mut Vec<T::Action>) {
+        self.model.actions(&pair.state, actions);
+        let mut met = lock(&self.met);
+        if is_new(&mut met.states, hash(&pair.state)) {
+            met.transitions += actions.len();
+        }
+    }
+
+    fn next_state(&self, pair: &Self::State, action: T::Action) -> Option<Self::State> {
+        let wanted = all_witnesses::<T>() & !self.witnessed();
+        let taken = T::take(&self.model, &pair.state, action, wanted)?;
+        // Almost every step shows what was seen before; reading is then all that threads have to share.
+        if taken.witnessed != 0 {
+            self.witnessed.fetch_or(taken.witnessed, Ordering::Relaxed);
+        }
+        let mut next = Pair {
+            state: self.model.reduced(&taken.next),
+            ..*pair
+        };
+        if let Some(told) = taken.told {
+            let mut judgements = lock(&self.judgements);
+            let judgement = judgements.of(pair.account, told);
+            next.account = judgement.after;
+            next.is_broken |= !judgement.findings.is_empty();
+        }
+        Some(next)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![Property::always(
+            "the judge finds nothing",
+            |_, pair: &Self::State| !pair.is_broken,
+        )]
+    }
+}
+
+/// Every witness of a protocol, as a mask.
+const fn all_witnesses<T: Modelled>() -> u64 {
+    (1 << T::WITNESSES.len()) - 1
 }
 
 /// An account of the judge, by its place among all that differ.
@@ -247,6 +422,7 @@ struct Judgement<J: InSearch> {
 }
 
 /// All accounts that were met, and what the judge made of each call upon each.
+#[derive(Debug)]
 struct Judgements<J: InSearch> {
     quotient: bool,
     accounts: Vec<J>,

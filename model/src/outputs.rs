@@ -1,5 +1,7 @@
 //! The ordered list of what comes out of a step.
 
+use std::hash::{Hash, Hasher};
+
 /// Something that can come out.
 pub trait Output: Copy + PartialEq {
     /// What fills the places of a list that hold nothing.
@@ -7,7 +9,7 @@ pub trait Output: Copy + PartialEq {
 }
 
 /// The outputs of one step, in order; at most `CAPACITY`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy)]
 pub struct Outputs<O, const CAPACITY: usize> {
     length: u8,
     list: [O; CAPACITY],
@@ -68,6 +70,20 @@ impl<O: Output, const CAPACITY: usize> Outputs<O, CAPACITY> {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.length == 0
+    }
+}
+
+impl<O: Output, const CAPACITY: usize> PartialEq for Outputs<O, CAPACITY> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl<O: Output + Eq, const CAPACITY: usize> Eq for Outputs<O, CAPACITY> {}
+
+impl<O: Output + Hash, const CAPACITY: usize> Hash for Outputs<O, CAPACITY> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.as_slice().hash(hasher);
     }
 }
 

@@ -1,65 +1,27 @@
 //! The tables of what always holds and of what can happen.
+//!
+//! The one thing to know: what always holds is for the judge to say, who knows the text and sees calls and outputs alone
+//! ([`crate::judge`]); a row of a table gives what he says of a clause its name. What can happen is seen in the steps.
 
-use crate::table::Tabled;
+use std::borrow::Cow;
 
-/// What there is to say about an invariant `I`, which the witness `W` shows to have something to judge.
+/// Something that always holds, or something that is possible.
 #[derive(Clone, Copy, Debug)]
-pub struct InvariantRow<I, W> {
-    /// The invariant.
-    pub invariant: I,
-    /// Its name: the chief clause, and the rule in words.
-    pub name: &'static str,
-    /// The clauses that it states.
+pub struct PropertyRow {
+    /// The clauses that it states, the chief one first.
     pub clauses: &'static [&'static str],
-    /// What shows that it has something to judge.
-    pub witness: W,
+    /// The rule, or what happens, in words.
+    pub text: &'static str,
 }
 
-impl<I, W> InvariantRow<I, W> {
-    /// One row of a protocol's table.
-    pub const fn new(
-        invariant: I,
-        name: &'static str,
-        clauses: &'static [&'static str],
-        witness: W,
-    ) -> Self {
-        Self {
-            invariant,
-            name,
-            clauses,
-            witness,
-        }
+impl PropertyRow {
+    /// Its name: the chief clause without its protocol, and the words, such as `6.3.4-4 a late claim is ignored`.
+    pub fn name(&self) -> Cow<'static, str> {
+        let chief = self.clauses[0];
+        let within = chief
+            .split_once('-')
+            .filter(|_| chief.matches('-').count() > 1);
+        let clause = within.map_or(chief, |(_, within)| within);
+        format!("{clause} {}", self.text).into()
     }
-}
-
-/// What there is to say about a witness `W`.
-#[derive(Clone, Copy, Debug)]
-pub struct WitnessRow<W> {
-    /// The witness.
-    pub witness: W,
-    /// Its name: the chief clause, and what happens in words.
-    pub name: &'static str,
-    /// The clauses whose case it shows.
-    pub clauses: &'static [&'static str],
-}
-
-impl<W> WitnessRow<W> {
-    /// One row of a protocol's table.
-    pub const fn new(witness: W, name: &'static str, clauses: &'static [&'static str]) -> Self {
-        Self {
-            witness,
-            name,
-            clauses,
-        }
-    }
-}
-
-/// The mark of an invariant that is broken if the condition holds.
-pub(crate) fn broken(invariant: impl Tabled, condition: bool) -> u64 {
-    invariant.bit_if(condition)
-}
-
-/// The mark of a witness that is seen if the condition holds.
-pub(crate) fn seen(witness: impl Tabled, condition: bool) -> u64 {
-    witness.bit_if(condition)
 }

@@ -8,37 +8,6 @@ use std::marker::PhantomData;
 
 use crate::table::Tabled;
 
-/// How strongly a text words a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// MUST
-    Must,
-    /// MUST NOT
-    MustNot,
-    /// SHOULD
-    Should,
-    /// SHOULD NOT
-    ShouldNot,
-    /// MAY
-    May,
-    /// Informative, but checkable.
-    Info,
-}
-
-impl Level {
-    /// As the text words it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Must => "MUST",
-            Self::MustNot => "MUST NOT",
-            Self::Should => "SHOULD",
-            Self::ShouldNot => "SHOULD NOT",
-            Self::May => "MAY",
-            Self::Info => "INFO",
-        }
-    }
-}
-
 /// What there is to say about a guard.
 #[derive(Clone, Copy, Debug)]
 pub struct GuardRow<G> {
@@ -48,44 +17,12 @@ pub struct GuardRow<G> {
     pub name: &'static str,
     /// The clauses that it carries out, the chief one first.
     pub clauses: &'static [&'static str],
-    /// The level of the chief clause.
-    pub level: Level,
     /// The rule in a sentence.
     pub gist: &'static str,
     /// Where the text shows code of its own that leaves the rule out: the sections of the samples.
-    pub left_out_in: Option<&'static str>,
-}
-
-impl<G> GuardRow<G> {
-    /// One row of a protocol's table.
-    pub const fn new(
-        guard: G,
-        name: &'static str,
-        level: Level,
-        clauses: &'static [&'static str],
-        gist: &'static str,
-    ) -> Self {
-        Self {
-            guard,
-            name,
-            clauses,
-            level,
-            gist,
-            left_out_in: None,
-        }
-    }
-
-    /// The same row of a rule that the samples in these sections of the text leave out.
-    #[must_use]
-    pub const fn left_out_in(self, sections: &'static str) -> Self
-    where
-        G: Copy,
-    {
-        Self {
-            left_out_in: Some(sections),
-            ..self
-        }
-    }
+    pub in_samples: Option<&'static str>,
+    /// Where somebody outside finds nothing wrong with a party that leaves the rule out: why that is free.
+    pub free: Option<&'static str>,
 }
 
 /// The guards of one protocol.

@@ -6,18 +6,14 @@
 
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use stateright::{Model, Property};
 
 use crate::ablation;
 use crate::bounds::{self, Bounds, BoundsError};
 use crate::checker::StepText;
-use crate::properties::{InvariantRow, WitnessRow};
+use crate::judged::{InSearch, Told};
+use crate::properties::PropertyRow;
 use crate::readings::{self, Place, ReadingError};
 use crate::rules::{Guards, Rules};
-use crate::table::Tabled;
 
 /// What one protocol's text comes to.
 pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
@@ -31,15 +27,18 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     type Guard: Guards;
     /// One choice for every place that can be taken in more than one way; by default the specification's.
     type Reading: Copy + Debug + Default + PartialEq + Send + Sync;
-    /// Something that holds in every run; it is judged in the steps.
-    type Invariant: Tabled<Row = InvariantRow<Self::Invariant, Self::Witness>>;
-    /// Something that has to be possible.
-    type Witness: Tabled<Row = WitnessRow<Self::Witness>>;
+    /// Who says what a step breaks: the text as a predicate on calls and outputs.
+    type Judge: InSearch;
 
     /// The protocol's name on the command line.
     const NAME: &'static str;
     /// The places that can be taken in more than one way.
     const PLACES: &'static [Place<Self::Reading>];
+
+    /// What holds in every run, as the judge says. Of rows with the same chief clause the first is meant.
+    const PROPERTIES: &'static [PropertyRow];
+    /// What has to be possible. At most 64.
+    const WITNESSES: &'static [PropertyRow];
 
     /// The longest runs of a party with a rule left out that are looked at, in steps.
     const LONGEST: usize = ablation::LONGEST;
@@ -50,13 +49,16 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     /// Adds every enabled action, in an order that depends on the state alone.
     fn enabled(model: &Specification<Self>, state: &Self::State, actions: &mut Vec<Self::Action>);
 
-    /// The state that follows, not yet quotiented, and what the step witnesses, as a mask; nothing if the action is not
-    /// enabled.
+    /// The judge of a party as it is at the start, by the reading of the model.
+    fn judge(model: &Specification<Self>) -> Self::Judge;
+
+    /// What the action leads to, and of the wanted witnesses those that it is one of; nothing if it is not enabled.
     fn take(
         model: &Specification<Self>,
         state: &Self::State,
         action: Self::Action,
-    ) -> Option<(Self::State, u64)>;
+        wanted: u64,
+    ) -> Option<Taken<Self>>;
 
     /// The state that stands for all that no later step can tell from this one.
     fn quotient_of(model: &Specification<Self>, state: &Self::State) -> Self::State;
@@ -65,9 +67,6 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     fn quotient_serves(reading: &Self::Reading) -> bool {
         *reading == Self::Reading::default()
     }
-
-    /// The invariants that were broken on the way to this state, as a mask.
-    fn broken(state: &Self::State) -> u64;
 
     /// A step in words; `after` is the state that the search went on from.
     fn describe(
@@ -81,6 +80,17 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     fn changes(before: &Self::State, after: &Self::State) -> Vec<String>;
 }
 
+/// What an action leads to.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken<T: Modelled> {
+    /// The state that follows, not yet quotiented.
+    pub next: T::State,
+    /// The witnesses that the step is one of, as a mask over their places.
+    pub witnessed: u64,
+    /// What the judge is told of the step, if it is a call.
+    pub told: Option<Told<T>>,
+}
+
 /// The model of one protocol, ready to be searched.
 #[derive(Clone, Debug)]
 pub struct Specification<T: Modelled> {
@@ -92,8 +102,6 @@ pub struct Specification<T: Modelled> {
     pub reading: T::Reading,
     /// Whether data that can no longer matter leaves the state.
     pub quotient: bool,
-    /// What was witnessed so far, by all clones of the model together.
-    witnessed: Arc<AtomicU64>,
 }
 
 impl<T: Modelled> Specification<T> {
@@ -109,7 +117,6 @@ impl<T: Modelled> Specification<T> {
             rules: Rules::all(),
             reading: T::Reading::default(),
             quotient: true,
-            witnessed: Arc::default(),
         })
     }
 
@@ -145,7 +152,6 @@ impl<T: Modelled> Specification<T> {
             rules,
             reading,
             quotient: self.quotient && rules.is_complete() && T::quotient_serves(&reading),
-            witnessed: Arc::default(),
         }
     }
 
@@ -159,7 +165,6 @@ impl<T: Modelled> Specification<T> {
     pub fn literal(&self) -> Self {
         Self {
             quotient: false,
-            witnessed: Arc::default(),
             ..self.clone()
         }
     }
@@ -181,13 +186,13 @@ impl<T: Modelled> Specification<T> {
 
     /// The state that the search goes on from, and what the step witnesses; nothing if the action is not enabled.
     pub fn take(&self, state: &T::State, action: T::Action) -> Option<(T::State, u64)> {
-        let (next, witnessed) = T::take(self, state, action)?;
-        Some((self.reduced(&next), witnessed))
+        let taken = T::take(self, state, action, u64::MAX)?;
+        Some((self.reduced(&taken.next), taken.witnessed))
     }
 
-    /// What was witnessed by every exhaustive search with this model so far.
-    pub fn witnessed(&self) -> u64 {
-        self.witnessed.load(Ordering::Relaxed)
+    /// Adds every enabled action, in an order that depends on the state alone.
+    pub fn actions(&self, state: &T::State, actions: &mut Vec<T::Action>) {
+        T::enabled(self, state, actions);
     }
 
     /// A step in words; `after` is the state that the search went on from.
@@ -200,34 +205,5 @@ impl<T: Modelled> Specification<T> {
         let after = self.take(before, action);
         let after = after.map_or(*before, |(after, _)| after);
         self.describe(before, action, &after)
-    }
-}
-
-impl<T: Modelled> Model for Specification<T> {
-    type State = T::State;
-    type Action = T::Action;
-
-    fn init_states(&self) -> Vec<T::State> {
-        vec![self.start()]
-    }
-
-    fn actions(&self, state: &T::State, actions: &mut Vec<T::Action>) {
-        T::enabled(self, state, actions);
-    }
-
-    fn next_state(&self, state: &T::State, action: T::Action) -> Option<T::State> {
-        let (next, witnessed) = self.take(state, action)?;
-        // Almost every step shows what was seen before; reading is then all that the threads have to share.
-        if witnessed & !self.witnessed() != 0 {
-            self.witnessed.fetch_or(witnessed, Ordering::Relaxed);
-        }
-        Some(next)
-    }
-
-    /// One property carries all invariants: looking each up at every state would cost more than the step itself.
-    fn properties(&self) -> Vec<Property<Self>> {
-        vec![Property::always("every invariant holds", |_, state| {
-            T::broken(state) == 0
-        })]
     }
 }

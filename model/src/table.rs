@@ -4,7 +4,7 @@
 
 use std::fmt::Debug;
 
-/// What has a row in a table: the guards of a protocol, its invariants, its witnesses. At most 64 of a kind.
+/// What has a row in a table, as the guards of a protocol do. At most 64 of a kind.
 pub trait Tabled: Copy + Debug + Send + Sync + 'static {
     /// What there is to say about one.
     type Row: 'static;
@@ -23,10 +23,5 @@ pub trait Tabled: Copy + Debug + Send + Sync + 'static {
     /// Its bit in a mask.
     fn bit(self) -> u64 {
         1 << self.place()
-    }
-
-    /// Its bit if the condition holds.
-    fn bit_if(self, condition: bool) -> u64 {
-        if condition { self.bit() } else { 0 }
     }
 }

@@ -275,7 +275,7 @@ impl Aaep {
                     slot,
                 }));
             }
-            if self.rules.allow(Guard::AnnouncesBlocked) && confirmation.invoked == 0 {
+            if self.rules.allow(Guard::AnnouncesBlocked) && !confirmation.announced {
                 actions.push(Action::Transgress(Transgression::AnnounceWhileBlocked {
                     slot,
                 }));

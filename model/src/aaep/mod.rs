@@ -12,31 +12,31 @@ pub mod bounds;
 pub mod describe;
 mod enabled;
 pub mod judge;
-mod marks;
 pub mod message;
 mod oracle;
 pub mod output;
-pub mod properties;
 mod quotient;
 pub mod readings;
 mod resolve;
 pub mod rules;
+mod seen;
 pub mod state;
 pub mod step;
 pub mod told;
 mod validate;
-mod witness;
 pub mod words;
 
 use crate::checker::StepText;
-use crate::specification::{Modelled, Specification};
+use crate::properties::PropertyRow;
+use crate::specification::{Modelled, Specification, Taken};
 
 use action::Action;
 use bounds::Bounds;
-use properties::{Invariant, Witness};
+use judge::AaepJudge;
 use readings::{PLACES, Place, Reading};
 use rules::Guard;
 use state::State;
+use told::Told;
 
 /// The model: a producer of confirmations in a hostile world.
 pub type Aaep = Specification<AaepProtocol>;
@@ -51,11 +51,12 @@ impl Modelled for AaepProtocol {
     type Bounds = Bounds;
     type Guard = Guard;
     type Reading = Reading;
-    type Invariant = Invariant;
-    type Witness = Witness;
+    type Judge = AaepJudge;
 
     const NAME: &'static str = "aaep";
     const PLACES: &'static [Place] = &PLACES;
+    const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
+    const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;
 
     fn start(bounds: &Bounds) -> State {
         State::start(bounds.disturbances)
@@ -65,9 +66,17 @@ impl Modelled for AaepProtocol {
         model.enabled(state, actions);
     }
 
-    fn take(model: &Aaep, state: &State, action: Action) -> Option<(State, u64)> {
-        let step = model.step(state, action)?;
-        Some((step.next, step.witnessed))
+    fn judge(model: &Aaep) -> AaepJudge {
+        told::judge(model)
+    }
+
+    fn take(model: &Aaep, state: &State, action: Action, wanted: u64) -> Option<Taken<Self>> {
+        let step = model.step_to_witness(state, action, wanted)?;
+        Some(Taken {
+            next: step.next,
+            witnessed: step.witnessed,
+            told: Told::of(state, action, &step),
+        })
     }
 
     fn quotient_of(model: &Aaep, state: &State) -> State {
@@ -82,10 +91,6 @@ impl Modelled for AaepProtocol {
             ..*reading
         };
         specified == Reading::SPECIFICATION
-    }
-
-    fn broken(state: &State) -> u64 {
-        state.broken
     }
 
     fn describe(model: &Aaep, before: &State, action: Action, after: &State) -> StepText {

@@ -7,7 +7,7 @@
 use super::Aaep;
 use super::bounds::Disturbance;
 use super::message::{EARLIEST_CLAIM, LATEST_CLAIM, Message, Shape, Token};
-use super::state::{Confirmation, Fate, Item, Phase, Session, SessionStatus, State};
+use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State};
 use super::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber};
 
 /// What a message can still come to.
@@ -120,18 +120,14 @@ fn confirmation(state: &State, slot: Slot) -> Confirmation {
         // In flight: its session's end, a crash and its tool's completion are still to come.
         Phase::Accepted if state.session(full.session).is_active() => {
             kept.phase = Phase::Accepted;
-            kept.fate = Fate::Accepted;
             kept.runs = full.runs;
-            kept.invoked = 1;
         }
         // A used token, and nothing more.
         Phase::Accepted | Phase::Finished | Phase::Rejected => {
             kept.phase = Phase::Rejected;
-            kept.fate = Fate::Rejected;
         }
         Phase::Cancelled => {
             kept.phase = Phase::Cancelled;
-            kept.fate = Fate::Cancelled;
         }
     }
     kept

@@ -7,7 +7,7 @@ use super::Aaep;
 use super::output::Output;
 use super::readings::{CancellationReleases, TimeoutUsesToken};
 use super::rules::Guard;
-use super::state::{Confirmation, Fate, Item, Phase, State};
+use super::state::{Confirmation, Item, Phase, State};
 use super::step::{Cause, StepSoFar};
 use super::words::{Decision, SessionName, Slot};
 
@@ -51,7 +51,7 @@ impl StepSoFar<'_> {
 
     /// A confirmation is decided.
     pub(super) fn resolve(&mut self, slot: Slot, decision: Decision, cause: Cause) {
-        self.resolved[slot.index()] += 1;
+        self.resolved[slot.index()] = true;
         self.resolved_by_reply[slot.index()] |= cause == Cause::Reply;
         self.state.confirmations[slot.index()].by_default = cause == Cause::Default;
         match decision {
@@ -140,10 +140,6 @@ impl StepSoFar<'_> {
         if let Some(item) = Item::of(output) {
             self.overflowed |= !self.state.outbox.push(item);
         }
-        if let Output::Invoked(slot) = output {
-            let invoked = &mut self.state.confirmations[slot.index()].invoked;
-            *invoked = (*invoked + 1).min(2);
-        }
     }
 }
 
@@ -159,16 +155,6 @@ impl Aaep {
                 kept && state.session(confirmation.session).is_active()
             }
             Phase::Unasked | Phase::Accepted | Phase::Finished | Phase::Rejected => false,
-        }
-    }
-}
-
-impl Fate {
-    /// The fate that a decision makes.
-    pub(super) const fn of(decision: Decision) -> Self {
-        match decision {
-            Decision::Accept => Self::Accepted,
-            Decision::Reject => Self::Rejected,
         }
     }
 }

@@ -1,475 +1,304 @@
-//! The rules of the chapter as data: one [`Guard`] for each thing that a producer must not do, with its clauses.
+//! The text of the chapter, clause by clause: what a producer must not do, what always holds, what has to be possible.
 //!
 //! The one thing to know: [`Rules::all`] is the specification, and `Rules::all().without(guard)` an ablation, a producer
-//! that does what the guard forbids whenever it can.
+//! that does what the guard forbids whenever it can. How a block reads is said in [`crate::text`].
 
-use crate::table::Tabled;
+use crate::text::text;
 
-pub use crate::rules::Level;
+use super::action::{Action, Forgery};
+use super::message::Shape;
+use super::output::Output;
+use super::seen::accepts_by_default;
+use super::state::Item;
+use super::step::StepSoFar;
+use super::words::{Decision, SessionOutcome, Slot, Subscriber};
 
-/// The checks of 6.3.4 in their order. Check 3 has two clauses: a token is invalid because it was used, or because its
-/// confirmation was cancelled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Check {
-    /// Check 1: well-formed JSON that conforms to the schema.
-    WellFormed,
-    /// Check 2: the token is one that this producer issued.
-    Issued,
-    /// Check 3: the token was not used, by a reply or by the default.
-    Unused,
-    /// Check 3: the token's confirmation was not cancelled.
-    NotCancelled,
-    /// Check 4: the claimed time lies strictly before issue + timeout.
-    InTime,
-    /// Check 5: the sender is authenticated, its subscription is open and the one that the message names.
-    Sender,
-    /// Check 6: the decision is one of the allowed replies.
-    Allowed,
+text! {
+of step: &StepSoFar<'_>, action: Action;
+
+// § 6.1 The blocking contract
+
+"AAEP-6.1-1" => {
+    forbids PerformsBlocked "a pending action is not performed";
+    forbids PerformsRejected "a rejected action is not performed" also ["AAEP-A.8-5"];
+    forbids AcceptsEarly "a default of accept never applies before its time";
+    always "an action runs only when authorised" also ["AAEP-6.4-1"];
+    sometimes "a reply accepts" also ["AAEP-A.4-3"] if step.resolves(|it| it.by_reply && it.accepts);
+    sometimes "a released action is performed" if action == Action::CarryOut && matches!(step.before.outbox.head(), Some(Item::Perform(_)));
+    sometimes "a default of accept outlasts a closing" also ["AAEP-EV-11"] if step.last_capable_closes(action) && step.leaves_pending(accepts_by_default);
 }
 
-impl Check {
-    /// All checks in order.
-    pub const ALL: [Self; 7] = [
-        Self::WellFormed,
-        Self::Issued,
-        Self::Unused,
-        Self::NotCancelled,
-        Self::InTime,
-        Self::Sender,
-        Self::Allowed,
-    ];
-
-    /// The clause that an audit names for a reply ignored at this check.
-    pub const fn clause(self) -> &'static str {
-        match self {
-            Self::WellFormed => "AAEP-6.3.4-1",
-            Self::Issued => "AAEP-6.3.4-2",
-            Self::Unused => "AAEP-6.3.4-3",
-            Self::NotCancelled => "AAEP-6.8-4",
-            Self::InTime => "AAEP-6.3.4-4",
-            Self::Sender => "AAEP-6.3.4-5",
-            Self::Allowed => "AAEP-6.3.4-6",
-        }
-    }
+"AAEP-6.1-3" => {
+    forbids DropsSilently "a rejection is followed by an event that reflects it" also ["AAEP-6.1-2"];
+    always "a rejection is followed up" also ["AAEP-6.1-2"];
+    sometimes "a reply rejects" also ["AAEP-A.4-4"] if step.resolves(|it| it.by_reply && !it.accepts);
 }
 
-/// Why a call was refused: the caller erred and nothing was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Refusal {
-    /// A confirmation was asked for in a session that has ended.
-    SessionOver,
-    /// The timeout is out of range.
-    BadTimeout,
-    /// A default of accept for an irreversible action of high risk.
-    DefaultOfHighRisk,
-    /// A default of accept for an irreversible action of medium risk.
-    DefaultOfMediumRisk,
-    /// The same action is still blocked by an earlier confirmation.
-    StillBlocked,
-    /// The confirmation to be cancelled is not pending.
-    NotPending,
-    /// The session to be ended has ended.
-    EndedAlready,
-    /// The subscription to be closed is closed.
-    ClosedAlready,
-    /// The tool that is reported as done was not released, or is done already, or its session has ended.
-    NotInFlight,
+"AAEP-6.1-4" => {
+    sometimes "work goes on while a confirmation is pending" also ["AAEP-6.1-5"] if step.goes_on_while_blocked();
 }
 
-impl Refusal {
-    /// The clause that the caller would have had the producer break.
-    pub const fn clause(self) -> &'static str {
-        match self {
-            Self::SessionOver => "AAEP-A.1-3",
-            Self::BadTimeout => "AAEP-EV-5",
-            Self::DefaultOfHighRisk => "AAEP-6.4.1-1",
-            Self::DefaultOfMediumRisk => "AAEP-6.4.1-2",
-            Self::StillBlocked => "AAEP-6.1-6",
-            Self::NotPending => "AAEP-6.8-1",
-            Self::EndedAlready => "AAEP-A.1-2",
-            Self::ClosedAlready => "AAEP-REPLY-14",
-            Self::NotInFlight => "AAEP-A.3-2",
-        }
-    }
+"AAEP-6.1-5" => {
+    forbids AnnouncesBlocked "no event implies that a pending action was performed";
+    always "while blocked, no event implies that the action was performed";
 }
 
-/// A rule, named after what it forbids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Guard {
-    /// A malformed reply is honoured.
-    HonoursMalformed,
-    /// A reply with a token that was never issued is honoured.
-    HonoursUnissued,
-    /// A reply with a used token is honoured.
-    HonoursUsed,
-    /// A reply with a cancelled token is honoured.
-    HonoursCancelled,
-    /// A reply that claims a time at or after the deadline is honoured.
-    HonoursLate,
-    /// A reply from a sender that is not authenticated is honoured.
-    HonoursUnauthenticated,
-    /// A reply from a closed subscription is honoured.
-    HonoursClosed,
-    /// A reply that names another subscription than its sender's is honoured.
-    HonoursImpostor,
-    /// A decision that is not among the allowed replies is honoured.
-    HonoursUnlisted,
-    /// A reply resolves other pending confirmations than its own.
-    SpillsOver,
-    /// An accept with an unsupported `modified_action` counts as accept.
-    AcceptsModified,
-    /// The sender can tell which check failed.
-    TellsCheck,
-    /// A token is issued a second time.
-    ReusesToken,
-    /// A confirmation is asked for in a session that has ended.
-    AsksAfterEnd,
-    /// A default of accept is taken for an irreversible action of high risk.
-    DefaultsHighRisk,
-    /// A default of accept is taken for an irreversible action of medium risk.
-    DefaultsMediumRisk,
-    /// The same action is asked for again while it is blocked.
-    AsksTwice,
-    /// The question comes without the state being `awaiting_input`.
-    AsksWithoutState,
-    /// The deadline passes and nothing happens.
-    ForgetsDefault,
-    /// The action of a pending confirmation is performed.
-    PerformsBlocked,
-    /// An event says that the action of a pending confirmation has begun.
-    AnnouncesBlocked,
-    /// A rejected action is dropped without a follow-up.
-    DropsSilently,
-    /// A rejected action is performed.
-    PerformsRejected,
-    /// A rejected action is announced by `tool.invoked`.
-    InvokesRejected,
-    /// An accepted action is performed without `tool.invoked`.
-    SkipsInvoked,
-    /// An accepted action is announced by `tool.invoked` twice.
-    InvokesTwice,
-    /// An accepted action is performed twice.
-    PerformsTwice,
-    /// The state stays `awaiting_input` after the last confirmation is resolved.
-    StaysAwaiting,
-    /// The state leaves `awaiting_input` while another confirmation is pending.
-    LeavesEarly,
-    /// A confirmation is cancelled without an event that says so.
-    CancelsSilently,
-    /// The default of a cancelled confirmation still applies.
-    DefaultsCancelled,
-    /// A session ends and its confirmations stay pending.
-    OutlivesSession,
-    /// An action that was released and has not begun is begun after its session has ended.
-    BeginsAfterEnd,
-    /// A session completes while a tool has no completion.
-    LeavesToolOpen,
-    /// A session ends twice.
-    EndsTwice,
-    /// A tool that is not in flight is reported as completed.
-    CompletesUninvoked,
-    /// The last capable subscription closes and a default of reject is not applied.
-    IgnoresClosing,
-    /// The last capable subscription closes and a default of accept is applied before its time.
-    AcceptsEarly,
-    /// A restart performs again what is in doubt.
-    RepeatsAfterRestart,
+"AAEP-6.1-6" => {
+    refuses StillBlocked "the same action is still blocked by an earlier confirmation";
+    forbids AsksTwice "an action is not asked for again while it is blocked";
+    always "while blocked, the same action is not asked for again";
+    sometimes "a released action is asked for again" if matches!(action, Action::Ask { same_action: true, .. }) && step.puts_out(|it| *it == Output::Asked(Slot::Second));
+    sometimes "a second ask for a blocked action is refused" if step.refuses(Refusal::StillBlocked);
 }
 
-/// What there is to say about a guard.
-pub type GuardRow = crate::rules::GuardRow<Guard>;
+// § 6.2 Tokens
 
-/// The set of guards in force.
-pub type Rules = crate::rules::Rules<Guard>;
+"AAEP-6.2.2-3" => {
+    forbids ReusesToken "a token is issued once and never again" also ["AAEP-6.2.2-1"];
+    always "a token is issued once" also ["AAEP-6.2.2-1"];
+    sometimes "a second confirmation has a token of its own" if step.puts_out(|it| *it == Output::Asked(Slot::Second));
+}
 
-/// Every guard, in the order of [`Guard`].
-pub static GUARDS: [GuardRow; 39] = [
-    GuardRow::new(
-        Guard::HonoursMalformed,
-        "honours-malformed",
-        Level::Must,
-        &["AAEP-6.3.4-1", "AAEP-6.3.4-7"],
-        "a message that does not conform to the reply schema is ignored",
-    ),
-    GuardRow::new(
-        Guard::HonoursUnissued,
-        "honours-unissued",
-        Level::Must,
-        &["AAEP-6.3.4-2", "AAEP-6.3.4-7"],
-        "a reply whose token this producer never issued is ignored",
-    ),
-    GuardRow::new(
-        Guard::HonoursUsed,
-        "honours-used",
-        Level::Must,
-        &[
-            "AAEP-6.3.4-3",
-            "AAEP-6.3.5-1",
-            "AAEP-6.7.1-1",
-            "AAEP-REPLY-12",
-            "AAEP-6.9-2",
-        ],
-        "a token that was used, by a reply or by the default, is not honoured again",
-    ),
-    GuardRow::new(
-        Guard::HonoursCancelled,
-        "honours-cancelled",
-        Level::Must,
-        &["AAEP-6.8-4"],
-        "the token of a cancelled confirmation is invalid",
-    ),
-    GuardRow::new(
-        Guard::HonoursLate,
-        "honours-late",
-        Level::Must,
-        &["AAEP-6.3.4-4", "AAEP-6.3.4-7", "AAEP-6.9-2"],
-        "a reply whose timestamp is not before issue + timeout is ignored",
-    ),
-    GuardRow::new(
-        Guard::HonoursUnauthenticated,
-        "honours-unauthenticated",
-        Level::Must,
-        &["AAEP-6.3.4-5", "AAEP-6.2.4-1", "AAEP-6.9-1"],
-        "whoever knows the token is not thereby the one who may decide",
-    ),
-    GuardRow::new(
-        Guard::HonoursClosed,
-        "honours-closed",
-        Level::Must,
-        &["AAEP-REPLY-14", "AAEP-6.3.4-5"],
-        "a reply on a subscription that is closed is ignored",
-    ),
-    GuardRow::new(
-        Guard::HonoursImpostor,
-        "honours-impostor",
-        Level::Must,
-        &["AAEP-6.3.4-5", "AAEP-REPLY-14"],
-        "a reply that names another subscription than its sender's is ignored",
-    ),
-    GuardRow::new(
-        Guard::HonoursUnlisted,
-        "honours-unlisted",
-        Level::Must,
-        &["AAEP-6.3.4-6", "AAEP-6.3.4-7"],
-        "a decision that the confirmation does not list as allowed is ignored",
-    ),
-    GuardRow::new(
-        Guard::SpillsOver,
-        "spills-over",
-        Level::Must,
-        &["AAEP-6.3.4-2", "AAEP-6.9-2"],
-        "a reply concerns the confirmation of its token and no other",
-    ),
-    GuardRow::new(
-        Guard::AcceptsModified,
-        "accepts-modified",
-        Level::Must,
-        &["AAEP-6.3.2-4"],
-        "an unsupported modified_action makes a reply a reject",
-    ),
-    GuardRow::new(
-        Guard::TellsCheck,
-        "tells-check",
-        Level::MustNot,
-        &["AAEP-6.3.4-9"],
-        "the response is the same whichever check failed, and when none did",
-    ),
-    GuardRow::new(
-        Guard::ReusesToken,
-        "reuses-token",
-        Level::MustNot,
-        &["AAEP-6.2.2-3", "AAEP-6.2.2-1"],
-        "a token is issued once and never again",
-    ),
-    GuardRow::new(
-        Guard::AsksAfterEnd,
-        "asks-after-end",
-        Level::Must,
-        &["AAEP-A.1-3"],
-        "no confirmation is asked for in a session that has ended",
-    ),
-    GuardRow::new(
-        Guard::DefaultsHighRisk,
-        "defaults-high-risk",
-        Level::Must,
-        &["AAEP-6.4.1-1", "AAEP-6.9-5"],
-        "irreversible and high risk: the default is reject",
-    ),
-    GuardRow::new(
-        Guard::DefaultsMediumRisk,
-        "defaults-medium-risk",
-        Level::Must,
-        &["AAEP-6.4.1-2"],
-        "irreversible and medium risk: the default is reject",
-    ),
-    GuardRow::new(
-        Guard::AsksTwice,
-        "asks-twice",
-        Level::MustNot,
-        &["AAEP-6.1-6"],
-        "an action is not asked for again while it is blocked",
-    ),
-    GuardRow::new(
-        Guard::AsksWithoutState,
-        "asks-without-state",
-        Level::Must,
-        &["AAEP-A.4-1"],
-        "the state is awaiting_input at or before the question",
-    ),
-    GuardRow::new(
-        Guard::ForgetsDefault,
-        "forgets-default",
-        Level::Must,
-        &["AAEP-6.4-1"],
-        "once the timeout has elapsed without a valid reply the default applies",
-    ),
-    GuardRow::new(
-        Guard::PerformsBlocked,
-        "performs-blocked",
-        Level::MustNot,
-        &["AAEP-6.1-1"],
-        "a pending action is not performed",
-    ),
-    GuardRow::new(
-        Guard::AnnouncesBlocked,
-        "announces-blocked",
-        Level::MustNot,
-        &["AAEP-6.1-5"],
-        "no event implies that a pending action was performed",
-    ),
-    GuardRow::new(
-        Guard::DropsSilently,
-        "drops-silently",
-        Level::Must,
-        &["AAEP-6.1-3", "AAEP-6.1-2"],
-        "a rejection is followed by an event that reflects it",
-    ),
-    GuardRow::new(
-        Guard::PerformsRejected,
-        "performs-rejected",
-        Level::MustNot,
-        &["AAEP-6.1-1", "AAEP-A.8-5"],
-        "a rejected action is not performed",
-    ),
-    GuardRow::new(
-        Guard::InvokesRejected,
-        "invokes-rejected",
-        Level::MustNot,
-        &["AAEP-A.4-4", "AAEP-A.7.4-1", "AAEP-A.8-4"],
-        "a rejected action is not announced by tool.invoked",
-    ),
-    GuardRow::new(
-        Guard::SkipsInvoked,
-        "skips-invoked",
-        Level::Must,
-        &["AAEP-A.4-3"],
-        "an accepted action is announced by tool.invoked",
-    ),
-    GuardRow::new(
-        Guard::InvokesTwice,
-        "invokes-twice",
-        Level::Must,
-        &["AAEP-A.4-3", "AAEP-A.3-1"],
-        "an accepted action is announced by tool.invoked once",
-    ),
-    GuardRow::new(
-        Guard::PerformsTwice,
-        "performs-twice",
-        Level::Must,
-        &["AAEP-6.9-2", "AAEP-6.1-1"],
-        "one authorisation performs its action once",
-    ),
-    GuardRow::new(
-        Guard::StaysAwaiting,
-        "stays-awaiting",
-        Level::Must,
-        &["AAEP-A.4-2"],
-        "the state leaves awaiting_input once the last confirmation is resolved",
-    ),
-    GuardRow::new(
-        Guard::LeavesEarly,
-        "leaves-early",
-        Level::Info,
-        &["AAEP-A.2-2"],
-        "the state is awaiting_input as long as a confirmation is pending",
-    ),
-    GuardRow::new(
-        Guard::CancelsSilently,
-        "cancels-silently",
-        Level::Must,
-        &["AAEP-6.8-3"],
-        "the cancellation of one confirmation is told by a state.changed",
-    ),
-    GuardRow::new(
-        Guard::DefaultsCancelled,
-        "defaults-cancelled",
-        Level::Must,
-        &["AAEP-6.8-4", "AAEP-6.8-1"],
-        "the default of a cancelled confirmation does not apply",
-    ),
-    GuardRow::new(
-        Guard::OutlivesSession,
-        "outlives-session",
-        Level::Must,
-        &["AAEP-6.8-2"],
-        "the end of a session cancels its pending confirmations",
-    ),
-    GuardRow::new(
-        Guard::BeginsAfterEnd,
-        "begins-after-end",
-        Level::Must,
-        &["AAEP-A.1-3", "AAEP-6.8-2"],
-        "an action that has not begun when its session ends is withdrawn",
-    ),
-    GuardRow::new(
-        Guard::LeavesToolOpen,
-        "leaves-tool-open",
-        Level::Must,
-        &["AAEP-A.3-1", "AAEP-A.7.4-2"],
-        "every tool.invoked has its tool.completed before its session completes",
-    ),
-    GuardRow::new(
-        Guard::EndsTwice,
-        "ends-twice",
-        Level::Must,
-        &["AAEP-A.1-2"],
-        "a session has one terminal event",
-    ),
-    GuardRow::new(
-        Guard::CompletesUninvoked,
-        "completes-uninvoked",
-        Level::MustNot,
-        &["AAEP-A.3-2", "AAEP-A.7.5-1", "AAEP-A.8-1"],
-        "no tool.completed without a tool in flight",
-    ),
-    GuardRow::new(
-        Guard::IgnoresClosing,
-        "ignores-closing",
-        Level::Must,
-        &["AAEP-EV-11"],
-        "when the last subscription that could answer closes, a default of reject applies",
-    ),
-    GuardRow::new(
-        Guard::AcceptsEarly,
-        "accepts-early",
-        Level::MustNot,
-        &["AAEP-6.1-1"],
-        "a default of accept never applies before its time",
-    ),
-    GuardRow::new(
-        Guard::RepeatsAfterRestart,
-        "repeats-after-restart",
-        Level::MustNot,
-        &["AAEP-6.9-2", "AAEP-6.1-1"],
-        "after a restart an action in doubt is reported, not performed again",
-    ),
-];
+// § 6.3 Replies: what they carry, the six checks, single use
 
-impl Tabled for Guard {
-    type Row = GuardRow;
-    const ROWS: &'static [GuardRow] = &GUARDS;
+"AAEP-6.3.2-4" => {
+    forbids AcceptsModified "an unsupported modified_action makes a reply a reject";
+    always "an unsupported modified_action counts as reject";
+    sometimes "a reply with modified_action rejects" if step.honours(action, |it| it.shape == Shape::Modified);
+    sometimes "it rejects where reject is not allowed" if step.honours(action, |it| it.shape == Shape::Modified) && step.resolves(|it| it.by_reply && !step.before.confirmation(it.slot).class.allowed.allows(Decision::Reject));
+}
 
-    fn place(self) -> usize {
-        self as usize
-    }
+"AAEP-6.3.4-1" => {
+    checks WellFormed "check 1: well-formed JSON that conforms to the schema";
+    forbids HonoursMalformed "a message that does not conform to the reply schema is ignored" also ["AAEP-6.3.4-7"];
+    always "a malformed reply has no effect";
+    sometimes "a malformed reply is ignored" if step.ignored == Some(Check::WellFormed);
+}
+
+"AAEP-6.3.4-2" => {
+    checks Issued "check 2: the token is one that this producer issued";
+    forbids HonoursUnissued "a reply whose token this producer never issued is ignored" also ["AAEP-6.3.4-7"];
+    forbids SpillsOver "a reply concerns the confirmation of its token and no other" also ["AAEP-6.9-2"];
+    always "a token that was never issued has no effect";
+    sometimes "a guessed token is ignored" if step.ignored == Some(Check::Issued);
+}
+
+"AAEP-6.3.4-3" => {
+    checks Unused "check 3: the token was not used, by a reply or by the default";
+    forbids HonoursUsed "a token that was used, by a reply or by the default, is not honoured again" also ["AAEP-6.3.5-1", "AAEP-6.7.1-1", "AAEP-REPLY-12", "AAEP-6.9-2"];
+    always "a used token has no effect" also ["AAEP-6.3.5-1", "AAEP-REPLY-12"];
+    sometimes "a used token is ignored" also ["AAEP-6.3.5-1", "AAEP-6.7.1-1"] if step.ignored == Some(Check::Unused);
+}
+
+"AAEP-6.3.4-4" => {
+    checks InTime "check 4: the claimed time lies strictly before issue + timeout";
+    forbids HonoursLate "a reply whose timestamp is not before issue + timeout is ignored" also ["AAEP-6.3.4-7", "AAEP-6.9-2"];
+    always "a reply that claims the deadline or later has no effect";
+    sometimes "a late claim is ignored" if step.ignored == Some(Check::InTime);
+    sometimes "a clock is behind, and its reply claims to be in time" if matches!(action, Action::Decide { skew: ..0, .. });
+}
+
+"AAEP-6.3.4-5" => {
+    checks Sender "check 5: the sender is authenticated, its subscription is open and the one that the message names";
+    forbids HonoursUnauthenticated "whoever knows the token is not thereby the one who may decide" also ["AAEP-6.2.4-1", "AAEP-6.9-1"];
+    forbids HonoursImpostor "a reply that names another subscription than its sender's is ignored" also ["AAEP-REPLY-14"];
+    always "a reply that fails check 5 has no effect";
+    sometimes "an unauthenticated reply is ignored" also ["AAEP-6.9-1"] if step.ignores(action, Check::Sender, |it| !it.authenticated);
+    sometimes "somebody replies in the name of another's subscription" also ["AAEP-REPLY-14"] if matches!(action, Action::Forge(Forgery::Impostor { .. }));
+}
+
+"AAEP-6.3.4-6" => {
+    checks Allowed "check 6: the decision is one of the allowed replies";
+    forbids HonoursUnlisted "a decision that the confirmation does not list as allowed is ignored" also ["AAEP-6.3.4-7"];
+    always "a decision that is not listed has no effect";
+    sometimes "a decision that is not listed is ignored" if step.ignored == Some(Check::Allowed);
+}
+
+"AAEP-6.3.4-7" => {
+    always "a reply that fails any check has no effect";
+}
+
+"AAEP-6.3.4-9" => {
+    forbids TellsCheck "the response is the same whichever check failed, and when none did";
+    always "the sender sees the same whatever happened";
+}
+
+"AAEP-6.3.5-1" => {
+    always "a token resolves at most once" also ["AAEP-6.7.1-1", "AAEP-REPLY-12"];
+}
+
+// § 6.4 Timeouts and defaults
+
+"AAEP-6.4-1" => {
+    forbids ForgetsDefault "once the timeout has elapsed without a valid reply the default applies";
+    always "once its deadline has come, a confirmation is resolved by its default";
+    sometimes "a default accepts" also ["AAEP-6.1-1"] if step.resolves(|it| !it.by_reply && it.due && it.accepts);
+    sometimes "a default rejects" also ["AAEP-6.1-3"] if step.resolves(|it| !it.by_reply && it.due && !it.accepts);
+    sometimes "a timer is served after its deadline" if action == Action::ServeTimer && step.resolves(|it| !it.by_reply && it.overdue);
+    sometimes "another call applies a default that is due" if action != Action::ServeTimer && step.resolves(|it| !it.by_reply && it.due);
+    sometimes "a reply arrives too late, and its arrival lets the default apply" if step.ignored == Some(Check::Unused) && step.resolves(|it| !it.by_reply && it.due);
+    sometimes "a reply is lost on the way" if matches!(action, Action::Lose { .. });
+}
+
+"AAEP-6.4.1-1" => {
+    refuses DefaultOfHighRisk "a default of accept for an irreversible action of high risk";
+    forbids DefaultsHighRisk "irreversible and high risk: the default is reject" also ["AAEP-6.9-5"];
+    always "no timeout runs an irreversible high-risk action" also ["AAEP-6.9-5"];
+    sometimes "a forbidden default is refused" if step.refuses(Refusal::DefaultOfHighRisk);
+}
+
+"AAEP-6.4.1-2" => {
+    refuses DefaultOfMediumRisk "a default of accept for an irreversible action of medium risk";
+    forbids DefaultsMediumRisk "irreversible and medium risk: the default is reject";
+    always "no timeout runs an irreversible medium-risk action";
+    sometimes "a forbidden default is refused" if step.refuses(Refusal::DefaultOfMediumRisk);
+}
+
+// § 6.6 and 6.7 Several subscribers
+
+"AAEP-6.6-4" => {
+    sometimes "a forwarder's reply is honoured" if step.honours(action, |it| it.sender == Subscriber::Forwarder);
+}
+
+"AAEP-6.7.1-1" => {
+    always "the outcome is that of the first valid reply, or the default's" also ["AAEP-6.4-1", "AAEP-6.6-4"];
+}
+
+// § 6.8 Cancellation
+
+"AAEP-6.8-1" => {
+    refuses NotPending "the confirmation to be cancelled is not pending";
+    always "a cancelled action never runs" also ["AAEP-6.1-1"];
+    sometimes "a confirmation is cancelled by itself" also ["AAEP-6.8-3"] if matches!(action, Action::Cancel { .. }) && step.cancels();
+    sometimes "the cancellation of what is not pending is refused" if step.refuses(Refusal::NotPending);
+}
+
+"AAEP-6.8-2" => {
+    forbids OutlivesSession "the end of a session cancels its pending confirmations";
+    always "a cancelled session cancels its confirmations";
+    sometimes "a confirmation is cancelled with its session" if matches!(action, Action::EndSession { outcome: SessionOutcome::Cancelled, .. }) && step.cancels();
+}
+
+"AAEP-6.8-3" => {
+    forbids CancelsSilently "the cancellation of one confirmation is told by a state.changed";
+    always "the cancellation of one confirmation is told";
+}
+
+"AAEP-6.8-4" => {
+    checks NotCancelled "check 3: the token's confirmation was not cancelled";
+    forbids HonoursCancelled "the token of a cancelled confirmation is invalid";
+    forbids DefaultsCancelled "the default of a cancelled confirmation does not apply" also ["AAEP-6.8-1"];
+    always "a cancelled token has no effect";
+    sometimes "a cancelled token is ignored" if step.ignored == Some(Check::NotCancelled);
+}
+
+// § 6.9 Security
+
+"AAEP-6.9-1" => {
+    always "an unauthenticated reply has no effect" also ["AAEP-6.2.4-1"];
+}
+
+"AAEP-6.9-2" => {
+    forbids PerformsTwice "one authorisation performs its action once" also ["AAEP-6.1-1"];
+    forbids RepeatsAfterRestart "after a restart an action in doubt is reported, not performed again" also ["AAEP-6.1-1"];
+    always "an action runs at most once, and on a reply to its own question" also ["AAEP-6.1-1", "AAEP-6.3.4-2"];
+    sometimes "a reply resolves one of two pending confirmations" if step.honours(action, |_| true) && step.leaves_pending(|_| true);
+    sometimes "a reply is sent with another session's token" if matches!(action, Action::Forge(Forgery::MixedUp { .. }));
+    sometimes "a replayed reply is ignored" if action == Action::Replay && step.ignored.is_some();
+    sometimes "a restart reports an action as in doubt" if step.puts_out(|it| matches!(it, Output::InDoubt(_)));
+    sometimes "a restart finds nothing in doubt" if action == Action::Crash && !step.puts_out(|it| matches!(it, Output::InDoubt(_)));
+}
+
+// The reply schema
+
+"AAEP-REPLY-14" => {
+    refuses ClosedAlready "the subscription to be closed is closed";
+    forbids HonoursClosed "a reply on a subscription that is closed is ignored" also ["AAEP-6.3.4-5"];
+    always "a reply from no open subscription of its own has no effect";
+    sometimes "a reply on a closed subscription is ignored" also ["AAEP-6.3.4-5"] if step.ignores(action, Check::Sender, |it| it.authenticated && !step.before.is_open(it.sender));
+    sometimes "a second closing is refused" if step.refuses(Refusal::ClosedAlready);
+}
+
+// Appendix A
+
+"AAEP-A.1-2" => {
+    refuses EndedAlready "the session to be ended has ended";
+    forbids EndsTwice "a session has one terminal event";
+    always "a session has one terminal event" also ["AAEP-A.8-2"];
+    sometimes "a second end is refused" if step.refuses(Refusal::EndedAlready);
+}
+
+"AAEP-A.1-3" => {
+    refuses SessionOver "a confirmation was asked for in a session that has ended";
+    forbids AsksAfterEnd "no confirmation is asked for in a session that has ended";
+    forbids BeginsAfterEnd "an action that has not begun when its session ends is withdrawn" also ["AAEP-6.8-2"]
+        free "What the host is told not to begin is an output that nobody else sees.";
+    always "no event follows the terminal one" also ["AAEP-A.7.2-1", "AAEP-A.8-3"];
+    sometimes "an action is withdrawn because its session ended" also ["AAEP-6.8-2"] if step.puts_out(|it| matches!(it, Output::Withdraw(_)));
+    sometimes "an ask after the session's end is refused" if step.refuses(Refusal::SessionOver);
+}
+
+"AAEP-A.2-2" => {
+    forbids LeavesEarly "the state is awaiting_input as long as a confirmation is pending";
+    always "the state is awaiting_input while a confirmation is pending";
+}
+
+"AAEP-A.3-1" => {
+    forbids LeavesToolOpen "every tool.invoked has its tool.completed before its session completes" also ["AAEP-A.7.4-2"];
+    always "every tool is completed when its session completes" also ["AAEP-A.7.4-2"];
+    sometimes "a tool is reported as done" if matches!(action, Action::FinishTool { .. }) && step.puts_out(|it| matches!(it, Output::Completed(_)));
+    sometimes "a tool is completed because its session completes" if matches!(action, Action::EndSession { .. }) && step.puts_out(|it| matches!(it, Output::Completed(_)));
+}
+
+"AAEP-A.3-2" => {
+    refuses NotInFlight "the tool that is reported as done was not released, or is done already, or its session has ended";
+    forbids CompletesUninvoked "no tool.completed without a tool in flight" also ["AAEP-A.7.5-1", "AAEP-A.8-1"];
+    always "no tool.completed without a tool in flight" also ["AAEP-A.7.5-1", "AAEP-A.8-1"];
+    sometimes "the completion of no tool is refused" if step.refuses(Refusal::NotInFlight);
+}
+
+"AAEP-A.4-1" => {
+    forbids AsksWithoutState "the state is awaiting_input at or before the question";
+    always "the question finds the state awaiting_input";
+    sometimes "the state becomes awaiting_input" if step.puts_out(|it| matches!(it, Output::AwaitingInput(_)));
+}
+
+"AAEP-A.4-2" => {
+    forbids StaysAwaiting "the state leaves awaiting_input once the last confirmation is resolved";
+    always "the state leaves awaiting_input after resolution" also ["AAEP-A.7.6-1"];
+    sometimes "the state leaves awaiting_input" if step.puts_out(|it| matches!(it, Output::CallingTool(_) | Output::FollowUpLeaving(_)));
+}
+
+"AAEP-A.4-3" => {
+    forbids SkipsInvoked "an accepted action is announced by tool.invoked";
+    forbids InvokesTwice "an accepted action is announced by tool.invoked once" also ["AAEP-A.3-1"];
+    always "accepted leads to exactly one tool.invoked" also ["AAEP-A.7.6-1"];
+}
+
+"AAEP-A.4-4" => {
+    forbids InvokesRejected "a rejected action is not announced by tool.invoked" also ["AAEP-A.7.4-1", "AAEP-A.8-4"];
+    always "rejected leads to no tool.invoked" also ["AAEP-A.8-5"];
+}
+
+"AAEP-A.7.4-1" => {
+    always "an irreversible tool.invoked has an authorisation before it" also ["AAEP-A.8-4", "AAEP-A.8-5"];
+    sometimes "an irreversible action is announced" if step.puts_out(|it| matches!(it, Output::Invoked(slot) if step.state.confirmation(*slot).class.irreversible));
+}
+
+"AAEP-A.8-5" => {
+    always "a rejected action never runs" also ["AAEP-6.1-1"];
+}
+
+// The wire
+
+"AAEP-EV-5" => {
+    refuses BadTimeout "the timeout is out of range";
+    sometimes "a timeout out of range is refused" if step.refuses(Refusal::BadTimeout);
+}
+
+"AAEP-EV-11" => {
+    forbids IgnoresClosing "when the last subscription that could answer closes, a default of reject applies";
+    always "the closing of the last capable subscription rejects";
+    sometimes "a closing rejects" if step.last_capable_closes(action) && step.resolves(|it| !it.due && !it.accepts);
+}
 }

@@ -64,19 +64,6 @@ pub enum Phase {
     Cancelled,
 }
 
-/// What the text makes of a confirmation; the judge's own account, which no rule and no reading touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fate {
-    /// Not asked for, or asked for and not resolved.
-    Open,
-    /// Accepted by the first valid reply or by the default.
-    Accepted,
-    /// Rejected by the first valid reply or by the default.
-    Rejected,
-    /// Cancelled, by itself or with its session.
-    Cancelled,
-}
-
 /// A confirmation. Times and timeouts are in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Confirmation {
@@ -94,12 +81,10 @@ pub struct Confirmation {
     pub timeout: u8,
     /// Whether the default resolved it, and not a reply.
     pub by_default: bool,
-    /// What the text makes of it (kept by the judge).
-    pub fate: Fate,
-    /// How often its action ran, counted up to 2 (kept by the judge).
+    /// How often the host has run its action, counted up to 2.
     pub runs: u8,
-    /// How often its `tool.invoked` was put out, counted up to 2 (kept by the judge).
-    pub invoked: u8,
+    /// Whether an event has said while it was blocked that its action has begun (against AAEP-6.1-5).
+    pub announced: bool,
     /// Which subscriptions have seen the question, have not answered it and have not been told of its resolution, by
     /// [`Subscriber::index`].
     pub may_decide: [bool; 2],
@@ -117,9 +102,8 @@ impl Confirmation {
         issued: 0,
         timeout: 0,
         by_default: false,
-        fate: Fate::Open,
         runs: 0,
-        invoked: 0,
+        announced: false,
         may_decide: [false; 2],
         reused_token: false,
     };
@@ -140,7 +124,7 @@ impl Confirmation {
         matches!(self.phase, Phase::Pending)
     }
 
-    /// Everything in 29 bits.
+    /// Everything in 26 bits.
     fn word(&self) -> u64 {
         let Class {
             risk,
@@ -159,9 +143,8 @@ impl Confirmation {
             (u64::from(self.issued), 4),
             (u64::from(self.timeout), 4),
             (u64::from(self.by_default), 1),
-            (self.fate as u64, 2),
             (u64::from(self.runs), 2),
-            (u64::from(self.invoked), 2),
+            (u64::from(self.announced), 1),
             (u64::from(self.may_decide[0]), 1),
             (u64::from(self.may_decide[1]), 1),
             (u64::from(self.reused_token), 1),
@@ -251,9 +234,6 @@ pub struct State {
     pub outbox: Outbox,
     /// How often each disturbance can still happen.
     pub budgets: Budgets,
-    /// The invariants that were broken on the way here, one bit each by [`super::properties::Invariant`]; none ever is
-    /// mended.
-    pub broken: u64,
 }
 
 impl State {
@@ -268,7 +248,6 @@ impl State {
             captured: None,
             outbox: Outbox::default(),
             budgets,
-            broken: 0,
         }
     }
 
@@ -369,8 +348,8 @@ impl State {
         state
     }
 
-    /// Everything in five words, for hashing: equal words mean equal states.
-    pub fn words(&self) -> [u64; 5] {
+    /// Everything in four words, for hashing: equal words mean equal states.
+    pub fn words(&self) -> [u64; 4] {
         let status = |session: Session| match session.status {
             SessionStatus::Active => 0,
             SessionStatus::Ended(outcome) => 1 + outcome as u64,
@@ -391,7 +370,6 @@ impl State {
             self.network.word() << 12 | captured,
             outbox,
             world << 32 | u64::from(self.budgets.word()),
-            self.broken,
         ]
     }
 }

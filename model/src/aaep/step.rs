@@ -6,11 +6,10 @@
 use super::Aaep;
 use super::action::{Action, Forgery, Transgression};
 use super::bounds::Disturbance;
-use super::marks;
 use super::message::{Message, Shape, Token};
 use super::output::{Output, Outputs};
 use super::readings::{CourtesyNotice, EarlyDefaultOnClose, LateReply, SessionEndCancels};
-use super::rules::{Check, Guard, Refusal};
+use super::rules::{self, Check, Guard, Refusal};
 use super::state::{Confirmation, Item, Phase, SessionStatus, State};
 use super::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber};
 
@@ -25,7 +24,7 @@ pub struct Step {
     pub optional: Outputs,
     /// For a delivered reply that was ignored: the first check that it failed.
     pub ignored: Option<Check>,
-    /// The witnesses that this step is one of, one bit each, by their place in [`super::properties::WITNESSES`].
+    /// Of the witnesses that were wanted, those that this step is one of: a bit each, by their place in [`rules::WITNESSES`].
     pub witnessed: u64,
 }
 
@@ -52,8 +51,8 @@ pub(super) struct StepSoFar<'step> {
     pub(super) optional: Outputs,
     /// The check at which a reply was ignored.
     pub(super) ignored: Option<Check>,
-    /// How often each confirmation was resolved in this step, by reply or default.
-    pub(super) resolved: [u8; 2],
+    /// Which confirmations were resolved in this step, by reply or default.
+    pub(super) resolved: [bool; 2],
     /// Which confirmations a reply resolved in this step.
     pub(super) resolved_by_reply: [bool; 2],
     /// The outbox of a producer with a rule left out is full: the run is not followed further.
@@ -63,6 +62,11 @@ pub(super) struct StepSoFar<'step> {
 impl Aaep {
     /// What the action leads to; nothing if it is not enabled in this state.
     pub fn step(&self, before: &State, action: Action) -> Option<Step> {
+        self.step_to_witness(before, action, 0)
+    }
+
+    /// The same, with those of the wanted witnesses that it is one of.
+    pub fn step_to_witness(&self, before: &State, action: Action, wanted: u64) -> Option<Step> {
         let mut so_far = StepSoFar {
             model: self,
             before,
@@ -70,7 +74,7 @@ impl Aaep {
             required: Outputs::none(),
             optional: Outputs::none(),
             ignored: None,
-            resolved: [0; 2],
+            resolved: [false; 2],
             resolved_by_reply: [false; 2],
             overflowed: false,
         };
@@ -78,7 +82,7 @@ impl Aaep {
         if so_far.overflowed {
             return None;
         }
-        let witnessed = marks::judge(&mut so_far, action);
+        let witnessed = rules::witnessed(&so_far, action, wanted);
         let StepSoFar {
             state: next,
             required,
@@ -571,6 +575,7 @@ impl StepSoFar<'_> {
         if self.model.rules.forbid(guard) || !self.state.confirmation(slot).is_pending() {
             return None;
         }
+        self.state.confirmations[slot.index()].announced |= guard == Guard::AnnouncesBlocked;
         self.emit(output);
         Some(())
     }

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::judge::{Finding, Judge};
-use crate::judged::{CallTold, InSearch, Tells};
-use crate::specification::Specification;
+use crate::judged::{CallTold, InSearch};
 
+use super::Aaep;
 use super::action::Action;
 use super::judge::{
     AaepJudge, Allowed, Body, Call, Confirm, Decision as Decided, Delivery, Deviations, Event,
@@ -22,7 +22,6 @@ use super::step::Step;
 use super::words::{
     AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
 };
-use super::{Aaep, AaepProtocol};
 
 /// A call of the producer and all that it put out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,47 +84,34 @@ const NOT_ASKED: u32 = u32::MAX;
 /// What is said to the user; it is what was to be said.
 const TEXT: u32 = 0;
 
-impl Tells for AaepProtocol {
-    type Judge = AaepJudge;
-
-    /// Two sessions have begun and two subscriptions are open, as the model begins.
-    fn judge(model: &Aaep) -> AaepJudge {
-        let mut judge = AaepJudge::new(model.reading).passing_over(PASSED_OVER);
-        for session in SessionName::ALL {
-            let session = session as u32;
-            let began = Shown::Emit(event(session, 0, session, Body::Started));
-            let call = Call::StartSession {
-                session: Some(session),
-            };
-            judge.see(at(0), &call, &[began]);
-        }
-        for subscriber in Subscriber::ALL {
-            let call = Call::Subscribe {
-                subscription: subscriber as u32,
-                can_reply: subscriber == Subscriber::Capable,
-            };
-            judge.see(at(0), &call, &[]);
-        }
-        // What a sender sees whose reply is ignored, for AAEP-6.3.4-9.
-        let ignored = Call::Deliver(Delivery {
-            sender: None,
-            authenticated: false,
-            flaw: Some(Flaw::NotJson),
-            reply: Reply::default(),
-        });
-        judge.see(at(0), &ignored, &[Shown::Respond(RESPONSE)]);
-        judge.forget();
-        judge
+/// Two sessions have begun and two subscriptions are open, as the model begins.
+pub(super) fn judge(model: &Aaep) -> AaepJudge {
+    let mut judge = AaepJudge::new(model.reading).passing_over(PASSED_OVER);
+    for session in SessionName::ALL {
+        let session = session as u32;
+        let began = Shown::Emit(event(session, 0, session, Body::Started));
+        let call = Call::StartSession {
+            session: Some(session),
+        };
+        judge.see(at(0), &call, &[began]);
     }
-
-    fn tell(
-        model: &Specification<Self>,
-        before: &State,
-        action: Action,
-    ) -> Option<(State, Option<Told>)> {
-        let step = model.step(before, action)?;
-        Some((step.next, Told::of(before, action, &step)))
+    for subscriber in Subscriber::ALL {
+        let call = Call::Subscribe {
+            subscription: subscriber as u32,
+            can_reply: subscriber == Subscriber::Capable,
+        };
+        judge.see(at(0), &call, &[]);
     }
+    // What a sender sees whose reply is ignored, for AAEP-6.3.4-9.
+    let ignored = Call::Deliver(Delivery {
+        sender: None,
+        authenticated: false,
+        flaw: Some(Flaw::NotJson),
+        reply: Reply::default(),
+    });
+    judge.see(at(0), &ignored, &[Shown::Respond(RESPONSE)]);
+    judge.forget();
+    judge
 }
 
 impl InSearch for AaepJudge {
@@ -157,7 +143,7 @@ impl CallTold for Told {
 }
 
 impl Told {
-    fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
+    pub(super) fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
         let call = match action {
             Action::Ask {
                 session,

@@ -1,0 +1,127 @@
+//! What the blocks of [`super::rules`] ask of a step, to see whether it is what has to be possible.
+
+use super::action::Action;
+use super::message::Message;
+use super::output::Output;
+use super::rules::{Check, Refusal};
+use super::state::{Confirmation, Phase};
+use super::step::StepSoFar;
+use super::words::{Decision, Slot, Subscriber};
+
+/// The resolution of a confirmation that was pending.
+pub(super) struct Resolution {
+    pub(super) slot: Slot,
+    pub(super) accepts: bool,
+    pub(super) by_reply: bool,
+    /// Whether its deadline had come.
+    pub(super) due: bool,
+    /// Whether its deadline was over.
+    pub(super) overdue: bool,
+}
+
+impl StepSoFar<'_> {
+    /// Whether something like this comes out.
+    pub(super) fn puts_out(&self, like: impl Fn(&Output) -> bool) -> bool {
+        self.required.as_slice().iter().any(like)
+    }
+
+    /// Whether the call is refused so.
+    pub(super) fn refuses(&self, refusal: Refusal) -> bool {
+        self.required.contains(Output::Refused(refusal))
+    }
+
+    /// Whether a confirmation is resolved like this.
+    pub(super) fn resolves(&self, like: impl Fn(Resolution) -> bool) -> bool {
+        Slot::ALL.into_iter().any(|slot| {
+            let before = self.before.confirmation(slot);
+            before.is_pending()
+                && self.resolved[slot.index()]
+                && like(Resolution {
+                    slot,
+                    accepts: self.state.confirmation(slot).phase == Phase::Accepted,
+                    by_reply: self.resolved_by_reply[slot.index()],
+                    due: self.before.clock >= before.deadline(),
+                    overdue: self.before.clock > before.deadline(),
+                })
+        })
+    }
+
+    /// Whether a reply like this is honoured.
+    pub(super) fn honours(&self, action: Action, like: impl Fn(Message) -> bool) -> bool {
+        self.ignored.is_none() && reply(action).is_some_and(|()| self.reply_is(action, like))
+    }
+
+    /// Whether a reply like this is ignored at this check.
+    pub(super) fn ignores(
+        &self,
+        action: Action,
+        check: Check,
+        like: impl Fn(Message) -> bool,
+    ) -> bool {
+        self.ignored == Some(check) && self.reply_is(action, like)
+    }
+
+    fn reply_is(&self, action: Action, like: impl Fn(Message) -> bool) -> bool {
+        action.message(self.before).is_some_and(like)
+    }
+
+    /// Whether a confirmation like this is cancelled that was pending.
+    pub(super) fn cancels(&self) -> bool {
+        Slot::ALL.into_iter().any(|slot| {
+            let is_cancelled = self.state.confirmation(slot).phase == Phase::Cancelled;
+            is_cancelled && self.before.confirmation(slot).is_pending()
+        })
+    }
+
+    /// Whether the last subscription that could answer closes.
+    pub(super) fn last_capable_closes(&self, action: Action) -> bool {
+        let subscriber = Subscriber::Capable;
+        action == Action::Close { subscriber } && self.before.is_open(subscriber)
+    }
+
+    /// Whether a confirmation like this is left pending.
+    pub(super) fn leaves_pending(&self, like: impl Fn(&Confirmation) -> bool) -> bool {
+        let slots = self.state.slots_where(|it| it.is_pending() && like(it));
+        slots != [None; 2]
+    }
+
+    /// Whether an event comes out in a session in which something is pending.
+    pub(super) fn goes_on_while_blocked(&self) -> bool {
+        self.puts_out(|output| match *output {
+            Output::FollowUpStaying(_) => true,
+            Output::Invoked(slot) => {
+                let session = self.state.confirmation(slot).session;
+                self.state.has_pending(session, Some(slot))
+            }
+            Output::AwaitingInput(_)
+            | Output::Asked(_)
+            | Output::CallingTool(_)
+            | Output::Perform(_)
+            | Output::FollowUpLeaving(_)
+            | Output::Completed(_)
+            | Output::Thinking(_)
+            | Output::Withdraw(_)
+            | Output::Ended(..)
+            | Output::InDoubt(_)
+            | Output::Respond
+            | Output::Tell(_)
+            | Output::Audit(_)
+            | Output::Refused(_)
+            | Output::Notice => false,
+        })
+    }
+}
+
+/// A reply arrives.
+const fn reply(action: Action) -> Option<()> {
+    if matches!(action, Action::Deliver { .. } | Action::Replay) {
+        Some(())
+    } else {
+        None
+    }
+}
+
+/// Accepts when its time is up.
+pub(super) fn accepts_by_default(confirmation: &Confirmation) -> bool {
+    confirmation.class.default == Decision::Accept
+}
