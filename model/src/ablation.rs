@@ -77,11 +77,16 @@ pub fn breaks<T: Modelled>(
     rules: Rules<T::Guard>,
 ) -> Vec<PropertyVerdict> {
     let model = specification.with(rules, specification.reading);
+    breaks_within(&model, T::LONGEST)
+}
+
+/// The properties that break in runs of up to so many steps.
+pub fn breaks_within<T: Modelled>(model: &Specification<T>, steps: usize) -> Vec<PropertyVerdict> {
     let limit = Limit {
-        steps: T::LONGEST,
+        steps,
         ..Limit::default()
     };
-    let mut properties = always(&model, &search(&model, limit, |_| {}));
+    let mut properties = always(model, &search(model, limit, |_| {}));
     properties.retain(|property| !property.holds);
     properties
 }

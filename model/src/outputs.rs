@@ -1,5 +1,6 @@
 //! The ordered list of what comes out of a step.
 
+use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
 /// Something that can come out.
@@ -80,6 +81,18 @@ impl<O: Output, const CAPACITY: usize> PartialEq for Outputs<O, CAPACITY> {
 }
 
 impl<O: Output + Eq, const CAPACITY: usize> Eq for Outputs<O, CAPACITY> {}
+
+impl<O: Output + Ord, const CAPACITY: usize> PartialOrd for Outputs<O, CAPACITY> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<O: Output + Ord, const CAPACITY: usize> Ord for Outputs<O, CAPACITY> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_slice().cmp(other.as_slice())
+    }
+}
 
 impl<O: Output + Hash, const CAPACITY: usize> Hash for Outputs<O, CAPACITY> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {

@@ -1,7 +1,7 @@
 //! The quotient forgets nothing that matters.
 //!
 //! A step is what can be observed of it: who does what to which confirmation, session or subscription, what must and what may
-//! come out, at which check a reply was ignored, which invariants are broken, and the quotient of the state that follows.
+//! come out, at which check a reply was ignored, and the quotient of the state that follows.
 //! Left out of the label is only what the quotient merges: which of several alike messages is meant, and by which of
 //! several alike decisions a message comes to be under way. Asks keep their class.
 
@@ -14,7 +14,7 @@ use countersign_model::aaep::state::State;
 use crate::common::quotient::assert_bisimulation;
 
 /// What can be observed of a step.
-type Observation = (Label, Outputs, Outputs, Option<Check>, u64, [u64; 5]);
+type Observation = (Label, Outputs, Outputs, Option<Check>, [u64; 4]);
 
 /// An action without what the quotient merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,7 +69,6 @@ fn observe(model: &Aaep, state: &State, action: Action) -> Option<Observation> {
         step.required,
         step.optional,
         step.ignored,
-        next.broken,
         next.words(),
     ))
 }

@@ -5,7 +5,7 @@ use countersign_model::aaep::readings::Reading;
 use countersign_model::aaep::rules::{Guard, Rules};
 use countersign_model::aaep::{Aaep, AaepProtocol};
 use countersign_model::checker::{CheckReport, PropertyVerdict, check, check_within};
-use countersign_model::shortest::Limit;
+use countersign_model::judged::Limit;
 
 use crate::common::{small, within};
 
@@ -41,6 +41,7 @@ fn the_breadth_first_search_finds_as_much_as_the_exhaustive_one() {
         assert!(whole.exhaustive && found.exhaustive);
         assert_eq!(found.unique_states, whole.unique_states);
         assert_eq!(found.transitions, whole.transitions);
+        assert_eq!((found.pairs, found.edges), (whole.pairs, whole.edges));
         let verdicts = |report: &CheckReport| -> Vec<bool> {
             report.properties.iter().map(|it| it.holds).collect()
         };
@@ -51,14 +52,14 @@ fn the_breadth_first_search_finds_as_much_as_the_exhaustive_one() {
 #[test]
 fn a_search_is_exhaustive_only_if_there_was_room_for_more_than_it_found() {
     let whole = check_within(&smallest(), Limit::default(), |_| {});
-    let states = whole.unique_states;
-    for (room, exhaustive) in [(states - 1, false), (states, false), (states + 1, true)] {
+    let pairs = whole.pairs;
+    for (room, exhaustive) in [(pairs - 1, false), (pairs, false), (pairs + 1, true)] {
         let limit = Limit {
-            states: room,
+            pairs: room,
             ..Limit::default()
         };
         let report = check_within(&smallest(), limit, |_| {});
-        assert_eq!(report.exhaustive, exhaustive, "{room} of {states}");
+        assert_eq!(report.exhaustive, exhaustive, "{room} of {pairs}");
         assert!(report.depth <= whole.depth);
     }
 }

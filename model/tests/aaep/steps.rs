@@ -2,6 +2,7 @@
 
 use countersign_model::aaep::action::{Action, Forgery};
 use countersign_model::aaep::bounds::{Bounds, Budgets};
+use countersign_model::aaep::judge::AaepJudge;
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::output::Output;
 use countersign_model::aaep::rules::{Check, Refusal};
@@ -11,6 +12,8 @@ use countersign_model::aaep::words::{
     AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
 };
 use countersign_model::aaep::{Aaep, AaepProtocol};
+use countersign_model::judged::InSearch as _;
+use countersign_model::specification::Modelled as _;
 
 use crate::common::seen::note_step;
 use crate::common::shape::each_step;
@@ -19,6 +22,7 @@ use crate::common::shape::each_step;
 struct Run {
     model: Aaep,
     state: State,
+    judge: AaepJudge,
 }
 
 impl Run {
@@ -35,16 +39,27 @@ impl Run {
             .expect("the bounds are in range")
             .literal();
         let state = model.start();
-        Self { model, state }
+        let judge = AaepProtocol::judge(&model);
+        Self {
+            model,
+            state,
+            judge,
+        }
     }
 
     /// Takes a step that is enabled.
     fn take(&mut self, action: Action) -> Step {
         let step = self
             .model
-            .step(&self.state, action)
+            .step_to_witness(&self.state, action, u64::MAX)
             .expect("the action is enabled");
-        assert_eq!(step.next.broken, 0, "the specification breaks nothing");
+        let taken = AaepProtocol::take(&self.model, &self.state, action, 0).expect("it is enabled");
+        let found = taken.told.map(|told| self.judge.is_told(told));
+        assert_eq!(
+            found.unwrap_or_default(),
+            [],
+            "the specification breaks nothing"
+        );
         note_step::<AaepProtocol>(step.witnessed, step.ignored.map(Check::clause));
         self.state = step.next;
         step
@@ -529,8 +544,8 @@ fn every_output() -> Vec<Output> {
         ]);
         outputs.extend(SessionOutcome::ALL.map(|outcome| Output::Ended(session, outcome)));
     }
-    outputs.extend(Check::ALL.map(Output::Audit));
-    outputs.extend(Check::ALL.map(Output::Tell));
+    outputs.extend(Check::ALL.iter().copied().map(Output::Audit));
+    outputs.extend(Check::ALL.iter().copied().map(Output::Tell));
     outputs
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use countersign_model::checker::{STATES, check_within};
+use countersign_model::judged::Limit;
 use countersign_model::rules::{Guards, Rules};
-use countersign_model::shortest::Limit;
 use countersign_model::specification::Modelled;
 use countersign_model::table::Tabled;
 
@@ -24,7 +24,9 @@ fn entries(table: &str) -> Vec<Entry<'_>> {
     let mut entries: Vec<Entry> = Vec::new();
     for line in table.lines() {
         if let Some(broken) = line.strip_prefix("  ") {
-            let (steps, name) = broken.split_once(' ').expect("steps and a name");
+            let mut words = broken.splitn(3, ' ');
+            let steps = words.next().expect("steps");
+            let name = words.nth(1).expect("a kind and a name");
             let steps = steps.parse().expect("a number of steps");
             let entry = entries.last_mut().expect("a rule comes first");
             entry.breaks.push((steps, name));
@@ -63,8 +65,8 @@ fn assert_entry<T: Modelled>(entry: &Entry) {
     // What lies behind the last of these steps cannot change what was broken before.
     let steps = entry.breaks.iter().map(|&(steps, _)| steps).max();
     let limit = Limit {
-        states: STATES,
-        steps: steps.expect("every rule breaks something"),
+        pairs: STATES,
+        steps: steps.unwrap_or_default(),
     };
     let without = |kept: Rules<T::Guard>, name| kept.without(T::Guard::named(name)[0]);
     let kept = entry.rules.iter().copied().fold(Rules::all(), without);

@@ -41,7 +41,7 @@ impl<T: Modelled, L: Ord> Model for Literal<T, L> {
     type Action = T::Action;
 
     fn init_states(&self) -> Vec<T::State> {
-        self.model.init_states()
+        vec![self.model.start()]
     }
 
     fn actions(&self, state: &T::State, actions: &mut Vec<T::Action>) {
@@ -49,7 +49,7 @@ impl<T: Modelled, L: Ord> Model for Literal<T, L> {
     }
 
     fn next_state(&self, state: &T::State, action: T::Action) -> Option<T::State> {
-        self.model.next_state(state, action)
+        self.model.take(state, action).map(|(next, _)| next)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

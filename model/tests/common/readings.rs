@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
+use countersign_model::ablation::breaks_within;
 use countersign_model::rules::Rules;
-use countersign_model::shortest::{Limit, shortest_runs};
 use countersign_model::specification::{Modelled, Specification};
-use countersign_model::table::Tabled;
 
 use super::small;
+use super::table::broken;
 
 /// The reading that takes one place as `name=value` says.
 fn taken<T: Modelled>(assignment: &str) -> T::Reading {
@@ -26,23 +26,16 @@ pub fn assert_first_choices_specify<T: Modelled>() {
     }
 }
 
-/// Every other choice as a text: a line for each, then one for each invariant that breaks within so many steps at `small`
-/// bounds when the text is taken so, with the steps that it takes.
+/// Every other choice as a text: a line for each, then one for each property that breaks within so many steps at `small`
+/// bounds when the text is taken so, by a party that takes it so.
 pub fn table<T: Modelled>(steps: usize) -> String {
-    let limit = Limit {
-        steps,
-        ..Limit::default()
-    };
     let mut text = String::new();
     for place in T::PLACES {
         for choice in &place.choices[1..] {
             let assignment = format!("{}={}", place.name, choice.value);
             let model = small::<T>().with(Rules::all(), taken::<T>(&assignment));
             writeln!(text, "{assignment}").expect("a string can be written to");
-            for (broken, run) in shortest_runs(&model, limit).broken {
-                writeln!(text, "  {} {}", run.len(), T::Invariant::ROWS[broken].name)
-                    .expect("a string can be written to");
-            }
+            text.push_str(&broken(&breaks_within(&model, steps)));
         }
     }
     text

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use countersign_model::specification::{Modelled, Specification};
-use stateright::Model;
 
 /// A state in 64 bits.
 fn fingerprint(state: &impl Hash) -> u64 {
@@ -26,7 +25,7 @@ pub fn each_step<T: Modelled>(
         model.actions(&state, &mut actions);
         for &action in &actions {
             show(&state, action);
-            let next = model.next_state(&state, action);
+            let next = model.take(&state, action).map(|(next, _)| next);
             open.extend(next.filter(|next| known.insert(fingerprint(next))));
         }
     }
@@ -106,7 +105,7 @@ pub fn assert_words_tell_apart<T: Modelled, W: Ord>(
         model.actions(&state, &mut actions);
         let next = actions
             .iter()
-            .filter_map(|&action| model.next_state(&state, action));
+            .filter_map(|&action| Some(model.take(&state, action)?.0));
         open.extend(next);
     }
     panic!("there are more literal states than {}", found.len());

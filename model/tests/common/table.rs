@@ -3,14 +3,27 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use countersign_model::ablation::Ablation;
-use countersign_model::rules::{Guards, Level};
+use countersign_model::ablation::{Ablation, telling};
+use countersign_model::checker::PropertyVerdict;
+use countersign_model::properties::PropertyRow;
+use countersign_model::rules::Guards;
 use countersign_model::specification::Modelled;
-use countersign_model::table::Tabled;
 
+use super::judged::kind_name;
 use super::recording::note;
 
-/// Ablations as a text: a line for each guard, then one for each invariant that breaks, with the steps that it takes.
+/// What is broken as a text: a line for each property, with the steps that it takes and whether it is a guarantee.
+pub fn broken(properties: &[PropertyVerdict]) -> String {
+    let mut text = String::new();
+    for property in properties {
+        let finding = property.finding.as_ref().expect("it is broken");
+        let (steps, kind) = (property.steps.len(), kind_name(finding.kind));
+        writeln!(text, "  {steps} {kind} {}", property.name).expect("a string can be written to");
+    }
+    text
+}
+
+/// Ablations as a text: a line for each guard, then one for each property that breaks.
 pub fn table<G: Guards>(ablations: &[Ablation<G>]) -> String {
     let mut text = String::new();
     for ablation in ablations {
@@ -20,50 +33,28 @@ pub fn table<G: Guards>(ablations: &[Ablation<G>]) -> String {
             ablation.guard.name, ablation.guard.clauses[0]
         );
         writeln!(text, "{}", line.trim_end()).expect("a string can be written to");
-        for broken in &ablation.breaks {
-            writeln!(text, "  {} {}", broken.steps.len(), broken.name)
-                .expect("a string can be written to");
-        }
+        text.push_str(&broken(&ablation.breaks));
     }
     text
 }
 
-/// Checks that every rule but the informative ones carries something, and that every invariant is carried.
+/// Checks that every rule breaks something, unless it is known why it is free, and that every property is broken by some.
 pub fn assert_carried<T: Modelled>(ablations: &[Ablation<T::Guard>]) {
     for ablation in ablations {
-        if !ablation.breaks.is_empty() {
+        let name = ablation.guard.name;
+        assert!(ablation.is_explained(), "{name} breaks nothing");
+        let telling = telling(ablation.guard, ablation.breaks.iter());
+        assert!(
+            telling.is_empty() == ablation.guard.free.is_some(),
+            "{name}: none of its clauses is broken, or one is and it is said to be free"
+        );
+        if !telling.is_empty() {
             note(ablation.guard.clauses.iter().copied());
         }
-        let binding = ablation.guard.level != Level::Info;
-        assert!(
-            !binding || !ablation.breaks.is_empty(),
-            "{} breaks nothing",
-            ablation.guard.name
-        );
     }
-    let broken: BTreeSet<_> = ablations
-        .iter()
-        .flat_map(|ablation| &ablation.breaks)
-        .map(|broken| broken.name.clone())
-        .collect();
-    assert_eq!(
-        broken,
-        T::Invariant::ROWS
-            .iter()
-            .map(|row| row.name.into())
-            .collect()
-    );
-}
-
-/// Checks that the rows of every table stand in the order of what they are about, by which they are found.
-pub fn assert_ordered<T: Modelled>() {
-    for (place, row) in T::Guard::ROWS.iter().enumerate() {
-        assert_eq!(row.guard.place(), place, "{}", row.name);
-    }
-    for (place, row) in T::Invariant::ROWS.iter().enumerate() {
-        assert_eq!(row.invariant.place(), place, "{}", row.name);
-    }
-    for (place, row) in T::Witness::ROWS.iter().enumerate() {
-        assert_eq!(row.witness.place(), place, "{}", row.name);
-    }
+    let broken = ablations.iter().flat_map(|ablation| &ablation.breaks);
+    let broken: BTreeSet<_> = broken.map(|broken| broken.name.clone()).collect();
+    let all = T::PROPERTIES.iter().map(PropertyRow::name);
+    let never: Vec<_> = all.filter(|name| !broken.contains(name)).collect();
+    assert!(never.is_empty(), "nothing breaks these: {never:#?}");
 }
