@@ -22,7 +22,7 @@ of step: &StepSoFar<'_>, action: Action;
     forbids PerformsBlocked "a pending action is not performed";
     forbids PerformsRejected "a rejected action is not performed" also ["AAEP-A.8-5"];
     forbids AcceptsEarly "a default of accept never applies before its time";
-    always "an action runs only when authorised" also ["AAEP-6.4-1"];
+    always "an action runs only when authorised" also ["AAEP-6.4-1", "AAEP-A.8-5"];
     sometimes "a reply accepts" also ["AAEP-A.4-3"] if step.resolves(|it| it.by_reply && it.accepts);
     sometimes "a released action is performed" if action == Action::CarryOut && matches!(step.before.outbox.head(), Some(Item::Perform(_)));
     sometimes "a default of accept outlasts a closing" also ["AAEP-EV-11"] if step.last_capable_closes(action) && step.leaves_pending(accepts_by_default);
@@ -224,7 +224,7 @@ of step: &StepSoFar<'_>, action: Action;
 "AAEP-A.1-2" => {
     refuses EndedAlready "the session to be ended has ended";
     forbids EndsTwice "a session has one terminal event";
-    always "a session has one terminal event" also ["AAEP-A.8-2"];
+    always "a session has one terminal event" also ["AAEP-A.7.2-1", "AAEP-A.8-2", "AAEP-A.8-8"];
     sometimes "a second end is refused" if step.refuses(Refusal::EndedAlready);
 }
 
@@ -233,7 +233,7 @@ of step: &StepSoFar<'_>, action: Action;
     forbids AsksAfterEnd "no confirmation is asked for in a session that has ended";
     forbids BeginsAfterEnd "an action that has not begun when its session ends is withdrawn" also ["AAEP-6.8-2"]
         free "What the host is told not to begin is an output that nobody else sees.";
-    always "no event follows the terminal one" also ["AAEP-A.7.2-1", "AAEP-A.8-3"];
+    always "no event follows the terminal one" also ["AAEP-A.7.2-1", "AAEP-A.8-3", "AAEP-A.8-8"];
     sometimes "an action is withdrawn because its session ended" also ["AAEP-6.8-2"] if step.puts_out(|it| matches!(it, Output::Withdraw(_)));
     sometimes "an ask after the session's end is refused" if step.refuses(Refusal::SessionOver);
 }
@@ -253,7 +253,7 @@ of step: &StepSoFar<'_>, action: Action;
 "AAEP-A.3-2" => {
     refuses NotInFlight "the tool that is reported as done was not released, or is done already, or its session has ended";
     forbids CompletesUninvoked "no tool.completed without a tool in flight" also ["AAEP-A.7.5-1", "AAEP-A.8-1"];
-    always "no tool.completed without a tool in flight" also ["AAEP-A.7.5-1", "AAEP-A.8-1"];
+    always "no tool.completed without a tool in flight" also ["AAEP-A.7.5-1", "AAEP-A.8-1", "AAEP-A.8-8"];
     sometimes "the completion of no tool is refused" if step.refuses(Refusal::NotInFlight);
 }
 
@@ -281,12 +281,8 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AAEP-A.7.4-1" => {
-    always "an irreversible tool.invoked has an authorisation before it" also ["AAEP-A.8-4", "AAEP-A.8-5"];
+    always "an irreversible tool.invoked has an authorisation before it" also ["AAEP-A.8-4", "AAEP-A.8-5", "AAEP-A.8-8"];
     sometimes "an irreversible action is announced" if step.puts_out(|it| matches!(it, Output::Invoked(slot) if step.state.confirmation(*slot).class.irreversible));
-}
-
-"AAEP-A.8-5" => {
-    always "a rejected action never runs" also ["AAEP-6.1-1"];
 }
 
 // The wire

@@ -11,7 +11,7 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<AaepProtocol>()), (20_659, 162_749, 18));
+    assert_eq!(size(&small::<AaepProtocol>()), (20_659, 162_749, 19));
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn every_property_holds_at_small_bounds_without_the_quotient() {
 #[test]
 fn every_property_holds_at_default_bounds() {
     let model = within::<AaepProtocol>(Bounds::DEFAULT);
-    assert_eq!(size(&model), (893_790, 11_281_862, 21));
+    assert_eq!(size(&model), (893_790, 11_281_862, 23));
 }
 
 #[test]

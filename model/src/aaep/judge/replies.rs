@@ -74,7 +74,11 @@ impl Look<'_> {
         // AAEP-6.3.4-2: outstanding means ever issued by this producer.
         let issued = token.and_then(|token| Some((token, self.account.confirmations.get(&token)?)));
         let Some((issued, confirmation)) = issued else {
-            return fails("AAEP-6.3.4-2", &[], "names no token that was issued");
+            return fails(
+                "AAEP-6.3.4-2",
+                &["AAEP-6.3.4-7"],
+                "names no token that was issued",
+            );
         };
 
         // AAEP-6.3.4-3, AAEP-6.3.5-1, and AAEP-6.8-4 for a token that was withdrawn.
@@ -88,10 +92,11 @@ impl Look<'_> {
             match (verdict, cause) {
                 (Verdict::Withdraw, Cause::SessionEnd) => {
                     let why = "comes after the end of its session";
-                    return fails("AAEP-6.8-4", &["AAEP-6.8-2"], why);
+                    return fails("AAEP-6.8-4", &["AAEP-6.8-2", "AAEP-6.3.4-7"], why);
                 }
                 (Verdict::Withdraw, _) => {
-                    return fails("AAEP-6.8-4", &[], "names a question that was withdrawn");
+                    let why = "names a question that was withdrawn";
+                    return fails("AAEP-6.8-4", &["AAEP-6.3.4-7"], why);
                 }
                 // AAEP-EV-11: a closing applies the default as on timeout, and uses the token up no more than that.
                 (Verdict::Accept | Verdict::Reject, Cause::Timeout | Cause::Closing) => {
@@ -99,7 +104,8 @@ impl Look<'_> {
                     let used = self.reading.timeout_uses_token == TimeoutUsesToken::Yes;
                     if used && !timed_out_now {
                         let why = "names a token that the default has used up";
-                        return fails("AAEP-6.3.4-3", &["AAEP-6.4-1", "AAEP-6.9-2"], why);
+                        let also = &["AAEP-6.4-1", "AAEP-6.9-2", "AAEP-6.3.4-7"];
+                        return fails("AAEP-6.3.4-3", also, why);
                     }
                 }
                 (Verdict::Accept | Verdict::Reject, _) => {
@@ -108,6 +114,7 @@ impl Look<'_> {
                         "AAEP-6.7.1-1",
                         "AAEP-6.9-2",
                         "AAEP-REPLY-12",
+                        "AAEP-6.3.4-7",
                     ];
                     return fails("AAEP-6.3.4-3", also, "names a token that is used up");
                 }
@@ -120,7 +127,7 @@ impl Look<'_> {
             .is_none_or(|claimed| claimed >= confirmation.deadline)
         {
             let why = "claims a time at or after the deadline";
-            return fails("AAEP-6.3.4-4", &["AAEP-6.9-2"], why);
+            return fails("AAEP-6.3.4-4", &["AAEP-6.9-2", "AAEP-6.3.4-7"], why);
         }
         // AAEP-6.4-1: whatever it claims, the default is applied first (reading `late-reply`), and uses the token up
         // (reading `timeout-uses-token`).
@@ -137,7 +144,7 @@ impl Look<'_> {
         // AAEP-6.3.4-5, AAEP-6.2.4-1: authenticated; and the subscription is the sender's own and active.
         // One that cannot reply is honoured all the same (AAEP-6.6-4).
         if !delivery.authenticated {
-            let also = &["AAEP-6.2.4-1", "AAEP-6.9-1"];
+            let also = &["AAEP-6.2.4-1", "AAEP-6.9-1", "AAEP-6.3.4-7"];
             return fails(
                 "AAEP-6.3.4-5",
                 also,
@@ -146,14 +153,14 @@ impl Look<'_> {
         }
         if reply.subscription.is_none() || reply.subscription != delivery.sender {
             let why = "names the subscription of somebody else";
-            return fails("AAEP-6.3.4-5", &["AAEP-6.9-1"], why);
+            return fails("AAEP-6.3.4-5", &["AAEP-6.9-1", "AAEP-6.3.4-7"], why);
         }
         if !reply
             .subscription
             .is_some_and(|subscription| self.account.is_active(subscription))
         {
             let why = "names a subscription that is not active";
-            return fails("AAEP-6.3.4-5", &["AAEP-REPLY-14"], why);
+            return fails("AAEP-6.3.4-5", &["AAEP-REPLY-14", "AAEP-6.3.4-7"], why);
         }
 
         // AAEP-6.3.4-6; what AAEP-6.3.2-4 takes for a reject is one where none is allowed, too.
@@ -162,7 +169,11 @@ impl Look<'_> {
                 .decision
                 .is_some_and(|decision| confirmation.allowed.allows(decision))
         {
-            return fails("AAEP-6.3.4-6", &[], "decides what is not allowed");
+            return fails(
+                "AAEP-6.3.4-6",
+                &["AAEP-6.3.4-7"],
+                "decides what is not allowed",
+            );
         }
         Ok(issued)
     }
@@ -268,17 +279,17 @@ impl Look<'_> {
 
 fn clauses_of(flaw: Flaw) -> &'static [&'static str] {
     match flaw {
-        Flaw::NotJson => &[],
-        Flaw::Missing => &["AAEP-REPLY-1"],
-        Flaw::Type => &["AAEP-REPLY-2", "AAEP-6.3.1-1"],
-        Flaw::Token => &["AAEP-REPLY-3", "AAEP-6.2.1-1"],
-        Flaw::Decision => &["AAEP-REPLY-4", "AAEP-6.3.1-3"],
-        Flaw::Subscription => &["AAEP-REPLY-5", "AAEP-6.3.1-4"],
-        Flaw::Timestamp => &["AAEP-REPLY-6", "AAEP-6.3.1-5"],
-        Flaw::DecidedBy => &["AAEP-REPLY-7"],
-        Flaw::Rationale => &["AAEP-REPLY-8"],
-        Flaw::ModifiedAction => &["AAEP-REPLY-9", "AAEP-6.3.2-6"],
-        Flaw::CorrelationId => &["AAEP-REPLY-10"],
-        Flaw::OtherProperty => &["AAEP-REPLY-11"],
+        Flaw::NotJson => &["AAEP-6.3.4-7"],
+        Flaw::Missing => &["AAEP-REPLY-1", "AAEP-6.3.4-7"],
+        Flaw::Type => &["AAEP-REPLY-2", "AAEP-6.3.1-1", "AAEP-6.3.4-7"],
+        Flaw::Token => &["AAEP-REPLY-3", "AAEP-6.2.1-1", "AAEP-6.3.4-7"],
+        Flaw::Decision => &["AAEP-REPLY-4", "AAEP-6.3.1-3", "AAEP-6.3.4-7"],
+        Flaw::Subscription => &["AAEP-REPLY-5", "AAEP-6.3.1-4", "AAEP-6.3.4-7"],
+        Flaw::Timestamp => &["AAEP-REPLY-6", "AAEP-6.3.1-5", "AAEP-6.3.4-7"],
+        Flaw::DecidedBy => &["AAEP-REPLY-7", "AAEP-6.3.4-7"],
+        Flaw::Rationale => &["AAEP-REPLY-8", "AAEP-6.3.4-7"],
+        Flaw::ModifiedAction => &["AAEP-REPLY-9", "AAEP-6.3.2-6", "AAEP-6.3.4-7"],
+        Flaw::CorrelationId => &["AAEP-REPLY-10", "AAEP-6.3.4-7"],
+        Flaw::OtherProperty => &["AAEP-REPLY-11", "AAEP-6.3.4-7"],
     }
 }
