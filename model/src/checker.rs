@@ -6,6 +6,7 @@
 //! holds only if that search went everywhere.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use stateright::{Checker, Model};
@@ -168,15 +169,14 @@ pub fn always<T: Modelled>(
         None => verdict(row, Kind::Always),
     });
     let is_stated = |clause: &str| T::PROPERTIES.iter().any(|row| row.clauses[0] == clause);
-    let others = searched
-        .found
-        .iter()
-        .filter(|((clause, _), found)| found.finding.clause == *clause && !is_stated(clause));
-    let others = others.map(|((clause, _), found)| {
+    let chiefs = searched.found.values().map(|found| found.finding.clause);
+    let others: BTreeSet<_> = chiefs.filter(|clause| !is_stated(clause)).collect();
+    let others = others.into_iter().filter_map(|clause| {
+        let found = found(clause)?;
         let also = found.finding.also.iter().copied();
-        let name = format!("{clause} as the judge reads it");
-        let clauses = [*clause].into_iter().chain(also).collect();
-        broken(model, name.into(), clauses, found)
+        let clauses = [clause].into_iter().chain(also).collect();
+        let name = format!("{clause}, which no property states");
+        Some(broken(model, name.into(), clauses, found))
     });
     stated.chain(others).collect()
 }

@@ -45,6 +45,13 @@ pub enum Kind {
     Guarantee,
 }
 
+impl Finding {
+    /// Whether it is of this clause, by itself or among others that say the same.
+    pub fn names(&self, clause: &str) -> bool {
+        self.clause == clause || self.also.contains(&clause)
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.clause, self.text)?;

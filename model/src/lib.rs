@@ -13,7 +13,7 @@ pub mod bounds;
 pub mod checker;
 pub mod judge;
 pub mod judged;
-// pub mod mcp_aql;
+pub mod mcp_aql;
 pub mod network;
 pub mod outputs;
 mod packed;

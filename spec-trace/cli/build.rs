@@ -35,7 +35,6 @@ fn main() -> io::Result<()> {
     let root = crate_folder.ancestors().nth(2).unwrap_or(&crate_folder);
     let mut citations = String::new();
     let mut names = String::new();
-    let mut guards = String::new();
     let mut targets = String::new();
     let mut tests = String::new();
     for file in sources(root) {
@@ -59,9 +58,6 @@ fn main() -> io::Result<()> {
             for scan::Place { text, line } in &findings.literals {
                 write_place(&mut names, text, &file, *line);
             }
-            for (guard, line) in guards_asked_for(&source) {
-                write_place(&mut guards, guard, &file, line);
-            }
         }
     }
     let generated = format!(
@@ -69,8 +65,6 @@ fn main() -> io::Result<()> {
          static CITATIONS: &[Citation] = &[\n{citations}];\n\n\
          /// Every text in quotes in the sources of the model, with its file and line.\n\
          static MODEL_NAMES: &[(&str, &str, usize)] = &[\n{names}];\n\n\
-         /// Every place where the model asks whether a guard is in force, with its file and line.\n\
-         static GUARD_PLACES: &[(&str, &str, usize)] = &[\n{guards}];\n\n\
          /// Every function that fuzz targets run, with its file and line.\n\
          static HARNESS: &[(&str, &str, usize)] = &[\n{targets}];\n\n\
          /// Every test by its address, with its file and line.\n\
@@ -141,20 +135,6 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
             files.push(path);
         }
     }
-}
-
-/// The guards that a source of the model asks for, by the name of their variant, each with its line.
-fn guards_asked_for(source: &str) -> impl Iterator<Item = (&str, usize)> {
-    let lines = source.lines().enumerate();
-    lines.flat_map(|(index, line)| {
-        let asked = [".forbid(Guard::", ".allow(Guard::"]
-            .into_iter()
-            .flat_map(|asking| line.split(asking).skip(1));
-        asked.filter_map(move |after| {
-            let end = after.find(|character: char| !character.is_alphanumeric())?;
-            Some((&after[..end], index + 1))
-        })
-    })
 }
 
 /// How cargo knows a test: its package, its target and its path in there.

@@ -16,6 +16,12 @@ use super::words::{Decision, SessionOutcome, Slot, Subscriber};
 text! {
 of step: &StepSoFar<'_>, action: Action;
 
+// § 6
+
+"AAEP-6-1" => {
+    always "what may be asked is asked";
+}
+
 // § 6.1 The blocking contract
 
 "AAEP-6.1-1" => {
@@ -292,9 +298,17 @@ of step: &StepSoFar<'_>, action: Action;
     sometimes "a timeout out of range is refused" if step.refuses(Refusal::BadTimeout);
 }
 
+"AAEP-EV-8" => {
+    always "a change of state leaves the state that was entered last";
+}
+
 "AAEP-EV-11" => {
     forbids IgnoresClosing "when the last subscription that could answer closes, a default of reject applies";
     always "the closing of the last capable subscription rejects";
     sometimes "a closing rejects" if step.last_capable_closes(action) && step.resolves(|it| !it.due && !it.accepts);
+}
+
+"AAEP-EV-13" => {
+    always "a tool_call_id is unique in its session" also ["AAEP-A.4-3"];
 }
 }

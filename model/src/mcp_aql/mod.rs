@@ -1,8 +1,7 @@
 //! The confirmation tokens of MCP-AQL.
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`] and [`enabled`] what can happen,
-//! [`rules`] what is forbidden, [`validate`] the heart of it, [`step`] and [`introspect`] what follows, [`marks`] and
-//! [`properties`] what is held to be true, [`readings`] where the text can be taken in more than one way, [`bounds`] how far
+//! [`rules`] what is forbidden, [`validate`] the heart of it, [`step`] and [`introspect`] what follows, [`readings`] where the text can be taken in more than one way, [`bounds`] how far
 //! the search goes, [`quotient`] what it forgets, [`oracle`] which clause an output keeps or breaks; [`judge`] is the text as
 //! obligations, for any number of tokens and to the millisecond, and shares none of that but the readings, [`told`] what it is
 //! told of a step; this file ties them together.
@@ -17,30 +16,30 @@ pub mod describe;
 mod enabled;
 mod introspect;
 pub mod judge;
-mod marks;
 pub mod message;
 mod oracle;
 pub mod output;
-pub mod properties;
 mod quotient;
 pub mod readings;
 pub mod rules;
+mod seen;
 pub mod state;
 pub mod step;
 pub mod told;
 mod validate;
-mod witness;
 pub mod words;
 
 use crate::checker::StepText;
-use crate::specification::{Modelled, Specification};
+use crate::properties::PropertyRow;
+use crate::specification::{Modelled, Specification, Taken};
 
 use action::Action;
 use bounds::Bounds;
-use properties::{Invariant, Witness};
+use judge::TokenJudge;
 use readings::{PLACES, Place, Reading};
 use rules::Guard;
 use state::State;
+use told::Told;
 
 /// The model: a gatekeeper of operations in a hostile world.
 pub type McpAql = Specification<McpAqlProtocol>;
@@ -55,11 +54,12 @@ impl Modelled for McpAqlProtocol {
     type Bounds = Bounds;
     type Guard = Guard;
     type Reading = Reading;
-    type Invariant = Invariant;
-    type Witness = Witness;
+    type Judge = TokenJudge;
 
     const NAME: &'static str = "mcp-aql";
     const PLACES: &'static [Place] = &PLACES;
+    const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
+    const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;
 
     fn start(bounds: &Bounds) -> State {
         State::start(bounds.disturbances)
@@ -69,17 +69,21 @@ impl Modelled for McpAqlProtocol {
         model.enabled(state, actions);
     }
 
-    fn take(model: &McpAql, state: &State, action: Action) -> Option<(State, u64)> {
-        let step = model.step(state, action)?;
-        Some((step.next, step.witnessed))
+    fn judge(model: &McpAql) -> TokenJudge {
+        told::judge(model)
+    }
+
+    fn take(model: &McpAql, state: &State, action: Action, wanted: u64) -> Option<Taken<Self>> {
+        let step = model.step_to_witness(state, action, wanted)?;
+        Some(Taken {
+            next: step.next,
+            witnessed: step.witnessed,
+            told: Told::of(state, action, &step),
+        })
     }
 
     fn quotient_of(model: &McpAql, state: &State) -> State {
         model.quotient_of(state)
-    }
-
-    fn broken(state: &State) -> u64 {
-        state.broken
     }
 
     fn describe(model: &McpAql, before: &State, action: Action, after: &State) -> StepText {

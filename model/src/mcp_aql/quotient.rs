@@ -9,7 +9,7 @@ use super::action::Fault;
 use super::bounds::Disturbance;
 use super::enabled::{is_held, is_live, is_over, is_timed};
 use super::message::{Call, Carried};
-use super::state::{Fate, Phase, State, Token};
+use super::state::{Phase, State, Token};
 use super::step::faulty;
 use super::words::{Scope, Slot};
 
@@ -70,7 +70,6 @@ fn token(state: &State, slot: Slot) -> Token {
         expires: full.expires,
         to_run: full.to_run,
         sent: 2 - full.max_uses.saturating_sub(full.sent),
-        redemptions: 2,
         runs: 2 - full.to_run,
         ..Token::UNISSUED
     };
@@ -78,7 +77,6 @@ fn token(state: &State, slot: Slot) -> Token {
         Phase::Unissued => full,
         Phase::Lost => Token {
             expires: 0,
-            fate: Fate::Lost,
             ..spent
         },
         // Revoked, and perhaps purged: its scope matters no more, its time only until it may be forgotten.
@@ -88,7 +86,6 @@ fn token(state: &State, slot: Slot) -> Token {
             } else {
                 full.expires
             },
-            fate: Fate::Revoked,
             ..spent
         },
         // Expired, whether used or not, and perhaps purged.
@@ -102,7 +99,6 @@ fn token(state: &State, slot: Slot) -> Token {
             purged: false,
             // An executor that is held against the model may have counted fewer uses than it has performed.
             runs: full.uses.saturating_sub(full.to_run),
-            redemptions: full.uses,
             ..full
         },
     }

@@ -1,33 +1,298 @@
-//! The rules of the specification as data: one [`Guard`] for each thing that a gatekeeper must not do, with its clauses.
+//! The text of the specification, clause by clause: what a gatekeeper must not do, what always holds, what has to be possible.
 //!
 //! The one thing to know: [`Rules::all`] is the specification, and `Rules::all().without(guard)` an ablation, a gatekeeper
-//! that does what the guard forbids whenever it can.
+//! that does what the guard forbids whenever it can. How a block reads is said in [`crate::text`].
 
-use crate::table::Tabled;
+use crate::text::text;
 
-pub use crate::rules::Level;
+use super::action::Action;
+use super::message::Carried;
+use super::output::{Output, Status};
+use super::state::Phase;
+use super::step::StepSoFar;
+use super::words::{Purpose, Store, Trigger, Which};
 
-/// What a token is checked for. The order is that of the reading `check-order`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Check {
-    /// The gatekeeper knows the token.
-    Exists,
-    /// It was not revoked.
-    NotRevoked,
-    /// Expiry and tolerance have not passed.
-    NotExpired,
-    /// It has a use left.
-    NotUsed,
-    /// The call is for its purpose.
-    Purpose,
-    /// The call is for its operation.
-    Operation,
-    /// The call has its critical parameters.
-    Parameters,
-    /// The call is made to its adapter.
-    Adapter,
-    /// The call is made in its session, if it has one.
-    Session,
+text! {
+of step: &StepSoFar<'_>, action: Action;
+
+// § 1 Principles
+
+"AQL-1.2-1" => {
+    forbids ConsumesOnFailure "only a call that is admitted uses its token";
+    forbids ConsumesUngated "a call that needs no token uses none" also ["AQL-5.1-8"];
+    always "a call that fails uses no token";
+    sometimes "a call with a live token fails and the token stays live" if step.rejects_and_keeps(action);
+}
+
+"AQL-1.2-2" => {
+    always "every token expires" also ["AQL-5.1-2"];
+}
+
+"AQL-1.2-3" => {
+    always "what runs is what was confirmed" also ["AQL-1.2-4", "AQL-3.2-1", "AQL-6.2-1"];
+    sometimes "a token admits while another is live" if step.admits(action, |slot, _, _| step.was_live(slot.other()));
+}
+
+"AQL-1.2-5" => {
+    always "every issue and every redemption is audited once" also ["AQL-6.4-1"];
+}
+
+"AQL-1.3-1" => {
+    forbids RunsUnconfirmed "a gated call without a token is not performed";
+    always "a gated call without a token is not performed and gets one";
+    sometimes "a gated call gets a token" also ["AQL-1.2-5"] if step.puts_out(|it| matches!(it, Output::Issued(_)));
+}
+
+"AQL-1.3-2" => {
+    always "a gated call runs if its token passes every check, and only then" also ["AQL-7.1-1", "AQL-4.3-1"];
+    sometimes "a call with its token is admitted" if step.admits(action, |_, _, _| true);
+}
+
+// § 2 The token
+
+"AQL-2.1-1" => {
+    checks Purpose "the call is for its purpose";
+    forbids HonoursOtherPurpose "a token for one purpose admits no call for the other" also ["AQL-7.1-1"];
+    always "a token for one purpose runs nothing for the other";
+    sometimes "a quota pause gets a token" if step.puts_out(|it| matches!(it, Output::Issued(slot) if step.state.token(*slot).scope.purpose == Purpose::QuotaContinue));
+    sometimes "a call is rejected: the token is for the other purpose" if step.rejects_at(Check::Purpose);
+}
+
+// § 4 Validation
+
+"AQL-4.1-1" => {
+    checks Exists "the gatekeeper knows the token";
+    forbids HonoursGuessed "a token that was never issued admits nothing" also ["AQL-7.1-1", "AQL-1.2-4"];
+    always "a token that was never issued, or is lost, runs nothing" also ["AQL-1.2-4"];
+    sometimes "a call is rejected: the token is unknown" if step.rejects_at(Check::Exists);
+    sometimes "a call with an expired token may be answered as one with an unknown token" also ["AQL-5.5-2"] if step.rejected.is_some() && step.instead.is_some();
+    sometimes "a call with a made-up token is rejected" also ["AQL-1.2-4"] if step.rejected.is_some() && step.call.is_some_and(|it| it.token == Carried::Guessed);
+}
+
+"AQL-4.1-2" => {
+    checks NotExpired "expiry and tolerance have not passed";
+    always "an expired token runs nothing";
+    sometimes "a call is rejected: the token has expired" also ["AQL-5.1-3"] if step.rejects_at(Check::NotExpired);
+}
+
+"AQL-4.1-3" => {
+    checks NotUsed "it has a use left";
+    forbids HonoursUsed "a consumed token admits nothing" also ["AQL-5.2-1", "AQL-6.1-1", "AQL-7.1-1"];
+    always "a consumed token runs nothing" also ["AQL-6.1-1"];
+    sometimes "a call is rejected: the token was used" also ["AQL-6.1-1"] if step.rejects_at(Check::NotUsed);
+}
+
+"AQL-4.1-4" => {
+    checks Operation "the call is for its operation";
+    forbids HonoursOtherOperation "a token admits the operation that it was issued for and no other" also ["AQL-1.2-3", "AQL-3.2-1", "AQL-7.1-1"];
+    always "a token runs no other operation" also ["AQL-3.2-1"];
+    sometimes "a call is rejected: the token is for another operation" if step.rejects_at(Check::Operation);
+}
+
+"AQL-4.1-5" => {
+    checks Parameters "the call has its critical parameters";
+    forbids HonoursOtherParameters "a token admits the critical parameters that it was issued for and no others" also ["AQL-4.3-1", "AQL-1.2-3", "AQL-3.2-1"];
+    always "a token runs nothing with other critical parameters" also ["AQL-4.3-1", "AQL-3.2-1"];
+    sometimes "a call is rejected: the token is for other parameters" if step.rejects_at(Check::Parameters);
+}
+
+"AQL-4.1-6" => {
+    checks Adapter "the call is made to its adapter";
+    forbids HonoursOtherAdapter "a token admits calls to the adapter that issued it" also ["AQL-7.1-1"] in_samples "4.3";
+    always "a token runs nothing on another adapter";
+    sometimes "a call is rejected: the token is another adapter's" if step.rejects_at(Check::Adapter);
+    sometimes "the second adapter issues a token" if step.puts_out(|it| matches!(it, Output::Issued(slot) if step.state.token(*slot).scope.adapter == Which::Second));
+}
+
+// § 5.1 Expiry and clocks
+
+"AQL-5.1-1" => {
+    refuses LongLifetime "the lifetime asked for is longer than the context allows";
+    forbids OutstretchesLifetime "no token lives longer than its context allows";
+    always "no token lives longer than its context allows";
+    sometimes "a lifetime beyond the longest is refused" if step.refuses(Refusal::LongLifetime);
+}
+
+"AQL-5.1-2" => {
+    refuses NoLifetime "the lifetime asked for is none";
+    forbids IssuesEternal "every token expires" also ["AQL-1.2-2"];
+    sometimes "a lifetime of none is refused" if step.refuses(Refusal::NoLifetime);
+}
+
+"AQL-5.1-3" => {
+    forbids HonoursExpired "once expiry and tolerance have passed a token admits nothing" also ["AQL-4.1-2", "AQL-5.4-3", "AQL-7.1-1"];
+    forbids TurnsClockBack "a clock that is turned back brings no expired token back";
+    forbids RedeemsExpired "what is redeemed has not expired when it is redeemed" in_samples "5.2";
+    always "nothing runs after expiry and tolerance" also ["AQL-4.1-2", "AQL-5.4-3", "AQL-1.2-2"];
+    sometimes "a call is rejected only because the node's clock is ahead by more than the tolerance" if step.takes_for_expired(action, |_, token, skew| skew > 0 && step.before.clock <= token.expires);
+    sometimes "a node whose clock is behind does not bring an expired token back" if step.takes_for_expired(action, |_, _, skew| skew < 0);
+}
+
+"AQL-5.1-4" => {
+    always "clocks that differ by no more than the tolerance shorten no token's life" also ["AQL-5.1-7"];
+    sometimes "a call at a node whose clock is ahead is admitted within the tolerance" if step.admits(action, |_, token, skew| skew > 0 && step.now > token.expires);
+}
+
+"AQL-5.1-5" => {
+    refuses WideTolerance "the tolerance is out of range";
+    forbids TakesZeroForDefault "a tolerance of 0 is none" in_samples "5.1";
+    forbids TakesWideTolerance "the tolerance is at most 300 seconds";
+    always "the tolerance is what is configured, and at most 300 seconds";
+    sometimes "with tolerance 0 a call a tick after expiry is rejected" if step.takes_for_expired(action, |_, token, _| step.before.tolerance() == 0 && step.now == token.expires + 1);
+    sometimes "a tolerance out of range is refused" if step.refuses(Refusal::WideTolerance);
+}
+
+"AQL-5.1-6" => {
+    forbids WidensSilently "a tolerance above 60 seconds is warned of";
+    always "a tolerance above 60 seconds is warned of";
+    sometimes "a wide tolerance is warned of" if step.puts_out(|it| matches!(it, Output::Warned(_)));
+}
+
+"AQL-5.1-7" => {
+    forbids ExpiresEarly "the tolerance is added to the expiry, and at their sum the token is still good" also ["AQL-5.1-4"];
+    always "a token expires when expiry and tolerance have passed, and not before";
+    sometimes "a call after expiry and within the tolerance is admitted" also ["AQL-5.1-4"] if step.admits(action, |_, token, _| step.now > token.expires && step.before.tolerance() > 0);
+    sometimes "a call at the sum of expiry and tolerance is admitted" if step.admits(action, |_, token, _| step.now == token.expires + step.before.tolerance());
+}
+
+"AQL-5.1-8" => {
+    always "a call that needs no token runs and uses none" also ["AQL-1.2-1"];
+    sometimes "a call that needs no token runs without" if step.call.is_none() && step.required.contains(Output::PerformUngated);
+    sometimes "a call that needs no token runs and its token stays" also ["AQL-1.2-1"] if step.call.is_some_and(|it| !it.gated && it.token != Carried::Guessed);
+}
+
+// § 5.2 Consumption
+
+"AQL-5.2-1" => {
+    forbids PerformsTwice "one use performs one operation" also ["AQL-6.1-1"];
+    always "a single-use token runs at most one operation" also ["AQL-1.2-1", "AQL-6.1-1"];
+    sometimes "an admitted operation is performed" if matches!(action, Action::CarryOut { slot } if step.state.token(slot).runs == 1);
+}
+
+"AQL-5.2-2" => {
+    forbids RedeemsApart "a token is validated and its use counted in one step" also ["AQL-6.1-1"] in_samples "4.3 and 5.2";
+    forbids RunsFirst "the use is counted before the operation runs";
+    always "the use is counted before the operation runs";
+    sometimes "of two calls that race with a single-use token one is admitted" also ["AQL-6.1-1"] if step.admits(action, |slot, _, _| step.races(slot));
+    sometimes "an operation that was admitted is lost in a crash, and its use stays counted" if matches!(action, Action::Restart(_)) && step.had(|token| token.to_run > 0);
+}
+
+// § 5.3 Revocation
+
+"AQL-5.3-1" => {
+    checks NotRevoked "it was not revoked";
+    forbids HonoursRevoked "a revoked token admits nothing" also ["AQL-7.2-2"];
+    always "nothing runs after revocation" also ["AQL-5.3-3", "AQL-7.2-2"];
+    sometimes "a call is rejected: the token was revoked" if step.rejects_at(Check::NotRevoked);
+}
+
+"AQL-5.3-2" => {
+    forbids OutlivesLogout "a logout revokes the tokens of its sessions"
+        free "AQL-5.3-2 is a MAY: a logout may revoke tokens, and need not.";
+    forbids OutlivesConfiguration "a change of an adapter's configuration revokes its tokens"
+        free "AQL-5.3-2 is a MAY: a configuration may revoke tokens, and need not.";
+    forbids OutlivesSecurityEvent "a security event revokes every token"
+        free "AQL-5.3-2 is a MAY: a security event may revoke tokens, and need not.";
+    forbids RevokesOthers "a trigger revokes the tokens that it concerns and no others";
+    always "a trigger revokes no token that it does not concern" also ["AQL-5.4-2"];
+    sometimes "a token is revoked by a trigger" if matches!(action, Action::Trigger(_)) && step.revokes();
+    sometimes "a trigger spares a token that it does not concern" if matches!(action, Action::Trigger(trigger) if step.has(|it| it.phase == Phase::Live && !trigger.concerns(it.scope)));
+}
+
+"AQL-5.3-3" => {
+    forbids IgnoresRevocation "a token that is revoked by hand is revoked" also ["AQL-7.2-2"];
+    always "a token that is revoked by hand is revoked" also ["AQL-7.2-2"];
+    sometimes "a token is revoked by hand" if matches!(action, Action::Revoke(_)) && step.revokes();
+    sometimes "there is nothing to revoke" if step.required.contains(Output::NotRevoked);
+    sometimes "a token that is over is to be revoked" if matches!(action, Action::Revoke(Carried::Token(slot)) if step.before.token(slot).phase != Phase::Live);
+}
+
+// § 5.4 Sessions and several uses
+
+"AQL-5.4-1" => {
+    refuses LooseMultiUse "several uses are asked for outside of any session";
+    forbids LosesCount "each use of a multi-use token counts, up to max_uses" also ["AQL-5.2-3", "AQL-5.4-4"];
+    forbids GrantsLooseMultiUse "a token with several uses is bound to a session";
+    always "a token of a session runs at most max_uses operations" also ["AQL-5.2-3", "AQL-5.4-4"];
+    sometimes "the second operation of a multi-use token is performed" if matches!(action, Action::CarryOut { slot } if step.state.token(slot).runs == 2);
+    sometimes "several uses outside of any session are refused" if step.refuses(Refusal::LooseMultiUse);
+}
+
+"AQL-5.4-2" => {
+    forbids OutlivesSession "a session's tokens end with it" also ["AQL-5.3-2"];
+    always "nothing runs after the token's session has ended";
+    sometimes "a token is revoked by the end of its session" if matches!(action, Action::Trigger(Trigger::SessionEnd(_))) && step.revokes();
+}
+
+"AQL-5.4-4" => {
+    checks Session "the call is made in its session, if it has one";
+    forbids HonoursOtherSession "a token that is bound to a session admits calls in that session" also ["AQL-6.1-2"];
+    always "a session's token runs nothing in another session" also ["AQL-6.1-2"];
+    sometimes "a session's token admits the same call again" also ["AQL-5.2-3"] if step.admits(action, |_, token, _| token.uses > 0);
+    sometimes "a call is rejected: the token is another session's" if step.rejects_at(Check::Session);
+}
+
+// § 5.5 Storage
+
+"AQL-5.5-1" => {
+    forbids LosesStored "what is stored outlasts a restart" also ["AQL-7.2-1"]
+        free "AQL-5.5-1 asks for no more than memory, which is lost with the process.";
+    always "what is stored outlasts a restart" also ["AQL-7.2-1"];
+    sometimes "a live token outlasts a restart" if action == Action::Restart(Store::Persistent) && step.had(|token| token.phase == Phase::Live);
+    sometimes "a restart loses the tokens that were in memory" if action == Action::Restart(Store::InMemory);
+    sometimes "a restart finds nothing that it could lose" if matches!(action, Action::Restart(_)) && !step.had(|token| token.phase == Phase::Live || token.to_run > 0);
+}
+
+"AQL-5.5-2" => {
+    forbids PurgesEarly "only a token that can never be valid again is purged" also ["AQL-5.1-7"];
+    always "only what can never be valid again is purged";
+    sometimes "an expired token is purged" if matches!(action, Action::Purge { .. });
+}
+
+// § 6 Security
+
+"AQL-6.1-1" => {
+    forbids RevivesAfterRestart "a restart makes no consumed token valid again" also ["AQL-5.2-2"];
+    always "a restart makes no consumed token valid again" also ["AQL-5.2-2"];
+    sometimes "a consumed token stays consumed in a restart" if action == Action::Restart(Store::Persistent) && step.had(|token| token.phase == Phase::Consumed);
+}
+
+"AQL-6.3-1" => {
+    forbids ExposesParameters "no response to a failure holds parameter values";
+    always "no response holds parameter values";
+}
+
+"AQL-6.3-2" => {
+    forbids TellsCheck "in the mode without oracle every failure is answered alike";
+    forbids TellsStatus "in the mode without oracle whatever is not live is unknown";
+    always "in the mode without oracle nothing tells a token that was from one that never was" also ["AQL-7.3-1"];
+    sometimes "a call is rejected in the mode without oracle" if step.rejected.is_some() && step.before.is_uniform();
+    sometimes "the status of a token that is not live is not told" if step.before.is_uniform() && step.required.contains(Output::AnswerStatus(Status::Unknown));
+}
+
+"AQL-6.4-1" => {
+    forbids IssuesUnaudited "every issue is audited" also ["AQL-1.2-5"];
+    forbids RedeemsUnaudited "every redemption is audited" also ["AQL-1.2-5"];
+    forbids RejectsUnaudited "every rejection is audited";
+    forbids RevokesUnaudited "every revocation is audited";
+    forbids AuditsTwice "what happens once is audited once"
+        free "AQL-6.4-1 has no event for a redemption: a second entry may be that of the redemption.";
+    always "every rejection and every revocation is audited";
+}
+
+// § 7 Operations
+
+"AQL-7.1-2" => {
+    forbids ConfusesCodes "the code is that of a check that failed" also ["AQL-4.1-2", "AQL-4.1-3"];
+    always "the code is that of a check that failed" also ["AQL-4.1-1", "AQL-4.1-2", "AQL-4.1-3", "AQL-4.1-4", "AQL-4.1-5", "AQL-4.1-6"];
+}
+
+"AQL-7.3-1" => {
+    forbids MisstatesStatus "a status is what it is";
+    always "a status is what it is";
+    sometimes "the status of a live token is told" if step.puts_out(|it| matches!(it, Output::AnswerStatus(Status::Live { .. })));
+    sometimes "the status of a token that is not live is told" if step.puts_out(|it| matches!(it, Output::AnswerStatus(Status::Consumed | Status::Expired | Status::Revoked)));
+}
 }
 
 impl Check {
@@ -56,21 +321,6 @@ impl Check {
         Self::NotExpired,
         Self::NotUsed,
     ];
-
-    /// The clause that an audit names for a call that is rejected at this check.
-    pub const fn clause(self) -> &'static str {
-        match self {
-            Self::Exists => "AQL-4.1-1",
-            Self::NotRevoked => "AQL-5.3-1",
-            Self::NotExpired => "AQL-4.1-2",
-            Self::NotUsed => "AQL-4.1-3",
-            Self::Purpose => "AQL-2.1-1",
-            Self::Operation => "AQL-4.1-4",
-            Self::Parameters => "AQL-4.1-5",
-            Self::Adapter => "AQL-4.1-6",
-            Self::Session => "AQL-5.4-4",
-        }
-    }
 
     /// The code of a call that is rejected at this check, where codes are told.
     pub const fn code(self) -> Code {
@@ -107,454 +357,5 @@ impl Code {
             Self::AlreadyUsed => "TOKEN_ALREADY_USED",
             Self::ScopeMismatch => "TOKEN_SCOPE_MISMATCH",
         }
-    }
-}
-
-/// Why a call was refused: the caller erred and nothing was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Refusal {
-    /// The lifetime asked for is longer than the context allows.
-    LongLifetime,
-    /// The lifetime asked for is none.
-    NoLifetime,
-    /// Several uses are asked for outside of any session.
-    LooseMultiUse,
-    /// The tolerance is out of range.
-    WideTolerance,
-}
-
-impl Refusal {
-    /// The clause that the caller would have had the gatekeeper break.
-    pub const fn clause(self) -> &'static str {
-        match self {
-            Self::LongLifetime => "AQL-5.1-1",
-            Self::NoLifetime => "AQL-5.1-2",
-            Self::LooseMultiUse => "AQL-5.4-1",
-            Self::WideTolerance => "AQL-5.1-5",
-        }
-    }
-}
-
-/// A rule, named after what it forbids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Guard {
-    /// A call with a token that was never issued is admitted with whatever token is live.
-    HonoursGuessed,
-    /// A call with a revoked token is admitted.
-    HonoursRevoked,
-    /// A call with an expired token is admitted.
-    HonoursExpired,
-    /// A tolerance of 0 is taken for one that was not configured.
-    TakesZeroForDefault,
-    /// A token expires without the tolerance.
-    ExpiresEarly,
-    /// An earlier time than the greatest that was seen counts.
-    TurnsClockBack,
-    /// A call with a consumed single-use token is admitted.
-    HonoursUsed,
-    /// The uses of a multi-use token are not counted.
-    LosesCount,
-    /// A call for the other purpose is admitted.
-    HonoursOtherPurpose,
-    /// A call for another operation is admitted.
-    HonoursOtherOperation,
-    /// A call with other critical parameters is admitted.
-    HonoursOtherParameters,
-    /// A call to another adapter is admitted.
-    HonoursOtherAdapter,
-    /// A call in another session than the token's is admitted.
-    HonoursOtherSession,
-    /// Validation and redemption are two steps, and the second trusts the first.
-    RedeemsApart,
-    /// Validation and redemption are two steps, and the second does not look at the expiry.
-    RedeemsExpired,
-    /// The use is counted when the operation has run.
-    RunsFirst,
-    /// One use performs the operation twice.
-    PerformsTwice,
-    /// A call that fails uses its token.
-    ConsumesOnFailure,
-    /// A call that needs no token uses the one that it carries.
-    ConsumesUngated,
-    /// A gated call without a token is performed.
-    RunsUnconfirmed,
-    /// A lifetime of 0 is taken for none, and the token never expires.
-    IssuesEternal,
-    /// A lifetime beyond the longest is granted.
-    OutstretchesLifetime,
-    /// A token with several uses is issued outside of any session.
-    GrantsLooseMultiUse,
-    /// A tolerance beyond 300 seconds is taken.
-    TakesWideTolerance,
-    /// A tolerance above 60 seconds is taken without a warning.
-    WidensSilently,
-    /// A revocation by hand changes nothing.
-    IgnoresRevocation,
-    /// A session's tokens outlive it.
-    OutlivesSession,
-    /// Tokens outlive the logout.
-    OutlivesLogout,
-    /// Tokens outlive the configuration of their adapter.
-    OutlivesConfiguration,
-    /// Tokens outlive a security event.
-    OutlivesSecurityEvent,
-    /// A trigger revokes every token, whether it concerns it or not.
-    RevokesOthers,
-    /// A token is purged at its expiry, before the tolerance has passed.
-    PurgesEarly,
-    /// A restart forgets which tokens were used.
-    RevivesAfterRestart,
-    /// A restart loses what was stored.
-    LosesStored,
-    /// Every failure of a known token is answered as expired.
-    ConfusesCodes,
-    /// The codes are told in the mode without oracle.
-    TellsCheck,
-    /// The response to a scope mismatch holds parameter values.
-    ExposesParameters,
-    /// A token that is not live is said to be live.
-    MisstatesStatus,
-    /// The status is told in the mode without oracle.
-    TellsStatus,
-    /// An issue is not audited.
-    IssuesUnaudited,
-    /// A redemption is not audited.
-    RedeemsUnaudited,
-    /// A rejection is not audited.
-    RejectsUnaudited,
-    /// A revocation is not audited.
-    RevokesUnaudited,
-    /// A redemption is audited twice.
-    AuditsTwice,
-}
-
-/// What there is to say about a guard.
-pub type GuardRow = crate::rules::GuardRow<Guard>;
-
-/// The set of guards in force.
-pub type Rules = crate::rules::Rules<Guard>;
-
-/// Every guard, in the order of [`Guard`].
-pub static GUARDS: [GuardRow; 44] = [
-    GuardRow::new(
-        Guard::HonoursGuessed,
-        "honours-guessed",
-        Level::Must,
-        &["AQL-4.1-1", "AQL-7.1-1", "AQL-1.2-4"],
-        "a token that was never issued admits nothing",
-    ),
-    GuardRow::new(
-        Guard::HonoursRevoked,
-        "honours-revoked",
-        Level::May,
-        &["AQL-5.3-1", "AQL-7.2-2"],
-        "a revoked token admits nothing",
-    ),
-    GuardRow::new(
-        Guard::HonoursExpired,
-        "honours-expired",
-        Level::MustNot,
-        &["AQL-5.1-3", "AQL-4.1-2", "AQL-5.4-3", "AQL-7.1-1"],
-        "once expiry and tolerance have passed a token admits nothing",
-    ),
-    GuardRow::new(
-        Guard::TakesZeroForDefault,
-        "takes-zero-for-default",
-        Level::Should,
-        &["AQL-5.1-5"],
-        "a tolerance of 0 is none",
-    )
-    .left_out_in("5.1"),
-    GuardRow::new(
-        Guard::ExpiresEarly,
-        "expires-early",
-        Level::Must,
-        &["AQL-5.1-7", "AQL-5.1-4"],
-        "the tolerance is added to the expiry, and at their sum the token is still good",
-    ),
-    GuardRow::new(
-        Guard::TurnsClockBack,
-        "turns-clock-back",
-        Level::MustNot,
-        &["AQL-5.1-3"],
-        "a clock that is turned back brings no expired token back",
-    ),
-    GuardRow::new(
-        Guard::HonoursUsed,
-        "honours-used",
-        Level::Must,
-        &["AQL-4.1-3", "AQL-5.2-1", "AQL-6.1-1", "AQL-7.1-1"],
-        "a consumed token admits nothing",
-    ),
-    GuardRow::new(
-        Guard::LosesCount,
-        "loses-count",
-        Level::May,
-        &["AQL-5.4-1", "AQL-5.2-3", "AQL-5.4-4"],
-        "each use of a multi-use token counts, up to max_uses",
-    ),
-    GuardRow::new(
-        Guard::HonoursOtherPurpose,
-        "honours-other-purpose",
-        Level::Must,
-        &["AQL-2.1-1", "AQL-7.1-1"],
-        "a token for one purpose admits no call for the other",
-    ),
-    GuardRow::new(
-        Guard::HonoursOtherOperation,
-        "honours-other-operation",
-        Level::Must,
-        &["AQL-4.1-4", "AQL-1.2-3", "AQL-3.2-1", "AQL-7.1-1"],
-        "a token admits the operation that it was issued for and no other",
-    ),
-    GuardRow::new(
-        Guard::HonoursOtherParameters,
-        "honours-other-parameters",
-        Level::Must,
-        &["AQL-4.1-5", "AQL-4.3-1", "AQL-1.2-3", "AQL-3.2-1"],
-        "a token admits the critical parameters that it was issued for and no others",
-    ),
-    GuardRow::new(
-        Guard::HonoursOtherAdapter,
-        "honours-other-adapter",
-        Level::Must,
-        &["AQL-4.1-6", "AQL-7.1-1"],
-        "a token admits calls to the adapter that issued it",
-    )
-    .left_out_in("4.3"),
-    GuardRow::new(
-        Guard::HonoursOtherSession,
-        "honours-other-session",
-        Level::May,
-        &["AQL-5.4-4", "AQL-6.1-2"],
-        "a token that is bound to a session admits calls in that session",
-    ),
-    GuardRow::new(
-        Guard::RedeemsApart,
-        "redeems-apart",
-        Level::Must,
-        &["AQL-5.2-2", "AQL-6.1-1"],
-        "a token is validated and its use counted in one step",
-    )
-    .left_out_in("4.3 and 5.2"),
-    GuardRow::new(
-        Guard::RedeemsExpired,
-        "redeems-expired",
-        Level::MustNot,
-        &["AQL-5.1-3"],
-        "what is redeemed has not expired when it is redeemed",
-    )
-    .left_out_in("5.2"),
-    GuardRow::new(
-        Guard::RunsFirst,
-        "runs-first",
-        Level::Must,
-        &["AQL-5.2-2"],
-        "the use is counted before the operation runs",
-    ),
-    GuardRow::new(
-        Guard::PerformsTwice,
-        "performs-twice",
-        Level::Should,
-        &["AQL-5.2-1", "AQL-6.1-1"],
-        "one use performs one operation",
-    ),
-    GuardRow::new(
-        Guard::ConsumesOnFailure,
-        "consumes-on-failure",
-        Level::Should,
-        &["AQL-1.2-1"],
-        "only a call that is admitted uses its token",
-    ),
-    GuardRow::new(
-        Guard::ConsumesUngated,
-        "consumes-ungated",
-        Level::Should,
-        &["AQL-1.2-1", "AQL-5.1-8"],
-        "a call that needs no token uses none",
-    ),
-    GuardRow::new(
-        Guard::RunsUnconfirmed,
-        "runs-unconfirmed",
-        Level::Must,
-        &["AQL-1.3-1"],
-        "a gated call without a token is not performed",
-    ),
-    GuardRow::new(
-        Guard::IssuesEternal,
-        "issues-eternal",
-        Level::Must,
-        &["AQL-5.1-2", "AQL-1.2-2"],
-        "every token expires",
-    ),
-    GuardRow::new(
-        Guard::OutstretchesLifetime,
-        "outstretches-lifetime",
-        Level::Must,
-        &["AQL-5.1-1"],
-        "no token lives longer than its context allows",
-    ),
-    GuardRow::new(
-        Guard::GrantsLooseMultiUse,
-        "grants-loose-multi-use",
-        Level::May,
-        &["AQL-5.4-1"],
-        "a token with several uses is bound to a session",
-    ),
-    GuardRow::new(
-        Guard::TakesWideTolerance,
-        "takes-wide-tolerance",
-        Level::Should,
-        &["AQL-5.1-5"],
-        "the tolerance is at most 300 seconds",
-    ),
-    GuardRow::new(
-        Guard::WidensSilently,
-        "widens-silently",
-        Level::Should,
-        &["AQL-5.1-6"],
-        "a tolerance above 60 seconds is warned of",
-    ),
-    GuardRow::new(
-        Guard::IgnoresRevocation,
-        "ignores-revocation",
-        Level::May,
-        &["AQL-5.3-3", "AQL-7.2-2"],
-        "a token that is revoked by hand is revoked",
-    ),
-    GuardRow::new(
-        Guard::OutlivesSession,
-        "outlives-session",
-        Level::Must,
-        &["AQL-5.4-2", "AQL-5.3-2"],
-        "a session's tokens end with it",
-    ),
-    GuardRow::new(
-        Guard::OutlivesLogout,
-        "outlives-logout",
-        Level::May,
-        &["AQL-5.3-2"],
-        "a logout revokes the tokens of its sessions",
-    ),
-    GuardRow::new(
-        Guard::OutlivesConfiguration,
-        "outlives-configuration",
-        Level::May,
-        &["AQL-5.3-2"],
-        "a change of an adapter's configuration revokes its tokens",
-    ),
-    GuardRow::new(
-        Guard::OutlivesSecurityEvent,
-        "outlives-security-event",
-        Level::May,
-        &["AQL-5.3-2"],
-        "a security event revokes every token",
-    ),
-    GuardRow::new(
-        Guard::RevokesOthers,
-        "revokes-others",
-        Level::May,
-        &["AQL-5.3-2"],
-        "a trigger revokes the tokens that it concerns and no others",
-    ),
-    GuardRow::new(
-        Guard::PurgesEarly,
-        "purges-early",
-        Level::Should,
-        &["AQL-5.5-2", "AQL-5.1-7"],
-        "only a token that can never be valid again is purged",
-    ),
-    GuardRow::new(
-        Guard::RevivesAfterRestart,
-        "revives-after-restart",
-        Level::MustNot,
-        &["AQL-6.1-1", "AQL-5.2-2"],
-        "a restart makes no consumed token valid again",
-    ),
-    GuardRow::new(
-        Guard::LosesStored,
-        "loses-stored",
-        Level::Must,
-        &["AQL-5.5-1", "AQL-7.2-1"],
-        "what is stored outlasts a restart",
-    ),
-    GuardRow::new(
-        Guard::ConfusesCodes,
-        "confuses-codes",
-        Level::Must,
-        &["AQL-7.1-2", "AQL-4.1-2", "AQL-4.1-3"],
-        "the code is that of a check that failed",
-    ),
-    GuardRow::new(
-        Guard::TellsCheck,
-        "tells-check",
-        Level::ShouldNot,
-        &["AQL-6.3-2"],
-        "in the mode without oracle every failure is answered alike",
-    ),
-    GuardRow::new(
-        Guard::ExposesParameters,
-        "exposes-parameters",
-        Level::ShouldNot,
-        &["AQL-6.3-1"],
-        "no response to a failure holds parameter values",
-    ),
-    GuardRow::new(
-        Guard::MisstatesStatus,
-        "misstates-status",
-        Level::May,
-        &["AQL-7.3-1"],
-        "a status is what it is",
-    ),
-    GuardRow::new(
-        Guard::TellsStatus,
-        "tells-status",
-        Level::ShouldNot,
-        &["AQL-6.3-2"],
-        "in the mode without oracle whatever is not live is unknown",
-    ),
-    GuardRow::new(
-        Guard::IssuesUnaudited,
-        "issues-unaudited",
-        Level::Must,
-        &["AQL-6.4-1", "AQL-1.2-5"],
-        "every issue is audited",
-    ),
-    GuardRow::new(
-        Guard::RedeemsUnaudited,
-        "redeems-unaudited",
-        Level::Must,
-        &["AQL-6.4-1", "AQL-1.2-5"],
-        "every redemption is audited",
-    ),
-    GuardRow::new(
-        Guard::RejectsUnaudited,
-        "rejects-unaudited",
-        Level::Must,
-        &["AQL-6.4-1"],
-        "every rejection is audited",
-    ),
-    GuardRow::new(
-        Guard::RevokesUnaudited,
-        "revokes-unaudited",
-        Level::Must,
-        &["AQL-6.4-1"],
-        "every revocation is audited",
-    ),
-    GuardRow::new(
-        Guard::AuditsTwice,
-        "audits-twice",
-        Level::Must,
-        &["AQL-6.4-1"],
-        "what happens once is audited once",
-    ),
-];
-
-impl Tabled for Guard {
-    type Row = GuardRow;
-    const ROWS: &'static [GuardRow] = &GUARDS;
-
-    fn place(self) -> usize {
-        self as usize
     }
 }

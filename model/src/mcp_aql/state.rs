@@ -35,19 +35,6 @@ pub enum Phase {
     Lost,
 }
 
-/// What the text makes of a token; the judge's own account, which no rule and no reading touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fate {
-    /// Not issued, or issued and not withdrawn.
-    Open,
-    /// Revoked by hand, by a logout, a configuration or a security event.
-    Revoked,
-    /// Revoked by the end of its session.
-    SessionOver,
-    /// Gone with its store.
-    Lost,
-}
-
 /// The expiry of a token that never expires (against AQL-1.2-2).
 pub const ETERNAL: u8 = 15;
 
@@ -70,11 +57,7 @@ pub struct Token {
     pub to_run: u8,
     /// How often its client has sent an honest call with it, up to `max_uses`.
     pub sent: u8,
-    /// What the text makes of it (kept by the judge).
-    pub fate: Fate,
-    /// How many calls it has admitted, up to 3 (kept by the judge).
-    pub redemptions: u8,
-    /// How many operations the host has performed on it, up to 3 (kept by the judge).
+    /// How many operations the host has performed on it, up to 3.
     pub runs: u8,
 }
 
@@ -89,8 +72,6 @@ impl Token {
         expires: 0,
         to_run: 0,
         sent: 0,
-        fate: Fate::Open,
-        redemptions: 0,
         runs: 0,
     };
 
@@ -109,7 +90,7 @@ impl Token {
         self.max_uses.saturating_sub(self.uses)
     }
 
-    /// Everything in 31 bits.
+    /// Everything in 27 bits.
     fn word(&self) -> u64 {
         packed([
             (self.phase as u64, 3),
@@ -120,8 +101,6 @@ impl Token {
             (u64::from(self.expires), 4),
             (u64::from(self.to_run), 2),
             (u64::from(self.sent), 2),
-            (self.fate as u64, 2),
-            (u64::from(self.redemptions), 2),
             (u64::from(self.runs), 2),
         ])
     }
@@ -144,8 +123,6 @@ pub struct State {
     pub validated: Network,
     /// How often each disturbance can still happen.
     pub budgets: Budgets,
-    /// The invariants that were broken on the way here, one bit each; none ever is mended.
-    pub broken: u64,
 }
 
 impl State {
@@ -159,7 +136,6 @@ impl State {
             network: Network::default(),
             validated: Network::default(),
             budgets,
-            broken: 0,
         }
     }
 
@@ -199,7 +175,7 @@ impl State {
         self.clock.saturating_add_signed(skew).max(self.latest)
     }
 
-    /// What the gatekeeper knows, apart from what the world and the judge keep.
+    /// What the gatekeeper knows, apart from what the world keeps.
     pub fn gatekeeper(&self) -> Gatekeeper {
         Gatekeeper {
             latest: self.latest,
@@ -216,7 +192,7 @@ impl State {
         }
     }
 
-    /// This state with another gatekeeper in it: the world and the judge's account stay as they are.
+    /// This state with another gatekeeper in it: the world stays as it is.
     ///
     /// An executor agrees with a model state `s` when the quotient of `s.with_gatekeeper(executor's)` is the quotient of
     /// `s`. A token that the executor has purged is to be told as the model has it, with `purged` set.
@@ -236,8 +212,8 @@ impl State {
         state
     }
 
-    /// Everything in five words, for hashing: equal words mean equal states.
-    pub fn words(&self) -> [u64; 5] {
+    /// Everything in four words, for hashing: equal words mean equal states.
+    pub fn words(&self) -> [u64; 4] {
         let setup = self.setup.map_or(0, |setup| {
             1 + (u64::from(setup.tolerance) << 1 | setup.oracle as u64)
         });
@@ -249,7 +225,6 @@ impl State {
                 | u64::from(self.clock) << 36
                 | u64::from(self.latest) << 32
                 | u64::from(self.budgets.word()),
-            self.broken,
         ]
     }
 }

@@ -6,11 +6,10 @@
 use super::McpAql;
 use super::action::{Action, Fault};
 use super::bounds::Disturbance;
-use super::marks;
 use super::message::{Call, Carried, Network};
 use super::output::{Output, Outputs};
 use super::readings::{MultiUse, SessionBinding};
-use super::rules::{Check, Code, Guard, Refusal};
+use super::rules::{self, Check, Code, Guard, Refusal};
 use super::state::{ETERNAL, Phase, Setup, State, Token};
 use super::validate::Memory;
 use super::words::{Lifetime, Oracle, Request, Scope, SessionName, Slot, Store, Trigger, Which};
@@ -26,7 +25,7 @@ pub struct Step {
     pub instead: Option<Outputs>,
     /// For a call that was rejected: the first check that it failed.
     pub rejected: Option<Check>,
-    /// The witnesses that this step is one of, one bit each, by their place in [`super::properties::WITNESSES`].
+    /// Of the witnesses that were wanted, those that this step is one of: a bit each, by their place in [`rules::WITNESSES`].
     pub witnessed: u64,
 }
 
@@ -53,6 +52,11 @@ pub(super) struct StepSoFar<'step> {
 impl McpAql {
     /// What the action leads to; nothing if it is not enabled in this state.
     pub fn step(&self, before: &State, action: Action) -> Option<Step> {
+        self.step_to_witness(before, action, 0)
+    }
+
+    /// The same, with those of the wanted witnesses that it is one of.
+    pub fn step_to_witness(&self, before: &State, action: Action, wanted: u64) -> Option<Step> {
         let mut so_far = StepSoFar {
             model: self,
             before,
@@ -64,7 +68,7 @@ impl McpAql {
             call: None,
         };
         so_far.take(action)?;
-        let witnessed = marks::judge(&mut so_far, action);
+        let witnessed = rules::witnessed(&so_far, action, wanted);
         Some(Step {
             next: so_far.state,
             required: so_far.required,

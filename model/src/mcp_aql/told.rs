@@ -5,9 +5,9 @@
 //! counts as run in the call that put it out, and a crash loses none of it.
 
 use crate::judge::{Finding, Judge};
-use crate::judged::{CallTold, InSearch, Tells};
-use crate::specification::Specification;
+use crate::judged::{CallTold, InSearch};
 
+use super::McpAql;
 use super::action::Action;
 use super::judge::words::{
     self as judged, Answer, Call, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued,
@@ -20,7 +20,6 @@ use super::rules::{Check, Code};
 use super::state::{ETERNAL, State};
 use super::step::Step;
 use super::words::{Danger, Lifetime, Oracle, Purpose, Request, Scope, Slot, Trigger, Which};
-use super::{McpAql, McpAqlProtocol};
 
 /// A call of the gatekeeper and all that it put out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,27 +77,14 @@ fn seconds(ticks: impl Into<i64>) -> i64 {
     ticks.into() * TICK
 }
 
-impl Tells for McpAqlProtocol {
-    type Judge = TokenJudge;
-
-    /// The judge sees the log, and has seen what is answered to who knows no token: all that must be answered alike
-    /// (AQL-6.3-2) is answered so.
-    fn judge(model: &McpAql) -> TokenJudge {
-        let mut judge = TokenJudge::new(model.reading, true).passing_over(PASSED_OVER);
-        for told in guesses() {
-            judge.is_told(told);
-        }
-        judge
+/// The judge sees the log, and has seen what is answered to who knows no token: all that must be answered alike
+/// (AQL-6.3-2) is answered so.
+pub(super) fn judge(model: &McpAql) -> TokenJudge {
+    let mut judge = TokenJudge::new(model.reading, true).passing_over(PASSED_OVER);
+    for told in guesses() {
+        judge.is_told(told);
     }
-
-    fn tell(
-        model: &Specification<Self>,
-        before: &State,
-        action: Action,
-    ) -> Option<(State, Option<Told>)> {
-        let step = model.step(before, action)?;
-        Some((step.next, Told::of(before, action, &step)))
-    }
+    judge
 }
 
 impl InSearch for TokenJudge {
@@ -177,7 +163,7 @@ impl CallTold for Told {
 }
 
 impl Told {
-    fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
+    pub(super) fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
         let mut now = before.clock.cast_signed();
         let call = match action {
             Action::SetUp { tolerance, oracle } => Asked::SetUp { tolerance, oracle },

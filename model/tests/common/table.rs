@@ -55,6 +55,11 @@ pub fn assert_carried<T: Modelled>(ablations: &[Ablation<T::Guard>]) {
     let broken = ablations.iter().flat_map(|ablation| &ablation.breaks);
     let broken: BTreeSet<_> = broken.map(|broken| broken.name.clone()).collect();
     let all = T::PROPERTIES.iter().map(PropertyRow::name);
+    let unstated: Vec<_> = broken
+        .iter()
+        .filter(|name| name.ends_with("no property states"))
+        .collect();
+    assert!(unstated.is_empty(), "{unstated:#?}");
     let never: Vec<_> = all.filter(|name| !broken.contains(name)).collect();
     assert!(never.is_empty(), "nothing breaks these: {never:#?}");
 }

@@ -1,7 +1,7 @@
 //! The quotient forgets nothing that matters.
 //!
 //! A step is what can be observed of it: who does what to which token, what must come out, what may come out instead, at which
-//! check a call was rejected, which invariants are broken, and the quotient of the state that follows. Left out of the
+//! check a call was rejected, and the quotient of the state that follows. Left out of the
 //! label is only what the quotient merges: which of several alike calls is meant.
 
 use countersign_model::mcp_aql::McpAql;
@@ -13,14 +13,7 @@ use countersign_model::mcp_aql::state::State;
 use crate::common::quotient::assert_bisimulation;
 
 /// What can be observed of a step.
-type Observation = (
-    Action,
-    Outputs,
-    Option<Outputs>,
-    Option<Check>,
-    u64,
-    [u64; 5],
-);
+type Observation = (Action, Outputs, Option<Outputs>, Option<Check>, [u64; 4]);
 
 /// The action without what the quotient merges.
 fn label(action: Action) -> Action {
@@ -40,7 +33,6 @@ fn observe(model: &McpAql, state: &State, action: Action) -> Option<Observation>
         step.required,
         step.instead,
         step.rejected,
-        next.broken,
         next.words(),
     ))
 }

@@ -10,17 +10,17 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<McpAqlProtocol>()), (60_963, 397_557, 19));
+    assert_eq!(size(&small::<McpAqlProtocol>()), (60_963, 397_557, 22));
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
     let literal = small::<McpAqlProtocol>().literal();
-    assert_eq!(size(&literal), (853_121, 4_100_735, 23));
+    assert_eq!(size(&literal), (816_903, 3_933_711, 25));
 }
 
 #[test]
 fn every_property_holds_at_default_bounds() {
     let model = within::<McpAqlProtocol>(Bounds::DEFAULT);
-    assert_eq!(size(&model), (566_809, 5_684_555, 23));
+    assert_eq!(size(&model), (566_809, 5_684_555, 25));
 }

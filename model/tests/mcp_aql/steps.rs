@@ -2,6 +2,7 @@
 
 use countersign_model::mcp_aql::action::{Action, Fault};
 use countersign_model::mcp_aql::bounds::{Bounds, Budgets};
+use countersign_model::mcp_aql::judge::TokenJudge;
 use countersign_model::mcp_aql::message::Carried;
 use countersign_model::mcp_aql::output::{Output, Status};
 use countersign_model::mcp_aql::readings::Reading;
@@ -12,13 +13,15 @@ use countersign_model::mcp_aql::words::{
     Danger, Lifetime, Oracle, Purpose, Request, Scope, SessionName, Slot, Store, Trigger, Which,
 };
 use countersign_model::mcp_aql::{McpAql, McpAqlProtocol};
+use countersign_model::specification::Modelled as _;
 
-use crate::common::seen::note_step;
+use crate::common::seen::tell_step;
 
 /// A run of the literal model, step by step.
 struct Run {
     model: McpAql,
     state: State,
+    judge: TokenJudge,
 }
 
 /// A request for one use of a destructive operation.
@@ -58,7 +61,12 @@ impl Run {
             .literal()
             .with(Rules::all(), reading);
         let state = model.start();
-        let mut run = Self { model, state };
+        let judge = McpAqlProtocol::judge(&model);
+        let mut run = Self {
+            model,
+            state,
+            judge,
+        };
         run.take(Action::SetUp { tolerance, oracle });
         run
     }
@@ -74,8 +82,8 @@ impl Run {
             .model
             .step(&self.state, action)
             .expect("the action is enabled");
-        assert_eq!(step.next.broken, 0, "the specification breaks nothing");
-        note_step::<McpAqlProtocol>(step.witnessed, step.rejected.map(Check::clause));
+        let ignored = step.rejected.map(Check::clause);
+        tell_step(&self.model, &mut self.judge, &self.state, action, ignored);
         self.state = step.next;
         step
     }

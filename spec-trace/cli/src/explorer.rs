@@ -7,8 +7,8 @@ use std::fmt::{self, Debug, Formatter};
 use std::hash::{Hash, Hasher};
 
 use countersign_model::checker::StepText;
+use countersign_model::judged::{Judged, Pair, along};
 use countersign_model::specification::{Modelled, Specification};
-use countersign_model::table::Tabled;
 use stateright::{Model, Path, Property};
 
 use crate::show::model_run;
@@ -16,11 +16,11 @@ use crate::show::run::{Finding, Kind, Weight};
 use crate::show::svg;
 
 /// The model of a protocol, to be walked through by hand.
-pub struct Explored<T: Modelled>(pub Specification<T>);
+pub struct Explored<T: Modelled>(Judged<T>);
 
 /// A state, told apart by itself alone.
 pub struct ExploredState<T: Modelled> {
-    state: T::State,
+    pair: Pair<T::State>,
     start: T::State,
 }
 
@@ -32,20 +32,20 @@ impl<T: Modelled> Clone for ExploredState<T> {
 
 impl<T: Modelled> PartialEq for ExploredState<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.state == other.state
+        self.pair == other.pair
     }
 }
 
 impl<T: Modelled> Hash for ExploredState<T> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        self.state.hash(hasher);
+        self.pair.hash(hasher);
     }
 }
 
 /// A state in words is what sets it apart from the start.
 impl<T: Modelled> Debug for ExploredState<T> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        let changes = T::changes(&self.start, &self.state);
+        let changes = T::changes(&self.start, &self.pair.state);
         if changes.is_empty() {
             return formatter.write_str("as at the start");
         }
@@ -78,15 +78,20 @@ impl<T: Modelled> Debug for Choice<T> {
 }
 
 impl<T: Modelled> Explored<T> {
-    fn explored(&self, state: T::State) -> ExploredState<T> {
-        let start = self.0.start();
-        ExploredState { state, start }
+    /// The model, with its judge beside it.
+    pub fn new(model: Specification<T>) -> Self {
+        Self(Judged::new(model))
+    }
+
+    fn explored(&self, pair: Pair<T::State>) -> ExploredState<T> {
+        let start = self.0.model.start();
+        ExploredState { pair, start }
     }
 
     /// The step in words, if the action is enabled there.
     fn step(&self, choice: &Choice<T>) -> Option<StepText> {
-        let (after, _) = self.0.take(&choice.before, choice.action)?;
-        Some(self.0.describe(&choice.before, choice.action, &after))
+        let (after, _) = self.0.model.take(&choice.before, choice.action)?;
+        Some(self.0.model.describe(&choice.before, choice.action, &after))
     }
 }
 
@@ -95,26 +100,26 @@ impl<T: Modelled> Model for Explored<T> {
     type Action = Choice<T>;
 
     fn init_states(&self) -> Vec<ExploredState<T>> {
-        vec![self.explored(self.0.start())]
+        let pairs = self.0.init_states().into_iter();
+        pairs.map(|pair| self.explored(pair)).collect()
     }
 
     fn actions(&self, state: &ExploredState<T>, choices: &mut Vec<Choice<T>>) {
         let mut actions = Vec::new();
-        self.0.actions(&state.state, &mut actions);
-        let before = state.state;
+        self.0.actions(&state.pair, &mut actions);
+        let before = state.pair.state;
         choices.extend(actions.into_iter().map(|action| Choice { before, action }));
     }
 
     fn next_state(&self, state: &ExploredState<T>, choice: Choice<T>) -> Option<ExploredState<T>> {
-        let next = self.0.next_state(&state.state, choice.action)?;
+        let next = self.0.next_state(&state.pair, choice.action)?;
         Some(self.explored(next))
     }
 
-    /// One property carries all invariants: the Explorer looks every one up again at each of its steps.
     fn properties(&self) -> Vec<Property<Self>> {
         vec![Property::always(
-            "every invariant holds",
-            |_, state: &ExploredState<T>| T::broken(&state.state) == 0,
+            "the judge finds nothing",
+            |_, state: &ExploredState<T>| !state.pair.is_broken,
         )]
     }
 
@@ -135,7 +140,6 @@ impl<T: Modelled> Model for Explored<T> {
     }
 
     fn as_svg(&self, path: Path<ExploredState<T>, Choice<T>>) -> Option<String> {
-        let broken = T::broken(&path.last_state().state);
         let choices = path.into_actions();
         let steps: Vec<StepText> = choices
             .iter()
@@ -147,10 +151,12 @@ impl<T: Modelled> Model for Explored<T> {
             1 => "1 step".to_owned(),
             steps => format!("{steps} steps"),
         };
-        for (place, row) in T::Invariant::ROWS.iter().enumerate() {
-            if broken & 1 << place != 0 {
-                let clause = row.clauses.first().copied().unwrap_or_default();
-                run = run.with(|step| Finding::new(step, Weight::Violation, clause, row.name));
+        let actions: Vec<_> = choices.iter().map(|choice| choice.action).collect();
+        for (place, findings) in along(&self.0.model, &actions).into_iter().enumerate() {
+            for found in findings {
+                let finding = Finding::new(place, Weight::Violation, found.clause, &found.text);
+                run.steps[place].findings.push(run.findings.len());
+                run.findings.push(finding);
             }
         }
         Some(svg::render(&run))
@@ -163,15 +169,16 @@ mod tests {
     use countersign_model::aaep::readings::Reading;
     use countersign_model::aaep::rules::Guard;
     use countersign_model::ablation::LONGEST;
+    use countersign_model::checker::check;
+    use countersign_model::judged::{Limit, search};
     use countersign_model::rules::{Guards, Rules};
-    use countersign_model::shortest::{Limit, shortest_runs};
     use stateright::Checker;
 
     use super::*;
 
     fn explored() -> Explored<AaepProtocol> {
         let small = Specification::<AaepProtocol>::preset("small").unwrap();
-        Explored(Specification::new(small).unwrap())
+        Explored::new(Specification::new(small).unwrap())
     }
 
     /// The first question that may be asked at the start, and the state behind it.
@@ -217,26 +224,20 @@ mod tests {
         assert!(!picture.contains("class=\"violation\""), "{picture}");
 
         let guard = Guard::named("AAEP-6.3.4-4")[0];
-        let without = Explored(
-            model
-                .0
-                .with(Rules::all().without(guard), Reading::default()),
-        );
+        let without = Rules::all().without(guard);
+        let without = Explored::new(model.0.model.with(without, Reading::default()));
         let limit = Limit {
             steps: LONGEST,
             ..Limit::default()
         };
-        let known = shortest_runs(&without.0, limit);
-        let actions = known
-            .broken
-            .into_values()
-            .next()
-            .expect("a broken invariant");
+        let known = search(&without.0.model, limit, |_| {});
+        let found = known.found.into_values().next();
+        let actions = found.expect("something is found").run;
         let mut state = without.init_states().remove(0);
         let mut choices = Vec::new();
         for action in actions {
             let choice = Choice {
-                before: state.state,
+                before: state.pair.state,
                 action,
             };
             state = without
@@ -252,12 +253,7 @@ mod tests {
 
     #[test]
     fn the_explored_model_has_the_states_of_the_model_itself() {
-        let own = explored()
-            .0
-            .checker()
-            .spawn_dfs()
-            .join()
-            .unique_state_count();
+        let own = check(&explored().0.model, |_| {}).pairs;
         let told = explored().checker().spawn_dfs().join().unique_state_count();
         assert_eq!(own, told);
     }

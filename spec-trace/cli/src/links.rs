@@ -69,40 +69,18 @@ pub fn place_of_test(test: &str) -> Option<String> {
 /// what has to hold.
 fn tables<T: Modelled>() -> Vec<Row> {
     let folder = format!("/{}/", T::NAME.replace('-', "_"));
-    let named = |name, file: &str| {
-        let suffix = format!("{folder}{file}");
-        find(MODEL_NAMES, name, |file| file.ends_with(&suffix))
-    };
+    // Each row stands in the block of its clause.
+    let blocks = format!("{folder}rules.rs");
+    let stands = |text| find(MODEL_NAMES, text, |file| file.ends_with(&blocks));
     let guards = T::Guard::ROWS.iter().map(|row| {
-        // Where the model asks for the guard says more than the row of the table.
-        let variant = format!("{:?}", row.guard);
-        let at = find(GUARD_PLACES, &variant, |file| file.contains(&folder))
-            .or_else(|| named(row.name, "rules.rs"));
-        (Kind::Guard, row.name.to_owned(), row.clauses.to_vec(), at)
+        let name = row.name.to_owned();
+        (Kind::Guard, name, row.clauses.to_vec(), stands(row.gist))
     });
-    let invariants = T::Invariant::ROWS.iter().map(|row| {
-        let at = named(row.name, "properties.rs");
-        (
-            Kind::Property,
-            row.name.to_owned(),
-            row.clauses.to_vec(),
-            at,
-        )
+    let properties = T::PROPERTIES.iter().chain(T::WITNESSES).map(|row| {
+        let name = row.name().into_owned();
+        (Kind::Property, name, row.clauses.to_vec(), stands(row.text))
     });
-    let witnesses = T::Witness::ROWS.iter().map(|row| {
-        let at = named(row.name, "witness.rs");
-        (
-            Kind::Property,
-            row.name.to_owned(),
-            row.clauses.to_vec(),
-            at,
-        )
-    });
-    guards
-        .chain(compared::<T>())
-        .chain(invariants)
-        .chain(witnesses)
-        .collect()
+    guards.chain(compared::<T>()).chain(properties).collect()
 }
 
 /// The guards that the fuzz target of the protocol's runs holds against the executor, step by step. A test leaves each of

@@ -5,7 +5,7 @@ use countersign_conform::Divergence;
 use countersign_conform::edges::Walk;
 use countersign_conform::steps::{numbered, steps_json};
 use countersign_model::checker::{CheckReport, Kind, PropertyVerdict};
-use countersign_model::judge;
+use countersign_model::judge::{self, Finding};
 use serde_json::{Value, json};
 
 use crate::answer::Status;
@@ -26,25 +26,43 @@ fn property_json(property: &PropertyVerdict, exhaustive: bool) -> Value {
         "exhaustive": exhaustive,
         "steps": steps_json(&property.steps),
     });
-    if let Some(kind) = property.judged {
-        json["judged"] = match kind {
-            judge::Kind::Conformance => "conformance",
-            judge::Kind::Guarantee => "guarantee",
-        }
-        .into();
+    if let Some(finding) = &property.finding {
+        json["judged"] = judged(finding).into();
+        json["finding"] = finding.to_string().into();
     }
     json
+}
+
+/// Whether what was found depends on how the text is read.
+const fn judged(finding: &Finding) -> &'static str {
+    match finding.kind {
+        judge::Kind::Conformance => "conformance",
+        judge::Kind::Guarantee => "guarantee",
+    }
+}
+
+/// The level of a clause, as the text words it.
+pub fn level(clause: &str) -> &'static str {
+    countersign_clauses::get(clause).map_or("", |clause| clause.level.as_str())
 }
 
 /// A property that does not hold, in words.
 pub fn property_text(property: &PropertyVerdict) -> String {
     match property.kind {
-        Kind::Always => format!(
-            "counterexample to  {}          ({} steps, the shortest)\n{}",
-            property.name,
-            property.steps.len(),
-            numbered(&property.steps)
-        ),
+        Kind::Always => {
+            let found = property
+                .finding
+                .as_ref()
+                .map_or_else(String::new, |finding| {
+                    format!("   breaks a {}: {finding}\n", judged(finding))
+                });
+            format!(
+                "counterexample to  {}          ({} steps, the shortest)\n{}{found}",
+                property.name,
+                property.steps.len(),
+                numbered(&property.steps)
+            )
+        }
         Kind::Sometimes => format!(
             "not seen  {}          (nothing within these bounds shows it)\n",
             property.name
@@ -73,6 +91,8 @@ pub fn check_json(protocol: &str, bounds: &str, report: &CheckReport, seconds: f
         "bounds": bounds,
         "unique_states": report.unique_states,
         "transitions": report.transitions,
+        "pairs": report.pairs,
+        "edges": report.edges,
         "depth": report.depth,
         "seconds": seconds,
         "properties": report.properties.iter().map(property).collect::<Vec<_>>(),

@@ -13,7 +13,8 @@ use countersign_cli::recorded::ablated::{self, Ablated, Shows};
 use countersign_cli::recorded::writer::Recorder;
 use countersign_cli::recorded::{APART, RECORDERS, TOGETHER, walk};
 use countersign_model::aaep::bounds::Bounds;
-use countersign_model::aaep::rules::GUARDS;
+use countersign_model::aaep::rules::Guard;
+use countersign_model::table::Tabled;
 
 /// How many pairs and edges there are, of which none is accused.
 #[track_caller]
@@ -65,14 +66,25 @@ fn row(ablated: &Ablated) -> String {
 fn every_rule_that_is_left_out_shows_or_cannot() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/left_out.txt");
     let table = fs::read_to_string(path).expect("the table of what shows");
-    let mut table = table.lines().filter(|line| !line.starts_with('#'));
+    let table: Vec<_> = table
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .collect();
+    let mut lines = 0;
     let mut differs = String::new();
-    for guard in &GUARDS {
-        let ablated = ablated::leave_out(guard, Recorder::FULL);
+    for guard in Guard::ROWS {
+        let Some(ablated) = ablated::leave_out(guard, Recorder::FULL) else {
+            continue;
+        };
+        lines += 1;
         let found = row(&ablated);
-        let line = table.next().unwrap_or_default();
+        let of_guard = format!("{} | ", guard.name);
+        let line = table
+            .iter()
+            .find(|line| line.starts_with(&of_guard))
+            .unwrap_or(&"");
         let fits = match ablated.shows {
-            Shows::Flagged { .. } => line == found,
+            Shows::Flagged { .. } => *line == found,
             Shows::Otherwise { .. } | Shows::Invisible | Shows::Unexplained => line
                 .strip_prefix(&found)
                 .and_then(|rest| rest.strip_prefix(": "))
@@ -84,5 +96,5 @@ fn every_rule_that_is_left_out_shows_or_cannot() {
         }
     }
     assert!(differs.is_empty(), "{differs}");
-    assert_eq!(table.next(), None);
+    assert_eq!(table.len(), lines);
 }

@@ -116,7 +116,7 @@ impl TokenJudge {
         } else {
             let (clause, also): (_, &[_]) = match told.or(logged) {
                 Some(Code::Invalid) => ("AQL-4.1-1", &["AQL-5.5-1", "AQL-5.5-2", "AQL-6.4-1"]),
-                Some(Code::Expired) => ("AQL-5.1-7", &["AQL-4.1-2", "AQL-5.1-5"]),
+                Some(Code::Expired) => ("AQL-5.1-7", &["AQL-4.1-2", "AQL-5.1-4", "AQL-5.1-5"]),
                 Some(Code::AlreadyUsed) => ("AQL-4.1-3", &["AQL-1.2-1", "AQL-5.4-1", "AQL-5.4-4"]),
                 Some(Code::ScopeMismatch) => {
                     ("AQL-4.1-5", &["AQL-4.1-4", "AQL-4.1-6", "AQL-3.2-4"])

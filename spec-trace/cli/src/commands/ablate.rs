@@ -15,6 +15,7 @@ use crate::answer::{Answer, Format, Status};
 use crate::arguments::{Protocol, preset, specification};
 use crate::progress::Progress;
 use crate::table::{self, Align};
+use crate::verdicts::level;
 use countersign_conform::steps::{numbered, steps_json};
 
 const EXAMPLES: &str = "\
@@ -22,7 +23,7 @@ Examples:
   countersign ablate pending-action
   countersign ablate mcp-aql --format json > ablate.json
 
-It is 0 when each rule breaks something, or is explained as masked by another.";
+It is 0 when each rule breaks something, alone or together with one that masks it, or is free by the text.";
 
 /// The arguments of `countersign ablate`.
 #[derive(Clone, Debug, clap::Args)]
@@ -58,7 +59,7 @@ fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     );
     let ablations = ablation::ablate(&model, |done| progress.at(done as u64));
     drop(progress);
-    let status = Status::of(ablations.iter().all(|ablation| !ablation.breaks.is_empty()));
+    let status = Status::of(ablations.iter().all(Ablation::is_explained));
     Ok(match format {
         Format::Text => Answer {
             text: text::<T>(&args.bounds, &ablations),
@@ -86,6 +87,7 @@ fn ablation_json<G: Guards>(ablation: &Ablation<G>) -> Value {
         "clauses": ablation.guard.clauses,
         "breaks": breaks,
         "masked_by": ablation.masked_by.map(|guard| guard.row().name),
+        "free": ablation.guard.free,
     })
 }
 
@@ -98,7 +100,11 @@ fn text<T: Modelled>(bounds: &str, ablations: &[Ablation<T::Guard>]) -> String {
     text.push_str(&overview(ablations));
     let idle = ablations
         .iter()
-        .filter(|ablation| ablation.breaks.is_empty())
+        .filter(|ablation| !ablation.is_explained())
+        .count();
+    let free = ablations
+        .iter()
+        .filter(|ablation| ablation.guard.free.is_some())
         .count();
     let masked = ablations
         .iter()
@@ -107,10 +113,10 @@ fn text<T: Modelled>(bounds: &str, ablations: &[Ablation<T::Guard>]) -> String {
     let _ = writeln!(
         text,
         "\n{} rules left out at {bounds} bounds, runs of up to {} steps: {} break something by themselves, {masked} \
-         only together with another, {idle} nothing",
+         only together with another, {free} are free, {idle} break nothing",
         ablations.len(),
         T::LONGEST,
-        ablations.len() - masked - idle,
+        ablations.len() - masked - free - idle,
     );
     text
 }
@@ -122,10 +128,10 @@ fn one<G: Guards>(ablation: &Ablation<G>) -> String {
         "without {} ({} {}): {}\n",
         row.name,
         row.clauses.join(", "),
-        row.level.name(),
+        level(row.clauses[0]),
         row.gist
     );
-    if let Some(sections) = row.left_out_in {
+    if let Some(sections) = row.in_samples {
         let _ = writeln!(text, "  the text's own code in {sections} leaves it out");
     }
     if let Some(other) = ablation.masked_by {
@@ -135,7 +141,9 @@ fn one<G: Guards>(ablation: &Ablation<G>) -> String {
             other.row().name
         );
     }
-    if ablation.breaks.is_empty() {
+    if let Some(free) = row.free {
+        let _ = writeln!(text, "  free, as far as somebody outside can tell: {free}");
+    } else if ablation.breaks.is_empty() {
         text.push_str(
             "  breaks nothing: within these bounds no run needs the rule, or no property states what it is for\n",
         );
@@ -165,7 +173,7 @@ fn overview<G: Guards>(ablations: &[Ablation<G>]) -> String {
         vec![
             ablation.guard.name.to_owned(),
             ablation.guard.clauses[0].to_owned(),
-            ablation.guard.level.name().to_owned(),
+            level(ablation.guard.clauses[0]).to_owned(),
             ablation.breaks.len().to_string(),
             shortest.map(|steps| steps.to_string()).unwrap_or_default(),
             ablation

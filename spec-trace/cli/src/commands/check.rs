@@ -9,9 +9,9 @@ use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::telling;
 use countersign_model::bounds::Bounds;
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, STATES};
+use countersign_model::judged::Limit;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
-use countersign_model::shortest::Limit;
 use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use miette::{IntoDiagnostic, WrapErr};
@@ -20,7 +20,7 @@ use crate::answer::{Answer, Format};
 use crate::arguments::{Protocol, Variant, specification};
 use crate::progress::Progress;
 use crate::table::{self, Align, grouped};
-use crate::verdicts::{check_json, check_status, property_text, unmet};
+use crate::verdicts::{check_json, check_status, level, property_text, unmet};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,28 +68,17 @@ pub struct Args {
 /// Bounds, rules or readings that there are not, or a file that cannot be written.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
-        Protocol::Aaep => check::<AaepProtocol>(args, format, Some(checker::check_judged)),
-        Protocol::McpAql => check::<McpAqlProtocol>(args, format, None),
-        Protocol::PendingAction => {
-            check::<PendingActionProtocol>(args, format, Some(checker::check_judged))
-        }
+        Protocol::Aaep => check::<AaepProtocol>(args, format),
+        Protocol::McpAql => check::<McpAqlProtocol>(args, format),
+        Protocol::PendingAction => check::<PendingActionProtocol>(args, format),
     }
 }
 
-/// The search with the judge beside every state.
-type Judged<T> = fn(&Specification<T>, Limit, &mut dyn FnMut(usize)) -> CheckReport;
-
-fn check<T: Modelled>(
-    args: &Args,
-    format: Format,
-    judged: Option<Judged<T>>,
-) -> miette::Result<Answer> {
+fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     let model = args.variant.model::<T>()?;
     let started = Instant::now();
     let progress = Progress::counting(&format!("{}: checking the model", T::NAME), "states");
-    let report = search(&model, args.full, judged, &mut |states| {
-        progress.at(states as u64);
-    });
+    let report = search(&model, args.full, |states| progress.at(states as u64));
     drop(progress);
     let seconds = started.elapsed().as_secs_f64();
 
@@ -124,20 +113,16 @@ fn check<T: Modelled>(
 fn search<T: Modelled>(
     model: &Specification<T>,
     full: bool,
-    judged: Option<Judged<T>>,
-    progress: &mut dyn FnMut(usize),
+    progress: impl FnMut(usize),
 ) -> CheckReport {
     if !model.departs() {
         return checker::check(model, progress);
     }
     let mut limit = Limit::default();
     if !full {
-        limit.states = STATES;
+        limit.pairs = STATES;
     }
-    match judged {
-        Some(judged) if model.reading != T::Reading::default() => judged(model, limit, progress),
-        Some(_) | None => checker::check_within(model, limit, progress),
-    }
+    checker::check_within(model, limit, progress)
 }
 
 /// How far the search went.
@@ -155,11 +140,14 @@ fn summary<T: Modelled>(model: &Specification<T>, report: &CheckReport, seconds:
     };
     format!(
         "{} bounds, {how}: {} unique states, {} transitions, {extent}, {seconds:.1} s, {} transitions/s\n\
+         with what the judge remembers of each way: {} states, {} transitions\n\
          states are told apart by 64-bit fingerprints: with 10 million of them the chance to miss one is 2 in a million\n",
         model.bounds.name(),
         grouped(report.unique_states as u64),
         grouped(report.transitions as u64),
-        table::per_second(report.transitions as u64, seconds),
+        table::per_second(report.edges as u64, seconds),
+        grouped(report.pairs as u64),
+        grouped(report.edges as u64),
     )
 }
 
@@ -195,7 +183,7 @@ fn properties(report: &CheckReport) -> String {
 /// What a search says of a property; one that was cut says how far it came.
 fn verdict(property: &PropertyVerdict, report: &CheckReport) -> String {
     let within = |what: &str| {
-        let states = grouped(report.unique_states as u64);
+        let states = grouped(report.pairs as u64);
         format!("{what} within {} steps, {states} states", report.depth)
     };
     match (property.kind, property.holds, report.exhaustive) {
@@ -255,14 +243,14 @@ fn forbidden_by<T: Modelled>(model: &Specification<T>) -> String {
     let mut text = String::new();
     for guard in model.rules.left_out() {
         let row = guard.row();
-        let as_in = row.left_out_in.map_or_else(String::new, |sections| {
+        let as_in = row.in_samples.map_or_else(String::new, |sections| {
             format!(", as in the text's own code in {sections}")
         });
         let _ = writeln!(
             text,
             "   forbidden by  {} {}: {} (left out here{as_in})",
             row.clauses[0],
-            row.level.name(),
+            level(row.clauses[0]),
             row.gist
         );
     }
@@ -276,19 +264,21 @@ mod tests {
     use super::*;
     use crate::answer::Status;
 
-    /// The report of a search of 1,234 states and 7 steps that found two properties so.
+    /// The report of a search of 2,345 states and 7 steps that found two properties so.
     fn report(exhaustive: bool, never_broken: bool, seen: bool) -> CheckReport {
         let property = |kind, holds| PropertyVerdict {
             name: "a property".into(),
             clauses: Cow::default(),
             kind,
-            judged: None,
+            finding: None,
             holds,
             steps: Vec::new(),
         };
         CheckReport {
             unique_states: 1_234,
             transitions: 5_678,
+            pairs: 2_345,
+            edges: 6_789,
             depth: 7,
             exhaustive,
             properties: vec![
@@ -301,8 +291,8 @@ mod tests {
     #[test]
     fn a_property_holds_only_if_the_whole_graph_was_searched() {
         let (not_broken, not_seen) = (
-            "not broken within 7 steps, 1,234 states",
-            "not seen within 7 steps, 1,234 states",
+            "not broken within 7 steps, 2,345 states",
+            "not seen within 7 steps, 2,345 states",
         );
         for (exhaustive, never_broken, seen, said, status) in [
             (true, true, true, ["holds", "seen"], Status::Holds),

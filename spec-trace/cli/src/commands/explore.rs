@@ -64,7 +64,7 @@ fn explore<T: Modelled>(args: &Args) -> miette::Result<Answer> {
     .into_diagnostic()
     .wrap_err("cannot say where it is")?;
     drop(stdout);
-    Explored(model).checker().serve(address);
+    Explored::new(model).checker().serve(address);
     let (text, status) = (String::new(), Status::Holds);
     Ok(Answer { text, status })
 }

@@ -3,16 +3,17 @@
 //! The one thing to know: a counterexample is looked at as it stands, and brought to its end, at once, later, or after
 //! another question, for some faults show only by what never comes.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::bounds::{Bounds, Budgets, Variety};
-use countersign_model::aaep::properties::INVARIANTS;
-use countersign_model::aaep::rules::{GuardRow, Rules};
+use countersign_model::aaep::rules::{GuardRow, PROPERTIES, Rules};
 use countersign_model::aaep::state::{Phase, State};
 use countersign_model::aaep::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot};
-use countersign_model::shortest::{Limit, shortest_runs};
+use countersign_model::judged::{Limit, along, search};
+use countersign_model::properties::PropertyRow;
 
 use super::accusations;
 use super::explained::is_explained;
@@ -32,7 +33,7 @@ pub struct Ablated {
     /// The rule.
     pub guard: &'static GuardRow,
     /// The property whose shortest counterexample was written down; the first that shows, or of none the first.
-    pub property: &'static str,
+    pub property: Cow<'static, str>,
     /// The stream.
     pub records: Vec<String>,
     /// What shows.
@@ -98,7 +99,7 @@ impl Display for Shows {
 
 /// A counterexample, and where it went on from there.
 struct Counterexample {
-    property: &'static str,
+    property: Cow<'static, str>,
     streams: Vec<Vec<String>>,
 }
 
@@ -111,12 +112,15 @@ const EXPLAINING: Bounds = Bounds {
     ..Bounds::SMALL
 };
 
-/// Leaves one rule out, and judges the streams of what that breaks at small bounds.
+/// Leaves one rule out, and judges the streams of what that breaks at small bounds. Nothing, if that is free.
 ///
 /// # Panics
 ///
-/// Never: the bounds are in range, and each rule that is left out breaks something.
-pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Ablated {
+/// Never: the bounds are in range, and each rule that is not free breaks something when it is left out.
+pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Option<Ablated> {
+    if guard.free.is_some() {
+        return None;
+    }
     let within = |bounds| {
         Aaep::new(bounds)
             .expect("the bounds are in range")
@@ -129,7 +133,7 @@ pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Ablated {
         for counterexample in counterexamples(specification, guard, &writer, steps) {
             let ablated = counterexample.judged(explaining, guard, &writer);
             if matches!(ablated.shows, Shows::Flagged { .. }) {
-                return ablated;
+                return Some(ablated);
             }
             let worse = best
                 .as_ref()
@@ -139,7 +143,7 @@ pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Ablated {
             }
         }
     }
-    best.expect("a rule that breaks nothing has no counterexample, and each breaks something")
+    Some(best.expect("a rule that breaks nothing has no counterexample, and each breaks something"))
 }
 
 impl Counterexample {
@@ -150,10 +154,10 @@ impl Counterexample {
         guard: &'static GuardRow,
         writer: &StreamWriter,
     ) -> Ablated {
-        let Self { property, streams } = self;
+        let Self { property, streams } = &self;
         let ablated = |records: &Vec<String>, shows| Ablated {
             guard,
-            property,
+            property: property.clone(),
             records: records.clone(),
             shows,
         };
@@ -231,18 +235,22 @@ fn counterexamples(
         steps,
         ..Limit::default()
     };
-    let mut broken: Vec<_> = shortest_runs(&model, limit).broken.into_iter().collect();
-    broken.sort_by_key(|(place, run)| {
-        let elsewhere = INVARIANTS[*place].clauses[0] != guard.clauses[0];
-        (elsewhere, run.len(), *place)
-    });
-    let counterexample = |(place, run): (usize, Vec<Action>)| {
-        let alike = alike(&model, place, &run);
+    let found = search(&model, limit, |_| {}).found;
+    let of = |row: &'static PropertyRow| {
+        let mut named = found
+            .iter()
+            .filter(|((clause, _), _)| *clause == row.clauses[0]);
+        Some((row, &named.next()?.1.run))
+    };
+    let mut broken: Vec<_> = PROPERTIES.iter().filter_map(of).collect();
+    broken.sort_by_key(|(row, run)| (row.clauses[0] != guard.clauses[0], run.len()));
+    let counterexample = |(row, run): (&PropertyRow, &Vec<Action>)| {
+        let alike = alike(&model, row.clauses[0], run);
         let streams = alike
             .iter()
             .flat_map(|run| Goes::ALL.map(|goes| stream(&model, writer, run, goes)));
         Counterexample {
-            property: INVARIANTS[place].name,
+            property: row.name(),
             streams: streams.collect(),
         }
     };
@@ -251,7 +259,7 @@ fn counterexamples(
 
 /// The run, and others like it, as far as they break the property too: with every action irreversible, for only of those
 /// each has to be asked for; and with the last step a tick later, for at the deadline itself nobody can tell who was first.
-fn alike(model: &Aaep, place: usize, run: &[Action]) -> Vec<Vec<Action>> {
+fn alike(model: &Aaep, clause: &str, run: &[Action]) -> Vec<Vec<Action>> {
     let mut later = run.to_vec();
     later.insert(run.len() - 1, Action::Tick);
     let others = [
@@ -268,11 +276,8 @@ fn alike(model: &Aaep, place: usize, run: &[Action]) -> Vec<Vec<Action>> {
         later,
     ];
     let breaks_too = others.into_iter().filter(|run| {
-        let mut states = run.iter().scan(model.start(), |state, &action| {
-            *state = model.take(state, action)?.0;
-            Some(*state)
-        });
-        states.any(|state| state.broken & 1 << place != 0)
+        let mut findings = along(model, run).into_iter().flatten();
+        findings.any(|finding| finding.names(clause))
     });
     [run.to_vec()].into_iter().chain(breaks_too).collect()
 }

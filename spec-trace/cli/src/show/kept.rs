@@ -6,7 +6,6 @@ use countersign_model::checker::StepText;
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::specification::{Modelled, Specification};
-use stateright::Model;
 
 use super::model_run;
 use super::run::{Kind, Run};
