@@ -17,7 +17,7 @@ pub mod mcp_aql;
 pub mod network;
 pub mod outputs;
 mod packed;
-// pub mod pending_action;
+pub mod pending_action;
 pub mod properties;
 pub mod readings;
 pub mod rules;

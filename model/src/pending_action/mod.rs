@@ -2,8 +2,7 @@
 //!
 //! Where to read: [`words`], [`message`], [`journal`] and [`state`] name the things, [`known`] what follows from records and
 //! [`outbox`] what is to be carried out; [`action`] and [`enabled`] what can happen, [`rules`] what is forbidden, [`validate`]
-//! the checks of a decision, [`step`] and [`consequences`] what follows, [`marks`] and [`properties`] what is held to be true,
-//! [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
+//! the checks of a decision, [`step`] and [`consequences`] what follows, [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
 //! forgets, [`told`] what the judge is told of a step, [`oracle`] which clause an output keeps or breaks; this file ties them
 //! together.
 //!
@@ -28,31 +27,31 @@ mod enabled;
 pub mod journal;
 pub mod judge;
 pub mod known;
-mod marks;
 pub mod message;
 mod oracle;
 pub mod outbox;
 pub mod output;
-pub mod properties;
 mod quotient;
 pub mod readings;
 pub mod rules;
+mod seen;
 pub mod state;
 pub mod step;
 pub mod told;
 mod validate;
-mod witness;
 pub mod words;
 
 use crate::checker::StepText;
-use crate::specification::{Modelled, Specification};
+use crate::properties::PropertyRow;
+use crate::specification::{Modelled, Specification, Taken};
 
 use action::Action;
 use bounds::Bounds;
-use properties::{Invariant, Witness};
+use judge::PendingActionJudge;
 use readings::{PLACES, Place, Reading};
 use rules::Guard;
 use state::State;
+use told::Told;
 
 /// The model: a ledger of pending actions in a hostile world.
 pub type PendingAction = Specification<PendingActionProtocol>;
@@ -67,11 +66,12 @@ impl Modelled for PendingActionProtocol {
     type Bounds = Bounds;
     type Guard = Guard;
     type Reading = Reading;
-    type Invariant = Invariant;
-    type Witness = Witness;
+    type Judge = PendingActionJudge;
 
     const NAME: &'static str = "pending-action";
     const PLACES: &'static [Place] = &PLACES;
+    const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
+    const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;
     /// What runs twice was recorded, told and run before the crash: that alone takes ten steps.
     const LONGEST: usize = 13;
 
@@ -83,17 +83,26 @@ impl Modelled for PendingActionProtocol {
         model.enabled(state, actions);
     }
 
-    fn take(model: &PendingAction, state: &State, action: Action) -> Option<(State, u64)> {
-        let step = model.step(state, action)?;
-        Some((step.next, step.witnessed))
+    fn judge(model: &PendingAction) -> PendingActionJudge {
+        PendingActionJudge::new(model.reading)
+    }
+
+    fn take(
+        model: &PendingAction,
+        state: &State,
+        action: Action,
+        wanted: u64,
+    ) -> Option<Taken<Self>> {
+        let step = model.step_to_witness(state, action, wanted)?;
+        Some(Taken {
+            next: step.next,
+            witnessed: step.witnessed,
+            told: Told::of(state, action, &step),
+        })
     }
 
     fn quotient_of(model: &PendingAction, state: &State) -> State {
         model.quotient_of(state)
-    }
-
-    fn broken(state: &State) -> u64 {
-        state.broken
     }
 
     fn describe(model: &PendingAction, before: &State, action: Action, after: &State) -> StepText {

@@ -125,8 +125,6 @@ pub struct State {
     pub snapshot: Option<u8>,
     /// How often each disturbance can still happen.
     pub budgets: Budgets,
-    /// The invariants that were broken on the way here, one bit each; none ever is mended.
-    pub broken: u64,
 }
 
 impl State {
@@ -145,7 +143,6 @@ impl State {
             validated: Network::default(),
             snapshot: None,
             budgets,
-            broken: 0,
         }
     }
 
@@ -229,8 +226,8 @@ impl State {
         state
     }
 
-    /// Everything in nine words, for hashing: equal words mean equal states.
-    pub fn words(&self) -> [u64; 9] {
+    /// Everything in eight words, for hashing: equal words mean equal states.
+    pub fn words(&self) -> [u64; 8] {
         let rest = packed([
             (u64::from(self.clock), 4),
             (u64::from(self.latest), 4),
@@ -252,7 +249,6 @@ impl State {
             self.network.word(),
             self.validated.word(),
             rest,
-            self.broken,
         ]
     }
 }

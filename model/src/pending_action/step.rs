@@ -8,12 +8,11 @@ use super::action::{Action, Manner};
 use super::bounds::Disturbance;
 use super::journal::Record;
 use super::known::Status;
-use super::marks;
 use super::message::{Approved, Message, Network};
 use super::outbox::Item;
 use super::output::{Output, Outputs};
 use super::readings::ReadEffect;
-use super::rules::{Check, Guard, Refusal};
+use super::rules::{self, Check, Guard, Refusal};
 use super::state::{Held, State};
 use super::words::{
     Arguments, Decider, Decision, Effect, Flaw, Nonce, Proposal, SessionName, Slot, ToolStatus,
@@ -28,7 +27,7 @@ pub struct Step {
     pub required: Outputs,
     /// For a decision that was ignored: the first check that it failed.
     pub ignored: Option<Check>,
-    /// The witnesses that this step is one of, one bit each, by their place in [`super::properties::WITNESSES`].
+    /// Of the witnesses that were wanted, those that this step is one of: a bit each, by their place in [`rules::WITNESSES`].
     pub witnessed: u64,
 }
 
@@ -57,6 +56,11 @@ pub(super) struct StepSoFar<'step> {
 impl PendingAction {
     /// What the action leads to; nothing if it is not enabled in this state.
     pub fn step(&self, before: &State, action: Action) -> Option<Step> {
+        self.step_to_witness(before, action, 0)
+    }
+
+    /// The same, with those of the wanted witnesses that it is one of.
+    pub fn step_to_witness(&self, before: &State, action: Action, wanted: u64) -> Option<Step> {
         let mut so_far = StepSoFar {
             model: self,
             before,
@@ -72,7 +76,7 @@ impl PendingAction {
         if so_far.overflowed {
             return None;
         }
-        let witnessed = marks::judge(&mut so_far, action);
+        let witnessed = rules::witnessed(&so_far, action, wanted);
         Some(Step {
             next: so_far.state,
             required: so_far.required,
@@ -201,7 +205,7 @@ impl StepSoFar<'_> {
     fn propose_flawed(&mut self, flaw: Flaw) -> Option<()> {
         let slot = self.free_slot()?;
         if self.model.rules.forbid(Guard::ProposesMalformed) {
-            let refusal = Refusal::Malformed(flaw);
+            let refusal = flaw.refusal();
             self.required.push(Output::Refused(refusal));
         } else {
             self.state.actions[slot.index()] = Held::of(Proposal::PLAIN, self.before.clock);

@@ -5,8 +5,7 @@
 //! records were not durable, and what is not known to be carried out comes again.
 
 use crate::judge::Finding;
-use crate::judged::{CallTold, InSearch, Tells};
-use crate::specification::Specification;
+use crate::judged::{CallTold, InSearch};
 
 use super::action::Action;
 use super::judge::PendingActionJudge;
@@ -21,7 +20,6 @@ use super::step::Step;
 use super::words::{
     Arguments, Decider, Decision, Effect, Nonce, Note, Proposal, SessionName, Slot, ToolStatus,
 };
-use super::{PendingAction, PendingActionProtocol};
 
 /// A call of the ledger and all that it put out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,23 +69,6 @@ fn at(ticks: u8) -> i64 {
     i64::from(ticks) * 1_000
 }
 
-impl Tells for PendingActionProtocol {
-    type Judge = PendingActionJudge;
-
-    fn judge(model: &PendingAction) -> PendingActionJudge {
-        PendingActionJudge::new(model.reading)
-    }
-
-    fn tell(
-        model: &Specification<Self>,
-        before: &State,
-        action: Action,
-    ) -> Option<(State, Option<Told>)> {
-        let step = model.step(before, action)?;
-        Some((step.next, Told::of(before, action, &step)))
-    }
-}
-
 impl InSearch for PendingActionJudge {
     type Told = Told;
 
@@ -130,7 +111,7 @@ impl CallTold for Told {
 }
 
 impl Told {
-    fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
+    pub(super) fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
         let call = match action {
             Action::Propose(proposal) => Asked::Propose(proposal),
             Action::ProposeFlawed(_) => Asked::ProposeFlawed,

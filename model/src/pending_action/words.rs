@@ -2,6 +2,8 @@
 
 pub use crate::words::{SessionName, Slot};
 
+use super::rules::Refusal;
+
 /// What a decider decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
@@ -100,13 +102,13 @@ impl Flaw {
         Self::LongLabel,
     ];
 
-    /// The clause that the proposal would break.
-    pub const fn clause(self) -> &'static str {
+    /// How a ledger refuses the proposal.
+    pub const fn refusal(self) -> Refusal {
         match self {
-            Self::NoId => "PA-1",
-            Self::NoDecider => "PA-2",
-            Self::LooseArguments => "PA-3",
-            Self::LongLabel => "PA-9",
+            Self::NoId => Refusal::NoId,
+            Self::NoDecider => Refusal::NoDecider,
+            Self::LooseArguments => Refusal::LooseArguments,
+            Self::LongLabel => Refusal::LongLabel,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The quotient forgets nothing that matters.
 //!
 //! A step is what can be observed of it: who does what to which action, what must come out, at which check a decision was
-//! ignored, which invariants are broken, and the quotient of the state that follows. Left out of the label is only what the
+//! ignored, and the quotient of the state that follows. Left out of the label is only what the
 //! quotient merges: which of several alike decisions is meant.
 
 use countersign_model::pending_action::PendingAction;
@@ -14,7 +14,7 @@ use countersign_model::pending_action::state::State;
 use crate::common::quotient::{assert_bisimulation, assert_bisimulation_within};
 
 /// What can be observed of a step.
-type Observation = (Action, Outputs, Option<Check>, u64, [u64; 9]);
+type Observation = (Action, Outputs, Option<Check>, [u64; 8]);
 
 /// The action without what the quotient merges.
 fn label(action: Action) -> Action {
@@ -31,13 +31,7 @@ fn label(action: Action) -> Action {
 fn observe(model: &PendingAction, state: &State, action: Action) -> Option<Observation> {
     let step = model.step(state, action)?;
     let next = model.quotient_of(&step.next);
-    Some((
-        label(action),
-        step.required,
-        step.ignored,
-        next.broken,
-        next.words(),
-    ))
+    Some((label(action), step.required, step.ignored, next.words()))
 }
 
 #[test]

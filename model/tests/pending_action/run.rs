@@ -3,6 +3,7 @@
 use countersign_model::pending_action::action::{Action, Manner};
 use countersign_model::pending_action::bounds::{Bounds, Budgets, Variety};
 use countersign_model::pending_action::journal::Record;
+use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::output::{Event, Output};
 use countersign_model::pending_action::readings::Reading;
@@ -14,8 +15,9 @@ use countersign_model::pending_action::words::{
 };
 use countersign_model::pending_action::{PendingAction, PendingActionProtocol};
 use countersign_model::rules::Rules;
+use countersign_model::specification::Modelled as _;
 
-use crate::common::seen::note_step;
+use crate::common::seen::tell_step;
 
 /// A run, and where it has come to.
 pub struct Run {
@@ -23,6 +25,7 @@ pub struct Run {
     pub model: PendingAction,
     /// The state so far.
     pub state: State,
+    judge: PendingActionJudge,
 }
 
 /// A proposal that expires after so many ticks.
@@ -79,7 +82,12 @@ impl Run {
             .literal()
             .with(Rules::all(), reading);
         let state = model.start();
-        Self { model, state }
+        let judge = PendingActionProtocol::judge(&model);
+        Self {
+            model,
+            state,
+            judge,
+        }
     }
 
     /// By the specification.
@@ -101,8 +109,8 @@ impl Run {
             .model
             .step(&self.state, action)
             .expect("the action is enabled");
-        assert_eq!(step.next.broken, 0, "the specification breaks nothing");
-        note_step::<PendingActionProtocol>(step.witnessed, step.ignored.map(Check::clause));
+        let ignored = step.ignored.map(Check::clause);
+        tell_step(&self.model, &mut self.judge, &self.state, action, ignored);
         self.state = step.next;
         step
     }

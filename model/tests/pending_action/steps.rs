@@ -363,7 +363,7 @@ fn what_the_caller_cannot_mean_is_refused() {
 fn a_proposal_that_cannot_pend_is_refused() {
     for flaw in Flaw::ALL {
         let mut run = Run::new();
-        let refusal = Refusal::Malformed(flaw);
+        let refusal = flaw.refusal();
         assert_eq!(
             run.put(Action::ProposeFlawed(flaw)),
             [Output::Refused(refusal)]
