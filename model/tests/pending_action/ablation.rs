@@ -53,11 +53,11 @@ const MUTATIONS: [(&str, Guard, &str); 18] = [
         "PA-10",
     ),
     ("expiry recorded as denial", Guard::ExpiresAsDenied, "PA-10"),
-    ("record after effect", Guard::RecordsLate, "PA-1"),
+    ("record after effect", Guard::RecordsLate, "PA-8"),
     (
         "snapshot replayed without catching up",
         Guard::ForgetsSinceSnapshot,
-        "PA-5",
+        "PA-8",
     ),
     (
         "free text taken as a decision",

@@ -12,18 +12,18 @@ use crate::common::{small, within};
 fn every_property_holds_at_small_bounds() {
     assert_eq!(
         size(&small::<PendingActionProtocol>()),
-        (48_275, 219_086, 28)
+        (48_275, 219_086, 32)
     );
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
     let literal = small::<PendingActionProtocol>().literal();
-    assert_eq!(size(&literal), (1_434_422, 3_369_978, 30));
+    assert_eq!(size(&literal), (1_434_422, 3_369_978, 33));
 }
 
 #[test]
 fn every_property_holds_at_default_bounds() {
     let model = within::<PendingActionProtocol>(Bounds::DEFAULT);
-    assert_eq!(size(&model), (589_553, 3_184_695, 30));
+    assert_eq!(size(&model), (589_553, 3_184_695, 34));
 }
