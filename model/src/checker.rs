@@ -159,10 +159,10 @@ pub fn always<T: Modelled>(
 ) -> Vec<PropertyVerdict> {
     let found = |clause| {
         // What the text is there to prevent weighs more than what a reading of it says.
-        let kinds = [Judged::Guarantee, Judged::Conformance].into_iter();
+        let kinds = [Judged::Guarantee, Judged::Conformance];
         kinds
-            .filter_map(move |kind| searched.found.get(&(clause, kind)))
-            .next()
+            .into_iter()
+            .find_map(|kind| searched.found.get(&(clause, kind)))
     };
     let stated = T::PROPERTIES.iter().map(|row| match found(row.clauses[0]) {
         Some(found) => broken(model, row.name(), row.clauses.into(), found),

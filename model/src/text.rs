@@ -53,6 +53,7 @@ macro_rules! text {
         }
 
         /// A rule, named after what it forbids.
+        #[allow(clippy::doc_markdown, reason = "a gist is for the command line, too")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Guard { $($( #[doc = $gist] $Guard, )*)+ }
 

@@ -138,11 +138,11 @@ of step: &StepSoFar<'_>, action: Action;
 "AAEP-6.4-1" => {
     forbids ForgetsDefault "once the timeout has elapsed without a valid reply the default applies";
     always "once its deadline has come, a confirmation is resolved by its default";
-    sometimes "a default accepts" also ["AAEP-6.1-1"] if step.resolves(|it| !it.by_reply && it.due && it.accepts);
-    sometimes "a default rejects" also ["AAEP-6.1-3"] if step.resolves(|it| !it.by_reply && it.due && !it.accepts);
-    sometimes "a timer is served after its deadline" if action == Action::ServeTimer && step.resolves(|it| !it.by_reply && it.overdue);
-    sometimes "another call applies a default that is due" if action != Action::ServeTimer && step.resolves(|it| !it.by_reply && it.due);
-    sometimes "a reply arrives too late, and its arrival lets the default apply" if step.ignored == Some(Check::Unused) && step.resolves(|it| !it.by_reply && it.due);
+    sometimes "a default accepts" also ["AAEP-6.1-1"] if step.resolves(|it| !it.by_reply && it.due.is_some() && it.accepts);
+    sometimes "a default rejects" also ["AAEP-6.1-3"] if step.resolves(|it| !it.by_reply && it.due.is_some() && !it.accepts);
+    sometimes "a timer is served after its deadline" if action == Action::ServeTimer && step.resolves(|it| !it.by_reply && it.due > Some(0));
+    sometimes "another call applies a default that is due" if action != Action::ServeTimer && step.resolves(|it| !it.by_reply && it.due.is_some());
+    sometimes "a reply arrives too late, and its arrival lets the default apply" if step.ignored == Some(Check::Unused) && step.resolves(|it| !it.by_reply && it.due.is_some());
     sometimes "a reply is lost on the way" if matches!(action, Action::Lose { .. });
 }
 
@@ -305,7 +305,7 @@ of step: &StepSoFar<'_>, action: Action;
 "AAEP-EV-11" => {
     forbids IgnoresClosing "when the last subscription that could answer closes, a default of reject applies";
     always "the closing of the last capable subscription rejects";
-    sometimes "a closing rejects" if step.last_capable_closes(action) && step.resolves(|it| !it.due && !it.accepts);
+    sometimes "a closing rejects" if step.last_capable_closes(action) && step.resolves(|it| it.due.is_none() && !it.accepts);
 }
 
 "AAEP-EV-13" => {

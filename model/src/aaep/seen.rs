@@ -13,10 +13,8 @@ pub(super) struct Resolution {
     pub(super) slot: Slot,
     pub(super) accepts: bool,
     pub(super) by_reply: bool,
-    /// Whether its deadline had come.
-    pub(super) due: bool,
-    /// Whether its deadline was over.
-    pub(super) overdue: bool,
+    /// How long its deadline had come, in ticks; nothing if it had not.
+    pub(super) due: Option<u8>,
 }
 
 impl StepSoFar<'_> {
@@ -40,8 +38,7 @@ impl StepSoFar<'_> {
                     slot,
                     accepts: self.state.confirmation(slot).phase == Phase::Accepted,
                     by_reply: self.resolved_by_reply[slot.index()],
-                    due: self.before.clock >= before.deadline(),
-                    overdue: self.before.clock > before.deadline(),
+                    due: self.before.clock.checked_sub(before.deadline()),
                 })
         })
     }

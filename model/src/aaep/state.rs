@@ -66,6 +66,10 @@ pub enum Phase {
 
 /// A confirmation. Times and timeouts are in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one of its own, and none excludes another"
+)]
 pub struct Confirmation {
     /// Where it stands with the producer.
     pub phase: Phase,

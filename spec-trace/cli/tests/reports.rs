@@ -212,6 +212,8 @@ fn verified() -> Verified {
         check: CheckReport {
             unique_states: 3,
             transitions: 5,
+            pairs: 4,
+            edges: 5,
             depth: 2,
             exhaustive: true,
             properties: Vec::new(),
@@ -255,7 +257,7 @@ fn failing() -> Verified {
         name: name.into(),
         clauses: vec!["AAEP-6.3.4-4"].into(),
         kind,
-        judged: None,
+        finding: None,
         holds: false,
         steps,
     };

@@ -1,6 +1,6 @@
 //! Section 6.3 and the reply schema: which reply counts, and what the sender of one that does not gets to see.
 
-use super::account::{Cause, Phase, Verdict};
+use super::account::{Cause, Confirmation, Phase, Verdict};
 use super::call::{Delivery, Flaw, Output};
 use super::{Call, Look, Owes, Resolution};
 use crate::aaep::readings::{CourtesyNotice, TimeoutUsesToken};
@@ -17,6 +17,23 @@ pub(super) struct Failed {
     pub token: Option<u32>,
     /// Whether another reading would have it counted.
     pub by_reading: bool,
+}
+
+impl Failed {
+    const fn at(
+        token: Option<u32>,
+        clause: &'static str,
+        also: &'static [&'static str],
+        why: &'static str,
+    ) -> Self {
+        Self {
+            clause,
+            also,
+            why,
+            token,
+            by_reading: false,
+        }
+    }
 }
 
 /// 6.3.4 and 6.3.5: a reply arrives.
@@ -56,15 +73,7 @@ impl Look<'_> {
     pub(super) fn checks_1_to_6(&self, delivery: &Delivery) -> Result<u32, Failed> {
         let reply = &delivery.reply;
         let token = reply.token;
-        let fails = |clause, also, why| {
-            Err(Failed {
-                clause,
-                also,
-                why,
-                token,
-                by_reading: false,
-            })
-        };
+        let fails = |clause, also, why| Err(Failed::at(token, clause, also, why));
 
         // AAEP-6.3.4-1 and the schema, AAEP-REPLY-1 to AAEP-REPLY-11.
         if let Some(flaw) = delivery.flaw {
@@ -81,45 +90,7 @@ impl Look<'_> {
             );
         };
 
-        // AAEP-6.3.4-3, AAEP-6.3.5-1, and AAEP-6.8-4 for a token that was withdrawn.
-        let mut timed_out_now = false;
-        if let Phase::Resolved {
-            verdict,
-            cause,
-            call,
-        } = confirmation.phase
-        {
-            match (verdict, cause) {
-                (Verdict::Withdraw, Cause::SessionEnd) => {
-                    let why = "comes after the end of its session";
-                    return fails("AAEP-6.8-4", &["AAEP-6.8-2", "AAEP-6.3.4-7"], why);
-                }
-                (Verdict::Withdraw, _) => {
-                    let why = "names a question that was withdrawn";
-                    return fails("AAEP-6.8-4", &["AAEP-6.3.4-7"], why);
-                }
-                // AAEP-EV-11: a closing applies the default as on timeout, and uses the token up no more than that.
-                (Verdict::Accept | Verdict::Reject, Cause::Timeout | Cause::Closing) => {
-                    timed_out_now = call == self.account.calls;
-                    let used = self.reading.timeout_uses_token == TimeoutUsesToken::Yes;
-                    if used && !timed_out_now {
-                        let why = "names a token that the default has used up";
-                        let also = &["AAEP-6.4-1", "AAEP-6.9-2", "AAEP-6.3.4-7"];
-                        return fails("AAEP-6.3.4-3", also, why);
-                    }
-                }
-                (Verdict::Accept | Verdict::Reject, _) => {
-                    let also = &[
-                        "AAEP-6.3.5-1",
-                        "AAEP-6.7.1-1",
-                        "AAEP-6.9-2",
-                        "AAEP-REPLY-12",
-                        "AAEP-6.3.4-7",
-                    ];
-                    return fails("AAEP-6.3.4-3", also, "names a token that is used up");
-                }
-            }
-        }
+        let timed_out_now = self.unused(token, confirmation)?;
 
         // AAEP-6.3.4-4: strictly before; there is no tolerance, and no lower bound.
         if reply
@@ -176,6 +147,50 @@ impl Look<'_> {
             );
         }
         Ok(issued)
+    }
+
+    /// AAEP-6.3.4-3, AAEP-6.3.5-1, and AAEP-6.8-4 for a token that was withdrawn. Whether this call has applied the default.
+    fn unused(&self, token: Option<u32>, confirmation: &Confirmation) -> Result<bool, Failed> {
+        let fails = |clause, also, why| Err(Failed::at(token, clause, also, why));
+        let mut timed_out_now = false;
+        if let Phase::Resolved {
+            verdict,
+            cause,
+            call,
+        } = confirmation.phase
+        {
+            match (verdict, cause) {
+                (Verdict::Withdraw, Cause::SessionEnd) => {
+                    let why = "comes after the end of its session";
+                    return fails("AAEP-6.8-4", &["AAEP-6.8-2", "AAEP-6.3.4-7"], why);
+                }
+                (Verdict::Withdraw, _) => {
+                    let why = "names a question that was withdrawn";
+                    return fails("AAEP-6.8-4", &["AAEP-6.3.4-7"], why);
+                }
+                // AAEP-EV-11: a closing applies the default as on timeout, and uses the token up no more than that.
+                (Verdict::Accept | Verdict::Reject, Cause::Timeout | Cause::Closing) => {
+                    timed_out_now = call == self.account.calls;
+                    let used = self.reading.timeout_uses_token == TimeoutUsesToken::Yes;
+                    if used && !timed_out_now {
+                        let why = "names a token that the default has used up";
+                        let also = &["AAEP-6.4-1", "AAEP-6.9-2", "AAEP-6.3.4-7"];
+                        return fails("AAEP-6.3.4-3", also, why);
+                    }
+                }
+                (Verdict::Accept | Verdict::Reject, _) => {
+                    let also = &[
+                        "AAEP-6.3.5-1",
+                        "AAEP-6.7.1-1",
+                        "AAEP-6.9-2",
+                        "AAEP-REPLY-12",
+                        "AAEP-6.3.4-7",
+                    ];
+                    return fails("AAEP-6.3.4-3", also, "names a token that is used up");
+                }
+            }
+        }
+        Ok(timed_out_now)
     }
 
     /// Why the reply that arrives was to be ignored, where it can have been taken for one to this question: it names it, or

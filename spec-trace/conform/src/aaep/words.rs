@@ -123,7 +123,8 @@ fn slot_of(account: &Account, call: &executor::ToolCall) -> Result<Slot, Unexpla
 
 fn check(clause: executor::ClauseId) -> Result<Check, Unexplained> {
     Check::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .find(|check| check.clause() == clause.0)
         .ok_or_else(|| unexplained("AAEP-6.3.4-7", "an audit that names the failed check"))
 }

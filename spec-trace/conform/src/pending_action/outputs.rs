@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use countersign_model::pending_action::action::Action;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::rules::{Check, Refusal};
-use countersign_model::pending_action::words::{Arguments, Flaw};
+use countersign_model::pending_action::words::Arguments;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
     Audit, ClauseId, IgnoredBecause, Input, Propose, Status, ToolCall,
@@ -120,12 +120,10 @@ fn refusal(
     refused: &executor::Refusal,
 ) -> Result<Refusal, Unexplained> {
     let named = match refused {
-        executor::Refusal::NoName { .. } | executor::Refusal::SummaryMalformed => {
-            Refusal::Malformed(Flaw::NoId)
-        }
-        executor::Refusal::DecidersMalformed => Refusal::Malformed(Flaw::NoDecider),
-        executor::Refusal::ArgumentsMalformed(_) => Refusal::Malformed(Flaw::LooseArguments),
-        executor::Refusal::LabelMalformed => Refusal::Malformed(Flaw::LongLabel),
+        executor::Refusal::NoName { .. } | executor::Refusal::SummaryMalformed => Refusal::NoId,
+        executor::Refusal::DecidersMalformed => Refusal::NoDecider,
+        executor::Refusal::ArgumentsMalformed(_) => Refusal::LooseArguments,
+        executor::Refusal::LabelMalformed => Refusal::LongLabel,
         executor::Refusal::SessionEnded => Refusal::SessionOver,
         executor::Refusal::ExpiresTooSoon => Refusal::NotInFuture,
         executor::Refusal::UnknownAction => Refusal::Unknown,
@@ -191,7 +189,7 @@ fn reason(host: &Host, propose: &Propose) -> Option<executor::Refusal> {
 /// The first reason to refuse a proposal, in the model's order.
 fn first_of_the_model(host: &Host, action: Action, input: &Input) -> Option<Refusal> {
     if let Action::ProposeFlawed(flaw) = action {
-        return Some(Refusal::Malformed(flaw));
+        return Some(flaw.refusal());
     }
     let Input::Propose(propose) = input else {
         return None;
