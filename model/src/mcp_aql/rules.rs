@@ -5,7 +5,7 @@
 
 use crate::text::text;
 
-use super::action::Action;
+use super::action::{Action, Fault};
 use super::message::Carried;
 use super::output::{Output, Status};
 use super::state::Phase;
@@ -20,7 +20,7 @@ of step: &StepSoFar<'_>, action: Action;
 "AQL-1.2-1" => {
     forbids ConsumesOnFailure "only a call that is admitted uses its token";
     forbids ConsumesUngated "a call that needs no token uses none" also ["AQL-5.1-8"];
-    always "a call that fails uses no token";
+    always "a call uses its token when it succeeds, and only then";
     sometimes "a call with a live token fails and the token stays live" if step.rejects_and_keeps(action);
 }
 
@@ -34,7 +34,7 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AQL-1.2-5" => {
-    always "every issue and every redemption is audited once" also ["AQL-6.4-1"];
+    always "every issue and every redemption is audited" also ["AQL-6.4-1"];
 }
 
 "AQL-1.3-1" => {
@@ -44,7 +44,7 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AQL-1.3-2" => {
-    always "a gated call runs if its token passes every check, and only then" also ["AQL-7.1-1", "AQL-4.3-1"];
+    always "a call with a token runs once or is refused";
     sometimes "a call with its token is admitted" if step.admits(action, |_, _, _| true);
 }
 
@@ -63,7 +63,7 @@ of step: &StepSoFar<'_>, action: Action;
 "AQL-4.1-1" => {
     checks Exists "the gatekeeper knows the token";
     forbids HonoursGuessed "a token that was never issued admits nothing" also ["AQL-7.1-1", "AQL-1.2-4"];
-    always "a token that was never issued, or is lost, runs nothing" also ["AQL-1.2-4"];
+    always "a token that was never issued, or is lost, runs nothing, and no other is unknown" also ["AQL-1.2-4"];
     sometimes "a call is rejected: the token is unknown" if step.rejects_at(Check::Exists);
     sometimes "a call with an expired token may be answered as one with an unknown token" also ["AQL-5.5-2"] if step.rejected.is_some() && step.instead.is_some();
     sometimes "a call with a made-up token is rejected" also ["AQL-1.2-4"] if step.rejected.is_some() && step.call.is_some_and(|it| it.token == Carried::Guessed);
@@ -71,35 +71,35 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AQL-4.1-2" => {
     checks NotExpired "expiry and tolerance have not passed";
-    always "an expired token runs nothing";
+    always "an expired token runs nothing, and no other is called expired";
     sometimes "a call is rejected: the token has expired" also ["AQL-5.1-3"] if step.rejects_at(Check::NotExpired);
 }
 
 "AQL-4.1-3" => {
     checks NotUsed "it has a use left";
     forbids HonoursUsed "a consumed token admits nothing" also ["AQL-5.2-1", "AQL-6.1-1", "AQL-7.1-1"];
-    always "a consumed token runs nothing" also ["AQL-6.1-1"];
+    always "a consumed token runs nothing, and no other is called used" also ["AQL-6.1-1"];
     sometimes "a call is rejected: the token was used" also ["AQL-6.1-1"] if step.rejects_at(Check::NotUsed);
 }
 
 "AQL-4.1-4" => {
     checks Operation "the call is for its operation";
     forbids HonoursOtherOperation "a token admits the operation that it was issued for and no other" also ["AQL-1.2-3", "AQL-3.2-1", "AQL-7.1-1"];
-    always "a token runs no other operation" also ["AQL-3.2-1"];
+    always "a token runs no other operation, and fits its own" also ["AQL-3.2-1"];
     sometimes "a call is rejected: the token is for another operation" if step.rejects_at(Check::Operation);
 }
 
 "AQL-4.1-5" => {
     checks Parameters "the call has its critical parameters";
     forbids HonoursOtherParameters "a token admits the critical parameters that it was issued for and no others" also ["AQL-4.3-1", "AQL-1.2-3", "AQL-3.2-1"];
-    always "a token runs nothing with other critical parameters" also ["AQL-4.3-1", "AQL-3.2-1"];
+    always "a token runs nothing with other critical parameters, and fits its own" also ["AQL-4.3-1", "AQL-3.2-1"];
     sometimes "a call is rejected: the token is for other parameters" if step.rejects_at(Check::Parameters);
 }
 
 "AQL-4.1-6" => {
     checks Adapter "the call is made to its adapter";
     forbids HonoursOtherAdapter "a token admits calls to the adapter that issued it" also ["AQL-7.1-1"] in_samples "4.3";
-    always "a token runs nothing on another adapter";
+    always "a token runs nothing on another adapter, and fits its own";
     sometimes "a call is rejected: the token is another adapter's" if step.rejects_at(Check::Adapter);
     sometimes "the second adapter issues a token" if step.puts_out(|it| matches!(it, Output::Issued(slot) if step.state.token(*slot).scope.adapter == Which::Second));
 }
@@ -156,7 +156,7 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AQL-5.1-8" => {
-    always "a call that needs no token runs and uses none" also ["AQL-1.2-1"];
+    always "a call that needs no token runs without, and no other does";
     sometimes "a call that needs no token runs without" if step.call.is_none() && step.required.contains(Output::PerformUngated);
     sometimes "a call that needs no token runs and its token stays" also ["AQL-1.2-1"] if step.call.is_some_and(|it| !it.gated && it.token != Carried::Guessed);
 }
@@ -165,7 +165,7 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AQL-5.2-1" => {
     forbids PerformsTwice "one use performs one operation" also ["AQL-6.1-1"];
-    always "a single-use token runs at most one operation" also ["AQL-1.2-1", "AQL-6.1-1"];
+    always "a token runs one operation, and only a session's token more" also ["AQL-1.2-1", "AQL-6.1-1"];
     sometimes "an admitted operation is performed" if matches!(action, Action::CarryOut { slot } if step.state.token(slot).runs == 1);
 }
 
@@ -194,8 +194,10 @@ of step: &StepSoFar<'_>, action: Action;
     forbids OutlivesSecurityEvent "a security event revokes every token"
         free "AQL-5.3-2 is a MAY: a security event may revoke tokens, and need not.";
     forbids RevokesOthers "a trigger revokes the tokens that it concerns and no others";
-    always "a trigger revokes no token that it does not concern" also ["AQL-5.4-2"];
-    sometimes "a token is revoked by a trigger" if matches!(action, Action::Trigger(_)) && step.revokes();
+    always "a trigger revokes what it concerns alone, and what is revoked stays so" also ["AQL-5.4-2"];
+    sometimes "a logout revokes a token" if matches!(action, Action::Trigger(Trigger::Logout(_))) && step.revokes();
+    sometimes "a change of configuration revokes a token" if matches!(action, Action::Trigger(Trigger::Configuration(_))) && step.revokes();
+    sometimes "a security event revokes a token" if action == Action::Trigger(Trigger::Security) && step.revokes();
     sometimes "a trigger spares a token that it does not concern" if matches!(action, Action::Trigger(trigger) if step.has(|it| it.phase == Phase::Live && !trigger.concerns(it.scope)));
 }
 
@@ -213,21 +215,21 @@ of step: &StepSoFar<'_>, action: Action;
     refuses LooseMultiUse "several uses are asked for outside of any session";
     forbids LosesCount "each use of a multi-use token counts, up to max_uses" also ["AQL-5.2-3", "AQL-5.4-4"];
     forbids GrantsLooseMultiUse "a token with several uses is bound to a session";
-    always "a token of a session runs at most max_uses operations" also ["AQL-5.2-3", "AQL-5.4-4"];
+    always "a session's token runs in its session, and at most max_uses times" also ["AQL-5.2-3", "AQL-5.4-4"];
     sometimes "the second operation of a multi-use token is performed" if matches!(action, Action::CarryOut { slot } if step.state.token(slot).runs == 2);
     sometimes "several uses outside of any session are refused" if step.refuses(Refusal::LooseMultiUse);
 }
 
 "AQL-5.4-2" => {
     forbids OutlivesSession "a session's tokens end with it" also ["AQL-5.3-2"];
-    always "nothing runs after the token's session has ended";
+    always "the tokens of a session end with it";
     sometimes "a token is revoked by the end of its session" if matches!(action, Action::Trigger(Trigger::SessionEnd(_))) && step.revokes();
 }
 
 "AQL-5.4-4" => {
     checks Session "the call is made in its session, if it has one";
     forbids HonoursOtherSession "a token that is bound to a session admits calls in that session" also ["AQL-6.1-2"];
-    always "a session's token runs nothing in another session" also ["AQL-6.1-2"];
+    always "a session's token is good again in its session, and in no other" also ["AQL-6.1-2"];
     sometimes "a session's token admits the same call again" also ["AQL-5.2-3"] if step.admits(action, |_, token, _| token.uses > 0);
     sometimes "a call is rejected: the token is another session's" if step.rejects_at(Check::Session);
 }
@@ -237,7 +239,7 @@ of step: &StepSoFar<'_>, action: Action;
 "AQL-5.5-1" => {
     forbids LosesStored "what is stored outlasts a restart" also ["AQL-7.2-1"]
         free "AQL-5.5-1 asks for no more than memory, which is lost with the process.";
-    always "what is stored outlasts a restart" also ["AQL-7.2-1"];
+    always "a token is known until it is purged or a restart loses it" also ["AQL-7.2-1"];
     sometimes "a live token outlasts a restart" if action == Action::Restart(Store::Persistent) && step.had(|token| token.phase == Phase::Live);
     sometimes "a restart loses the tokens that were in memory" if action == Action::Restart(Store::InMemory);
     sometimes "a restart finds nothing that it could lose" if matches!(action, Action::Restart(_)) && !step.had(|token| token.phase == Phase::Live || token.to_run > 0);
@@ -253,7 +255,8 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AQL-6.1-1" => {
     forbids RevivesAfterRestart "a restart makes no consumed token valid again" also ["AQL-5.2-2"];
-    always "a restart makes no consumed token valid again" also ["AQL-5.2-2"];
+    always "no replay succeeds, before or after a restart" also ["AQL-5.2-2"];
+    sometimes "a call is sent more often than its token has uses" if matches!(action, Action::Send { slot, fault: Fault::None } if step.state.token(slot).sent == step.before.token(slot).sent);
     sometimes "a consumed token stays consumed in a restart" if action == Action::Restart(Store::Persistent) && step.had(|token| token.phase == Phase::Consumed);
 }
 
@@ -277,10 +280,14 @@ of step: &StepSoFar<'_>, action: Action;
     forbids RevokesUnaudited "every revocation is audited";
     forbids AuditsTwice "what happens once is audited once"
         free "AQL-6.4-1 has no event for a redemption: a second entry may be that of the redemption.";
-    always "every rejection and every revocation is audited";
+    always "every operation on a token is audited";
 }
 
 // § 7 Operations
+
+"AQL-7.1-1" => {
+    always "nothing runs on a token that fails a check";
+}
 
 "AQL-7.1-2" => {
     forbids ConfusesCodes "the code is that of a check that failed" also ["AQL-4.1-2", "AQL-4.1-3"];

@@ -1,7 +1,8 @@
-//! One state of the model: the gatekeeper, the world around it, and what the judge has to remember.
+//! One state of the model: the gatekeeper and the world around it.
 //!
-//! The one thing to know: `fate` and `redemptions` are what the text makes of a token, `phase` and `uses` what the
-//! gatekeeper makes of it. In the specification the two agree; where a rule is left out they may not, and that shows.
+//! The one thing to know: what the text makes of a token stands nowhere here; the judge, who is told calls and outputs alone,
+//! keeps an account of his own beside each state. A token is what the gatekeeper makes of it, with what its client has sent
+//! and the host has performed.
 
 use std::hash::{Hash, Hasher};
 

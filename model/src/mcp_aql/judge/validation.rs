@@ -96,6 +96,7 @@ static CHECKS: [Check; 12] = [
         clause: "AQL-4.1-3",
         also: &[
             "AQL-1.2-1",
+            "AQL-5.2-1",
             "AQL-5.2-2",
             "AQL-5.4-1",
             "AQL-6.1-1",
@@ -165,7 +166,7 @@ static CHECKS: [Check; 12] = [
     // AQL-2.1-1: a token for another purpose. A quota token confirms nothing: it goes on with what a confirmation has allowed.
     Check {
         clause: "AQL-2.1-1",
-        also: &["AQL-1.3-1", "AQL-5.1-1"],
+        also: &["AQL-1.3-1", "AQL-5.1-1", "AQL-7.1-1"],
         kind: Kind::Guarantee,
         row: None,
         codes: BEYOND_SCOPE,
@@ -182,10 +183,10 @@ static CHECKS: [Check; 12] = [
         why: "the operation was rated lower when it was issued",
         fails: |shown| shown.of_call(rates_higher),
     },
-    // AQL-5.4-1: a token of another session.
+    // AQL-5.4-1, AQL-5.4-4, AQL-6.1-2: a token of another session.
     Check {
         clause: "AQL-5.4-1",
-        also: &["AQL-6.1-2"],
+        also: &["AQL-5.4-4", "AQL-6.1-2", "AQL-7.1-1"],
         kind: Kind::Guarantee,
         row: None,
         codes: BEYOND_SCOPE,
@@ -203,7 +204,7 @@ static CHECKS: [Check; 12] = [
     // AQL-5.4-2: a token of a connection that has ended, with the session or with the process.
     Check {
         clause: "AQL-5.4-2",
-        also: &["AQL-5.3-2"],
+        also: &["AQL-5.3-2", "AQL-7.1-1"],
         kind: Kind::Guarantee,
         row: None,
         codes: Codes::OfEnded,
@@ -221,7 +222,7 @@ static CHECKS: [Check; 12] = [
     // AQL-5.3-1: a token that was revoked otherwise; the reading revoked-code says its code.
     Check {
         clause: "AQL-5.3-1",
-        also: &["AQL-5.3-2", "AQL-5.3-3", "AQL-7.2-2"],
+        also: &["AQL-5.3-2", "AQL-5.3-3", "AQL-7.1-1", "AQL-7.2-2"],
         kind: Kind::Guarantee,
         row: None,
         codes: Codes::OfRevoked,
