@@ -23,7 +23,7 @@ Examples:
   countersign ablate pending-action
   countersign ablate mcp-aql --format json > ablate.json
 
-It is 0 when each rule breaks something, alone or together with one that masks it, or is free by the text.";
+It is 0 when each rule breaks something, alone or with one that masks it, or is free.";
 
 /// The arguments of `countersign ablate`.
 #[derive(Clone, Debug, clap::Args)]
