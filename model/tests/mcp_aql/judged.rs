@@ -3,10 +3,11 @@
 use countersign_model::judge::Kind;
 use countersign_model::judged::{Limit, search};
 use countersign_model::mcp_aql::McpAqlProtocol;
+use countersign_model::mcp_aql::bounds::{Bounds, Budgets};
 use countersign_model::mcp_aql::rules::{Guard, Rules};
 
 use crate::common::judged::assert_nothing_is_found;
-use crate::common::small;
+use crate::common::{small, within};
 
 #[test]
 fn the_judge_finds_nothing_in_a_gatekeeper_that_keeps_every_rule() {
@@ -36,4 +37,24 @@ fn what_is_over_is_taken_for_alike_and_its_use_found_all_the_same() {
         let named = found.contains_key(&(clause, Kind::Guarantee));
         assert!(named, "{clause}: {found:#?}");
     }
+}
+
+/// AQL-6.1-1: at `small` bounds, where one thing goes wrong in a run, a token that a restart revives only tells its status
+/// wrongly; a replay takes a second.
+#[test]
+fn a_token_that_a_restart_revives_runs_again_where_a_call_is_sent_again() {
+    let bounds = Bounds {
+        tokens: 1,
+        disturbances: Budgets::new([1; 6], 2),
+        ..Bounds::SMALL
+    };
+    let mut model = within::<McpAqlProtocol>(bounds).literal();
+    model.rules = Rules::all().without(Guard::RevivesAfterRestart);
+    let limit = Limit {
+        steps: 7,
+        ..Limit::default()
+    };
+    let searched = search(&model, limit, |_| {});
+    let replay = searched.found.get(&("AQL-6.1-1", Kind::Guarantee));
+    assert_eq!(replay.map(|found| found.run.len()), Some(7));
 }
