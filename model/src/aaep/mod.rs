@@ -3,8 +3,8 @@
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`], [`enabled`] and [`asks`] what can happen,
 //! [`rules`] what is forbidden, [`validate`] and [`resolve`] the heart of it, [`step`] what follows, [`marks`] and
 //! [`properties`] what is held to be true, [`readings`] where the text can be taken in more than one way, [`bounds`] how far
-//! the search goes, [`quotient`] what it forgets, [`judge`] the text as a predicate on calls and outputs, [`told`] what it is told of a step, [`oracle`] which clause an
-//! output keeps or breaks; this file ties them together.
+//! the search goes, [`quotient`] what it forgets, [`judge`] the text as a predicate on calls and outputs, [`told`] what it is
+//! told of a step; this file ties them together.
 
 pub mod action;
 mod asks;
@@ -14,7 +14,6 @@ mod enabled;
 pub mod judge;
 mod marks;
 pub mod message;
-mod oracle;
 pub mod output;
 pub mod properties;
 mod quotient;

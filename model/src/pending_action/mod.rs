@@ -4,8 +4,7 @@
 //! [`outbox`] what is to be carried out; [`action`] and [`enabled`] what can happen, [`rules`] what is forbidden, [`validate`]
 //! the checks of a decision, [`step`] and [`consequences`] what follows, [`marks`] and [`properties`] what is held to be true,
 //! [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
-//! forgets, [`told`] what the judge is told of a step, [`oracle`] which clause an output keeps or breaks; this file ties them
-//! together.
+//! forgets, [`told`] what the judge is told of a step; this file ties them together.
 //!
 //! What the host promises:
 //!
@@ -30,7 +29,6 @@ pub mod judge;
 pub mod known;
 mod marks;
 pub mod message;
-mod oracle;
 pub mod outbox;
 pub mod output;
 pub mod properties;
