@@ -1,8 +1,8 @@
 //! The rules of agent confirmation protocols as models that are checked exhaustively.
 //!
 //! The one thing to know: this crate is one reading of the text, and it knows nothing of the executor, which is another.
-//! A step function gives the state that follows and the outputs that are required and optional; the search, the
-//! comparison with the executor and the oracle for other implementations all use that one function.
+//! A step function gives the state that follows and the outputs that are required and optional; the search and
+//! the comparison with the executor use that one function. What is right is for the judge to say, whoever put it out.
 //!
 //! Each protocol is a module that says in its `mod.rs` what is its own; what stands beside them is what all need and none
 //! owns: [`specification`] first, where a protocol becomes a model.

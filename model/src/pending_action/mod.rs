@@ -2,9 +2,9 @@
 //!
 //! Where to read: [`words`], [`message`], [`journal`] and [`state`] name the things, [`known`] what follows from records and
 //! [`outbox`] what is to be carried out; [`action`] and [`enabled`] what can happen, [`rules`] what is forbidden, [`validate`]
-//! the checks of a decision, [`step`] and [`consequences`] what follows, [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
-//! forgets, [`told`] what the judge is told of a step, [`oracle`] which clause an output keeps or breaks; this file ties them
-//! together.
+//! the checks of a decision, [`step`] and [`consequences`] what follows, [`readings`] where the text can be taken in more than
+//! one way, [`bounds`] how far the search goes, [`quotient`] what it forgets, [`judge`] is the text as obligations, for any
+//! number of actions, [`told`] what it is told of a step; this file ties them together.
 //!
 //! What the host promises:
 //!
@@ -28,7 +28,6 @@ pub mod journal;
 pub mod judge;
 pub mod known;
 pub mod message;
-mod oracle;
 pub mod outbox;
 pub mod output;
 mod quotient;

@@ -6,7 +6,7 @@ use countersign_model::aaep::bounds::Bounds;
 use countersign_model::aaep::state::State;
 
 use crate::common::bounds::assert_bounds;
-use crate::common::shape::{assert_words_tell_apart, longest_run};
+use crate::common::shape::{assert_words_tell_apart, each_step, longest_run};
 use crate::common::{small, within};
 
 #[test]
@@ -21,6 +21,20 @@ fn states_that_differ_differ_in_their_words() {
         ..Bounds::SMALL
     };
     assert_words_tell_apart(&within::<AaepProtocol>(bounds), State::words);
+}
+
+#[test]
+fn what_a_step_has_to_put_out_is_not_optional_and_comes_out_once() {
+    let model = small::<AaepProtocol>();
+    each_step(&model, |&state, action| {
+        let step = model
+            .step(&state, action)
+            .expect("what is enabled leads somewhere");
+        for output in step.required.iter() {
+            assert!(!step.optional.contains(output), "{action:?} {output:?}");
+            assert_eq!(step.required.count(output), 1, "{action:?} {output:?}");
+        }
+    });
 }
 
 #[test]

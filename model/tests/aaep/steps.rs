@@ -15,7 +15,6 @@ use countersign_model::aaep::{Aaep, AaepProtocol};
 use countersign_model::specification::Modelled as _;
 
 use crate::common::seen::tell_step;
-use crate::common::shape::each_step;
 
 /// A run of the literal specification, step by step.
 struct Run {
@@ -476,107 +475,4 @@ fn a_restart_reports_what_is_in_doubt_and_performs_what_falls_due() {
     assert!(!step.required.contains(Output::Perform(Slot::First)));
     assert!(step.required.contains(Output::Perform(Slot::Second)));
     assert!(!step.required.contains(Output::InDoubt(Slot::Second)));
-}
-
-/// AAEP-6.3.4-4 and AAEP-6.1-3: a divergence names the clause that it breaks.
-#[test]
-fn forbidden_and_missing_outputs_are_traced_to_their_clauses() {
-    let mut late = Run::asked(PLAIN, 2);
-    late.decide(Decision::Accept, 2, Shape::Plain);
-    let deliver = Action::Deliver { index: 0 };
-    let forbidden = |run: &Run, output| run.model.forbidden_by(&run.state, deliver, output);
-    let required = |run: &Run, output| run.model.required_by(&run.state, deliver, output);
-    assert_eq!(
-        forbidden(&late, Output::Perform(Slot::First)),
-        Some("AAEP-6.3.4-4")
-    );
-    assert_eq!(forbidden(&late, Output::Respond), None);
-    assert_eq!(required(&late, Output::Respond), Some("AAEP-6.3.4-9"));
-    let mut rejected = Run::asked(PLAIN, 2);
-    rejected.decide(Decision::Reject, 0, Shape::Plain);
-    assert_eq!(
-        required(&rejected, Output::FollowUpLeaving(Slot::First)),
-        Some("AAEP-6.1-3")
-    );
-    assert_eq!(
-        forbidden(&rejected, Output::Invoked(Slot::First)),
-        Some("AAEP-A.4-4")
-    );
-    let mut modified = Run::asked(PLAIN, 2);
-    modified.decide(Decision::Accept, 0, Shape::Modified);
-    assert_eq!(
-        forbidden(&modified, Output::Perform(Slot::First)),
-        Some("AAEP-6.3.2-4")
-    );
-    assert_eq!(
-        required(&modified, Output::FollowUpLeaving(Slot::First)),
-        Some("AAEP-6.3.2-4")
-    );
-}
-
-/// Every output that there is.
-fn every_output() -> Vec<Output> {
-    let mut outputs = vec![Output::Respond, Output::Notice];
-    for slot in Slot::ALL {
-        outputs.extend([
-            Output::Asked(slot),
-            Output::Invoked(slot),
-            Output::Perform(slot),
-            Output::FollowUpLeaving(slot),
-            Output::FollowUpStaying(slot),
-            Output::Completed(slot),
-            Output::Withdraw(slot),
-            Output::InDoubt(slot),
-        ]);
-    }
-    for session in SessionName::ALL {
-        outputs.extend([
-            Output::AwaitingInput(session),
-            Output::CallingTool(session),
-            Output::Thinking(session),
-        ]);
-        outputs.extend(SessionOutcome::ALL.map(|outcome| Output::Ended(session, outcome)));
-    }
-    outputs.extend(Check::ALL.iter().copied().map(Output::Audit));
-    outputs.extend(Check::ALL.iter().copied().map(Output::Tell));
-    outputs
-}
-
-#[test]
-fn every_output_of_every_step_is_required_optional_or_forbidden_by_a_clause() {
-    let bounds = Bounds {
-        confirmations: 1,
-        ..Bounds::SMALL
-    };
-    let model = Aaep::new(bounds).expect("the bounds are in range");
-    let outputs = every_output();
-    let states = each_step(&model, |&state, action| {
-        let step = model
-            .step(&state, action)
-            .expect("an action that is offered is enabled");
-        for &output in &outputs {
-            let required = model.required_by(&state, action, output);
-            let forbidden = model.forbidden_by(&state, action, output);
-            assert_eq!(
-                required.is_some(),
-                step.required.contains(output),
-                "{action:?} {output:?}"
-            );
-            let optional = step.optional.contains(output);
-            assert!(
-                required.is_some() || optional || forbidden.is_some(),
-                "{action:?} {output:?}"
-            );
-            assert!(
-                forbidden.is_none() || required.is_none() && !optional,
-                "{action:?} {output:?}"
-            );
-        }
-        assert!(
-            step.required
-                .iter()
-                .all(|output| model.forbidden_by(&state, action, output).is_none())
-        );
-    });
-    assert!(states > 500);
 }

@@ -20,10 +20,9 @@ fn states_that_differ_differ_in_their_words() {
     assert_words_tell_apart(&small::<McpAqlProtocol>(), State::words);
 }
 
-/// AQL-4.1-1, AQL-5.5-2: only what is rejected, or asked after, may be answered as purged. And every output of every step
-/// is traced to a clause, the same that forbids nothing that is required.
+/// AQL-4.1-1, AQL-5.5-2: only what is rejected, or asked after, may be answered as purged.
 #[test]
-fn every_output_has_its_clause_and_no_admission_has_another_answer() {
+fn no_admission_has_another_answer() {
     let model = small::<McpAqlProtocol>();
     each_step(&model, |&state, action| {
         let step = model
@@ -31,11 +30,6 @@ fn every_output_has_its_clause_and_no_admission_has_another_answer() {
             .expect("what is enabled leads somewhere");
         let admits = |output| matches!(output, Output::Perform(_) | Output::Revoked(_));
         assert!(step.instead.is_none() || !step.required.iter().any(admits));
-        for output in step.required.iter() {
-            let clause = model.required_by(&state, action, output);
-            assert!(clause.is_some_and(|clause| clause.starts_with("AQL-")));
-            assert_eq!(model.forbidden_by(&state, action, output), None);
-        }
     });
 }
 

@@ -38,10 +38,6 @@ fn the_user_visible_label_can_remain_short_while_id_and_args_stay_out_of_the_vis
     let outputs = run.put(Action::Propose(Proposal::PLAIN));
     assert!(outputs.contains(&Output::Append(Note::Request, FIRST)));
     assert!(!outputs.contains(&Output::Expose(FIRST)));
-    let exposes = Output::Expose(FIRST);
-    let propose = Action::Propose(Proposal::PLAIN);
-    let clause = run.model.forbidden_by(&run.state, propose, exposes);
-    assert_eq!(clause, Some("PA-9"));
 }
 
 /// PA-5, PA-6: neither runs the tool, and both are told.

@@ -400,52 +400,6 @@ fn a_read_pends_unless_it_is_taken_to_run() {
     }
 }
 
-/// PA-1, PA-3, PA-8: what is missing and what is too much is traced to a clause.
-#[test]
-fn forbidden_and_missing_outputs_are_traced_to_their_clauses() {
-    let mut run = Run::asked(Proposal::PLAIN);
-    let released = Output::Perform(FIRST, Arguments::Original);
-    let edited = Output::Perform(FIRST, Arguments::Edited);
-    let (slot, decision) = (FIRST, Decision::Allow);
-    let manner = Manner::Plain;
-    run.take(Action::Send {
-        slot,
-        decision,
-        manner,
-    });
-    let arrives = Action::Deliver { index: 0 };
-    let model = &run.model;
-    assert_eq!(
-        model.required_by(&run.state, arrives, released),
-        Some("PA-3")
-    );
-    assert_eq!(model.required_by(&run.state, arrives, edited), None);
-    assert_eq!(model.forbidden_by(&run.state, arrives, released), None);
-    assert_eq!(
-        model.forbidden_by(&run.state, arrives, edited),
-        Some("PA-3")
-    );
-    let other = Output::Perform(Slot::Second, Arguments::Original);
-    assert_eq!(model.forbidden_by(&run.state, arrives, other), Some("PA-1"));
-    assert_eq!(
-        model.forbidden_by(&run.state, Action::Say, released),
-        Some("PA-11")
-    );
-    assert_eq!(PendingAction::repetition_breaks(released), "PA-8");
-    run.put(arrives);
-    run.carry_out();
-    assert_eq!(
-        run.model
-            .forbidden_by(&run.state, Action::Restart, released),
-        Some("PA-8")
-    );
-    let in_doubt = Output::InDoubt(FIRST);
-    assert_eq!(
-        run.model.required_by(&run.state, Action::Restart, in_doubt),
-        Some("PA-8")
-    );
-}
-
 /// The ledger's part of a state, put back into it, gives the state.
 #[test]
 fn a_state_with_its_own_ledger_is_the_state() {

@@ -106,6 +106,7 @@ pub fn divergence_json(divergence: &Divergence) -> Value {
         "steps": steps_json(&divergence.steps),
         "expected": divergence.disagreement.expected,
         "actual": divergence.disagreement.actual,
+        "required": divergence.disagreement.required,
     })
 }
 
@@ -115,10 +116,13 @@ pub fn divergence_text(divergence: &Divergence) -> String {
     let level = countersign_clauses::get(disagreement.clause)
         .map(|clause| format!(" {}: {}", clause.level, clause.gist))
         .unwrap_or_default();
+    let required = disagreement.required.as_ref();
+    let required = required.map(|text| format!("   required      {text}\n"));
     format!(
-        "divergence of the executor from the model\n{}   goes against  {}{level}\n   expected      {}\n   seen          {}\n",
+        "divergence of the executor from the model\n{}   goes against  {}{level}\n{}   expected      {}\n   seen          {}\n",
         numbered(&divergence.steps),
         disagreement.clause,
+        required.unwrap_or_default(),
         disagreement.expected,
         disagreement.actual,
     )

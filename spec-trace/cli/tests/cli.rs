@@ -203,7 +203,7 @@ fn what_the_samples_of_the_text_leave_out_is_shown_by_shortest_counterexamples()
         (
             "redeems-apart",
             "4.3 and 5.2",
-            "4.1-3 a consumed token runs nothing          (8 steps",
+            "5.2-2 the use is counted before the operation runs          (8 steps",
         ),
         (
             "redeems-expired",

@@ -264,9 +264,12 @@ fn failing() -> Verified {
     let divergence = Divergence {
         steps: steps.clone(),
         disagreement: Disagreement {
-            clause: "AAEP-6.3.4-4",
-            expected: "nothing".to_owned(),
-            actual: "the tool runs".to_owned(),
+            required: Some("a1 was not to run: the reply is late".to_owned()),
+            ..Disagreement::in_outputs(
+                "AAEP-6.3.4-4",
+                "nothing".to_owned(),
+                "the tool runs".to_owned(),
+            )
         },
     };
     let late = "6.3.4-4 a reply that claims the deadline or later has no effect";
@@ -297,7 +300,7 @@ fn what_verify_finds_is_told_to_build_servers() {
         "<failure type=\"counterexample\" message=\"a run of 2 steps breaks it\">",
         "s1 accepts r1 &lt;late&gt;",
         "<failure type=\"divergence\" message=\"against AAEP-6.3.4-4\">",
-        "the tool runs",
+        "required      a1 was not to run: the reply is late\n   expected      nothing\n   seen          the tool runs",
         "<error message=\"nothing within these bounds shows it\"/>",
         "<error message=\"the walk compared 0 edges of 3 states, and not all that there are\"/>",
     ] {

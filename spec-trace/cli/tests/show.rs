@@ -203,13 +203,16 @@ fn a_divergence_names_its_clause_and_both_sides() {
     let steps = json!([{ "at": "t=0", "actor": "network", "to": "producer", "action": "accept(c1) arrives",
         "changes": ["c1: pending → accepted", "out: perform(c1)"], "n": 1, "bad": true, "text": "" }]);
     let divergence = json!({ "protocols": [{ "protocol": "aaep", "divergences": [
-        { "clause": "AAEP-6.3.5-1", "steps": steps, "expected": "nothing", "actual": "perform(c1)" }] }] });
+        { "clause": "AAEP-6.3.5-1", "steps": steps, "expected": "nothing", "actual": "perform(c1)",
+          "required": "a1 was not to run" }] }] });
     let name = file(&folder, "verify.json", divergence.to_string());
     countersign(&["show", &name])
         .assert()
         .success()
         .stdout(contains("divergence, AAEP-6.3.5-1"))
-        .stdout(contains("expected nothing; seen perform(c1)"))
+        .stdout(contains(
+            "expected nothing; seen perform(c1); required: a1 was not",
+        ))
         .stdout(contains("c1: pending → accepted"));
 }
 

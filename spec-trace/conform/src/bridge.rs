@@ -8,11 +8,13 @@ use std::hash::Hasher;
 
 use countersign_model::bounds::BoundsError;
 use countersign_model::checker::StepText;
+use countersign_model::judge::Finding;
+use countersign_model::judged::{CallTold, Told};
 use countersign_model::rules::Rules;
 use countersign_model::specification::{Modelled, Specification};
 use serde::Serialize;
 
-use super::{Disagreement, Sides};
+use super::{Disagreement, Sides, Unexplained, naming};
 
 /// How the executor of one protocol takes the steps of its model. What implements this is the environment of the
 /// executor: what the model's names stand for, and what the host has chosen.
@@ -50,6 +52,19 @@ pub trait Execution: Sized + Send + Sync {
         host: &mut Self::Host,
         action: Action<Self>,
     ) -> Result<Vec<AnsweredBy<Self>>, Disagreement>;
+
+    /// What came of the calls, in the model's words.
+    ///
+    /// # Errors
+    ///
+    /// [`Unexplained`] for the first output that the model has no word for.
+    fn seen(
+        bridge: &Bridge<Self>,
+        state: &State<Self>,
+        host: &mut Self::Host,
+        action: Action<Self>,
+        answers: &[AnsweredBy<Self>],
+    ) -> Result<Vec<Word<Self>>, Unexplained>;
 
     /// Holds what came of the calls, and what the executor holds after them, against the model's step; the state that the
     /// model comes to.
@@ -89,6 +104,9 @@ pub type State<E> = <<E as Execution>::Protocol as Modelled>::State;
 
 /// A step of the model that is carried out so.
 pub type Action<E> = <<E as Execution>::Protocol as Modelled>::Action;
+
+/// What can come out of a step of the model that is carried out so.
+pub type Word<E> = <Told<<E as Execution>::Protocol> as CallTold>::Output;
 
 /// The model and the executor of one protocol, side by side.
 pub struct Bridge<E: Execution> {
@@ -174,6 +192,10 @@ impl<E: Execution> Sides for Bridge<E> {
     ) -> Result<State<E>, Disagreement> {
         let answers = E::call(self, state, host, action)?;
         E::compare(self, state, host, action, &answers)
+    }
+
+    fn broken_by(&self, run: &[Action<E>], ahead: usize) -> Option<Finding> {
+        naming::broken_by(self, run, ahead)
     }
 
     fn identity(&self, host: &E::Host, hasher: &mut impl Hasher) {

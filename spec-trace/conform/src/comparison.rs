@@ -7,18 +7,6 @@ use serde::de::DeserializeOwned;
 
 use super::{Disagreement, Unexplained};
 
-/// What came and is not allowed, or came more often than it is.
-pub(super) fn excess<O: Copy + PartialEq>(mut allowed: Vec<O>, seen: &[O]) -> Vec<O> {
-    let is_excess = |output: &O| match allowed.iter().position(|other| other == output) {
-        Some(place) => {
-            allowed.remove(place);
-            false
-        }
-        None => true,
-    };
-    seen.iter().copied().filter(is_excess).collect()
-}
-
 /// What the two sides of each pair say, for the pairs whose sides differ.
 pub(super) fn differing(mut pairs: Vec<(String, String)>) -> (String, String) {
     pairs.retain(|(wanted, found)| wanted != found);
@@ -49,40 +37,39 @@ pub(super) fn stored_and_read<E: Serialize + DeserializeOwned + PartialEq + Debu
     if read == *executor {
         return Ok((stored, read));
     }
-    Err(Disagreement {
+    Err(Disagreement::in_state(
         clause,
-        expected: format!("{executor:?}"),
-        actual: format!("read back as {read:?}"),
-    })
+        format!("{executor:?}"),
+        format!("read back as {read:?}"),
+    ))
 }
 
 /// An executor that cannot be stored, or not be read back.
 pub(super) fn not_stored(clause: &'static str, error: &serde_json::Error) -> Disagreement {
-    Disagreement {
+    Disagreement::in_state(
         clause,
-        expected: "an executor that can be stored and read back".to_owned(),
-        actual: error.to_string(),
-    }
+        "an executor that can be stored and read back".to_owned(),
+        error.to_string(),
+    )
 }
 
 /// A step that one of the two sides cannot take at all, which no walk over the model's own steps should meet.
 pub fn not_a_call(clause: &'static str, action: impl Debug) -> Disagreement {
-    Disagreement {
+    Disagreement::in_outputs(
         clause,
-        expected: "a step that both sides can take".to_owned(),
-        actual: format!("{action:?}"),
-    }
+        "a step that both sides can take".to_owned(),
+        format!("{action:?}"),
+    )
 }
 
 /// Outputs of the executor of which one has no place in the model's reading.
-pub(super) fn on_wire(outputs: &[impl Serialize], unexplained: Unexplained) -> Disagreement {
+pub(super) fn on_wire(
+    outputs: impl IntoIterator<Item = impl Serialize>,
+    unexplained: Unexplained,
+) -> Disagreement {
     let texts: Vec<String> = outputs
-        .iter()
-        .map(|output| serde_json::to_string(output).unwrap_or_default())
+        .into_iter()
+        .map(|output| serde_json::to_string(&output).unwrap_or_default())
         .collect();
-    Disagreement {
-        clause: unexplained.clause,
-        expected: unexplained.text,
-        actual: texts.join(", "),
-    }
+    Disagreement::in_outputs(unexplained.clause, unexplained.text, texts.join(", "))
 }

@@ -353,11 +353,11 @@ mod tests {
             if (self.0)(next) {
                 return Ok(next);
             }
-            Err(Disagreement {
-                clause: "of no protocol",
-                expected: String::new(),
-                actual: String::new(),
-            })
+            Err(Disagreement::in_outputs(
+                "of no protocol",
+                String::new(),
+                String::new(),
+            ))
         }
 
         fn identity(&self, host: &u8, hasher: &mut impl Hasher) {

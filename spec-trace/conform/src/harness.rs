@@ -81,11 +81,16 @@ fn run(sides: &impl Sides, bytes: &[u8]) {
 
 /// A divergence as the message of a panic.
 pub fn explain(divergence: &Divergence) -> String {
+    let disagreement = &divergence.disagreement;
     format!(
-        "model and executor differ ({})\nexpected: {}\nseen:     {}\n{}",
-        divergence.disagreement.clause,
-        divergence.disagreement.expected,
-        divergence.disagreement.actual,
+        "model and executor differ ({})\nexpected: {}\nseen:     {}\nrequired: {}\n{}",
+        disagreement.clause,
+        disagreement.expected,
+        disagreement.actual,
+        disagreement
+            .required
+            .as_deref()
+            .unwrap_or("what is expected"),
         numbered(&divergence.steps)
     )
 }

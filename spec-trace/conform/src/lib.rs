@@ -12,6 +12,7 @@ pub mod edges;
 pub mod harness;
 mod identity;
 pub mod mcp_aql;
+mod naming;
 pub mod not_compared;
 pub mod pending_action;
 pub mod schedule;
@@ -23,8 +24,10 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 
 use countersign_model::checker::StepText;
+use countersign_model::judge::Finding;
 
 pub use comparison::not_a_call;
+use not_compared::Where;
 
 /// A model, and something beside it that takes the same steps.
 pub trait Sides: Sync {
@@ -53,6 +56,12 @@ pub trait Sides: Sync {
         action: Self::Action,
     ) -> Result<Self::State, Disagreement>;
 
+    /// What the judge finds broken by the last step of a run at which the two differ; where that is nothing, what he finds so
+    /// many steps later. Nothing where there is no judge.
+    fn broken_by(&self, _run: &[Self::Action], _ahead: usize) -> Option<Finding> {
+        None
+    }
+
     /// Feeds all that can make a difference to what this host will do, up to the names of ids: two hosts with the same
     /// identity behave alike for ever.
     fn identity(&self, host: &Self::Host, hasher: &mut impl Hasher);
@@ -64,12 +73,65 @@ pub trait Sides: Sync {
 /// Where model and executor differ at one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
-    /// The clause that the executor goes against, by the model's reading.
+    /// The clause that the executor goes against: of a field, the one that the field is held to; else the one that the judge
+    /// names, and where he names none, the one that stands for the whole contract.
     pub clause: &'static str,
+    /// Whether they differ in what came out, or in what is held alone.
+    pub place: Where,
     /// What the model wants, in words.
     pub expected: String,
     /// What the executor did, in words.
     pub actual: String,
+    /// What the text would have wanted, as the judge says it; nothing where a field differs that is held to a clause.
+    pub required: Option<String>,
+}
+
+/// Where the judge names nothing.
+const NOT_NAMED: &str =
+    "nothing that the judge names: the text leaves free what differs here, or he is not shown it";
+
+impl Disagreement {
+    /// In what came out.
+    pub fn in_outputs(clause: &'static str, expected: String, actual: String) -> Self {
+        Self {
+            clause,
+            place: Where::Output,
+            expected,
+            actual,
+            required: None,
+        }
+    }
+
+    /// In what is held alone.
+    pub fn in_state(clause: &'static str, expected: String, actual: String) -> Self {
+        Self {
+            place: Where::State,
+            ..Self::in_outputs(clause, expected, actual)
+        }
+    }
+
+    /// The same, where the clause stands for the whole contract unless the judge names another.
+    fn unnamed(self) -> Self {
+        let required = Some(NOT_NAMED.to_owned());
+        Self { required, ..self }
+    }
+
+    /// Whether the clause is one that a field is held to, or that the judge names.
+    fn is_named(&self) -> bool {
+        self.required.as_deref() != Some(NOT_NAMED)
+    }
+
+    /// The same, against the clause that the judge names, if he does.
+    fn named(self, finding: Option<Finding>) -> Self {
+        match finding {
+            Some(Finding { clause, text, .. }) => Self {
+                clause,
+                required: Some(text),
+                ..self
+            },
+            None => self,
+        }
+    }
 }
 
 /// Something that the executor did and that has no place in the model's reading.
@@ -118,9 +180,10 @@ pub fn replay<S: Sides>(sides: &S, run: &[S::Action]) -> Result<(), Box<Divergen
         match sides.step(&state, &mut host, action) {
             Ok(next) => state = next,
             Err(disagreement) => {
+                let finding = sides.broken_by(&run[..steps.len()], 0);
                 return Err(Box::new(Divergence {
                     steps,
-                    disagreement,
+                    disagreement: disagreement.named(finding),
                 }));
             }
         }
@@ -137,20 +200,31 @@ pub struct Shrunk<A> {
     pub divergence: Divergence,
 }
 
+/// A judge who finds nothing at the last step is asked again after each of so many that can follow.
+const AHEAD: usize = 4;
+
 /// Leaves ever smaller stretches out of a run for as long as what remains still diverges by the same clause.
 ///
 /// Nothing if the run does not diverge.
 pub fn shrink<S: Sides>(sides: &S, run: &[S::Action]) -> Option<Shrunk<S::Action>> {
     let divergence = replay(sides, run).err()?;
-    let clause = divergence.disagreement.clause;
+    let goes_against = |divergence: &Divergence| {
+        (
+            divergence.disagreement.is_named(),
+            divergence.disagreement.clause,
+        )
+    };
+    let clause = goes_against(&divergence);
     let mut run = run[..divergence.steps.len()].to_vec();
     let divergence = shrinking::shortest(&mut run, divergence, |shorter| {
         let again = replay(sides, shorter).err()?;
-        let same = again.disagreement.clause == clause;
+        let same = goes_against(&again) == clause;
         same.then_some((again.steps.len(), again))
     });
-    Some(Shrunk {
-        run,
-        divergence: *divergence,
-    })
+    let mut divergence = *divergence;
+    if divergence.disagreement.place == Where::State {
+        let finding = sides.broken_by(&run, AHEAD);
+        divergence.disagreement = divergence.disagreement.named(finding);
+    }
+    Some(Shrunk { run, divergence })
 }

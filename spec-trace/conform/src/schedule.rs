@@ -102,6 +102,8 @@ impl SavedRun {
             clause,
             expected,
             actual,
+            place: _,
+            required: _,
         } = &shrunk.divergence.disagreement;
         Self {
             protocol: protocol.to_owned(),

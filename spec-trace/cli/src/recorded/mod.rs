@@ -165,11 +165,11 @@ impl Recorded {
     fn judge(&self, state: &State, linter: &Linter) -> Result<(), Disagreement> {
         let report = linter.clone().finish("stream");
         if let Some(finding) = accusations(&report).next() {
-            return Err(Disagreement {
-                clause: finding.clause,
-                expected: "a stream without fault".to_owned(),
-                actual: format!("line {}: {}", finding.line, finding.message),
-            });
+            return Err(Disagreement::in_outputs(
+                finding.clause,
+                "a stream without fault".to_owned(),
+                format!("line {}: {}", finding.line, finding.message),
+            ));
         }
         let count = usize::from(self.model.bounds.sessions);
         let mut sessions = SessionName::ALL.into_iter().take(count);
@@ -182,11 +182,11 @@ impl Recorded {
         if report.verdict == expected {
             return Ok(());
         }
-        Err(Disagreement {
-            clause: "AAEP-A.1-2",
-            expected: expected.word().to_owned(),
-            actual: format!("{}: {}", report.verdict.word(), owed(&report)),
-        })
+        Err(Disagreement::in_outputs(
+            "AAEP-A.1-2",
+            expected.word().to_owned(),
+            format!("{}: {}", report.verdict.word(), owed(&report)),
+        ))
     }
 }
 

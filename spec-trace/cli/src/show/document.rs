@@ -69,7 +69,12 @@ fn run(object: &Map<String, Value>, steps: &[Value]) -> Result<Run, String> {
         })
         .collect::<Result<_, _>>()?;
     if let (Some(expected), Some(actual)) = (text("expected"), text("actual")) {
-        return Ok(divergence(title, &steps, expected, actual));
+        let required = text("required").map(|text| format!("; required: {text}"));
+        let both = format!(
+            "expected {expected}; seen {actual}{}",
+            required.unwrap_or_default()
+        );
+        return Ok(divergence(title, &steps, &both));
     }
     let clauses = object.get("clauses").and_then(Value::as_array);
     let clauses = clauses.into_iter().flatten().filter_map(Value::as_str);
@@ -94,11 +99,10 @@ fn saved_step(step: &Value) -> serde_json::Result<StepText> {
 }
 
 /// A run whose last step makes two sides differ.
-fn divergence(clause: &str, steps: &[StepText], expected: &str, actual: &str) -> Run {
-    let message = format!("expected {expected}; seen {actual}");
+fn divergence(clause: &str, steps: &[StepText], message: &str) -> Run {
     let title = format!("divergence, {clause}");
     let mut run = model_run::of(Kind::Divergence, &title, steps)
-        .with(|step| Finding::new(step, Weight::Violation, clause, &message));
+        .with(|step| Finding::new(step, Weight::Violation, clause, message));
     run.verdict = counted("the two sides differ at the last of", steps.len());
     run
 }

@@ -15,22 +15,21 @@ mod words;
 
 use std::hash::Hasher;
 
+use countersign_model::aaep::AaepProtocol;
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::describe::output_text;
 use countersign_model::aaep::output::Output;
-use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::state::{Phase, Producer as ModelProducer};
 use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
-use countersign_model::aaep::{Aaep, AaepProtocol};
 use countersign_reference::aaep::{self as executor, Input, Outcome, Producer};
 use countersign_reference::ids::SequentialIds;
 
 use self::account::Account;
 use self::wanted::TakenStep;
 use super::bridge::{Answered, AnsweredBy, Bridge, Execution};
-use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
+use super::comparison::{differing, in_words, not_a_call, on_wire, stored_and_read};
 use super::{Disagreement, Unexplained};
 
 pub use self::concrete::Environment;
@@ -156,6 +155,20 @@ impl Execution for Environment {
         }])
     }
 
+    fn seen(
+        bridge: &AaepBridge,
+        _: &State,
+        host: &mut Host,
+        _: Action,
+        answers: &[Answer],
+    ) -> Result<Vec<Output>, Unexplained> {
+        let mut seen = Vec::new();
+        for answer in answers {
+            seen.extend(words::words(&bridge.environment, &host.account, answer)?);
+        }
+        Ok(seen)
+    }
+
     fn compare(
         bridge: &AaepBridge,
         state: &State,
@@ -205,73 +218,29 @@ impl AaepBridge {
         let seen = words::words(&self.environment, account, answer).map_err(unexplained)?;
         let wanted = taken.words(account);
         if seen != wanted {
-            return Err(Disagreement {
-                clause: self.clause_of_outputs(taken, &wanted, &seen),
-                expected: in_words(&wanted, output_text),
-                actual: in_words(&seen, output_text),
-            });
+            return Err(Disagreement::in_outputs(
+                CONTRACT,
+                in_words(&wanted, output_text),
+                in_words(&seen, output_text),
+            )
+            .unnamed());
         }
         taken
             .check(account, &wanted, &answer.outputs)
             .map_err(unexplained)
     }
 
-    /// The clause that a step goes against which does not put out what is wanted: something came that must not, or came too
-    /// often; something is missing; or the order is wrong.
-    fn clause_of_outputs(
-        &self,
-        taken: &TakenStep<'_>,
-        wanted: &[Output],
-        seen: &[Output],
-    ) -> &'static str {
-        let &TakenStep {
-            state,
-            action,
-            step,
-            ..
-        } = taken;
-        if let Some(output) = worst_of(&excess(wanted.to_vec(), seen)) {
-            // A reply that should have been ignored: the check that it failed says more than what came of it.
-            let ignored = step.ignored.map(Check::clause);
-            let forbidden = || self.model.forbidden_by(state, action, output);
-            let forbidden = ignored.or_else(forbidden);
-            return forbidden.unwrap_or(Aaep::repetition_breaks(output));
-        }
-        let required = |output| self.model.required_by(state, action, output);
-        match wanted.iter().find(|output| !seen.contains(output)) {
-            // What the text leaves open, and this executor promises.
-            Some(Output::Notice) => return "AAEP-6.3.5-2",
-            Some(Output::Thinking(_)) => return "AAEP-A.3-3",
-            Some(&output) => return required(output).unwrap_or(Aaep::repetition_breaks(output)),
-            None => {}
-        }
-        let mut pairs = wanted.iter().zip(seen);
-        match pairs.find(|(wanted, came)| wanted != came) {
-            Some((Output::Respond, _) | (_, Output::Respond)) => "AAEP-6.3.4-9",
-            // AAEP-A.4-3: what is accepted is announced, and then it runs.
-            Some((Output::Invoked(_) | Output::Perform(_), _)) => "AAEP-A.4-3",
-            Some((&misplaced, _)) => required(misplaced).unwrap_or(CONTRACT),
-            None => CONTRACT,
-        }
-    }
-
     /// What the executor holds is what the model's producer holds, as far as it can still matter.
     fn compare_states(&self, taken: &TakenStep<'_>, host: &Host) -> Result<(), Disagreement> {
         let step = taken.step;
-        let unexplained = |unexplained: Unexplained| Disagreement {
-            clause: unexplained.clause,
-            expected: unexplained.text,
-            actual: format!("{:?}", host.producer),
+        let unexplained = |Unexplained { clause, text }| {
+            Disagreement::in_state(clause, text, format!("{:?}", host.producer))
         };
         let found = abstraction::producer(&self.environment, host).map_err(unexplained)?;
         let with_executor = step.next.with_producer(&found);
         if self.model.reduced(&with_executor) != self.model.reduced(&step.next) {
             let (expected, actual) = differences(&step.next.producer(), &found);
-            return Err(Disagreement {
-                clause: self.clause_of_state(taken),
-                expected,
-                actual,
-            });
+            return Err(Disagreement::in_state(CONTRACT, expected, actual).unnamed());
         }
         account::check(&self.environment, host).map_err(unexplained)?;
         let pending = found.confirmations.iter().flatten();
@@ -286,50 +255,12 @@ impl AaepBridge {
         if announced == deadline {
             return Ok(());
         }
-        Err(Disagreement {
-            clause: "AAEP-6.4-1",
-            expected: format!("next deadline {deadline:?}"),
-            actual: format!("next deadline {announced:?}"),
-        })
+        Err(Disagreement::in_state(
+            "AAEP-6.4-1",
+            format!("next deadline {deadline:?}"),
+            format!("next deadline {announced:?}"),
+        ))
     }
-}
-
-impl AaepBridge {
-    /// The clause that a step goes against which puts out the right things and comes to the wrong state.
-    fn clause_of_state(&self, taken: &TakenStep<'_>) -> &'static str {
-        let &TakenStep {
-            state,
-            action,
-            step,
-            ..
-        } = taken;
-        let first = step
-            .required
-            .iter()
-            .find(|output| *output != Output::Respond);
-        let leading = || first.and_then(|output| self.model.required_by(state, action, output));
-        let cancels = Slot::ALL.into_iter().any(|slot| {
-            let before = state.confirmation(slot).is_pending();
-            before && step.next.confirmation(slot).phase == Phase::Cancelled
-        });
-        match (step.ignored, action) {
-            (Some(check), _) => check.clause(),
-            (None, Action::EndSession { .. }) if cancels => "AAEP-6.8-2",
-            (None, Action::Cancel { .. }) if cancels => "AAEP-6.8-4",
-            (None, _) => leading().unwrap_or(CONTRACT),
-        }
-    }
-}
-
-/// The output that does the most harm: an action that runs, then one that is announced, then whatever came first.
-fn worst_of(outputs: &[Output]) -> Option<Output> {
-    let harm = |output: &&Output| {
-        (
-            !matches!(output, Output::Perform(_)),
-            !matches!(output, Output::Invoked(_)),
-        )
-    };
-    outputs.iter().min_by_key(harm).copied()
 }
 
 /// What two producers of the model differ in, each in its own words.

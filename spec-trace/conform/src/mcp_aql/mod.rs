@@ -16,18 +16,16 @@ pub mod wide;
 use std::hash::Hasher;
 use std::sync::Arc;
 
+use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::bounds::{Bounds, Budgets};
 use countersign_model::mcp_aql::describe::output_text;
 use countersign_model::mcp_aql::message::Carried;
 use countersign_model::mcp_aql::output::Output;
-use countersign_model::mcp_aql::output::Outputs;
 use countersign_model::mcp_aql::readings::{CheckOrder, Reading};
-use countersign_model::mcp_aql::rules::Check;
 use countersign_model::mcp_aql::state::{Gatekeeper as ModelGatekeeper, State};
 use countersign_model::mcp_aql::step::Step;
-use countersign_model::mcp_aql::words::{Slot, Store, Trigger};
-use countersign_model::mcp_aql::{McpAql, McpAqlProtocol};
+use countersign_model::mcp_aql::words::{Slot, Store};
 use countersign_model::rules::Rules;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
@@ -36,9 +34,7 @@ use countersign_reference::mcp_aql::{
 use countersign_reference::time::Timestamp;
 
 use super::bridge::{Answered, AnsweredBy, Bridge, Execution};
-use super::comparison::{
-    differing, excess, in_words, not_a_call, not_stored, on_wire, stored_and_read,
-};
+use super::comparison::{differing, in_words, not_a_call, not_stored, on_wire, stored_and_read};
 use super::concretion::Ids;
 use super::{Disagreement, Unexplained};
 
@@ -202,6 +198,20 @@ impl Execution for Environment {
         Ok(answers)
     }
 
+    fn seen(
+        bridge: &McpAqlBridge,
+        state: &State,
+        host: &mut Host,
+        _: Action,
+        answers: &[Answer],
+    ) -> Result<Vec<Output>, Unexplained> {
+        let mut seen = Vec::new();
+        for answer in answers {
+            seen.extend(outputs::outputs(&bridge.environment, host, state, answer)?);
+        }
+        Ok(seen)
+    }
+
     fn compare(
         bridge: &McpAqlBridge,
         state: &State,
@@ -214,11 +224,13 @@ impl Execution for Environment {
         };
         let next = bridge.model.reduced(&step.next);
         if action.is_call() {
-            let seen = bridge.in_words(state, host, answers)?;
+            let seen = Self::seen(bridge, state, host, action, answers);
+            let outputs = answers.iter().flat_map(|answer| &answer.outputs);
+            let seen = seen.map_err(|unexplained| on_wire(outputs, unexplained))?;
+            compare_outputs(state, host, action, &step, &seen)?;
             abstraction::check_memory(host, action, &step.next)
                 .map_err(|unexplained| disagree_on_state(host, unexplained))?;
-            bridge.compare_outputs(state, host, action, &step, &seen)?;
-            bridge.compare_states(action, &step, &next, host)?;
+            bridge.compare_states(&step, &next, host)?;
         }
         Ok(next)
     }
@@ -228,107 +240,51 @@ impl Execution for Environment {
     }
 }
 
+/// What is required came, in order, and nothing else. A gatekeeper that has forgotten the token is held to what one
+/// says that has; one that has not, to what one says that has not.
+fn compare_outputs(
+    state: &State,
+    host: &Host,
+    action: Action,
+    step: &Step,
+    seen: &[Output],
+) -> Result<(), Disagreement> {
+    let wanted = match (step.instead, carried(state, action)) {
+        (Some(instead), Some(Carried::Token(slot))) if !host.holds(slot) => instead,
+        (Some(_) | None, _) => step.required,
+    };
+    if seen == wanted.as_slice() {
+        return Ok(());
+    }
+    Err(Disagreement::in_outputs(
+        CONTRACT,
+        in_words(wanted.as_slice(), output_text),
+        in_words(seen, output_text),
+    )
+    .unnamed())
+}
+
 impl McpAqlBridge {
-    /// What came out, in the model's words.
-    fn in_words(
-        &self,
-        state: &State,
-        host: &mut Host,
-        answers: &[Answer],
-    ) -> Result<Vec<Output>, Disagreement> {
-        let mut seen = Vec::new();
-        for answer in answers {
-            let words = outputs::outputs(&self.environment, host, state, answer)
-                .map_err(|unexplained| on_wire(&answer.outputs, unexplained))?;
-            seen.extend(words);
-        }
-        Ok(seen)
-    }
-
-    /// What is required came, in order, and nothing else. A gatekeeper that has forgotten the token is held to what one
-    /// says that has; one that has not, to what one says that has not.
-    fn compare_outputs(
-        &self,
-        state: &State,
-        host: &Host,
-        action: Action,
-        step: &Step,
-        seen: &[Output],
-    ) -> Result<(), Disagreement> {
-        let wanted = match (step.instead, carried(state, action)) {
-            (Some(instead), Some(Carried::Token(slot))) if !host.holds(slot) => instead,
-            (Some(_) | None, _) => step.required,
-        };
-        if seen == wanted.as_slice() {
-            return Ok(());
-        }
-        Err(Disagreement {
-            clause: self.clause_of_outputs(state, action, step, &wanted, seen),
-            expected: in_words(wanted.as_slice(), output_text),
-            actual: in_words(seen, output_text),
-        })
-    }
-
-    /// The clause that a step goes against which does not put out what is wanted: something came that must not, or came too
-    /// often; something is missing; or the order is wrong.
-    fn clause_of_outputs(
-        &self,
-        state: &State,
-        action: Action,
-        step: &Step,
-        wanted: &Outputs,
-        seen: &[Output],
-    ) -> &'static str {
-        if let Some(output) = worst_of(&excess(wanted.as_slice().to_vec(), seen)) {
-            let rejected = step.rejected.map(Check::clause);
-            let forbidden = self.model.forbidden_by(state, action, output).or(rejected);
-            return forbidden.unwrap_or(McpAql::repetition_breaks(output));
-        }
-        let misplaced = |(wanted, came): (Output, Output)| (wanted != came).then_some(wanted);
-        let missing = wanted.iter().find(|output| !seen.contains(output));
-        let output =
-            missing.or_else(|| wanted.iter().zip(seen.iter().copied()).find_map(misplaced));
-        match (missing, output) {
-            // AQL-5.2-2: what is used is used, and said to be, before anything runs.
-            (None, Some(Output::Validated(_) | Output::Perform(_))) => "AQL-5.2-2",
-            (_, Some(output)) => self
-                .model
-                .required_by(state, action, output)
-                .unwrap_or(CONTRACT),
-            (_, None) => CONTRACT,
-        }
-    }
-
     /// What the executor holds is what the model's gatekeeper holds, as far as it can still matter.
-    fn compare_states(
-        &self,
-        action: Action,
-        step: &Step,
-        next: &State,
-        host: &Host,
-    ) -> Result<(), Disagreement> {
+    fn compare_states(&self, step: &Step, next: &State, host: &Host) -> Result<(), Disagreement> {
         let found = abstraction::gatekeeper(&self.environment, host, &step.next)
             .map_err(|unexplained| disagree_on_state(host, unexplained))?;
         let wanted = step.next.gatekeeper();
         let agrees = || self.model.reduced(&step.next.with_gatekeeper(&found)) == *next;
         if found != wanted && !agrees() {
             let (expected, actual) = differences(&wanted, &found);
-            return Err(Disagreement {
-                clause: clause_of_state(action, step, &wanted, &found),
-                expected,
-                actual,
-            });
+            return Err(Disagreement::in_state(CONTRACT, expected, actual).unnamed());
         }
         let deadline = abstraction::deadline(&self.environment, host);
         let announced = host.gatekeeper.next_deadline();
         if announced == deadline {
             return Ok(());
         }
-        Err(Disagreement {
-            clause: "AQL-5.5-2",
-            expected: format!("next deadline {deadline:?}"),
-            actual: format!("next deadline {announced:?}"),
-        })
+        Err(Disagreement::in_state(
+            "AQL-5.5-2",
+            format!("next deadline {deadline:?}"),
+            format!("next deadline {announced:?}"),
+        ))
     }
 }
 
@@ -351,46 +307,6 @@ fn carried(state: &State, action: Action) -> Option<Carried> {
         | Action::Purge { .. }
         | Action::Restart(_) => None,
     }
-}
-
-/// The clause that a step goes against which puts out the right things and comes to the wrong state.
-fn clause_of_state(
-    action: Action,
-    step: &Step,
-    wanted: &ModelGatekeeper,
-    found: &ModelGatekeeper,
-) -> &'static str {
-    // AQL-5.1-3: the greatest time that was told counts.
-    if wanted.latest != found.latest {
-        return "AQL-5.1-3";
-    }
-    let performs = |output| matches!(output, Output::Perform(_));
-    match action {
-        Action::Deliver { .. } if step.required.iter().any(performs) => "AQL-5.2-2",
-        // What is not admitted uses nothing, and what needs no token neither.
-        Action::Deliver { .. } | Action::Redeem { .. } => "AQL-1.2-1",
-        Action::Request(_) => "AQL-3.2-1",
-        Action::Revoke(_) => "AQL-5.3-3",
-        Action::Trigger(Trigger::SessionEnd(_)) => "AQL-5.4-2",
-        Action::Trigger(Trigger::Logout(_) | Trigger::Configuration(_) | Trigger::Security) => {
-            "AQL-5.3-2"
-        }
-        Action::Purge { .. } => "AQL-5.5-2",
-        Action::Restart(_) => "AQL-5.5-1",
-        Action::AskStatus(_) => "AQL-7.3-1",
-        Action::SetUp { .. }
-        | Action::Send { .. }
-        | Action::Guess
-        | Action::CarryOut { .. }
-        | Action::Tick => CONTRACT,
-    }
-}
-
-/// The output that does the most harm: an operation that runs, then whatever came first.
-fn worst_of(outputs: &[Output]) -> Option<Output> {
-    let is_harmless =
-        |output: &&Output| !matches!(output, Output::Perform(_) | Output::PerformUngated);
-    outputs.iter().min_by_key(is_harmless).copied()
 }
 
 /// What two gatekeepers of the model differ in, each in its own words.
@@ -436,9 +352,6 @@ fn what_lasts(gatekeeper: &Gatekeeper, store: Persistence) -> Result<Gatekeeper,
 
 fn disagree_on_state(host: &Host, unexplained: Unexplained) -> Disagreement {
     let held: Vec<_> = host.gatekeeper.tokens().collect();
-    Disagreement {
-        clause: unexplained.clause,
-        expected: unexplained.text,
-        actual: format!("{held:?} at {}", host.gatekeeper.now()),
-    }
+    let actual = format!("{held:?} at {}", host.gatekeeper.now());
+    Disagreement::in_state(unexplained.clause, unexplained.text, actual)
 }

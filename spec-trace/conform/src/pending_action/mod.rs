@@ -20,16 +20,15 @@ pub mod wide;
 use std::hash::Hasher;
 use std::sync::Arc;
 
+use countersign_model::pending_action::PendingActionProtocol;
 use countersign_model::pending_action::action::Action;
 use countersign_model::pending_action::bounds::{Bounds, Budgets};
 use countersign_model::pending_action::describe::output_text;
 use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::readings::{DecidersAbsent, ExpiryBoundary, Reading};
-use countersign_model::pending_action::rules::Check;
 use countersign_model::pending_action::state::{Ledger as ModelLedger, State};
 use countersign_model::pending_action::step::Step;
 use countersign_model::pending_action::words::Slot;
-use countersign_model::pending_action::{PendingAction, PendingActionProtocol};
 use countersign_model::rules::Rules;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
@@ -40,7 +39,7 @@ use countersign_reference::time::Timestamp;
 
 use self::spelling::Spelling;
 use super::bridge::{Answered, AnsweredBy, Bridge, Execution};
-use super::comparison::{differing, excess, in_words, not_a_call, on_wire, stored_and_read};
+use super::comparison::{differing, in_words, not_a_call, on_wire, stored_and_read};
 use super::concretion::Ids;
 use super::{Disagreement, Unexplained, unexplained};
 
@@ -63,7 +62,7 @@ pub type PendingActionBridge = Bridge<Environment>;
 
 /// The environment of the executor: what its host has chosen.
 pub struct Environment {
-    settings: Settings,
+    pub(super) settings: Settings,
 }
 
 /// The executor, and what its host keeps.
@@ -233,6 +232,20 @@ impl Execution for Environment {
         }])
     }
 
+    fn seen(
+        _: &PendingActionBridge,
+        _: &State,
+        host: &mut Host,
+        action: Action,
+        answers: &[Answer],
+    ) -> Result<Vec<Output>, Unexplained> {
+        let mut seen = Vec::new();
+        for answer in answers {
+            seen.extend(outputs::outputs(host, action, answer)?);
+        }
+        Ok(seen)
+    }
+
     fn compare(
         bridge: &PendingActionBridge,
         state: &State,
@@ -244,17 +257,18 @@ impl Execution for Environment {
             return Err(not_a_call(CONTRACT, action));
         };
         let next = bridge.model.reduced(&step.next);
-        for answer in answers {
-            let seen = outputs::outputs(host, action, answer)
-                .map_err(|unexplained| on_wire(&answer.outputs, unexplained))?;
-            bridge.compare_outputs(state, action, &step, &seen)?;
+        if !answers.is_empty() {
+            let seen = Self::seen(bridge, state, host, action, answers);
+            let outputs = answers.iter().flat_map(|answer| &answer.outputs);
+            let seen = seen.map_err(|unexplained| on_wire(outputs, unexplained))?;
+            compare_outputs(&step, &seen)?;
         }
         if has_come_to_rest(action, &step) {
             host.carried = host.journal.len() as u64;
             Arc::make_mut(&mut host.ledger).carried(host.carried);
         }
         if action.is_call() {
-            bridge.compare_states(state, action, &step, &next, host)?;
+            bridge.compare_states(&step, &next, host)?;
         }
         if matches!(action, Action::Propose(_)) {
             check_last_moment(host)?;
@@ -267,67 +281,23 @@ impl Execution for Environment {
     }
 }
 
+/// What is required came, in order, and nothing else.
+fn compare_outputs(step: &Step, seen: &[Output]) -> Result<(), Disagreement> {
+    let wanted = step.required.as_slice();
+    if seen == wanted {
+        return Ok(());
+    }
+    Err(Disagreement::in_outputs(
+        CONTRACT,
+        in_words(wanted, output_text),
+        in_words(seen, output_text),
+    )
+    .unnamed())
+}
+
 impl PendingActionBridge {
-    /// What is required came, in order, and nothing else.
-    fn compare_outputs(
-        &self,
-        state: &State,
-        action: Action,
-        step: &Step,
-        seen: &[Output],
-    ) -> Result<(), Disagreement> {
-        if seen == step.required.as_slice() {
-            return Ok(());
-        }
-        Err(Disagreement {
-            clause: self.clause_of_outputs(state, action, step, seen),
-            expected: in_words(step.required.as_slice(), output_text),
-            actual: in_words(seen, output_text),
-        })
-    }
-
-    /// The clause that a step goes against which does not put out what is required: something came that must not, or came
-    /// too often; something is missing; or the order is wrong.
-    fn clause_of_outputs(
-        &self,
-        state: &State,
-        action: Action,
-        step: &Step,
-        seen: &[Output],
-    ) -> &'static str {
-        let required = step.required.as_slice();
-        if let Some(output) = worst_of(&excess(required.to_vec(), seen)) {
-            let ignored = step.ignored.map(Check::clause);
-            let forbidden = self.model.forbidden_by(state, action, output).or(ignored);
-            return forbidden.unwrap_or(PendingAction::repetition_breaks(output));
-        }
-        let missing = required.iter().find(|output| !seen.contains(output));
-        let misplaced = || {
-            let mut pairs = required.iter().zip(seen);
-            pairs.find_map(|(wanted, came)| (wanted != came).then_some(wanted))
-        };
-        match (missing, missing.or_else(misplaced)) {
-            // What is recorded is recorded first.
-            (None, Some(Output::Record(_))) if !matches!(seen.first(), Some(Output::Record(_))) => {
-                "PA-1"
-            }
-            (_, Some(&output)) => self
-                .model
-                .required_by(state, action, output)
-                .unwrap_or(CONTRACT),
-            (_, None) => CONTRACT,
-        }
-    }
-
     /// What the executor holds is what the model's ledger holds, as far as it can still matter.
-    fn compare_states(
-        &self,
-        state: &State,
-        action: Action,
-        step: &Step,
-        next: &State,
-        host: &Host,
-    ) -> Result<(), Disagreement> {
+    fn compare_states(&self, step: &Step, next: &State, host: &Host) -> Result<(), Disagreement> {
         let is_literal = !self.model.quotient;
         if host.ledger.settings() != self.environment.settings {
             let text = format!("{:?}, as the host has chosen", self.environment.settings);
@@ -339,41 +309,18 @@ impl PendingActionBridge {
         let agrees = || self.model.reduced(&step.next.with_ledger(&found)) == *next;
         if found != wanted && !agrees() {
             let (expected, actual) = differences(&wanted, &found);
-            return Err(Disagreement {
-                clause: self.clause_of_state(state, action, step, &wanted, &found),
-                expected,
-                actual,
-            });
+            return Err(Disagreement::in_state(CONTRACT, expected, actual).unnamed());
         }
         let deadline = abstraction::deadline(host);
         let announced = host.ledger.next_deadline();
         if announced == deadline {
             return Ok(());
         }
-        Err(Disagreement {
-            clause: "PA-7",
-            expected: format!("next deadline {deadline:?}"),
-            actual: format!("next deadline {announced:?}"),
-        })
-    }
-
-    /// The clause that a step goes against which puts out the right things and comes to the wrong state.
-    fn clause_of_state(
-        &self,
-        state: &State,
-        action: Action,
-        step: &Step,
-        wanted: &ModelLedger,
-        found: &ModelLedger,
-    ) -> &'static str {
-        // PA-7: the greatest time that was told counts.
-        if wanted.latest != found.latest {
-            return "PA-7";
-        }
-        let first = step.required.iter().next();
-        let required = first.and_then(|output| self.model.required_by(state, action, output));
-        let ignored = step.ignored.map(Check::clause);
-        ignored.or(required).unwrap_or(CONTRACT)
+        Err(Disagreement::in_state(
+            "PA-7",
+            format!("next deadline {deadline:?}"),
+            format!("next deadline {announced:?}"),
+        ))
     }
 }
 
@@ -452,11 +399,11 @@ fn check_caught_up(host: &Host, clause: &'static str) -> Result<(), Disagreement
     if host.ledger.recorded() == recorded {
         return Ok(());
     }
-    Err(Disagreement {
+    Err(Disagreement::in_state(
         clause,
-        expected: format!("a ledger that knows {recorded} records"),
-        actual: format!("one that knows {}", host.ledger.recorded()),
-    })
+        format!("a ledger that knows {recorded} records"),
+        format!("one that knows {}", host.ledger.recorded()),
+    ))
 }
 
 /// PA-7: what has just been proposed is good a millisecond before its time. Calls come at whole ticks, which are too far
@@ -479,22 +426,11 @@ fn check_last_moment(host: &Host) -> Result<(), Disagreement> {
 
 /// An executor that does not take its own journal.
 fn damage(damaged: &executor::Damaged) -> Disagreement {
-    Disagreement {
-        clause: JOURNAL,
-        expected: "a ledger that is rebuilt from its own journal".to_owned(),
-        actual: damaged.to_string(),
-    }
-}
-
-/// The output that does the most harm: a tool that runs, then what is recorded, then whatever came first.
-fn worst_of(outputs: &[Output]) -> Option<Output> {
-    let harm = |output: &&Output| {
-        (
-            !matches!(output, Output::Perform(..)),
-            !matches!(output, Output::Record(_)),
-        )
-    };
-    outputs.iter().min_by_key(harm).copied()
+    Disagreement::in_state(
+        JOURNAL,
+        "a ledger that is rebuilt from its own journal".to_owned(),
+        damaged.to_string(),
+    )
 }
 
 /// What two ledgers of the model differ in, each in its own words.
@@ -520,9 +456,6 @@ const CONTRACT: &str = "PA-2";
 const JOURNAL: &str = "PA-1";
 
 fn disagree_on_state(host: &Host, unexplained: Unexplained) -> Disagreement {
-    Disagreement {
-        clause: unexplained.clause,
-        expected: unexplained.text,
-        actual: format!("{:?} at {}", host.ledger.actions(), host.ledger.now()),
-    }
+    let actual = format!("{:?} at {}", host.ledger.actions(), host.ledger.now());
+    Disagreement::in_state(unexplained.clause, unexplained.text, actual)
 }

@@ -1,0 +1,273 @@
+//! Executors that are not what the text wants, and the clauses that the judge names.
+
+use std::sync::Arc;
+
+use countersign_model::aaep::action::Action as AaepAction;
+use countersign_model::aaep::bounds::Bounds as AaepBounds;
+use countersign_model::aaep::message::Shape;
+use countersign_model::aaep::words::{
+    AllowedReplies, Class, Decision, Risk, SessionName, Slot, Subscriber,
+};
+use countersign_model::mcp_aql::action::{Action as McpAqlAction, Fault};
+use countersign_model::mcp_aql::bounds::Bounds as McpAqlBounds;
+use countersign_model::mcp_aql::words::{self as mcp_aql_words, Danger, Lifetime, Oracle, Scope};
+use countersign_model::pending_action::action::{Action as PendingAction, Manner};
+use countersign_model::pending_action::bounds::Bounds as PendingActionBounds;
+use countersign_model::pending_action::words as pending_action_words;
+use countersign_reference::mcp_aql::CheckOrder;
+use countersign_reference::pending_action::ExpiryBoundary;
+use pending_action_words::{Effect, Proposal};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::*;
+use crate::aaep::AaepBridge;
+use crate::mcp_aql::McpAqlBridge;
+use crate::pending_action::PendingActionBridge;
+use crate::{AHEAD, NOT_NAMED, shrink};
+
+/// The clause of the shrunk divergence, what the text would have wanted, and where the two differ.
+fn named<E: Execution>(bridge: &Bridge<E>, run: &[Action<E>]) -> (&'static str, String, Where) {
+    let shrunk = shrink(bridge, run).expect("they differ");
+    let disagreement = shrunk.divergence.disagreement;
+    let required = disagreement.required.expect("what the judge says");
+    (disagreement.clause, required, disagreement.place)
+}
+
+/// The same executor, read back from a document in which other texts stand for these.
+fn rewritten<T: Serialize + DeserializeOwned>(executor: &T, changes: &[(&str, &str)]) -> T {
+    let mut stored = serde_json::to_string(executor).expect("it can be stored");
+    for (was, is) in changes {
+        assert!(stored.contains(was), "{stored}");
+        stored = stored.replace(was, is);
+    }
+    serde_json::from_str(&stored).expect("it can be read")
+}
+
+const fn ask(session: SessionName) -> AaepAction {
+    AaepAction::Ask {
+        session,
+        class: Class {
+            risk: Risk::Low,
+            irreversible: false,
+            default: Decision::Accept,
+            allowed: AllowedReplies::Both,
+        },
+        timeout: 1,
+        same_action: false,
+    }
+}
+
+const REJECT: AaepAction = AaepAction::Decide {
+    subscriber: Subscriber::Capable,
+    slot: Slot::First,
+    decision: Decision::Reject,
+    skew: 0,
+    shape: Shape::Plain,
+};
+
+fn aaep() -> AaepBridge {
+    AaepBridge::new(AaepBounds::SMALL).expect("the presets are in range")
+}
+
+const REQUEST: McpAqlAction = McpAqlAction::Request(mcp_aql_words::Request {
+    scope: Scope {
+        session: Some(SessionName::A),
+        ..Scope::PLAIN
+    },
+    danger: Danger::Destructive,
+    max_uses: 1,
+    lifetime: Lifetime::Default,
+});
+
+const fn set_up(oracle: Oracle) -> McpAqlAction {
+    McpAqlAction::SetUp {
+        tolerance: 0,
+        oracle,
+    }
+}
+
+const fn send(fault: Fault) -> McpAqlAction {
+    McpAqlAction::Send {
+        slot: Slot::First,
+        fault,
+    }
+}
+
+const DELIVER: McpAqlAction = McpAqlAction::Deliver { index: 0, skew: 0 };
+
+fn mcp_aql() -> McpAqlBridge {
+    let bridge = McpAqlBridge::new(McpAqlBounds::SMALL).expect("the presets are in range");
+    bridge.literal()
+}
+
+const PROPOSE: PendingAction = PendingAction::Propose(Proposal {
+    session: SessionName::A,
+    lifetime: Some(1),
+    by_anyone: false,
+    idempotent: false,
+    effect: Effect::Destructive,
+});
+
+/// It is proposed, and the host carries out what follows.
+const ASKED: [PendingAction; 3] = [PROPOSE, PendingAction::CarryOut, PendingAction::CarryOut];
+
+fn pending_action() -> PendingActionBridge {
+    let bounds = PendingActionBounds {
+        backlog: 4,
+        ..PendingActionBounds::SMALL
+    };
+    PendingActionBridge::new(bounds)
+        .expect("in range")
+        .literal()
+}
+
+/// AQL-4.1-2: an executor that makes the checks in another order gives a token with two faults the wrong code, where a code is
+/// told. Where none is, the text does not say what the log has to name.
+#[test]
+fn another_order_of_checks_is_named_where_the_client_is_told() {
+    let McpAqlBridge {
+        model,
+        mut environment,
+        ..
+    } = mcp_aql();
+    environment.settings.check_order = CheckOrder::Sample;
+    let bridge = Bridge::of(model, environment);
+    let run = |oracle| {
+        [
+            set_up(oracle),
+            REQUEST,
+            send(Fault::Operation),
+            McpAqlAction::Tick,
+            McpAqlAction::Tick,
+            DELIVER,
+        ]
+    };
+    let wanted =
+        "token 0 was to get TOKEN_INVALID or TOKEN_EXPIRED: its expiry and the tolerance are over";
+    let told = named(&bridge, &run(Oracle::Codes));
+    assert_eq!(told, ("AQL-4.1-2", wanted.to_owned(), Where::Output));
+    let (_, required, place) = named(&bridge, &run(Oracle::Uniform));
+    assert_eq!((&*required, place), (NOT_NAMED, Where::Output));
+}
+
+/// PA-7, PA-10: an executor to which the instant of expiry is still in time.
+#[test]
+fn a_late_expiry_is_named_by_what_it_brings_about() {
+    let PendingActionBridge {
+        model,
+        mut environment,
+        ..
+    } = pending_action();
+    environment.settings.expiry_boundary = ExpiryBoundary::After;
+    let bridge = Bridge::of(model, environment);
+    let wait = [PendingAction::Tick, PendingAction::ServeTimer];
+    let (clause, required, _) = named(&bridge, &[&ASKED[..], &wait].concat());
+    assert_eq!(clause, "PA-10");
+    assert_eq!(required, "it was to be told that action 0 has expired");
+    let allow = PendingAction::Send {
+        slot: Slot::First,
+        decision: pending_action_words::Decision::Allow,
+        manner: Manner::Plain,
+    };
+    let arrives = PendingAction::Deliver { index: 0 };
+    let decide = [allow, PendingAction::Tick, arrives];
+    let (clause, required, _) = named(&bridge, &[&ASKED[..], &decide].concat());
+    assert_eq!(clause, "PA-7");
+    assert!(required.ends_with("it has expired"), "{required}");
+}
+
+/// AAEP-A.1-2: what is held alone is named by what comes of it.
+#[test]
+fn a_session_that_is_held_to_be_over_is_named_once_something_is_asked_in_it() {
+    let mut bridge = aaep();
+    let producer = &mut bridge.start.producer;
+    let active = r#""sess_B":{"status":"active""#;
+    let ended = r#""sess_B":{"status":{"ended":"completed"}"#;
+    *producer = rewritten(producer, &[(active, ended)]);
+    let (clause, required, place) = named(&bridge, &[ask(SessionName::A)]);
+    assert_eq!(place, Where::State);
+    let wanted = "there is no ground to refuse this; seen after: producer asks in session B";
+    assert_found(Some((clause, required)), "AAEP-6-1", wanted);
+}
+
+/// What is found in the next few steps, where the executor comes out of a run otherwise than it should.
+fn later<E: Execution>(
+    bridge: &Bridge<E>,
+    run: &[Action<E>],
+    forget: impl FnOnce(&mut E::Host),
+) -> Option<(&'static str, String)> {
+    let mut judged = Judged::begin(bridge);
+    for &action in run {
+        assert_eq!(judged.take(action).differs, None);
+    }
+    forget(&mut judged.host);
+    let finding = judged.later(AHEAD)?;
+    Some((finding.clause, finding.text))
+}
+
+#[track_caller]
+fn assert_found(found: Option<(&'static str, String)>, clause: &str, text: &str) {
+    let (found, required) = found.expect("something is found");
+    assert_eq!(found, clause);
+    assert!(required.starts_with(text), "{required}");
+}
+
+/// AAEP-6.3.4-3, AAEP-6.3.5-1: a token whose use was forgotten.
+#[test]
+fn a_forgotten_rejection_is_named_once_it_matters() {
+    let run = [
+        ask(SessionName::A),
+        AaepAction::CarryOut,
+        REJECT,
+        AaepAction::Deliver { index: 0 },
+    ];
+    let bridge = aaep();
+    assert_eq!(later(&bridge, &run, |_| {}), None);
+    let found = later(&bridge, &run, |host| {
+        let rejected = r#""phase":{"rejected":{"by":"reply"}}"#;
+        let pending = [
+            (rejected, r#""phase":"pending""#),
+            (r#""state":"thinking""#, r#""state":"awaiting_input""#),
+        ];
+        host.producer = rewritten(&host.producer, &pending);
+    });
+    let wanted = "a0 was not to run for c0: the reply names a token that is used up; seen after: attacker replays";
+    assert_found(found, "AAEP-6.3.4-3", wanted);
+}
+
+/// AQL-4.1-3: a use that was forgotten.
+#[test]
+fn a_forgotten_use_is_named_once_it_matters() {
+    let run = [set_up(Oracle::Codes), REQUEST, send(Fault::None), DELIVER];
+    let bridge = mcp_aql();
+    assert_eq!(later(&bridge, &run, |_| {}), None);
+    let found = later(&bridge, &run, |host| {
+        let consumed = r#""phase":"consumed""#;
+        let live = r#""phase":{"live":{"uses_left":1}}"#;
+        host.gatekeeper = Arc::new(rewritten(&*host.gatekeeper, &[(consumed, live)]));
+    });
+    let wanted = "operation 0 was not to run on token 0: it has had its uses; seen after: client sends again";
+    assert_found(found, "AQL-4.1-3", wanted);
+}
+
+/// PA-5, PA-8: a denial that was forgotten.
+#[test]
+fn a_forgotten_denial_is_named_once_it_matters() {
+    let deny = PendingAction::Send {
+        slot: Slot::First,
+        decision: pending_action_words::Decision::Deny,
+        manner: Manner::Plain,
+    };
+    let run = [&ASKED[..], &[deny, PendingAction::Deliver { index: 0 }]].concat();
+    let bridge = pending_action();
+    assert_eq!(later(&bridge, &run, |_| {}), None);
+    let found = later(&bridge, &run, |host| {
+        let rejected = r#""status":{"rejected":{"by":"ana","at":"2026-05-24T14:22:20.000Z"}}"#;
+        let pending = r#""status":"pending""#;
+        host.ledger = Arc::new(rewritten(&*host.ledger, &[(rejected, pending)]));
+    });
+    let wanted =
+        "the decision about action 0 was to have no effect: it was denied; seen after: owner sends";
+    assert_found(found, "PA-5", wanted);
+}
