@@ -266,11 +266,6 @@ impl StepSoFar<'_> {
             SessionBinding::MultiUse => request.max_uses > 1,
             SessionBinding::Always => true,
         };
-        let expires = match request.lifetime {
-            Lifetime::Default => self.now + request.default_lifetime(),
-            Lifetime::Ticks(0) => ETERNAL,
-            Lifetime::Ticks(ticks) => self.now + ticks,
-        };
         self.state.tokens[slot.index()] = Token {
             phase: Phase::Live,
             scope: Scope {
@@ -278,7 +273,7 @@ impl StepSoFar<'_> {
                 ..request.scope
             },
             max_uses: request.max_uses,
-            expires,
+            expires: expiry(request, self.now),
             ..Token::UNISSUED
         };
         // AQL-1.2-5: every issue is logged.
@@ -527,5 +522,14 @@ impl StepSoFar<'_> {
     fn tick(&mut self) -> Option<()> {
         self.state.clock += 1;
         (self.state.clock <= self.model.bounds.ticks).then_some(())
+    }
+}
+
+/// When a token expires that is issued now, in ticks.
+pub(super) const fn expiry(request: &Request, now: u8) -> u8 {
+    match request.lifetime {
+        Lifetime::Default => now + request.default_lifetime(),
+        Lifetime::Ticks(0) => ETERNAL,
+        Lifetime::Ticks(ticks) => now + ticks,
     }
 }

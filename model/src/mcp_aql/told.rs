@@ -18,7 +18,7 @@ use super::message::{self, Carried};
 use super::output::{Output, Outputs, Status};
 use super::rules::{Check, Code};
 use super::state::{ETERNAL, State};
-use super::step::Step;
+use super::step::{Step, expiry};
 use super::words::{Danger, Lifetime, Oracle, Purpose, Request, Scope, Slot, Trigger, Which};
 
 /// A call of the gatekeeper and all that it put out.
@@ -156,9 +156,27 @@ impl CallTold for Told {
         self.outputs.as_slice()
     }
 
+    /// A token that the model does not issue expires as it was asked to.
     fn putting_out(self, outputs: &[Output]) -> Option<Self> {
         let outputs = Outputs::of(outputs)?;
-        Some(Self { outputs, ..self })
+        let issues = |output| matches!(output, Output::ConfirmationRequired(_));
+        let expires = match self.call {
+            Asked::Request(ref request) if !self.outputs.iter().any(issues) => {
+                expiry(request, self.now.unsigned_abs())
+            }
+            Asked::Request(_)
+            | Asked::SetUp { .. }
+            | Asked::Deliver(_)
+            | Asked::Introspect(..)
+            | Asked::Trigger(_)
+            | Asked::Tick
+            | Asked::Restart => self.expires,
+        };
+        Some(Self {
+            outputs,
+            expires,
+            ..self
+        })
     }
 }
 

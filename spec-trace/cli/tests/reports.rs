@@ -288,6 +288,9 @@ fn failing() -> Verified {
 fn what_verify_finds_is_told_to_build_servers() {
     let found = [failing(), failing()];
     assert_eq!(verdicts::status(&found), Status::Violated);
+    let json = verdicts::verified_json(&found);
+    let required = &json["protocols"][1]["divergences"][0]["required"];
+    assert_eq!(required, "a1 was not to run: the reply is late");
     let xml = verdicts::junit::render(&found);
     assert_eq!(faults_of_junit(&xml), [""; 0]);
     // Two properties, the search and four walks in each suite.

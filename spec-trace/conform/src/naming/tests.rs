@@ -271,3 +271,95 @@ fn a_forgotten_denial_is_named_once_it_matters() {
         "the decision about action 0 was to have no effect: it was denied; seen after: owner sends";
     assert_found(found, "PA-5", wanted);
 }
+
+/// What is found where one thing is asked after a run, and the executor does what it does when another is.
+fn done_for<E: Execution>(
+    bridge: &Bridge<E>,
+    run: &[Action<E>],
+    [asked, done]: [Action<E>; 2],
+) -> Option<&'static str> {
+    let mut judged = Judged::begin(bridge);
+    for &action in run {
+        assert_eq!(judged.take(action).differs, None);
+    }
+    let answers = E::call(bridge, &judged.state, &mut judged.host, done);
+    let taken = judged.take_answered(asked, &answers.expect("a call"));
+    assert_ne!(taken.differs, None);
+    taken.finding.map(|finding| finding.clause)
+}
+
+/// AAEP-6.1-6, AAEP-6.4.1-1, AAEP-EV-5: a question that was to be refused.
+#[test]
+fn a_question_that_is_asked_all_the_same_is_named_by_what_forbids_it() {
+    let asks = |risk, timeout, same_action| AaepAction::Ask {
+        session: SessionName::A,
+        class: Class {
+            risk,
+            irreversible: risk == Risk::High,
+            default: Decision::Accept,
+            allowed: AllowedReplies::Both,
+        },
+        timeout,
+        same_action,
+    };
+    let right = asks(Risk::Low, 1, false);
+    let run = [ask(SessionName::A), AaepAction::CarryOut];
+    for (wrong, clause) in [
+        (asks(Risk::Low, 1, true), "AAEP-6.1-6"),
+        (asks(Risk::High, 1, false), "AAEP-6.4.1-1"),
+        (asks(Risk::Low, 0, false), "AAEP-EV-5"),
+    ] {
+        let found = done_for(&aaep(), &run, [wrong, right]);
+        assert_eq!(found, Some(clause));
+    }
+}
+
+/// AQL-1.3-1, AQL-5.1-1, AQL-5.4-1: a token that was not to be issued, and a call that was not to run.
+#[test]
+fn what_is_issued_or_run_all_the_same_is_named_by_what_forbids_it() {
+    let request = |session, danger, max_uses, lifetime| {
+        McpAqlAction::Request(mcp_aql_words::Request {
+            scope: Scope {
+                session,
+                ..Scope::PLAIN
+            },
+            danger,
+            max_uses,
+            lifetime,
+        })
+    };
+    let (session, default) = (Some(SessionName::A), Lifetime::Default);
+    let gated = Danger::Destructive;
+    let [once, twice] = [1, 2].map(|uses| request(session, gated, uses, default));
+    let safe = request(session, Danger::Safe, 1, default);
+    for (wrong, clause) in [
+        ([request(None, gated, 2, default), twice], "AQL-5.4-1"),
+        (
+            [request(session, gated, 1, Lifetime::Ticks(9)), once],
+            "AQL-5.1-1",
+        ),
+        ([once, safe], "AQL-1.3-1"),
+        ([safe, once], "AQL-1.3-1"),
+    ] {
+        let found = done_for(&mcp_aql(), &[set_up(Oracle::Codes)], wrong);
+        assert_eq!(found, Some(clause));
+    }
+}
+
+/// PA-1, PA-5: a proposal that was to be refused, and one that was not.
+#[test]
+fn what_is_recorded_all_the_same_is_named_by_what_forbids_it() {
+    let end = PendingAction::EndSession(SessionName::A);
+    let PendingAction::Propose(proposal) = PROPOSE else {
+        panic!("it is a proposal");
+    };
+    let elsewhere = PendingAction::Propose(Proposal {
+        session: SessionName::B,
+        ..proposal
+    });
+    let found = done_for(&pending_action(), &[end], [PROPOSE, elsewhere]);
+    assert_eq!(found, Some("PA-5"));
+    let flawed = PendingAction::ProposeFlawed(pending_action_words::Flaw::LongLabel);
+    let found = done_for(&pending_action(), &[], [PROPOSE, flawed]);
+    assert_eq!(found, Some("PA-1"));
+}
