@@ -30,8 +30,10 @@ of step: &StepSoFar<'_>, action: Action;
     forbids AcceptsEarly "a default of accept never applies before its time";
     always "an action runs only when authorised" also ["AAEP-6.4-1", "AAEP-A.8-5"];
     sometimes "a reply accepts" also ["AAEP-A.4-3"] if step.resolves(|it| it.by_reply && it.accepts);
-    sometimes "a released action is performed" if action == Action::CarryOut && matches!(step.before.outbox.head(), Some(Item::Perform(_)));
-    sometimes "a default of accept outlasts a closing" also ["AAEP-EV-11"] if step.last_capable_closes(action) && step.leaves_pending(accepts_by_default);
+    sometimes "a released action is performed"
+        if action == Action::CarryOut && matches!(step.before.outbox.head(), Some(Item::Perform(_)));
+    sometimes "a default of accept outlasts a closing" also ["AAEP-EV-11"]
+        if step.last_capable_closes(action) && step.leaves_pending(accepts_by_default);
 }
 
 "AAEP-6.1-3" => {
@@ -53,7 +55,8 @@ of step: &StepSoFar<'_>, action: Action;
     refuses StillBlocked "the same action is still blocked by an earlier confirmation";
     forbids AsksTwice "an action is not asked for again while it is blocked";
     always "while blocked, the same action is not asked for again";
-    sometimes "a released action is asked for again" if matches!(action, Action::Ask { same_action: true, .. }) && step.puts_out(|it| *it == Output::Asked(Slot::Second));
+    sometimes "a released action is asked for again"
+        if matches!(action, Action::Ask { same_action: true, .. }) && step.puts_out(|it| *it == Output::Asked(Slot::Second));
     sometimes "a second ask for a blocked action is refused" if step.refuses(Refusal::StillBlocked);
 }
 
@@ -71,7 +74,9 @@ of step: &StepSoFar<'_>, action: Action;
     forbids AcceptsModified "an unsupported modified_action makes a reply a reject";
     always "an unsupported modified_action counts as reject";
     sometimes "a reply with modified_action rejects" if step.honours(action, |it| it.shape == Shape::Modified);
-    sometimes "it rejects where reject is not allowed" if step.honours(action, |it| it.shape == Shape::Modified) && step.resolves(|it| it.by_reply && !step.before.confirmation(it.slot).class.allowed.allows(Decision::Reject));
+    sometimes "it rejects where reject is not allowed"
+        if step.honours(action, |it| it.shape == Shape::Modified)
+            && step.resolves(|it| it.by_reply && !step.before.confirmation(it.slot).class.allowed.allows(Decision::Reject));
 }
 
 "AAEP-6.3.4-1" => {
@@ -91,31 +96,39 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AAEP-6.3.4-3" => {
     checks Unused "check 3: the token was not used, by a reply or by the default";
-    forbids HonoursUsed "a token that was used, by a reply or by the default, is not honoured again" also ["AAEP-6.3.5-1", "AAEP-6.7.1-1", "AAEP-REPLY-12", "AAEP-6.9-2"];
+    forbids HonoursUsed "a token that was used, by a reply or by the default, is not honoured again"
+        also ["AAEP-6.3.5-1", "AAEP-6.7.1-1", "AAEP-REPLY-12", "AAEP-6.9-2"];
     always "a used token has no effect" also ["AAEP-6.3.5-1", "AAEP-REPLY-12"];
     sometimes "a used token is ignored" also ["AAEP-6.3.5-1", "AAEP-6.7.1-1"] if step.ignored == Some(Check::Unused);
 }
 
 "AAEP-6.3.4-4" => {
     checks InTime "check 4: the claimed time lies strictly before issue + timeout";
-    forbids HonoursLate "a reply whose timestamp is not before issue + timeout is ignored" also ["AAEP-6.3.4-7", "AAEP-6.9-2"];
+    forbids HonoursLate "a reply whose timestamp is not before issue + timeout is ignored"
+        also ["AAEP-6.3.4-7", "AAEP-6.9-2"];
     always "a reply that claims the deadline or later has no effect";
     sometimes "a late claim is ignored" if step.ignored == Some(Check::InTime);
-    sometimes "a clock is behind, and its reply claims to be in time" if matches!(action, Action::Decide { skew: ..0, .. });
+    sometimes "a clock is behind, and its reply claims to be in time"
+        if matches!(action, Action::Decide { skew: ..0, .. });
 }
 
 "AAEP-6.3.4-5" => {
     checks Sender "check 5: the sender is authenticated, its subscription is open and the one that the message names";
-    forbids HonoursUnauthenticated "whoever knows the token is not thereby the one who may decide" also ["AAEP-6.2.4-1", "AAEP-6.9-1"];
-    forbids HonoursImpostor "a reply that names another subscription than its sender's is ignored" also ["AAEP-REPLY-14"];
+    forbids HonoursUnauthenticated "whoever knows the token is not thereby the one who may decide"
+        also ["AAEP-6.2.4-1", "AAEP-6.9-1"];
+    forbids HonoursImpostor "a reply that names another subscription than its sender's is ignored"
+        also ["AAEP-REPLY-14"];
     always "a reply that fails check 5 has no effect";
-    sometimes "an unauthenticated reply is ignored" also ["AAEP-6.9-1"] if step.ignores(action, Check::Sender, |it| !it.authenticated);
-    sometimes "somebody replies in the name of another's subscription" also ["AAEP-REPLY-14"] if matches!(action, Action::Forge(Forgery::Impostor { .. }));
+    sometimes "an unauthenticated reply is ignored" also ["AAEP-6.9-1"]
+        if step.ignores(action, Check::Sender, |it| !it.authenticated);
+    sometimes "somebody replies in the name of another's subscription" also ["AAEP-REPLY-14"]
+        if matches!(action, Action::Forge(Forgery::Impostor { .. }));
 }
 
 "AAEP-6.3.4-6" => {
     checks Allowed "check 6: the decision is one of the allowed replies";
-    forbids HonoursUnlisted "a decision that the confirmation does not list as allowed is ignored" also ["AAEP-6.3.4-7"];
+    forbids HonoursUnlisted "a decision that the confirmation does not list as allowed is ignored"
+        also ["AAEP-6.3.4-7"];
     always "a decision that is not listed has no effect";
     sometimes "a decision that is not listed is ignored" if step.ignored == Some(Check::Allowed);
 }
@@ -138,11 +151,16 @@ of step: &StepSoFar<'_>, action: Action;
 "AAEP-6.4-1" => {
     forbids ForgetsDefault "once the timeout has elapsed without a valid reply the default applies";
     always "once its deadline has come, a confirmation is resolved by its default";
-    sometimes "a default accepts" also ["AAEP-6.1-1"] if step.resolves(|it| !it.by_reply && it.due.is_some() && it.accepts);
-    sometimes "a default rejects" also ["AAEP-6.1-3"] if step.resolves(|it| !it.by_reply && it.due.is_some() && !it.accepts);
-    sometimes "a timer is served after its deadline" if action == Action::ServeTimer && step.resolves(|it| !it.by_reply && it.due > Some(0));
-    sometimes "another call applies a default that is due" if action != Action::ServeTimer && step.resolves(|it| !it.by_reply && it.due.is_some());
-    sometimes "a reply arrives too late, and its arrival lets the default apply" if step.ignored == Some(Check::Unused) && step.resolves(|it| !it.by_reply && it.due.is_some());
+    sometimes "a default accepts" also ["AAEP-6.1-1"]
+        if step.resolves(|it| !it.by_reply && it.due.is_some() && it.accepts);
+    sometimes "a default rejects" also ["AAEP-6.1-3"]
+        if step.resolves(|it| !it.by_reply && it.due.is_some() && !it.accepts);
+    sometimes "a timer is served after its deadline"
+        if action == Action::ServeTimer && step.resolves(|it| !it.by_reply && it.due > Some(0));
+    sometimes "another call applies a default that is due"
+        if action != Action::ServeTimer && step.resolves(|it| !it.by_reply && it.due.is_some());
+    sometimes "a reply arrives too late, and its arrival lets the default apply"
+        if step.ignored == Some(Check::Unused) && step.resolves(|it| !it.by_reply && it.due.is_some());
     sometimes "a reply is lost on the way" if matches!(action, Action::Lose { .. });
 }
 
@@ -175,14 +193,16 @@ of step: &StepSoFar<'_>, action: Action;
 "AAEP-6.8-1" => {
     refuses NotPending "the confirmation to be cancelled is not pending";
     always "a cancelled action never runs" also ["AAEP-6.1-1"];
-    sometimes "a confirmation is cancelled by itself" also ["AAEP-6.8-3"] if matches!(action, Action::Cancel { .. }) && step.cancels();
+    sometimes "a confirmation is cancelled by itself" also ["AAEP-6.8-3"]
+        if matches!(action, Action::Cancel { .. }) && step.cancels();
     sometimes "the cancellation of what is not pending is refused" if step.refuses(Refusal::NotPending);
 }
 
 "AAEP-6.8-2" => {
     forbids OutlivesSession "the end of a session cancels its pending confirmations";
     always "a cancelled session cancels its confirmations";
-    sometimes "a confirmation is cancelled with its session" if matches!(action, Action::EndSession { outcome: SessionOutcome::Cancelled, .. }) && step.cancels();
+    sometimes "a confirmation is cancelled with its session"
+        if matches!(action, Action::EndSession { outcome: SessionOutcome::Cancelled, .. }) && step.cancels();
 }
 
 "AAEP-6.8-3" => {
@@ -206,13 +226,17 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AAEP-6.9-2" => {
     forbids PerformsTwice "one authorisation performs its action once" also ["AAEP-6.1-1"];
-    forbids RepeatsAfterRestart "after a restart an action in doubt is reported, not performed again" also ["AAEP-6.1-1"];
+    forbids RepeatsAfterRestart "after a restart an action in doubt is reported, not performed again"
+        also ["AAEP-6.1-1"];
     always "an action runs at most once, and on a reply to its own question" also ["AAEP-6.1-1", "AAEP-6.3.4-2"];
-    sometimes "a reply resolves one of two pending confirmations" if step.honours(action, |_| true) && step.leaves_pending(|_| true);
-    sometimes "a reply is sent with another session's token" if matches!(action, Action::Forge(Forgery::MixedUp { .. }));
+    sometimes "a reply resolves one of two pending confirmations"
+        if step.honours(action, |_| true) && step.leaves_pending(|_| true);
+    sometimes "a reply is sent with another session's token"
+        if matches!(action, Action::Forge(Forgery::MixedUp { .. }));
     sometimes "a replayed reply is ignored" if action == Action::Replay && step.ignored.is_some();
     sometimes "a restart reports an action as in doubt" if step.puts_out(|it| matches!(it, Output::InDoubt(_)));
-    sometimes "a restart finds nothing in doubt" if action == Action::Crash && !step.puts_out(|it| matches!(it, Output::InDoubt(_)));
+    sometimes "a restart finds nothing in doubt"
+        if action == Action::Crash && !step.puts_out(|it| matches!(it, Output::InDoubt(_)));
 }
 
 // The reply schema
@@ -221,7 +245,8 @@ of step: &StepSoFar<'_>, action: Action;
     refuses ClosedAlready "the subscription to be closed is closed";
     forbids HonoursClosed "a reply on a subscription that is closed is ignored" also ["AAEP-6.3.4-5"];
     always "a reply from no open subscription of its own has no effect";
-    sometimes "a reply on a closed subscription is ignored" also ["AAEP-6.3.4-5"] if step.ignores(action, Check::Sender, |it| it.authenticated && !step.before.is_open(it.sender));
+    sometimes "a reply on a closed subscription is ignored" also ["AAEP-6.3.4-5"]
+        if step.ignores(action, Check::Sender, |it| it.authenticated && !step.before.is_open(it.sender));
     sometimes "a second closing is refused" if step.refuses(Refusal::ClosedAlready);
 }
 
@@ -240,7 +265,8 @@ of step: &StepSoFar<'_>, action: Action;
     forbids BeginsAfterEnd "an action that has not begun when its session ends is withdrawn" also ["AAEP-6.8-2"]
         free "What the host is told not to begin is an output that nobody else sees.";
     always "no event follows the terminal one" also ["AAEP-A.7.2-1", "AAEP-A.8-3", "AAEP-A.8-8"];
-    sometimes "an action is withdrawn because its session ended" also ["AAEP-6.8-2"] if step.puts_out(|it| matches!(it, Output::Withdraw(_)));
+    sometimes "an action is withdrawn because its session ended" also ["AAEP-6.8-2"]
+        if step.puts_out(|it| matches!(it, Output::Withdraw(_)));
     sometimes "an ask after the session's end is refused" if step.refuses(Refusal::SessionOver);
 }
 
@@ -250,10 +276,13 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AAEP-A.3-1" => {
-    forbids LeavesToolOpen "every tool.invoked has its tool.completed before its session completes" also ["AAEP-A.7.4-2"];
+    forbids LeavesToolOpen "every tool.invoked has its tool.completed before its session completes"
+        also ["AAEP-A.7.4-2"];
     always "every tool is completed when its session completes" also ["AAEP-A.7.4-2"];
-    sometimes "a tool is reported as done" if matches!(action, Action::FinishTool { .. }) && step.puts_out(|it| matches!(it, Output::Completed(_)));
-    sometimes "a tool is completed because its session completes" if matches!(action, Action::EndSession { .. }) && step.puts_out(|it| matches!(it, Output::Completed(_)));
+    sometimes "a tool is reported as done"
+        if matches!(action, Action::FinishTool { .. }) && step.puts_out(|it| matches!(it, Output::Completed(_)));
+    sometimes "a tool is completed because its session completes"
+        if matches!(action, Action::EndSession { .. }) && step.puts_out(|it| matches!(it, Output::Completed(_)));
 }
 
 "AAEP-A.3-2" => {
@@ -272,7 +301,8 @@ of step: &StepSoFar<'_>, action: Action;
 "AAEP-A.4-2" => {
     forbids StaysAwaiting "the state leaves awaiting_input once the last confirmation is resolved";
     always "the state leaves awaiting_input after resolution" also ["AAEP-A.7.6-1"];
-    sometimes "the state leaves awaiting_input" if step.puts_out(|it| matches!(it, Output::CallingTool(_) | Output::FollowUpLeaving(_)));
+    sometimes "the state leaves awaiting_input"
+        if step.puts_out(|it| matches!(it, Output::CallingTool(_) | Output::FollowUpLeaving(_)));
 }
 
 "AAEP-A.4-3" => {
@@ -287,8 +317,10 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AAEP-A.7.4-1" => {
-    always "an irreversible tool.invoked has an authorisation before it" also ["AAEP-A.8-4", "AAEP-A.8-5", "AAEP-A.8-8"];
-    sometimes "an irreversible action is announced" if step.puts_out(|it| matches!(it, Output::Invoked(slot) if step.state.confirmation(*slot).class.irreversible));
+    always "an irreversible tool.invoked has an authorisation before it"
+        also ["AAEP-A.8-4", "AAEP-A.8-5", "AAEP-A.8-8"];
+    sometimes "an irreversible action is announced"
+        if step.puts_out(|it| matches!(it, Output::Invoked(slot) if step.state.confirmation(*slot).class.irreversible));
 }
 
 // The wire
@@ -305,7 +337,8 @@ of step: &StepSoFar<'_>, action: Action;
 "AAEP-EV-11" => {
     forbids IgnoresClosing "when the last subscription that could answer closes, a default of reject applies";
     always "the closing of the last capable subscription rejects";
-    sometimes "a closing rejects" if step.last_capable_closes(action) && step.resolves(|it| it.due.is_none() && !it.accepts);
+    sometimes "a closing rejects"
+        if step.last_capable_closes(action) && step.resolves(|it| it.due.is_none() && !it.accepts);
 }
 
 "AAEP-EV-13" => {

@@ -54,7 +54,8 @@ of step: &StepSoFar<'_>, action: Action;
     checks Purpose "the call is for its purpose";
     forbids HonoursOtherPurpose "a token for one purpose admits no call for the other" also ["AQL-7.1-1"];
     always "a token for one purpose runs nothing for the other";
-    sometimes "a quota pause gets a token" if step.puts_out(|it| matches!(it, Output::Issued(slot) if step.state.token(*slot).scope.purpose == Purpose::QuotaContinue));
+    sometimes "a quota pause gets a token"
+        if step.puts_out(|it| matches!(it, Output::Issued(slot) if step.state.token(*slot).scope.purpose == Purpose::QuotaContinue));
     sometimes "a call is rejected: the token is for the other purpose" if step.rejects_at(Check::Purpose);
 }
 
@@ -65,8 +66,10 @@ of step: &StepSoFar<'_>, action: Action;
     forbids HonoursGuessed "a token that was never issued admits nothing" also ["AQL-7.1-1", "AQL-1.2-4"];
     always "a token that was never issued, or is lost, runs nothing" also ["AQL-1.2-4"];
     sometimes "a call is rejected: the token is unknown" if step.rejects_at(Check::Exists);
-    sometimes "a call with an expired token may be answered as one with an unknown token" also ["AQL-5.5-2"] if step.rejected.is_some() && step.instead.is_some();
-    sometimes "a call with a made-up token is rejected" also ["AQL-1.2-4"] if step.rejected.is_some() && step.call.is_some_and(|it| it.token == Carried::Guessed);
+    sometimes "a call with an expired token may be answered as one with an unknown token" also ["AQL-5.5-2"]
+        if step.rejected.is_some() && step.instead.is_some();
+    sometimes "a call with a made-up token is rejected" also ["AQL-1.2-4"]
+        if step.rejected.is_some() && step.call.is_some_and(|it| it.token == Carried::Guessed);
 }
 
 "AQL-4.1-2" => {
@@ -84,24 +87,28 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AQL-4.1-4" => {
     checks Operation "the call is for its operation";
-    forbids HonoursOtherOperation "a token admits the operation that it was issued for and no other" also ["AQL-1.2-3", "AQL-3.2-1", "AQL-7.1-1"];
+    forbids HonoursOtherOperation "a token admits the operation that it was issued for and no other"
+        also ["AQL-1.2-3", "AQL-3.2-1", "AQL-7.1-1"];
     always "a token runs no other operation" also ["AQL-3.2-1"];
     sometimes "a call is rejected: the token is for another operation" if step.rejects_at(Check::Operation);
 }
 
 "AQL-4.1-5" => {
     checks Parameters "the call has its critical parameters";
-    forbids HonoursOtherParameters "a token admits the critical parameters that it was issued for and no others" also ["AQL-4.3-1", "AQL-1.2-3", "AQL-3.2-1"];
+    forbids HonoursOtherParameters "a token admits the critical parameters that it was issued for and no others"
+        also ["AQL-4.3-1", "AQL-1.2-3", "AQL-3.2-1"];
     always "a token runs nothing with other critical parameters" also ["AQL-4.3-1", "AQL-3.2-1"];
     sometimes "a call is rejected: the token is for other parameters" if step.rejects_at(Check::Parameters);
 }
 
 "AQL-4.1-6" => {
     checks Adapter "the call is made to its adapter";
-    forbids HonoursOtherAdapter "a token admits calls to the adapter that issued it" also ["AQL-7.1-1"] in_samples "4.3";
+    forbids HonoursOtherAdapter "a token admits calls to the adapter that issued it" also ["AQL-7.1-1"]
+        in_samples "4.3";
     always "a token runs nothing on another adapter";
     sometimes "a call is rejected: the token is another adapter's" if step.rejects_at(Check::Adapter);
-    sometimes "the second adapter issues a token" if step.puts_out(|it| matches!(it, Output::Issued(slot) if step.state.token(*slot).scope.adapter == Which::Second));
+    sometimes "the second adapter issues a token"
+        if step.puts_out(|it| matches!(it, Output::Issued(slot) if step.state.token(*slot).scope.adapter == Which::Second));
 }
 
 // § 5.1 Expiry and clocks
@@ -120,17 +127,21 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AQL-5.1-3" => {
-    forbids HonoursExpired "once expiry and tolerance have passed a token admits nothing" also ["AQL-4.1-2", "AQL-5.4-3", "AQL-7.1-1"];
+    forbids HonoursExpired "once expiry and tolerance have passed a token admits nothing"
+        also ["AQL-4.1-2", "AQL-5.4-3", "AQL-7.1-1"];
     forbids TurnsClockBack "a clock that is turned back brings no expired token back";
     forbids RedeemsExpired "what is redeemed has not expired when it is redeemed" in_samples "5.2";
     always "nothing runs after expiry and tolerance" also ["AQL-4.1-2", "AQL-5.4-3", "AQL-1.2-2"];
-    sometimes "a call is rejected only because the node's clock is ahead by more than the tolerance" if step.takes_for_expired(action, |_, token, skew| skew > 0 && step.before.clock <= token.expires);
-    sometimes "a node whose clock is behind does not bring an expired token back" if step.takes_for_expired(action, |_, _, skew| skew < 0);
+    sometimes "a call is rejected only because the node's clock is ahead by more than the tolerance"
+        if step.takes_for_expired(action, |_, token, skew| skew > 0 && step.before.clock <= token.expires);
+    sometimes "a node whose clock is behind does not bring an expired token back"
+        if step.takes_for_expired(action, |_, _, skew| skew < 0);
 }
 
 "AQL-5.1-4" => {
     always "clocks that differ by no more than the tolerance shorten no token's life" also ["AQL-5.1-7"];
-    sometimes "a call at a node whose clock is ahead is admitted within the tolerance" if step.admits(action, |_, token, skew| skew > 0 && step.now > token.expires);
+    sometimes "a call at a node whose clock is ahead is admitted within the tolerance"
+        if step.admits(action, |_, token, skew| skew > 0 && step.now > token.expires);
 }
 
 "AQL-5.1-5" => {
@@ -138,7 +149,8 @@ of step: &StepSoFar<'_>, action: Action;
     forbids TakesZeroForDefault "a tolerance of 0 is none" in_samples "5.1";
     forbids TakesWideTolerance "the tolerance is at most 300 seconds";
     always "the tolerance is what is configured, and at most 300 seconds";
-    sometimes "with tolerance 0 a call a tick after expiry is rejected" if step.takes_for_expired(action, |_, token, _| step.before.tolerance() == 0 && step.now == token.expires + 1);
+    sometimes "with tolerance 0 a call a tick after expiry is rejected"
+        if step.takes_for_expired(action, |_, token, _| step.before.tolerance() == 0 && step.now == token.expires + 1);
     sometimes "a tolerance out of range is refused" if step.refuses(Refusal::WideTolerance);
 }
 
@@ -149,16 +161,21 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AQL-5.1-7" => {
-    forbids ExpiresEarly "the tolerance is added to the expiry, and at their sum the token is still good" also ["AQL-5.1-4"];
+    forbids ExpiresEarly "the tolerance is added to the expiry, and at their sum the token is still good"
+        also ["AQL-5.1-4"];
     always "a token expires when expiry and tolerance have passed, and not before";
-    sometimes "a call after expiry and within the tolerance is admitted" also ["AQL-5.1-4"] if step.admits(action, |_, token, _| step.now > token.expires && step.before.tolerance() > 0);
-    sometimes "a call at the sum of expiry and tolerance is admitted" if step.admits(action, |_, token, _| step.now == token.expires + step.before.tolerance());
+    sometimes "a call after expiry and within the tolerance is admitted" also ["AQL-5.1-4"]
+        if step.admits(action, |_, token, _| step.now > token.expires && step.before.tolerance() > 0);
+    sometimes "a call at the sum of expiry and tolerance is admitted"
+        if step.admits(action, |_, token, _| step.now == token.expires + step.before.tolerance());
 }
 
 "AQL-5.1-8" => {
     always "a call that needs no token runs without, and no other does";
-    sometimes "a call that needs no token runs without" if step.call.is_none() && step.required.contains(Output::PerformUngated);
-    sometimes "a call that needs no token runs and its token stays" also ["AQL-1.2-1"] if step.call.is_some_and(|it| !it.gated && it.token != Carried::Guessed);
+    sometimes "a call that needs no token runs without"
+        if step.call.is_none() && step.required.contains(Output::PerformUngated);
+    sometimes "a call that needs no token runs and its token stays" also ["AQL-1.2-1"]
+        if step.call.is_some_and(|it| !it.gated && it.token != Carried::Guessed);
 }
 
 // § 5.2 Consumption
@@ -166,15 +183,19 @@ of step: &StepSoFar<'_>, action: Action;
 "AQL-5.2-1" => {
     forbids PerformsTwice "one use performs one operation" also ["AQL-6.1-1"];
     always "a token runs one operation, and only a session's token more" also ["AQL-1.2-1", "AQL-6.1-1"];
-    sometimes "an admitted operation is performed" if matches!(action, Action::CarryOut { slot } if step.state.token(slot).runs == 1);
+    sometimes "an admitted operation is performed"
+        if matches!(action, Action::CarryOut { slot } if step.state.token(slot).runs == 1);
 }
 
 "AQL-5.2-2" => {
-    forbids RedeemsApart "a token is validated and its use counted in one step" also ["AQL-6.1-1"] in_samples "4.3 and 5.2";
+    forbids RedeemsApart "a token is validated and its use counted in one step" also ["AQL-6.1-1"]
+        in_samples "4.3 and 5.2";
     forbids RunsFirst "the use is counted before the operation runs";
     always "the use is counted before the operation runs";
-    sometimes "of two calls that race with a single-use token one is admitted" also ["AQL-6.1-1"] if step.admits(action, |slot, _, _| step.races(slot));
-    sometimes "an operation that was admitted is lost in a crash, and its use stays counted" if matches!(action, Action::Restart(_)) && step.had(|token| token.to_run > 0);
+    sometimes "of two calls that race with a single-use token one is admitted" also ["AQL-6.1-1"]
+        if step.admits(action, |slot, _, _| step.races(slot));
+    sometimes "an operation that was admitted is lost in a crash, and its use stays counted"
+        if matches!(action, Action::Restart(_)) && step.had(|token| token.to_run > 0);
 }
 
 // § 5.3 Revocation
@@ -196,9 +217,11 @@ of step: &StepSoFar<'_>, action: Action;
     forbids RevokesOthers "a trigger revokes the tokens that it concerns and no others";
     always "a trigger revokes what it concerns alone, and what is revoked stays so" also ["AQL-5.4-2"];
     sometimes "a logout revokes a token" if matches!(action, Action::Trigger(Trigger::Logout(_))) && step.revokes();
-    sometimes "a change of configuration revokes a token" if matches!(action, Action::Trigger(Trigger::Configuration(_))) && step.revokes();
+    sometimes "a change of configuration revokes a token"
+        if matches!(action, Action::Trigger(Trigger::Configuration(_))) && step.revokes();
     sometimes "a security event revokes a token" if action == Action::Trigger(Trigger::Security) && step.revokes();
-    sometimes "a trigger spares a token that it does not concern" if matches!(action, Action::Trigger(trigger) if step.has(|it| it.phase == Phase::Live && !trigger.concerns(it.scope)));
+    sometimes "a trigger spares a token that it does not concern"
+        if matches!(action, Action::Trigger(trigger) if step.has(|it| it.phase == Phase::Live && !trigger.concerns(it.scope)));
 }
 
 "AQL-5.3-3" => {
@@ -206,7 +229,8 @@ of step: &StepSoFar<'_>, action: Action;
     always "a token that is revoked by hand is revoked" also ["AQL-7.2-2"];
     sometimes "a token is revoked by hand" if matches!(action, Action::Revoke(_)) && step.revokes();
     sometimes "there is nothing to revoke" if step.required.contains(Output::NotRevoked);
-    sometimes "a token that is over is to be revoked" if matches!(action, Action::Revoke(Carried::Token(slot)) if step.before.token(slot).phase != Phase::Live);
+    sometimes "a token that is over is to be revoked"
+        if matches!(action, Action::Revoke(Carried::Token(slot)) if step.before.token(slot).phase != Phase::Live);
 }
 
 // § 5.4 Sessions and several uses
@@ -216,21 +240,24 @@ of step: &StepSoFar<'_>, action: Action;
     forbids LosesCount "each use of a multi-use token counts, up to max_uses" also ["AQL-5.2-3", "AQL-5.4-4"];
     forbids GrantsLooseMultiUse "a token with several uses is bound to a session";
     always "a session's token runs in its session, and at most max_uses times" also ["AQL-5.2-3", "AQL-5.4-4"];
-    sometimes "the second operation of a multi-use token is performed" if matches!(action, Action::CarryOut { slot } if step.state.token(slot).runs == 2);
+    sometimes "the second operation of a multi-use token is performed"
+        if matches!(action, Action::CarryOut { slot } if step.state.token(slot).runs == 2);
     sometimes "several uses outside of any session are refused" if step.refuses(Refusal::LooseMultiUse);
 }
 
 "AQL-5.4-2" => {
     forbids OutlivesSession "a session's tokens end with it" also ["AQL-5.3-2"];
     always "the tokens of a session end with it";
-    sometimes "a token is revoked by the end of its session" if matches!(action, Action::Trigger(Trigger::SessionEnd(_))) && step.revokes();
+    sometimes "a token is revoked by the end of its session"
+        if matches!(action, Action::Trigger(Trigger::SessionEnd(_))) && step.revokes();
 }
 
 "AQL-5.4-4" => {
     checks Session "the call is made in its session, if it has one";
     forbids HonoursOtherSession "a token that is bound to a session admits calls in that session" also ["AQL-6.1-2"];
     always "a session's token is good again in its session, and in no other" also ["AQL-6.1-2"];
-    sometimes "a session's token admits the same call again" also ["AQL-5.2-3"] if step.admits(action, |_, token, _| token.uses > 0);
+    sometimes "a session's token admits the same call again" also ["AQL-5.2-3"]
+        if step.admits(action, |_, token, _| token.uses > 0);
     sometimes "a call is rejected: the token is another session's" if step.rejects_at(Check::Session);
 }
 
@@ -240,9 +267,11 @@ of step: &StepSoFar<'_>, action: Action;
     forbids LosesStored "what is stored outlasts a restart" also ["AQL-7.2-1"]
         free "AQL-5.5-1 asks for no more than memory, which is lost with the process.";
     always "a token is known until it is purged or a restart loses it" also ["AQL-7.2-1"];
-    sometimes "a live token outlasts a restart" if action == Action::Restart(Store::Persistent) && step.had(|token| token.phase == Phase::Live);
+    sometimes "a live token outlasts a restart"
+        if action == Action::Restart(Store::Persistent) && step.had(|token| token.phase == Phase::Live);
     sometimes "a restart loses the tokens that were in memory" if action == Action::Restart(Store::InMemory);
-    sometimes "a restart finds nothing that it could lose" if matches!(action, Action::Restart(_)) && !step.had(|token| token.phase == Phase::Live || token.to_run > 0);
+    sometimes "a restart finds nothing that it could lose"
+        if matches!(action, Action::Restart(_)) && !step.had(|token| token.phase == Phase::Live || token.to_run > 0);
 }
 
 "AQL-5.5-2" => {
@@ -256,8 +285,10 @@ of step: &StepSoFar<'_>, action: Action;
 "AQL-6.1-1" => {
     forbids RevivesAfterRestart "a restart makes no consumed token valid again" also ["AQL-5.2-2"];
     always "no replay succeeds, before or after a restart" also ["AQL-5.2-2"];
-    sometimes "a call is sent more often than its token has uses" if matches!(action, Action::Send { slot, fault: Fault::None } if step.state.token(slot).sent == step.before.token(slot).sent);
-    sometimes "a consumed token stays consumed in a restart" if action == Action::Restart(Store::Persistent) && step.had(|token| token.phase == Phase::Consumed);
+    sometimes "a call is sent more often than its token has uses"
+        if matches!(action, Action::Send { slot, fault: Fault::None } if step.state.token(slot).sent == step.before.token(slot).sent);
+    sometimes "a consumed token stays consumed in a restart"
+        if action == Action::Restart(Store::Persistent) && step.had(|token| token.phase == Phase::Consumed);
 }
 
 "AQL-6.3-1" => {
@@ -270,7 +301,8 @@ of step: &StepSoFar<'_>, action: Action;
     forbids TellsStatus "in the mode without oracle whatever is not live is unknown";
     always "in the mode without oracle nothing tells a token that was from one that never was" also ["AQL-7.3-1"];
     sometimes "a call is rejected in the mode without oracle" if step.rejected.is_some() && step.before.is_uniform();
-    sometimes "the status of a token that is not live is not told" if step.before.is_uniform() && step.required.contains(Output::AnswerStatus(Status::Unknown));
+    sometimes "the status of a token that is not live is not told"
+        if step.before.is_uniform() && step.required.contains(Output::AnswerStatus(Status::Unknown));
 }
 
 "AQL-6.4-1" => {
@@ -291,14 +323,17 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AQL-7.1-2" => {
     forbids ConfusesCodes "the code is that of a check that failed" also ["AQL-4.1-2", "AQL-4.1-3"];
-    always "the code is that of a check that failed" also ["AQL-4.1-1", "AQL-4.1-2", "AQL-4.1-3", "AQL-4.1-4", "AQL-4.1-5", "AQL-4.1-6"];
+    always "the code is that of a check that failed"
+        also ["AQL-4.1-1", "AQL-4.1-2", "AQL-4.1-3", "AQL-4.1-4", "AQL-4.1-5", "AQL-4.1-6"];
 }
 
 "AQL-7.3-1" => {
     forbids MisstatesStatus "a status is what it is";
     always "a status is what it is";
-    sometimes "the status of a live token is told" if step.puts_out(|it| matches!(it, Output::AnswerStatus(Status::Live { .. })));
-    sometimes "the status of a token that is not live is told" if step.puts_out(|it| matches!(it, Output::AnswerStatus(Status::Consumed | Status::Expired | Status::Revoked)));
+    sometimes "the status of a live token is told"
+        if step.puts_out(|it| matches!(it, Output::AnswerStatus(Status::Live { .. })));
+    sometimes "the status of a token that is not live is told"
+        if step.puts_out(|it| matches!(it, Output::AnswerStatus(Status::Consumed | Status::Expired | Status::Revoked)));
 }
 }
 

@@ -198,3 +198,37 @@ fn each_protocol_is_a_module_of_the_same_name_in_both_readings() {
     assert!(modelled.contains("aaep"));
     assert_eq!(modelled, protocols("reference/src"));
 }
+
+/// Every excerpt of the page on adding things stands in the file that is named over it, and every file that it names exists.
+#[test]
+fn what_the_page_on_adding_shows_is_so() {
+    let root = workspace();
+    let page = "spec-trace/docs/ADDING.md";
+    let page = fs::read_to_string(root.join(page)).expect("the page");
+    let mut excerpts = 0;
+    let mut lines = page.lines().peekable();
+    let mut named = None;
+    while let Some(line) = lines.next() {
+        let indent = line.len() - line.trim_start().len();
+        if line.trim_start().starts_with("```") {
+            let inside = lines.by_ref();
+            let excerpt = inside.take_while(|line| line.trim() != "```");
+            let excerpt: Vec<&str> = excerpt
+                .map(|line| line.get(indent..).unwrap_or(""))
+                .collect();
+            let file = named.take().expect("a file is named over each excerpt");
+            let source = fs::read_to_string(root.join(file)).expect(file);
+            let excerpt = excerpt.join("\n");
+            assert!(source.contains(&excerpt), "{file} has no\n{excerpt}");
+            excerpts += 1;
+        }
+        for file in line.split('`').skip(1).step_by(2) {
+            let is_file = ["model/", "reference/", "spec-trace/"];
+            if is_file.iter().any(|folder| file.starts_with(folder)) {
+                assert!(root.join(file).exists(), "there is no {file}");
+                named = Some(file);
+            }
+        }
+    }
+    assert!(excerpts > 8, "{excerpts} excerpts");
+}
