@@ -45,7 +45,8 @@ impl StepSoFar<'_> {
 
     /// Whether a reply like this is honoured.
     pub(super) fn honours(&self, action: Action, like: impl Fn(Message) -> bool) -> bool {
-        self.ignored.is_none() && reply(action).is_some_and(|()| self.reply_is(action, like))
+        let arrives = matches!(action, Action::Deliver { .. } | Action::Replay);
+        arrives && self.ignored.is_none() && self.reply_is(action, like)
     }
 
     /// Whether a reply like this is ignored at this check.
@@ -62,7 +63,7 @@ impl StepSoFar<'_> {
         action.message(self.before).is_some_and(like)
     }
 
-    /// Whether a confirmation like this is cancelled that was pending.
+    /// Whether a confirmation is cancelled that was pending.
     pub(super) fn cancels(&self) -> bool {
         Slot::ALL.into_iter().any(|slot| {
             let is_cancelled = self.state.confirmation(slot).phase == Phase::Cancelled;
@@ -106,15 +107,6 @@ impl StepSoFar<'_> {
             | Output::Refused(_)
             | Output::Notice => false,
         })
-    }
-}
-
-/// A reply arrives.
-const fn reply(action: Action) -> Option<()> {
-    if matches!(action, Action::Deliver { .. } | Action::Replay) {
-        Some(())
-    } else {
-        None
     }
 }
 

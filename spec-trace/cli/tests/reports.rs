@@ -332,7 +332,7 @@ fn what_verify_finds_is_told_to_code_hosts_where_the_rule_is_stated_and_carried_
     let [stated, carried_out] = &*places else {
         panic!("{places:?}");
     };
-    assert_eq!(stated, "model/src/aaep/properties.rs");
+    assert_eq!(stated, "model/src/aaep/rules.rs");
     assert!(
         carried_out.starts_with("reference/src/aaep/"),
         "{carried_out}"
