@@ -59,15 +59,17 @@ pub fn leave_out<T: Modelled>(
     if ablation.is_explained() {
         return ablation;
     }
-    let mut others = T::Guard::ROWS.iter().map(|other| other.guard);
-    ablation.masked_by = others.find(|&other| {
+    let others = T::Guard::ROWS.iter().map(|other| other.guard);
+    for other in others.filter(|&other| other != row.guard) {
         let by_other = breaks(specification, Rules::all().without(other));
-        ablation.breaks = breaks(specification, alone.without(other));
-        ablation
-            .breaks
-            .retain(|broken| by_other.iter().all(|other| other.name != broken.name));
-        other != row.guard && !ablation.breaks.is_empty()
-    });
+        let mut by_both = breaks(specification, alone.without(other));
+        by_both.retain(|broken| by_other.iter().all(|other| other.name != broken.name));
+        if !by_both.is_empty() {
+            ablation.breaks = by_both;
+            ablation.masked_by = Some(other);
+            break;
+        }
+    }
     ablation
 }
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use stateright::{Checker, Model};
 
-use crate::judge::{Finding, Kind as Judged};
-use crate::judged::{Found, Judged as Beside, Limit, Searched, search};
+use crate::judge::{self, Finding};
+use crate::judged::{Found, Judged, Limit, Searched, search};
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification};
 
@@ -44,14 +44,14 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct PropertyVerdict {
     /// Its name.
-    pub name: Cow<'static, str>,
+    pub name: String,
     /// The clauses that it states.
     pub clauses: Cow<'static, [&'static str]>,
     /// Always or sometimes.
     pub kind: Kind,
     /// Of a broken one what the judge found, where its shortest run ends.
     pub finding: Option<Finding>,
-    /// Whether it holds, as far as the search went: an invariant was not broken, a witness was seen.
+    /// Whether it holds, as far as the search went: what always holds was not broken, what has to be possible was seen.
     pub holds: bool,
     /// The shortest counterexample of one that always holds, the last step being the bad one.
     pub steps: Vec<StepText>,
@@ -96,7 +96,7 @@ pub fn check<T: Modelled>(
     model: &Specification<T>,
     mut progress: impl FnMut(usize),
 ) -> CheckReport {
-    let checker = Beside::new(model.clone()).checker().spawn_dfs();
+    let checker = Judged::new(model.clone()).checker().spawn_dfs();
     while !checker.is_done() {
         progress(checker.unique_state_count());
         std::thread::sleep(Duration::from_millis(50));
@@ -159,7 +159,7 @@ pub fn always<T: Modelled>(
 ) -> Vec<PropertyVerdict> {
     let found = |clause| {
         // What the text is there to prevent weighs more than what a reading of it says.
-        let kinds = [Judged::Guarantee, Judged::Conformance];
+        let kinds = [judge::Kind::Guarantee, judge::Kind::Conformance];
         kinds
             .into_iter()
             .find_map(|kind| searched.found.get(&(clause, kind)))
@@ -176,7 +176,7 @@ pub fn always<T: Modelled>(
         let also = found.finding.also.iter().copied();
         let clauses = [clause].into_iter().chain(also).collect();
         let name = format!("{clause}, which no property states");
-        Some(broken(model, name.into(), clauses, found))
+        Some(broken(model, name, clauses, found))
     });
     stated.chain(others).collect()
 }
@@ -196,7 +196,7 @@ fn verdict(row: &PropertyRow, kind: Kind) -> PropertyVerdict {
 /// A property that is broken.
 fn broken<T: Modelled>(
     model: &Specification<T>,
-    name: Cow<'static, str>,
+    name: String,
     clauses: Cow<'static, [&'static str]>,
     found: &Found<T::Action>,
 ) -> PropertyVerdict {
@@ -215,7 +215,7 @@ pub fn describe_run<T: Modelled>(model: &Specification<T>, actions: &[T::Action]
     let mut texts = Vec::new();
     let mut state = model.start();
     for &action in actions {
-        let Some((next, _)) = model.take(&state, action) else {
+        let Some(next) = model.take(&state, action) else {
             break;
         };
         texts.push(model.describe(&state, action, &next));

@@ -45,6 +45,16 @@ pub enum Kind {
     Guarantee,
 }
 
+impl Kind {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Conformance => "conformance",
+            Self::Guarantee => "guarantee",
+        }
+    }
+}
+
 impl Finding {
     /// Whether it is of this clause, by itself or among others that say the same.
     pub fn names(&self, clause: &str) -> bool {

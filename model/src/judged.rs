@@ -32,6 +32,15 @@ pub trait InSearch: Judge + Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Takes everything that is over for alike, as the quotient of the model does: who keeps every rule does nothing more about
     /// it, and whatever is done all the same is found.
     fn forget_what_is_over(&mut self) {}
+
+    /// Takes it as a search does: in the quotient, what is over is taken for alike.
+    fn is_told_in_search(&mut self, told: Self::Told, quotient: bool) -> Vec<Finding> {
+        let findings = self.is_told(told);
+        if quotient {
+            self.forget_what_is_over();
+        }
+        findings
+    }
 }
 
 /// A call of the model's producer and what came of it.
@@ -84,8 +93,6 @@ pub struct Searched<T: Modelled> {
     pub pairs: usize,
     /// Steps taken, counting each from each pair.
     pub edges: usize,
-    /// Accounts that differ.
-    pub accounts: usize,
     /// The longest runs of which every one was looked at, in steps; where the whole graph was searched, no pair is further
     /// from the start.
     pub steps: usize,
@@ -120,7 +127,6 @@ pub fn search<T: Modelled>(
         transitions: search.transitions,
         pairs: search.origins.len(),
         edges: search.edges,
-        accounts: search.judgements.accounts.len(),
         steps: search.steps,
         exhaustive: search.frontier.is_empty(),
         witnessed: search.witnessed,
@@ -288,7 +294,9 @@ pub fn along<T: Modelled>(model: &Specification<T>, run: &[T::Action]) -> Vec<Ve
             break;
         };
         state = model.reduced(&taken.next);
-        let findings = taken.told.map(|told| judge.is_told(told));
+        let findings = taken
+            .told
+            .map(|told| judge.is_told_in_search(told, model.quotient));
         found.push(findings.unwrap_or_default());
     }
     found
@@ -467,10 +475,7 @@ impl<J: InSearch> Judgements<J> {
         let same = |known: &Judgement<J>| (known.before, known.told) == (before, told);
         if self.known.find(hashed, same).is_none() {
             let mut judge = self.accounts[before].clone();
-            let findings = judge.is_told(told);
-            if self.quotient {
-                judge.forget_what_is_over();
-            }
+            let findings = judge.is_told_in_search(told, self.quotient);
             let judgement = Judgement {
                 before,
                 told,

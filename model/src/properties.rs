@@ -3,8 +3,6 @@
 //! The one thing to know: what always holds is for the judge to say, who knows the text and sees calls and outputs alone
 //! ([`crate::judge`]); a row of a table gives what he says of a clause its name. What can happen is seen in the steps.
 
-use std::borrow::Cow;
-
 /// Something that always holds, or something that is possible.
 #[derive(Clone, Copy, Debug)]
 pub struct PropertyRow {
@@ -16,12 +14,12 @@ pub struct PropertyRow {
 
 impl PropertyRow {
     /// Its name: the chief clause without its protocol, and the words, such as `6.3.4-4 a late claim is ignored`.
-    pub fn name(&self) -> Cow<'static, str> {
+    pub fn name(&self) -> String {
         let chief = self.clauses[0];
         let within = chief
             .split_once('-')
             .filter(|_| chief.matches('-').count() > 1);
         let clause = within.map_or(chief, |(_, within)| within);
-        format!("{clause} {}", self.text).into()
+        format!("{clause} {}", self.text)
     }
 }

@@ -184,10 +184,9 @@ impl<T: Modelled> Specification<T> {
         }
     }
 
-    /// The state that the search goes on from, and what the step witnesses; nothing if the action is not enabled.
-    pub fn take(&self, state: &T::State, action: T::Action) -> Option<(T::State, u64)> {
-        let taken = T::take(self, state, action, u64::MAX)?;
-        Some((self.reduced(&taken.next), taken.witnessed))
+    /// The state that the search goes on from; nothing if the action is not enabled.
+    pub fn take(&self, state: &T::State, action: T::Action) -> Option<T::State> {
+        Some(self.reduced(&T::take(self, state, action, 0)?.next))
     }
 
     /// Adds every enabled action, in an order that depends on the state alone.
@@ -202,8 +201,7 @@ impl<T: Modelled> Specification<T> {
 
     /// A step in words, with what it changes; one that is not enabled changes nothing.
     pub fn in_words(&self, before: &T::State, action: T::Action) -> StepText {
-        let after = self.take(before, action);
-        let after = after.map_or(*before, |(after, _)| after);
+        let after = self.take(before, action).unwrap_or(*before);
         self.describe(before, action, &after)
     }
 }

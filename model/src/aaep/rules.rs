@@ -8,7 +8,6 @@ use crate::text::text;
 use super::action::{Action, Forgery};
 use super::message::Shape;
 use super::output::Output;
-use super::seen::accepts_by_default;
 use super::state::Item;
 use super::step::StepSoFar;
 use super::words::{Decision, SessionOutcome, Slot, Subscriber};
@@ -33,7 +32,7 @@ of step: &StepSoFar<'_>, action: Action;
     sometimes "a released action is performed"
         if action == Action::CarryOut && matches!(step.before.outbox.head(), Some(Item::Perform(_)));
     sometimes "a default of accept outlasts a closing" also ["AAEP-EV-11"]
-        if step.last_capable_closes(action) && step.leaves_pending(accepts_by_default);
+        if step.last_capable_closes(action) && step.leaves_pending(|it| it.class.default == Decision::Accept);
 }
 
 "AAEP-6.1-3" => {

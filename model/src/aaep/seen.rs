@@ -6,7 +6,7 @@ use super::output::Output;
 use super::rules::{Check, Refusal};
 use super::state::{Confirmation, Phase};
 use super::step::StepSoFar;
-use super::words::{Decision, Slot, Subscriber};
+use super::words::{Slot, Subscriber};
 
 /// The resolution of a confirmation that was pending.
 pub(super) struct Resolution {
@@ -85,32 +85,11 @@ impl StepSoFar<'_> {
 
     /// Whether an event comes out in a session in which something is pending.
     pub(super) fn goes_on_while_blocked(&self) -> bool {
-        self.puts_out(|output| match *output {
-            Output::FollowUpStaying(_) => true,
-            Output::Invoked(slot) => {
-                let session = self.state.confirmation(slot).session;
-                self.state.has_pending(session, Some(slot))
-            }
-            Output::AwaitingInput(_)
-            | Output::Asked(_)
-            | Output::CallingTool(_)
-            | Output::Perform(_)
-            | Output::FollowUpLeaving(_)
-            | Output::Completed(_)
-            | Output::Thinking(_)
-            | Output::Withdraw(_)
-            | Output::Ended(..)
-            | Output::InDoubt(_)
-            | Output::Respond
-            | Output::Tell(_)
-            | Output::Audit(_)
-            | Output::Refused(_)
-            | Output::Notice => false,
-        })
+        let blocked = |slot: Slot| {
+            let session = self.state.confirmation(slot).session;
+            self.state.has_pending(session, Some(slot))
+        };
+        self.puts_out(|it| matches!(it, Output::FollowUpStaying(_)))
+            || self.puts_out(|it| matches!(it, Output::Invoked(slot) if blocked(*slot)))
     }
-}
-
-/// Accepts when its time is up.
-pub(super) fn accepts_by_default(confirmation: &Confirmation) -> bool {
-    confirmation.class.default == Decision::Accept
 }

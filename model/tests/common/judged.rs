@@ -1,6 +1,5 @@
 //! What the judge, who is told of every step of the model and knows no rule, finds.
 
-use countersign_model::judge::Kind;
 use countersign_model::judged::{Limit, search};
 use countersign_model::specification::{Modelled, Specification};
 
@@ -9,12 +8,4 @@ pub fn assert_nothing_is_found<T: Modelled>(model: &Specification<T>) {
     let searched = search(model, Limit::default(), |_| {});
     assert!(searched.exhaustive);
     assert!(searched.found.is_empty(), "{:#?}", searched.found);
-}
-
-/// How a kind of finding is told.
-pub const fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Conformance => "conformance",
-        Kind::Guarantee => "guarantee",
-    }
 }

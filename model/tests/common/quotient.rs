@@ -49,7 +49,7 @@ impl<T: Modelled, L: Ord> Model for Literal<T, L> {
     }
 
     fn next_state(&self, state: &T::State, action: T::Action) -> Option<T::State> {
-        self.model.take(state, action).map(|(next, _)| next)
+        self.model.take(state, action)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {

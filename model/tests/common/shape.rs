@@ -25,7 +25,7 @@ pub fn each_step<T: Modelled>(
         model.actions(&state, &mut actions);
         for &action in &actions {
             show(&state, action);
-            let next = model.take(&state, action).map(|(next, _)| next);
+            let next = model.take(&state, action);
             open.extend(next.filter(|next| known.insert(fingerprint(next))));
         }
     }
@@ -46,10 +46,7 @@ fn graph<T: Modelled>(model: &Specification<T>) -> BTreeMap<u64, Vec<u64>> {
         let steps = actions
             .iter()
             .filter_map(|&action| model.take(&state, action));
-        let next: Vec<T::State> = steps
-            .map(|(next, _)| next)
-            .filter(|next| *next != state)
-            .collect();
+        let next: Vec<T::State> = steps.filter(|next| *next != state).collect();
         graph.insert(fingerprint(&state), next.iter().map(fingerprint).collect());
         open.extend(next);
     }
@@ -105,7 +102,7 @@ pub fn assert_words_tell_apart<T: Modelled, W: Ord>(
         model.actions(&state, &mut actions);
         let next = actions
             .iter()
-            .filter_map(|&action| Some(model.take(&state, action)?.0));
+            .filter_map(|&action| model.take(&state, action));
         open.extend(next);
     }
     panic!("there are more literal states than {}", found.len());

@@ -9,7 +9,6 @@ use countersign_model::properties::PropertyRow;
 use countersign_model::rules::Guards;
 use countersign_model::specification::Modelled;
 
-use super::judged::kind_name;
 use super::recording::note;
 
 /// What is broken as a text: a line for each property, with the steps that it takes and whether it is a guarantee.
@@ -17,7 +16,7 @@ pub fn broken(properties: &[PropertyVerdict]) -> String {
     let mut text = String::new();
     for property in properties {
         let finding = property.finding.as_ref().expect("it is broken");
-        let (steps, kind) = (property.steps.len(), kind_name(finding.kind));
+        let (steps, kind) = (property.steps.len(), finding.kind.name());
         writeln!(text, "  {steps} {kind} {}", property.name).expect("a string can be written to");
     }
     text

@@ -131,7 +131,7 @@ fn hosts_can_implement_this_without_product_specific_hidden_context_hacks() {
         actions.clear();
         model.enabled(&state, &mut actions);
         for &action in &actions {
-            let (next, _) = model.take(&state, action).expect("it is enabled");
+            let next = model.take(&state, action).expect("it is enabled");
             if known.insert(next.words()) {
                 open.push(next);
             }

@@ -90,7 +90,7 @@ impl<T: Modelled> Explored<T> {
 
     /// The step in words, if the action is enabled there.
     fn step(&self, choice: &Choice<T>) -> Option<StepText> {
-        let (after, _) = self.0.model.take(&choice.before, choice.action)?;
+        let after = self.0.model.take(&choice.before, choice.action)?;
         Some(self.0.model.describe(&choice.before, choice.action, &after))
     }
 }

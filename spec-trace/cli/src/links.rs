@@ -77,7 +77,7 @@ fn tables<T: Modelled>() -> Vec<Row> {
         (Kind::Guard, name, row.clauses.to_vec(), stands(row.gist))
     });
     let properties = T::PROPERTIES.iter().chain(T::WITNESSES).map(|row| {
-        let name = row.name().into_owned();
+        let name = row.name();
         (Kind::Property, name, row.clauses.to_vec(), stands(row.text))
     });
     guards.chain(compared::<T>()).chain(properties).collect()

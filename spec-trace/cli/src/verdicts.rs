@@ -5,7 +5,6 @@ use countersign_conform::Divergence;
 use countersign_conform::edges::Walk;
 use countersign_conform::steps::{numbered, steps_json};
 use countersign_model::checker::{CheckReport, Kind, PropertyVerdict};
-use countersign_model::judge::{self, Finding};
 use serde_json::{Value, json};
 
 use crate::answer::Status;
@@ -27,18 +26,10 @@ fn property_json(property: &PropertyVerdict, exhaustive: bool) -> Value {
         "steps": steps_json(&property.steps),
     });
     if let Some(finding) = &property.finding {
-        json["judged"] = judged(finding).into();
+        json["judged"] = finding.kind.name().into();
         json["finding"] = finding.to_string().into();
     }
     json
-}
-
-/// Whether what was found depends on how the text is read.
-const fn judged(finding: &Finding) -> &'static str {
-    match finding.kind {
-        judge::Kind::Conformance => "conformance",
-        judge::Kind::Guarantee => "guarantee",
-    }
 }
 
 /// The level of a clause, as the text words it.
@@ -54,7 +45,7 @@ pub fn property_text(property: &PropertyVerdict) -> String {
                 .finding
                 .as_ref()
                 .map_or_else(String::new, |finding| {
-                    format!("   breaks a {}: {finding}\n", judged(finding))
+                    format!("   breaks a {}: {finding}\n", finding.kind.name())
                 });
             format!(
                 "counterexample to  {}          ({} steps, the shortest)\n{}{found}",

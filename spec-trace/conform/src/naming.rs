@@ -95,7 +95,7 @@ impl<'a, E: Execution> Judged<'a, E> {
         let finding = self.tell(action, answers);
         let (bridge, before) = (self.bridge, self.state);
         let compared = E::compare(bridge, &before, &mut self.host, action, answers);
-        let own = bridge.model.take(&before, action).map(|(next, _)| next);
+        let own = bridge.model.take(&before, action);
         self.state = own.unwrap_or(before);
         Taken {
             finding,
@@ -109,11 +109,8 @@ impl<'a, E: Execution> Judged<'a, E> {
         let Self { bridge, state, .. } = self;
         let taken = E::Protocol::take(&bridge.model, state, action, 0)?;
         let seen = E::seen(bridge, state, &mut self.host.clone(), action, answers);
-        let findings = self.judge.is_told(taken.told?.putting_out(&seen.ok()?)?);
-        if bridge.model.quotient {
-            self.judge.forget_what_is_over();
-        }
-        worst(findings)
+        let told = taken.told?.putting_out(&seen.ok()?)?;
+        worst(self.judge.is_told_in_search(told, bridge.model.quotient))
     }
 
     /// What the judge finds first after up to so many steps more, as long as the two differ in what is held alone.

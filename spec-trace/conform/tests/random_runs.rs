@@ -96,11 +96,8 @@ impl<E: Far> ReferenceStateMachine for Model<E> {
 
     fn apply(state: State<E>, transition: &Option<Action<E>>) -> State<E> {
         transition.map_or(state, |action| {
-            let (next, _) = E::far()
-                .model()
-                .take(&state, action)
-                .expect("an enabled step");
-            next
+            let next = E::far().model().take(&state, action);
+            next.expect("an enabled step")
         })
     }
 }

@@ -41,8 +41,8 @@ some more.
 Exit status: 0 all hold, and all that has to be possible was seen; 1 something is broken; 3
 nothing is broken, but the search was cut or something was not seen.
 
-Another reading of AAEP or pending actions is judged as it reads: `conformance` says whether the
-party does what the text, read so, says; each `guarantee` that is BROKEN is what that reading costs.";
+Another reading is judged as it reads: what is broken as `conformance` the text, read so, would
+have otherwise; each `guarantee` that is broken is what that reading costs.";
 
 /// The arguments of `countersign check`.
 #[derive(Clone, Debug, clap::Args)]
@@ -175,7 +175,7 @@ fn properties(report: &CheckReport) -> String {
     let rows: Vec<Vec<String>> = report
         .properties
         .iter()
-        .map(|property| vec![verdict(property, report), property.name.to_string()])
+        .map(|property| vec![verdict(property, report), property.name.clone()])
         .collect();
     table::render(&[Align::Left, Align::Left], &rows)
 }

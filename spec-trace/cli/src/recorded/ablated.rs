@@ -3,7 +3,6 @@
 //! The one thing to know: a counterexample is looked at as it stands, and brought to its end, at once, later, or after
 //! another question, for some faults show only by what never comes.
 
-use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 use countersign_model::aaep::Aaep;
@@ -33,7 +32,7 @@ pub struct Ablated {
     /// The rule.
     pub guard: &'static GuardRow,
     /// The property whose shortest counterexample was written down; the first that shows, or of none the first.
-    pub property: Cow<'static, str>,
+    pub property: String,
     /// The stream.
     pub records: Vec<String>,
     /// What shows.
@@ -99,7 +98,7 @@ impl Display for Shows {
 
 /// A counterexample, and where it went on from there.
 struct Counterexample {
-    property: Cow<'static, str>,
+    property: String,
     streams: Vec<Vec<String>>,
 }
 

@@ -51,7 +51,7 @@ fn steps<T: Modelled>(saved: &SavedRun, far: T::Bounds) -> Result<Vec<StepText>,
         let named = enabled
             .into_iter()
             .find(|action| format!("{action:?}") == *name);
-        let taken = named.and_then(|action| Some((action, model.take(&state, action)?.0)));
+        let taken = named.and_then(|action| Some((action, model.take(&state, action)?)));
         let (action, next) = taken.ok_or_else(|| {
             format!(
                 "step {} is not possible there: {}",
