@@ -234,7 +234,7 @@ fn row(one: &Verified) -> Vec<String> {
         verdict_of(one).to_owned(),
         grouped(one.check.unique_states as u64),
         grouped(one.check.transitions as u64),
-        table::per_second(one.check.transitions as u64, one.check_seconds),
+        table::per_second(one.check.edges as u64, one.check_seconds),
         format!("{} hold, {} seen", always.len(), sometimes.len()),
         walk_text(&one.edges),
     ]
