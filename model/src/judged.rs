@@ -8,18 +8,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::hash::{BuildHasher, Hash, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use foldhash::quality::FixedState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use stateright::{Model, Property};
 
 use crate::judge::{Finding, Judge, Kind};
 use crate::outputs;
-use crate::specification::{Modelled, Specification, Taken};
+use crate::specification::{Modelled, Specification};
+use crate::steps::{Pair, Step, Steps, actions, as_number, hash};
 
 /// A judge who is told the steps of a model.
 pub trait InSearch: Judge + Clone + Debug + Eq + Hash + Send + Sync + 'static {
@@ -117,171 +116,135 @@ pub fn search<T: Modelled>(
     mut progress: impl FnMut(usize),
 ) -> Searched<T> {
     let mut search = Search::new(model);
-    while !search.frontier.is_empty() && search.steps < limit.steps {
-        if !search.advance(limit.pairs, &mut progress) {
-            break;
-        }
-    }
+    let exhaustive = search.go(limit, &mut progress);
     Searched {
-        states: search.states.len(),
-        transitions: search.transitions,
-        pairs: search.origins.len(),
+        states: search.steps.states(),
+        transitions: search.steps.transitions(),
+        pairs: search.pairs.len(),
         edges: search.edges,
-        steps: search.steps,
-        exhaustive: search.frontier.is_empty(),
-        witnessed: search.witnessed,
+        steps: search.deepest,
+        exhaustive,
+        witnessed: search.steps.witnessed(),
         found: search.found,
     }
+}
+
+/// Every account of the judge, and what he was told upon it, each once, in which a search of the whole graph found nothing.
+pub fn asked<T: Modelled>(model: &Specification<T>) -> Vec<(T::Judge, Told<T>)> {
+    let mut search = Search::new(model);
+    search.go(Limit::default(), &mut |_| {});
+    search.steps.in_order().collect()
 }
 
 /// `progress` is told whenever so many more pairs have been gone on from.
 const TOLD_EVERY: usize = 1 << 14;
 
 /// A breadth-first search in progress.
-struct Search<'a, T: Modelled> {
-    model: &'a Specification<T>,
-    judgements: Judgements<T::Judge>,
-    /// How each pair was reached: the place of the pair before, and the action; nothing at the start.
-    origins: Vec<Option<(usize, T::Action)>>,
-    /// The fingerprints of all pairs.
-    seen: HashTable<u64>,
-    /// The fingerprints of all states.
-    states: HashTable<u64>,
-    /// The pairs that have not been gone on from.
-    frontier: Vec<Reached<T::State>>,
-    steps: usize,
-    transitions: usize,
+struct Search<T: Modelled> {
+    steps: Steps<T>,
+    /// Every pair, in the order in which they were reached.
+    pairs: Vec<Pair>,
+    /// The same, to be looked up.
+    reached: HashTable<Pair>,
+    /// How each of them was reached; the start from itself.
+    origins: Vec<Origin>,
+    /// The length of the longest runs that were looked at.
+    deepest: usize,
     edges: usize,
-    witnessed: u64,
+    /// The number of the last findings that were noted: they have theirs in the order in which they are met.
+    noted: u32,
     found: BTreeMap<(&'static str, Kind), Found<T::Action>>,
 }
 
-/// A pair that a search has reached.
-#[derive(Clone, Copy)]
-struct Reached<S> {
-    place: usize,
-    state: S,
-    account: Account,
-    /// Whether the state was not reached before with another account.
-    is_first: bool,
-}
+/// The number of a pair, and which step from there.
+type Origin = (u32, u32);
 
-impl<'a, T: Modelled> Search<'a, T> {
+impl<T: Modelled> Search<T> {
     /// At the start.
-    fn new(model: &'a Specification<T>) -> Self {
-        let mut judgements = Judgements::new(model.quotient);
-        let account = judgements.account(T::judge(model));
+    fn new(model: &Specification<T>) -> Self {
         let mut search = Self {
-            model,
-            judgements,
+            steps: Steps::new(model.clone()),
+            pairs: Vec::new(),
+            reached: HashTable::new(),
             origins: Vec::new(),
-            seen: HashTable::new(),
-            states: HashTable::new(),
-            frontier: Vec::new(),
-            steps: 0,
-            transitions: 0,
+            deepest: 0,
             edges: 0,
-            witnessed: 0,
+            noted: 0,
             found: BTreeMap::new(),
         };
-        let start = search.reach(model.start(), account, None);
-        search.frontier.extend(start);
+        let start = search.steps.start();
+        search.reach(start, (0, 0));
         search
     }
 
-    /// Takes every step from every pair of the frontier, as long as there is room for what is found; whether there was.
-    fn advance(&mut self, room: usize, progress: &mut impl FnMut(usize)) -> bool {
-        let mut actions = Vec::new();
-        let mut next_level = Vec::new();
-        for index in 0..self.frontier.len() {
-            if index % TOLD_EVERY == 0 {
-                progress(self.origins.len());
+    /// Goes on within the limit; whether that was everywhere.
+    fn go(&mut self, limit: Limit, progress: &mut impl FnMut(usize)) -> bool {
+        let mut steps = Vec::new();
+        let mut level = 0..1;
+        while !level.is_empty() && self.deepest < limit.steps {
+            for from in level.clone() {
+                if from % TOLD_EVERY == 0 {
+                    progress(self.pairs.len());
+                }
+                if self.pairs.len() >= limit.pairs {
+                    return false;
+                }
+                self.steps.add(self.pairs[from], &mut steps);
+                self.edges += steps.len();
+                for (which, step) in steps.drain(..).enumerate() {
+                    let origin = (as_number(from), as_number(which));
+                    self.note(step.findings, origin);
+                    self.reach(step.to, origin);
+                }
             }
-            if self.origins.len() >= room {
-                return false;
-            }
-            let from = self.frontier[index];
-            self.model.actions(&from.state, &mut actions);
-            for action in actions.drain(..) {
-                let wanted = all_witnesses::<T>() & !self.witnessed;
-                let Some(taken) = T::take(self.model, &from.state, action, wanted) else {
-                    continue;
-                };
-                self.edges += 1;
-                self.transitions += usize::from(from.is_first);
-                self.witnessed |= taken.witnessed;
-                let account = self.judge(from, action, &taken);
-                let next = self.model.reduced(&taken.next);
-                next_level.extend(self.reach(next, account, Some((from.place, action))));
-            }
+            level = level.end..self.pairs.len();
+            self.deepest += usize::from(!level.is_empty());
         }
-        self.steps += usize::from(!next_level.is_empty());
-        self.frontier = next_level;
-        true
+        level.is_empty()
     }
 
-    /// The account after the step, of which every finding is noted.
-    fn judge(&mut self, from: Reached<T::State>, action: T::Action, taken: &Taken<T>) -> Account {
-        let Some(told) = taken.told else {
-            return from.account;
-        };
-        let judgement = self.judgements.of(from.account, told);
-        for finding in &judgement.findings {
+    /// Notes that a pair was reached.
+    fn reach(&mut self, pair: Pair, origin: Origin) {
+        let entry = self
+            .reached
+            .entry(hash(&pair), |known| *known == pair, hash);
+        if let Entry::Vacant(entry) = entry {
+            entry.insert(pair);
+            self.pairs.push(pair);
+            self.origins.push(origin);
+        }
+    }
+
+    /// Notes what the judge finds in the last step of a run, unless that was so in a shorter one.
+    fn note(&mut self, findings: u32, last: Origin) {
+        if findings <= self.noted {
+            return;
+        }
+        self.noted = findings;
+        for finding in self.steps.findings(findings) {
             for &clause in [&finding.clause].into_iter().chain(finding.also) {
-                self.found
-                    .entry((clause, finding.kind))
-                    .or_insert_with(|| Found {
-                        finding: finding.clone(),
-                        run: run_to(&self.origins, from.place, action),
-                    });
+                if !self.found.contains_key(&(clause, finding.kind)) {
+                    let finding = finding.clone();
+                    let run = self.run_to(last);
+                    self.found
+                        .insert((clause, finding.kind), Found { finding, run });
+                }
             }
         }
-        judgement.after
     }
 
-    /// Notes that a pair was reached; nothing if it was before.
-    fn reach(
-        &mut self,
-        state: T::State,
-        account: Account,
-        origin: Option<(usize, T::Action)>,
-    ) -> Option<Reached<T::State>> {
-        let of_state = hash(&state);
-        if !is_new(&mut self.seen, hash(&(of_state, account))) {
-            return None;
+    /// The actions of a run.
+    fn run_to(&self, last: Origin) -> Vec<T::Action> {
+        let mut steps = vec![last.1];
+        let mut place = last.0;
+        while place != 0 {
+            let (before, which) = self.origins[place as usize];
+            steps.push(which);
+            place = before;
         }
-        let is_first = is_new(&mut self.states, of_state);
-        let place = self.origins.len();
-        self.origins.push(origin);
-        Some(Reached {
-            place,
-            state,
-            account,
-            is_first,
-        })
+        steps.reverse();
+        actions(&self.steps.model, &steps)
     }
-}
-
-/// Notes a fingerprint; whether this is the first time.
-fn is_new(seen: &mut HashTable<u64>, fingerprint: u64) -> bool {
-    match seen.entry(fingerprint, |known| *known == fingerprint, |known| *known) {
-        Entry::Occupied(_) => false,
-        Entry::Vacant(entry) => {
-            entry.insert(fingerprint);
-            true
-        }
-    }
-}
-
-/// The actions that lead to a pair, and one more.
-fn run_to<A: Copy>(origins: &[Option<(usize, A)>], mut place: usize, last: A) -> Vec<A> {
-    let mut run = vec![last];
-    while let Some((before, action)) = origins[place] {
-        run.push(action);
-        place = before;
-    }
-    run.reverse();
-    run
 }
 
 /// What the judge finds at each step of a run, as far as its actions are enabled.
@@ -302,196 +265,57 @@ pub fn along<T: Modelled>(model: &Specification<T>, run: &[T::Action]) -> Vec<Ve
     found
 }
 
-/// A model with its judge beside it. What was met is remembered as long as it lasts.
+/// A model with its judge beside it, for stateright. What was met is remembered as long as it lasts.
 #[derive(Debug)]
-pub struct Judged<T: Modelled> {
-    /// The model.
-    pub model: Specification<T>,
-    judgements: Mutex<Judgements<T::Judge>>,
-    met: Mutex<Met>,
-    witnessed: AtomicU64,
-}
-
-/// What of a model was met.
-#[derive(Debug, Default)]
-struct Met {
-    states: HashTable<u64>,
-    transitions: usize,
-}
-
-/// A state of the model, and what the judge remembers of the way there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pair<S> {
-    /// The state.
-    pub state: S,
-    account: Account,
-    /// Whether the judge has found something on the way.
-    pub is_broken: bool,
-}
-
-impl<S: Hash> Hash for Pair<S> {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        self.state.hash(hasher);
-        hasher.write_usize(self.account << 1 | usize::from(self.is_broken));
-    }
-}
+pub struct Judged<T: Modelled>(Mutex<Steps<T>>);
 
 impl<T: Modelled> Judged<T> {
     /// The model with its judge.
     pub fn new(model: Specification<T>) -> Self {
-        Self {
-            judgements: Mutex::new(Judgements::new(model.quotient)),
-            met: Mutex::default(),
-            witnessed: AtomicU64::new(0),
-            model,
-        }
+        Self(Mutex::new(Steps::new(model)))
     }
 
     /// What was witnessed, as a mask.
     pub fn witnessed(&self) -> u64 {
-        self.witnessed.load(Ordering::Relaxed)
+        self.steps().witnessed()
     }
 
-    /// How many states of the model were gone on from, and how many steps there are from them.
+    /// How many states of the model were met, and how many steps there are from them.
     pub fn met(&self) -> (usize, usize) {
-        let met = lock(&self.met);
-        (met.states.len(), met.transitions)
+        let steps = self.steps();
+        (steps.states(), steps.transitions())
+    }
+
+    /// What is behind the lock, whoever has panicked with it.
+    fn steps(&self) -> MutexGuard<'_, Steps<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is behind the lock, whoever has panicked with it.
-fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
+/// What stateright calls a state is a pair and whether the step there was broken; what it calls an action is that step.
 impl<T: Modelled> Model for Judged<T> {
-    type State = Pair<T::State>;
-    type Action = T::Action;
+    type State = Step;
+    type Action = Step;
 
-    fn init_states(&self) -> Vec<Self::State> {
-        vec![Pair {
-            state: self.model.start(),
-            account: lock(&self.judgements).account(T::judge(&self.model)),
-            is_broken: false,
+    fn init_states(&self) -> Vec<Step> {
+        vec![Step {
+            to: self.steps().start(),
+            findings: 0,
         }]
     }
 
-    fn actions(&self, pair: &Self::State, actions: &mut Vec<T::Action>) {
-        self.model.actions(&pair.state, actions);
-        let mut met = lock(&self.met);
-        if is_new(&mut met.states, hash(&pair.state)) {
-            met.transitions += actions.len();
-        }
+    fn actions(&self, from: &Step, steps: &mut Vec<Step>) {
+        self.steps().add(from.to, steps);
     }
 
-    fn next_state(&self, pair: &Self::State, action: T::Action) -> Option<Self::State> {
-        let wanted = all_witnesses::<T>() & !self.witnessed();
-        let taken = T::take(&self.model, &pair.state, action, wanted)?;
-        // Almost every step shows what was seen before; reading is then all that threads have to share.
-        if taken.witnessed != 0 {
-            self.witnessed.fetch_or(taken.witnessed, Ordering::Relaxed);
-        }
-        let mut next = Pair {
-            state: self.model.reduced(&taken.next),
-            ..*pair
-        };
-        if let Some(told) = taken.told {
-            let mut judgements = lock(&self.judgements);
-            let judgement = judgements.of(pair.account, told);
-            next.account = judgement.after;
-            next.is_broken |= !judgement.findings.is_empty();
-        }
-        Some(next)
+    fn next_state(&self, _: &Step, step: Step) -> Option<Step> {
+        Some(step)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![Property::always(
             "the judge finds nothing",
-            |_, pair: &Self::State| !pair.is_broken,
+            |_, step: &Step| step.findings == 0,
         )]
     }
-}
-
-/// Every witness of a protocol, as a mask.
-const fn all_witnesses<T: Modelled>() -> u64 {
-    (1 << T::WITNESSES.len()) - 1
-}
-
-/// An account of the judge, by its place among all that differ.
-type Account = usize;
-
-/// What the judge made of a call upon an account.
-#[derive(Clone, Debug)]
-struct Judgement<J: InSearch> {
-    before: Account,
-    told: J::Told,
-    after: Account,
-    findings: Vec<Finding>,
-}
-
-/// All accounts that were met, and what the judge made of each call upon each.
-#[derive(Debug)]
-struct Judgements<J: InSearch> {
-    quotient: bool,
-    accounts: Vec<J>,
-    /// The places of the accounts.
-    places: HashTable<Account>,
-    known: HashTable<Judgement<J>>,
-}
-
-impl<J: InSearch> Judgements<J> {
-    fn new(quotient: bool) -> Self {
-        Self {
-            quotient,
-            accounts: Vec::new(),
-            places: HashTable::new(),
-            known: HashTable::new(),
-        }
-    }
-
-    /// The place of an account.
-    fn account(&mut self, judge: J) -> Account {
-        let Self {
-            accounts, places, ..
-        } = self;
-        let entry = places.entry(
-            hash(&judge),
-            |&place| accounts[place] == judge,
-            |&place| hash(&accounts[place]),
-        );
-        match entry {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                entry.insert(accounts.len());
-                accounts.push(judge);
-                accounts.len() - 1
-            }
-        }
-    }
-
-    /// What the judge makes of this.
-    fn of(&mut self, before: Account, told: J::Told) -> &Judgement<J> {
-        let hashed = hash(&(before, told));
-        let same = |known: &Judgement<J>| (known.before, known.told) == (before, told);
-        if self.known.find(hashed, same).is_none() {
-            let mut judge = self.accounts[before].clone();
-            let findings = judge.is_told_in_search(told, self.quotient);
-            let judgement = Judgement {
-                before,
-                told,
-                after: self.account(judge),
-                findings,
-            };
-            let rehash = |known: &Judgement<J>| hash(&(known.before, known.told));
-            self.known.insert_unique(hashed, judgement, rehash);
-        }
-        self.known
-            .find(hashed, same)
-            .expect("what was not known was put in")
-    }
-}
-
-/// In 64 bits, the same in every run of the program.
-fn hash(value: &impl Hash) -> u64 {
-    FixedState::default().hash_one(value)
 }

@@ -23,6 +23,7 @@ pub mod readings;
 pub mod rules;
 pub mod sequence;
 pub mod specification;
+mod steps;
 pub mod table;
 mod text;
 pub mod words;

@@ -28,8 +28,10 @@ pub struct Told {
     now: u8,
     call: Asked,
     outputs: Outputs,
-    /// Whether the host had carried out whatever was put out before.
+    /// Whether the host has carried out whatever was put out before.
     is_through: bool,
+    /// How many records the host has yet to make durable.
+    records: u8,
     /// Whether the host keeps a snapshot from now on.
     is_kept: bool,
 }
@@ -45,13 +47,14 @@ enum Asked {
     Cancel(Slot),
     EndSession(SessionName),
     Tick,
+    /// Records that are not durable are lost.
     Restart {
-        /// So many of the records were not durable.
-        lost: u8,
         /// Of which actions a run waited, by [`Slot::index`].
         waiting: [bool; 2],
     },
     Snapshot,
+    /// Nothing: the host carries out what was put out.
+    CarryOut,
     Rollback,
 }
 
@@ -76,24 +79,31 @@ impl InSearch for PendingActionJudge {
         if told.is_through {
             self.is_through();
         }
+        self.are_not_durable(told.records.into());
         let now = at(told.now);
-        if let Asked::Restart { lost, waiting } = told.call {
+        if let Asked::Restart { waiting } = told.call {
             let waits = |slot: &Slot| waiting[slot.index()];
             let waiting = Slot::ALL.into_iter().filter(waits);
             let waiting: Vec<u32> = waiting.map(|slot| slot as u32).collect();
-            self.loses(now, lost.into(), &waiting);
+            self.loses(now, told.records.into(), &waiting);
         }
         let findings = if let Some(call) = told.call() {
             let (outputs, records) = told.outputs(self);
             self.sees_waiting(now, &call, &outputs, records)
         } else {
-            self.keeps(SNAPSHOT);
+            if told.call == Asked::Snapshot {
+                self.keeps(SNAPSHOT);
+            }
             Vec::new()
         };
         if !told.is_kept {
             self.keeps_nothing();
         }
         findings
+    }
+
+    fn forget_what_is_over(&mut self) {
+        self.take_what_is_over_for_alike();
     }
 }
 
@@ -115,6 +125,7 @@ impl Told {
         let call = match action {
             Action::Propose(proposal) => Asked::Propose(proposal),
             Action::ProposeFlawed(_) => Asked::ProposeFlawed,
+            Action::CarryOut => Asked::CarryOut,
             // A decision that is only validated is still under way: what is due expires, and nothing else.
             Action::Deliver { .. } if step.next.validated.len() > before.validated.len() => {
                 Asked::Tick
@@ -127,7 +138,6 @@ impl Told {
             Action::EndSession(session) => Asked::EndSession(session),
             Action::ServeTimer => Asked::Tick,
             Action::Restart => Asked::Restart {
-                lost: u8::try_from(before.outbox.records()).unwrap_or(u8::MAX),
                 waiting: Slot::ALL.map(|slot| before.outbox.performs(slot)),
             },
             Action::Snapshot => Asked::Snapshot,
@@ -135,15 +145,20 @@ impl Told {
             Action::Send { .. }
             | Action::Guess
             | Action::Duplicate { .. }
-            | Action::CarryOut
             | Action::Tick
             | Action::SetBack => return None,
+        };
+        let outbox = if call == Asked::CarryOut {
+            step.next.outbox
+        } else {
+            before.outbox
         };
         Some(Self {
             now: before.clock,
             call,
             outputs: step.required,
-            is_through: before.outbox.is_empty(),
+            is_through: outbox.is_empty(),
+            records: u8::try_from(outbox.records()).unwrap_or(u8::MAX),
             is_kept: step.next.snapshot.is_some(),
         })
     }
@@ -172,7 +187,7 @@ impl Told {
             Asked::Tick => Call::Tick,
             Asked::Restart { .. } => Call::Restart { lost: 0 },
             Asked::Rollback => Call::Rollback { snapshot: SNAPSHOT },
-            Asked::Snapshot => return None,
+            Asked::Snapshot | Asked::CarryOut => return None,
         };
         Some(call)
     }
@@ -294,6 +309,7 @@ impl Told {
             | Asked::Tick
             | Asked::Restart { .. }
             | Asked::Snapshot
+            | Asked::CarryOut
             | Asked::Rollback => Proposal::PLAIN,
         };
         judge

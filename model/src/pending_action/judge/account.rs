@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::pending_action::readings::ExpiryBoundary;
 
-use super::words::{Form, Proposal, Terms, ToolCall};
+use super::words::{Effect, Form, Proposal, Terms, ToolCall};
 
 /// What is known of a party.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -184,6 +184,29 @@ impl Account {
     pub fn has_begun_since(&self, older: &Self) -> bool {
         let mut actions = self.actions.iter();
         actions.any(|(&name, action)| action.performed && !older.has_performed(name))
+    }
+
+    /// Whether it is known that an action is over: it is neither open nor does it run.
+    pub fn is_settled(&self, name: u32) -> bool {
+        self.actions
+            .get(&name)
+            .is_some_and(|action| match action.fate {
+                Fate::Denied | Fate::Cancelled | Fate::Expired | Fate::Finished => !action.unsure,
+                Fate::Open | Fate::Allowed => false,
+            })
+    }
+
+    /// An action that is settled is taken for one that ran, that may not run again and of which everything was told.
+    pub fn takes_for_alike(&mut self, name: u32) {
+        if let Some(action) = self.actions.get_mut(&name) {
+            action.terms.expires_at = None;
+            action.terms.effect = Effect::Read;
+            action.deciders = None;
+            action.idempotent = false;
+            action.fate = Fate::Finished;
+            action.performed = true;
+            action.told = u16::MAX;
+        }
     }
 
     fn has_performed(&self, name: u32) -> bool {

@@ -7,13 +7,13 @@ use crate::judge::{Finding, Judge};
 
 use super::PendingActionJudge;
 use super::account::Account;
-use super::words::{Call, Message, Output, Terms};
+use super::words::{Call, Form, Message, Output, Terms};
 
 /// A call that the host is not through with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Waiting {
-    /// The account as it was before.
-    before: Account,
+    /// The account as it was before, where a crash can take the call back.
+    before: Option<Account>,
     /// How many records were put out for it.
     records: usize,
     /// What was told for it and broke nothing, each with the number of records before it.
@@ -24,6 +24,25 @@ impl PendingActionJudge {
     /// The host has carried out whatever was put out.
     pub(in crate::pending_action) fn is_through(&mut self) {
         self.waiting.clear();
+    }
+
+    /// Of the records all but this many are durable. Of the calls that no crash takes back only what was told for them is kept.
+    pub(in crate::pending_action) fn are_not_durable(&mut self, mut records: usize) {
+        let mut durable = self.waiting.len();
+        while durable > 0 && records > 0 {
+            durable -= 1;
+            records = records.saturating_sub(self.waiting[durable].records);
+        }
+        let told = self.waiting.drain(..durable).flat_map(|call| call.told);
+        let told: Vec<_> = told.map(|(_, output)| (0, output)).collect();
+        if !told.is_empty() {
+            let kept = Waiting {
+                before: None,
+                records: 0,
+                told,
+            };
+            self.waiting.insert(0, kept);
+        }
     }
 
     /// A crash comes, and the last of the records are lost; of these actions the run had not begun. The calls that the lost
@@ -42,8 +61,8 @@ impl PendingActionJudge {
             records -= lost;
             let durable = call.records - lost;
             call.told.retain(|(behind, _)| *behind <= durable);
-            if lost > 0 {
-                older = Some((&call.before, durable == 0));
+            if let (Some(before), true) = (&call.before, lost > 0) {
+                older = Some((before, durable == 0));
             }
         }
         if let Some((older, is_whole)) = older {
@@ -76,7 +95,7 @@ impl PendingActionJudge {
         let told: Vec<_> = told.filter(|(_, output)| !is_said(output)).collect();
         if records > 0 || !told.is_empty() {
             self.waiting.push(Waiting {
-                before,
+                before: (records > 0).then_some(before),
                 records,
                 told,
             });
@@ -92,6 +111,33 @@ impl PendingActionJudge {
     /// No state is kept that could still be handed back.
     pub(in crate::pending_action) fn keeps_nothing(&mut self) {
         self.kept.clear();
+    }
+
+    /// Takes the actions for alike that were over before anything that waits or is kept: a party that keeps every rule puts out
+    /// nothing more about them, whatever they were.
+    pub(in crate::pending_action) fn take_what_is_over_for_alike(&mut self) {
+        let told = self.waiting.iter().flat_map(|call| &call.told);
+        let created = told.filter_map(|(_, output)| output.about());
+        let created: Vec<u32> = created
+            .filter(|&(_, form)| form == Form::Created)
+            .map(|(action, _)| action)
+            .collect();
+        let mut accounts: Vec<&mut Account> = self.kept.values_mut().collect();
+        accounts.extend(
+            self.waiting
+                .iter_mut()
+                .filter_map(|call| call.before.as_mut()),
+        );
+        accounts.push(&mut self.account);
+        let names: Vec<u32> = accounts[0].actions.keys().copied().collect();
+        for name in names {
+            let is_settled = accounts.iter().all(|account| account.is_settled(name));
+            if is_settled && !created.contains(&name) {
+                for account in &mut accounts {
+                    account.takes_for_alike(name);
+                }
+            }
+        }
     }
 
     /// What the judge has seen proposed.
