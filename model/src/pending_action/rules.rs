@@ -145,6 +145,8 @@ of step: &StepSoFar<'_>, action: Action;
     sometimes "two actions expire in one call"
         if Slot::ALL.into_iter().all(|slot| step.required.contains(Output::Event(Event::Expired, slot)));
     sometimes "an action expires" if step.puts_out(|it| matches!(it, Output::Event(Event::Expired, _)));
+    sometimes "an action expires though nobody calls about anything"
+        if action == Action::ServeTimer && step.puts_out(|it| matches!(it, Output::Event(Event::Expired, _)));
     sometimes "a call comes at an earlier time than the ledger has seen"
         if action.is_call() && step.before.clock < step.state.latest;
     sometimes "a decision is ignored: the action has expired" if step.ignored == Some(Check::NotExpired);
@@ -170,6 +172,7 @@ of step: &StepSoFar<'_>, action: Action;
         if step.honours_beside(Decision::Allow, Decision::Deny) || step.honours_beside(Decision::Deny, Decision::Allow);
     sometimes "of two allows under way at once the first counts"
         if step.honours_beside(Decision::Allow, Decision::Allow);
+    sometimes "an allow that was sent once counts, and comes again" if step.honours_copied(Decision::Allow);
     sometimes "a decision is ignored: the action is resolved" if step.ignored == Some(Check::Unresolved);
     sometimes "a snapshot is loaded that lacks what was recorded since" if action == Action::Rollback;
     sometimes "a call is refused: the action is resolved, or has its result" if step.refuses(Refusal::Resolved);

@@ -64,6 +64,14 @@ impl StepSoFar<'_> {
         })
     }
 
+    /// Whether a decision that its owner sent once is honoured while a copy of it is under way.
+    pub(super) fn honours_copied(&self, decision: Decision) -> bool {
+        self.honours(decision, |slot, message| {
+            let sent_once = message.by == Decider::Owner && self.before.held(slot).sent == 1;
+            sent_once && self.state.network.messages().any(|copy| copy == message)
+        })
+    }
+
     /// Whether the decision fails two checks.
     pub(super) fn fails_twice(&self) -> bool {
         let decided = self
