@@ -247,20 +247,30 @@ impl<T: Modelled> Search<T> {
     }
 }
 
+/// Takes a step with the judge at hand: the state that follows, and what he finds; nothing if the action is not enabled.
+pub fn take<T: Modelled>(
+    model: &Specification<T>,
+    judge: &mut T::Judge,
+    state: &T::State,
+    action: T::Action,
+) -> Option<(T::State, Vec<Finding>)> {
+    let taken = T::take(model, state, action, 0)?;
+    let told = taken.told;
+    let findings = told.map(|told| judge.is_told_in_search(told, model.quotient));
+    Some((model.reduced(&taken.next), findings.unwrap_or_default()))
+}
+
 /// What the judge finds at each step of a run, as far as its actions are enabled.
 pub fn along<T: Modelled>(model: &Specification<T>, run: &[T::Action]) -> Vec<Vec<Finding>> {
     let mut judge = T::judge(model);
     let mut state = model.start();
     let mut found = Vec::new();
     for &action in run {
-        let Some(taken) = T::take(model, &state, action, 0) else {
+        let Some((next, findings)) = take(model, &mut judge, &state, action) else {
             break;
         };
-        state = model.reduced(&taken.next);
-        let findings = taken
-            .told
-            .map(|told| judge.is_told_in_search(told, model.quotient));
-        found.push(findings.unwrap_or_default());
+        state = next;
+        found.push(findings);
     }
     found
 }

@@ -7,7 +7,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::hash::{Hash, Hasher};
 
 use countersign_model::checker::StepText;
-use countersign_model::judged::{Judged, Pair, along};
+use countersign_model::judged::{along, take};
 use countersign_model::specification::{Modelled, Specification};
 use stateright::{Model, Path, Property};
 
@@ -16,36 +16,41 @@ use crate::show::run::{Finding, Kind, Weight};
 use crate::show::svg;
 
 /// The model of a protocol, to be walked through by hand.
-pub struct Explored<T: Modelled>(Judged<T>);
+pub struct Explored<T: Modelled>(Specification<T>);
 
-/// A state, told apart by itself alone.
+/// A state of the model, with what the judge remembers of the way there.
+#[derive(Clone)]
 pub struct ExploredState<T: Modelled> {
-    pair: Pair<T::State>,
+    state: T::State,
+    judge: T::Judge,
+    /// Whether the judge has found something on the way.
+    is_broken: bool,
     start: T::State,
 }
 
-impl<T: Modelled> Clone for ExploredState<T> {
-    fn clone(&self) -> Self {
-        Self { ..*self }
+impl<T: Modelled> ExploredState<T> {
+    /// What sets it apart from others.
+    fn key(&self) -> impl PartialEq + Hash {
+        (&self.state, &self.judge, self.is_broken)
     }
 }
 
 impl<T: Modelled> PartialEq for ExploredState<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.pair == other.pair
+        self.key() == other.key()
     }
 }
 
 impl<T: Modelled> Hash for ExploredState<T> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        self.pair.hash(hasher);
+        self.key().hash(hasher);
     }
 }
 
 /// A state in words is what sets it apart from the start.
 impl<T: Modelled> Debug for ExploredState<T> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        let changes = T::changes(&self.start, &self.pair.state);
+        let changes = T::changes(&self.start, &self.state);
         if changes.is_empty() {
             return formatter.write_str("as at the start");
         }
@@ -80,18 +85,13 @@ impl<T: Modelled> Debug for Choice<T> {
 impl<T: Modelled> Explored<T> {
     /// The model, with its judge beside it.
     pub fn new(model: Specification<T>) -> Self {
-        Self(Judged::new(model))
-    }
-
-    fn explored(&self, pair: Pair<T::State>) -> ExploredState<T> {
-        let start = self.0.model.start();
-        ExploredState { pair, start }
+        Self(model)
     }
 
     /// The step in words, if the action is enabled there.
     fn step(&self, choice: &Choice<T>) -> Option<StepText> {
-        let after = self.0.model.take(&choice.before, choice.action)?;
-        Some(self.0.model.describe(&choice.before, choice.action, &after))
+        let after = self.0.take(&choice.before, choice.action)?;
+        Some(self.0.describe(&choice.before, choice.action, &after))
     }
 }
 
@@ -100,26 +100,33 @@ impl<T: Modelled> Model for Explored<T> {
     type Action = Choice<T>;
 
     fn init_states(&self) -> Vec<ExploredState<T>> {
-        let pairs = self.0.init_states().into_iter();
-        pairs.map(|pair| self.explored(pair)).collect()
+        vec![ExploredState {
+            state: self.0.start(),
+            judge: T::judge(&self.0),
+            is_broken: false,
+            start: self.0.start(),
+        }]
     }
 
-    fn actions(&self, state: &ExploredState<T>, choices: &mut Vec<Choice<T>>) {
+    fn actions(&self, from: &ExploredState<T>, choices: &mut Vec<Choice<T>>) {
         let mut actions = Vec::new();
-        self.0.actions(&state.pair, &mut actions);
-        let before = state.pair.state;
+        self.0.actions(&from.state, &mut actions);
+        let before = from.state;
         choices.extend(actions.into_iter().map(|action| Choice { before, action }));
     }
 
-    fn next_state(&self, state: &ExploredState<T>, choice: Choice<T>) -> Option<ExploredState<T>> {
-        let next = self.0.next_state(&state.pair, choice.action)?;
-        Some(self.explored(next))
+    fn next_state(&self, from: &ExploredState<T>, choice: Choice<T>) -> Option<ExploredState<T>> {
+        let mut next = from.clone();
+        let (state, findings) = take(&self.0, &mut next.judge, &from.state, choice.action)?;
+        next.state = state;
+        next.is_broken |= !findings.is_empty();
+        Some(next)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![Property::always(
             "the judge finds nothing",
-            |_, state: &ExploredState<T>| !state.pair.is_broken,
+            |_, state: &ExploredState<T>| !state.is_broken,
         )]
     }
 
@@ -152,7 +159,7 @@ impl<T: Modelled> Model for Explored<T> {
             steps => format!("{steps} steps"),
         };
         let actions: Vec<_> = choices.iter().map(|choice| choice.action).collect();
-        for (place, findings) in along(&self.0.model, &actions).into_iter().enumerate() {
+        for (place, findings) in along(&self.0, &actions).into_iter().enumerate() {
             for found in findings {
                 let finding = Finding::new(place, Weight::Violation, found.clause, &found.text);
                 run.steps[place].findings.push(run.findings.len());
@@ -225,19 +232,19 @@ mod tests {
 
         let guard = Guard::named("AAEP-6.3.4-4")[0];
         let without = Rules::all().without(guard);
-        let without = Explored::new(model.0.model.with(without, Reading::default()));
+        let without = Explored::new(model.0.with(without, Reading::default()));
         let limit = Limit {
             steps: LONGEST,
             ..Limit::default()
         };
-        let known = search(&without.0.model, limit, |_| {});
+        let known = search(&without.0, limit, |_| {});
         let found = known.found.into_values().next();
         let actions = found.expect("something is found").run;
         let mut state = without.init_states().remove(0);
         let mut choices = Vec::new();
         for action in actions {
             let choice = Choice {
-                before: state.pair.state,
+                before: state.state,
                 action,
             };
             state = without
@@ -253,7 +260,7 @@ mod tests {
 
     #[test]
     fn the_explored_model_has_the_states_of_the_model_itself() {
-        let own = check(&explored().0.model, |_| {}).pairs;
+        let own = check(&explored().0, |_| {}).pairs;
         let told = explored().checker().spawn_dfs().join().unique_state_count();
         assert_eq!(own, told);
     }
