@@ -7,44 +7,107 @@ pub trait Bounds: Copy + fmt::Debug + PartialEq + Send + Sync {
     /// Bounds for every test run, for the main job, and for the night.
     const PRESETS: [Self; 3];
 
-    /// Their name: `small`, `default`, `large`, or another of bounds that are no preset.
+    /// The preset that they are, or that they were made from by changing numbers: `small`, `default`, `large`; or another
+    /// name of bounds that are made from none.
     fn name(&self) -> &'static str;
 
-    /// Every number, with its range.
-    fn numbers(&self) -> Vec<Number>;
+    /// Every number, to be read or changed.
+    fn numbers(&mut self) -> Vec<Number<'_>>;
 }
 
-/// The preset of this name.
+/// A number of some bounds.
+#[derive(Debug)]
+pub struct Number<'a> {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: &'a mut u8,
+    /// The least that is possible.
+    pub least: u8,
+    /// The most that is possible.
+    pub most: u8,
+}
+
+impl<'a> Number<'a> {
+    /// A number, with its range.
+    pub const fn new(name: &'static str, value: &'a mut u8, least: u8, most: u8) -> Self {
+        Self {
+            name,
+            value,
+            least,
+            most,
+        }
+    }
+}
+
+/// The preset of this name, changed as it says behind the name: `small,crash=2`.
 ///
 /// # Errors
 ///
-/// An unknown name; the message lists the names that there are.
-pub fn preset<B: Bounds>(name: &str) -> Result<B, BoundsError> {
-    B::PRESETS
-        .into_iter()
-        .find(|preset| preset.name() == name)
-        .ok_or_else(|| BoundsError::UnknownPreset {
-            name: name.to_owned(),
-            known: B::PRESETS.iter().map(B::name).collect(),
-        })
+/// An unknown name, with the names that there are; a change that is no change, or that is made twice.
+pub fn preset<B: Bounds>(text: &str) -> Result<B, BoundsError> {
+    let mut words = text.split(',');
+    let name = words.next().unwrap_or_default();
+    let preset = B::PRESETS.into_iter().find(|it| it.name() == name);
+    let mut bounds = preset.ok_or_else(|| BoundsError::UnknownPreset {
+        name: name.to_owned(),
+        known: B::PRESETS.iter().map(B::name).collect(),
+    })?;
+    let mut changed = Vec::new();
+    for change in words {
+        let name = set(&mut bounds, change)?;
+        if changed.contains(&name) {
+            return Err(BoundsError::ChangedTwice { name });
+        }
+        changed.push(name);
+    }
+    Ok(bounds)
 }
 
-/// A number of some bounds: its name, its value, and the least and the most that is possible.
-pub type Number = (&'static str, u8, u8, u8);
+/// Changes a number; its name.
+fn set<B: Bounds>(bounds: &mut B, change: &str) -> Result<&'static str, BoundsError> {
+    let no_change = || BoundsError::NoChange {
+        text: change.to_owned(),
+    };
+    let (name, value) = change.split_once('=').ok_or_else(no_change)?;
+    let value = value.parse().map_err(|_| no_change())?;
+    let mut numbers = bounds.numbers();
+    let known = numbers.iter().map(|number| number.name).collect();
+    let number = numbers.iter_mut().find(|number| number.name == name);
+    let number = number.ok_or_else(|| BoundsError::UnknownNumber {
+        name: name.to_owned(),
+        known,
+    })?;
+    *number.value = value;
+    Ok(number.name)
+}
+
+/// How the bounds are written: the preset, and what differs from it.
+pub fn written<B: Bounds>(mut bounds: B) -> String {
+    let mut text = bounds.name().to_owned();
+    let preset = B::PRESETS.into_iter().find(|it| it.name() == text);
+    if let Some(mut preset) = preset {
+        let was = preset.numbers();
+        let numbers = was.iter().zip(bounds.numbers());
+        let changed = numbers.filter(|(was, is)| *was.value != *is.value);
+        text.extend(changed.map(|(_, is)| format!(",{}={}", is.name, is.value)));
+    }
+    text
+}
 
 /// Says whether every number of some bounds is within its range.
 ///
 /// # Errors
 ///
 /// The first number that is out of its range, with the range.
-pub fn within(bounds: &impl Bounds) -> Result<(), BoundsError> {
-    for (name, value, least, most) in bounds.numbers() {
-        if value < least || value > most {
+pub fn within(mut bounds: impl Bounds) -> Result<(), BoundsError> {
+    for number in bounds.numbers() {
+        if *number.value < number.least || *number.value > number.most {
             return Err(BoundsError::OutOfRange {
-                name,
-                value,
-                least,
-                most,
+                name: number.name,
+                value: *number.value,
+                least: number.least,
+                most: number.most,
             });
         }
     }
@@ -70,10 +133,10 @@ impl<const KINDS: usize> Budgets<KINDS> {
     }
 
     /// Every number, with its range; `kinds` are the names of the kinds.
-    pub fn numbers(self, kinds: [&'static str; KINDS]) -> impl Iterator<Item = Number> {
-        let total = ("disturbances_in_all", self.total, 0, 15);
-        let each = kinds.into_iter().zip(self.each);
-        iter::once(total).chain(each.map(|(kind, left)| (kind, left, 0, 3)))
+    pub fn numbers(&mut self, kinds: [&'static str; KINDS]) -> impl Iterator<Item = Number<'_>> {
+        let total = Number::new("disturbances", &mut self.total, 0, 15);
+        let each = kinds.into_iter().zip(&mut self.each);
+        iter::once(total).chain(each.map(|(kind, left)| Number::new(kind, left, 0, 3)))
     }
 
     /// Whether one more of this kind can be afforded.
@@ -126,6 +189,23 @@ pub enum BoundsError {
         /// The names that there are.
         known: Vec<&'static str>,
     },
+    /// No number has this name.
+    UnknownNumber {
+        /// What was given.
+        name: String,
+        /// The names that there are.
+        known: Vec<&'static str>,
+    },
+    /// It is not of the form `name=number`.
+    NoChange {
+        /// What was given.
+        text: String,
+    },
+    /// A number is changed twice.
+    ChangedTwice {
+        /// Which number.
+        name: &'static str,
+    },
     /// A number lies outside of its range.
     OutOfRange {
         /// Which number.
@@ -148,6 +228,20 @@ impl fmt::Display for BoundsError {
                     formatter,
                     "unknown bounds `{name}`: expected one of {names}"
                 )
+            }
+            Self::UnknownNumber { name, known } => {
+                let names = known.join(", ");
+                write!(
+                    formatter,
+                    "bounds: there is no number `{name}`: expected one of {names}"
+                )
+            }
+            Self::NoChange { text } => write!(
+                formatter,
+                "bounds: `{text}` is no change: expected NAME=NUMBER, such as `ticks=3`"
+            ),
+            Self::ChangedTwice { name } => {
+                write!(formatter, "bounds: {name} is changed twice")
             }
             Self::OutOfRange {
                 name,

@@ -111,7 +111,7 @@ impl<T: Modelled> Specification<T> {
     ///
     /// A bound that is out of its range.
     pub fn new(bounds: T::Bounds) -> Result<Self, BoundsError> {
-        bounds::within(&bounds)?;
+        bounds::within(bounds)?;
         Ok(Self {
             bounds,
             rules: Rules::all(),
@@ -120,11 +120,11 @@ impl<T: Modelled> Specification<T> {
         })
     }
 
-    /// The preset of this name.
+    /// The preset of this name, changed as it says behind the name: `small,crash=2`.
     ///
     /// # Errors
     ///
-    /// An unknown name; the message lists the names that there are.
+    /// An unknown name, with the names that there are; a change that is no change, or that is made twice.
     pub fn preset(name: &str) -> Result<T::Bounds, BoundsError> {
         bounds::preset(name)
     }

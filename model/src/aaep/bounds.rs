@@ -78,7 +78,7 @@ pub enum Variety {
 /// The bounds of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The preset's name, or `custom`.
+    /// The name of the preset that they are or were made from, or `custom`.
     pub name: &'static str,
     /// Sessions: 1 or 2.
     pub sessions: u8,
@@ -149,14 +149,14 @@ impl crate::bounds::Bounds for Bounds {
         self.name
     }
 
-    fn numbers(&self) -> Vec<Number> {
+    fn numbers(&mut self) -> Vec<Number<'_>> {
         let things = [
-            ("sessions", self.sessions, 1, 2),
-            ("confirmations", self.confirmations, 1, 2),
-            ("ticks", self.ticks, 0, 8),
-            ("longest_timeout", self.longest_timeout, 1, 3),
-            ("skew", self.skew, 0, 1),
-            ("under_way", self.under_way, 1, 4),
+            Number::new("sessions", &mut self.sessions, 1, 2),
+            Number::new("confirmations", &mut self.confirmations, 1, 2),
+            Number::new("ticks", &mut self.ticks, 0, 8),
+            Number::new("longest_timeout", &mut self.longest_timeout, 1, 3),
+            Number::new("skew", &mut self.skew, 0, 1),
+            Number::new("under_way", &mut self.under_way, 1, 4),
         ];
         let disturbances = Disturbance::ALL.map(Disturbance::name);
         let budgets = self.disturbances.numbers(disturbances);

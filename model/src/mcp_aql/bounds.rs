@@ -67,7 +67,7 @@ pub enum Variety {
 /// The bounds of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The preset's name, or `custom`.
+    /// The name of the preset that they are or were made from, or `custom`.
     pub name: &'static str,
     /// Tokens in all: 1 or 2.
     pub tokens: u8,
@@ -123,11 +123,11 @@ impl crate::bounds::Bounds for Bounds {
         self.name
     }
 
-    fn numbers(&self) -> Vec<Number> {
+    fn numbers(&mut self) -> Vec<Number<'_>> {
         let things = [
-            ("tokens", self.tokens, 1, 2),
-            ("ticks", self.ticks, 0, 8),
-            ("under_way", self.under_way, 1, 4),
+            Number::new("tokens", &mut self.tokens, 1, 2),
+            Number::new("ticks", &mut self.ticks, 0, 8),
+            Number::new("under_way", &mut self.under_way, 1, 4),
         ];
         let disturbances = Disturbance::ALL.map(Disturbance::name);
         let budgets = self.disturbances.numbers(disturbances);

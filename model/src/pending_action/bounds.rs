@@ -68,7 +68,7 @@ pub enum Variety {
 /// The bounds of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The preset's name, or `custom`.
+    /// The name of the preset that they are or were made from, or `custom`.
     pub name: &'static str,
     /// Pending actions in all: 1 or 2.
     pub actions: u8,
@@ -138,15 +138,16 @@ impl crate::bounds::Bounds for Bounds {
         self.name
     }
 
-    fn numbers(&self) -> Vec<Number> {
+    fn numbers(&mut self) -> Vec<Number<'_>> {
+        let [first, second] = &mut self.decisions;
         let things = [
-            ("actions", self.actions, 1, 2),
-            ("ticks", self.ticks, 0, 8),
-            ("decisions on the first", self.decisions[0], 1, 2),
-            ("decisions on the second", self.decisions[1], 1, 2),
-            ("ends", self.ends, 0, 2),
-            ("under_way", self.under_way, 1, 4),
-            ("backlog", self.backlog, 1, 4),
+            Number::new("actions", &mut self.actions, 1, 2),
+            Number::new("ticks", &mut self.ticks, 0, 8),
+            Number::new("first_decisions", first, 1, 2),
+            Number::new("second_decisions", second, 1, 2),
+            Number::new("ends", &mut self.ends, 0, 2),
+            Number::new("under_way", &mut self.under_way, 1, 4),
+            Number::new("backlog", &mut self.backlog, 1, 4),
         ];
         let disturbances = Disturbance::ALL.map(Disturbance::name);
         let budgets = self.disturbances.numbers(disturbances);

@@ -1,6 +1,6 @@
 //! Bounds and their names.
 
-use countersign_model::bounds::{Bounds, BoundsError};
+use countersign_model::bounds::{Bounds, BoundsError, written};
 use countersign_model::specification::{Modelled, Specification};
 
 /// Checks that bounds are refused once their clock is out of range, and that presets, and nothing else, are found by name.
@@ -24,4 +24,49 @@ pub fn assert_bounds<T: Modelled>(with_ticks: impl Fn(u8) -> T::Bounds) {
         assert!(Specification::<T>::new(preset).is_ok());
         assert_eq!(Specification::<T>::preset(preset.name()), Ok(preset));
     }
+    assert_changes::<T>();
+}
+
+/// Checks that every number of a preset can be changed by its name, that bounds are written as they are read, and what is
+/// said of changes that are none.
+fn assert_changes<T: Modelled>() {
+    let [small, ..] = T::Bounds::PRESETS;
+    let read = |text: &str| Specification::<T>::preset(text);
+    assert_eq!(written(small), "small");
+    let numbers = { small }.numbers().len();
+    for place in 0..numbers {
+        let mut changed = small;
+        let number = &mut changed.numbers()[place];
+        *number.value += 1;
+        let text = format!("small,{}={}", number.name, number.value);
+        assert_eq!(read(&text), Ok(changed), "{text}");
+        assert_eq!(written(changed), text);
+    }
+    for (text, error) in [
+        (
+            "small,ticks",
+            "bounds: `ticks` is no change: expected NAME=NUMBER, such as `ticks=3`",
+        ),
+        (
+            "small,",
+            "bounds: `` is no change: expected NAME=NUMBER, such as `ticks=3`",
+        ),
+        (
+            "small,ticks=-1",
+            "bounds: `ticks=-1` is no change: expected NAME=NUMBER, such as `ticks=3`",
+        ),
+        (
+            "small,ticks=256",
+            "bounds: `ticks=256` is no change: expected NAME=NUMBER, such as `ticks=3`",
+        ),
+        ("small,ticks=2,ticks=2", "bounds: ticks is changed twice"),
+    ] {
+        assert_eq!(read(text).expect_err(text).to_string(), error);
+    }
+    let unknown = read("small,tocks=2")
+        .expect_err("no such number")
+        .to_string();
+    let known = "bounds: there is no number `tocks`: expected one of ";
+    assert!(unknown.starts_with(known), "{unknown}");
+    assert!(unknown.contains(", ticks, "), "{unknown}");
 }

@@ -26,8 +26,8 @@ pub enum Protocol {
 /// How far the model goes, and where it departs from the specification.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Variant {
-    /// How far the model goes: small, default or large. Without the quotient, as with --without and --reading, small is
-    /// the default
+    /// How far the model goes: small, default or large, and changes to it, such as small,crash=2; an unknown name lists
+    /// the numbers. Without the quotient, as with --without and --reading, small is the default
     #[arg(long)]
     bounds: Option<String>,
     /// Leave out the rules that carry out this clause, or the rule of this name (may be repeated); an unknown
@@ -81,11 +81,11 @@ impl Variant {
     }
 }
 
-/// The bounds preset of that name.
+/// The bounds preset of that name, with the changes behind it.
 ///
 /// # Errors
 ///
-/// An unknown name; the message lists the names.
+/// Bounds that there are not; the message lists the names.
 pub fn preset<T: Modelled>(name: &str) -> miette::Result<T::Bounds> {
     Specification::<T>::preset(name).map_err(miette::Report::msg)
 }

@@ -124,7 +124,7 @@ pub struct Verified {
     /// The protocol, by its name on the command line.
     pub protocol: &'static str,
     /// The bounds preset.
-    pub bounds: &'static str,
+    pub bounds: String,
     /// The model check.
     pub check: CheckReport,
     /// How long it took, in seconds.

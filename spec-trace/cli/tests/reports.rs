@@ -208,7 +208,7 @@ fn walk(nodes: u64, edges: u64) -> Walk {
 fn verified() -> Verified {
     Verified {
         protocol: "aaep",
-        bounds: "small",
+        bounds: "small".to_owned(),
         check: CheckReport {
             unique_states: 3,
             transitions: 5,

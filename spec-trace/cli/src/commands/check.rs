@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::telling;
-use countersign_model::bounds::Bounds;
+use countersign_model::bounds::{self, Bounds};
 use countersign_model::checker::{self, CheckReport, Kind, PropertyVerdict, STATES};
 use countersign_model::judged::Limit;
 use countersign_model::mcp_aql::McpAqlProtocol;
@@ -82,7 +82,7 @@ fn check<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
     drop(progress);
     let seconds = started.elapsed().as_secs_f64();
 
-    let document = check_json(T::NAME, model.bounds.name(), &report, seconds);
+    let document = check_json(T::NAME, &bounds::written(model.bounds), &report, seconds);
     if let Some(file) = &args.save {
         fs::write(file, format!("{document:#}\n"))
             .into_diagnostic()
@@ -142,7 +142,7 @@ fn summary<T: Modelled>(model: &Specification<T>, report: &CheckReport, seconds:
         "{} bounds, {how}: {} unique states, {} transitions, {extent}, {seconds:.1} s, {} transitions/s\n\
          with what the judge remembers of each way: {} states, {} transitions\n\
          states are told apart by 64-bit fingerprints: with 10 million of them the chance to miss one is 2 in a million\n",
-        model.bounds.name(),
+        bounds::written(model.bounds),
         grouped(report.unique_states as u64),
         grouped(report.transitions as u64),
         table::per_second(report.edges as u64, seconds),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use countersign_model::bounds::Bounds;
+use countersign_model::bounds::{self, Bounds};
 use countersign_model::checker::{self, Kind};
 use countersign_model::specification::Modelled;
 
@@ -34,7 +34,7 @@ pub struct Args {
     /// Only this protocol; all of them where this is absent
     #[arg(long, value_enum)]
     protocol: Option<Protocol>,
-    /// How far the model goes: small, default or large
+    /// How far the model goes: small, default or large, and changes to it, such as small,crash=2
     #[arg(long, default_value = "default")]
     bounds: String,
 }
@@ -116,7 +116,7 @@ fn verify<E: Execution>(
     });
     Ok(Verified {
         protocol,
-        bounds: bounds.name(),
+        bounds: bounds::written(bounds),
         check,
         check_seconds,
         edges,
