@@ -1,7 +1,7 @@
 //! Chapter 6 without its replies: the blocking contract, tokens, defaults, subscriptions and cancellation.
 
 use super::account::{Account, Cause, Confirmation, Phase, Subscription, Verdict};
-use super::call::{Allowed, Confirm, Decision, Event, Output, Question, Risk, ToolCall};
+use super::call::{Allowed, Body, Confirm, Decision, Event, Output, Question, Risk, ToolCall};
 use super::{Asked, Call, Ground, Look, Owes, Resolution};
 use crate::aaep::readings::{
     CancellationReleases, EarlyDefaultOnClose, LateReply, SessionEndCancels,
@@ -11,15 +11,21 @@ use crate::judge::Kind;
 /// 6.1: the blocking contract.
 impl Look<'_> {
     pub(super) fn runs(&mut self) {
+        // The sessions that were told to be over, in this call.
+        let mut over = Vec::new();
         for output in self.outputs {
             if let Output::Perform(run) = output {
-                self.runs_when_released(*run);
+                self.runs_when_released(*run, over.contains(&run.session));
+            } else if let Output::Emit(event) = output
+                && matches!(event.body, Body::Ended(_))
+            {
+                over.push(event.session);
             }
         }
     }
 
     // AAEP-6.1-1: an action runs once it is accepted: by a valid reply, or by its timeout if the default is accept.
-    fn runs_when_released(&mut self, run: ToolCall) {
+    fn runs_when_released(&mut self, run: ToolCall, is_over: bool) {
         let ToolCall {
             session,
             action,
@@ -33,7 +39,7 @@ impl Look<'_> {
         if let Some(resolution) = released {
             resolution.run = Some(tool_call);
             let (token, cause) = (resolution.token, resolution.cause);
-            self.run_keeps_guarantees(token, cause);
+            self.run_keeps_guarantees(token, cause, is_over);
         } else {
             self.run_was_not_released(run);
         }
@@ -41,10 +47,10 @@ impl Look<'_> {
     }
 
     /// What holds of every run, however the text is read.
-    fn run_keeps_guarantees(&mut self, token: u32, cause: Cause) {
+    fn run_keeps_guarantees(&mut self, token: u32, cause: Cause, is_over: bool) {
         let confirmation = &self.account.confirmations[&token];
         let action = confirmation.action;
-        let ended = self.account.has_ended(confirmation.session);
+        let ended = is_over || self.account.has_ended(confirmation.session);
         if !confirmation.told {
             self.guarantee(
                 "AAEP-6.1-1",

@@ -1,8 +1,8 @@
 //! A.1 and A.3: sessions begin and end, tools are invoked and completed.
 
 use super::run::{
-    Run, TIMEOUT, action, asks, completed, end, ended, event, finish, goes, harmless, invoked_as,
-    perform, refused, reply, start, started,
+    Run, TIMEOUT, action, asks, completed, end, ended, event, finish, goes, harmless, invoked,
+    invoked_as, perform, refused, reply, start, started,
 };
 use super::{accepted, asked, finished, opened};
 use countersign_model::aaep::judge::{Body, Call, Decision, Outcome, State, ToolStatus};
@@ -66,6 +66,24 @@ fn nothing_follows_the_end_aaep_a_1_3() {
     run.breaks("AAEP-A.1-3", |run| {
         run.steps[6].out = vec![asks(&action(2))];
     });
+}
+
+/// What is due when its session ends runs first, also within one call.
+#[test]
+fn nothing_runs_behind_the_end_in_its_call_aaep_a_1_3() {
+    let mut run = asked(&harmless(1));
+    let out = [
+        goes(AwaitingInput, CallingTool),
+        invoked(1),
+        perform(1),
+        completed(1, ToolStatus::Error),
+        ended(Outcome::Errored),
+    ];
+    run.then(TIMEOUT, end(Outcome::Errored), out);
+    let finding = run.breaks("AAEP-A.1-3", |run| {
+        run.steps[3].out[2..].rotate_left(1);
+    });
+    assert_eq!(finding.also, ["AAEP-6.8-2"]);
 }
 
 #[test]
