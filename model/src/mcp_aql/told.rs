@@ -26,7 +26,8 @@ use super::words::{Danger, Lifetime, Oracle, Purpose, Request, Scope, Slot, Trig
 pub struct Told {
     /// In ticks, by the clock of the node that is called.
     now: i8,
-    call: Asked,
+    /// What is asked.
+    pub call: Asked,
     outputs: Outputs,
     /// When the token that is issued expires, in ticks.
     expires: u8,
@@ -34,17 +35,25 @@ pub struct Told {
 
 /// What is asked of the gatekeeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Asked {
-    /// Of both adapters.
+pub enum Asked {
+    /// Both adapters are configured.
     SetUp {
+        /// In ticks.
         tolerance: u8,
+        /// How much a failed check tells.
         oracle: Oracle,
     },
+    /// A call without a token.
     Request(Request),
+    /// A call with a token.
     Deliver(message::Call),
+    /// A query about a token.
     Introspect(Query, Carried),
+    /// Something happens that revokes tokens.
     Trigger(Trigger),
+    /// Time passes.
     Tick,
+    /// The process comes back.
     Restart,
 }
 
@@ -156,9 +165,13 @@ impl CallTold for Told {
         self.outputs.as_slice()
     }
 
-    /// A token that the model does not issue expires as it was asked to.
+    /// A token that the model does not issue expires as it was asked to. A call is refused or not, and never twice.
     fn putting_out(self, outputs: &[Output]) -> Option<Self> {
         let outputs = Outputs::of(outputs)?;
+        let refusals = outputs.iter().filter(|it| matches!(it, Output::Refused(_)));
+        if refusals.count() > 1 {
+            return None;
+        }
         let issues = |output| matches!(output, Output::ConfirmationRequired(_));
         let expires = match self.call {
             Asked::Request(ref request) if !self.outputs.iter().any(issues) => {
@@ -273,13 +286,18 @@ impl Told {
             | Call::Tick
             | Call::Restart { .. } => None,
         };
+        // What comes out although nothing was called is as of the plain call.
+        let plain = || called(Scope::PLAIN, Level::Destructive);
         let shown = |output| match output {
             Output::Warned(which) => (which == adapter).then_some(Shown::Warn),
             Output::Perform(_) | Output::PerformUngated => {
-                request.map(|request| Shown::Perform(performed(request)))
+                let runs = request.map_or_else(|| performed(&plain()), performed);
+                Some(Shown::Perform(runs))
             }
             Output::ConfirmationRequired(slot) => {
-                request.map(|request| Shown::Respond(Answer::Issued(self.issued(request, slot))))
+                let issued = |request: &_| self.issued(request, slot);
+                let issued = request.map_or_else(|| issued(&plain()), issued);
+                Some(Shown::Respond(Answer::Issued(issued)))
             }
             Output::Issued(_)
             | Output::Validated(_)

@@ -791,6 +791,39 @@ fn a_token_that_fails_a_check_is_answered_aql_7_1_2() {
     scene(&request()).finds(&with(&request(), 1), &[], &["AQL-1.3-2"]);
 }
 
+/// What nobody asked about is not told, and what is refused or turned away is not done.
+#[test]
+fn a_call_has_one_answer_aql_7_1_2() {
+    let revoked = Answer::Revoked {
+        done: true,
+        shape: 0,
+    };
+    let status = Answer::Status {
+        valid: true,
+        shape: 0,
+    };
+    let strays = [
+        (Output::Respond(revoked), "AQL-5.3-3"),
+        (Output::Respond(status), "AQL-7.3-1"),
+        (Output::Respond(Answer::Unreadable), "AQL-7.1-2"),
+        (Output::Respond(Answer::Limited), "AQL-7.1-2"),
+        (Output::Respond(Answer::Full), "AQL-7.1-2"),
+        (Output::Refused, "AQL-7.1-2"),
+    ];
+    for (stray, clause) in strays {
+        let and_stray = |mut outputs: Vec<_>| {
+            outputs.push(stray.clone());
+            outputs
+        };
+        let mut run = scene(&request());
+        let outputs = and_stray(run.taken(&request(), 1));
+        run.finds(&with(&request(), 1), &outputs, &[clause]);
+        run.finds(&Call::Tick, &and_stray(Vec::new()), &[clause]);
+        let restart = Call::Restart { lost: 0 };
+        run.finds(&restart, &and_stray(Vec::new()), &[clause]);
+    }
+}
+
 #[test]
 fn a_good_token_is_taken_aql_4_1() {
     let codes = [
@@ -1163,6 +1196,33 @@ fn events_may_revoke_what_they_are_about_aql_5_3_2() {
         run.finds(&event, &outputs, if about { &[] } else { &["AQL-5.3-2"] });
         run.takes(&in_session(1, 2), 1, &["AQL-5.3-1"]);
     }
+}
+
+#[test]
+fn a_token_is_revoked_once_aql_6_4_1() {
+    let event = Call::Event {
+        kind: EventKind::Security,
+        session: None,
+    };
+    let mut run = scene(&request());
+    let once = [run.revoked(1, true)];
+    let twice = [run.revoked(1, true), run.revoked(1, true)];
+    run.finds(&event, &twice, &["AQL-6.4-1"]);
+    run.finds(&event, &once, &["AQL-6.4-1"]);
+    run.conforms(&event, &[]);
+}
+
+#[test]
+fn an_event_that_is_refused_revokes_nothing_aql_5_3_2() {
+    let event = Call::Event {
+        kind: EventKind::Security,
+        session: None,
+    };
+    let mut run = scene(&request());
+    run.conforms(&event, &[Output::Refused]);
+    let revokes = [run.revoked(1, true), Output::Refused];
+    run.finds(&event, &revokes, &["AQL-6.4-1"]);
+    run.takes(&request(), 1, &[]);
 }
 
 #[test]

@@ -56,6 +56,7 @@ impl TokenJudge {
                 ),
             );
             case.entries.clear();
+            case.refused = false;
             return;
         }
         if self.is_turned_away(request, case) {

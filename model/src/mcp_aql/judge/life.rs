@@ -256,8 +256,12 @@ impl TokenJudge {
         }
     }
 
-    // AQL-5.3-2: a logout, a security event or a configuration may revoke the tokens that it is about.
+    // AQL-5.3-2: a logout, a security event or a configuration may revoke the tokens that it is about. One that is refused
+    // revokes none.
     pub(super) fn event(&mut self, kind: EventKind, session: Option<u32>, case: &mut Case) {
+        if std::mem::take(&mut case.refused) {
+            return;
+        }
         let session = match kind {
             EventKind::Logout => session,
             EventKind::Security | EventKind::Configuration => None,
@@ -327,19 +331,21 @@ impl TokenJudge {
                 case.conformance("AQL-6.4-1", &[], text);
                 continue;
             };
-            let adapter = self
-                .account
-                .tokens
-                .get(&name)
-                .filter(|it| about(it))
-                .map(|it| it.adapter);
-            if let Some(adapter) = adapter {
-                case.entries.push(entry);
-                let wanted = log::Wanted::new(REVOKED, name).shown_to(adapter);
-                self.may_be_logged(&wanted, case);
-            } else {
-                let text = format!("token {name} was not to be revoked: this is not about it");
-                case.conformance("AQL-5.3-2", &["AQL-5.3-1"], text);
+            let concerned = self.account.tokens.get(&name).filter(|it| about(it));
+            match concerned.map(|it| (it.adapter, it.revoked)) {
+                Some((_, Chance::Certain)) => {
+                    let text = format!("Revoked was to be logged once of token {name}");
+                    case.conformance("AQL-6.4-1", &["AQL-5.3-2"], text);
+                }
+                Some((adapter, Chance::No | Chance::Perhaps)) => {
+                    case.entries.push(entry);
+                    let wanted = log::Wanted::new(REVOKED, name).shown_to(adapter);
+                    self.may_be_logged(&wanted, case);
+                }
+                None => {
+                    let text = format!("token {name} was not to be revoked: this is not about it");
+                    case.conformance("AQL-5.3-2", &["AQL-5.3-1"], text);
+                }
             }
             if let Some(token) = self.account.tokens.get_mut(&name) {
                 token.revoked = Chance::Certain;
@@ -365,12 +371,13 @@ impl TokenJudge {
 
 // AQL-5.1-5: from 0 to 300 s. AQL-3.2-1: a token that binds nothing is none, so an empty list may be refused.
 fn is_refused(configuration: &Configuration, case: &mut Case) -> bool {
+    let refused = std::mem::take(&mut case.refused);
     let in_range = configuration
         .tolerance_seconds
         .is_none_or(|seconds| (0..=300).contains(&seconds));
     let lists = configuration.critical.iter().flatten();
     let may = lists.clone().any(|(_, names)| names.is_empty());
-    if case.refused == in_range && !(case.refused && may) {
+    if refused == in_range && !(refused && may) {
         let verb = if in_range { "taken" } else { "refused" };
         let text = format!(
             "the configuration of adapter {} was to be {verb}: a tolerance of 0 to 300 s is allowed",
@@ -378,5 +385,5 @@ fn is_refused(configuration: &Configuration, case: &mut Case) -> bool {
         );
         case.conformance("AQL-5.1-5", &["AQL-5.1-9"], text);
     }
-    case.refused
+    refused
 }

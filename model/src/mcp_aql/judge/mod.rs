@@ -158,13 +158,24 @@ impl TokenJudge {
                     let text = "no token was to be refused beside another answer or what ran";
                     case.conformance("AQL-7.1-2", &["AQL-7.1-1"], text.to_owned());
                 }
-                Answer::Unreadable
-                | Answer::Limited
-                | Answer::Full
-                | Answer::Revoked { .. }
-                | Answer::Status { .. }
-                | Answer::Other => {}
+                Answer::Revoked { .. } => {
+                    let text = "no revocation was to be answered: none was asked for";
+                    case.conformance("AQL-5.3-3", &[], text.to_owned());
+                }
+                Answer::Status { .. } => {
+                    let text = "no status was to be told: none was asked for";
+                    case.conformance("AQL-7.3-1", &[], text.to_owned());
+                }
+                Answer::Unreadable | Answer::Limited | Answer::Full => {
+                    let text = "no call was to be turned away beside another answer or what ran";
+                    case.conformance("AQL-7.1-2", &["AQL-6.5-1"], text.to_owned());
+                }
+                Answer::Other => {}
             }
+        }
+        if std::mem::take(&mut case.refused) {
+            let text = "nothing was to be refused beside what was answered or done";
+            case.conformance("AQL-7.1-2", &["AQL-1.3-2"], text.to_owned());
         }
         // AQL-6.4-1: the log says what happened, and once.
         for entry in std::mem::take(&mut case.entries) {
