@@ -11,3 +11,4 @@ mod judge;
 mod judged;
 mod readings;
 mod steps;
+mod teeth;
