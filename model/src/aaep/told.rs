@@ -28,7 +28,8 @@ use super::words::{
 pub struct Told {
     /// In ticks.
     now: u8,
-    call: Asked,
+    /// What was asked.
+    pub call: Asked,
     outputs: Outputs,
     /// What the names of the confirmations stand for.
     known: [Known; 2],
@@ -36,19 +37,31 @@ pub struct Told {
 
 /// What is asked of the producer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Asked {
+pub enum Asked {
+    /// To ask for a confirmation.
     Confirm {
+        /// The session of the action.
         session: SessionName,
+        /// What is said of the action.
         class: Class,
+        /// In ticks.
         timeout: u8,
+        /// Whether the first slot has asked about this action.
         same_action: bool,
     },
+    /// To take a message.
     Deliver(Message),
+    /// To serve its timers.
     Tick,
+    /// To withdraw a question.
     Cancel(Slot),
+    /// To end a session.
     End(SessionName, SessionOutcome),
+    /// To close a subscription.
     Close(Subscriber),
+    /// To take a tool for done.
     Finish(Slot),
+    /// To come back from a crash.
     Restart,
 }
 
@@ -143,6 +156,16 @@ impl CallTold for Told {
 }
 
 impl Told {
+    /// The session of a confirmation.
+    pub const fn session(&self, slot: Slot) -> SessionName {
+        self.known[slot.index()].session
+    }
+
+    /// What was said of the action of a confirmation.
+    pub const fn class(&self, slot: Slot) -> Class {
+        self.known[slot.index()].class
+    }
+
     pub(super) fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
         let call = match action {
             Action::Ask {

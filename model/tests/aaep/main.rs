@@ -12,3 +12,4 @@ mod judged;
 mod readings;
 mod search;
 mod steps;
+mod teeth;

@@ -96,11 +96,8 @@ impl Look<'_> {
             (resolution.action, resolution.completed)
         });
         match action {
-            // AAEP-A.3-2: its completion stands before it.
-            Some((_, true)) => {
-                let text = format!("no completion was to come in s{name} before its tool.invoked");
-                self.conformance("AAEP-A.3-2", &["AAEP-A.7.5-1", "AAEP-A.8-8"], text);
-            }
+            // Its completion stands before it: that is said of the run.
+            Some((_, true)) => {}
             Some((action, false)) => {
                 self.account.invoked(name, tool, tool_call, Some(action));
             }
@@ -299,6 +296,28 @@ impl Look<'_> {
         };
         if !astray {
             self.conformance(clause, &["AAEP-A.7.5-1", "AAEP-6.1-5", "AAEP-A.8-8"], text);
+        }
+    }
+
+    // AAEP-A.3-2: what is released and completed in one call begins first.
+    pub(super) fn completions_come_last(&mut self) {
+        for resolution in self.duties.resolutions.clone() {
+            let Resolution {
+                session,
+                action,
+                run,
+                ..
+            } = resolution;
+            let Some(call) = run.filter(|_| !self.duties.settled.contains(&session)) else {
+                continue;
+            };
+            let outputs = self.outputs;
+            let mut behind = outputs.iter().skip_while(|output| !output.completes(call));
+            if behind.any(|output| output.begins(call)) {
+                let text =
+                    format!("no completion was to come in s{session} before a{action} was called");
+                self.conformance("AAEP-A.3-2", &["AAEP-A.7.5-1", "AAEP-A.8-8"], text);
+            }
         }
     }
 

@@ -179,6 +179,31 @@ pub struct ToolCall {
     pub tool_call: u32,
 }
 
+impl Output {
+    /// Whether this says that a call of a tool is completed.
+    pub(super) fn completes(&self, call: u32) -> bool {
+        let Self::Emit(event) = self else {
+            return false;
+        };
+        matches!(event.body, Body::ToolCompleted { tool_call, .. } if tool_call == Some(call))
+    }
+
+    /// Whether this begins a call of a tool, or says so.
+    pub(super) fn begins(&self, call: u32) -> bool {
+        match self {
+            Self::Perform(run) => run.tool_call == call,
+            Self::Emit(event) => {
+                matches!(event.body, Body::ToolInvoked { tool_call, .. } if tool_call == Some(call))
+            }
+            Self::Malformed(_)
+            | Self::Notify { .. }
+            | Self::InDoubt(_)
+            | Self::Respond(_)
+            | Self::Refused => false,
+        }
+    }
+}
+
 /// What is wrong with something that was sent as an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Malformed {

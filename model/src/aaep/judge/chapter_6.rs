@@ -38,7 +38,8 @@ impl Look<'_> {
         });
         if let Some(resolution) = released {
             resolution.run = Some(tool_call);
-            let (token, cause) = (resolution.token, resolution.cause);
+            let (token, cause, tool) = (resolution.token, resolution.cause, resolution.tool);
+            self.completion_is_of_run(run, tool);
             self.run_keeps_guarantees(token, cause, is_over);
         } else {
             self.run_was_not_released(run);
@@ -46,11 +47,22 @@ impl Look<'_> {
         self.account.runs(run);
     }
 
+    /// What is released and completed in one call has no name before it runs.
+    fn completion_is_of_run(&mut self, run: ToolCall, tool: u32) {
+        let mut owed = self.duties.completions.iter_mut();
+        let owed = owed.find(|owed| {
+            (owed.session, owed.tool) == (run.session, tool) && owed.tool_call.is_none()
+        });
+        if let Some(owed) = owed {
+            owed.tool_call = Some(run.tool_call);
+        }
+    }
+
     /// What holds of every run, however the text is read.
     fn run_keeps_guarantees(&mut self, token: u32, cause: Cause, is_over: bool) {
         let confirmation = &self.account.confirmations[&token];
-        let action = confirmation.action;
-        let ended = is_over || self.account.has_ended(confirmation.session);
+        let (session, action) = (confirmation.session, confirmation.action);
+        let ended = is_over || self.account.has_ended(session);
         if !confirmation.told {
             self.guarantee(
                 "AAEP-6.1-1",
@@ -78,6 +90,7 @@ impl Look<'_> {
                 ),
             );
         } else if ended {
+            self.duties.settled.push(session);
             self.guarantee(
                 "AAEP-A.1-3",
                 &["AAEP-6.8-2"],

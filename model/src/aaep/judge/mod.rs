@@ -135,6 +135,7 @@ impl Judge for AaepJudge {
         look.take_call();
         // What came out.
         look.runs();
+        look.completions_come_last();
         look.answers_to_sender();
         look.events();
         // What did not.

@@ -326,12 +326,15 @@ pub fn invoked_as(tool: u32, tool_call: u32) -> Out {
 }
 
 pub fn completed(n: u32, status: ToolStatus) -> Out {
-    let (tool, tool_call) = (n, Some(n));
+    completed_as(n, n, status)
+}
+
+pub fn completed_as(tool: u32, tool_call: u32, status: ToolStatus) -> Out {
     event(
         S,
         Body::ToolCompleted {
             tool,
-            tool_call,
+            tool_call: Some(tool_call),
             status,
         },
     )

@@ -1,11 +1,12 @@
 //! A.1 and A.3: sessions begin and end, tools are invoked and completed.
 
 use super::run::{
-    Run, TIMEOUT, action, asks, completed, end, ended, event, finish, goes, harmless, invoked,
-    invoked_as, perform, refused, reply, start, started,
+    Run, TIMEOUT, action, asks, completed, completed_as, end, ended, event, finish, goes, harmless,
+    invoked, invoked_as, perform, refused, reply, start, started,
 };
 use super::{accepted, asked, finished, opened};
 use countersign_model::aaep::judge::{Body, Call, Decision, Outcome, State, ToolStatus};
+use countersign_model::aaep::readings::Reading;
 
 use State::{AwaitingInput, CallingTool, Idle, Thinking};
 
@@ -163,6 +164,13 @@ fn a_tool_that_falls_due_with_the_end_is_completed_too_aaep_a_3_1() {
     run.breaks("AAEP-A.3-1", |run| run.without(3, 3));
     // AAEP-A.3-2: not before it is invoked, though both come out of one call.
     run.breaks("AAEP-A.3-2", |run| run.steps[3].out.swap(1, 3));
+    // Nor before it has run.
+    run.breaks("AAEP-A.3-2", |run| run.steps[3].out.swap(2, 3));
+    // Another call of the same tool is none that is in flight, and this one is left.
+    run.steps[3].out[3] = completed_as(1, 2, ToolStatus::Error);
+    let found = run.findings(Reading::SPECIFICATION);
+    let clauses: Vec<&str> = found.iter().map(|finding| finding.clause).collect();
+    assert_eq!(clauses, ["AAEP-A.3-1", "AAEP-A.3-2"]);
 }
 
 #[test]
@@ -217,11 +225,7 @@ fn the_oldest_call_in_flight_is_meant_where_none_is_named_aaep_a_3_1() {
     );
     let mut wrong = run.clone();
     wrong.steps[6].out = vec![newest];
-    assert!(
-        !wrong
-            .findings(countersign_model::aaep::readings::Reading::SPECIFICATION)
-            .is_empty()
-    );
+    assert!(!wrong.findings(Reading::SPECIFICATION).is_empty());
 }
 
 #[test]

@@ -1,0 +1,281 @@
+//! What the judge lets pass beside what the model's producer puts out: the freedoms of the text.
+
+use countersign_model::aaep::AaepProtocol;
+use countersign_model::aaep::output::Output;
+use countersign_model::aaep::rules::{Check, Refusal};
+use countersign_model::aaep::told::{Asked, Told};
+use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
+use countersign_model::judged::CallTold as _;
+
+use crate::common::small;
+
+#[path = "../common/teeth.rs"]
+mod mutations;
+
+use mutations::{Freedom, Mutation, table};
+
+const FREEDOMS: &[Freedom<AaepProtocol>] = &[
+    Freedom {
+        clause: "AAEP-6.3.4-9",
+        name: "only who is ignored is told no more than others: any other call is answered with anything, or nothing",
+        applies: |told, done| {
+            !is_ignored(told) && (added(*done, is_answer) || left_out(*done, is_answer))
+        },
+    },
+    Freedom {
+        clause: "AAEP-6.3.4-8",
+        name: "a courtesy may come at any time",
+        applies: |_, done| added(*done, |it| it == Output::Notice),
+    },
+    Freedom {
+        clause: "AAEP-6.4.1-1",
+        name: "what may not be done is not done: that it is refused, and why, nobody has to be told",
+        applies: |told, done| {
+            let refusals = || told.outputs().iter().copied().filter(|&it| is_refusal(it));
+            left_out(*done, is_refusal)
+                || changed(*done, is_refusal)
+                || added(*done, is_refusal) && refusals().count() > 0
+        },
+    },
+    Freedom {
+        clause: "AAEP-6.8-4",
+        name: "how the host is kept from beginning what was withdrawn is between it and the producer",
+        applies: |_, done| left_out(*done, is_withdrawal) || changed(*done, is_withdrawal),
+    },
+    Freedom {
+        clause: "AAEP-6.1-4",
+        name: "work that waits for no answer goes on: a session changes its state whenever it likes",
+        applies: |_, done| added(*done, is_state),
+    },
+    Freedom {
+        clause: "AAEP-A.7.4-1",
+        name: "a tool that can be undone is called without asking",
+        applies: |told, done| matches!(*done, Mutation::Added(Output::Invoked(slot)) if !told.class(slot).irreversible),
+    },
+    Freedom {
+        clause: "AAEP-A.3-1",
+        name: "a session that is cancelled or fails leaves open whether its tools are completed",
+        applies: |told, done| {
+            let is_completion = |it| matches!(it, Output::Completed(_));
+            let leaves_open = matches!(
+                told.call,
+                Asked::End(_, SessionOutcome::Errored | SessionOutcome::Cancelled)
+            );
+            leaves_open && added(*done, is_completion)
+        },
+    },
+    Freedom {
+        clause: "AAEP-A.7.6-2",
+        name: "the first question of a session needs no state.changed before it",
+        applies: |_, done| {
+            let awaits = |it| matches!(it, Output::AwaitingInput(_));
+            left_out(*done, awaits) || changed(*done, awaits)
+        },
+    },
+    Freedom {
+        clause: "AAEP-A.4-1",
+        name: "awaiting_input is entered at its question or before",
+        applies: |_, done| {
+            matches!(
+                *done,
+                Mutation::Swapped(Output::AwaitingInput(_), Output::Asked(_))
+            )
+        },
+    },
+    Freedom {
+        clause: "AAEP-A.4-2",
+        name: "a state.changed names its session, and not which of its questions it follows",
+        applies: |told, done| {
+            let follows =
+                |it| matches!(it, Output::FollowUpLeaving(_) | Output::FollowUpStaying(_));
+            changed(*done, follows)
+                && matches!(*done, Mutation::Changed { was, is } if session(told, was) == session(told, is))
+        },
+    },
+    Freedom {
+        clause: "AAEP-A.4-2",
+        name: "while another question of its session waits, an outcome is told without leaving (a deviation that is known)",
+        applies: |told, done| {
+            let asks = matches!(told.call, Asked::Confirm { .. });
+            asks && (left_out(*done, is_state) || changed(*done, is_state))
+        },
+    },
+    Freedom {
+        clause: "AAEP-EV-4",
+        name: "events of two sessions have no order",
+        applies: |told, done| {
+            let Mutation::Swapped(one, other) = *done else {
+                return false;
+            };
+            let sessions = session(told, one).zip(session(told, other));
+            sessions.is_some_and(|(one, other)| one != other)
+        },
+    },
+    Freedom {
+        clause: "AAEP-A.3-4",
+        name: "two actions have no order",
+        applies: |_, done| {
+            let Mutation::Swapped(one, other) = *done else {
+                return false;
+            };
+            let actions = action(one).zip(action(other));
+            actions.is_some_and(|(one, other)| one != other)
+        },
+    },
+    Freedom {
+        clause: "AAEP-A.7.4-3",
+        name: "a tool is called, is told to be, and its session's state follows: in any order, at once",
+        applies: |_, done| {
+            let begins = |it| is_state(it) || matches!(it, Output::Invoked(_) | Output::Perform(_));
+            matches!(*done, Mutation::Swapped(one, other) if begins(one) && begins(other))
+        },
+    },
+    Freedom {
+        clause: "AAEP-A.7.5-2",
+        name: "a tool that comes back and a state that changes have no order",
+        applies: |_, done| {
+            let is_completion = |it| matches!(it, Output::Completed(_));
+            matches!(*done, Mutation::Swapped(one, other) if is_state(one) && is_completion(other))
+        },
+    },
+    Freedom {
+        clause: "AAEP-6.3.4-9",
+        name: "the sender, the caller, the host and the subscribers are told in any order",
+        applies: |_, done| {
+            let is_aside = |it| {
+                is_answer(it)
+                    || is_refusal(it)
+                    || is_withdrawal(it)
+                    || matches!(it, Output::InDoubt(_))
+            };
+            matches!(*done, Mutation::Swapped(one, other) if is_aside(one) || is_aside(other))
+        },
+    },
+];
+
+#[test]
+fn what_the_judge_lets_pass_is_a_freedom_of_the_text() {
+    let found = table(&small(), &vocabulary(), FREEDOMS);
+    let pinned = include_str!("teeth.txt");
+    assert!(found == pinned, "the table of freedoms is now:\n{found}");
+}
+
+/// Of each kind of output every one that the judge is told of in words of its own: what is told to the host or to the
+/// operator alone is none, and of a refusal he is told that it is one.
+fn vocabulary() -> Vec<Output> {
+    let mut all = vec![
+        Output::Respond,
+        Output::Notice,
+        Output::Refused(Refusal::SessionOver),
+        Output::Tell(Check::Issued),
+    ];
+    for session in SessionName::ALL {
+        all.extend([
+            Output::AwaitingInput(session),
+            Output::CallingTool(session),
+            Output::Thinking(session),
+        ]);
+        all.extend(SessionOutcome::ALL.map(|outcome| Output::Ended(session, outcome)));
+    }
+    for slot in Slot::ALL {
+        all.extend([
+            Output::Asked(slot),
+            Output::Invoked(slot),
+            Output::Perform(slot),
+            Output::FollowUpLeaving(slot),
+            Output::FollowUpStaying(slot),
+            Output::Completed(slot),
+            Output::InDoubt(slot),
+        ]);
+    }
+    all
+}
+
+/// Which outputs are meant.
+type Meant = fn(Output) -> bool;
+
+fn added(done: Mutation<Output>, which: Meant) -> bool {
+    matches!(done, Mutation::Added(it) if which(it))
+}
+
+fn left_out(done: Mutation<Output>, which: Meant) -> bool {
+    matches!(done, Mutation::LeftOut(it) if which(it))
+}
+
+fn changed(done: Mutation<Output>, which: Meant) -> bool {
+    matches!(done, Mutation::Changed { was, .. } if which(was))
+}
+
+const fn is_answer(output: Output) -> bool {
+    matches!(output, Output::Respond | Output::Tell(_))
+}
+
+const fn is_refusal(output: Output) -> bool {
+    matches!(output, Output::Refused(_))
+}
+
+const fn is_withdrawal(output: Output) -> bool {
+    matches!(output, Output::Withdraw(_))
+}
+
+const fn is_state(output: Output) -> bool {
+    matches!(
+        output,
+        Output::AwaitingInput(_)
+            | Output::CallingTool(_)
+            | Output::Thinking(_)
+            | Output::FollowUpLeaving(_)
+            | Output::FollowUpStaying(_)
+    )
+}
+
+/// Whether the call is a reply that comes to nothing.
+fn is_ignored(told: &Told) -> bool {
+    matches!(told.call, Asked::Deliver(_)) && told.outputs() == [Output::Respond]
+}
+
+/// The session that an output is of.
+const fn session(told: &Told, output: Output) -> Option<SessionName> {
+    match output {
+        Output::AwaitingInput(session)
+        | Output::CallingTool(session)
+        | Output::Thinking(session)
+        | Output::Ended(session, _) => Some(session),
+        Output::Asked(slot)
+        | Output::Invoked(slot)
+        | Output::Perform(slot)
+        | Output::FollowUpLeaving(slot)
+        | Output::FollowUpStaying(slot)
+        | Output::Completed(slot)
+        | Output::Withdraw(slot)
+        | Output::InDoubt(slot) => Some(told.session(slot)),
+        Output::Respond
+        | Output::Tell(_)
+        | Output::Audit(_)
+        | Output::Refused(_)
+        | Output::Notice => None,
+    }
+}
+
+/// The question whose action an output asks about, or carries out.
+const fn action(output: Output) -> Option<Slot> {
+    match output {
+        Output::Asked(slot)
+        | Output::Invoked(slot)
+        | Output::Perform(slot)
+        | Output::Completed(slot) => Some(slot),
+        Output::AwaitingInput(_)
+        | Output::CallingTool(_)
+        | Output::Thinking(_)
+        | Output::Ended(..)
+        | Output::FollowUpLeaving(_)
+        | Output::FollowUpStaying(_)
+        | Output::Withdraw(_)
+        | Output::InDoubt(_)
+        | Output::Respond
+        | Output::Tell(_)
+        | Output::Audit(_)
+        | Output::Refused(_)
+        | Output::Notice => None,
+    }
+}
