@@ -1,16 +1,17 @@
 //! The confirmation protocol of AAEP: chapter 6, the parts of appendix A that bear on it, and the reply schema.
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`], [`enabled`] and [`asks`] what can happen,
-//! [`rules`] what the text says of it, clause by clause, [`validate`] and [`resolve`] the heart of it, [`step`] what follows,
-//! [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
-//! forgets; [`judge`] is the text as a predicate on calls and outputs, for any number of confirmations and to the
-//! millisecond, [`told`] what it is told of a step; this file ties them together.
+//! [`rules`] what the text says of it, clause by clause, [`validate`] and [`resolve`] the heart of it, [`step`] what follows
+//! and [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`bounds`] how
+//! far the search goes, [`quotient`] what it forgets; [`judge`] is the text as a predicate on calls and outputs, for any
+//! number of confirmations and to the millisecond, [`told`] what it is told of a step; this file ties them together.
 
 pub mod action;
 mod asks;
 pub mod bounds;
 pub mod describe;
 mod enabled;
+mod environment;
 pub mod judge;
 pub mod message;
 pub mod output;

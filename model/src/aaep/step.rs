@@ -4,9 +4,9 @@
 //! was made for. So arrival decides: a reply that arrives at or after the deadline finds its token used.
 
 use super::Aaep;
-use super::action::{Action, Forgery, Transgression};
+use super::action::{Action, Transgression};
 use super::bounds::Disturbance;
-use super::message::{Message, Shape, Token};
+use super::message::{Message, Shape};
 use super::output::{Output, Outputs};
 use super::readings::{CourtesyNotice, EarlyDefaultOnClose, LateReply, SessionEndCancels};
 use super::rules::{self, Check, Guard, Refusal};
@@ -294,32 +294,6 @@ impl StepSoFar<'_> {
 
     // What the subscribers do.
 
-    /// A subscriber decides, once, on a question that it has seen.
-    fn decide(
-        &mut self,
-        subscriber: Subscriber,
-        slot: Slot,
-        decision: Decision,
-        skew: i8,
-        shape: Shape,
-    ) -> Option<()> {
-        if !self.before.can_decide(subscriber, slot) {
-            return None;
-        }
-        if shape != Shape::Plain {
-            self.state.budgets.spend(Disturbance::Distort)?;
-        }
-        self.state.confirmations[slot.index()].may_decide[subscriber.index()] = false;
-        self.send(Message {
-            token: Token::Of(slot),
-            decision,
-            claimed: self.before.clock.cast_signed() + skew,
-            sender: subscriber,
-            authenticated: true,
-            shape,
-        })
-    }
-
     /// `unsubscribe`.
     fn close(&mut self, subscriber: Subscriber) -> Option<()> {
         self.settle(None);
@@ -359,89 +333,10 @@ impl StepSoFar<'_> {
         }
     }
 
-    // What the network and its attackers do.
-
-    /// Puts a message on its way, if there is room.
-    fn send(&mut self, message: Message) -> Option<()> {
-        let most = self.model.bounds.under_way;
-        self.state.network.send(message, most)
-    }
-
-    /// The network makes two messages out of one.
-    fn duplicate(&mut self, index: usize) -> Option<()> {
-        let message = self.before.network.get(index)?;
-        self.state.budgets.spend(Disturbance::Duplicate)?;
-        self.send(message)
-    }
-
-    /// The network loses a message.
-    fn lose(&mut self, index: usize) -> Option<()> {
-        self.state.network.take(index)?;
-        self.state.budgets.spend(Disturbance::Lose)
-    }
-
-    /// Somebody who is not asked sends a reply.
-    fn forge(&mut self, forgery: Forgery) -> Option<()> {
-        self.state.budgets.spend(Disturbance::Forge)?;
-        if let Token::Of(slot) = forgery.token()
-            && self.before.confirmation(slot).phase == Phase::Unasked
-        {
-            return None;
-        }
-        let genuine = Message {
-            token: Token::Guessed,
-            decision: Decision::Accept,
-            claimed: self.before.clock.cast_signed(),
-            sender: Subscriber::Capable,
-            authenticated: true,
-            shape: Shape::Plain,
-        };
-        self.send(match forgery {
-            Forgery::Unauthenticated { slot, decision } => Message {
-                token: Token::Of(slot),
-                decision,
-                authenticated: false,
-                ..genuine
-            },
-            Forgery::Guessed => genuine,
-            Forgery::MixedUp { slot, decision } => Message {
-                token: Token::Of(slot),
-                decision,
-                ..genuine
-            },
-            Forgery::Impostor { slot, decision } => Message {
-                token: Token::Of(slot),
-                decision,
-                sender: Subscriber::Forwarder,
-                shape: Shape::Impostor,
-                ..genuine
-            },
-        })
-    }
-
-    /// A message arrives. An attacker who can still afford a replay keeps a copy of what was honoured; what was ignored
-    /// would be ignored again.
-    fn deliver_from_network(&mut self, index: usize) -> Option<()> {
-        let message = self.state.network.take(index)?;
-        self.deliver(message);
-        if self.ignored.is_none() && self.state.budgets.affords(Disturbance::Replay) {
-            self.state.captured = Some(message);
-        }
-        Some(())
-    }
-
-    /// The captured reply arrives again.
-    fn replay(&mut self) -> Option<()> {
-        let message = self.state.captured.take()?;
-        self.state.budgets.spend(Disturbance::Replay)?;
-        self.deliver(message);
-        Some(())
-    }
-
     // What the producer does with a message.
 
     /// `deliver`: the six checks of 6.3.4 in their order; the first that fails is named in the audit.
-    fn deliver(&mut self, message: Message) {
+    pub(super) fn deliver(&mut self, message: Message) {
         let spared = match self.model.reading.late_reply {
             LateReply::ByArrival => None,
             LateReply::ByClaim => self.validate(message).ok().map(|(slot, _)| slot),
@@ -493,24 +388,6 @@ impl StepSoFar<'_> {
 
     // What the host does.
 
-    /// The host carries out the head of the outbox.
-    fn carry_out(&mut self) -> Option<()> {
-        match self.state.outbox.pop()? {
-            Item::Asked(slot) => {
-                let confirmation = &mut self.state.confirmations[slot.index()];
-                confirmation.may_decide = self
-                    .state
-                    .open
-                    .map(|open| open && confirmation.is_pending());
-            }
-            Item::Perform(slot) => {
-                let runs = &mut self.state.confirmations[slot.index()].runs;
-                *runs = (*runs + 1).min(2);
-            }
-        }
-        Some(())
-    }
-
     /// `finish_tool`, by a host that reports what it has run, or errs.
     fn finish_tool(&mut self, slot: Slot) {
         self.settle(None);
@@ -536,12 +413,6 @@ impl StepSoFar<'_> {
     }
 
     // What time does.
-
-    /// The clock moves on.
-    fn tick(&mut self) -> Option<()> {
-        self.state.clock += 1;
-        (self.state.clock <= self.model.bounds.ticks).then_some(())
-    }
 
     /// `restart`: the outbox is lost; what was released and not reported as done is in doubt, and not performed again.
     fn crash(&mut self) -> Option<()> {

@@ -2,10 +2,10 @@
 
 use super::McpAql;
 use super::action::{Action, Fault};
+use super::environment::faulty;
 use super::message::{Call, Carried, Network};
 use super::output::{Output, Outputs, Status};
 use super::state::{Phase, State, Token};
-use super::step::faulty;
 use super::words::{Lifetime, Purpose, Request, Scope, SessionName, Slot, Store, Trigger};
 use crate::checker::StepText;
 use crate::network::in_words;

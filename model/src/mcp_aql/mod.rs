@@ -2,9 +2,9 @@
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`] and [`enabled`] what can happen, [`rules`]
 //! what the text says of it, clause by clause, [`validate`] the heart of it, [`step`] and [`introspect`] what follows,
-//! [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`] what it
-//! forgets; [`judge`] is the text as obligations, for any number of tokens and to the millisecond, and shares none of that
-//! but the readings, [`told`] what it is told of a step; this file ties them together.
+//! [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`bounds`] how far
+//! the search goes, [`quotient`] what it forgets; [`judge`] is the text as obligations, for any number of tokens and to the
+//! millisecond, and shares none of that but the readings, [`told`] what it is told of a step; this file ties them together.
 //!
 //! What is not in the model: rate limits (AQL-6.5-1) and capacity (AQL-5.5-3), which are numbers far beyond its bounds; that
 //! a token is purged within the hour (AQL-5.5-2), of which it knows only that nothing is purged too early; the grammar and
@@ -14,6 +14,7 @@ pub mod action;
 pub mod bounds;
 pub mod describe;
 mod enabled;
+mod environment;
 mod introspect;
 pub mod judge;
 pub mod message;

@@ -8,9 +8,9 @@ use super::McpAql;
 use super::action::Fault;
 use super::bounds::Disturbance;
 use super::enabled::{is_held, is_live, is_over, is_timed};
+use super::environment::faulty;
 use super::message::{Call, Carried};
 use super::state::{Phase, State, Token};
-use super::step::faulty;
 use super::words::{Scope, Slot};
 
 /// The time that stands for any at which no token waits for time any more: past the life of a token that expires at 0.

@@ -4,15 +4,15 @@
 //! comes out to be performed. Only where a rule is left out are they two, so that the race between them shows.
 
 use super::McpAql;
-use super::action::{Action, Fault};
+use super::action::Action;
 use super::bounds::Disturbance;
-use super::message::{Call, Carried, Network};
+use super::message::{Call, Network};
 use super::output::{Output, Outputs};
 use super::readings::{MultiUse, SessionBinding};
 use super::rules::{self, Check, Code, Guard, Refusal};
 use super::state::{ETERNAL, Phase, Setup, State, Token};
 use super::validate::Memory;
-use super::words::{Lifetime, Oracle, Request, Scope, SessionName, Slot, Store, Trigger, Which};
+use super::words::{Lifetime, Oracle, Request, Scope, Slot, Store, Trigger, Which};
 
 /// What an action leads to. What is in no list of outputs is forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,44 +81,6 @@ impl McpAql {
     /// Whether validation and redemption are two steps.
     pub(super) fn redeems_apart(&self) -> bool {
         self.rules.allow(Guard::RedeemsApart) || self.rules.allow(Guard::RedeemsExpired)
-    }
-}
-
-/// The scope of a call that differs in this way from the one that its token was issued for.
-pub(super) fn faulty(scope: Scope, fault: Fault) -> Scope {
-    let elsewhere = match scope.session {
-        None | Some(SessionName::A) => SessionName::B,
-        Some(SessionName::B) => SessionName::A,
-    };
-    match fault {
-        Fault::None | Fault::Ungated => scope,
-        Fault::Purpose => Scope {
-            purpose: scope.purpose.other(),
-            ..scope
-        },
-        Fault::Operation => Scope {
-            operation: scope.operation.other(),
-            ..scope
-        },
-        Fault::Parameters => Scope {
-            parameters: scope.parameters.other(),
-            ..scope
-        },
-        Fault::Adapter => Scope {
-            adapter: scope.adapter.other(),
-            ..scope
-        },
-        Fault::Session => Scope {
-            session: Some(elsewhere),
-            ..scope
-        },
-        Fault::Everything => Scope {
-            purpose: scope.purpose.other(),
-            operation: scope.operation.other(),
-            parameters: scope.parameters.other(),
-            adapter: scope.adapter.other(),
-            session: Some(elsewhere),
-        },
     }
 }
 
@@ -283,42 +245,6 @@ impl StepSoFar<'_> {
         self.required.push(Output::ConfirmationRequired(slot));
     }
 
-    /// A client sends a call with its token, or with somebody else's.
-    fn send_with(&mut self, slot: Slot, fault: Fault) -> Option<()> {
-        let token = *self.before.token(slot);
-        if !token.is_issued() {
-            return None;
-        }
-        if fault != Fault::None {
-            self.state.budgets.spend(Disturbance::Tamper)?;
-        } else if token.sent < token.max_uses {
-            self.state.tokens[slot.index()].sent += 1;
-        } else {
-            self.state.budgets.spend(Disturbance::Retry)?;
-        }
-        self.send(Call {
-            token: Carried::Token(slot),
-            scope: faulty(token.scope, fault),
-            gated: fault != Fault::Ungated,
-        })
-    }
-
-    /// Somebody makes a token up.
-    fn guess(&mut self) -> Option<()> {
-        self.state.budgets.spend(Disturbance::Guess)?;
-        self.send(Call {
-            token: Carried::Guessed,
-            scope: Scope::PLAIN,
-            gated: true,
-        })
-    }
-
-    /// Puts a call on its way, if there is room.
-    fn send(&mut self, call: Call) -> Option<()> {
-        let most = self.model.bounds.under_way;
-        self.state.network.send(call, most)
-    }
-
     // What the gatekeeper does with a call.
 
     /// `call` with a token: validated and redeemed at once.
@@ -400,7 +326,7 @@ impl StepSoFar<'_> {
     }
 
     /// Counts a use; the last one consumes the token.
-    fn count_use(&mut self, slot: Slot) {
+    pub(super) fn count_use(&mut self, slot: Slot) {
         let token = &mut self.state.tokens[slot.index()];
         if token.max_uses > 1 && self.model.rules.allow(Guard::LosesCount) {
             return;
@@ -462,17 +388,6 @@ impl StepSoFar<'_> {
 
     // What the host, its store and time do.
 
-    /// The host performs an operation.
-    fn carry_out(&mut self, slot: Slot) -> Option<()> {
-        let token = &mut self.state.tokens[slot.index()];
-        token.to_run = token.to_run.checked_sub(1)?;
-        token.runs = (token.runs + 1).min(3);
-        if self.model.rules.allow(Guard::RunsFirst) {
-            self.count_use(slot);
-        }
-        Some(())
-    }
-
     /// AQL-5.5-2: what can never be valid again may be forgotten.
     fn purge(&mut self, slot: Slot) -> Option<()> {
         let token = *self.state.token(slot);
@@ -516,12 +431,6 @@ impl StepSoFar<'_> {
             self.state.latest = self.before.clock;
         }
         Some(())
-    }
-
-    /// The clock moves on.
-    fn tick(&mut self) -> Option<()> {
-        self.state.clock += 1;
-        (self.state.clock <= self.model.bounds.ticks).then_some(())
     }
 }
 

@@ -1,10 +1,11 @@
 //! The pending actions of the Agents API.
 //!
 //! Where to read: [`words`], [`message`], [`journal`] and [`state`] name the things, [`known`] what follows from records and
-//! [`outbox`] what is to be carried out; [`action`] and [`enabled`] what can happen, [`rules`] what is forbidden, [`validate`]
-//! the checks of a decision, [`step`] and [`consequences`] what follows, [`readings`] where the text can be taken in more than
-//! one way, [`bounds`] how far the search goes, [`quotient`] what it forgets, [`judge`] is the text as obligations, for any
-//! number of actions, [`told`] what it is told of a step; this file ties them together.
+//! [`outbox`] what is to be carried out; [`action`] and [`enabled`] what can happen, [`rules`] what is forbidden,
+//! [`validate`] the checks of a decision, [`step`] and [`consequences`] what follows, [`environment`] what comes from
+//! outside, [`readings`] where the text can be taken in more than one way, [`bounds`] how far the search goes, [`quotient`]
+//! what it forgets, [`judge`] is the text as obligations, for any number of actions, [`told`] what it is told of a step; this
+//! file ties them together.
 //!
 //! What the host promises:
 //!
@@ -24,6 +25,7 @@ pub mod bounds;
 mod consequences;
 pub mod describe;
 mod enabled;
+mod environment;
 pub mod journal;
 pub mod judge;
 pub mod known;

@@ -4,7 +4,7 @@
 //! happens is recorded first, then told, then done. A restart alone tells what it finds recorded before anything expires.
 
 use super::PendingAction;
-use super::action::{Action, Manner};
+use super::action::Action;
 use super::bounds::Disturbance;
 use super::journal::Record;
 use super::known::Status;
@@ -15,7 +15,7 @@ use super::readings::ReadEffect;
 use super::rules::{self, Check, Guard, Refusal};
 use super::state::{Held, State};
 use super::words::{
-    Arguments, Decider, Decision, Effect, Flaw, Nonce, Proposal, SessionName, Slot, ToolStatus,
+    Arguments, Decider, Decision, Effect, Flaw, Proposal, SessionName, Slot, ToolStatus,
 };
 
 /// What an action leads to. What is not required is forbidden: the contract leaves no output to choice.
@@ -221,47 +221,6 @@ impl StepSoFar<'_> {
             .filter(|slot| slot.index() < usize::from(self.model.bounds.actions))
     }
 
-    // What the deciders, their network and its attackers do.
-
-    /// A client decides on what it was told of.
-    fn send(&mut self, slot: Slot, decision: Decision, manner: Manner) -> Option<()> {
-        if !self.before.held(slot).is_asked() {
-            return None;
-        }
-        if manner.is_forged() {
-            self.state.budgets.spend(Disturbance::Forge)?;
-        } else {
-            let sent = &mut self.state.actions[slot.index()].sent;
-            *sent += 1;
-            if *sent > self.model.bounds.decisions[slot.index()] {
-                return None;
-            }
-        }
-        self.put_on_its_way(sent(slot, decision, manner))
-    }
-
-    /// Somebody makes an id up.
-    fn guess(&mut self) -> Option<()> {
-        self.state.budgets.spend(Disturbance::Forge)?;
-        self.put_on_its_way(Message {
-            id: None,
-            ..sent(Slot::First, Decision::Allow, Manner::Plain)
-        })
-    }
-
-    /// There are two of a message where there was one.
-    fn duplicate(&mut self, index: usize) -> Option<()> {
-        let message = self.before.network.get(index)?;
-        self.state.budgets.spend(Disturbance::Duplicate)?;
-        self.put_on_its_way(message)
-    }
-
-    /// Puts a message on its way, if there is room.
-    fn put_on_its_way(&mut self, message: Message) -> Option<()> {
-        let most = self.model.bounds.under_way;
-        self.state.network.send(message, most)
-    }
-
     // What the ledger does with a decision.
 
     /// `decide`.
@@ -424,52 +383,7 @@ impl StepSoFar<'_> {
         }
     }
 
-    /// The host carries out the head of the outbox. Once there is nothing left it knows that it is through with every
-    /// record; until then its watermark stays behind.
-    fn carry_out(&mut self) -> Option<()> {
-        let item = self.state.outbox.pop()?;
-        self.carried_out = Some(item);
-        match item {
-            Item::Record => {}
-            Item::Tell(note, slot) => self.state.actions[slot.index()].told |= note.bit(),
-            Item::Perform(slot, _) => {
-                let runs = &mut self.state.actions[slot.index()].runs;
-                *runs = (*runs + 1).min(3);
-            }
-        }
-        self.mark_carried();
-        Some(())
-    }
-
-    /// The watermark moves only once there is nothing to carry out: of what waits a restart has to tell again.
-    pub(super) fn mark_carried(&mut self) {
-        if self.state.outbox.is_empty() {
-            self.state.carried = u8::try_from(self.state.journal.len()).unwrap_or(u8::MAX);
-        }
-    }
-
-    /// The host keeps the ledger, at a moment at which every record that was put out is durable: no crash takes back what a
-    /// snapshot holds.
-    fn snapshot(&mut self) -> Option<()> {
-        let records = u8::try_from(self.before.journal.len()).unwrap_or(u8::MAX);
-        self.state.snapshot = Some(records);
-        (self.before.outbox.records() == 0).then_some(())
-    }
-
     // What time does.
-
-    /// The clock moves on.
-    fn tick(&mut self) -> Option<()> {
-        self.state.clock += 1;
-        (self.state.clock <= self.model.bounds.ticks).then_some(())
-    }
-
-    /// The clock is set back.
-    fn set_back(&mut self) -> Option<()> {
-        self.state.budgets.spend(Disturbance::SetBack)?;
-        self.state.clock = self.before.clock.checked_sub(1)?;
-        Some(())
-    }
 
     /// PA-7: whether the ledger lets it expire now.
     fn is_due(&self, held: &Held) -> bool {
@@ -480,42 +394,5 @@ impl StepSoFar<'_> {
     /// Puts an item into the outbox.
     pub(super) fn put_out(&mut self, item: Item) {
         self.overflowed |= !self.state.outbox.push(item);
-    }
-}
-
-/// What a client sends.
-fn sent(slot: Slot, decision: Decision, manner: Manner) -> Message {
-    let plain = Message {
-        id: Some(slot),
-        nonce: Nonce::Absent,
-        decision,
-        by: Decider::Owner,
-        approved: Approved::Unsaid,
-    };
-    match manner {
-        Manner::Plain => plain,
-        Manner::Full => Message {
-            nonce: Nonce::Right,
-            approved: Approved::Alike,
-            ..plain
-        },
-        Manner::Stranger => Message {
-            by: Decider::Stranger,
-            ..plain
-        },
-        Manner::OtherNonce => Message {
-            nonce: Nonce::Wrong,
-            ..plain
-        },
-        Manner::Edited => Message {
-            approved: Approved::Edited,
-            ..plain
-        },
-        Manner::Everything => Message {
-            nonce: Nonce::Wrong,
-            by: Decider::Stranger,
-            approved: Approved::Edited,
-            ..plain
-        },
     }
 }

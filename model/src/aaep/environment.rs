@@ -1,0 +1,145 @@
+//! What the world around the producer does: subscribers, the network, attackers, the host and time.
+//!
+//! The one thing to know: nothing of it is judged. It brings about what the producer is asked, and when.
+
+use super::action::Forgery;
+use super::bounds::Disturbance;
+use super::message::{Message, Shape, Token};
+use super::state::{Item, Phase};
+use super::step::StepSoFar;
+use super::words::{Decision, Slot, Subscriber};
+
+impl StepSoFar<'_> {
+    // What the subscribers do.
+
+    /// A subscriber decides, once, on a question that it has seen.
+    pub(super) fn decide(
+        &mut self,
+        subscriber: Subscriber,
+        slot: Slot,
+        decision: Decision,
+        skew: i8,
+        shape: Shape,
+    ) -> Option<()> {
+        if !self.before.can_decide(subscriber, slot) {
+            return None;
+        }
+        if shape != Shape::Plain {
+            self.state.budgets.spend(Disturbance::Distort)?;
+        }
+        self.state.confirmations[slot.index()].may_decide[subscriber.index()] = false;
+        self.send(Message {
+            token: Token::Of(slot),
+            decision,
+            claimed: self.before.clock.cast_signed() + skew,
+            sender: subscriber,
+            authenticated: true,
+            shape,
+        })
+    }
+
+    // What the network and its attackers do.
+
+    /// Puts a message on its way, if there is room.
+    pub(super) fn send(&mut self, message: Message) -> Option<()> {
+        let most = self.model.bounds.under_way;
+        self.state.network.send(message, most)
+    }
+
+    /// The network makes two messages out of one.
+    pub(super) fn duplicate(&mut self, index: usize) -> Option<()> {
+        let message = self.before.network.get(index)?;
+        self.state.budgets.spend(Disturbance::Duplicate)?;
+        self.send(message)
+    }
+
+    /// The network loses a message.
+    pub(super) fn lose(&mut self, index: usize) -> Option<()> {
+        self.state.network.take(index)?;
+        self.state.budgets.spend(Disturbance::Lose)
+    }
+
+    /// Somebody who is not asked sends a reply.
+    pub(super) fn forge(&mut self, forgery: Forgery) -> Option<()> {
+        self.state.budgets.spend(Disturbance::Forge)?;
+        if let Token::Of(slot) = forgery.token()
+            && self.before.confirmation(slot).phase == Phase::Unasked
+        {
+            return None;
+        }
+        let genuine = Message {
+            token: Token::Guessed,
+            decision: Decision::Accept,
+            claimed: self.before.clock.cast_signed(),
+            sender: Subscriber::Capable,
+            authenticated: true,
+            shape: Shape::Plain,
+        };
+        self.send(match forgery {
+            Forgery::Unauthenticated { slot, decision } => Message {
+                token: Token::Of(slot),
+                decision,
+                authenticated: false,
+                ..genuine
+            },
+            Forgery::Guessed => genuine,
+            Forgery::MixedUp { slot, decision } => Message {
+                token: Token::Of(slot),
+                decision,
+                ..genuine
+            },
+            Forgery::Impostor { slot, decision } => Message {
+                token: Token::Of(slot),
+                decision,
+                sender: Subscriber::Forwarder,
+                shape: Shape::Impostor,
+                ..genuine
+            },
+        })
+    }
+
+    /// A message arrives. An attacker who can still afford a replay keeps a copy of what was honoured; what was ignored
+    /// would be ignored again.
+    pub(super) fn deliver_from_network(&mut self, index: usize) -> Option<()> {
+        let message = self.state.network.take(index)?;
+        self.deliver(message);
+        if self.ignored.is_none() && self.state.budgets.affords(Disturbance::Replay) {
+            self.state.captured = Some(message);
+        }
+        Some(())
+    }
+
+    /// The captured reply arrives again.
+    pub(super) fn replay(&mut self) -> Option<()> {
+        let message = self.state.captured.take()?;
+        self.state.budgets.spend(Disturbance::Replay)?;
+        self.deliver(message);
+        Some(())
+    }
+
+    // What the host and time do.
+
+    /// The host carries out the head of the outbox.
+    pub(super) fn carry_out(&mut self) -> Option<()> {
+        match self.state.outbox.pop()? {
+            Item::Asked(slot) => {
+                let confirmation = &mut self.state.confirmations[slot.index()];
+                confirmation.may_decide = self
+                    .state
+                    .open
+                    .map(|open| open && confirmation.is_pending());
+            }
+            Item::Perform(slot) => {
+                let runs = &mut self.state.confirmations[slot.index()].runs;
+                *runs = (*runs + 1).min(2);
+            }
+        }
+        Some(())
+    }
+
+    /// The clock moves on.
+    pub(super) fn tick(&mut self) -> Option<()> {
+        self.state.clock += 1;
+        (self.state.clock <= self.model.bounds.ticks).then_some(())
+    }
+}
