@@ -26,7 +26,8 @@ use super::words::{
 pub struct Told {
     /// In ticks.
     now: u8,
-    call: Asked,
+    /// What is asked.
+    pub call: Asked,
     outputs: Outputs,
     /// Whether the host has carried out whatever was put out before.
     is_through: bool,
@@ -38,23 +39,33 @@ pub struct Told {
 
 /// What is asked of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Asked {
+pub enum Asked {
+    /// To hold a call until it is decided.
     Propose(Proposal),
+    /// The same, of a call that breaks the limits.
     ProposeFlawed,
+    /// To take a decision.
     Decide(Message),
+    /// To pass a text on.
     Say,
+    /// To take a tool for done.
     FinishTool(Slot, ToolStatus),
+    /// To take a question back.
     Cancel(Slot),
+    /// To end a session.
     EndSession(SessionName),
+    /// To serve its timers.
     Tick,
-    /// Records that are not durable are lost.
+    /// To come back from a crash. Records that are not durable are lost.
     Restart {
         /// Of which actions a run waited, by [`Slot::index`].
         waiting: [bool; 2],
     },
+    /// Nothing: the host keeps what there is.
     Snapshot,
     /// Nothing: the host carries out what was put out.
     CarryOut,
+    /// To go back to what was kept.
     Rollback,
 }
 
@@ -114,9 +125,10 @@ impl CallTold for Told {
         self.outputs.as_slice()
     }
 
+    /// Nothing comes out where nothing is asked.
     fn putting_out(self, outputs: &[Output]) -> Option<Self> {
         let outputs = Outputs::of(outputs)?;
-        Some(Self { outputs, ..self })
+        self.call().map(|_| Self { outputs, ..self })
     }
 }
 

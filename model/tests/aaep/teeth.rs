@@ -8,29 +8,25 @@ use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
 use countersign_model::judged::CallTold as _;
 
 use crate::common::small;
-
-#[path = "../common/teeth.rs"]
-mod mutations;
-
-use mutations::{Freedom, Mutation, table};
+use crate::common::teeth::{Freedom, Mutation, table};
 
 const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-6.3.4-9",
         name: "only who is ignored is told no more than others: any other call is answered with anything, or nothing",
-        applies: |told, done| {
+        applies: |_, told, done| {
             !is_ignored(told) && (added(*done, is_answer) || left_out(*done, is_answer))
         },
     },
     Freedom {
         clause: "AAEP-6.3.4-8",
         name: "a courtesy may come at any time",
-        applies: |_, done| added(*done, |it| it == Output::Notice),
+        applies: |_, _, done| added(*done, |it| it == Output::Notice),
     },
     Freedom {
         clause: "AAEP-6.4.1-1",
         name: "what may not be done is not done: that it is refused, and why, nobody has to be told",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let refusals = || told.outputs().iter().copied().filter(|&it| is_refusal(it));
             left_out(*done, is_refusal)
                 || changed(*done, is_refusal)
@@ -40,22 +36,22 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-6.8-4",
         name: "how the host is kept from beginning what was withdrawn is between it and the producer",
-        applies: |_, done| left_out(*done, is_withdrawal) || changed(*done, is_withdrawal),
+        applies: |_, _, done| left_out(*done, is_withdrawal) || changed(*done, is_withdrawal),
     },
     Freedom {
         clause: "AAEP-6.1-4",
         name: "work that waits for no answer goes on: a session changes its state whenever it likes",
-        applies: |_, done| added(*done, is_state),
+        applies: |_, _, done| added(*done, is_state),
     },
     Freedom {
         clause: "AAEP-A.7.4-1",
         name: "a tool that can be undone is called without asking",
-        applies: |told, done| matches!(*done, Mutation::Added(Output::Invoked(slot)) if !told.class(slot).irreversible),
+        applies: |_, told, done| matches!(*done, Mutation::Added(Output::Invoked(slot)) if !told.class(slot).irreversible),
     },
     Freedom {
         clause: "AAEP-A.3-1",
         name: "a session that is cancelled or fails leaves open whether its tools are completed",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let is_completion = |it| matches!(it, Output::Completed(_));
             let leaves_open = matches!(
                 told.call,
@@ -67,7 +63,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-A.7.6-2",
         name: "the first question of a session needs no state.changed before it",
-        applies: |_, done| {
+        applies: |_, _, done| {
             let awaits = |it| matches!(it, Output::AwaitingInput(_));
             left_out(*done, awaits) || changed(*done, awaits)
         },
@@ -75,7 +71,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-A.4-1",
         name: "awaiting_input is entered at its question or before",
-        applies: |_, done| {
+        applies: |_, _, done| {
             matches!(
                 *done,
                 Mutation::Swapped(Output::AwaitingInput(_), Output::Asked(_))
@@ -85,7 +81,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-A.4-2",
         name: "a state.changed names its session, and not which of its questions it follows",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let follows =
                 |it| matches!(it, Output::FollowUpLeaving(_) | Output::FollowUpStaying(_));
             changed(*done, follows)
@@ -95,7 +91,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-A.4-2",
         name: "while another question of its session waits, an outcome is told without leaving (a deviation that is known)",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let asks = matches!(told.call, Asked::Confirm { .. });
             asks && (left_out(*done, is_state) || changed(*done, is_state))
         },
@@ -103,7 +99,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-EV-4",
         name: "events of two sessions have no order",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let Mutation::Swapped(one, other) = *done else {
                 return false;
             };
@@ -114,7 +110,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-A.3-4",
         name: "two actions have no order",
-        applies: |_, done| {
+        applies: |_, _, done| {
             let Mutation::Swapped(one, other) = *done else {
                 return false;
             };
@@ -125,7 +121,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-A.7.4-3",
         name: "a tool is called, is told to be, and its session's state follows: in any order, at once",
-        applies: |_, done| {
+        applies: |_, _, done| {
             let begins = |it| is_state(it) || matches!(it, Output::Invoked(_) | Output::Perform(_));
             matches!(*done, Mutation::Swapped(one, other) if begins(one) && begins(other))
         },
@@ -133,7 +129,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-A.7.5-2",
         name: "a tool that comes back and a state that changes have no order",
-        applies: |_, done| {
+        applies: |_, _, done| {
             let is_completion = |it| matches!(it, Output::Completed(_));
             matches!(*done, Mutation::Swapped(one, other) if is_state(one) && is_completion(other))
         },
@@ -141,7 +137,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-6.3.4-9",
         name: "the sender, the caller, the host and the subscribers are told in any order",
-        applies: |_, done| {
+        applies: |_, _, done| {
             let is_aside = |it| {
                 is_answer(it)
                     || is_refusal(it)

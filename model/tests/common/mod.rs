@@ -11,6 +11,7 @@ mod recording;
 pub mod seen;
 pub mod shape;
 pub mod table;
+pub mod teeth;
 
 use countersign_model::bounds::Bounds;
 use countersign_model::specification::{Modelled, Specification};

@@ -34,6 +34,9 @@ impl<O> Mutation<O> {
 /// What can come out of the steps of a protocol's model.
 pub type OutputOf<T> = <Told<T> as CallTold>::Output;
 
+/// Says it of what the judge remembered, what he was told, and what was done to that.
+pub type Applies<T> = fn(&<T as Modelled>::Judge, &Told<T>, &Mutation<OutputOf<T>>) -> bool;
+
 /// Something that the text leaves free.
 pub struct Freedom<T: Modelled> {
     /// The clause that gives or bounds it.
@@ -41,7 +44,7 @@ pub struct Freedom<T: Modelled> {
     /// In plain words.
     pub name: &'static str,
     /// Whether it is why this passes.
-    pub applies: fn(&Told<T>, &Mutation<OutputOf<T>>) -> bool,
+    pub applies: Applies<T>,
 }
 
 /// How many mutations of each kind were tried and caught, then how many passed by each freedom.
@@ -68,7 +71,7 @@ pub fn table<T: Modelled>(
                 *caught += 1;
             } else if let Some(by) = freedoms
                 .iter()
-                .position(|it| (it.applies)(&told, &mutation))
+                .position(|it| (it.applies)(&judge, &told, &mutation))
             {
                 used[by] += 1;
             } else {

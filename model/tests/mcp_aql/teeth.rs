@@ -9,27 +9,23 @@ use countersign_model::mcp_aql::told::{Asked, Told};
 use countersign_model::mcp_aql::words::{Slot, Which};
 
 use crate::common::small;
-
-#[path = "../common/teeth.rs"]
-mod mutations;
-
-use mutations::{Freedom, Mutation, table};
+use crate::common::teeth::{Freedom, Mutation, table};
 
 const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-6.4-1",
         name: "the log is written before or after what it tells of",
-        applies: |_, done| matches!(*done, Mutation::Swapped(one, other) if is_logged(one) || is_logged(other)),
+        applies: |_, _, done| matches!(*done, Mutation::Swapped(one, other) if is_logged(one) || is_logged(other)),
     },
     Freedom {
         clause: "AQL-6.4-1",
         name: "the log gives any reason, or none, why a token was refused",
-        applies: |_, done| changed(*done, |it| matches!(it, Output::Rejected(_))),
+        applies: |_, _, done| changed(*done, |it| matches!(it, Output::Rejected(_))),
     },
     Freedom {
         clause: "AQL-6.4-1",
         name: "the log has a name of its own for a token, and keeps to it",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let new = |it| matches!(it, Output::Issued(_) | Output::ConfirmationRequired(_));
             matches!(told.call, Asked::Request(_)) && changed(*done, new)
         },
@@ -37,12 +33,12 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-6.4-1",
         name: "that a status was told may be logged, as the check that it was",
-        applies: |told, done| is_query(told, Query::Status) && added(*done, is_of_check),
+        applies: |_, told, done| is_query(told, Query::Status) && added(*done, is_of_check),
     },
     Freedom {
         clause: "AQL-1.2-5",
         name: "a redemption may be logged beside the validation, as it has no event of its own",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let takes = |it: &_| matches!(it, Output::Perform(_));
             told.outputs().iter().any(takes)
                 && added(*done, |it| matches!(it, Output::Validated(_)))
@@ -51,14 +47,14 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-1.3-2",
         name: "a token that comes with a call that needs none may be checked, and the check logged",
-        applies: |told, done| {
+        applies: |_, told, done| {
             matches!(told.call, Asked::Deliver(call) if !call.gated) && added(*done, is_of_check)
         },
     },
     Freedom {
         clause: "AQL-5.1-6",
         name: "a warning may come at any time and of any tolerance, and need not where none is set",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let sets_none = matches!(told.call, Asked::Trigger(_));
             let warns = |it| matches!(it, Output::Warned(_));
             added(*done, warns) || (sets_none && (left_out(*done, warns) || changed(*done, warns)))
@@ -67,7 +63,7 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-5.3-2",
         name: "an event may revoke what it is about, over or not, may leave it, and may be refused",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let revokes = |it| matches!(it, Output::Revoked(_));
             let refuses = |it| matches!(it, Output::Refused(_));
             matches!(told.call, Asked::Trigger(_))
@@ -80,14 +76,14 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-5.4-2",
         name: "a restart ends connections, and may be logged to revoke what is bound to them",
-        applies: |told, done| {
+        applies: |_, told, done| {
             told.call == Asked::Restart && added(*done, |it| matches!(it, Output::Revoked(_)))
         },
     },
     Freedom {
         clause: "AQL-7.3-1",
         name: "a status tells whether the token would be taken; what else, nothing says",
-        applies: |_, done| {
+        applies: |_, _, done| {
             let says_valid = |it| matches!(it, Output::AnswerStatus(Status::Live { .. }));
             changed(*done, |it| matches!(it, Output::AnswerStatus(_)))
                 && matches!(*done, Mutation::Changed { was, is } if says_valid(was) == says_valid(is))
@@ -96,12 +92,12 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-5.5-1",
         name: "the status of a token that a restart may have lost, or that another adapter issued, is valid or not",
-        applies: |_, done| changed(*done, |it| matches!(it, Output::AnswerStatus(_))),
+        applies: |_, _, done| changed(*done, |it| matches!(it, Output::AnswerStatus(_))),
     },
     Freedom {
         clause: "AQL-5.5-1",
         name: "a token that a restart may have lost gets TOKEN_INVALID, or the code of its fault",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let unknown = is_refused_at(told, &[Check::Exists]);
             let gets = |code| is_recoded(*done, Code::Invalid, code);
             (unknown || is_query(told, Query::Revoke))
@@ -111,7 +107,7 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-5.5-2",
         name: "an expired token may have been purged: it gets TOKEN_EXPIRED or TOKEN_INVALID",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let unknown = is_refused_at(told, &[Check::Exists]) || is_query(told, Query::Revoke);
             is_refused_at(told, &[Check::NotExpired])
                 && is_recoded(*done, Code::Expired, Code::Invalid)
@@ -121,7 +117,7 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-7.1-2",
         name: "of a purpose, a session and a revocation the table says nothing: they have no place and no code of their own",
-        applies: |told, done| {
+        applies: |_, told, done| {
             let scope = [Check::Purpose, Check::Session];
             is_refused_at(told, &scope) && is_recoded(*done, Code::ScopeMismatch, Code::Invalid)
                 || is_refused_at(told, &[Check::NotExpired])
@@ -133,7 +129,7 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-7.1-2",
         name: "the table has no code for what is wrong with a call without a token",
-        applies: |_, done| changed(*done, |it| matches!(it, Output::Refused(_))),
+        applies: |_, _, done| changed(*done, |it| matches!(it, Output::Refused(_))),
     },
 ];
 

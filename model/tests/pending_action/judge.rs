@@ -1121,6 +1121,13 @@ fn after_a_rollback_newer_decisions_may_be_lost_and_nothing_runs_twice_pa_8() {
     run.then(20, allow(1), &honoured(1)).endangers("PA-8");
     run.then(20, allow(2), &[]).conforms();
     run.then(20, allow(2), &honoured(2)).conforms();
+    run.then(20, allow(2), &[perform(2), perform(2)])
+        .endangers("PA-8");
+    let other = Output::Perform {
+        action: 2,
+        call: OTHER_CALL,
+    };
+    run.then(20, allow(2), &[other]).endangers("PA-3");
     run.then(20, Call::Tick, &[perform(2)]).endangers("PA-1");
     run.then(20, allow(3), &honoured(3)).conforms();
     run.then(20, allow(3), &[]).breaks("PA-2");

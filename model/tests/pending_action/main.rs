@@ -14,3 +14,4 @@ mod judged;
 mod readings;
 mod run;
 mod steps;
+mod teeth;

@@ -190,6 +190,10 @@ impl Case<'_> {
             return;
         };
         self.account.performs(action, call);
+        self.runs_as_proposed(action, place, call, wanted);
+    }
+
+    fn runs_as_proposed(&mut self, action: u32, place: usize, call: ToolCall, wanted: ToolCall) {
         if call != wanted {
             let text = format!("action {action} was to run exactly as it was proposed");
             self.break_at(place, "PA-3", &[], text);
@@ -700,16 +704,25 @@ impl Case<'_> {
     /// A decision that is valid, about an action of which the party may know more or less than was seen.
     pub fn may_have_effect(&mut self, decide: &Decide) {
         let action = decide.action;
-        let was_performed = self.action(action).is_some_and(|known| known.performed);
-        let may_run = decide.decision == Decision::Allow && !was_performed;
-        while let Some((place, output)) = self.first(|output| {
-            is_effect(output, action) && (may_run || !matches!(output, Output::Perform { .. }))
-        }) {
+        let Some(wanted) = self.action(action).map(|known| known.terms.call) else {
+            return;
+        };
+        while let Some((place, output)) = self.first(|output| self.may_follow(output, decide)) {
             self.shown[place] = Shown::Explained;
             if let Output::Perform { call, .. } = output {
                 self.account.performs(action, call);
+                self.runs_as_proposed(action, place, call, wanted);
             }
         }
+    }
+
+    /// Whether an output can be an effect of a decision; that it runs, once.
+    fn may_follow(&self, output: &Output, decide: &Decide) -> bool {
+        let has_run = self
+            .action(decide.action)
+            .is_some_and(|known| known.performed);
+        let may_run = decide.decision == Decision::Allow && !has_run;
+        is_effect(output, decide.action) && (may_run || !matches!(output, Output::Perform { .. }))
     }
 
     /// After a crash: what is in doubt, and of what the party may know more than was seen.

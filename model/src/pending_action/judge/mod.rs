@@ -54,6 +54,12 @@ impl PendingActionJudge {
         }
     }
 
+    /// Whether it is known where an action stands. After a rollback it is not of one that has changed since.
+    pub fn is_sure_of(&self, action: u32) -> bool {
+        let known = self.account.actions.get(&action);
+        known.is_none_or(|known| !known.unsure)
+    }
+
     fn keep(&mut self, outputs: &[Output], shown: &[Shown]) {
         for output in outputs {
             if let Output::Snapshot { snapshot } = output {
