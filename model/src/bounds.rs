@@ -4,10 +4,10 @@ use std::{fmt, iter};
 
 /// How far the search of one protocol goes.
 pub trait Bounds: Copy + fmt::Debug + PartialEq + Send + Sync {
-    /// Bounds for every test run, for the main job, and for the night.
-    const PRESETS: [Self; 3];
+    /// Bounds for every test run, for the main job, for the night, and for the night with three of what there are two of.
+    const PRESETS: [Self; 4];
 
-    /// The preset that they are, or that they were made from by changing numbers: `small`, `default`, `large`; or another
+    /// The preset that they are, or that they were made from by changing numbers: `small`, `default`, `large`, `three`; or another
     /// name of bounds that are made from none.
     fn name(&self) -> &'static str;
 

@@ -1,4 +1,4 @@
-//! Words that every protocol has: the two sessions, and the two places for a question.
+//! Words that every protocol has: the two sessions, and the places for a question.
 
 /// One of the two sessions. They are alike; the first question is always asked in `A`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,38 +27,40 @@ impl SessionName {
     }
 }
 
-/// One of the two places for a confirmation, filled in order.
+/// How many places for a question there are.
+pub const SLOTS: usize = 3;
+
+/// One of the places for a question, filled in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Slot {
     /// The confirmation asked for first.
     First,
     /// The confirmation asked for second.
     Second,
+    /// The confirmation asked for third.
+    Third,
 }
 
 impl Slot {
-    /// Both slots, in the order in which they are filled.
-    pub const ALL: [Self; 2] = [Self::First, Self::Second];
+    /// All slots, in the order in which they are filled.
+    pub const ALL: [Self; SLOTS] = [Self::First, Self::Second, Self::Third];
 
-    /// Position in arrays that hold one entry for each slot: 0 or 1.
+    /// Position in arrays that hold one entry for each slot: below [`SLOTS`].
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The other slot.
-    #[must_use]
-    pub const fn other(self) -> Self {
-        match self {
-            Self::First => Self::Second,
-            Self::Second => Self::First,
-        }
+    /// The other slots.
+    pub fn others(self) -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(move |&other| other != self)
     }
 
-    /// The name of the confirmation used in descriptions: `c1` or `c2`.
+    /// The name of the confirmation used in descriptions: `c1`, `c2` or `c3`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::First => "c1",
             Self::Second => "c2",
+            Self::Third => "c3",
         }
     }
 }

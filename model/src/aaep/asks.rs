@@ -66,7 +66,7 @@ impl Aaep {
     pub(super) fn asks(&self, state: &State, actions: &mut Vec<Action>) {
         match state.free_slot() {
             Some(Slot::First) => self.first_asks(state, actions),
-            Some(Slot::Second) => self.second_asks(state, actions),
+            Some(Slot::Second | Slot::Third) => self.later_asks(state, actions),
             None => {}
         }
     }
@@ -97,8 +97,8 @@ impl Aaep {
         }
     }
 
-    /// The second is asked for in either session; for the same action once that is neither pending nor in flight.
-    fn second_asks(&self, state: &State, actions: &mut Vec<Action>) {
+    /// Another is asked for in either session; for the first's action once that is neither pending nor in flight.
+    fn later_asks(&self, state: &State, actions: &mut Vec<Action>) {
         for session in self
             .sessions()
             .filter(|&session| state.session(session).is_active())
@@ -115,10 +115,9 @@ impl Aaep {
                 }
             }
         }
-        let first = state.confirmation(Slot::First);
-        let again = first.phase != Phase::Accepted && !first.is_pending();
-        if again && state.session(first.session).is_active() {
-            actions.push(ask_again(first.session));
+        let session = state.confirmation(Slot::First).session;
+        if !is_blocked_again(state) && state.session(session).is_active() {
+            actions.push(ask_again(session));
         }
     }
 
@@ -144,6 +143,15 @@ impl Aaep {
             actions.push(ask_again(first.session));
         }
     }
+}
+
+/// Whether one of the confirmations of the first's action is pending or in flight.
+fn is_blocked_again(state: &State) -> bool {
+    Slot::ALL.into_iter().any(|slot| {
+        let confirmation = state.confirmation(slot);
+        let is_it = slot == Slot::First || confirmation.same_action;
+        is_it && (confirmation.phase == Phase::Accepted || confirmation.is_pending())
+    })
 }
 
 /// An ask for an action that was not asked for before.

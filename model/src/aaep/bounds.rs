@@ -82,7 +82,7 @@ pub struct Bounds {
     pub name: &'static str,
     /// Sessions: 1 or 2.
     pub sessions: u8,
-    /// Confirmations in all: 1 or 2.
+    /// Confirmations in all: 1 to 3.
     pub confirmations: u8,
     /// The last value of the clock: 0 to 8 ticks.
     pub ticks: u8,
@@ -140,10 +140,18 @@ impl Bounds {
         under_way: 3,
         disturbances: Budgets::new([1; 8], 3),
     };
+
+    /// For the night: three confirmations, and every disturbance up to twice, two in all.
+    pub const THREE: Self = Self {
+        name: "three",
+        confirmations: 3,
+        disturbances: Budgets::new([2; 8], 2),
+        ..Self::SMALL
+    };
 }
 
 impl crate::bounds::Bounds for Bounds {
-    const PRESETS: [Self; 3] = [Self::SMALL, Self::DEFAULT, Self::LARGE];
+    const PRESETS: [Self; 4] = [Self::SMALL, Self::DEFAULT, Self::LARGE, Self::THREE];
 
     fn name(&self) -> &'static str {
         self.name
@@ -152,7 +160,7 @@ impl crate::bounds::Bounds for Bounds {
     fn numbers(&mut self) -> Vec<Number<'_>> {
         let things = [
             Number::new("sessions", &mut self.sessions, 1, 2),
-            Number::new("confirmations", &mut self.confirmations, 1, 2),
+            Number::new("confirmations", &mut self.confirmations, 1, 3),
             Number::new("ticks", &mut self.ticks, 0, 8),
             Number::new("longest_timeout", &mut self.longest_timeout, 1, 3),
             Number::new("skew", &mut self.skew, 0, 1),

@@ -11,7 +11,7 @@ use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, State};
-use super::words::{Decision, SessionName, SessionOutcome, Slot, Subscriber};
+use super::words::{Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
 
 impl Aaep {
     /// Adds every enabled action, in an order that depends on the state alone.
@@ -65,7 +65,7 @@ impl Aaep {
             let in_flight = active && confirmation.phase == Phase::Accepted;
             confirmation.session == session && (in_flight || self.timer_runs(state, confirmation))
         };
-        state.slots_where(busy) != [None; 2]
+        state.slots_where(busy) != [None; SLOTS]
     }
 
     /// The clock moves while a deadline is waited for, and one tick further; a timer is served once it is due, or later.
@@ -74,7 +74,7 @@ impl Aaep {
             let waits = |confirmation: &Confirmation| {
                 self.timer_runs(state, confirmation) && holds(confirmation.deadline(), state.clock)
             };
-            state.slots_where(waits) != [None; 2]
+            state.slots_where(waits) != [None; SLOTS]
         };
         if waiting(|deadline, clock| deadline >= clock) && state.clock < self.bounds.ticks {
             actions.push(Action::Tick);
@@ -241,11 +241,11 @@ impl Aaep {
     /// Replies from those who are not to decide, while there is something to decide.
     fn forgeries(state: &State, actions: &mut Vec<Action>) {
         let pending = state.slots_where(Confirmation::is_pending);
-        if pending != [None; 2] {
+        if pending != [None; SLOTS] {
             actions.push(Action::Forge(Forgery::Guessed));
         }
-        let [first, second] = state.confirmations;
-        let two_sessions = second.phase != Phase::Unasked && first.session != second.session;
+        let first = state.confirmation(Slot::First).session;
+        let two_sessions = state.slots_where(|it| it.session != first) != [None; SLOTS];
         let mixed_up = two_sessions && state.is_open(Subscriber::Capable);
         for slot in pending.into_iter().flatten() {
             let decision = Decision::Accept;
@@ -302,7 +302,7 @@ fn ends(state: &State, session: SessionName, actions: &mut Vec<Action>) {
     let in_flight = |confirmation: &Confirmation| {
         confirmation.session == session && is_in_flight(state, confirmation)
     };
-    let completes = state.slots_where(in_flight) != [None; 2];
+    let completes = state.slots_where(in_flight) != [None; SLOTS];
     let quiet = is_quiet(state);
     actions.push(Action::EndSession {
         session,

@@ -54,7 +54,7 @@ impl Coded for Message {
     fn code(self) -> u16 {
         let token = match self.token {
             Token::Of(slot) => slot as u16,
-            Token::Guessed => 2,
+            Token::Guessed => 3,
         };
         #[expect(clippy::cast_sign_loss, reason = "claims start at -1")]
         let claimed = (self.claimed - EARLIEST_CLAIM) as u16;
@@ -72,6 +72,7 @@ impl Coded for Message {
             token: match (code >> 9) & 3 {
                 0 => Token::Of(Slot::First),
                 1 => Token::Of(Slot::Second),
+                2 => Token::Of(Slot::Third),
                 _ => Token::Guessed,
             },
             shape: match (code >> 7) & 3 {
@@ -106,11 +107,8 @@ mod tests {
     #[test]
     fn every_message_is_the_one_of_its_code_and_no_other() {
         let mut codes = std::collections::BTreeSet::new();
-        for token in [
-            Token::Of(Slot::First),
-            Token::Of(Slot::Second),
-            Token::Guessed,
-        ] {
+        let [first, second, third] = Slot::ALL.map(Token::Of);
+        for token in [first, second, third, Token::Guessed] {
             for shape in [
                 Shape::Plain,
                 Shape::Malformed,

@@ -8,7 +8,7 @@ use super::Aaep;
 use super::bounds::Disturbance;
 use super::message::{EARLIEST_CLAIM, LATEST_CLAIM, Message, Shape, Token};
 use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State};
-use super::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber};
+use super::words::{Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
 
 /// What a message can still come to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Aaep {
     pub fn quotient_of(&self, state: &State) -> State {
         let mut q = *state;
         for slot in Slot::ALL {
-            q.confirmations[slot.index()] = confirmation(state, slot);
+            q.confirmations[slot.index()] = confirmation(state, slot, self.can_ask(state));
         }
         self.forget_sessions(&mut q);
         self.forget_budgets(&mut q);
@@ -52,7 +52,7 @@ impl Aaep {
             q.open = [true; 2];
         }
         // Without a deadline to come, now or later, nothing depends on the clock.
-        if !self.can_ask(&q) && q.slots_where(Confirmation::is_pending) == [None; 2] {
+        if !self.can_ask(&q) && q.slots_where(Confirmation::is_pending) == [None; SLOTS] {
             q.clock = 0;
         }
         q
@@ -68,9 +68,13 @@ impl Aaep {
                 *outcome = SessionOutcome::Completed;
             }
         }
-        let [first, second] = q.confirmations;
-        if !first.is_pending() && !second.is_pending() && second.phase != Phase::Accepted {
-            q.confirmations[Slot::Second.index()].session = SessionName::A;
+        if can_ask || q.slots_where(Confirmation::is_pending) != [None; SLOTS] {
+            return;
+        }
+        for slot in Slot::First.others() {
+            if q.confirmation(slot).phase != Phase::Accepted {
+                q.confirmations[slot.index()].session = SessionName::A;
+            }
         }
     }
 
@@ -78,7 +82,7 @@ impl Aaep {
     fn forget_budgets(&self, q: &mut State) {
         let can_ask = self.can_ask(q);
         let live = self.is_live(q);
-        let pending = q.slots_where(Confirmation::is_pending) != [None; 2];
+        let pending = q.slots_where(Confirmation::is_pending) != [None; SLOTS];
         let undecided = Slot::ALL.into_iter().any(|slot| {
             let may = q.confirmation(slot).may_decide.contains(&true);
             q.confirmation(slot).is_pending() && (may || q.outbox.contains(Item::Asked(slot)))
@@ -99,8 +103,8 @@ impl Aaep {
     }
 }
 
-/// What still matters of a confirmation.
-fn confirmation(state: &State, slot: Slot) -> Confirmation {
+/// What still matters of a confirmation: also which action it is for, while that can be asked about again.
+fn confirmation(state: &State, slot: Slot, can_ask: bool) -> Confirmation {
     let full = state.confirmation(slot);
     let mut kept = Confirmation {
         session: full.session,
@@ -111,6 +115,7 @@ fn confirmation(state: &State, slot: Slot) -> Confirmation {
         // Of the class, what its resolution depends on; of the times, the deadline; of the subscribers, who can decide.
         Phase::Pending => {
             kept.phase = Phase::Pending;
+            kept.same_action = full.same_action && can_ask;
             kept.class = class(full.class);
             kept.timeout = full.deadline();
             for subscriber in Subscriber::ALL {
@@ -120,6 +125,7 @@ fn confirmation(state: &State, slot: Slot) -> Confirmation {
         // In flight: its session's end, a crash and its tool's completion are still to come.
         Phase::Accepted if state.session(full.session).is_active() => {
             kept.phase = Phase::Accepted;
+            kept.same_action = full.same_action && can_ask;
             kept.runs = full.runs;
         }
         // A used token, and nothing more.

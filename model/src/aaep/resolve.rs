@@ -9,7 +9,7 @@ use super::readings::{CancellationReleases, TimeoutUsesToken};
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, State};
 use super::step::{Cause, StepSoFar};
-use super::words::{Decision, SessionName, Slot};
+use super::words::{Decision, SLOTS, SessionName, Slot};
 
 impl StepSoFar<'_> {
     /// AAEP-6.4-1: applies the default of everything that is due, by deadline, then by order of issue.
@@ -32,14 +32,12 @@ impl StepSoFar<'_> {
     }
 
     /// The slots of these confirmations, the one with the earlier deadline first.
-    pub(super) fn by_deadline(&self, which: impl Fn(&Confirmation) -> bool) -> [Option<Slot>; 2] {
+    pub(super) fn by_deadline(
+        &self,
+        which: impl Fn(&Confirmation) -> bool,
+    ) -> [Option<Slot>; SLOTS] {
         let mut slots = self.state.slots_where(which);
-        if let [Some(first), Some(second)] = slots
-            && self.state.confirmation(second).deadline()
-                < self.state.confirmation(first).deadline()
-        {
-            slots.swap(0, 1);
-        }
+        slots.sort_by_key(|slot| slot.map(|slot| self.state.confirmation(slot).deadline()));
         slots
     }
 

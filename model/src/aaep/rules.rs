@@ -55,7 +55,7 @@ of step: &StepSoFar<'_>, action: Action;
     forbids AsksTwice "an action is not asked for again while it is blocked";
     always "while blocked, the same action is not asked for again";
     sometimes "a released action is asked for again"
-        if matches!(action, Action::Ask { same_action: true, .. }) && step.puts_out(|it| *it == Output::Asked(Slot::Second));
+        if matches!(action, Action::Ask { same_action: true, .. }) && step.puts_out(|it| matches!(it, Output::Asked(_)));
     sometimes "a second ask for a blocked action is refused" if step.refuses(Refusal::StillBlocked);
 }
 

@@ -6,7 +6,7 @@ use super::output::Output;
 use super::rules::{Check, Refusal};
 use super::state::{Confirmation, Phase};
 use super::step::StepSoFar;
-use super::words::{Slot, Subscriber};
+use super::words::{SLOTS, Slot, Subscriber};
 
 /// The resolution of a confirmation that was pending.
 pub(super) struct Resolution {
@@ -80,7 +80,7 @@ impl StepSoFar<'_> {
     /// Whether a confirmation like this is left pending.
     pub(super) fn leaves_pending(&self, like: impl Fn(&Confirmation) -> bool) -> bool {
         let slots = self.state.slots_where(|it| it.is_pending() && like(it));
-        slots != [None; 2]
+        slots != [None; SLOTS]
     }
 
     /// Whether an event comes out in a session in which something is pending.

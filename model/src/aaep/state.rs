@@ -13,7 +13,7 @@ use super::bounds::Budgets;
 use super::message::{Message, Network};
 use super::output::Output;
 use super::words::{
-    AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
 };
 
 /// Where a session stands.
@@ -200,11 +200,11 @@ impl Packed for Item {
     const BITS: usize = 3;
     const CAPACITY: usize = 16;
 
-    /// From 1 to 4.
+    /// From 1 to 6.
     fn code(self) -> u16 {
         match self {
             Self::Asked(slot) => 1 + slot as u16,
-            Self::Perform(slot) => 3 + slot as u16,
+            Self::Perform(slot) => 4 + slot as u16,
         }
     }
 
@@ -212,8 +212,10 @@ impl Packed for Item {
         match code {
             1 => Some(Self::Asked(Slot::First)),
             2 => Some(Self::Asked(Slot::Second)),
-            3 => Some(Self::Perform(Slot::First)),
-            4 => Some(Self::Perform(Slot::Second)),
+            3 => Some(Self::Asked(Slot::Third)),
+            4 => Some(Self::Perform(Slot::First)),
+            5 => Some(Self::Perform(Slot::Second)),
+            6 => Some(Self::Perform(Slot::Third)),
             _ => None,
         }
     }
@@ -229,7 +231,7 @@ pub struct State {
     /// Which subscriptions are open, by [`Subscriber::index`].
     pub open: [bool; 2],
     /// The confirmations, by [`Slot::index`].
-    pub confirmations: [Confirmation; 2],
+    pub confirmations: [Confirmation; SLOTS],
     /// The replies under way.
     pub network: Network,
     /// The reply that was honoured last, as long as a replay can still be afforded.
@@ -247,7 +249,7 @@ impl State {
             clock: 0,
             sessions: [Session::STARTED; 2],
             open: [true; 2],
-            confirmations: [Confirmation::UNASKED; 2],
+            confirmations: [Confirmation::UNASKED; SLOTS],
             network: Network::default(),
             captured: None,
             outbox: Outbox::default(),
@@ -295,7 +297,7 @@ impl State {
     pub(super) fn slots_where(
         &self,
         condition: impl Fn(&Confirmation) -> bool,
-    ) -> [Option<Slot>; 2] {
+    ) -> [Option<Slot>; SLOTS] {
         Slot::ALL.map(|slot| {
             let confirmation = self.confirmation(slot);
             (confirmation.phase != Phase::Unasked && condition(confirmation)).then_some(slot)
@@ -352,8 +354,8 @@ impl State {
         state
     }
 
-    /// Everything in four words, for hashing: equal words mean equal states.
-    pub fn words(&self) -> [u64; 4] {
+    /// Everything in five words, for hashing: equal words mean equal states.
+    pub fn words(&self) -> [u64; 5] {
         let status = |session: Session| match session.status {
             SessionStatus::Active => 0,
             SessionStatus::Ended(outcome) => 1 + outcome as u64,
@@ -368,9 +370,11 @@ impl State {
             (u64::from(self.open[1]), 1),
         ]);
         let [_, outbox] = self.outbox.words();
+        let [first, second, third] = self.confirmations;
         let captured = self.captured.map_or(0, |message| u64::from(message.code()));
         [
-            self.confirmations[0].word() << 32 | self.confirmations[1].word(),
+            first.word() << 32 | second.word(),
+            third.word(),
             self.network.word() << 12 | captured,
             outbox,
             world << 32 | u64::from(self.budgets.word()),
@@ -394,7 +398,7 @@ pub struct Producer {
     /// Which subscriptions are open, by [`Subscriber::index`].
     pub open: [bool; 2],
     /// The confirmations that were asked for, by [`Slot::index`].
-    pub confirmations: [Option<ProducerConfirmation>; 2],
+    pub confirmations: [Option<ProducerConfirmation>; SLOTS],
 }
 
 /// A confirmation as the producer knows it. Times and timeouts are in ticks.

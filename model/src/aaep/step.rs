@@ -11,7 +11,7 @@ use super::output::{Output, Outputs};
 use super::readings::{CourtesyNotice, EarlyDefaultOnClose, LateReply, SessionEndCancels};
 use super::rules::{self, Check, Guard, Refusal};
 use super::state::{Confirmation, Item, Phase, SessionStatus, State};
-use super::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber};
+use super::words::{Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
 
 /// What an action leads to. What is in neither list of outputs is forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,9 +52,9 @@ pub(super) struct StepSoFar<'step> {
     /// The check at which a reply was ignored.
     pub(super) ignored: Option<Check>,
     /// Which confirmations were resolved in this step, by reply or default.
-    pub(super) resolved: [bool; 2],
+    pub(super) resolved: [bool; SLOTS],
     /// Which confirmations a reply resolved in this step.
-    pub(super) resolved_by_reply: [bool; 2],
+    pub(super) resolved_by_reply: [bool; SLOTS],
     /// The outbox of a producer with a rule left out is full: the run is not followed further.
     pub(super) overflowed: bool,
 }
@@ -74,8 +74,8 @@ impl Aaep {
             required: Outputs::none(),
             optional: Outputs::none(),
             ignored: None,
-            resolved: [false; 2],
-            resolved_by_reply: [false; 2],
+            resolved: [false; SLOTS],
+            resolved_by_reply: [false; SLOTS],
             overflowed: false,
         };
         so_far.take(action)?;
@@ -170,7 +170,7 @@ impl StepSoFar<'_> {
             issued: self.state.clock,
             timeout,
             // AAEP-6.2.2-3: every confirmation has a token of its own.
-            reused_token: slot == Slot::Second && self.model.rules.allow(Guard::ReusesToken),
+            reused_token: slot != Slot::First && self.model.rules.allow(Guard::ReusesToken),
             ..Confirmation::UNASKED
         };
         // AAEP-A.4-1: the state is awaiting_input at or before the question.
@@ -194,7 +194,11 @@ impl StepSoFar<'_> {
     ) -> Option<Refusal> {
         let rules = self.model.rules;
         let forbidden_default = class.forbids_default_accept() && class.default == Decision::Accept;
-        let blocked = same_action && self.blocks(self.state.confirmation(Slot::First));
+        let of_action = Slot::ALL.map(|slot| (slot, self.state.confirmation(slot)));
+        let blocked = same_action
+            && of_action.into_iter().any(|(slot, confirmation)| {
+                (slot == Slot::First || confirmation.same_action) && self.blocks(confirmation)
+            });
         // AAEP-A.1-3: no event after the terminal one.
         if !self.state.session(session).is_active() && rules.forbid(Guard::AsksAfterEnd) {
             Some(Refusal::SessionOver)
@@ -407,7 +411,7 @@ impl StepSoFar<'_> {
         let others = self
             .state
             .slots_where(|c| c.session == session && c.phase == Phase::Accepted);
-        if others == [None; 2] && !self.state.session(session).awaiting_input {
+        if others == [None; SLOTS] && !self.state.session(session).awaiting_input {
             self.optional.push(Output::Thinking(session));
         }
     }

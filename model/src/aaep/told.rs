@@ -20,7 +20,7 @@ use super::output::{Output, Outputs};
 use super::state::State;
 use super::step::Step;
 use super::words::{
-    AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
 };
 
 /// A call of the producer and all that it put out.
@@ -32,7 +32,7 @@ pub struct Told {
     pub call: Asked,
     outputs: Outputs,
     /// What the names of the confirmations stand for.
-    known: [Known; 2],
+    known: [Known; SLOTS],
 }
 
 /// What is asked of the producer.
@@ -397,7 +397,7 @@ impl Told {
     /// The call of a tool that is in flight, or else a new one: each time that the action runs for this question.
     fn tool_call(&self, judge: &AaepJudge, slot: Slot) -> ToolCall {
         let (session, action) = self.asked(judge, slot);
-        let slots = Slot::Second as u32 + 1;
+        let slots = Slot::Third as u32 + 1;
         let in_flight = judge
             .in_flight(session, action)
             .find(|call| call % slots == slot as u32);

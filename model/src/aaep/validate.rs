@@ -35,10 +35,11 @@ impl StepSoFar<'_> {
 
     /// AAEP-6.3.4-2: the confirmation whose token this is. Left out, a stray token falls to whatever is pending.
     fn issued(&self, message: Message) -> Result<Slot, Check> {
-        let second = self.state.confirmation(Slot::Second);
+        let reuses = |&slot: &Slot| self.state.confirmation(slot).reused_token;
+        let last = Slot::ALL.into_iter().rev().find(reuses);
         match message.token {
             // A token that was issued twice means the confirmation that had it last (against AAEP-6.2.2-3).
-            Token::Of(Slot::First) if second.reused_token => Ok(Slot::Second),
+            Token::Of(Slot::First) => Ok(last.unwrap_or(Slot::First)),
             Token::Of(slot) => Ok(slot),
             Token::Guessed => {
                 let stray = self

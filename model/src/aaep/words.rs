@@ -2,7 +2,7 @@
 //!
 //! The one thing to know: the model has at most two of each, so each is an enum that lists them by name.
 
-pub use crate::words::{SessionName, Slot};
+pub use crate::words::{SLOTS, SessionName, Slot};
 
 /// One of the two subscriptions. Both are open at the start and both are sent every confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

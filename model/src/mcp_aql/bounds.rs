@@ -105,6 +105,14 @@ impl Bounds {
         disturbances: Budgets::new([1; 6], 2),
     };
 
+    /// For the night: three tokens, and every disturbance up to twice, two in all.
+    pub const THREE: Self = Self {
+        name: "three",
+        tokens: 3,
+        disturbances: Budgets::new([2; 6], 2),
+        ..Self::SMALL
+    };
+
     /// For the night: 8.5 million states and 110 million steps.
     pub const LARGE: Self = Self {
         name: "large",
@@ -117,7 +125,7 @@ impl Bounds {
 }
 
 impl crate::bounds::Bounds for Bounds {
-    const PRESETS: [Self; 3] = [Self::SMALL, Self::DEFAULT, Self::LARGE];
+    const PRESETS: [Self; 4] = [Self::SMALL, Self::DEFAULT, Self::LARGE, Self::THREE];
 
     fn name(&self) -> &'static str {
         self.name
@@ -125,7 +133,7 @@ impl crate::bounds::Bounds for Bounds {
 
     fn numbers(&mut self) -> Vec<Number<'_>> {
         let things = [
-            Number::new("tokens", &mut self.tokens, 1, 2),
+            Number::new("tokens", &mut self.tokens, 1, 3),
             Number::new("ticks", &mut self.ticks, 0, 8),
             Number::new("under_way", &mut self.under_way, 1, 4),
         ];

@@ -11,7 +11,8 @@ use super::message::{Call, Carried, Network};
 use super::rules::Guard;
 use super::state::{Phase, State, Token};
 use super::words::{
-    Danger, Lifetime, Oracle, Purpose, Request, Scope, SessionName, Slot, Store, Trigger, Which,
+    Danger, Lifetime, Oracle, Purpose, Request, SLOTS, Scope, SessionName, Slot, Store, Trigger,
+    Which,
 };
 
 impl McpAql {
@@ -71,7 +72,7 @@ impl McpAql {
             let offer = |request| actions.push(Action::Request(request));
             match slot {
                 Slot::First => self.first_requests().for_each(offer),
-                Slot::Second => second_requests().into_iter().for_each(offer),
+                Slot::Second | Slot::Third => later_requests().into_iter().for_each(offer),
             }
         }
         if !state.network.has_room(self.bounds.under_way) {
@@ -139,7 +140,9 @@ impl McpAql {
         for slot in state.slots_where(purgeable).into_iter().flatten() {
             actions.push(Action::Purge { slot });
         }
-        if state.budgets.affords(Disturbance::Restart) && state.slots_where(is_held) != [None; 2] {
+        if state.budgets.affords(Disturbance::Restart)
+            && state.slots_where(is_held) != [None; SLOTS]
+        {
             for store in Store::ALL {
                 actions.push(Action::Restart(store));
             }
@@ -176,8 +179,8 @@ const PLAIN: Request = Request {
     lifetime: Lifetime::Default,
 };
 
-/// What the second token is asked for: another operation on another adapter, and several uses in the other session.
-fn second_requests() -> [Request; 2] {
+/// What a later token is asked for: another operation on another adapter, and several uses in the other session.
+fn later_requests() -> [Request; 2] {
     let elsewhere = Scope {
         operation: Which::Second,
         adapter: Which::Second,
@@ -254,7 +257,7 @@ fn arrivals(state: &State, actions: &mut Vec<Action>) {
 /// Live tokens are revoked, by hand or by what happens.
 fn revocations(state: &State, actions: &mut Vec<Action>) {
     let live = state.slots_where(|token| is_live(state, token));
-    if !state.budgets.affords(Disturbance::Revoke) || live == [None; 2] {
+    if !state.budgets.affords(Disturbance::Revoke) || live == [None; SLOTS] {
         return;
     }
     for slot in live.into_iter().flatten() {
@@ -361,12 +364,12 @@ pub(super) fn is_over(state: &State, token: &Token) -> bool {
 
 /// Whether any token waits for time to pass.
 fn waits_for_time(state: &State) -> bool {
-    state.slots_where(|token| is_timed(token) && !is_past(state, token)) != [None; 2]
+    state.slots_where(|token| is_timed(token) && !is_past(state, token)) != [None; SLOTS]
 }
 
 /// Whether nothing is under way and nothing is still to be performed.
 fn is_quiet(state: &State) -> bool {
     state.network.is_empty()
         && state.validated == Network::default()
-        && state.slots_where(|token| token.to_run > 0) == [None; 2]
+        && state.slots_where(|token| token.to_run > 0) == [None; SLOTS]
 }

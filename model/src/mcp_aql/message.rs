@@ -28,7 +28,7 @@ impl Coded for Call {
     fn code(self) -> u16 {
         let token = match self.token {
             Carried::Token(slot) => slot as u16,
-            Carried::Guessed => 2,
+            Carried::Guessed => 3,
         };
         1 << 9 | token << 7 | u16::from(self.gated) << 6 | self.scope.code()
     }
@@ -38,6 +38,7 @@ impl Coded for Call {
             token: match (code >> 7) & 3 {
                 0 => Carried::Token(Slot::First),
                 1 => Carried::Token(Slot::Second),
+                2 => Carried::Token(Slot::Third),
                 _ => Carried::Guessed,
             },
             gated: (code >> 6) & 1 == 1,
@@ -57,12 +58,8 @@ mod tests {
     #[test]
     fn every_call_is_the_one_of_its_code_and_no_other() {
         let mut codes = std::collections::BTreeSet::new();
-        let tokens = [
-            Carried::Token(Slot::First),
-            Carried::Token(Slot::Second),
-            Carried::Guessed,
-        ];
-        for token in tokens {
+        let [first, second, third] = Slot::ALL.map(Carried::Token);
+        for token in [first, second, third, Carried::Guessed] {
             for session in [None, Some(SessionName::A), Some(SessionName::B)] {
                 for bits in 0..32 {
                     let scope = Scope {

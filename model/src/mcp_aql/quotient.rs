@@ -11,7 +11,7 @@ use super::enabled::{is_held, is_live, is_over, is_timed};
 use super::environment::faulty;
 use super::message::{Call, Carried};
 use super::state::{Phase, State, Token};
-use super::words::{Scope, Slot};
+use super::words::{SLOTS, Scope, Slot};
 
 /// The time that stands for any at which no token waits for time any more: past the life of a token that expires at 0.
 const LATE: u8 = 8;
@@ -34,7 +34,7 @@ impl McpAql {
     fn forget_budgets(&self, q: &mut State) {
         let can_ask = self.can_ask(q);
         let any = |holds: fn(&State, &Token) -> bool| {
-            can_ask || q.slots_where(|token| holds(q, token)) != [None; 2]
+            can_ask || q.slots_where(|token| holds(q, token)) != [None; SLOTS]
         };
         q.budgets = q
             .budgets
@@ -49,8 +49,8 @@ impl McpAql {
     /// The greatest time that was told matters only if it is ahead, or if a clock can still be behind; and no time matters
     /// once no token waits for it, now or later.
     fn forget_time(&self, q: &mut State) {
-        let over = |token: &Token| token.phase == Phase::Lost || is_over(q, token);
-        if !self.can_ask(q) && Slot::ALL.into_iter().all(|slot| over(q.token(slot))) {
+        let waits = |token: &Token| token.phase != Phase::Lost && !is_over(q, token);
+        if !self.can_ask(q) && q.slots_where(waits) == [None; SLOTS] {
             q.clock = LATE;
             q.latest = LATE;
         } else if !q.budgets.affords(Disturbance::Skew) {

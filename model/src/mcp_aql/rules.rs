@@ -30,7 +30,7 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AQL-1.2-3" => {
     always "what runs is what was confirmed" also ["AQL-1.2-4", "AQL-3.2-1", "AQL-6.2-1"];
-    sometimes "a token admits while another is live" if step.admits(action, |slot, _, _| step.was_live(slot.other()));
+    sometimes "a token admits while another is live" if step.admits(action, |slot, _, _| slot.others().any(|other| step.was_live(other)));
 }
 
 "AQL-1.2-5" => {

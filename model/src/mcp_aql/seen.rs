@@ -6,7 +6,7 @@ use super::output::Output;
 use super::rules::{Check, Refusal};
 use super::state::{Phase, Token};
 use super::step::StepSoFar;
-use super::words::Slot;
+use super::words::{SLOTS, Slot};
 
 impl StepSoFar<'_> {
     /// Whether something like this comes out.
@@ -84,11 +84,11 @@ impl StepSoFar<'_> {
 
     /// Whether there was a token like this.
     pub(super) fn had(&self, like: impl Fn(&Token) -> bool) -> bool {
-        self.before.slots_where(like) != [None; 2]
+        self.before.slots_where(like) != [None; SLOTS]
     }
 
     /// Whether there is a token like this.
     pub(super) fn has(&self, like: impl Fn(&Token) -> bool) -> bool {
-        self.state.slots_where(like) != [None; 2]
+        self.state.slots_where(like) != [None; SLOTS]
     }
 }

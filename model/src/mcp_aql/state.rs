@@ -10,7 +10,7 @@ use crate::packed::packed;
 
 use super::bounds::Budgets;
 use super::message::Network;
-use super::words::{Oracle, Scope, Slot};
+use super::words::{Oracle, SLOTS, Scope, Slot};
 
 /// How the operator has configured both adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,7 +117,7 @@ pub struct State {
     /// The greatest time that a call has told the gatekeeper.
     pub latest: u8,
     /// The tokens, by [`Slot::index`].
-    pub tokens: [Token; 2],
+    pub tokens: [Token; SLOTS],
     /// The calls under way.
     pub network: Network,
     /// The calls that were validated and not redeemed. Only where a rule is left out are there any.
@@ -133,7 +133,7 @@ impl State {
             setup: None,
             clock: 0,
             latest: 0,
-            tokens: [Token::UNISSUED; 2],
+            tokens: [Token::UNISSUED; SLOTS],
             network: Network::default(),
             validated: Network::default(),
             budgets,
@@ -153,7 +153,7 @@ impl State {
     }
 
     /// The slots of the issued tokens for which the condition holds, in order.
-    pub fn slots_where(&self, holds: impl Fn(&Token) -> bool) -> [Option<Slot>; 2] {
+    pub fn slots_where(&self, holds: impl Fn(&Token) -> bool) -> [Option<Slot>; SLOTS] {
         Slot::ALL.map(|slot| {
             let token = self.token(slot);
             (token.is_issued() && holds(token)).then_some(slot)
@@ -213,13 +213,15 @@ impl State {
         state
     }
 
-    /// Everything in four words, for hashing: equal words mean equal states.
-    pub fn words(&self) -> [u64; 4] {
+    /// Everything in five words, for hashing: equal words mean equal states.
+    pub fn words(&self) -> [u64; 5] {
+        let [first, second, third] = self.tokens;
         let setup = self.setup.map_or(0, |setup| {
             1 + (u64::from(setup.tolerance) << 1 | setup.oracle as u64)
         });
         [
-            self.tokens[0].word() << 32 | self.tokens[1].word(),
+            first.word() << 32 | second.word(),
+            third.word(),
             self.network.word(),
             self.validated.word(),
             setup << 40
@@ -244,7 +246,7 @@ pub struct Gatekeeper {
     /// The greatest time that it was told.
     pub latest: u8,
     /// The tokens that it issued, by [`Slot::index`].
-    pub tokens: [Option<GatekeeperToken>; 2],
+    pub tokens: [Option<GatekeeperToken>; SLOTS],
 }
 
 /// A token as the gatekeeper knows it. Times are in ticks.

@@ -3,7 +3,7 @@
 //! The one thing to know: a tick is 300 seconds. So the tolerance that can be configured, 0 to 300 seconds, is none or one
 //! tick, and a lifetime in ticks is one in seconds rounded down: as calls come at whole ticks, nothing tells them apart.
 
-pub use crate::words::{SessionName, Slot};
+pub use crate::words::{SLOTS, SessionName, Slot};
 
 /// What a token is for; told by its prefix (AQL-2.1-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

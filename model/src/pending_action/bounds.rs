@@ -1,6 +1,7 @@
 //! How far the model goes: numbers of things, and a budget for each kind of disturbance.
 
 use crate::bounds::Number;
+use crate::words::SLOTS;
 
 pub use crate::bounds::BoundsError;
 
@@ -70,14 +71,14 @@ pub enum Variety {
 pub struct Bounds {
     /// The name of the preset that they are or were made from, or `custom`.
     pub name: &'static str,
-    /// Pending actions in all: 1 or 2.
+    /// Pending actions in all: 1 to 3.
     pub actions: u8,
     /// The last value of the clock: 0 to 8 ticks.
     pub ticks: u8,
     /// Which calls are proposed, and which forgeries sent.
     pub variety: Variety,
-    /// Honest decisions on the first and on the second action: 1 or 2.
-    pub decisions: [u8; 2],
+    /// Honest decisions on each action: 1 or 2.
+    pub decisions: [u8; SLOTS],
     /// Sessions that end: 0 to 2.
     pub ends: u8,
     /// Decisions under way at the same time: 1 to 4.
@@ -95,7 +96,7 @@ impl Bounds {
         actions: 2,
         ticks: 1,
         variety: Variety::Few,
-        decisions: [2, 1],
+        decisions: [2, 1, 1],
         ends: 1,
         under_way: 2,
         backlog: 1,
@@ -110,11 +111,19 @@ impl Bounds {
         actions: 2,
         ticks: 2,
         variety: Variety::Many,
-        decisions: [2, 1],
+        decisions: [2, 1, 1],
         ends: 1,
         under_way: 2,
         backlog: 1,
         disturbances: Budgets::new([1; 6], 2),
+    };
+
+    /// For the night: three actions, and every disturbance up to twice, two in all.
+    pub const THREE: Self = Self {
+        name: "three",
+        actions: 3,
+        disturbances: Budgets::new([2; 6], 2),
+        ..Self::SMALL
     };
 
     /// For the night: 24 million states and 165 million steps.
@@ -123,7 +132,7 @@ impl Bounds {
         actions: 2,
         ticks: 3,
         variety: Variety::Many,
-        decisions: [2; 2],
+        decisions: [2; SLOTS],
         ends: 2,
         under_way: 3,
         backlog: 2,
@@ -132,19 +141,20 @@ impl Bounds {
 }
 
 impl crate::bounds::Bounds for Bounds {
-    const PRESETS: [Self; 3] = [Self::SMALL, Self::DEFAULT, Self::LARGE];
+    const PRESETS: [Self; 4] = [Self::SMALL, Self::DEFAULT, Self::LARGE, Self::THREE];
 
     fn name(&self) -> &'static str {
         self.name
     }
 
     fn numbers(&mut self) -> Vec<Number<'_>> {
-        let [first, second] = &mut self.decisions;
+        let [first, second, third] = &mut self.decisions;
         let things = [
-            Number::new("actions", &mut self.actions, 1, 2),
+            Number::new("actions", &mut self.actions, 1, 3),
             Number::new("ticks", &mut self.ticks, 0, 8),
             Number::new("first_decisions", first, 1, 2),
             Number::new("second_decisions", second, 1, 2),
+            Number::new("third_decisions", third, 1, 2),
             Number::new("ends", &mut self.ends, 0, 2),
             Number::new("under_way", &mut self.under_way, 1, 4),
             Number::new("backlog", &mut self.backlog, 1, 4),

@@ -14,7 +14,7 @@ use super::readings::ExpiryBoundary;
 use super::rules::Guard;
 use super::state::{Held, NEVER};
 use super::step::StepSoFar;
-use super::words::{Arguments, Decision, Note, Slot};
+use super::words::{Arguments, Decision, Note, SLOTS, Slot};
 
 impl PendingAction {
     /// PA-7: whether it has expired at this time, in this reading.
@@ -147,7 +147,7 @@ impl StepSoFar<'_> {
         self.state.journal = self.before.journal.first(durable);
         self.state.outbox = Outbox::default();
         self.state.validated = Network::default();
-        self.state.withdrawn = [false; 2];
+        self.state.withdrawn = [false; SLOTS];
         self.state.known = Known::of(self.state.journal, self.state.sessions());
         if self.model.rules.allow(Guard::ForgetsPending) {
             self.forget_pending();

@@ -11,7 +11,7 @@ use super::known::Status;
 use super::message::Network;
 use super::rules::Guard;
 use super::state::{NEVER, State};
-use super::words::{Decision, Effect, Flaw, Proposal, SessionName, Slot, ToolStatus};
+use super::words::{Decision, Effect, Flaw, Proposal, SLOTS, SessionName, Slot, ToolStatus};
 
 impl PendingAction {
     /// Adds every enabled action, in an order that depends on the state alone.
@@ -47,7 +47,7 @@ impl PendingAction {
         }
         let (offered, few): (&[Proposal], usize) = match state.free_slot() {
             Some(Slot::First) => (&FIRST, 2),
-            Some(Slot::Second) => (&SECOND, 1),
+            Some(Slot::Second | Slot::Third) => (&LATER, 1),
             None => (&[], 0),
         };
         let count = match self.bounds.variety {
@@ -88,7 +88,7 @@ impl PendingAction {
     fn honest(&self, slot: Slot) -> &'static [(Decision, Manner)] {
         match (self.bounds.variety, slot) {
             (Variety::Few, Slot::First) => &HONEST[..2],
-            (Variety::Few, Slot::Second) => &HONEST[1..],
+            (Variety::Few, Slot::Second | Slot::Third) => &HONEST[1..],
             (Variety::Many, _) => &HONEST,
         }
     }
@@ -97,7 +97,7 @@ impl PendingAction {
     fn forged(&self, slot: Slot) -> &'static [(Decision, Manner)] {
         match (self.bounds.variety, slot) {
             (Variety::Few, Slot::First) => &FORGED[..3],
-            (Variety::Few, Slot::Second) => &FORGED[3..6],
+            (Variety::Few, Slot::Second | Slot::Third) => &FORGED[3..6],
             (Variety::Many, _) => &FORGED,
         }
     }
@@ -146,7 +146,7 @@ impl PendingAction {
         let due = state.slots_where(|held, standing| {
             standing.status == Status::Pending && self.is_past(held, state.clock)
         });
-        if due != [None; 2] {
+        if due != [None; SLOTS] {
             actions.push(Action::ServeTimer);
         }
     }
@@ -160,7 +160,7 @@ impl PendingAction {
         let to_come = session == SessionName::A && self.can_propose(state);
         let over = state.known.ended.map(u8::from).iter().sum::<u8>();
         let may_end = !state.known.has_ended(session) && over < self.bounds.ends;
-        may_end && (in_it != [None; 2] || to_come)
+        may_end && (in_it != [None; SLOTS] || to_come)
     }
 
     /// The clock goes on as long as somebody waits for it, and is set back where that can tell.
@@ -169,7 +169,7 @@ impl PendingAction {
             let pending = standing.status == Status::Pending && held.expires != NEVER;
             pending && !self.is_past(held, state.clock)
         });
-        if state.clock < self.bounds.ticks && waiting != [None; 2] {
+        if state.clock < self.bounds.ticks && waiting != [None; SLOTS] {
             actions.push(Action::Tick);
         }
         if state.clock > 0 && state.budgets.affords(Disturbance::SetBack) && self.is_timed(state) {
@@ -182,24 +182,25 @@ impl PendingAction {
         let waits = state.slots_where(|held, standing| {
             standing.status == Status::Pending && held.expires != NEVER
         });
-        self.can_propose(state) || waits != [None; 2]
+        self.can_propose(state) || waits != [None; SLOTS]
     }
 
     /// What changes nothing: free text, what is refused, ends of what has ended, and keeping a snapshot.
     fn idle_calls(&self, state: &State, actions: &mut Vec<Action>) {
         actions.push(Action::Say);
         let loads = state.budgets.affords(Disturbance::Rollback);
-        if loads && state.snapshot.is_none() && pending(state) != [None; 2] {
+        if loads && state.snapshot.is_none() && pending(state) != [None; SLOTS] {
             actions.push(Action::Snapshot);
         }
         let status = ToolStatus::Success;
+        let next = state.free_slot().filter(|_| self.can_propose(state));
         for slot in Slot::ALL {
             let standing = state.known.standing(slot);
-            let known = standing.status != Status::Unknown;
-            if (known || state.free_slot() == Some(slot)) && standing.status != Status::Pending {
+            let named = standing.status != Status::Unknown || next == Some(slot);
+            if named && standing.status != Status::Pending {
                 actions.push(Action::Cancel { slot });
             }
-            if (known || state.free_slot() == Some(slot)) && !standing.is_unfinished() {
+            if named && !standing.is_unfinished() {
                 actions.push(Action::FinishTool { slot, status });
             }
         }
@@ -226,8 +227,8 @@ const FIRST: [Proposal; 2] = [
     },
 ];
 
-/// What may be proposed second. The first is always offered.
-const SECOND: [Proposal; 2] = [
+/// What may be proposed later. The first is always offered.
+const LATER: [Proposal; 2] = [
     Proposal {
         session: SessionName::B,
         lifetime: Some(1),
@@ -298,12 +299,12 @@ fn may_load(state: &State) -> bool {
 }
 
 /// The actions that deciders know of and do not know to be resolved.
-fn asked(state: &State) -> [Option<Slot>; 2] {
+fn asked(state: &State) -> [Option<Slot>; SLOTS] {
     Slot::ALL.map(|slot| state.held(slot).is_asked().then_some(slot))
 }
 
 /// The actions that are pending with the ledger.
-fn pending(state: &State) -> [Option<Slot>; 2] {
+fn pending(state: &State) -> [Option<Slot>; SLOTS] {
     state.slots_where(|_, standing| standing.status == Status::Pending)
 }
 
@@ -311,7 +312,7 @@ fn pending(state: &State) -> [Option<Slot>; 2] {
 pub(super) fn has_live(state: &State) -> bool {
     let live = state
         .slots_where(|_, standing| standing.status == Status::Pending || standing.is_unfinished());
-    live != [None; 2]
+    live != [None; SLOTS]
 }
 
 /// Whether nothing is under way and nothing is to be carried out.

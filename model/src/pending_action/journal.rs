@@ -40,20 +40,20 @@ impl Record {
         }
     }
 
-    /// The record as a number from 1 to 26.
+    /// The record as a number from 1 to 38.
     const fn code(self) -> u8 {
         match self {
             Self::Proposed(slot) => 1 + slot as u8,
-            Self::Expired(slot) => 3 + slot as u8,
-            Self::Cancelled(slot) => 5 + slot as u8,
-            Self::SessionEnded(session) => 7 + session as u8,
-            Self::Finished(slot, status) => 9 + 3 * slot as u8 + status as u8,
+            Self::Expired(slot) => 4 + slot as u8,
+            Self::Cancelled(slot) => 7 + slot as u8,
+            Self::SessionEnded(session) => 10 + session as u8,
+            Self::Finished(slot, status) => 12 + 3 * slot as u8 + status as u8,
             Self::Decided { slot, decision, by } => {
                 let by = match by {
                     None => 0,
                     Some(decider) => 1 + decider as u8,
                 };
-                15 + 6 * slot as u8 + 3 * decision as u8 + by
+                21 + 6 * slot as u8 + 3 * decision as u8 + by
             }
         }
     }
@@ -63,19 +63,19 @@ impl Record {
         let slot = |place: u8| Slot::ALL[usize::from(place)];
         match code {
             0 => None,
-            1..=2 => Some(Self::Proposed(slot(code - 1))),
-            3..=4 => Some(Self::Expired(slot(code - 3))),
-            5..=6 => Some(Self::Cancelled(slot(code - 5))),
-            7..=8 => Some(Self::SessionEnded(SessionName::ALL[usize::from(code - 7)])),
-            9..=14 => {
-                let place = code - 9;
+            1..=3 => Some(Self::Proposed(slot(code - 1))),
+            4..=6 => Some(Self::Expired(slot(code - 4))),
+            7..=9 => Some(Self::Cancelled(slot(code - 7))),
+            10..=11 => Some(Self::SessionEnded(SessionName::ALL[usize::from(code - 10)])),
+            12..=20 => {
+                let place = code - 12;
                 Some(Self::Finished(
                     slot(place / 3),
                     ToolStatus::from_place(place % 3),
                 ))
             }
             _ => {
-                let place = code - 15;
+                let place = code - 21;
                 Some(Self::Decided {
                     slot: slot(place / 6),
                     decision: Decision::ALL[usize::from(place / 3 % 2)],
@@ -97,16 +97,16 @@ pub struct Entry {
 }
 
 impl Packed for Entry {
-    const BITS: usize = 9;
-    const CAPACITY: usize = 14;
+    const BITS: usize = 10;
+    const CAPACITY: usize = 12;
 
-    /// Five bits for the record, and above them four for the time.
+    /// Six bits for the record, and above them four for the time.
     fn code(self) -> u16 {
-        u16::from(self.at) << 5 | u16::from(self.record.code())
+        u16::from(self.at) << 6 | u16::from(self.record.code())
     }
 
     fn from_code(code: u16) -> Option<Self> {
-        let [at, record] = [code >> 5, code & 31].map(|part| u8::try_from(part).unwrap_or(0));
+        let [at, record] = [code >> 6, code & 63].map(|part| u8::try_from(part).unwrap_or(0));
         Record::from_code(record).map(|record| Self { record, at })
     }
 }
@@ -127,15 +127,15 @@ mod tests {
 
     #[test]
     fn every_record_is_the_one_of_its_code_and_no_other() {
-        let records: Vec<_> = (1..=26).filter_map(Record::from_code).collect();
+        let records: Vec<_> = (1..=38).filter_map(Record::from_code).collect();
         let codes: Vec<_> = records.iter().map(|record| record.code()).collect();
-        assert_eq!(codes, (1..=26).collect::<Vec<u8>>());
+        assert_eq!(codes, (1..=38).collect::<Vec<u8>>());
         assert_eq!(Record::from_code(0), None);
     }
 
     #[test]
     fn every_entry_is_the_one_of_its_code() {
-        for code in 1..=26 {
+        for code in 1..=38 {
             for at in 0..16 {
                 let record = Record::from_code(code).expect("it is the code of a record");
                 let entry = Entry { record, at };

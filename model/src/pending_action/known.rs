@@ -4,7 +4,7 @@
 //! the same fold for itself, so that a ledger with a rule left out is held to what it has recorded.
 
 use super::journal::{Entry, Journal, Record};
-use super::words::{Decider, Decision, SessionName, Slot, ToolStatus};
+use super::words::{Decider, Decision, SLOTS, SessionName, Slot, ToolStatus};
 
 /// Where an action stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,7 +78,7 @@ impl Standing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Known {
     /// Where the actions stand, by [`Slot::index`].
-    pub standings: [Standing; 2],
+    pub standings: [Standing; SLOTS],
     /// Which sessions have ended, by [`SessionName::index`].
     pub ended: [bool; 2],
 }
@@ -86,13 +86,13 @@ pub struct Known {
 impl Known {
     /// What follows from no record.
     pub const EMPTY: Self = Self {
-        standings: [Standing::UNKNOWN; 2],
+        standings: [Standing::UNKNOWN; SLOTS],
         ended: [false; 2],
     };
 
     /// What follows from a journal; `sessions` are those of the slots. Of two records that resolve one action the first
     /// counts (PA-8).
-    pub fn of(journal: Journal, sessions: [SessionName; 2]) -> Self {
+    pub fn of(journal: Journal, sessions: [SessionName; SLOTS]) -> Self {
         let mut known = Self::EMPTY;
         for entry in journal.items() {
             let resolved = entry.record.resolves();
@@ -104,7 +104,7 @@ impl Known {
     }
 
     /// Takes one more record in.
-    pub fn enter(&mut self, entry: Entry, sessions: [SessionName; 2]) {
+    pub fn enter(&mut self, entry: Entry, sessions: [SessionName; SLOTS]) {
         let Entry { record, at } = entry;
         match record {
             Record::Proposed(slot) => self.standings[slot.index()].status = Status::Pending,
@@ -153,10 +153,10 @@ impl Known {
         self.ended[session.index()]
     }
 
-    /// Everything in 24 bits.
+    /// Everything in 35 bits.
     pub(super) fn word(&self) -> u64 {
-        let [first, second] = self.standings.map(Standing::word);
+        let [first, second, third] = self.standings.map(Standing::word);
         let [a, b] = self.ended.map(u64::from);
-        first << 13 | second << 2 | a << 1 | b
+        first << 24 | second << 13 | third << 2 | a << 1 | b
     }
 }

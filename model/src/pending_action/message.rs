@@ -49,7 +49,8 @@ impl Coded for Message {
             id: match (code >> 6) & 3 {
                 0 => None,
                 1 => Some(Slot::First),
-                _ => Some(Slot::Second),
+                2 => Some(Slot::Second),
+                _ => Some(Slot::Third),
             },
             nonce: match (code >> 4) & 3 {
                 0 => Nonce::Absent,
@@ -85,7 +86,8 @@ mod tests {
     #[test]
     fn every_message_is_the_one_of_its_code_and_no_other() {
         let mut codes = std::collections::BTreeSet::new();
-        for id in [None, Some(Slot::First), Some(Slot::Second)] {
+        let [first, second, third] = Slot::ALL.map(Some);
+        for id in [None, first, second, third] {
             for nonce in [Nonce::Absent, Nonce::Right, Nonce::Wrong] {
                 for approved in [Approved::Unsaid, Approved::Alike, Approved::Edited] {
                     for decision in Decision::ALL {

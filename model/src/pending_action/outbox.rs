@@ -20,15 +20,15 @@ pub enum Item {
 }
 
 impl Packed for Item {
-    const BITS: usize = 5;
-    const CAPACITY: usize = 25;
+    const BITS: usize = 6;
+    const CAPACITY: usize = 21;
 
-    /// From 1 to 23.
+    /// From 1 to 34.
     fn code(self) -> u16 {
         match self {
             Self::Record => 1,
-            Self::Tell(note, slot) => 2 + 2 * note.code() + slot as u16,
-            Self::Perform(slot, arguments) => 18 + 2 * arguments as u16 + slot as u16,
+            Self::Tell(note, slot) => 2 + 3 * note.code() + slot as u16,
+            Self::Perform(slot, arguments) => 26 + 3 * arguments as u16 + slot as u16,
         }
     }
 
@@ -37,16 +37,16 @@ impl Packed for Item {
         match place {
             0 => None,
             1 => Some(Self::Record),
-            2..=17 => {
-                let slot = Slot::ALL[usize::from(place % 2)];
-                Some(Self::Tell(Note::from_code((place - 2) / 2), slot))
+            2..=25 => {
+                let slot = Slot::ALL[usize::from((place - 2) % 3)];
+                Some(Self::Tell(Note::from_code((place - 2) / 3), slot))
             }
             _ => {
                 let arguments = [Arguments::Original, Arguments::Alike, Arguments::Edited];
-                let slot = Slot::ALL[usize::from(place % 2)];
+                let slot = Slot::ALL[usize::from((place - 26) % 3)];
                 Some(Self::Perform(
                     slot,
-                    arguments[usize::from((place - 18) / 2)],
+                    arguments[usize::from((place - 26) / 3)],
                 ))
             }
         }
@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn every_item_is_the_one_of_its_code_and_no_other() {
-        let items: Vec<_> = (1..=23).filter_map(Item::from_code).collect();
+        let items: Vec<_> = (1..=34).filter_map(Item::from_code).collect();
         let codes: Vec<_> = items.iter().map(|item| item.code()).collect();
-        assert_eq!(codes, (1..=23).collect::<Vec<u16>>());
+        assert_eq!(codes, (1..=34).collect::<Vec<u16>>());
         assert_eq!(Item::from_code(0), None);
     }
 

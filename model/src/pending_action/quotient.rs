@@ -14,7 +14,7 @@ use super::journal::{Entry, Journal, Record};
 use super::known::{Known, Standing, Status};
 use super::message::{Approved, Message};
 use super::state::{Held, NEVER, State};
-use super::words::{Decider, Decision, Effect, Nonce, Note, SessionName, Slot, ToolStatus};
+use super::words::{Decider, Decision, Effect, Nonce, Note, SLOTS, SessionName, Slot, ToolStatus};
 
 impl PendingAction {
     /// The state that stands for all that no later step can tell from this one.
@@ -35,7 +35,7 @@ impl PendingAction {
             journal,
             carried: count(carried),
             // Only a host that takes it for more than it is goes by it.
-            withdrawn: [false; 2],
+            withdrawn: [false; SLOTS],
             snapshot: view.snapshot(journal),
             network: state.network.map(|message| view.canonical(message)),
             budgets: view.budgets,
@@ -75,7 +75,7 @@ struct View<'state> {
     /// What no crash takes back.
     firm: Known,
     /// Of which actions nothing is to come but decisions to be ignored, by [`Slot::index`].
-    done: [bool; 2],
+    done: [bool; SLOTS],
 }
 
 impl<'state> View<'state> {

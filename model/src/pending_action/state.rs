@@ -12,7 +12,7 @@ use super::journal::Journal;
 use super::known::{Known, Standing, Status};
 use super::message::Network;
 use super::outbox::Outbox;
-use super::words::{Effect, Note, Proposal, SessionName, Slot};
+use super::words::{Effect, Note, Proposal, SLOTS, SessionName, Slot};
 
 /// The `expires_at` of an action that never expires.
 pub const NEVER: u8 = 15;
@@ -108,7 +108,7 @@ pub struct State {
     /// What the ledger holds in its memory.
     pub known: Known,
     /// The proposed calls, by [`Slot::index`].
-    pub actions: [Held; 2],
+    pub actions: [Held; SLOTS],
     /// What the ledger has recorded, durable or not.
     pub journal: Journal,
     /// The watermark: of so many records the host knows that it has carried out all that is behind them.
@@ -116,7 +116,7 @@ pub struct State {
     /// What the host has not carried out yet.
     pub outbox: Outbox,
     /// Of which calls the host remembers that a run was withdrawn before it began, by [`Slot::index`]. A crash makes it forget.
-    pub withdrawn: [bool; 2],
+    pub withdrawn: [bool; SLOTS],
     /// The decisions under way.
     pub network: Network,
     /// The decisions that were validated and have no effect yet. Only where a rule is left out are there any.
@@ -134,11 +134,11 @@ impl State {
             clock: 0,
             latest: 0,
             known: Known::EMPTY,
-            actions: [Held::UNPROPOSED; 2],
+            actions: [Held::UNPROPOSED; SLOTS],
             journal: Journal::default(),
             carried: 0,
             outbox: Outbox::default(),
-            withdrawn: [false; 2],
+            withdrawn: [false; SLOTS],
             network: Network::default(),
             validated: Network::default(),
             snapshot: None,
@@ -164,7 +164,7 @@ impl State {
     }
 
     /// The slots of the actions that the ledger knows and for which the condition holds, in order of creation.
-    pub fn slots_where(&self, holds: impl Fn(&Held, Standing) -> bool) -> [Option<Slot>; 2] {
+    pub fn slots_where(&self, holds: impl Fn(&Held, Standing) -> bool) -> [Option<Slot>; SLOTS] {
         Slot::ALL.map(|slot| {
             let standing = self.known.standing(slot);
             let known = standing.status != Status::Unknown;
@@ -173,7 +173,7 @@ impl State {
     }
 
     /// The sessions of the slots.
-    pub fn sessions(&self) -> [SessionName; 2] {
+    pub fn sessions(&self) -> [SessionName; SLOTS] {
         self.actions.map(|held| held.session)
     }
 
@@ -226,22 +226,24 @@ impl State {
         state
     }
 
-    /// Everything in eight words, for hashing: equal words mean equal states.
-    pub fn words(&self) -> [u64; 8] {
+    /// Everything in nine words, for hashing: equal words mean equal states.
+    pub fn words(&self) -> [u64; 9] {
         let rest = packed([
             (u64::from(self.clock), 4),
             (u64::from(self.latest), 4),
             (u64::from(self.carried), 4),
             (u64::from(self.withdrawn[0]), 1),
             (u64::from(self.withdrawn[1]), 1),
+            (u64::from(self.withdrawn[2]), 1),
             (self.snapshot.map_or(0, |count| 1 + u64::from(count)), 4),
             (u64::from(self.budgets.word()), 18),
         ]);
-        let [first, second] = self.actions.map(|held| held.word());
+        let [first, second, third] = self.actions.map(|held| held.word());
         let [journal, more_journal] = self.journal.words();
         let [outbox, more_outbox] = self.outbox.words();
         [
-            self.known.word() << 38 | first << 19 | second,
+            self.known.word(),
+            first << 38 | second << 19 | third,
             journal,
             more_journal,
             outbox,
@@ -269,7 +271,7 @@ pub struct Ledger {
     /// Which sessions have ended, by [`SessionName::index`].
     pub ended: [bool; 2],
     /// The actions that it knows, by [`Slot::index`].
-    pub actions: [Option<LedgerAction>; 2],
+    pub actions: [Option<LedgerAction>; SLOTS],
 }
 
 /// An action as the ledger knows it. Times are in ticks.

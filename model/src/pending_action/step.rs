@@ -147,15 +147,11 @@ impl StepSoFar<'_> {
 
     /// PA-7: what is due expires, in the order of its time and of its creation.
     pub(super) fn settle(&mut self) {
-        let [first, second] = self
+        let mut due = self
             .state
             .slots_where(|held, standing| standing.status == Status::Pending && self.is_due(held));
-        let expires = |slot: Slot| self.state.held(slot).expires;
-        let in_order = match (first, second) {
-            (Some(one), Some(two)) if expires(two) < expires(one) => [second, first],
-            (None | Some(_), _) => [first, second],
-        };
-        for slot in in_order.into_iter().flatten() {
+        due.sort_by_key(|slot| slot.map(|slot| self.state.held(slot).expires));
+        for slot in due.into_iter().flatten() {
             // PA-10: an expiry is no denial.
             if self.model.rules.forbid(Guard::ExpiresAsDenied) {
                 self.commit(Record::Expired(slot), None);
@@ -300,10 +296,10 @@ impl StepSoFar<'_> {
     /// `say`. PA-11: the text goes to the model, untouched, and resolves nothing.
     fn say(&mut self) {
         self.required.push(Output::AppendText);
-        let [first, second] = self
+        let pending = self
             .state
             .slots_where(|_, standing| standing.status == Status::Pending);
-        if let Some(slot) = second.or(first)
+        if let Some(slot) = pending.into_iter().flatten().last()
             && self.model.rules.allow(Guard::TakesTextForDecision)
         {
             self.release(slot, Some(Decider::Owner), Arguments::Original);

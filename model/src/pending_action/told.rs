@@ -18,7 +18,8 @@ use super::output::{Event, Output, Outputs};
 use super::state::{Held, NEVER, State};
 use super::step::Step;
 use super::words::{
-    Arguments, Decider, Decision, Effect, Nonce, Note, Proposal, SessionName, Slot, ToolStatus,
+    Arguments, Decider, Decision, Effect, Nonce, Note, Proposal, SLOTS, SessionName, Slot,
+    ToolStatus,
 };
 
 /// A call of the ledger and all that it put out.
@@ -59,7 +60,7 @@ pub enum Asked {
     /// To come back from a crash. Records that are not durable are lost.
     Restart {
         /// Of which actions a run waited, by [`Slot::index`].
-        waiting: [bool; 2],
+        waiting: [bool; SLOTS],
     },
     /// Nothing: the host keeps what there is.
     Snapshot,

@@ -35,17 +35,18 @@ impl StepSoFar<'_> {
     /// PA-1: the action of this id, and no other.
     fn find(&self, message: Message) -> Option<Slot> {
         let rules = self.model.rules;
-        let [first, second] = self
+        let pending = self
             .state
             .slots_where(|_, standing| standing.status == Status::Pending);
+        let mut pending = pending.into_iter().flatten();
         let by_id = message
             .id
             .filter(|&slot| self.state.status(slot) != Status::Unknown);
         if rules.allow(Guard::MatchesByPosition) {
-            return second.or(first).or(by_id);
+            return pending.last().or(by_id);
         }
         if rules.allow(Guard::HonoursUnknown) {
-            return by_id.or(first).or(second);
+            return by_id.or_else(|| pending.next());
         }
         by_id
     }

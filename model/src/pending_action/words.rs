@@ -1,6 +1,6 @@
 //! The things that the contract speaks of, as small values: decisions and deciders, proposals, arguments, outcomes.
 
-pub use crate::words::{SessionName, Slot};
+pub use crate::words::{SLOTS, SessionName, Slot};
 
 use super::rules::Refusal;
 

@@ -7,14 +7,15 @@
 
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::{Action, Forgery};
+use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::output::Outputs;
 use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::State;
 
-use crate::common::quotient::assert_bisimulation;
+use crate::common::quotient::{assert_bisimulation, assert_bisimulation_within};
 
 /// What can be observed of a step.
-type Observation = (Label, Outputs, Outputs, Option<Check>, [u64; 4]);
+type Observation = (Label, Outputs, Outputs, Option<Check>, [u64; 5]);
 
 /// An action without what the quotient merges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,4 +77,16 @@ fn observe(model: &Aaep, state: &State, action: Action) -> Option<Observation> {
 #[test]
 fn a_state_and_its_quotient_offer_the_same_steps() {
     assert_bisimulation(observe);
+}
+
+/// What `small` bounds do not have: three.
+#[test]
+fn that_is_so_for_three_as_well() {
+    let three = Bounds {
+        confirmations: 3,
+        ticks: 1,
+        disturbances: Budgets::NONE,
+        ..Bounds::SMALL
+    };
+    assert_bisimulation_within(three, observe);
 }

@@ -18,7 +18,7 @@ pub fn assert_bounds<T: Modelled>(with_ticks: impl Fn(u8) -> T::Bounds) {
     let unknown = Specification::<T>::preset("tiny").expect_err("there is no such preset");
     assert_eq!(
         unknown.to_string(),
-        "unknown bounds `tiny`: expected one of small, default, large"
+        "unknown bounds `tiny`: expected one of small, default, large, three"
     );
     for preset in T::Bounds::PRESETS {
         assert!(Specification::<T>::new(preset).is_ok());

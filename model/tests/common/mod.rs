@@ -18,7 +18,7 @@ use countersign_model::specification::{Modelled, Specification};
 
 /// The smallest preset of a protocol.
 pub fn small<T: Modelled>() -> Specification<T> {
-    let [small, _, _] = T::Bounds::PRESETS;
+    let [small, ..] = T::Bounds::PRESETS;
     within(small)
 }
 

@@ -6,14 +6,15 @@
 
 use countersign_model::mcp_aql::McpAql;
 use countersign_model::mcp_aql::action::Action;
+use countersign_model::mcp_aql::bounds::{Bounds, Budgets};
 use countersign_model::mcp_aql::output::Outputs;
 use countersign_model::mcp_aql::rules::Check;
 use countersign_model::mcp_aql::state::State;
 
-use crate::common::quotient::assert_bisimulation;
+use crate::common::quotient::{assert_bisimulation, assert_bisimulation_within};
 
 /// What can be observed of a step.
-type Observation = (Action, Outputs, Option<Outputs>, Option<Check>, [u64; 4]);
+type Observation = (Action, Outputs, Option<Outputs>, Option<Check>, [u64; 5]);
 
 /// The action without what the quotient merges.
 fn label(action: Action) -> Action {
@@ -40,4 +41,17 @@ fn observe(model: &McpAql, state: &State, action: Action) -> Option<Observation>
 #[test]
 fn a_state_and_its_quotient_offer_the_same_steps() {
     assert_bisimulation(observe);
+}
+
+/// What `small` bounds do not have: three.
+#[test]
+fn that_is_so_for_three_as_well() {
+    let three = Bounds {
+        tokens: 3,
+        ticks: 2,
+        under_way: 1,
+        disturbances: Budgets::NONE,
+        ..Bounds::SMALL
+    };
+    assert_bisimulation_within(three, observe);
 }

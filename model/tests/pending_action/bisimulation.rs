@@ -14,7 +14,7 @@ use countersign_model::pending_action::state::State;
 use crate::common::quotient::{assert_bisimulation, assert_bisimulation_within};
 
 /// What can be observed of a step.
-type Observation = (Action, Outputs, Option<Check>, [u64; 8]);
+type Observation = (Action, Outputs, Option<Check>, [u64; 9]);
 
 /// The action without what the quotient merges.
 fn label(action: Action) -> Action {
@@ -52,7 +52,7 @@ fn that_is_so_after_two_disturbances_as_well() {
     };
     let crashes_alone = Bounds {
         ticks: 2,
-        decisions: [1; 2],
+        decisions: [1; 3],
         ends: 0,
         under_way: 1,
         disturbances: Budgets::new([0, 0, 1, 0, 2, 1], 2),
@@ -61,4 +61,17 @@ fn that_is_so_after_two_disturbances_as_well() {
     for bounds in [one_action, crashes_alone] {
         assert_bisimulation_within(bounds, observe);
     }
+}
+
+/// What `small` bounds do not have: three.
+#[test]
+fn that_is_so_for_three_as_well() {
+    let three = Bounds {
+        actions: 3,
+        decisions: [1; 3],
+        under_way: 1,
+        disturbances: Budgets::NONE,
+        ..Bounds::SMALL
+    };
+    assert_bisimulation_within(three, observe);
 }

@@ -65,7 +65,7 @@ fn the_transcript_reads_in_the_order_of_the_journal() {
                 complete &= told;
             }
         }
-        assert_eq!(left, [0, 0], "what is told was recorded: {state:?}");
+        assert_eq!(left, [0; 3], "what is told was recorded: {state:?}");
     });
 }
 

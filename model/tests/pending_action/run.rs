@@ -70,7 +70,7 @@ impl Run {
             name: "far",
             ticks: 8,
             variety: Variety::Many,
-            decisions: [2; 2],
+            decisions: [2; 3],
             ends: 2,
             under_way: 4,
             backlog: 4,

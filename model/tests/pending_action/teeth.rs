@@ -18,7 +18,9 @@ const FREEDOMS: &[Freedom<PendingActionProtocol>] = &[
             let mut after = judge.clone();
             after.is_told(*told);
             let is_unsure = |slot| [judge, &after].iter().any(|it| !it.is_sure_of(slot as u32));
+            let may_run = matches!(told.call, Asked::Decide(_) | Asked::Restart { .. });
             any_of(*done, |it| slot(it).is_some_and(is_unsure))
+                && (may_run || !added(*done, |it| matches!(it, Output::Perform(..))))
         },
     },
     Freedom {
@@ -91,7 +93,19 @@ const FREEDOMS: &[Freedom<PendingActionProtocol>] = &[
     Freedom {
         clause: "PA-10",
         name: "what comes out of one call has no order, but a result follows its call, and what a crash has lost comes first",
-        applies: |_, _, done| matches!(done, Mutation::Swapped(..)),
+        applies: |_, _, done| {
+            let Mutation::Swapped(one, other) = *done else {
+                return false;
+            };
+            let is_result = |it| {
+                matches!(
+                    it,
+                    Output::Append(Note::Result(_), _) | Output::Event(Event::Executed(_), _)
+                )
+            };
+            let is_call = matches!(one, Output::Append(Note::Call, _));
+            !(is_call && is_result(other) && slot(one) == slot(other))
+        },
     },
 ];
 
@@ -109,7 +123,7 @@ fn vocabulary() -> Vec<Output> {
         Output::Audit(Check::Unresolved),
         Output::Refused(Refusal::SessionOver),
     ];
-    for slot in Slot::ALL {
+    for slot in [Slot::First, Slot::Second] {
         let notes = [
             Note::Request,
             Note::Call,
@@ -145,6 +159,10 @@ fn any_of(done: Mutation<Output>, which: impl Fn(Output) -> bool) -> bool {
         Mutation::Swapped(..) => false,
         Mutation::Changed { was, is } => which(was) || which(is),
     }
+}
+
+fn added(done: Mutation<Output>, which: Meant) -> bool {
+    matches!(done, Mutation::Added(it) if which(it))
 }
 
 /// Whether one of these is not there any more.

@@ -26,7 +26,7 @@ pub enum Protocol {
 /// How far the model goes, and where it departs from the specification.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Variant {
-    /// How far the model goes: small, default or large, and changes to it, such as small,crash=2; an unknown name lists
+    /// How far the model goes: small, default, large or three, and changes to it, such as small,crash=2; an unknown name lists
     /// the numbers. Without the quotient, as with --without and --reading, small is the default
     #[arg(long)]
     bounds: Option<String>,
@@ -58,7 +58,7 @@ impl Variant {
         let assignments = self.readings.iter().map(String::as_str);
         let reading = Specification::<T>::reading(assignments).map_err(miette::Report::msg)?;
         let is_specification = rules.is_complete() && reading == T::Reading::default();
-        let [small, default, _] = T::Bounds::PRESETS;
+        let [small, default, ..] = T::Bounds::PRESETS;
         let bounds = match &self.bounds {
             Some(name) => preset::<T>(name)?,
             None if is_specification && !self.literal => default,

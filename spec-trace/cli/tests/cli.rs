@@ -441,7 +441,7 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         (&["check", "nonsense"], "possible values: aaep, mcp-aql"),
         (
             &["check", "aaep", "--bounds", "huge"],
-            "expected one of small, default, large",
+            "expected one of small, default, large, three",
         ),
         (
             &["check", "aaep", "--without", "NOPE-1"],
@@ -474,11 +474,11 @@ fn what_cannot_be_used_is_named_with_what_was_expected() {
         ),
         (
             &["ablate", "mcp-aql", "--bounds", "huge"],
-            "expected one of small, default, large",
+            "expected one of small, default, large, three",
         ),
         (
             &["verify", "--bounds", "huge"],
-            "expected one of small, default, large",
+            "expected one of small, default, large, three",
         ),
         (&["clauses", "NOPE-1"], "unknown clause"),
         (

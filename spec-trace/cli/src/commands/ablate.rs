@@ -32,7 +32,7 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     protocol: Protocol,
-    /// How far the model goes: small, default or large
+    /// How far the model goes: small, default, large or three
     #[arg(long, default_value = "small")]
     bounds: String,
 }

@@ -153,7 +153,7 @@ fn summary<T: Modelled>(model: &Specification<T>, report: &CheckReport, seconds:
 
 /// What the quotient saves, at bounds where the literal model can be searched, too.
 fn literally<T: Modelled>() -> miette::Result<String> {
-    let [small, _, _] = T::Bounds::PRESETS;
+    let [small, ..] = T::Bounds::PRESETS;
     let small = specification::<T>(small)?;
     let progress = Progress::counting(&format!("{}: the literal model", T::NAME), "states");
     let literal = checker::check(&small.literal(), |states| progress.at(states as u64));

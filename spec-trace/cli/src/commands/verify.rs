@@ -34,7 +34,7 @@ pub struct Args {
     /// Only this protocol; all of them where this is absent
     #[arg(long, value_enum)]
     protocol: Option<Protocol>,
-    /// How far the model goes: small, default or large, and changes to it, such as small,crash=2
+    /// How far the model goes: small, default, large or three, and changes to it, such as small,crash=2
     #[arg(long, default_value = "default")]
     bounds: String,
 }
@@ -88,7 +88,7 @@ fn verify<E: Execution>(
 ) -> miette::Result<Verified> {
     let protocol = E::Protocol::NAME;
     let bounds = preset::<E::Protocol>(bounds)?;
-    let [small, _, _] = <E::Protocol as Modelled>::Bounds::PRESETS;
+    let [small, ..] = <E::Protocol as Modelled>::Bounds::PRESETS;
     let bridge = |bounds| Bridge::<E>::new(bounds).map_err(miette::Report::msg);
 
     let model = specification::<E::Protocol>(bounds)?;

@@ -9,7 +9,7 @@ use countersign_model::aaep::state::{
     Phase, Producer, ProducerConfirmation, Session, SessionStatus,
 };
 use countersign_model::aaep::words::{
-    AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
 };
 use countersign_reference::aaep as executor;
 use countersign_reference::aaep::{AgentState, Confirmation, SessionId, Subscription};
@@ -26,8 +26,8 @@ use crate::{Unexplained, unexplained};
 /// [`Unexplained`] where it holds something that no producer of the model can hold.
 pub(super) fn producer(environment: &Environment, host: &Host) -> Result<Producer, Unexplained> {
     let confirmations = host.producer.confirmations();
-    if confirmations.len() > 2 {
-        return Err(unexplained("AAEP-6.1-6", "two confirmations at most"));
+    if confirmations.len() > SLOTS {
+        return Err(unexplained("AAEP-6.1-6", "three confirmations at most"));
     }
     let mut sessions = [Session::STARTED; 2];
     for name in SessionName::ALL {
@@ -51,7 +51,11 @@ pub(super) fn producer(environment: &Environment, host: &Host) -> Result<Produce
     Ok(Producer {
         sessions,
         open,
-        confirmations: [confirmation(Slot::First)?, confirmation(Slot::Second)?],
+        confirmations: [
+            confirmation(Slot::First)?,
+            confirmation(Slot::Second)?,
+            confirmation(Slot::Third)?,
+        ],
     })
 }
 
@@ -106,7 +110,7 @@ fn confirmation(
         .ok_or_else(|| unexplained("AAEP-6.4-1", "the time of the call as time of issue"))?;
     let timeout = u8::try_from(question.timeout.seconds())
         .map_err(|_| unexplained("AAEP-6.4-1", "the timeout that was asked for"))?;
-    let same_action = slot == Slot::Second
+    let same_action = slot != Slot::First
         && question.action.id == all[0].question.action.id
         && question.session_id == all[0].question.session_id;
     let (phase, by_default) = phase(found.phase, sessions[name.index()].status);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
+use countersign_model::aaep::words::{SLOTS, SessionName, Slot, Subscriber};
 use countersign_reference::aaep::{
     AgentState, Capabilities, Confirmation, EventId, Phase, Question, ReplyToken, Session,
     SessionId, SessionStatus, Subscription, SubscriptionId, ToolCallId,
@@ -21,7 +21,7 @@ use crate::{Unexplained, unexplained};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// Each confirmation that was asked for, by [`Slot::index`].
-    pub questions: [Option<Confirmation>; 2],
+    pub questions: [Option<Confirmation>; SLOTS],
     /// Each session as its events have told it, by `SessionName::index`.
     pub sessions: [Session; 2],
     /// Each subscription, by `Subscriber::index`.
@@ -42,7 +42,7 @@ impl Account {
             next_sequence_number: 0,
         };
         Self {
-            questions: [None, None],
+            questions: [const { None }; SLOTS],
             sessions: [session.clone(), session],
             subscriptions: Subscriber::ALL.map(|name| Subscription::Open(capabilities(name))),
             now: Timestamp::MIN,

@@ -9,7 +9,7 @@ use countersign_model::aaep::action::Action;
 use countersign_model::aaep::message::{Message, Shape, Token};
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::words::{
-    AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
 };
 use countersign_reference::aaep as executor;
 use countersign_reference::aaep::{
@@ -28,8 +28,8 @@ pub struct Environment {
     pub sessions: [SessionId; 2],
     /// By `Subscriber::index`.
     pub subscriptions: [SubscriptionId; 2],
-    /// The two actions that there are to ask about.
-    pub actions: [ActionId; 2],
+    /// The actions that there are to ask about, by [`Slot::index`].
+    pub actions: [ActionId; SLOTS],
     /// A token that no producer ever issued.
     pub guess: ReplyToken,
     /// What the host chose: nothing of it is what an executor has by itself, so that it cannot be lost unseen.
@@ -51,7 +51,7 @@ impl Environment {
         Self {
             sessions: [session("sess_A"), session("sess_B")],
             subscriptions: [subscription("sub_s1"), subscription("sub_s2")],
-            actions: [action("a1"), action("a2")],
+            actions: [action("a1"), action("a2"), action("a3")],
             guess: ReplyToken::parse("rpl_guessed").expect("a well-formed token"),
             settings: Settings {
                 identity: Arc::new(Identity {
@@ -136,8 +136,8 @@ impl Environment {
         timeout: u8,
         same_action: bool,
     ) -> executor::Ask {
-        let is_second = account.question(Slot::First).is_some();
-        let action = usize::from(is_second && !same_action);
+        let slot = account.free_slot().filter(|_| !same_action);
+        let action = slot.map_or(0, Slot::index);
         executor::Ask {
             session_id: self.sessions[session.index()].clone(),
             action: executor::Action {

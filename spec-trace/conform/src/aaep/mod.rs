@@ -38,6 +38,7 @@ pub use self::wanted::Call;
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {
     name: "far",
+    confirmations: 3,
     ticks: 8,
     longest_timeout: 3,
     under_way: 4,

@@ -274,7 +274,7 @@ impl TakenStep<'_> {
         let honoured = honoured.filter(|_| self.step.ignored.is_none());
         match honoured.and_then(slot_of) {
             Some(replied) => {
-                let is_other = |word: &Output| word.slot() == Some(replied.other());
+                let is_other = |word: &Output| word.slot().is_some_and(|slot| slot != replied);
                 words.iter().rposition(is_other).map_or(0, |last| last + 1)
             }
             None => words.len(),

@@ -25,7 +25,7 @@ use countersign_model::mcp_aql::output::Output;
 use countersign_model::mcp_aql::readings::{CheckOrder, Reading};
 use countersign_model::mcp_aql::state::{Gatekeeper as ModelGatekeeper, State};
 use countersign_model::mcp_aql::step::Step;
-use countersign_model::mcp_aql::words::{Slot, Store};
+use countersign_model::mcp_aql::words::{SLOTS, Slot, Store};
 use countersign_model::rules::Rules;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
@@ -43,6 +43,7 @@ pub use self::concrete::Environment;
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {
     name: "far",
+    tokens: 3,
     ticks: 8,
     under_way: 4,
     disturbances: Budgets::new([3; 6], 15),
@@ -64,9 +65,9 @@ pub struct Host {
     /// Where it gets its ids.
     pub ids: Ids,
     /// Each token that was handed out, by [`Slot::index`].
-    pub issued: [Option<Arc<Issued>>; 2],
+    pub issued: [Option<Arc<Issued>>; SLOTS],
     /// Who took it back, by [`Slot::index`].
-    pub revoked: [Option<Revoker>; 2],
+    pub revoked: [Option<Revoker>; SLOTS],
     /// What its host has chosen; of the stores the one that it came back from last.
     pub settings: Arc<Settings>,
 }
@@ -111,8 +112,8 @@ impl Host {
         Self {
             gatekeeper: Arc::new(Gatekeeper::new(environment.settings.clone())),
             ids: Ids::FRESH,
-            issued: [None, None],
-            revoked: [None, None],
+            issued: [const { None }; SLOTS],
+            revoked: [const { None }; SLOTS],
             settings: Arc::new(environment.settings.clone()),
         }
     }

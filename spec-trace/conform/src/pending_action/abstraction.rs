@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 
 use countersign_model::pending_action::known::{Standing, Status as Word};
 use countersign_model::pending_action::state::{Ledger, LedgerAction, NEVER, State};
-use countersign_model::pending_action::words::{Effect, Slot};
+use countersign_model::pending_action::words::{Effect, SLOTS, Slot};
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
     Action, CancelReason, Entry, ExpiryBoundary, Run, Status,
@@ -32,7 +32,7 @@ pub(super) fn ledger(host: &Host, next: &State, is_literal: bool) -> Result<Ledg
     let mut ledger = Ledger {
         latest,
         ended: SESSIONS.map(|name| host.has_ended(name)),
-        actions: [None; 2],
+        actions: [None; SLOTS],
     };
     let mut held = host.ledger.actions().iter();
     for slot in Slot::ALL {

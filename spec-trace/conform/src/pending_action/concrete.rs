@@ -9,7 +9,7 @@ use countersign_model::pending_action::known::Status;
 use countersign_model::pending_action::message::{Approved, Message};
 use countersign_model::pending_action::state::State;
 use countersign_model::pending_action::words::{
-    self, Decider, Flaw, Nonce, Proposal, SessionName, Slot,
+    self, Decider, Flaw, Nonce, Proposal, SLOTS, SessionName, Slot,
 };
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{Decide, Delivery, Input, Propose, Settings, Text};
@@ -31,7 +31,11 @@ const START: i64 = 1_779_632_540_000;
 pub(super) const SESSIONS: [&str; 2] = ["chat A", "chat a"];
 
 /// What the user is asked, by [`Slot::index`].
-const SUMMARIES: [&str; 2] = ["¿Borro estos 3 potreros?", "¿Borro estos 3 potreros? (2)"];
+const SUMMARIES: [&str; SLOTS] = [
+    "¿Borro estos 3 potreros?",
+    "¿Borro estos 3 potreros? (2)",
+    "¿Borro estos 3 potreros? (3)",
+];
 
 /// The time of a caller whose clock stands at this tick.
 pub(super) fn time(tick: u8) -> Timestamp {
@@ -209,9 +213,11 @@ fn unknown_id(host: &Host, picks: &mut Picks) -> String {
     }
 }
 
-/// A nonce that is not the action's: the other action's, nearly its own, or another id of its own.
+/// A nonce that is not the action's: another action's, nearly its own, or another id of its own.
 fn other_nonce(host: &Host, slot: Slot, asked: &Asked, picks: &mut Picks) -> String {
-    let others = host.asked[slot.other().index()].as_deref();
+    let others = slot
+        .others()
+        .find_map(|other| host.asked[other.index()].as_deref());
     let others = others.map_or(&asked.action_id, |other| &other.nonce);
     match picks.among(&[0, 1, 2, 2]) {
         0 => others.clone(),

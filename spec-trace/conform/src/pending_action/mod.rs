@@ -28,7 +28,7 @@ use countersign_model::pending_action::output::Output;
 use countersign_model::pending_action::readings::{DecidersAbsent, ExpiryBoundary, Reading};
 use countersign_model::pending_action::state::{Ledger as ModelLedger, State};
 use countersign_model::pending_action::step::Step;
-use countersign_model::pending_action::words::Slot;
+use countersign_model::pending_action::words::{SLOTS, Slot};
 use countersign_model::rules::Rules;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
@@ -46,6 +46,7 @@ use super::{Disagreement, Unexplained, unexplained};
 /// Bounds for random runs: as far as the model goes, beyond any exhaustive walk.
 pub const FAR: Bounds = Bounds {
     name: "far",
+    actions: 3,
     ticks: 8,
     under_way: 4,
     backlog: 4,
@@ -81,9 +82,9 @@ pub struct Host {
     /// What was kept of it.
     pub snapshot: Option<Arc<Snapshot>>,
     /// Each action that was proposed, by [`Slot::index`]. What a crash has swallowed is remembered here all the same.
-    pub asked: [Option<Arc<Asked>>; 2],
+    pub asked: [Option<Arc<Asked>>; SLOTS],
     /// The ids of the messages of each, as they were first told.
-    pub message_ids: [[Option<MessageId>; 3]; 2],
+    pub message_ids: [[Option<MessageId>; 3]; SLOTS],
 }
 
 /// An action that was proposed.
@@ -140,8 +141,8 @@ impl Host {
             journal: Vec::new(),
             carried: 0,
             snapshot: None,
-            asked: [None, None],
-            message_ids: [[None; 3]; 2],
+            asked: [const { None }; SLOTS],
+            message_ids: [[None; 3]; SLOTS],
         }
     }
 
