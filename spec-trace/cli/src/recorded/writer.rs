@@ -11,7 +11,7 @@ use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::{Phase, State};
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{
-    AllowedReplies, Decision, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
 };
 use countersign_reference::aaep::ReplyToken;
 use serde_json::{Value, json};
@@ -102,6 +102,13 @@ const LATEST: u8 = 8;
 /// The producer of every stream.
 const AGENT: &str = "agent-1";
 
+/// What is asked about, by [`Slot::index`].
+const ACTIONS: [&str; SLOTS] = [
+    "Transfer 500 to savings",
+    "Transfer 20 to the rent",
+    "Transfer 7 to a friend",
+];
+
 /// The one tool there is.
 const TOOL: &str = "transfer_funds";
 
@@ -110,7 +117,7 @@ pub struct StreamWriter {
     environment: Environment,
     recorder: Recorder,
     /// By [`Slot::index`].
-    tokens: [ReplyToken; 2],
+    tokens: [ReplyToken; SLOTS],
 }
 
 /// One step as the writer sees it.
@@ -137,7 +144,7 @@ impl StreamWriter {
         Self {
             environment: Environment::ticking(recorder.seconds),
             recorder,
-            tokens: [token("rpl_c1"), token("rpl_c2")],
+            tokens: [token("rpl_c1"), token("rpl_c2"), token("rpl_c3")],
         }
     }
 
@@ -264,10 +271,9 @@ impl StreamWriter {
     fn question(&self, state: &State, slot: Slot) -> Value {
         let confirmation = state.confirmation(slot);
         let class = confirmation.class;
-        let first = slot == Slot::First || confirmation.same_action;
         let mut payload = json!({
             "urgency": "critical",
-            "action": if first { "Transfer 500 to savings" } else { "Transfer 20 to the rent" },
+            "action": ACTIONS[action(state, slot).index()],
             "consequence": "The money leaves the account",
             "reply_token": self.token(state, slot),
             "timeout_seconds": u64::from(confirmation.timeout) * u64::from(self.recorder.seconds),
@@ -344,8 +350,7 @@ impl StreamWriter {
     }
 
     fn action(&self, state: &State, slot: Slot) -> &str {
-        let same = slot == Slot::First || state.confirmation(slot).same_action;
-        self.environment.actions[usize::from(!same)].as_str()
+        self.environment.actions[action(state, slot).index()].as_str()
     }
 
     fn token(&self, state: &State, slot: Slot) -> &ReplyToken {
@@ -430,10 +435,20 @@ fn read(bytes: &[u8]) -> Value {
     json::parse(&text).unwrap_or_else(|_| json!({"_raw": text}))
 }
 
+/// The slot whose action the confirmation in a slot is about.
+const fn action(state: &State, slot: Slot) -> Slot {
+    if state.confirmation(slot).same_action {
+        Slot::First
+    } else {
+        slot
+    }
+}
+
 const fn call_id(slot: Slot) -> &'static str {
     match slot {
         Slot::First => "call_c1",
         Slot::Second => "call_c2",
+        Slot::Third => "call_c3",
     }
 }
 
