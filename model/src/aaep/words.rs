@@ -1,6 +1,6 @@
 //! The things that the chapter speaks of, as small values: sessions, subscriptions, confirmations and their classes.
 //!
-//! The one thing to know: the model has at most two of each, so each is an enum that lists them by name.
+//! The one thing to know: the model has at most two or three of each, so each is an enum that lists them by name.
 
 pub use crate::words::{SLOTS, SessionName, Slot};
 

@@ -84,7 +84,7 @@ fn a_state_and_its_quotient_offer_the_same_steps() {
 fn that_is_so_for_three_as_well() {
     let three = Bounds {
         confirmations: 3,
-        ticks: 1,
+        ticks: 0,
         disturbances: Budgets::NONE,
         ..Bounds::SMALL
     };
