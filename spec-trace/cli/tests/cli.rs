@@ -46,7 +46,7 @@ fn the_gatekeeper_agrees_with_the_model_on_every_edge() {
         [
             "mcp-aql   holds",
             "397,557 agree",
-            "349,213 pairs of model state and executor",
+            "342,673 pairs of model state and executor",
             "816,903 states of the literal model (small), edges: 3,933,711 agree",
         ],
     );
@@ -61,7 +61,7 @@ fn the_ledger_agrees_with_the_model_on_every_edge() {
         [
             "pending-action   holds",
             "219,086 agree",
-            "603,981 pairs of model state and executor",
+            "628,393 pairs of model state and executor",
             "1,434,422 states of the literal model (small), edges: 3,369,978 agree",
         ],
     );
