@@ -26,5 +26,4 @@ pub mod specification;
 mod steps;
 pub mod table;
 mod text;
-pub mod time;
 pub mod words;

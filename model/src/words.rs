@@ -50,6 +50,11 @@ impl Slot {
         self as usize
     }
 
+    /// The slot of this position, if it is one.
+    pub fn of_place(place: impl Into<usize>) -> Option<Self> {
+        Self::ALL.get(place.into()).copied()
+    }
+
     /// The other slots.
     pub fn others(self) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |&other| other != self)

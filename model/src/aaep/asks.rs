@@ -149,8 +149,8 @@ impl Aaep {
 fn is_blocked_again(state: &State) -> bool {
     Slot::ALL.into_iter().any(|slot| {
         let confirmation = state.confirmation(slot);
-        let is_it = slot == Slot::First || confirmation.same_action;
-        is_it && (confirmation.phase == Phase::Accepted || confirmation.is_pending())
+        let blocks = confirmation.phase == Phase::Accepted || confirmation.is_pending();
+        state.action(slot) == Slot::First && blocks
     })
 }
 

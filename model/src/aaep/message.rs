@@ -69,12 +69,7 @@ impl Coded for Message {
 
     fn from_code(code: u16) -> Self {
         Self {
-            token: match (code >> 9) & 3 {
-                0 => Token::Of(Slot::First),
-                1 => Token::Of(Slot::Second),
-                2 => Token::Of(Slot::Third),
-                _ => Token::Guessed,
-            },
+            token: Slot::of_place((code >> 9) & 3).map_or(Token::Guessed, Token::Of),
             shape: match (code >> 7) & 3 {
                 0 => Shape::Plain,
                 1 => Shape::Malformed,

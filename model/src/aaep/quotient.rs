@@ -36,8 +36,9 @@ impl Aaep {
     #[must_use]
     pub fn quotient_of(&self, state: &State) -> State {
         let mut q = *state;
+        let can_ask = self.can_ask(state);
         for slot in Slot::ALL {
-            q.confirmations[slot.index()] = confirmation(state, slot, self.can_ask(state));
+            q.confirmations[slot.index()] = confirmation(state, slot, can_ask);
         }
         self.forget_sessions(&mut q);
         self.forget_budgets(&mut q);

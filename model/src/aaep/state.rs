@@ -210,12 +210,8 @@ impl Packed for Item {
 
     fn from_code(code: u16) -> Option<Self> {
         match code {
-            1 => Some(Self::Asked(Slot::First)),
-            2 => Some(Self::Asked(Slot::Second)),
-            3 => Some(Self::Asked(Slot::Third)),
-            4 => Some(Self::Perform(Slot::First)),
-            5 => Some(Self::Perform(Slot::Second)),
-            6 => Some(Self::Perform(Slot::Third)),
+            1..=3 => Slot::of_place(code - 1).map(Self::Asked),
+            4..=6 => Slot::of_place(code - 4).map(Self::Perform),
             _ => None,
         }
     }
@@ -260,6 +256,15 @@ impl State {
     /// The confirmation in a slot.
     pub const fn confirmation(&self, slot: Slot) -> &Confirmation {
         &self.confirmations[slot.index()]
+    }
+
+    /// The slot whose action the confirmation in a slot is about: its own, or the first.
+    pub const fn action(&self, slot: Slot) -> Slot {
+        if self.confirmation(slot).same_action {
+            Slot::First
+        } else {
+            slot
+        }
     }
 
     /// The session of this name.

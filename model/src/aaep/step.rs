@@ -194,11 +194,10 @@ impl StepSoFar<'_> {
     ) -> Option<Refusal> {
         let rules = self.model.rules;
         let forbidden_default = class.forbids_default_accept() && class.default == Decision::Accept;
-        let of_action = Slot::ALL.map(|slot| (slot, self.state.confirmation(slot)));
-        let blocked = same_action
-            && of_action.into_iter().any(|(slot, confirmation)| {
-                (slot == Slot::First || confirmation.same_action) && self.blocks(confirmation)
-            });
+        let blocks_it = |slot| {
+            self.state.action(slot) == Slot::First && self.blocks(self.state.confirmation(slot))
+        };
+        let blocked = same_action && Slot::ALL.into_iter().any(blocks_it);
         // AAEP-A.1-3: no event after the terminal one.
         if !self.state.session(session).is_active() && rules.forbid(Guard::AsksAfterEnd) {
             Some(Refusal::SessionOver)

@@ -35,12 +35,7 @@ impl Coded for Call {
 
     fn from_code(code: u16) -> Self {
         Self {
-            token: match (code >> 7) & 3 {
-                0 => Carried::Token(Slot::First),
-                1 => Carried::Token(Slot::Second),
-                2 => Carried::Token(Slot::Third),
-                _ => Carried::Guessed,
-            },
+            token: Slot::of_place((code >> 7) & 3).map_or(Carried::Guessed, Carried::Token),
             gated: (code >> 6) & 1 == 1,
             scope: Scope::from_code(code & 63),
         }

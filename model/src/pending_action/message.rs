@@ -46,12 +46,7 @@ impl Coded for Message {
 
     fn from_code(code: u16) -> Self {
         Self {
-            id: match (code >> 6) & 3 {
-                0 => None,
-                1 => Some(Slot::First),
-                2 => Some(Slot::Second),
-                _ => Some(Slot::Third),
-            },
+            id: ((code >> 6) & 3).checked_sub(1).and_then(Slot::of_place),
             nonce: match (code >> 4) & 3 {
                 0 => Nonce::Absent,
                 1 => Nonce::Right,

@@ -7,41 +7,40 @@ use countersign_model::aaep::told::{Asked, Told};
 use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
 use countersign_model::judged::CallTold as _;
 
-use crate::common::small;
-use crate::common::teeth::{Freedom, Mutation, table};
+use crate::common::teeth::{Freedom, Mutation, assert_table};
 
 const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     Freedom {
         clause: "AAEP-6.3.4-9",
         name: "only who is ignored is told no more than others: any other call is answered with anything, or nothing",
         applies: |_, told, done| {
-            !is_ignored(told) && (added(*done, is_answer) || left_out(*done, is_answer))
+            !is_ignored(told) && (done.adds(is_answer) || done.leaves_out(is_answer))
         },
     },
     Freedom {
         clause: "AAEP-6.3.4-8",
         name: "a courtesy may come at any time",
-        applies: |_, _, done| added(*done, |it| it == Output::Notice),
+        applies: |_, _, done| done.adds(|it| it == Output::Notice),
     },
     Freedom {
         clause: "AAEP-6.4.1-1",
         name: "what may not be done is not done: that it is refused, and why, nobody has to be told",
         applies: |_, told, done| {
-            let refusals = || told.outputs().iter().copied().filter(|&it| is_refusal(it));
-            left_out(*done, is_refusal)
-                || changed(*done, is_refusal)
-                || added(*done, is_refusal) && refusals().count() > 0
+            let is_refused = told.outputs().iter().copied().any(is_refusal);
+            done.leaves_out(is_refusal)
+                || done.changes(is_refusal)
+                || done.adds(is_refusal) && is_refused
         },
     },
     Freedom {
         clause: "AAEP-6.8-4",
         name: "how the host is kept from beginning what was withdrawn is between it and the producer",
-        applies: |_, _, done| left_out(*done, is_withdrawal) || changed(*done, is_withdrawal),
+        applies: |_, _, done| done.leaves_out(is_withdrawal) || done.changes(is_withdrawal),
     },
     Freedom {
         clause: "AAEP-6.1-4",
         name: "work that waits for no answer goes on: a session changes its state whenever it likes",
-        applies: |_, _, done| added(*done, is_state),
+        applies: |_, _, done| done.adds(is_state),
     },
     Freedom {
         clause: "AAEP-A.7.4-1",
@@ -57,7 +56,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
                 told.call,
                 Asked::End(_, SessionOutcome::Errored | SessionOutcome::Cancelled)
             );
-            leaves_open && added(*done, is_completion)
+            leaves_open && done.adds(is_completion)
         },
     },
     Freedom {
@@ -65,17 +64,16 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
         name: "the first question of a session needs no state.changed before it",
         applies: |_, _, done| {
             let awaits = |it| matches!(it, Output::AwaitingInput(_));
-            left_out(*done, awaits) || changed(*done, awaits)
+            done.leaves_out(awaits) || done.changes(awaits)
         },
     },
     Freedom {
         clause: "AAEP-A.4-1",
         name: "awaiting_input is entered at its question or before",
         applies: |_, _, done| {
-            matches!(
-                *done,
-                Mutation::Swapped(Output::AwaitingInput(_), Output::Asked(_))
-            )
+            done.swaps(|one, other| {
+                matches!((one, other), (Output::AwaitingInput(_), Output::Asked(_)))
+            })
         },
     },
     Freedom {
@@ -84,7 +82,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
         applies: |_, told, done| {
             let follows =
                 |it| matches!(it, Output::FollowUpLeaving(_) | Output::FollowUpStaying(_));
-            changed(*done, follows)
+            done.changes(follows)
                 && matches!(*done, Mutation::Changed { was, is } if session(told, was) == session(told, is))
         },
     },
@@ -93,37 +91,27 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
         name: "while another question of its session waits, an outcome is told without leaving (a deviation that is known)",
         applies: |_, told, done| {
             let asks = matches!(told.call, Asked::Confirm { .. });
-            asks && (left_out(*done, is_state) || changed(*done, is_state))
+            asks && (done.leaves_out(is_state) || done.changes(is_state))
         },
     },
     Freedom {
         clause: "AAEP-EV-4",
         name: "events of two sessions have no order",
         applies: |_, told, done| {
-            let Mutation::Swapped(one, other) = *done else {
-                return false;
-            };
-            let sessions = session(told, one).zip(session(told, other));
-            sessions.is_some_and(|(one, other)| one != other)
+            done.swaps(|one, other| differ(session(told, one), session(told, other)))
         },
     },
     Freedom {
         clause: "AAEP-A.3-4",
         name: "two actions have no order",
-        applies: |_, _, done| {
-            let Mutation::Swapped(one, other) = *done else {
-                return false;
-            };
-            let actions = action(one).zip(action(other));
-            actions.is_some_and(|(one, other)| one != other)
-        },
+        applies: |_, _, done| done.swaps(|one, other| differ(action(one), action(other))),
     },
     Freedom {
         clause: "AAEP-A.7.4-3",
         name: "a tool is called, is told to be, and its session's state follows: in any order, at once",
         applies: |_, _, done| {
             let begins = |it| is_state(it) || matches!(it, Output::Invoked(_) | Output::Perform(_));
-            matches!(*done, Mutation::Swapped(one, other) if begins(one) && begins(other))
+            done.swaps(|one, other| begins(one) && begins(other))
         },
     },
     Freedom {
@@ -131,7 +119,7 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
         name: "a tool that comes back and a state that changes have no order",
         applies: |_, _, done| {
             let is_completion = |it| matches!(it, Output::Completed(_));
-            matches!(*done, Mutation::Swapped(one, other) if is_state(one) && is_completion(other))
+            done.swaps(|one, other| is_state(one) && is_completion(other))
         },
     },
     Freedom {
@@ -144,16 +132,14 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
                     || is_withdrawal(it)
                     || matches!(it, Output::InDoubt(_))
             };
-            matches!(*done, Mutation::Swapped(one, other) if is_aside(one) || is_aside(other))
+            done.swaps(|one, other| is_aside(one) || is_aside(other))
         },
     },
 ];
 
 #[test]
 fn what_the_judge_lets_pass_is_a_freedom_of_the_text() {
-    let found = table(&small(), &vocabulary(), FREEDOMS);
-    let pinned = include_str!("teeth.txt");
-    assert!(found == pinned, "the table of freedoms is now:\n{found}");
+    assert_table(&vocabulary(), FREEDOMS, include_str!("teeth.txt"));
 }
 
 /// Of each kind of output every one that the judge is told of in words of its own: what is told to the host or to the
@@ -187,21 +173,6 @@ fn vocabulary() -> Vec<Output> {
     all
 }
 
-/// Which outputs are meant.
-type Meant = fn(Output) -> bool;
-
-fn added(done: Mutation<Output>, which: Meant) -> bool {
-    matches!(done, Mutation::Added(it) if which(it))
-}
-
-fn left_out(done: Mutation<Output>, which: Meant) -> bool {
-    matches!(done, Mutation::LeftOut(it) if which(it))
-}
-
-fn changed(done: Mutation<Output>, which: Meant) -> bool {
-    matches!(done, Mutation::Changed { was, .. } if which(was))
-}
-
 const fn is_answer(output: Output) -> bool {
     matches!(output, Output::Respond | Output::Tell(_))
 }
@@ -228,6 +199,11 @@ const fn is_state(output: Output) -> bool {
 /// Whether the call is a reply that comes to nothing.
 fn is_ignored(told: &Told) -> bool {
     matches!(told.call, Asked::Deliver(_)) && told.outputs() == [Output::Respond]
+}
+
+/// Whether there are both, and they are not the same.
+fn differ<V: PartialEq>(one: Option<V>, other: Option<V>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| one != other)
 }
 
 /// The session that an output is of.

@@ -11,6 +11,8 @@ use std::mem::discriminant;
 use countersign_model::judged::{CallTold, InSearch, Told, asked};
 use countersign_model::specification::{Modelled, Specification};
 
+use super::small;
+
 /// What was done to the outputs of a step.
 #[derive(Clone, Copy, Debug)]
 pub enum Mutation<O> {
@@ -31,6 +33,28 @@ impl<O> Mutation<O> {
     }
 }
 
+impl<O: Copy> Mutation<O> {
+    /// Whether one of these was added.
+    pub fn adds(self, which: impl Fn(O) -> bool) -> bool {
+        matches!(self, Self::Added(it) if which(it))
+    }
+
+    /// Whether one of these was left out.
+    pub fn leaves_out(self, which: impl Fn(O) -> bool) -> bool {
+        matches!(self, Self::LeftOut(it) if which(it))
+    }
+
+    /// Whether there is another in the place of one of these.
+    pub fn changes(self, which: impl Fn(O) -> bool) -> bool {
+        matches!(self, Self::Changed { was, .. } if which(was))
+    }
+
+    /// Whether two such were swapped, the earlier one first.
+    pub fn swaps(self, which: impl Fn(O, O) -> bool) -> bool {
+        matches!(self, Self::Swapped(one, other) if which(one, other))
+    }
+}
+
 /// What can come out of the steps of a protocol's model.
 pub type OutputOf<T> = <Told<T> as CallTold>::Output;
 
@@ -47,12 +71,22 @@ pub struct Freedom<T: Modelled> {
     pub applies: Applies<T>,
 }
 
+/// Holds the table of a protocol, at `small` bounds, against the one that is pinned.
+pub fn assert_table<T: Modelled>(
+    vocabulary: &[OutputOf<T>],
+    freedoms: &[Freedom<T>],
+    pinned: &str,
+) {
+    let found = table(&small(), vocabulary, freedoms);
+    assert!(found == pinned, "the table of freedoms is now:\n{found}");
+}
+
 /// How many mutations of each kind were tried and caught, then how many passed by each freedom.
 ///
 /// # Panics
 ///
 /// If one passes by no freedom, or a freedom lets none pass.
-pub fn table<T: Modelled>(
+fn table<T: Modelled>(
     model: &Specification<T>,
     vocabulary: &[OutputOf<T>],
     freedoms: &[Freedom<T>],

@@ -8,47 +8,45 @@ use countersign_model::mcp_aql::rules::{Check, Code, Refusal};
 use countersign_model::mcp_aql::told::{Asked, Told};
 use countersign_model::mcp_aql::words::{Slot, Which};
 
-use crate::common::small;
-use crate::common::teeth::{Freedom, Mutation, table};
+use crate::common::teeth::{Freedom, Mutation, assert_table};
 
 const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-6.4-1",
         name: "the log is written before or after what it tells of",
-        applies: |_, _, done| matches!(*done, Mutation::Swapped(one, other) if is_logged(one) || is_logged(other)),
+        applies: |_, _, done| done.swaps(|one, other| is_logged(one) || is_logged(other)),
     },
     Freedom {
         clause: "AQL-6.4-1",
         name: "the log gives any reason, or none, why a token was refused",
-        applies: |_, _, done| changed(*done, |it| matches!(it, Output::Rejected(_))),
+        applies: |_, _, done| done.changes(|it| matches!(it, Output::Rejected(_))),
     },
     Freedom {
         clause: "AQL-6.4-1",
         name: "the log has a name of its own for a token, and keeps to it",
         applies: |_, told, done| {
             let new = |it| matches!(it, Output::Issued(_) | Output::ConfirmationRequired(_));
-            matches!(told.call, Asked::Request(_)) && changed(*done, new)
+            matches!(told.call, Asked::Request(_)) && done.changes(new)
         },
     },
     Freedom {
         clause: "AQL-6.4-1",
         name: "that a status was told may be logged, as the check that it was",
-        applies: |_, told, done| is_query(told, Query::Status) && added(*done, is_of_check),
+        applies: |_, told, done| is_query(told, Query::Status) && done.adds(is_of_check),
     },
     Freedom {
         clause: "AQL-1.2-5",
         name: "a redemption may be logged beside the validation, as it has no event of its own",
         applies: |_, told, done| {
             let takes = |it: &_| matches!(it, Output::Perform(_));
-            told.outputs().iter().any(takes)
-                && added(*done, |it| matches!(it, Output::Validated(_)))
+            told.outputs().iter().any(takes) && done.adds(|it| matches!(it, Output::Validated(_)))
         },
     },
     Freedom {
         clause: "AQL-1.3-2",
         name: "a token that comes with a call that needs none may be checked, and the check logged",
         applies: |_, told, done| {
-            matches!(told.call, Asked::Deliver(call) if !call.gated) && added(*done, is_of_check)
+            matches!(told.call, Asked::Deliver(call) if !call.gated) && done.adds(is_of_check)
         },
     },
     Freedom {
@@ -57,7 +55,7 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
         applies: |_, told, done| {
             let sets_none = matches!(told.call, Asked::Trigger(_));
             let warns = |it| matches!(it, Output::Warned(_));
-            added(*done, warns) || (sets_none && (left_out(*done, warns) || changed(*done, warns)))
+            done.adds(warns) || (sets_none && (done.leaves_out(warns) || done.changes(warns)))
         },
     },
     Freedom {
@@ -67,17 +65,17 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
             let revokes = |it| matches!(it, Output::Revoked(_));
             let refuses = |it| matches!(it, Output::Refused(_));
             matches!(told.call, Asked::Trigger(_))
-                && (added(*done, revokes)
-                    || left_out(*done, revokes)
-                    || changed(*done, revokes)
-                    || (told.outputs().is_empty() && added(*done, refuses)))
+                && (done.adds(revokes)
+                    || done.leaves_out(revokes)
+                    || done.changes(revokes)
+                    || (told.outputs().is_empty() && done.adds(refuses)))
         },
     },
     Freedom {
         clause: "AQL-5.4-2",
         name: "a restart ends connections, and may be logged to revoke what is bound to them",
         applies: |_, told, done| {
-            told.call == Asked::Restart && added(*done, |it| matches!(it, Output::Revoked(_)))
+            told.call == Asked::Restart && done.adds(|it| matches!(it, Output::Revoked(_)))
         },
     },
     Freedom {
@@ -85,14 +83,14 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
         name: "a status tells whether the token would be taken; what else, nothing says",
         applies: |_, _, done| {
             let says_valid = |it| matches!(it, Output::AnswerStatus(Status::Live { .. }));
-            changed(*done, |it| matches!(it, Output::AnswerStatus(_)))
+            done.changes(|it| matches!(it, Output::AnswerStatus(_)))
                 && matches!(*done, Mutation::Changed { was, is } if says_valid(was) == says_valid(is))
         },
     },
     Freedom {
         clause: "AQL-5.5-1",
         name: "the status of a token that a restart may have lost, or that another adapter issued, is valid or not",
-        applies: |_, _, done| changed(*done, |it| matches!(it, Output::AnswerStatus(_))),
+        applies: |_, _, done| done.changes(|it| matches!(it, Output::AnswerStatus(_))),
     },
     Freedom {
         clause: "AQL-5.5-1",
@@ -129,15 +127,13 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
     Freedom {
         clause: "AQL-7.1-2",
         name: "the table has no code for what is wrong with a call without a token",
-        applies: |_, _, done| changed(*done, |it| matches!(it, Output::Refused(_))),
+        applies: |_, _, done| done.changes(|it| matches!(it, Output::Refused(_))),
     },
 ];
 
 #[test]
 fn what_the_judge_lets_pass_is_a_freedom_of_the_text() {
-    let found = table(&small(), &vocabulary(), FREEDOMS);
-    let pinned = include_str!("teeth.txt");
-    assert!(found == pinned, "the table of freedoms is now:\n{found}");
+    assert_table(&vocabulary(), FREEDOMS, include_str!("teeth.txt"));
 }
 
 /// Of each kind of output every one that the judge is told of in words of its own: of what runs he is told the call, and not
@@ -171,21 +167,6 @@ fn vocabulary() -> Vec<Output> {
     ];
     all.extend(codes.map(Output::Fail));
     all
-}
-
-/// Which outputs are meant.
-type Meant = fn(Output) -> bool;
-
-fn added(done: Mutation<Output>, which: Meant) -> bool {
-    matches!(done, Mutation::Added(it) if which(it))
-}
-
-fn left_out(done: Mutation<Output>, which: Meant) -> bool {
-    matches!(done, Mutation::LeftOut(it) if which(it))
-}
-
-fn changed(done: Mutation<Output>, which: Meant) -> bool {
-    matches!(done, Mutation::Changed { was, .. } if which(was))
 }
 
 fn is_recoded(done: Mutation<Output>, from: Code, to: Code) -> bool {

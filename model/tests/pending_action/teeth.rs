@@ -2,25 +2,31 @@
 
 use countersign_model::judged::InSearch as _;
 use countersign_model::pending_action::PendingActionProtocol;
+use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::output::{Event, Output};
 use countersign_model::pending_action::rules::{Check, Refusal};
 use countersign_model::pending_action::told::Asked;
 use countersign_model::pending_action::words::{Arguments, Decision, Note, Slot, ToolStatus};
 
-use crate::common::small;
-use crate::common::teeth::{Freedom, Mutation, table};
+use crate::common::teeth::{Freedom, Mutation, assert_table};
 
 const FREEDOMS: &[Freedom<PendingActionProtocol>] = &[
     Freedom {
         clause: "PA-8",
         name: "of an action that a rollback or a crash has changed nothing is said, but that it runs neither twice nor unasked",
         applies: |judge, told, done| {
-            let mut after = judge.clone();
-            after.is_told(*told);
-            let is_unsure = |slot| [judge, &after].iter().any(|it| !it.is_sure_of(slot as u32));
+            let is_unsure = |judge: &PendingActionJudge| {
+                let unsure = |slot| !judge.is_sure_of(slot as u32);
+                any_of(*done, |it| slot(it).is_some_and(unsure))
+            };
+            let is_unsure_after = || {
+                let mut after = judge.clone();
+                after.is_told(*told);
+                is_unsure(&after)
+            };
             let may_run = matches!(told.call, Asked::Decide(_) | Asked::Restart { .. });
-            any_of(*done, |it| slot(it).is_some_and(is_unsure))
-                && (may_run || !added(*done, |it| matches!(it, Output::Perform(..))))
+            (may_run || !done.adds(|it| matches!(it, Output::Perform(..))))
+                && (is_unsure(judge) || is_unsure_after())
         },
     },
     Freedom {
@@ -56,14 +62,7 @@ const FREEDOMS: &[Freedom<PendingActionProtocol>] = &[
     Freedom {
         clause: "PA-4",
         name: "what came of the call is told of by a message, an event or both",
-        applies: |_, _, done| {
-            without(*done, |it| {
-                matches!(
-                    it,
-                    Output::Append(Note::Result(_), _) | Output::Event(Event::Executed(_), _)
-                )
-            })
-        },
+        applies: |_, _, done| without(*done, is_result),
     },
     Freedom {
         clause: "PA-6",
@@ -94,26 +93,15 @@ const FREEDOMS: &[Freedom<PendingActionProtocol>] = &[
         clause: "PA-10",
         name: "what comes out of one call has no order, but a result follows its call, and what a crash has lost comes first",
         applies: |_, _, done| {
-            let Mutation::Swapped(one, other) = *done else {
-                return false;
-            };
-            let is_result = |it| {
-                matches!(
-                    it,
-                    Output::Append(Note::Result(_), _) | Output::Event(Event::Executed(_), _)
-                )
-            };
-            let is_call = matches!(one, Output::Append(Note::Call, _));
-            !(is_call && is_result(other) && slot(one) == slot(other))
+            let is_call = |it| matches!(it, Output::Append(Note::Call, _));
+            done.swaps(|one, other| !(is_call(one) && is_result(other) && slot(one) == slot(other)))
         },
     },
 ];
 
 #[test]
 fn what_the_judge_lets_pass_is_a_freedom_of_the_text() {
-    let found = table(&small(), &vocabulary(), FREEDOMS);
-    let pinned = include_str!("teeth.txt");
-    assert!(found == pinned, "the table of freedoms is now:\n{found}");
+    assert_table(&vocabulary(), FREEDOMS, include_str!("teeth.txt"));
 }
 
 fn vocabulary() -> Vec<Output> {
@@ -149,9 +137,6 @@ fn vocabulary() -> Vec<Output> {
     all
 }
 
-/// Which outputs are meant.
-type Meant = fn(Output) -> bool;
-
 /// Whether one of these was added, left out or changed.
 fn any_of(done: Mutation<Output>, which: impl Fn(Output) -> bool) -> bool {
     match done {
@@ -161,13 +146,17 @@ fn any_of(done: Mutation<Output>, which: impl Fn(Output) -> bool) -> bool {
     }
 }
 
-fn added(done: Mutation<Output>, which: Meant) -> bool {
-    matches!(done, Mutation::Added(it) if which(it))
+/// Whether one of these is not there any more.
+fn without(done: Mutation<Output>, which: fn(Output) -> bool) -> bool {
+    done.leaves_out(which) || done.changes(which)
 }
 
-/// Whether one of these is not there any more.
-fn without(done: Mutation<Output>, which: Meant) -> bool {
-    matches!(done, Mutation::LeftOut(it) | Mutation::Changed { was: it, .. } if which(it))
+/// Whether an output tells what came of a call.
+const fn is_result(output: Output) -> bool {
+    matches!(
+        output,
+        Output::Append(Note::Result(_), _) | Output::Event(Event::Executed(_), _)
+    )
 }
 
 const fn is_aside(output: Output) -> bool {

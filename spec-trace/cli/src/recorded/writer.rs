@@ -273,7 +273,7 @@ impl StreamWriter {
         let class = confirmation.class;
         let mut payload = json!({
             "urgency": "critical",
-            "action": ACTIONS[action(state, slot).index()],
+            "action": ACTIONS[state.action(slot).index()],
             "consequence": "The money leaves the account",
             "reply_token": self.token(state, slot),
             "timeout_seconds": u64::from(confirmation.timeout) * u64::from(self.recorder.seconds),
@@ -350,7 +350,7 @@ impl StreamWriter {
     }
 
     fn action(&self, state: &State, slot: Slot) -> &str {
-        self.environment.actions[action(state, slot).index()].as_str()
+        self.environment.actions[state.action(slot).index()].as_str()
     }
 
     fn token(&self, state: &State, slot: Slot) -> &ReplyToken {
@@ -433,15 +433,6 @@ impl Position {
 fn read(bytes: &[u8]) -> Value {
     let text = String::from_utf8_lossy(bytes);
     json::parse(&text).unwrap_or_else(|_| json!({"_raw": text}))
-}
-
-/// The slot whose action the confirmation in a slot is about.
-const fn action(state: &State, slot: Slot) -> Slot {
-    if state.confirmation(slot).same_action {
-        Slot::First
-    } else {
-        slot
-    }
 }
 
 const fn call_id(slot: Slot) -> &'static str {

@@ -42,20 +42,15 @@ pub(super) fn producer(environment: &Environment, host: &Host) -> Result<Produce
             None => return Err(unexplained("AAEP-EV-2", "a subscription once opened")),
         };
     }
-    let confirmation = |slot: Slot| {
-        confirmations
-            .get(slot.index())
-            .map(|found| confirmation(environment, found, slot, confirmations, sessions))
-            .transpose()
-    };
+    let mut asked = [None; SLOTS];
+    for (slot, found) in Slot::ALL.into_iter().zip(confirmations) {
+        let found = confirmation(environment, found, slot, confirmations, sessions)?;
+        asked[slot.index()] = Some(found);
+    }
     Ok(Producer {
         sessions,
         open,
-        confirmations: [
-            confirmation(Slot::First)?,
-            confirmation(Slot::Second)?,
-            confirmation(Slot::Third)?,
-        ],
+        confirmations: asked,
     })
 }
 
