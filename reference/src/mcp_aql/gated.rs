@@ -34,6 +34,16 @@ pub(super) fn is_gated(purpose: Purpose, danger_level: DangerLevel) -> bool {
     }
 }
 
+/// AQL-2.1-1, AQL-5.1-1: what a token for this call is for. A quota token confirms nothing, so a pause of what is dangerous
+/// asks for a confirmation.
+fn purpose_of_token(purpose: Purpose, danger_level: DangerLevel) -> Purpose {
+    if is_gated(Purpose::Confirmation, danger_level) {
+        Purpose::Confirmation
+    } else {
+        purpose
+    }
+}
+
 /// What is run in the end. `own` is the adapter of a call that names none.
 pub(super) fn operation(call: Call, own: &AdapterName) -> Operation {
     Operation {
@@ -66,7 +76,8 @@ impl Gated {
         configuration: Arc<Configuration>,
         now: Timestamp,
     ) -> Result<Self, Refusal> {
-        let (purpose, danger_level) = (call.purpose, call.danger_level);
+        let danger_level = call.danger_level;
+        let purpose = purpose_of_token(call.purpose, danger_level);
         let seconds = time_to_live(purpose, danger_level, call.ttl_seconds)?;
         let max_uses = NonZeroU32::new(call.max_uses).ok_or(Refusal::NoUses)?;
         // AQL-5.4-1, AQL-5.2-3: more than one use, but only within a session.

@@ -83,7 +83,8 @@ pub struct Call {
     pub ttl_seconds: Option<u64>,
     /// The token, if the client sent one, as received.
     pub confirmation_token: Option<String>,
-    /// Why the call might have to be confirmed.
+    /// Why the call might have to be confirmed. What is dangerous has to be, past a quota too: a quota token goes on with
+    /// what is harmless, and confirms nothing (AQL-2.1-1).
     pub purpose: Purpose,
     /// What the client is told of the danger. A sentence on the level where absent.
     pub reasons: Option<Vec<String>>,

@@ -30,6 +30,7 @@ fn limits(purpose: Purpose, danger_level: DangerLevel) -> Limits {
             default: 120,
             maximum: 300,
         },
+        // What is dangerous gets no quota token.
         (
             Purpose::QuotaContinue,
             DangerLevel::Safe

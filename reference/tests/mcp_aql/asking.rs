@@ -8,7 +8,7 @@ use countersign_reference::mcp_aql::{
 };
 use countersign_reference::time::Timestamp;
 
-use crate::stage::{Stage, call, call_in_session, with_token};
+use crate::stage::{HONOURED, Stage, call, call_for, call_in_session, with_token};
 
 const ASKED: [&str; 2] = ["audit TokenIssued", "respond ConfirmationRequired"];
 
@@ -18,6 +18,34 @@ fn quota(danger_level: DangerLevel) -> Call {
         danger_level,
         ..call()
     }
+}
+
+/// AQL-2.1-1, AQL-1.3-1, AQL-5.1-1: a quota token confirms nothing. A pause of what is dangerous asks for a confirmation, with
+/// the life of one, and the token of a pause that was harmless does not do.
+#[test]
+fn a_quota_token_alone_runs_nothing_dangerous() {
+    for level in &DangerLevel::ALL[2..] {
+        let mut stage = Stage::new();
+        let harmless = stage.asks(quota(DangerLevel::Safe));
+        assert_eq!(harmless.purpose(), Purpose::QuotaContinue);
+        let outputs = stage.does(Input::Call(with_token(quota(*level), &harmless)));
+        let refused = [
+            "audit TokenRejected failed: OtherPurpose",
+            "respond TokenScopeMismatch",
+        ];
+        assert_eq!(outputs, refused, "{level:?}");
+        let confirmed = stage.asks(quota(*level));
+        assert_eq!(confirmed.purpose(), Purpose::Confirmation);
+        let outputs = stage.does(Input::Call(with_token(quota(*level), &confirmed)));
+        assert_eq!(outputs, HONOURED, "{level:?}");
+    }
+    let long = Call {
+        ttl_seconds: Some(600),
+        ..quota(DangerLevel::Forbidden)
+    };
+    let refused = Stage::new().refuses(Input::Call(long));
+    let maximum_seconds = 300;
+    assert_eq!(refused, Refusal::TimeToLiveTooLong { maximum_seconds });
 }
 
 /// AQL-1.3-1, AQL-5.1-8: levels 2 to 4 are gated, 0 and 1 run at once; a quota pause is gated whatever the level.
@@ -78,8 +106,8 @@ fn a_token_has_256_bits_behind_its_prefix() {
         (Purpose::QuotaContinue, "quota_continue_"),
     ] {
         let mut gatekeeper = Gatekeeper::new(Settings::default());
-        let input = Input::Call(Call { purpose, ..call() });
-        let outcome = gatekeeper.handle(Timestamp::MIN, &mut Bits(1), input);
+        let outcome =
+            gatekeeper.handle(Timestamp::MIN, &mut Bits(1), Input::Call(call_for(purpose)));
         let token = crate::stage::issued(&outcome.outputs).expect("issued");
         let expected = format!("{prefix}{}e{}1", "f".repeat(31), "0".repeat(31));
         assert_eq!(token.as_str(), expected);
@@ -103,7 +131,7 @@ fn what_the_named_methods_make_has_the_form_of_a_token() {
     ] {
         let token = ConfirmationToken::parse(identifier).expect("a token");
         assert_eq!(token.purpose(), purpose);
-        let ours = Stage::new().asks(Call { purpose, ..call() });
+        let ours = Stage::new().asks(call_for(purpose));
         assert_eq!(ours.as_str().len(), token.as_str().len() + 32);
     }
 }
@@ -119,7 +147,7 @@ fn a_token_is_not_issued_twice() {
     }
     let mut gatekeeper = Gatekeeper::new(Settings::default());
     let mut ask = |purpose| {
-        let input = Input::Call(Call { purpose, ..call() });
+        let input = Input::Call(call_for(purpose));
         gatekeeper.handle(Timestamp::MIN, &mut Stuck, input).refused
     };
     assert_eq!(ask(Purpose::Confirmation), None);
@@ -139,7 +167,7 @@ fn a_token_lives_as_long_as_asked_within_the_table() {
         (call(), 300, 900),
         (forbidden, 120, 300),
         (quota(DangerLevel::Safe), 300, 600),
-        (quota(DangerLevel::Forbidden), 300, 600),
+        (quota(DangerLevel::Forbidden), 120, 300),
     ] {
         let mut stage = Stage::new();
         let asking = |ttl_seconds| Call {
@@ -219,7 +247,7 @@ fn every_call_gets_a_token_of_its_own() {
     assert_eq!(tokens.len(), 5);
     // AQL-3.2-1: each works for the call by itself.
     for token in &tokens {
-        assert_eq!(stage.retries(token), crate::stage::HONOURED);
+        assert_eq!(stage.retries(token), HONOURED);
     }
 }
 

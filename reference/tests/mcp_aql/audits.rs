@@ -114,6 +114,7 @@ fn every_rejection_is_logged() {
         }),
         ("other_purpose", |scene| {
             scene.call.purpose = Purpose::QuotaContinue;
+            scene.call.danger_level = DangerLevel::Safe;
         }),
         ("other_operation", |scene| {
             scene.call.operation = operation("delete_org");

@@ -213,8 +213,10 @@ impl Witness {
                         params: (same.params + 1) % 3,
                         ..same
                     },
+                    // A quota pauses what is harmless.
                     4 => Shape {
                         quota: !same.quota,
+                        level: if same.quota { 2 } else { 0 },
                         ..same
                     },
                     5 => Shape {
@@ -251,7 +253,12 @@ impl Witness {
         }
         let token = &mut self.tokens[index.expect("what is dangerous runs only with a token")];
         let asked = call_like(token.shape);
-        assert_eq!(call.purpose, asked.purpose);
+        // AQL-2.1-1: what is dangerous was confirmed, whatever the quota.
+        let is_dangerous = |call: &Call| call.danger_level >= DangerLevel::Destructive;
+        assert!(!is_dangerous(call) || is_dangerous(&asked));
+        if !is_dangerous(call) {
+            assert_eq!(call.purpose, asked.purpose);
+        }
         assert_eq!(call.operation, asked.operation);
         assert_eq!(call.adapter, asked.adapter);
         let is_other = |params: &Parameters| {
@@ -313,9 +320,9 @@ impl Witness {
         Self::judge_log(outputs);
         if let (Some(token), Happening::Call(shape)) = (issued(outputs), happening) {
             assert!(self.ids.insert(token.id()), "issued twice");
-            let default = match (shape.quota, shape.level) {
-                (false, 4) => 120,
-                (_, _) => 300,
+            let default = match shape.level {
+                4 => 120,
+                _ => 300,
             };
             let life = shape.ttl.map_or(default, i64::from);
             self.tokens.push(Witnessed {

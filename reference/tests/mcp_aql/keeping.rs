@@ -7,8 +7,8 @@ use countersign_reference::mcp_aql::{
 use serde_json::{Value, json};
 
 use crate::stage::{
-    HONOURED, START, Stage, VALID_UNTIL, adapter, call, call_in_session, configure, event,
-    introspect, operation, revoke, session, with_token,
+    HONOURED, START, Stage, VALID_UNTIL, adapter, call, call_for, call_in_session, configure,
+    event, introspect, operation, revoke, session, with_token,
 };
 use countersign_reference::mcp_aql::{EventKind, Query};
 
@@ -271,10 +271,7 @@ fn every_failure_to_validate_counts() {
             with_token(call(), &stage.asks(other))
         }),
         ("OtherPurpose", |stage| {
-            let other = Call {
-                purpose: Purpose::QuotaContinue,
-                ..call()
-            };
+            let other = call_for(Purpose::QuotaContinue);
             with_token(call(), &stage.asks(other))
         }),
         ("OtherSession", |stage| {
@@ -406,10 +403,7 @@ fn lived_in() -> Stage {
     let revoked = stage.asks(call());
     stage.does(revoke(&revoked));
     stage.asks(call_in_session(3));
-    stage.asks(Call {
-        purpose: Purpose::QuotaContinue,
-        ..call()
-    });
+    stage.asks(call_for(Purpose::QuotaContinue));
     stage
 }
 

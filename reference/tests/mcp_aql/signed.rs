@@ -9,8 +9,8 @@ use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
 
 use crate::stage::{
-    EXPIRY, HONOURED, START, Stage, VALID_UNTIL, adapter, call, call_in_session, configure, event,
-    introspect, operation, revoke, session, with_token,
+    EXPIRY, HONOURED, START, Stage, VALID_UNTIL, adapter, call, call_for, call_in_session,
+    configure, event, introspect, operation, revoke, session, with_token,
 };
 
 /// What comes out when a token is refused of which nothing is known.
@@ -44,7 +44,7 @@ fn rotate(number: u128) -> Input {
 fn a_signed_token_fits_the_grammar_and_is_not_kept() {
     for (purpose, length) in [(Purpose::Confirmation, 69), (Purpose::QuotaContinue, 79)] {
         let mut stage = signing();
-        let call = Call { purpose, ..call() };
+        let call = call_for(purpose);
         let token = stage.asks(call.clone());
         assert_eq!(token.as_str().len(), length);
         assert_eq!(token.purpose(), purpose);
@@ -124,7 +124,7 @@ fn a_signed_token_is_good_for_nothing_else() {
     let mut stage = signing();
     let token = stage.asks(call());
     let changes: [fn(&mut Call); 4] = [
-        |call| call.purpose = Purpose::QuotaContinue,
+        |call| *call = call_for(Purpose::QuotaContinue),
         |call| call.operation = operation("delete_org"),
         |call| call.params = Parameters::new("{}"),
         |call| call.adapter = Some(adapter("gitlab")),
@@ -137,11 +137,7 @@ fn a_signed_token_is_good_for_nothing_else() {
     }
     // The other prefix, with the purpose to match.
     let renamed = crate::stage::token(&token.as_str().replace("conf_", "quota_continue_"));
-    let quota = Call {
-        purpose: Purpose::QuotaContinue,
-        ..call()
-    };
-    for call in [quota, call()] {
+    for call in [call_for(Purpose::QuotaContinue), call()] {
         let outputs = stage.does(Input::Call(with_token(call, &renamed)));
         assert_eq!(outputs, REFUSED);
     }

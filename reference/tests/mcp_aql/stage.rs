@@ -177,6 +177,19 @@ pub fn call() -> Call {
     }
 }
 
+/// An ordinary call that gets a token for that purpose: a quota pauses what is harmless.
+pub fn call_for(purpose: Purpose) -> Call {
+    let danger_level = match purpose {
+        Purpose::Confirmation => DangerLevel::Destructive,
+        Purpose::QuotaContinue => DangerLevel::Safe,
+    };
+    Call {
+        purpose,
+        danger_level,
+        ..call()
+    }
+}
+
 /// A call in session `s1` for a token that can be used so often.
 pub fn call_in_session(max_uses: u32) -> Call {
     Call {

@@ -1,8 +1,8 @@
 //! The checks of section 4.1: each by itself, in both orders, and what is told of them.
 
 use countersign_reference::mcp_aql::{
-    Call, CheckOrder, ConfirmationToken, EventKind, Input, Oracle, Output, Parameters, Purpose,
-    Settings,
+    Call, CheckOrder, ConfirmationToken, DangerLevel, EventKind, Input, Oracle, Output, Parameters,
+    Purpose, Settings,
 };
 use serde_json::{Value, json};
 
@@ -68,6 +68,7 @@ const FAULTS: [(&str, &str, Fault); 8] = [
     }),
     ("OtherPurpose", "TokenScopeMismatch", |scene| {
         scene.call.purpose = Purpose::QuotaContinue;
+        scene.call.danger_level = DangerLevel::Safe;
     }),
     ("OtherOperation", "TokenScopeMismatch", |scene| {
         scene.call.operation = operation("delete_org");

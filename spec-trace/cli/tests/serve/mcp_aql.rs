@@ -105,7 +105,12 @@ fn a_danger_level_says_whether_to_ask() {
             };
             assert_eq!(ready().at(NOW, "call", call.clone()), expected, "{name}");
             call["purpose"] = json!("quota_continue");
-            assert!(ready().asks(call).starts_with("quota_continue_"), "{name}");
+            // AQL-2.1-1: a quota token confirms nothing.
+            let prefix = match number {
+                0 | 1 => "quota_continue_",
+                _dangerous => "conf_",
+            };
+            assert!(ready().asks(call).starts_with(prefix), "{name}");
         }
     }
 }
@@ -167,6 +172,10 @@ fn every_fault_has_its_code() {
     ] {
         let mut call = honest.clone();
         call[field] = value;
+        // A quota pauses what is harmless.
+        if field == "purpose" {
+            call["danger_level"] = json!("safe");
+        }
         assert_eq!(driver.at(NOW, "call", call), rejected(reason, code));
     }
     for _ in 0..2 {

@@ -211,7 +211,10 @@ fn other_scope(call: &Call, which: u8) -> Call {
     match which % 5 {
         0 => other.operation = operation("delete_org"),
         1 => other.adapter = Some(AdapterName::parse("gitlab").expect("a name")),
-        2 => other.purpose = Purpose::QuotaContinue,
+        2 => {
+            other.purpose = Purpose::QuotaContinue;
+            other.danger_level = DangerLevel::Safe;
+        }
         3 => other.params = Parameters::new("{}"),
         _nested => {
             let params = String::from_utf8_lossy(call.params.as_bytes());

@@ -336,10 +336,11 @@ pub(super) fn sha_256(text: &str) -> String {
     digits
 }
 
-/// AQL-5.1-8: the levels that the model does not tell apart. Past a quota none of them makes a difference (AQL-5.1-1).
+/// AQL-5.1-8: the levels that the model does not tell apart. A quota pauses what is harmless: what is dangerous is confirmed
+/// (AQL-2.1-1).
 fn danger_level(request: &Request, picks: &mut Picks) -> DangerLevel {
     picks.among(match (request.scope.purpose, request.danger) {
-        (Purpose::QuotaContinue, _) => &DangerLevel::ALL[..],
+        (Purpose::QuotaContinue, _) => &DangerLevel::ALL[..2],
         (Purpose::Confirmation, Danger::Safe) => &DangerLevel::ALL[..2],
         (Purpose::Confirmation, Danger::Destructive) => &DangerLevel::ALL[2..4],
         (Purpose::Confirmation, Danger::Forbidden) => &DangerLevel::ALL[4..],
@@ -349,9 +350,8 @@ fn danger_level(request: &Request, picks: &mut Picks) -> DangerLevel {
 /// AQL-5.1-8: the level of a call with a token: any that needs one, or any that needs none.
 fn level_of_call(call: Call, picks: &mut Picks) -> DangerLevel {
     let levels = match (call.gated, call.scope.purpose) {
-        (false, _) => &DangerLevel::ALL[..2],
+        (false, _) | (true, Purpose::QuotaContinue) => &DangerLevel::ALL[..2],
         (true, Purpose::Confirmation) => &DangerLevel::ALL[2..],
-        (true, Purpose::QuotaContinue) => &DangerLevel::ALL[..],
     };
     picks.among(levels)
 }
