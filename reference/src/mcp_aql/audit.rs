@@ -82,6 +82,8 @@ pub enum FailureReason {
     OtherParameters,
     /// It is for another adapter.
     OtherAdapter,
+    /// The operation was rated lower when it was confirmed.
+    OtherRating,
     /// It is for another session.
     OtherSession,
     /// The parameters cannot be bound to a token.
@@ -125,11 +127,12 @@ impl FailureReason {
             Self::Expired => ErrorCode::TokenExpired,
             // AQL-4.1-3
             Self::AlreadyUsed => ErrorCode::TokenAlreadyUsed,
-            // AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-6.1-2: and the purpose alike.
+            // AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-6.1-2: and the purpose and the rating alike.
             Self::OtherPurpose
             | Self::OtherOperation
             | Self::OtherParameters
             | Self::OtherAdapter
+            | Self::OtherRating
             | Self::OtherSession => ErrorCode::TokenScopeMismatch,
             Self::InvalidParams => ErrorCode::InvalidParams,
             Self::RateLimited => ErrorCode::RateLimited,
@@ -149,6 +152,7 @@ impl FailureReason {
             Self::OtherOperation => "AQL-4.1-4",
             Self::OtherParameters => "AQL-4.1-5",
             Self::OtherAdapter => "AQL-4.1-6",
+            Self::OtherRating => "AQL-5.1-1",
             Self::OtherSession => "AQL-6.1-2",
             Self::InvalidParams => "AQL-3.2-3",
             Self::RateLimited => "AQL-6.5-1",

@@ -437,6 +437,7 @@ impl Handling<'_> {
             operation: &gated.operation.operation,
             parameters,
             adapter: &gated.operation.adapter,
+            danger_level: gated.danger_level,
             session_id: gated.operation.session_id.as_ref(),
             now: self.now,
         };

@@ -8,7 +8,7 @@ use super::digest::{ParametersHash, TokenDigest};
 use super::token::{IssuedToken, Phase, TokenNumber};
 use super::tokens::Tokens;
 use super::vocabulary::{
-    AdapterName, CheckOrder, ConfirmationToken, OperationName, Purpose, SessionId,
+    AdapterName, CheckOrder, ConfirmationToken, DangerLevel, OperationName, Purpose, SessionId,
 };
 use crate::time::Timestamp;
 
@@ -27,6 +27,7 @@ pub(super) struct Presented<'a> {
     /// Hashed anew from what came with this call (AQL-4.3-1).
     pub(super) parameters: ParametersHash,
     pub(super) adapter: &'a AdapterName,
+    pub(super) danger_level: DangerLevel,
     pub(super) session_id: Option<&'a SessionId>,
     pub(super) now: Timestamp,
 }
@@ -38,7 +39,7 @@ pub(super) struct ValidToken(TokenNumber);
 type Check = fn(&Presented<'_>, &IssuedToken) -> Result<(), FailureReason>;
 
 /// Section 4.1, and what it leaves out where it belongs: life first, then scope.
-const TABLE: [Check; 8] = [
+const TABLE: [Check; 9] = [
     is_not_revoked,
     has_not_expired,
     is_not_consumed,
@@ -46,16 +47,18 @@ const TABLE: [Check; 8] = [
     is_for_this_operation,
     is_for_these_parameters,
     is_for_this_adapter,
+    is_for_this_rating,
     is_for_this_session,
 ];
 
 /// Section 4.3, and what it leaves out where it belongs: scope first, then life.
-const SAMPLE: [Check; 8] = [
+const SAMPLE: [Check; 9] = [
     is_not_revoked,
     is_for_this_purpose,
     is_for_this_operation,
     is_for_these_parameters,
     is_for_this_adapter,
+    is_for_this_rating,
     is_for_this_session,
     has_not_expired,
     is_not_consumed,
@@ -141,6 +144,13 @@ fn is_for_this_adapter(
 ) -> Result<(), FailureReason> {
     let is_other = token.scope.adapter != *presented.adapter;
     unless(is_other, FailureReason::OtherAdapter)
+}
+
+/// AQL-5.1-1, AQL-3.2-1: who has confirmed what is dangerous has not confirmed what is forbidden. What is less dangerous than
+/// it was is confirmed all the more.
+fn is_for_this_rating(presented: &Presented<'_>, token: &IssuedToken) -> Result<(), FailureReason> {
+    let is_higher = presented.danger_level > token.danger_level;
+    unless(is_higher, FailureReason::OtherRating)
 }
 
 /// AQL-6.1-2, AQL-5.4-4: a token that is bound to a session is good in no other, nor outside of any.

@@ -104,7 +104,7 @@ struct Scene {
 #[test]
 fn every_rejection_is_logged() {
     type Fault = fn(&mut Scene);
-    let faults: [(&str, Fault); 11] = [
+    let faults: [(&str, Fault); 12] = [
         ("revoked", |scene| {
             scene.stage.does(revoke(&scene.token));
         }),
@@ -118,6 +118,9 @@ fn every_rejection_is_logged() {
         }),
         ("other_operation", |scene| {
             scene.call.operation = operation("delete_org");
+        }),
+        ("other_rating", |scene| {
+            scene.call.danger_level = DangerLevel::Forbidden;
         }),
         ("other_parameters", |scene| {
             scene.call.params = Parameters::new("{}");

@@ -448,7 +448,8 @@ fn signed_tokens_have_the_same_limits() {
     assert_eq!(stage.does(revoke(&token))[1], "respond RateLimited");
 }
 
-/// AQL-5.1-1: also of a token that comes back with another danger level, the life is that of its issue.
+/// AQL-5.1-1: a token that comes back with a higher danger level is refused, and is remembered with the life and the level of
+/// its issue.
 #[test]
 fn the_danger_level_of_the_issue_counts() {
     let mut stage = signing();
@@ -462,7 +463,8 @@ fn the_danger_level_of_the_issue_counts() {
         ..call()
     };
     let outputs = stage.does(Input::Call(with_token(raised, &token)));
-    assert_eq!(outputs, HONOURED);
+    assert_eq!(outputs[0], "audit TokenRejected failed: OtherRating");
+    assert_eq!(stage.retries(&token), HONOURED);
     let written = serde_json::to_string(&stage.gatekeeper).expect("JSON");
     assert!(serde_json::from_str::<Gatekeeper>(&written).is_ok());
 }

@@ -53,7 +53,7 @@ impl Scene {
 type Fault = fn(&mut Scene);
 
 /// A fault for each check after the first, with its reason and its code, in the order of the table.
-const FAULTS: [(&str, &str, Fault); 8] = [
+const FAULTS: [(&str, &str, Fault); 9] = [
     ("Revoked", "TokenInvalid", |scene| {
         scene.stage.does(revoke(&scene.token));
     }),
@@ -78,6 +78,9 @@ const FAULTS: [(&str, &str, Fault); 8] = [
     }),
     ("OtherAdapter", "TokenScopeMismatch", |scene| {
         scene.call.adapter = Some(adapter("gitlab"));
+    }),
+    ("OtherRating", "TokenScopeMismatch", |scene| {
+        scene.call.danger_level = DangerLevel::Forbidden;
     }),
     ("OtherSession", "TokenScopeMismatch", |scene| {
         scene.call.session_id = Some(session("s2"));
@@ -106,6 +109,30 @@ fn each_check_by_itself_rejects() {
     }
 }
 
+/// AQL-5.1-1, AQL-3.2-1: a token is good for what is rated no higher than what was confirmed.
+#[test]
+fn what_is_rated_higher_is_confirmed_anew() {
+    let levels = &DangerLevel::ALL[2..];
+    for (asked, called) in levels
+        .iter()
+        .flat_map(|it| levels.iter().map(move |to| (*it, *to)))
+    {
+        let at = |danger_level| Call {
+            danger_level,
+            ..call()
+        };
+        let mut stage = Stage::new();
+        let token = stage.asks(at(asked));
+        let outputs = stage.does(Input::Call(with_token(at(called), &token)));
+        let refused = [
+            "audit TokenRejected failed: OtherRating",
+            "respond TokenScopeMismatch",
+        ];
+        let expected = if called > asked { refused } else { HONOURED };
+        assert_eq!(outputs, expected, "{asked:?} {called:?}");
+    }
+}
+
 /// AQL-4.1-1, AQL-2.2-3: what was not issued, or is no token at all, does not exist.
 #[test]
 fn what_was_not_issued_does_not_exist() {
@@ -130,17 +157,17 @@ fn what_was_not_issued_does_not_exist() {
 /// named. All combinations. A token cannot be both revoked and used, whichever comes first stays.
 #[test]
 fn the_checks_are_made_in_order() {
-    let table = [0, 1, 2, 3, 4, 5, 6, 7];
-    let sample = [0, 3, 4, 5, 6, 7, 1, 2];
+    let table = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+    let sample = [0, 3, 4, 5, 6, 7, 8, 1, 2];
     for (order, indexes) in [(CheckOrder::Table, table), (CheckOrder::Sample, sample)] {
-        for combination in 1_u32..256 {
+        for combination in 1_u32..512 {
             let mut scene = Scene::new(order);
             let has = |index: usize| combination & (1 << index) != 0;
             if has(0) && has(2) {
                 continue;
             }
-            // Time passes last, so that the token can still be revoked or used.
-            for index in [0, 2, 1, 3, 4, 5, 6, 7] {
+            // Time passes last, so that the token can still be revoked or used. The other purpose rates it anew.
+            for index in [0, 2, 1, 7, 3, 4, 5, 6, 8] {
                 if has(index) {
                     FAULTS[index].2(&mut scene);
                 }

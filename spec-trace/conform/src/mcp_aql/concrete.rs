@@ -187,7 +187,7 @@ impl Environment {
             adapter: self.adapter(scope.adapter, picks),
             operation: self.operations[place(scope.operation)].clone(),
             params: picks.among(&spellings[place(scope.operation)]),
-            danger_level: level_of_call(call, picks),
+            danger_level: level_of_call(host, call, picks),
             // AQL-5.4-1: more than one only in a session.
             max_uses: session_id.as_ref().map_or(1, |_| picks.among(&[1, 2])),
             session_id,
@@ -347,13 +347,25 @@ fn danger_level(request: &Request, picks: &mut Picks) -> DangerLevel {
     })
 }
 
-/// AQL-5.1-8: the level of a call with a token: any that needs one, or any that needs none.
-fn level_of_call(call: Call, picks: &mut Picks) -> DangerLevel {
+/// AQL-5.1-8: the level of a call with a token: any that needs one, or any that needs none. Where it was rated high enough at
+/// issue, none that is higher (AQL-5.1-1), which the model does not rate anew.
+fn level_of_call(host: &Host, call: Call, picks: &mut Picks) -> DangerLevel {
     let levels = match (call.gated, call.scope.purpose) {
         (false, _) | (true, Purpose::QuotaContinue) => &DangerLevel::ALL[..2],
         (true, Purpose::Confirmation) => &DangerLevel::ALL[2..],
     };
-    picks.among(levels)
+    let issued = match call.token {
+        Carried::Token(slot) => host.issued[slot.index()].as_ref(),
+        Carried::Guessed => None,
+    };
+    let rated = issued.and_then(|issued| host.gatekeeper.token(&issued.token));
+    let fitting = levels
+        .iter()
+        .filter(|&&level| rated.is_some_and(|it| level <= it.danger_level));
+    match fitting.count() {
+        0 => picks.among(levels),
+        fitting => picks.among(&levels[..fitting]),
+    }
 }
 
 /// AQL-5.1-1: the life that is asked for; what is too long in the model by a tick is too long here by a second.

@@ -325,6 +325,9 @@ impl Translation<'_> {
             FailureReason::OtherParameters => Check::Parameters,
             FailureReason::OtherAdapter => Check::Adapter,
             FailureReason::OtherSession => Check::Session,
+            FailureReason::OtherRating => {
+                return Err(unexplained("AQL-5.1-1", "a rating no higher than at issue"));
+            }
             FailureReason::InvalidParams => {
                 return Err(unexplained(
                     "AQL-3.2-3",

@@ -390,7 +390,7 @@ const CODES: [ErrorCode; 8] = [
     ErrorCode::CapacityExceeded,
 ];
 
-const REASONS: [FailureReason; 13] = [
+const REASONS: [FailureReason; 14] = [
     FailureReason::Malformed,
     FailureReason::Unknown,
     FailureReason::Revoked,
@@ -400,6 +400,7 @@ const REASONS: [FailureReason; 13] = [
     FailureReason::OtherOperation,
     FailureReason::OtherParameters,
     FailureReason::OtherAdapter,
+    FailureReason::OtherRating,
     FailureReason::OtherSession,
     FailureReason::InvalidParams,
     FailureReason::RateLimited,

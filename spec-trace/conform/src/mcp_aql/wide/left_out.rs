@@ -53,10 +53,6 @@ pub(super) fn is_left_out(world: &World, what: &What) -> Option<&'static str> {
 
 fn is_call_left_out(world: &World, request: &Request, shown: Shown) -> Option<&'static str> {
     if let Some(issued) = world.known(shown) {
-        // AQL-5.1-1: the rating of the redeeming call is not checked.
-        if row(request.level) > row(issued.request.level) {
-            return Some("left out: AQL-5.1-1, a higher rating");
-        }
         // AQL-4.1-6: another adapter does not say that a token of a uniform one is out of its scope.
         if world.is_uniform(issued.request.adapter) && !world.is_uniform(request.adapter) {
             return Some("left out: AQL-4.1-6, a token of a uniform adapter elsewhere");
@@ -92,14 +88,5 @@ fn is_revocation_left_out(world: &World, shown: Shown) -> Option<&'static str> {
         // AQL-6.3-2: an adapter with codes answers as a uniform one does, where there is one.
         None if any_uniform => Some("left out: AQL-6.3-2, the revocation of an unknown token"),
         Some(_) | None => None,
-    }
-}
-
-/// AQL-5.1-1: the rows of the table.
-fn row(level: u8) -> u8 {
-    match level {
-        0 | 1 => 0,
-        2 | 3 => 1,
-        _ => 2,
     }
 }
