@@ -76,7 +76,7 @@ impl ParametersHash {
     }
 }
 
-/// `{"operation": …, "params": {…}}` in canonical form. All parameters are critical where no rule says which.
+/// `{"operation": …, "params": {…}}` in canonical form. All parameters are critical where no rule names any.
 ///
 /// What is critical has to have a canonical form. The rest only has to be JSON without a key twice, for what it means
 /// must not depend on who reads it either.
@@ -95,8 +95,8 @@ pub fn canonical_form(
     let Value::Object(mut members) = json::parse(&params.0)? else {
         return Err(NotCanonical::NotAnObject);
     };
-    // AQL-3.2-4: what bears on the impact, and not the rest.
-    if let Some(critical) = critical {
+    // AQL-3.2-4: what bears on the impact, and not the rest. AQL-3.2-1: a rule that names nothing is none.
+    if let Some(critical) = critical.filter(|names| !names.is_empty()) {
         members.retain(|name, _| critical.contains(name));
     }
     let mut form = String::with_capacity(params.0.len() + 64);

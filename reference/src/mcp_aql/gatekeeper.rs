@@ -246,6 +246,10 @@ impl Handling<'_> {
         oracle: Option<Oracle>,
         critical: Option<BTreeMap<OperationName, BTreeSet<String>>>,
     ) -> Result<(), Refusal> {
+        // AQL-3.2-1: what names no parameter would bind a token to none.
+        if critical.iter().flatten().any(|(_, names)| names.is_empty()) {
+            return Err(Refusal::WithoutCritical);
+        }
         let mut configuration = Configuration::clone(&self.configuration(&adapter));
         if let Some(seconds) = tolerance {
             // AQL-5.1-5

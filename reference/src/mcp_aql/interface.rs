@@ -26,7 +26,7 @@ pub enum Input {
         clock_skew_tolerance_seconds: Option<u64>,
         /// How much a failed check tells.
         oracle: Option<Oracle>,
-        /// The names of the critical parameters, by operation.
+        /// The names of the critical parameters, by operation: at least one of each.
         critical: Option<BTreeMap<OperationName, BTreeSet<String>>>,
     },
     /// A client calls an operation.
@@ -184,6 +184,9 @@ pub enum Refusal {
     /// The tolerance is out of range.
     #[error("clock_skew_tolerance_seconds must be 0 to 300")]
     ToleranceOutOfRange,
+    /// A token would be bound to no parameter.
+    #[error("critical must name at least one parameter of each operation")]
+    WithoutCritical,
     /// Only a session gives the bounds within which a token may be used more than once.
     #[error("max_uses above 1 needs a session_id")]
     ManyUsesWithoutSession,
@@ -208,6 +211,7 @@ impl Refusal {
             Self::TimeToLiveTooLong { .. } => "AQL-5.1-1",
             Self::WithoutExpiry => "AQL-5.1-2",
             Self::ToleranceOutOfRange => "AQL-5.1-5",
+            Self::WithoutCritical => "AQL-3.2-1",
             Self::ManyUsesWithoutSession | Self::ManyUsesWithoutStore | Self::NoUses => "AQL-5.4-1",
             Self::NoKey => "AQL-6.2-2",
             Self::NoFreshToken => "AQL-3.1-1",

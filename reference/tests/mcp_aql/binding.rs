@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_reference::mcp_aql::{
-    Call, Input, MAX_DEPTH, MAX_PARAMS_BYTES, NotCanonical, NotJson, Parameters, ParametersHash,
-    canonical_form,
+    Call, Configuration, Input, MAX_DEPTH, MAX_PARAMS_BYTES, NotCanonical, NotJson, Parameters,
+    ParametersHash, Refusal, Settings, canonical_form,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -258,44 +258,44 @@ fn only_critical_parameters_are_bound() {
     }
 }
 
-/// AQL-3.2-4, AQL-3.2-1: a rule without names binds no parameter, the operation all the same. No rule binds all of them.
+/// AQL-3.2-1, AQL-3.2-4: a token that binds no parameter is bound to none, so a rule without names is refused, whatever comes
+/// with it; one that the settings hold is none, and all is bound. So it is where the rules are replaced by none.
 #[test]
-fn a_rule_without_names_binds_no_parameter() {
-    let other = |params: &str| Call {
-        params: Parameters::new(params),
-        ..call()
+fn a_rule_without_names_is_none() {
+    let rules = |names: &[&str]| {
+        let names = names.iter().map(ToString::to_string).collect();
+        BTreeMap::from([(operation("delete_repo"), names)])
     };
-    let mut stage = with_rule(&[]);
-    for params in ["{}", r#"{"owner": 1, "repo": [], "force": 1e999}"#] {
-        let token = stage.asks(call());
-        let outputs = stage.does(Input::Call(with_token(other(params), &token)));
-        assert_eq!(outputs, HONOURED, "{params}");
-    }
-    let token = stage.asks(call());
-    for (bad, reason) in [
-        (other("[]"), "InvalidParams"),
-        (other(r#"{"a": 1, "a": 1}"#), "InvalidParams"),
-        (
-            Call {
-                operation: operation("delete_org"),
-                ..call()
-            },
-            "OtherOperation",
-        ),
-    ] {
-        let outputs = stage.does(Input::Call(with_token(bad, &token)));
-        assert_eq!(outputs[0], format!("audit TokenRejected failed: {reason}"));
-    }
-    // The rules are replaced as a whole: without any, all is bound again.
-    stage.does(Input::Configure {
+    let with_rules = |critical| Input::Configure {
         adapter: adapter("github"),
-        clock_skew_tolerance_seconds: None,
+        clock_skew_tolerance_seconds: Some(120),
         oracle: None,
-        critical: Some(BTreeMap::new()),
+        critical: Some(critical),
+    };
+    let mut replaced = with_rule(&["owner"]);
+    assert_eq!(
+        replaced.refuses(with_rules(rules(&[]))),
+        Refusal::WithoutCritical
+    );
+    replaced.does(with_rules(BTreeMap::new()));
+    let configuration = Configuration {
+        critical: rules(&[]),
+        ..Configuration::default()
+    };
+    let set = Stage::with(Settings {
+        configuration: configuration.into(),
+        ..Settings::default()
     });
-    let token = stage.asks(call());
-    let outputs = stage.does(Input::Call(with_token(other("{}"), &token)));
-    assert_eq!(outputs[0], "audit TokenRejected failed: OtherParameters");
+    for mut stage in [replaced, set] {
+        let token = stage.asks(call());
+        let other = Call {
+            params: Parameters::new("{}"),
+            ..call()
+        };
+        let outputs = stage.does(Input::Call(with_token(other, &token)));
+        assert_eq!(outputs[0], "audit TokenRejected failed: OtherParameters");
+        assert_eq!(stage.retries(&token), HONOURED);
+    }
 }
 
 /// The document in which every one of the characters is a member's name and its value, as it is and escaped.

@@ -543,6 +543,9 @@ fn refusal(input: &Input, refusal: executor::Refusal) -> Result<Refusal, Unexpla
         )),
         executor::Refusal::WithoutExpiry => Ok(Refusal::NoLifetime),
         executor::Refusal::ToleranceOutOfRange => Ok(Refusal::WideTolerance),
+        executor::Refusal::WithoutCritical => {
+            Err(unexplained("AQL-3.2-1", "rules that name a parameter"))
+        }
         executor::Refusal::ManyUsesWithoutSession => Ok(Refusal::LooseMultiUse),
         executor::Refusal::NoUses => Err(unexplained("AQL-5.4-1", "a use at least")),
         executor::Refusal::NoFreshToken => Err(unexplained("AQL-3.1-1", "a fresh token")),

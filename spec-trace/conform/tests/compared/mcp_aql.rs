@@ -58,6 +58,7 @@ impl Changeable for Environment {
         let others = [
             Refusal::WithoutExpiry,
             Refusal::ToleranceOutOfRange,
+            Refusal::WithoutCritical,
             Refusal::ManyUsesWithoutSession,
             Refusal::NoUses,
             Refusal::ManyUsesWithoutStore,

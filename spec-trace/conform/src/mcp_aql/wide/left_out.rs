@@ -25,16 +25,12 @@ pub(super) fn is_left_out(world: &World, what: &What) -> Option<&'static str> {
             adapter,
             tolerance_seconds,
             uniform,
-            critical,
+            critical: _,
         } => {
-            let binds_nothing = |(_, bits): &(u8, u8)| *bits == 0;
             let changes = tolerance_seconds
                 .is_some_and(|it| it != world.tolerance_seconds(*adapter))
                 || uniform.is_some_and(|it| it != world.is_uniform(*adapter));
-            if critical.iter().flatten().any(binds_nothing) {
-                // AQL-3.2-1: a list that names no parameter is taken, and a token then binds none.
-                Some("left out: AQL-3.2-1, an empty list")
-            } else if !changes {
+            if !changes {
                 // AQL-5.3-2: all tokens of the adapter are revoked, also where nothing that concerns them changes.
                 Some("left out: AQL-5.3-2, a configuration that changes nothing but a list")
             } else {
