@@ -26,7 +26,7 @@ pub struct AuditEntry {
     pub timestamp: Timestamp,
     /// What.
     pub event: TokenEvent,
-    /// With which token. Absent where none came into being, and where what was presented is none.
+    /// With which token. Absent where none came into being.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<TokenId>,
     /// The operation called or, for a token that is taken back, the one that it was for.

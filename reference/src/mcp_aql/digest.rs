@@ -52,6 +52,11 @@ impl TokenDigest {
         Self(Digest::of(token.as_str().as_bytes()))
     }
 
+    /// Of what came as a token, whether it has the form of one or not.
+    pub(super) fn of_text(text: &str) -> Self {
+        Self(Digest::of(text.as_bytes()))
+    }
+
     /// The beginning of the digest, which names the token and does not redeem it.
     pub(super) fn id(&self) -> TokenId {
         let (first, _) = self.0.0.as_chunks::<8>();

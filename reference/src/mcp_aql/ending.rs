@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::audit::FailureReason;
+use super::digest::TokenDigest;
 use super::gatekeeper::Handling;
 use super::interface::{EventKind, Output};
 use super::rate::Limited;
@@ -22,7 +23,8 @@ impl Handling<'_> {
         let let_through = self.buckets.check(limits, adapter, limited, self.now);
         let received = Received::parse(token);
         let digest = received.as_ref().map(|received| received.digest);
-        let token_id = digest.map(|digest| digest.id());
+        // AQL-6.4-1: what came is named, whether it has the form of a token or not.
+        let token_id = Some(TokenDigest::of_text(token).id());
         // AQL-6.5-1
         if let Err(too_many) = let_through {
             self.audit_revocation(token_id, Some(FailureReason::RateLimited));
@@ -47,7 +49,7 @@ impl Handling<'_> {
             None => FailureReason::Malformed,
         };
         self.audit_revocation(token_id, Some(reason));
-        let response = match self.introspection_oracle() {
+        let response = match self.introspection_oracle(None) {
             Oracle::Codes => self.rejection(Oracle::Codes, received, reason, Details::Nothing {}),
             // AQL-6.3-2: the same as for a token that there is.
             Oracle::Uniform => Response::Revoked,
@@ -111,7 +113,7 @@ impl Handling<'_> {
         let received = Received::parse(token);
         let number = received.and_then(|received| self.tokens.find(&received.digest));
         let status = number.map_or(TokenStatus::UNKNOWN, |number| self.status(number));
-        let told = match (self.introspection_oracle(), status.status) {
+        let told = match (self.introspection_oracle(number), status.status) {
             (Oracle::Codes, _) | (Oracle::Uniform, Status::Live) => status,
             // AQL-6.3-2: one that is no good is as good as none.
             (
@@ -138,10 +140,10 @@ impl Handling<'_> {
         }
     }
 
-    /// Introspection names no adapter, so it tells no more than the adapter that tells least.
-    fn introspection_oracle(&self) -> Oracle {
-        let default = self.settings.configuration.oracle;
-        let configured = self.adapters.values().map(|adapter| adapter.oracle);
-        configured.fold(default, Oracle::max)
+    /// Introspection is the business of the gatekeeper's own adapter. Of a token of another it tells no more than that one.
+    fn introspection_oracle(&self, number: Option<TokenNumber>) -> Oracle {
+        let own = self.configuration(&self.settings.adapter).oracle;
+        let issuer = number.map(|number| &self.tokens.get(number).scope.adapter);
+        issuer.map_or(own, |issuer| own.max(self.configuration(issuer).oracle))
     }
 }

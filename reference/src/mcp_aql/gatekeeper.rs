@@ -283,7 +283,7 @@ impl Handling<'_> {
         }
     }
 
-    fn configuration(&self, adapter: &AdapterName) -> Arc<Configuration> {
+    pub(super) fn configuration(&self, adapter: &AdapterName) -> Arc<Configuration> {
         let configured = self.adapters.get(adapter);
         Arc::clone(configured.unwrap_or(&self.settings.configuration))
     }
@@ -386,7 +386,8 @@ impl Handling<'_> {
     /// AQL-1.3-2: the token is checked, used, and only then is the operation run (AQL-5.2-2). All in one.
     fn redeem(&mut self, gated: Gated, token: &str) {
         let received = Received::parse(token);
-        let token_id = received.as_ref().map(|received| received.digest.id());
+        // AQL-6.4-1: what came is named, whether it has the form of a token or not.
+        let token_id = Some(TokenDigest::of_text(token).id());
         match self.use_token(&gated, received.as_ref()) {
             Ok(()) => {
                 let event = TokenEvent::TokenValidated;
@@ -490,9 +491,12 @@ impl Handling<'_> {
         }
     }
 
-    /// The token echoed, if it is one; and since when it has expired, if it has.
+    /// The token echoed, and since when it has expired, if it has. AQL-6.3-2: nothing of one that is invalid, for what has
+    /// not the form of a token is not echoed either.
     fn details_of(&self, received: Option<Received>, reason: FailureReason) -> Details {
-        let Some(Received { token, digest }) = received else {
+        let Some(Received { token, digest }) =
+            received.filter(|_| reason.code() != ErrorCode::TokenInvalid)
+        else {
             return Details::Nothing {};
         };
         let number = self.tokens.find(&digest);

@@ -277,20 +277,28 @@ fn the_uniform_status_tells_only_of_live_tokens() {
     assert_eq!(stage.status(live.as_str()), (Status::Unknown, None));
 }
 
-/// AQL-6.3-2: introspection is about no adapter, so the one that tells least decides.
+/// AQL-6.3-2: introspection is the business of the gatekeeper's own adapter, and tells of a token of another what that one tells.
+/// What a third one does is of no concern.
 #[test]
-fn one_discreet_adapter_is_enough() {
+fn a_discreet_adapter_keeps_its_own_tokens_to_itself() {
     let mut stage = Stage::new();
     let token = stage.asks(call());
     stage.retries(&token);
     assert_eq!(stage.status(token.as_str()).0, Status::Consumed);
-    stage.does(Input::Configure {
-        adapter: adapter("gitlab"),
-        clock_skew_tolerance_seconds: None,
-        oracle: Some(Oracle::Uniform),
-        critical: None,
-    });
-    assert_eq!(stage.status(token.as_str()).0, Status::Unknown);
-    // A call is about one.
-    assert_eq!(stage.retries(&token)[1], "respond TokenAlreadyUsed");
+    for (discreet, told, revoked) in [
+        ("gitlab", Status::Consumed, "respond TokenInvalid"),
+        ("github", Status::Unknown, "respond TokenInvalid"),
+        ("countersign-reference", Status::Unknown, "respond revoked"),
+    ] {
+        let mut stage = stage.clone();
+        stage.does(Input::Configure {
+            adapter: adapter(discreet),
+            clock_skew_tolerance_seconds: None,
+            oracle: Some(Oracle::Uniform),
+            critical: None,
+        });
+        assert_eq!(stage.status(token.as_str()).0, told, "{discreet}");
+        let guess = introspect(Query::RevokeToken, "conf_guessed");
+        assert_eq!(stage.does(guess)[1], revoked, "{discreet}");
+    }
 }

@@ -2,13 +2,13 @@
 
 use countersign_reference::mcp_aql::{
     Call, CheckOrder, ConfirmationToken, DangerLevel, EventKind, Input, Oracle, Output, Parameters,
-    Purpose, Settings,
+    Purpose, Query, Settings,
 };
 use serde_json::{Value, json};
 
 use crate::stage::{
     HONOURED, START, Stage, VALID_UNTIL, adapter, call, call_in_session, configure, event,
-    operation, revoke, session, with_token,
+    introspect, operation, revoke, session, with_token,
 };
 
 /// A call that comes with a token, and the state of the gatekeeper that it meets.
@@ -299,6 +299,31 @@ fn only_tokens_of_many_uses_are_bound_to_their_session() {
     assert_eq!(stage.does(outside)[1], "respond TokenScopeMismatch");
     let token = stage.asks(call_in_session(1));
     assert_eq!(stage.retries(&token), HONOURED);
+}
+
+/// AQL-6.3-2: where codes are told, what has not the form of a token is answered as one that nobody issued, and as one that was
+/// taken back.
+#[test]
+fn what_is_not_found_is_answered_as_what_is_invalid() {
+    let revoked: Fault = |scene| {
+        scene.stage.does(revoke(&scene.token));
+    };
+    let unknown: Fault = |scene| scene.call.confirmation_token = Some("conf_guessed".into());
+    let malformed: Fault = |scene| scene.call.confirmation_token = Some("guessed".into());
+    let answers = [revoked, unknown, malformed].map(|fault| {
+        let mut scene = Scene::new(CheckOrder::Table);
+        fault(&mut scene);
+        scene.stage.outputs(Input::Call(scene.call)).remove(1)
+    });
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[1], answers[2]);
+    let revoke = ["conf_guessed", "guessed"].map(|text| {
+        let mut stage = Stage::new();
+        stage
+            .outputs(introspect(Query::RevokeToken, text))
+            .remove(1)
+    });
+    assert_eq!(revoke[0], revoke[1]);
 }
 
 /// AQL-6.3-2: in the mode that tells nothing, all failures are answered alike, to the letter.

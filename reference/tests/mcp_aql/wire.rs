@@ -113,6 +113,7 @@ fn an_audit_entry_has_every_field() {
         json!({"audit": {
             "timestamp": "2026-05-24T14:22:20.000Z",
             "event": "TOKEN_REVOKED",
+            "token_id": "34d8f9557511183a",
             "operation": "introspect",
             "adapter_name": "countersign-reference",
             "outcome": "failure",
@@ -169,7 +170,7 @@ fn introspection_answers_in_json() {
         json!({"respond": {"success": false, "error": {
             "code": "TOKEN_INVALID",
             "message": "The confirmation token is not valid.",
-            "details": {"token": "conf_guessed"},
+            "details": {},
         }}})
     );
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use countersign_model::mcp_aql::state::State;
 use countersign_model::mcp_aql::words::Slot;
 use countersign_reference::mcp_aql as executor;
-use countersign_reference::mcp_aql::{Call, ConfirmationRequired, ConfirmationToken, Input};
+use countersign_reference::mcp_aql::{Call, ConfirmationRequired, Input};
 use countersign_reference::time::Timestamp;
 
 use super::concrete::{later, life, longest_life, seconds, sha_256};
@@ -48,7 +48,7 @@ pub(super) fn note_issue(
     let issued_at = host.gatekeeper.now();
     let expires_at = later(issued_at, life(call));
     check_question(call, required, expires_at)?;
-    if !is_id_of(token.id(), token) {
+    if !is_id_of(token.id(), token.as_str()) {
         return Err(unexplained("AQL-6.4-1", "16 digits of SHA-256 as id"));
     }
     host.issued[slot.index()] = Some(Arc::new(Issued {
@@ -145,8 +145,8 @@ pub(super) fn is_gated(call: &Call) -> bool {
 }
 
 /// AQL-6.4-1: a token is named by what cannot be redeemed.
-pub(super) fn is_id_of(id: executor::TokenId, token: &ConfirmationToken) -> bool {
-    id.to_string() == sha_256(token.as_str())[..16]
+pub(super) fn is_id_of(id: executor::TokenId, text: &str) -> bool {
+    id.to_string() == sha_256(text)[..16]
 }
 
 /// AQL-2.2-1, AQL-2.2-2: the grammar.

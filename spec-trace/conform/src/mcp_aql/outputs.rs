@@ -101,8 +101,8 @@ enum Presented {
     Token(Slot),
     /// A text in the form of a token, and that token.
     Stray(ConfirmationToken),
-    /// A text that has not the form of a token.
-    Malformed,
+    /// This text, that has not the form of a token.
+    Malformed(String),
 }
 
 /// What an audit entry speaks of (AQL-6.4-1).
@@ -131,17 +131,18 @@ impl Presented {
             Some(slot) => Self::Token(slot),
             None => match ConfirmationToken::parse(text) {
                 Ok(token) if is_token(text) => Self::Stray(token),
-                Ok(_) | Err(_) => Self::Malformed,
+                Ok(_) | Err(_) => Self::Malformed(text.to_owned()),
             },
         }
     }
 
-    /// AQL-6.4-1: whether an entry names it: by the first 16 digits of its SHA-256, if it is a token at all.
+    /// AQL-6.4-1: whether an entry names it: by the first 16 digits of its SHA-256, token or not.
     fn is_named(&self, host: &Host, named: Option<executor::TokenId>) -> bool {
         match self {
-            Self::Nothing | Self::Malformed => named.is_none(),
+            Self::Nothing => named.is_none(),
+            Self::Malformed(text) => named.is_some_and(|named| is_id_of(named, text)),
             Self::Token(slot) => named == Some(host.issued(*slot).id),
-            Self::Stray(token) => named.is_some_and(|named| is_id_of(named, token)),
+            Self::Stray(token) => named.is_some_and(|named| is_id_of(named, token.as_str())),
         }
     }
 }
@@ -283,7 +284,7 @@ impl Translation<'_> {
             Presented::Token(_)
             | Presented::Nothing
             | Presented::Stray(_)
-            | Presented::Malformed => Subject {
+            | Presented::Malformed(_) => Subject {
                 operation: &self.environment.introspect,
                 adapter: &self.environment.settings.adapter,
                 session_id: None,
@@ -294,7 +295,7 @@ impl Translation<'_> {
     /// Why there was nothing to revoke: revoked before expired before used, as a call would find. Nothing if there was.
     fn why_not_revoked(&self) -> Option<FailureReason> {
         let slot = match &self.presented {
-            Presented::Nothing | Presented::Malformed => return Some(FailureReason::Malformed),
+            Presented::Nothing | Presented::Malformed(_) => return Some(FailureReason::Malformed),
             Presented::Token(slot) if self.host.holds(*slot) => *slot,
             Presented::Token(_) | Presented::Stray(_) => return Some(FailureReason::Unknown),
         };
@@ -310,7 +311,7 @@ impl Translation<'_> {
 
     /// The check at which a call was rejected.
     fn check(&self, reason: FailureReason) -> Result<Check, Unexplained> {
-        let is_malformed = matches!(self.presented, Presented::Malformed);
+        let is_malformed = matches!(self.presented, Presented::Malformed(_));
         Ok(match reason {
             FailureReason::Malformed if is_malformed => Check::Exists,
             FailureReason::Unknown if !is_malformed => Check::Exists,
@@ -394,7 +395,7 @@ impl Translation<'_> {
             Presented::Token(_)
             | Presented::Nothing
             | Presented::Stray(_)
-            | Presented::Malformed => Output::PerformUngated,
+            | Presented::Malformed(_) => Output::PerformUngated,
         })
     }
 
@@ -452,13 +453,15 @@ impl Translation<'_> {
         Ok(agrees.then_some(Output::Fail(code)))
     }
 
-    /// The details that go with a code: the token echoed, and since when it has expired. Nothing in the mode without oracle.
+    /// The details that go with a code: the token echoed unless it is invalid, and since when it has expired. Nothing in the mode without oracle.
     fn details(&self, code: Code) -> Details {
         if self.state.is_uniform() {
             return Details::Nothing {};
         }
         match &self.presented {
-            Presented::Nothing | Presented::Malformed => Details::Nothing {},
+            // AQL-6.3-2: what is invalid is not echoed, whether it has the form of a token or not.
+            _ if code == Code::Invalid => Details::Nothing {},
+            Presented::Nothing | Presented::Malformed(_) => Details::Nothing {},
             Presented::Stray(token) => Details::Token {
                 token: token.clone(),
             },
@@ -501,7 +504,7 @@ impl Translation<'_> {
                 }),
                 expires_at: Some(self.host.issued(*slot).expires_at),
             },
-            (Presented::Nothing | Presented::Stray(_) | Presented::Malformed, _) => return None,
+            (Presented::Nothing | Presented::Stray(_) | Presented::Malformed(_), _) => return None,
         };
         (found == wanted).then_some(Output::AnswerStatus(status))
     }

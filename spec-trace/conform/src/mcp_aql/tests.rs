@@ -193,6 +193,7 @@ fn a_failure_is_held_against_its_code() {
                 let failure = failure(outputs);
                 failure.code = ErrorCode::TokenInvalid;
                 failure.message = failure.code.message();
+                failure.details = Details::Nothing {};
             },
             FREE,
         ),
