@@ -14,7 +14,7 @@ use super::readings::ExpiryBoundary;
 use super::rules::Guard;
 use super::state::{Held, NEVER};
 use super::step::StepSoFar;
-use super::words::{Arguments, Decision, Note, SLOTS, Slot};
+use super::words::{Arguments, Decision, Note, SLOTS, Slot, ToolStatus};
 
 impl PendingAction {
     /// PA-7: whether it has expired at this time, in this reading.
@@ -87,7 +87,12 @@ impl StepSoFar<'_> {
             Record::Finished(slot, status) => {
                 // PA-4
                 self.append_unless_silent(Guard::FinishesSilently, Note::Result(status), slot);
-                self.emit(Event::Executed(status), slot);
+                // PA-10: what was never begun was not executed.
+                let came_of_it = match status {
+                    ToolStatus::Success | ToolStatus::Error => Event::Executed(status),
+                    ToolStatus::NotRun => Event::NotRun,
+                };
+                self.emit(came_of_it, slot);
             }
             Record::SessionEnded(session) => {
                 let with_it = self.state.slots_where(|held, standing| {

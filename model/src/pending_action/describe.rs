@@ -269,6 +269,7 @@ fn event_text(event: Event) -> String {
         Event::Decided(decision) => format!("decided {}", decision.name()),
         Event::Denied => "denied".to_owned(),
         Event::Executed(status) => format!("executed {}", status.name()),
+        Event::NotRun => "not_run".to_owned(),
         Event::Expired => "expired".to_owned(),
         Event::Cancelled => "cancelled".to_owned(),
     }

@@ -13,8 +13,10 @@ pub enum Event {
     Decided(Decision),
     /// It was denied.
     Denied,
-    /// The host has reported what became of the call.
+    /// The host has reported that the call ran, and how it came out.
     Executed(ToolStatus),
+    /// The host has reported that the call was never begun.
+    NotRun,
     /// It expired.
     Expired,
     /// It was cancelled, by itself or with its session.

@@ -89,8 +89,8 @@ of step: &StepSoFar<'_>, action: Action;
     always "the transcript holds each call that was allowed, and its result";
     sometimes "a tool is done and its result told" also ["PA-10"]
         if step.puts_out(|it| matches!(it, Output::Event(Event::Executed(ToolStatus::Success | ToolStatus::Error), _)));
-    sometimes "a released call is found never to have run"
-        if step.puts_out(|it| matches!(it, Output::Event(Event::Executed(ToolStatus::NotRun), _)));
+    sometimes "a released call is found never to have run" also ["PA-10"]
+        if step.puts_out(|it| matches!(it, Output::Event(Event::NotRun, _)));
 }
 
 "PA-5" => {

@@ -294,16 +294,12 @@ impl Told {
                 decision: decided(decision),
             },
             Event::Denied => Happened::Denied { action },
-            // The event has no name of its own for a call that was never begun (PA-10); the status says so, and is taken at
-            // its word.
-            Event::Executed(ToolStatus::NotRun) => Happened::NotRun { action },
-            Event::Executed(reported @ (ToolStatus::Success | ToolStatus::Error)) => {
-                Happened::Executed {
-                    action,
-                    status: Some(status(reported)),
-                    result: None,
-                }
-            }
+            Event::Executed(reported) => Happened::Executed {
+                action,
+                status: Some(status(reported)),
+                result: None,
+            },
+            Event::NotRun => Happened::NotRun { action },
             Event::Expired => Happened::Expired { action },
             Event::Cancelled => Happened::Cancelled { action },
         }

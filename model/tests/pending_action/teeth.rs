@@ -124,6 +124,7 @@ fn vocabulary() -> Vec<Output> {
             Event::Denied,
             Event::Expired,
             Event::Cancelled,
+            Event::NotRun,
         ];
         let arguments = [Arguments::Original, Arguments::Alike, Arguments::Edited];
         all.extend(Decision::ALL.map(|it| Output::Event(Event::Decided(it), slot)));
@@ -155,7 +156,7 @@ fn without(done: Mutation<Output>, which: fn(Output) -> bool) -> bool {
 const fn is_result(output: Output) -> bool {
     matches!(
         output,
-        Output::Append(Note::Result(_), _) | Output::Event(Event::Executed(_), _)
+        Output::Append(Note::Result(_), _) | Output::Event(Event::Executed(_) | Event::NotRun, _)
     )
 }
 

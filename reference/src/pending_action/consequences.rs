@@ -120,7 +120,7 @@ impl Consequences<'_> {
         ]
     }
 
-    /// PA-4: the canonical result.
+    /// PA-4: the canonical result. PA-10: what never ran is told apart from what was executed.
     fn finished(self, status: ToolStatus, result: &Text) -> Vec<Output> {
         let result = Message::ToolResult {
             tool_call_id: self.action.action_id,
@@ -128,9 +128,13 @@ impl Consequences<'_> {
             status,
             result: result.clone(),
         };
+        let happened = match status {
+            ToolStatus::Success | ToolStatus::Error => Happened::Executed { status },
+            ToolStatus::NotRun => Happened::NotRun,
+        };
         vec![
             self.append(MessageKind::Result, result),
-            self.event(Happened::Executed { status }),
+            self.event(happened),
         ]
     }
 

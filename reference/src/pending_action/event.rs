@@ -46,11 +46,13 @@ pub enum Happened {
         #[serde(skip_serializing_if = "Option::is_none")]
         by: Option<DeciderId>,
     },
-    /// Its tool has come back (PA-4).
+    /// Its tool has run and come back (PA-4).
     Executed {
         /// How the call came out.
         status: ToolStatus,
     },
+    /// Its tool was released and never ran, which is no execution (PA-10).
+    NotRun,
     /// It does not run, for somebody has denied it (PA-5).
     Denied {
         /// Who.
@@ -93,6 +95,7 @@ impl Happened {
             Self::Created { .. } => "created",
             Self::Decided { .. } => "decided",
             Self::Executed { .. } => "executed",
+            Self::NotRun => "not_run",
             Self::Denied { .. } => "denied",
             Self::Expired => "expired",
             Self::Cancelled { .. } => "cancelled",

@@ -498,7 +498,7 @@ fn the_sequences_get_somewhere() {
         "event denied",
         "event expired",
         "event executed Success",
-        "event executed NotRun",
+        "event not_run",
         "event cancelled Requested",
         "event cancelled SessionEnded",
         "perform ",

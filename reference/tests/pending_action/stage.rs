@@ -193,9 +193,10 @@ pub fn tell(output: &Output) -> String {
             Happened::Decided { decision, by: None } => format!("event decided {decision:?}"),
             Happened::Executed { status } => format!("event executed {status:?}"),
             Happened::Cancelled { reason } => format!("event cancelled {reason:?}"),
-            Happened::Created { .. } | Happened::Denied { .. } | Happened::Expired => {
-                format!("event {}", event.happened.kind())
-            }
+            Happened::Created { .. }
+            | Happened::NotRun
+            | Happened::Denied { .. }
+            | Happened::Expired => format!("event {}", event.happened.kind()),
         },
         Output::Perform(call) => format!("perform {}", number(call.action_id)),
         Output::Withdraw(named) => format!("withdraw {}", number(named.action_id)),

@@ -120,13 +120,13 @@ fn deny_appends_a_denied_result() {
     assert_eq!((by.as_str(), at.millis()), ("ana", START));
 }
 
-/// PA-4, PA-10: the result is appended, whatever it is.
+/// PA-4, PA-10: the result is appended, whatever it is; what never ran is not told to have been executed.
 #[test]
 fn a_finished_tool_has_its_result_appended() {
     for (status, word, told) in [
         (ToolStatus::Success, "success", "event executed Success"),
         (ToolStatus::Error, "error", "event executed Error"),
-        (ToolStatus::NotRun, "not run", "event executed NotRun"),
+        (ToolStatus::NotRun, "not run", "event not_run"),
     ] {
         let mut stage = Stage::new();
         let id = stage.proposes(ordinary());

@@ -99,8 +99,7 @@ fn an_allowed_call_in_json() {
             "tool_call_id": ID, "tool": tool, "status": "not_run", "result": "done",
         }}),
         json!({"event": {
-            "event_id": format!("executed_{ID}"), "action_id": ID, "at": NOW, "type": "executed",
-            "status": "not_run",
+            "event_id": format!("not_run_{ID}"), "action_id": ID, "at": NOW, "type": "not_run",
         }}),
     ];
     assert_eq!(outputs, expected);

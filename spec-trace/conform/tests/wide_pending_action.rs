@@ -59,6 +59,7 @@ fn wide_runs_come_to_everything_that_is_judged() {
         ("decide: audit", 2_000),
         ("decide: expired", 500),
         ("finish: executed", 1_000),
+        ("finish: not run", 200),
         ("finish: refused", 500),
         ("cancel: cancelled", 200),
         ("cancel: refused", 200),

@@ -4,7 +4,7 @@
 //! are held against the record. A message without a record behind it keeps its word: the model says what is wrong with it.
 
 use countersign_model::pending_action::output::{Event as EventWord, Output};
-use countersign_model::pending_action::words::{Note, Slot};
+use countersign_model::pending_action::words::{Note, Slot, ToolStatus};
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
     Append, CancelReason, Entry, Event, Happened, Input, Message, MessageId, Record,
@@ -268,6 +268,10 @@ pub(super) fn event(host: &Host, event: &Event) -> Result<Output, Unexplained> {
             let origin = origin(host, slot, Note::Result(status));
             (EventWord::Executed(status), origin)
         }
+        Happened::NotRun => {
+            let note = Note::Result(ToolStatus::NotRun);
+            (EventWord::NotRun, origin(host, slot, note))
+        }
         Happened::Denied { .. } => (EventWord::Denied, origin(host, slot, Note::Denied)),
         Happened::Expired => (EventWord::Expired, origin(host, slot, Note::Expired)),
         Happened::Cancelled { .. } => (EventWord::Cancelled, origin(host, slot, Note::Cancelled)),
@@ -284,6 +288,7 @@ pub(super) fn event(host: &Host, event: &Event) -> Result<Output, Unexplained> {
         EventWord::Created => "created",
         EventWord::Decided(_) => "decided",
         EventWord::Executed(_) => "executed",
+        EventWord::NotRun => "not_run",
         EventWord::Denied => "denied",
         EventWord::Expired => "expired",
         EventWord::Cancelled => "cancelled",
@@ -310,6 +315,7 @@ fn happened(asked: &Asked, word: EventWord, entry: &Entry) -> Option<Happened> {
         (EventWord::Executed(_), Entry::Finished { status, .. }) => {
             Happened::Executed { status: *status }
         }
+        (EventWord::NotRun, _) => Happened::NotRun,
         (EventWord::Expired, _) => Happened::Expired,
         (EventWord::Cancelled, entry) => Happened::Cancelled {
             reason: reason(entry),

@@ -38,6 +38,7 @@ impl Changeable for Environment {
         "event created",
         "event decided",
         "event executed",
+        "event not_run",
         "event denied",
         "event expired",
         "event cancelled",
@@ -377,6 +378,7 @@ impl Changes<'_> {
 
     fn happenings(&self, happened: &Happened) -> Vec<Happened> {
         let mut all = vec![
+            Happened::NotRun,
             Happened::Expired,
             Happened::Cancelled {
                 reason: CancelReason::Requested,

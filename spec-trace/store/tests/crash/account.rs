@@ -52,7 +52,7 @@ impl Account {
                 let before = self.events.insert(key, body.clone());
                 self.told_again += same(before.as_ref(), body);
                 // What is finished is in doubt no more.
-                if body["type"] == "executed" {
+                if body["type"] == "executed" || body["type"] == "not_run" {
                     self.in_doubt.remove(&text(body, "action_id"));
                 }
             }
@@ -175,6 +175,10 @@ impl Account {
                     Run::Finished { status, .. } => (event["status"] == json!(status), Value::Null),
                     Run::Unfinished => (false, Value::Null),
                 },
+                ("not_run", Status::Accepted { run, .. }) => {
+                    let is_not_run = matches!(run, Run::Finished { status, .. } if *status == ToolStatus::NotRun);
+                    (is_not_run, Value::Null)
+                }
                 (_, status) => panic!("{action_id} was told to be {kind} and is {status:?}"),
             };
             assert!(is_there, "{event} and {:?}", action.status);
@@ -265,6 +269,14 @@ impl Account {
 /// The events that an action in its last status must have, and its one result.
 fn endings(status: &Status) -> (&'static [&'static str], &'static str) {
     match status {
+        Status::Accepted {
+            run:
+                Run::Finished {
+                    status: ToolStatus::NotRun,
+                    ..
+                },
+            ..
+        } => (&["decided", "not_run"], "tool_result"),
         Status::Accepted {
             run: Run::Finished { .. },
             ..

@@ -85,8 +85,16 @@ impl Host {
             Asked::Finish {
                 action,
                 failed,
+                never_begun,
                 result,
-            } => self.finish(action, failed, result)?,
+            } => {
+                let status = match (never_begun, failed) {
+                    (true, _) => ToolStatus::NotRun,
+                    (false, true) => ToolStatus::Error,
+                    (false, false) => ToolStatus::Success,
+                };
+                self.finish(action, status, result)?
+            }
             Asked::Cancel { action } => {
                 let (action, action_id) = self.names.which(action)?;
                 let input = Input::Cancel { action_id };
@@ -222,20 +230,14 @@ impl Host {
         Some(Call::of(judged::Call::Decide(call), Input::Decide(input)))
     }
 
-    /// PA-10: that a call was never begun is left out, for the executor tells it by an event that says `executed`.
-    fn finish(&mut self, action: Which, failed: bool, result: u8) -> Option<Call> {
+    fn finish(&mut self, action: Which, status: ToolStatus, result: u8) -> Option<Call> {
         let (action, action_id) = self.names.which(action)?;
-        let (status, judged_status) = if failed {
-            (ToolStatus::Error, judged::Status::Error)
-        } else {
-            (ToolStatus::Success, judged::Status::Success)
-        };
         let is_returned = result > 0;
         let text = is_returned.then(|| Text::new(format!("v{result}")));
         Some(Call::of(
             judged::Call::FinishTool {
                 action,
-                status: judged_status,
+                status: names::status(status),
                 result: is_returned.then_some(result.into()),
             },
             Input::FinishTool {

@@ -4,7 +4,7 @@
 //! real bytes (`host`); what comes out is put into the judge's words (`names`), and the judge says what it breaks.
 //!
 //! What a run leaves out, since the executor does otherwise than the judge knows to be right, stands where it is left out:
-//! a call that was never begun and arguments that are no object (`host`, `names`), and a crash that loses what was said.
+//! arguments that are no object (`names`), and a crash that loses what was said (`host`).
 
 mod host;
 mod names;

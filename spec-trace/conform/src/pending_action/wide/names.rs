@@ -143,7 +143,7 @@ const fn effect(effect: Effect) -> judged::Effect {
     }
 }
 
-const fn status(status: ToolStatus) -> Status {
+pub(super) const fn status(status: ToolStatus) -> Status {
     match status {
         ToolStatus::Success => Status::Success,
         ToolStatus::Error => Status::Error,
@@ -362,6 +362,10 @@ impl Names {
                     status: Some(status(*told)),
                     result: None,
                 }
+            }
+            Happened::NotRun => {
+                self.running.retain(|running| *running != action);
+                Event::NotRun { action }
             }
             Happened::Denied { .. } => Event::Denied { action },
             Happened::Expired => Event::Expired { action },

@@ -41,6 +41,9 @@ pub enum Asked {
         action: Which,
         /// Whether it failed.
         failed: bool,
+        /// Whether it was never begun instead.
+        #[serde(default)]
+        never_begun: bool,
         /// What it returned; nothing, where 0.
         result: u8,
     },
@@ -227,11 +230,7 @@ impl Drawn<'_> {
         match self.byte() {
             0..70 => Asked::Propose(self.proposed()),
             70..150 => Asked::Decide(self.decided()),
-            150..190 => Asked::Finish {
-                action: self.which(),
-                failed: self.byte() < 64,
-                result: self.byte() % 4,
-            },
+            150..190 => self.finished(),
             190..200 => Asked::Cancel {
                 action: self.which(),
             },
@@ -248,6 +247,17 @@ impl Drawn<'_> {
             },
             220..230 => Asked::Restart { lost: self.lost() },
             230..=255 => Asked::Tick,
+        }
+    }
+
+    fn finished(&mut self) -> Asked {
+        let action = self.which();
+        let drawn = self.byte();
+        Asked::Finish {
+            action,
+            failed: drawn < 64,
+            never_begun: drawn >= 208,
+            result: self.byte() % 4,
         }
     }
 
