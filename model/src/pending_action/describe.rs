@@ -136,7 +136,7 @@ const fn flaw_text(flaw: Flaw) -> &'static str {
     match flaw {
         Flaw::NoId => "with an empty id",
         Flaw::NoDecider => "that nobody may decide",
-        Flaw::LooseArguments => "whose arguments are no JSON object",
+        Flaw::LooseArguments => "whose arguments have no one meaning",
         Flaw::LongLabel => "with a label of 81 characters",
     }
 }

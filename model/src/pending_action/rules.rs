@@ -64,7 +64,7 @@ of step: &StepSoFar<'_>, action: Action;
 "PA-3" => {
     checks Arguments "an allow says nothing of the arguments, or that they are the proposed ones";
     refuses Undecided "what is to have a result is still pending";
-    refuses LooseArguments "the arguments of the proposal are no JSON object";
+    refuses LooseArguments "the arguments of the proposal have no one meaning";
     forbids RunsEdited "an allow of other arguments than the proposed ones resolves nothing";
     forbids RunsRewritten "the arguments that run are the proposed ones, byte by byte";
     forbids FinishesUnreleased "only a call that was released has a result" also ["PA-5", "PA-7"];

@@ -87,7 +87,7 @@ pub enum Flaw {
     NoId,
     /// The list of deciders is empty.
     NoDecider,
-    /// The arguments are no JSON object.
+    /// The arguments are no JSON that has one meaning.
     LooseArguments,
     /// The label is longer than 80 characters.
     LongLabel,

@@ -1,7 +1,7 @@
 //! The arguments of a call: exactly the text that was proposed, and what it means.
 //!
 //! The one thing to know: the text is kept and handed to the tool byte for byte (PA-3); it is only ever read to see
-//! that it is one JSON object, and whether another text means the same.
+//! that it is JSON with one meaning, and whether another text means the same.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub const MAX_ARGUMENTS_BYTES: usize = 1024 * 1024;
 #[serde(transparent)]
 pub struct Text(Arc<str>);
 
-/// The arguments of a call: the text of one JSON object without a key twice, as it was proposed (PA-3).
+/// The arguments of a call: the text of one JSON value without a key twice, as it was proposed (PA-3).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Text", into = "Text")]
 pub struct Arguments(Text);
@@ -32,9 +32,6 @@ pub enum NotArguments {
     /// Not one JSON value, or one that says two things at once.
     #[error(transparent)]
     NotJson(#[from] NotJson),
-    /// A JSON value of another type.
-    #[error("not an object")]
-    NotAnObject,
 }
 
 impl Text {
@@ -50,7 +47,7 @@ impl Text {
 }
 
 impl Arguments {
-    /// Reads a text to see that it is one JSON object, and keeps it as it is.
+    /// Reads a text to see that it is one JSON value, and keeps it as it is.
     ///
     /// # Errors
     ///
@@ -79,17 +76,12 @@ impl Arguments {
     }
 }
 
-/// The object that a text is.
+/// The value that a text is. PA-3: whatever its type, for a tool may take any.
 fn read(text: &Text) -> Result<Value, NotArguments> {
     if text.0.len() > MAX_ARGUMENTS_BYTES {
         return Err(NotArguments::TooLong);
     }
-    match json::parse(text.0.as_bytes())? {
-        object @ Value::Object(_) => Ok(object),
-        Value::Null | Value::Boolean(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            Err(NotArguments::NotAnObject)
-        }
-    }
+    Ok(json::parse(text.0.as_bytes())?)
 }
 
 impl TryFrom<Text> for Arguments {

@@ -69,7 +69,7 @@ pub struct Propose {
     pub run_id: String,
     /// The tool to call.
     pub tool: String,
-    /// With these arguments: one JSON object of at most 1 MiB, at most 64 deep, no key twice.
+    /// With these arguments: one JSON value of at most 1 MiB, at most 64 deep, no key twice.
     pub arguments: Text,
     /// What the call does.
     pub effect: Effect,

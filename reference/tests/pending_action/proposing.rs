@@ -116,14 +116,19 @@ fn deciders_are_named_once_each() {
     }
 }
 
-/// PA-3: what could be read in two ways, or is no object, could not be run exactly.
+/// PA-3: what could be read in two ways, or in none, could not be run exactly.
 #[test]
-fn arguments_are_one_json_object() {
+fn arguments_are_any_json_that_has_one_meaning() {
     for good in [
         "{}",
         " {\"a\":1e400} \n",
         "\r\n{\"a\":\"\\/ \\u00e9 \\r\\n\",\r\n\t\"b\":-0.0e+0}",
         "{\"a\":{\"b\":[{}]},\"A\":\"\\ud83d\\ude00\"}",
+        "null",
+        "[ 3, [ {} ] ]",
+        "\"{}\"",
+        "1",
+        "true",
     ] {
         let mut stage = Stage::new();
         let outputs = stage.outputs(with_arguments(good));
@@ -137,10 +142,11 @@ fn arguments_are_one_json_object() {
     }
     for bad in [
         "",
-        "null",
-        "[]",
-        "\"{}\"",
-        "1",
+        "nul",
+        "[",
+        "\"{}",
+        "1 2",
+        "[{\"a\":1,\"a\":1}]",
         "{",
         "{}{}",
         "{\"a\":1,\"a\":1}",

@@ -127,11 +127,11 @@ pub(super) const NO_DECIDER: [Mistake; 3] = [
     |propose| propose.deciders = Some(vec![OWNER.to_owned(), OWNER.to_owned()]),
 ];
 
-/// PA-3: not one JSON object, or one that says two things at once.
+/// PA-3: not one JSON value, or one that says two things at once.
 pub(super) const LOOSE_ARGUMENTS: [Mistake; 8] = [
     |propose| propose.arguments = Text::new(""),
-    |propose| propose.arguments = Text::new("[]"),
-    |propose| propose.arguments = Text::new("null"),
+    |propose| propose.arguments = Text::new("["),
+    |propose| propose.arguments = Text::new("[]]"),
     |propose| propose.arguments = Text::new("{}{}"),
     |propose| propose.arguments = Text::new("{'id': 3}"),
     |propose| propose.arguments = Text::new(r#"{"id": 3,}"#),
@@ -144,7 +144,8 @@ pub(super) fn loose(arguments: &str) -> Option<NotArguments> {
     let unexpected = |at| NotArguments::NotJson(NotJson::Unexpected { at });
     Some(match arguments {
         "" => unexpected(0),
-        "[]" | "null" => NotArguments::NotAnObject,
+        "[" => unexpected(1),
+        "[]]" => unexpected(2),
         "{}{}" => unexpected(2),
         "{'id': 3}" => unexpected(1),
         r#"{"id": 3,}"# => unexpected(9),

@@ -4,7 +4,7 @@
 //! real bytes (`host`); what comes out is put into the judge's words (`names`), and the judge says what it breaks.
 //!
 //! What a run leaves out, since the executor does otherwise than the judge knows to be right, stands where it is left out:
-//! arguments that are no object (`names`), and a crash that loses what was said (`host`).
+//! a crash that loses what was said (`host`).
 
 mod host;
 mod names;

@@ -21,9 +21,9 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 /// People, who propose and decide: `p0` to `p11`.
 pub(super) const PEOPLE: u8 = 12;
 
-/// Arguments, each with what it means; two that mean the same are next to each other. What is no object is left out of what
-/// is proposed, for the executor refuses it; what means nothing is within no limits (PA-3).
-pub(super) const ARGUMENTS: [(&str, Option<u8>); 16] = [
+/// Arguments, each with what it means; two that mean the same are next to each other. What means nothing is within
+/// no limits (PA-3).
+pub(super) const ARGUMENTS: [(&str, Option<u8>); 17] = [
     (r#"{"n":1}"#, Some(0)),
     (r#"{ "n" : 1.0 }"#, Some(0)),
     (r#"{"\u006e":1e0}"#, Some(0)),
@@ -35,18 +35,19 @@ pub(super) const ARGUMENTS: [(&str, Option<u8>); 16] = [
     (r#"{"n":9007199254740993}"#, Some(5)),
     (r#"{"n":9007199254740992}"#, Some(6)),
     (r#"{"n":"1"}"#, Some(7)),
+    ("[1]", Some(8)),
+    ("null", Some(10)),
     (r#"{"n":1,"n":1}"#, None),
     (r#"{"n":1"#, None),
     ("", None),
-    ("[1]", Some(8)),
     // Another that no double carries; approved, and never proposed.
     (r#"{"n":9007199254740995}"#, Some(9)),
 ];
 
-/// As many of them are objects.
-const OBJECTS: usize = 11;
+/// As many of them may be proposed.
+const MEANINGFUL: usize = 13;
 
-/// As many means nothing, and stand behind the objects.
+/// As many mean nothing, and stand behind those.
 const MEANINGLESS: usize = 3;
 
 pub(super) fn number(place: usize) -> u32 {
@@ -57,8 +58,8 @@ pub(super) fn number(place: usize) -> u32 {
 pub(super) fn proposed_arguments(drawn: u8) -> usize {
     let drawn = usize::from(drawn);
     match drawn {
-        0..240 => drawn % OBJECTS,
-        240.. => OBJECTS + drawn % MEANINGLESS,
+        0..240 => drawn % MEANINGFUL,
+        240.. => MEANINGFUL + drawn % MEANINGLESS,
     }
 }
 
