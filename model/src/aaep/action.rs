@@ -7,6 +7,16 @@ use super::words::{Class, Decision, SessionName, SessionOutcome, Slot, Subscribe
 /// One step. Positions are those of [`super::message::Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
+    /// A session starts (`start_session`).
+    StartSession {
+        /// The session.
+        session: SessionName,
+    },
+    /// A subscription opens (`subscribe`).
+    Open {
+        /// The subscription.
+        subscriber: Subscriber,
+    },
     /// The agent asks for a confirmation (`confirm`). It fills the next free slot, unless it is refused.
     Ask {
         /// The session in which it asks.
@@ -84,6 +94,22 @@ pub enum Action {
     Transgress(Transgression),
 }
 
+/// Both sessions start, and both subscriptions open.
+pub const EVERYBODY_COMES: [Action; 4] = [
+    Action::StartSession {
+        session: SessionName::A,
+    },
+    Action::StartSession {
+        session: SessionName::B,
+    },
+    Action::Open {
+        subscriber: Subscriber::Capable,
+    },
+    Action::Open {
+        subscriber: Subscriber::Forwarder,
+    },
+];
+
 impl Action {
     /// Whether the step is a call into the producer; other steps concern the world around it alone.
     pub const fn is_call(self) -> bool {
@@ -94,7 +120,9 @@ impl Action {
             | Self::Forge(_)
             | Self::Tick
             | Self::CarryOut => false,
-            Self::Ask { .. }
+            Self::StartSession { .. }
+            | Self::Open { .. }
+            | Self::Ask { .. }
             | Self::Deliver { .. }
             | Self::Replay
             | Self::ServeTimer
@@ -112,7 +140,9 @@ impl Action {
         match self {
             Self::Deliver { index } => before.network.get(usize::from(index)),
             Self::Replay => before.captured,
-            Self::Ask { .. }
+            Self::StartSession { .. }
+            | Self::Open { .. }
+            | Self::Ask { .. }
             | Self::Decide { .. }
             | Self::Duplicate { .. }
             | Self::Lose { .. }

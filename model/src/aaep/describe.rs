@@ -4,7 +4,7 @@ use super::Aaep;
 use super::action::{Action, Forgery, Transgression};
 use super::message::{Message, Network, Shape, Token};
 use super::output::Output;
-use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State};
+use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Subscription};
 use super::words::{Class, SessionName, Slot, Subscriber};
 use crate::checker::StepText;
 use crate::network::in_words;
@@ -38,6 +38,13 @@ pub(super) fn describe(model: &Aaep, before: &State, action: Action, after: &Sta
 fn action_text(before: &State, action: Action) -> (String, String) {
     let own = |actor: &str, text: String| (actor.to_owned(), text);
     match action {
+        Action::StartSession { session } => {
+            own("agent", format!("starts session {}", session.name()))
+        }
+        Action::Open { subscriber } => (
+            subscriber.name().to_owned(),
+            "opens its subscription".to_owned(),
+        ),
         Action::Ask {
             session,
             class,
@@ -97,7 +104,7 @@ fn action_text(before: &State, action: Action) -> (String, String) {
         ),
         Action::Crash => own(
             "process",
-            "crashes and restarts; the outbox is lost".to_owned(),
+            "crashes and restarts; what the last call put out is lost".to_owned(),
         ),
         Action::Transgress(transgression) => own("producer", transgression_text(transgression)),
     }
@@ -111,7 +118,9 @@ fn reaches(before: &State, action: Action) -> Option<&'static str> {
         | Action::Replay
         | Action::ServeTimer
         | Action::Cancel { .. }
+        | Action::StartSession { .. }
         | Action::EndSession { .. }
+        | Action::Open { .. }
         | Action::Close { .. }
         | Action::FinishTool { .. } => Some("producer"),
         Action::CarryOut => match before.outbox.head() {
@@ -245,12 +254,17 @@ fn message_text(message: Message) -> String {
 /// An output in words, as the wire names it.
 pub fn output_text(output: Output) -> String {
     match output {
+        Output::Started(session) => format!("session.started({})", session.name()),
         Output::AwaitingInput(session) => {
             format!("state.changed({}: awaiting_input)", session.name())
         }
         Output::Asked(slot) => format!("awaiting.confirmation({})", slot.name()),
         Output::CallingTool(session) => format!(
             "state.changed({}: awaiting_input to calling_tool)",
+            session.name()
+        ),
+        Output::CallingToolAgain(session) => format!(
+            "state.changed({}: thinking to calling_tool)",
             session.name()
         ),
         Output::Invoked(slot) => format!("tool.invoked({})", slot.name()),
@@ -302,8 +316,15 @@ pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
         }
     }
     for subscriber in Subscriber::ALL {
-        if before.is_open(subscriber) && !after.is_open(subscriber) {
-            changes.push(format!("{}: open → closed", subscriber.name()));
+        let place = subscriber.index();
+        let (old, new) = (before.subscriptions[place], after.subscriptions[place]);
+        if old != new {
+            let (name, old, new) = (
+                subscriber.name(),
+                subscription_text(old),
+                subscription_text(new),
+            );
+            changes.push(format!("{name}: {old} → {new}"));
         }
     }
     if before.network != after.network {
@@ -333,9 +354,19 @@ fn confirmation_changes(
     }
 }
 
+/// A subscription in words.
+const fn subscription_text(subscription: Subscription) -> &'static str {
+    match subscription {
+        Subscription::Unopened => "not open",
+        Subscription::Open => "open",
+        Subscription::Closed => "closed",
+    }
+}
+
 /// A session in words.
 const fn session_text(session: Session) -> &'static str {
     match session.status {
+        SessionStatus::Unstarted => "not started",
         SessionStatus::Active if session.awaiting_input => "awaiting_input",
         SessionStatus::Active => "active",
         SessionStatus::Ended(outcome) => outcome.name(),

@@ -10,12 +10,18 @@ use super::action::{Action, Forgery, Transgression};
 use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
 use super::rules::Guard;
-use super::state::{Confirmation, Item, Phase, State};
+use super::state::{Confirmation, Item, Phase, SessionStatus, State, Subscription};
 use super::words::{Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
 
 impl Aaep {
     /// Adds every enabled action, in an order that depends on the state alone.
     pub fn enabled(&self, state: &State, actions: &mut Vec<Action>) {
+        if is_quiet(state) && self.can_ask(state) {
+            self.comings(state, actions);
+        }
+        if !self.may_begin(state) {
+            return;
+        }
         for (index, place) in (0..state.network.len()).zip(0..) {
             if state.network.is_first_of_its_like(index) {
                 actions.push(Action::Deliver { index: place });
@@ -34,12 +40,38 @@ impl Aaep {
         if is_quiet(state) {
             self.errors_of_the_caller(state, actions);
         }
-        if state.budgets.affords(Disturbance::Crash) {
+        if state.budgets.affords(Disturbance::Crash) && state.stale == 0 {
             actions.push(Action::Crash);
         }
         if !self.rules.is_complete() {
             self.transgressions(state, actions);
         }
+    }
+
+    /// Sessions start and subscriptions open, in a quiet moment: neither depends on what is under way.
+    fn comings(&self, state: &State, actions: &mut Vec<Action>) {
+        for session in self.sessions() {
+            if state.session(session).status == SessionStatus::Unstarted {
+                actions.push(Action::StartSession { session });
+            }
+        }
+        for subscriber in Subscriber::ALL {
+            if state.subscriptions[subscriber.index()] == Subscription::Unopened {
+                actions.push(Action::Open { subscriber });
+            }
+        }
+    }
+
+    /// Whether a session has not started or a subscription not opened.
+    pub(super) fn is_anybody_missing(&self, state: &State) -> bool {
+        let unstarted = |session| state.session(session).status == SessionStatus::Unstarted;
+        self.sessions().any(unstarted) || state.subscriptions.contains(&Subscription::Unopened)
+    }
+
+    /// Whether anything is done but to come: once everybody is there, or as long as some may be late.
+    fn may_begin(&self, state: &State) -> bool {
+        let asked = state.confirmation(Slot::First).phase != Phase::Unasked;
+        asked || state.budgets.affords(Disturbance::Late) || !self.is_anybody_missing(state)
     }
 
     /// Whether anything is pending, in flight, to be carried out or still to be asked for.
@@ -186,13 +218,22 @@ impl Aaep {
                 actions.push(Action::FinishTool { slot });
             }
         }
-        for subscriber in Subscriber::ALL
-            .into_iter()
-            .filter(|&subscriber| !state.is_open(subscriber))
-        {
-            actions.push(Action::Close { subscriber });
+        for subscriber in Subscriber::ALL {
+            if !state.is_open(subscriber) {
+                actions.push(Action::Close { subscriber });
+            }
         }
         if self.can_ask(state) {
+            for subscriber in Subscriber::ALL {
+                if state.subscriptions[subscriber.index()] != Subscription::Unopened {
+                    actions.push(Action::Open { subscriber });
+                }
+            }
+            for session in self.sessions() {
+                if state.session(session).status != SessionStatus::Unstarted {
+                    actions.push(Action::StartSession { session });
+                }
+            }
             self.refused_asks(state, actions);
             for session in self
                 .sessions()

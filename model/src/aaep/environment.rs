@@ -5,7 +5,7 @@
 use super::action::Forgery;
 use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
-use super::state::{Item, Phase};
+use super::state::{Item, Phase, Subscription};
 use super::step::StepSoFar;
 use super::words::{Decision, Slot, Subscriber};
 
@@ -121,13 +121,15 @@ impl StepSoFar<'_> {
 
     /// The host carries out the head of the outbox.
     pub(super) fn carry_out(&mut self) -> Option<()> {
-        match self.state.outbox.pop()? {
+        let item = self.state.outbox.pop()?;
+        self.state.stale = self.state.stale.saturating_sub(1);
+        match item {
             Item::Asked(slot) => {
                 let confirmation = &mut self.state.confirmations[slot.index()];
                 confirmation.may_decide = self
                     .state
-                    .open
-                    .map(|open| open && confirmation.is_pending());
+                    .subscriptions
+                    .map(|it| it == Subscription::Open && confirmation.is_pending());
             }
             Item::Perform(slot) => {
                 let runs = &mut self.state.confirmations[slot.index()].runs;

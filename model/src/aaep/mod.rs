@@ -54,6 +54,8 @@ impl Modelled for AaepProtocol {
     type Judge = AaepJudge;
 
     const NAME: &'static str = "aaep";
+    // Four of them are those in which everybody comes.
+    const LONGEST: usize = 10;
     const PLACES: &'static [Place] = &PLACES;
     const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
     const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;

@@ -6,19 +6,23 @@ use super::words::{SessionName, SessionOutcome, Slot};
 /// One thing that the producer puts out. Events go to every open subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Output {
+    /// `session.started`
+    Started(SessionName),
     /// `state.changed` to `awaiting_input`.
     AwaitingInput(SessionName),
     /// `awaiting.confirmation` of this confirmation.
     Asked(Slot),
-    /// `state.changed` from `awaiting_input` to `calling_tool`.
+    /// `state.changed` from `awaiting_input` to `calling_tool`: what was asked about is accepted.
     CallingTool(SessionName),
+    /// `state.changed` from `thinking` to `calling_tool`: a tool still runs.
+    CallingToolAgain(SessionName),
     /// `tool.invoked` of this confirmation's action.
     Invoked(Slot),
     /// The action of this confirmation is to be performed now.
     Perform(Slot),
     /// The `state.changed` that reflects a rejected or cancelled action, to `thinking`: it leaves `awaiting_input`.
     FollowUpLeaving(Slot),
-    /// The same while another confirmation of the session is pending: the state stays `awaiting_input`.
+    /// The same from `awaiting_input` to `awaiting_input` (against AAEP-A.4-2).
     FollowUpStaying(Slot),
     /// `tool.completed` of this confirmation's action.
     Completed(Slot),
@@ -54,8 +58,10 @@ impl Output {
             | Self::Completed(slot)
             | Self::Withdraw(slot)
             | Self::InDoubt(slot) => Some(slot),
-            Self::AwaitingInput(_)
+            Self::Started(_)
+            | Self::AwaitingInput(_)
             | Self::CallingTool(_)
+            | Self::CallingToolAgain(_)
             | Self::Thinking(_)
             | Self::Ended(..)
             | Self::Respond
@@ -69,9 +75,11 @@ impl Output {
     /// Whether the output is an event of a session, sent to every open subscription.
     pub const fn is_event(self) -> bool {
         match self {
-            Self::AwaitingInput(_)
+            Self::Started(_)
+            | Self::AwaitingInput(_)
             | Self::Asked(_)
             | Self::CallingTool(_)
+            | Self::CallingToolAgain(_)
             | Self::Invoked(_)
             | Self::FollowUpLeaving(_)
             | Self::FollowUpStaying(_)

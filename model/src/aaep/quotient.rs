@@ -7,7 +7,7 @@
 use super::Aaep;
 use super::bounds::Disturbance;
 use super::message::{EARLIEST_CLAIM, LATEST_CLAIM, Message, Shape, Token};
-use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State};
+use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Subscription};
 use super::words::{Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
 
 /// What a message can still come to.
@@ -50,7 +50,18 @@ impl Aaep {
             .map(|message| canonical(&q, message));
         // With nothing left but replies to ignore, nobody asks who is still there.
         if !self.is_live(&q) {
-            q.open = [true; 2];
+            q.subscriptions = [Subscription::Open; 2];
+        }
+        // Nobody comes any more once nothing can be asked.
+        if !can_ask {
+            for subscription in &mut q.subscriptions {
+                if *subscription == Subscription::Unopened {
+                    *subscription = Subscription::Closed;
+                }
+            }
+        }
+        if !q.budgets.affords(Disturbance::Crash) {
+            q.stale = 0;
         }
         // Without a deadline to come, now or later, nothing depends on the clock.
         if !self.can_ask(&q) && q.slots_where(Confirmation::is_pending) == [None; SLOTS] {
@@ -88,7 +99,8 @@ impl Aaep {
             let may = q.confirmation(slot).may_decide.contains(&true);
             q.confirmation(slot).is_pending() && (may || q.outbox.contains(Item::Asked(slot)))
         });
-        let open = q.open.contains(&true);
+        let open = q.subscriptions.contains(&Subscription::Open)
+            || can_ask && q.subscriptions.contains(&Subscription::Unopened);
         q.budgets = q
             .budgets
             .of_possible(Disturbance::ALL.map(|kind| match kind {
@@ -100,6 +112,7 @@ impl Aaep {
                 Disturbance::Replay => can_ask || pending || live && q.captured.is_some(),
                 Disturbance::Close => open && live,
                 Disturbance::Crash => live,
+                Disturbance::Late => q.confirmation(Slot::First).phase == Phase::Unasked,
             }));
     }
 }
@@ -118,7 +131,11 @@ fn confirmation(state: &State, slot: Slot, can_ask: bool) -> Confirmation {
             kept.phase = Phase::Pending;
             kept.same_action = full.same_action && can_ask;
             kept.class = class(full.class);
-            kept.timeout = full.deadline();
+            // What a crash can lose is asked again with its own timeout.
+            if state.may_lose_question(slot) {
+                kept.issued = full.issued;
+            }
+            kept.timeout = full.deadline() - kept.issued;
             for subscriber in Subscriber::ALL {
                 kept.may_decide[subscriber.index()] = state.can_decide(subscriber, slot);
             }
@@ -156,7 +173,7 @@ fn class(full: Class) -> Class {
 
 /// Which of two subscribers is still to decide no longer matters once neither can close.
 fn forget_subscribers(q: &mut State) {
-    if q.open == [true; 2] && !q.budgets.affords(Disturbance::Close) {
+    if q.subscriptions == [Subscription::Open; 2] && !q.budgets.affords(Disturbance::Close) {
         for confirmation in &mut q.confirmations {
             confirmation
                 .may_decide

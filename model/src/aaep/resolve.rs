@@ -63,7 +63,7 @@ impl StepSoFar<'_> {
         let rules = self.model.rules;
         let session = self.state.confirmation(slot).session;
         self.state.confirmations[slot.index()].resolve_to(Phase::Accepted);
-        if self.state.session(session).awaiting_input && self.leaves_awaiting(slot) {
+        if self.state.session(session).awaiting_input && rules.forbid(Guard::StaysAwaiting) {
             self.state.sessions[session.index()].awaiting_input = false;
             self.emit_event(session, Output::CallingTool(session));
         }
@@ -74,6 +74,7 @@ impl StepSoFar<'_> {
         if rules.allow(Guard::InvokesTwice) {
             self.emit_event(session, Output::Invoked(slot));
         }
+        self.awaits_again(session);
         self.emit(Output::Perform(slot));
         // AAEP-6.9-2: one authorisation, one performance.
         if rules.allow(Guard::PerformsTwice) {
@@ -104,24 +105,38 @@ impl StepSoFar<'_> {
         }
     }
 
-    /// The one `state.changed` that reflects a rejected or cancelled action.
+    /// The `state.changed` that reflects a rejected or cancelled action, and the one to the state that the session is then in.
     pub(super) fn follow_up(&mut self, slot: Slot) {
+        let rules = self.model.rules;
         let session = self.state.confirmation(slot).session;
-        if self.leaves_awaiting(slot) {
-            self.state.sessions[session.index()].awaiting_input = false;
-            self.emit_event(session, Output::FollowUpLeaving(slot));
-        } else {
-            self.emit_event(session, Output::FollowUpStaying(slot));
+        // AAEP-A.4-2: the state leaves `awaiting_input` with every resolution.
+        if rules.allow(Guard::StaysAwaiting) {
+            return self.emit_event(session, Output::FollowUpStaying(slot));
+        }
+        self.state.sessions[session.index()].awaiting_input = false;
+        self.emit_event(session, Output::FollowUpLeaving(slot));
+        self.awaits_again(session);
+        let runs = |it: &Confirmation| it.session == session && it.phase == Phase::Accepted;
+        // AAEP-A.3-3: the state is `calling_tool` while a tool runs.
+        if !self.state.session(session).awaiting_input
+            && self.state.slots_where(runs) != [None; SLOTS]
+            && rules.forbid(Guard::ThinksWhileToolRuns)
+        {
+            self.emit_event(session, Output::CallingToolAgain(session));
         }
     }
 
-    /// AAEP-A.4-2: the state leaves `awaiting_input` with the last pending confirmation of the session, and not before
-    /// (AAEP-A.2-2).
-    fn leaves_awaiting(&self, resolved: Slot) -> bool {
-        let rules = self.model.rules;
-        let session = self.state.confirmation(resolved).session;
-        let last = !self.state.has_pending(session, Some(resolved));
-        rules.forbid(Guard::StaysAwaiting) && (last || rules.allow(Guard::LeavesEarly))
+    /// AAEP-A.2-2: the state is `awaiting_input` again as long as another confirmation of the session is pending.
+    fn awaits_again(&mut self, session: SessionName) {
+        let state = self.state.session(session);
+        if !state.awaiting_input
+            && state.is_active()
+            && self.state.has_pending(session, None)
+            && self.model.rules.forbid(Guard::LeavesEarly)
+        {
+            self.state.sessions[session.index()].awaiting_input = true;
+            self.emit(Output::AwaitingInput(session));
+        }
     }
 
     /// Tells of a resolution. AAEP-A.1-3: nobody is told once the session has ended, where something outlived it.

@@ -187,6 +187,16 @@ of step: &StepSoFar<'_>, action: Action;
     always "the outcome is that of the first valid reply, or the default's" also ["AAEP-6.4-1", "AAEP-6.6-4"];
 }
 
+"AAEP-6.7-1" => {
+    forbids LosesQuestion "a question that was lost in a crash is put out again" also ["AAEP-6.1-1"];
+    always "every question is put out, if need be again" also ["AAEP-6.1-1"];
+    sometimes "a question is lost in a crash" if action == Action::Crash && step.puts_out(|it| matches!(it, Output::Asked(_)));
+    sometimes "nobody who could answer has come when a question is asked"
+        if step.puts_out(|it| matches!(it, Output::Asked(_))) && !step.before.is_open(Subscriber::Capable);
+    sometimes "somebody comes while a question waits"
+        if matches!(action, Action::Open { .. }) && step.leaves_pending(|_| true);
+}
+
 // § 6.8 Cancellation
 
 "AAEP-6.8-1" => {
@@ -251,6 +261,16 @@ of step: &StepSoFar<'_>, action: Action;
 
 // Appendix A
 
+"AAEP-A.1-1" => {
+    refuses StartedAlready "the session to be started has started";
+    forbids StartsTwice "a session starts once";
+    always "a session starts once";
+    sometimes "a session starts" if step.puts_out(|it| matches!(it, Output::Started(_)));
+    sometimes "a session starts while a question waits in another"
+        if matches!(action, Action::StartSession { .. }) && step.leaves_pending(|_| true);
+    sometimes "a second start is refused" if step.refuses(Refusal::StartedAlready);
+}
+
 "AAEP-A.1-2" => {
     refuses EndedAlready "the session to be ended has ended";
     forbids EndsTwice "a session has one terminal event";
@@ -270,17 +290,17 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AAEP-A.2-2" => {
-    forbids LeavesEarly "the state is awaiting_input as long as a confirmation is pending";
+    forbids LeavesEarly "the state is awaiting_input again as long as a confirmation is pending";
     always "the state is awaiting_input while a confirmation is pending";
 }
 
 "AAEP-A.3-1" => {
-    forbids LeavesToolOpen "every tool.invoked has its tool.completed before its session completes"
+    forbids LeavesToolOpen "every tool.invoked has its tool.completed before its session completes or fails"
         also ["AAEP-A.7.4-2"];
-    always "every tool is completed when its session completes" also ["AAEP-A.7.4-2"];
+    always "every tool is completed when its session completes or fails" also ["AAEP-A.7.4-2"];
     sometimes "a tool is reported as done"
         if matches!(action, Action::FinishTool { .. }) && step.puts_out(|it| matches!(it, Output::Completed(_)));
-    sometimes "a tool is completed because its session completes"
+    sometimes "a tool is completed because its session ends"
         if matches!(action, Action::EndSession { .. }) && step.puts_out(|it| matches!(it, Output::Completed(_)));
 }
 
@@ -291,6 +311,15 @@ of step: &StepSoFar<'_>, action: Action;
     sometimes "the completion of no tool is refused" if step.refuses(Refusal::NotInFlight);
 }
 
+"AAEP-A.3-3" => {
+    forbids ThinksWhileToolRuns "the state is calling_tool again while a tool runs" also ["AAEP-6.7.2-2"];
+    always "after a resolution the state is calling_tool while a tool runs" also ["AAEP-6.7.2-2"];
+    sometimes "a tool runs on while another action is rejected"
+        if step.puts_out(|it| matches!(it, Output::FollowUpLeaving(_)))
+            && step.puts_out(|it| matches!(it, Output::CallingTool(_)))
+            && !step.resolves(|it| it.accepts);
+}
+
 "AAEP-A.4-1" => {
     forbids AsksWithoutState "the state is awaiting_input at or before the question";
     always "the question finds the state awaiting_input";
@@ -298,7 +327,7 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AAEP-A.4-2" => {
-    forbids StaysAwaiting "the state leaves awaiting_input once the last confirmation is resolved";
+    forbids StaysAwaiting "the state leaves awaiting_input with every resolution";
     always "the state leaves awaiting_input after resolution" also ["AAEP-A.7.6-1"];
     sometimes "the state leaves awaiting_input"
         if step.puts_out(|it| matches!(it, Output::CallingTool(_) | Output::FollowUpLeaving(_)));
@@ -323,6 +352,11 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 // The wire
+
+"AAEP-EV-2" => {
+    refuses OpenedAlready "the subscription to be opened has been open";
+    sometimes "a second subscription under one id is refused" if step.refuses(Refusal::OpenedAlready);
+}
 
 "AAEP-EV-5" => {
     refuses BadTimeout "the timeout is out of range";

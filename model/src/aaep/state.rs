@@ -9,7 +9,7 @@ use crate::network::Coded;
 use crate::packed::packed;
 use crate::sequence::{Packed, Sequence};
 
-use super::bounds::Budgets;
+use super::bounds::{Budgets, Disturbance};
 use super::message::{Message, Network};
 use super::output::Output;
 use super::words::{
@@ -19,6 +19,8 @@ use super::words::{
 /// Where a session stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SessionStatus {
+    /// Not started.
+    Unstarted,
     /// Started and not ended.
     Active,
     /// Ended in this way.
@@ -35,6 +37,12 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session that has not started.
+    pub const UNSTARTED: Self = Self {
+        status: SessionStatus::Unstarted,
+        awaiting_input: false,
+    };
+
     /// A session that has just started.
     pub const STARTED: Self = Self {
         status: SessionStatus::Active,
@@ -45,6 +53,17 @@ impl Session {
     pub const fn is_active(self) -> bool {
         matches!(self.status, SessionStatus::Active)
     }
+}
+
+/// Where a subscription stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subscription {
+    /// Not opened yet.
+    Unopened,
+    /// Opened and not closed.
+    Open,
+    /// Closed for good.
+    Closed,
 }
 
 /// Where a confirmation stands with the producer.
@@ -177,8 +196,10 @@ impl Item {
         match output {
             Output::Asked(slot) => Some(Self::Asked(slot)),
             Output::Perform(slot) => Some(Self::Perform(slot)),
-            Output::AwaitingInput(_)
+            Output::Started(_)
+            | Output::AwaitingInput(_)
             | Output::CallingTool(_)
+            | Output::CallingToolAgain(_)
             | Output::Invoked(_)
             | Output::FollowUpLeaving(_)
             | Output::FollowUpStaying(_)
@@ -224,8 +245,8 @@ pub struct State {
     pub clock: u8,
     /// The sessions, by [`SessionName::index`].
     pub sessions: [Session; 2],
-    /// Which subscriptions are open, by [`Subscriber::index`].
-    pub open: [bool; 2],
+    /// The subscriptions, by [`Subscriber::index`].
+    pub subscriptions: [Subscription; 2],
     /// The confirmations, by [`Slot::index`].
     pub confirmations: [Confirmation; SLOTS],
     /// The replies under way.
@@ -234,21 +255,24 @@ pub struct State {
     pub captured: Option<Message>,
     /// What the host has not carried out yet.
     pub outbox: Outbox,
+    /// How many of its first items were put there before the last call: a host that crashes has carried those out.
+    pub stale: u8,
     /// How often each disturbance can still happen.
     pub budgets: Budgets,
 }
 
 impl State {
-    /// Two active sessions, two open subscriptions, nothing asked, nothing under way.
+    /// Nothing has begun.
     pub fn start(budgets: Budgets) -> Self {
         Self {
             clock: 0,
-            sessions: [Session::STARTED; 2],
-            open: [true; 2],
+            sessions: [Session::UNSTARTED; 2],
+            subscriptions: [Subscription::Unopened; 2],
             confirmations: [Confirmation::UNASKED; SLOTS],
             network: Network::default(),
             captured: None,
             outbox: Outbox::default(),
+            stale: 0,
             budgets,
         }
     }
@@ -274,7 +298,7 @@ impl State {
 
     /// Whether the subscription is open.
     pub const fn is_open(&self, subscriber: Subscriber) -> bool {
-        self.open[subscriber.index()]
+        matches!(self.subscriptions[subscriber.index()], Subscription::Open)
     }
 
     /// Whether a confirmation of this session is pending, apart from the one in `except`.
@@ -309,11 +333,17 @@ impl State {
         })
     }
 
+    /// Whether a crash would lose the question: the last call put it out and it is not carried out.
+    pub(super) fn may_lose_question(&self, slot: Slot) -> bool {
+        let mut fresh = self.outbox.items().skip(usize::from(self.stale));
+        self.budgets.affords(Disturbance::Crash) && fresh.any(|item| item == Item::Asked(slot))
+    }
+
     /// What of this state is the producer's, as an executor's state can be read too.
     pub fn producer(&self) -> Producer {
         Producer {
             sessions: self.sessions,
-            open: self.open,
+            subscriptions: self.subscriptions,
             confirmations: self.confirmations.map(|confirmation| {
                 let Confirmation {
                     phase,
@@ -345,7 +375,7 @@ impl State {
     pub fn with_producer(&self, producer: &Producer) -> Self {
         let mut state = *self;
         state.sessions = producer.sessions;
-        state.open = producer.open;
+        state.subscriptions = producer.subscriptions;
         for (place, found) in state.confirmations.iter_mut().zip(producer.confirmations) {
             let found = found.unwrap_or(ProducerConfirmation::UNASKED);
             place.phase = found.phase;
@@ -362,17 +392,19 @@ impl State {
     /// Everything in five words, for hashing: equal words mean equal states.
     pub fn words(&self) -> [u64; 5] {
         let status = |session: Session| match session.status {
-            SessionStatus::Active => 0,
-            SessionStatus::Ended(outcome) => 1 + outcome as u64,
+            SessionStatus::Unstarted => 0,
+            SessionStatus::Active => 1,
+            SessionStatus::Ended(outcome) => 2 + outcome as u64,
         };
         let world = packed([
             (u64::from(self.clock), 4),
-            (status(self.sessions[0]), 2),
+            (status(self.sessions[0]), 3),
             (u64::from(self.sessions[0].awaiting_input), 1),
-            (status(self.sessions[1]), 2),
+            (status(self.sessions[1]), 3),
             (u64::from(self.sessions[1].awaiting_input), 1),
-            (u64::from(self.open[0]), 1),
-            (u64::from(self.open[1]), 1),
+            (self.subscriptions[0] as u64, 2),
+            (self.subscriptions[1] as u64, 2),
+            (u64::from(self.stale), 5),
         ]);
         let [_, outbox] = self.outbox.words();
         let [first, second, third] = self.confirmations;
@@ -400,8 +432,8 @@ impl Hash for State {
 pub struct Producer {
     /// The sessions, by [`SessionName::index`].
     pub sessions: [Session; 2],
-    /// Which subscriptions are open, by [`Subscriber::index`].
-    pub open: [bool; 2],
+    /// The subscriptions, by [`Subscriber::index`].
+    pub subscriptions: [Subscription; 2],
     /// The confirmations that were asked for, by [`Slot::index`].
     pub confirmations: [Option<ProducerConfirmation>; SLOTS],
 }

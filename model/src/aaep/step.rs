@@ -10,7 +10,7 @@ use super::message::{Message, Shape};
 use super::output::{Output, Outputs};
 use super::readings::{CourtesyNotice, EarlyDefaultOnClose, LateReply, SessionEndCancels};
 use super::rules::{self, Check, Guard, Refusal};
-use super::state::{Confirmation, Item, Phase, SessionStatus, State};
+use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Subscription};
 use super::words::{Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
 
 /// What an action leads to. What is in neither list of outputs is forbidden.
@@ -103,7 +103,18 @@ impl Aaep {
 impl StepSoFar<'_> {
     /// Takes the step, or finds that it is not enabled.
     fn take(&mut self, action: Action) -> Option<()> {
+        if action.is_call() {
+            self.state.stale = u8::try_from(self.state.outbox.len()).unwrap_or(u8::MAX);
+        }
         match action {
+            Action::StartSession { session } => {
+                self.start_session(session);
+                Some(())
+            }
+            Action::Open { subscriber } => {
+                self.open(subscriber);
+                Some(())
+            }
             Action::Ask {
                 session,
                 class,
@@ -145,6 +156,19 @@ impl StepSoFar<'_> {
 
     // What the agent does.
 
+    /// `start_session`.
+    fn start_session(&mut self, session: SessionName) {
+        self.settle(None);
+        // AAEP-A.1-1: a session starts once.
+        let status = self.state.session(session).status;
+        if status != SessionStatus::Unstarted && self.model.rules.forbid(Guard::StartsTwice) {
+            self.required.push(Output::Refused(Refusal::StartedAlready));
+            return;
+        }
+        self.state.sessions[session.index()] = Session::STARTED;
+        self.emit(Output::Started(session));
+    }
+
     /// `confirm`. The order of the refusals is: session, shape, default, same action.
     fn ask(
         &mut self,
@@ -158,6 +182,9 @@ impl StepSoFar<'_> {
             .free_slot()
             .filter(|slot| slot.index() < usize::from(self.model.bounds.confirmations))?;
         self.settle(None);
+        if slot == Slot::First && self.model.is_anybody_missing(self.before) {
+            self.state.budgets.spend(Disturbance::Late)?;
+        }
         if let Some(refusal) = self.refusal_to_ask(session, class, timeout, same_action) {
             self.required.push(Output::Refused(refusal));
             return Some(());
@@ -234,18 +261,18 @@ impl StepSoFar<'_> {
         }
         self.state.budgets.spend(Disturbance::Cancel)?;
         self.state.confirmations[slot.index()].resolve_to(Phase::Cancelled);
-        // AAEP-6.8-3: a state.changed explains that the action is no longer needed.
-        if self.model.rules.forbid(Guard::CancelsSilently) {
-            self.follow_up(slot);
-        }
+        self.tell_cancelled(slot);
         Some(())
     }
 
     /// `end_session`: withdrawals first, then completions, then the terminal event.
     fn end_session(&mut self, session: SessionName, outcome: SessionOutcome) {
         self.settle(None);
-        // AAEP-A.1-2: exactly one terminal event.
-        if !self.state.session(session).is_active() && self.model.rules.forbid(Guard::EndsTwice) {
+        // AAEP-A.1-2: exactly one terminal event. AAEP-A.1-1: and none before the start.
+        let status = self.state.session(session).status;
+        let ended = matches!(status, SessionStatus::Ended(_));
+        if status == SessionStatus::Unstarted || ended && self.model.rules.forbid(Guard::EndsTwice)
+        {
             self.required.push(Output::Refused(Refusal::EndedAlready));
             return;
         }
@@ -257,8 +284,8 @@ impl StepSoFar<'_> {
             self.withdraw(slot);
         }
         for slot in in_flight.into_iter().flatten() {
-            // AAEP-A.3-1: a tool that was announced is completed before its session completes.
-            if outcome == SessionOutcome::Completed
+            // AAEP-A.3-1: a tool that was announced is completed before its session, unless that is cancelled.
+            if outcome != SessionOutcome::Cancelled
                 && self.model.rules.forbid(Guard::LeavesToolOpen)
             {
                 self.state.confirmations[slot.index()].phase = Phase::Finished;
@@ -271,7 +298,8 @@ impl StepSoFar<'_> {
         self.emit(Output::Ended(session, outcome));
     }
 
-    /// AAEP-6.8-2: the end of a session cancels its pending confirmations, without a follow-up for each.
+    /// AAEP-6.8-2: the end of a session cancels its pending confirmations. Of one that is cancelled the terminal event says so
+    /// by itself; of another each is withdrawn by an event (AAEP-6.8-3).
     fn cancel_all(&mut self, session: SessionName, outcome: SessionOutcome) {
         let cancels = match self.model.reading.session_end_cancels {
             SessionEndCancels::All => true,
@@ -280,10 +308,21 @@ impl StepSoFar<'_> {
         if !cancels || self.model.rules.allow(Guard::OutlivesSession) {
             return;
         }
-        for confirmation in &mut self.state.confirmations {
-            if confirmation.is_pending() && confirmation.session == session {
-                confirmation.resolve_to(Phase::Cancelled);
+        let pending = self
+            .state
+            .slots_where(|c| c.session == session && c.is_pending());
+        for slot in pending.into_iter().flatten() {
+            self.state.confirmations[slot.index()].resolve_to(Phase::Cancelled);
+            if outcome != SessionOutcome::Cancelled {
+                self.tell_cancelled(slot);
             }
+        }
+    }
+
+    /// AAEP-6.8-3: a state.changed explains that the action is no longer needed.
+    fn tell_cancelled(&mut self, slot: Slot) {
+        if self.model.rules.forbid(Guard::CancelsSilently) {
+            self.follow_up(slot);
         }
     }
 
@@ -292,10 +331,23 @@ impl StepSoFar<'_> {
         if self.model.rules.forbid(Guard::BeginsAfterEnd) {
             self.required.push(Output::Withdraw(slot));
             self.state.outbox.retain(|item| item != Item::Perform(slot));
+            let left = u8::try_from(self.state.outbox.len()).unwrap_or(u8::MAX);
+            self.state.stale = self.state.stale.min(left);
         }
     }
 
     // What the subscribers do.
+
+    /// `subscribe`.
+    fn open(&mut self, subscriber: Subscriber) {
+        self.settle(None);
+        // AAEP-EV-2: an id names one subscription, also after that one has closed.
+        if self.state.subscriptions[subscriber.index()] != Subscription::Unopened {
+            self.required.push(Output::Refused(Refusal::OpenedAlready));
+            return;
+        }
+        self.state.subscriptions[subscriber.index()] = Subscription::Open;
+    }
 
     /// `unsubscribe`.
     fn close(&mut self, subscriber: Subscriber) -> Option<()> {
@@ -306,7 +358,7 @@ impl StepSoFar<'_> {
             return Some(());
         }
         self.state.budgets.spend(Disturbance::Close)?;
-        self.state.open[subscriber.index()] = false;
+        self.state.subscriptions[subscriber.index()] = Subscription::Closed;
         match subscriber {
             Subscriber::Capable => self.apply_defaults_early(),
             Subscriber::Forwarder => {}
@@ -417,10 +469,20 @@ impl StepSoFar<'_> {
 
     // What time does.
 
-    /// `restart`: the outbox is lost; what was released and not reported as done is in doubt, and not performed again.
+    /// `restart`: the outbox is lost. A question in it comes again, then comes what is due; what was released and not reported
+    /// as done is in doubt, and not performed again.
     fn crash(&mut self) -> Option<()> {
         self.state.budgets.spend(Disturbance::Crash)?;
-        self.state.outbox.retain(|_| false);
+        if self.before.stale > 0 {
+            return None;
+        }
+        let lost = std::mem::take(&mut self.state.outbox);
+        for item in lost.items() {
+            match item {
+                Item::Asked(slot) => self.ask_again(slot),
+                Item::Perform(_) => {}
+            }
+        }
         let in_doubt = self.state.slots_where(|c| {
             c.phase == Phase::Accepted && self.state.session(c.session).is_active()
         });
@@ -434,6 +496,14 @@ impl StepSoFar<'_> {
             }
         }
         Some(())
+    }
+
+    /// AAEP-6.7-1: a question that nobody has seen is put out again, and its timeout counts from then.
+    fn ask_again(&mut self, slot: Slot) {
+        if self.model.rules.forbid(Guard::LosesQuestion) {
+            self.state.confirmations[slot.index()].issued = self.state.clock;
+            self.emit(Output::Asked(slot));
+        }
     }
 
     /// The producer does what the rule that is left out forbids.

@@ -11,13 +11,12 @@ use crate::judged::{CallTold, InSearch};
 use super::Aaep;
 use super::action::Action;
 use super::judge::{
-    AaepJudge, Allowed, Body, Call, Confirm, Decision as Decided, Delivery, Deviations, Event,
-    Flaw, Outcome, Output as Shown, Question, Reply, Risk as Harm, State as AgentState, ToolCall,
-    ToolStatus,
+    AaepJudge, Allowed, Body, Call, Confirm, Decision as Decided, Delivery, Event, Flaw, Outcome,
+    Output as Shown, Question, Reply, Risk as Harm, State as AgentState, ToolCall, ToolStatus,
 };
 use super::message::{Message, Shape, Token};
 use super::output::{Output, Outputs};
-use super::state::State;
+use super::state::{Item, State};
 use super::step::Step;
 use super::words::{
     AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
@@ -38,6 +37,10 @@ pub struct Told {
 /// What is asked of the producer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Asked {
+    /// To start a session.
+    Start(SessionName),
+    /// To open a subscription.
+    Open(Subscriber),
     /// To ask for a confirmation.
     Confirm {
         /// The session of the action.
@@ -61,8 +64,8 @@ pub enum Asked {
     Close(Subscriber),
     /// To take a tool for done.
     Finish(Slot),
-    /// To come back from a crash.
-    Restart,
+    /// To come back from a crash in which this question was lost, if one was.
+    Restart(Option<Slot>),
 }
 
 /// What is known of a confirmation by its name.
@@ -74,14 +77,6 @@ struct Known {
     timeout: u8,
     reused_token: bool,
 }
-
-/// What model and executor do otherwise than the text, as it is judged: nobody is told of it in the search.
-const PASSED_OVER: Deviations = Deviations {
-    stays_while_another_waits: true,
-    thinks_while_a_tool_runs: true,
-    ends_over_open_questions: true,
-    errs_over_running_tools: true,
-};
 
 /// The time of a tick, in milliseconds.
 fn at(ticks: impl Into<i64>) -> i64 {
@@ -97,24 +92,9 @@ const NOT_ASKED: u32 = u32::MAX;
 /// What is said to the user; it is what was to be said.
 const TEXT: u32 = 0;
 
-/// Two sessions have begun and two subscriptions are open, as the model begins.
+/// Nothing has begun, as the model begins.
 pub(super) fn judge(model: &Aaep) -> AaepJudge {
-    let mut judge = AaepJudge::new(model.reading).passing_over(PASSED_OVER);
-    for session in SessionName::ALL {
-        let session = session as u32;
-        let began = Shown::Emit(event(session, 0, session, Body::Started));
-        let call = Call::StartSession {
-            session: Some(session),
-        };
-        judge.see(at(0), &call, &[began]);
-    }
-    for subscriber in Subscriber::ALL {
-        let call = Call::Subscribe {
-            subscription: subscriber as u32,
-            can_reply: subscriber == Subscriber::Capable,
-        };
-        judge.see(at(0), &call, &[]);
-    }
+    let mut judge = AaepJudge::new(model.reading);
     // What a sender sees whose reply is ignored, for AAEP-6.3.4-9.
     let ignored = Call::Deliver(Delivery {
         sender: None,
@@ -132,6 +112,9 @@ impl InSearch for AaepJudge {
 
     fn is_told(&mut self, told: Told) -> Vec<Finding> {
         let outputs = told.shown(self);
+        if let Asked::Restart(Some(slot)) = told.call {
+            self.showed_last(told.lost(self, slot));
+        }
         let findings = self.see(at(told.now), &told.call(self), &outputs);
         self.forget();
         findings
@@ -168,6 +151,8 @@ impl Told {
 
     pub(super) fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
         let call = match action {
+            Action::StartSession { session } => Asked::Start(session),
+            Action::Open { subscriber } => Asked::Open(subscriber),
             Action::Ask {
                 session,
                 class,
@@ -185,7 +170,10 @@ impl Told {
             Action::EndSession { session, outcome } => Asked::End(session, outcome),
             Action::Close { subscriber } => Asked::Close(subscriber),
             Action::FinishTool { slot } => Asked::Finish(slot),
-            Action::Crash => Asked::Restart,
+            Action::Crash => Asked::Restart(before.outbox.items().find_map(|item| match item {
+                Item::Asked(slot) => Some(slot),
+                Item::Perform(_) => None,
+            })),
             Action::Decide { .. }
             | Action::Duplicate { .. }
             | Action::Lose { .. }
@@ -209,6 +197,13 @@ impl Told {
 
     fn call(&self, judge: &AaepJudge) -> Call {
         match self.call {
+            Asked::Start(session) => Call::StartSession {
+                session: Some(session as u32),
+            },
+            Asked::Open(subscriber) => Call::Subscribe {
+                subscription: subscriber as u32,
+                can_reply: subscriber == Subscriber::Capable,
+            },
             Asked::Confirm {
                 session,
                 class,
@@ -245,7 +240,9 @@ impl Told {
                 tool_call: Some(self.tool_call(judge, slot).tool_call),
                 status: ToolStatus::Success,
             },
-            Asked::Restart => Call::Restart { lost: 0 },
+            Asked::Restart(lost) => Call::Restart {
+                lost: usize::from(lost.is_some()),
+            },
         }
     }
 
@@ -288,10 +285,13 @@ impl Told {
                 emit(session, Body::StateChanged { from, to });
             };
             match output {
+                Output::Started(session) => emit(session as u32, Body::Started),
                 Output::AwaitingInput(session) => {
                     changes(session as u32, AgentState::AwaitingInput);
                 }
-                Output::CallingTool(session) => changes(session as u32, AgentState::CallingTool),
+                Output::CallingTool(session) | Output::CallingToolAgain(session) => {
+                    changes(session as u32, AgentState::CallingTool);
+                }
                 Output::FollowUpLeaving(slot) => changes(of(slot), AgentState::Thinking),
                 Output::FollowUpStaying(slot) => changes(of(slot), AgentState::AwaitingInput),
                 Output::Thinking(session) => changes(session as u32, AgentState::Thinking),
@@ -326,6 +326,12 @@ impl Told {
             }
         }
         shown
+    }
+
+    /// The question that was lost: the last thing that the last call put out.
+    fn lost(&self, judge: &AaepJudge, slot: Slot) -> Shown {
+        let (session, _) = self.asked(judge, slot);
+        Shown::Emit(event(u32::MAX, self.now, session, self.question(slot)))
     }
 
     fn question(&self, slot: Slot) -> Body {
@@ -365,13 +371,15 @@ impl Told {
     const fn status(&self) -> ToolStatus {
         match self.call {
             Asked::End(..) => ToolStatus::Error,
-            Asked::Confirm { .. }
+            Asked::Start(_)
+            | Asked::Open(_)
+            | Asked::Confirm { .. }
             | Asked::Deliver(_)
             | Asked::Tick
             | Asked::Cancel(_)
             | Asked::Close(_)
             | Asked::Finish(_)
-            | Asked::Restart => ToolStatus::Success,
+            | Asked::Restart(_) => ToolStatus::Success,
         }
     }
 

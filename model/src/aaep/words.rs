@@ -4,7 +4,7 @@
 
 pub use crate::words::{SLOTS, SessionName, Slot};
 
-/// One of the two subscriptions. Both are open at the start and both are sent every confirmation.
+/// One of the two subscriptions. Both are sent every confirmation that is asked for while they are open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subscriber {
     /// Declares `supports_confirmation_reply: true`; its closing takes the last capable subscription away.

@@ -4,8 +4,9 @@
 
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::aaep::rules::Guard;
-use countersign_model::ablation::{LONGEST, ablate, leave_out};
+use countersign_model::ablation::{ablate, leave_out};
 use countersign_model::rules::Guards;
+use countersign_model::specification::Modelled as _;
 use countersign_model::table::Tabled;
 
 use crate::common::agreement::assert_checked_alike;
@@ -34,8 +35,10 @@ fn a_counterexample_ends_with_the_step_that_breaks_the_property() {
         .iter()
         .map(|step| step.actor.as_str())
         .collect();
-    assert_eq!(actors, ["producer", "host", "s1", "network", "attacker"]);
-    assert!(broken.steps.len() <= LONGEST);
+    let coming = ["agent", "agent", "s1", "s2"];
+    let using = ["producer", "host", "s1", "network", "attacker"];
+    assert_eq!(actors, [&coming[..], &using].concat());
+    assert!(broken.steps.len() <= AaepProtocol::LONGEST);
 }
 
 #[test]

@@ -47,7 +47,9 @@ fn label(action: Action) -> Label {
             | Forgery::MixedUp { .. }
             | Forgery::Impostor { .. },
         ) => Label::Forge,
-        Action::Ask { .. }
+        Action::StartSession { .. }
+        | Action::Open { .. }
+        | Action::Ask { .. }
         | Action::Replay
         | Action::Tick
         | Action::ServeTimer

@@ -11,19 +11,19 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<AaepProtocol>()), (20_659, 162_749));
+    assert_eq!(size(&small::<AaepProtocol>()), (25_836, 201_191));
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
     let literal = small::<AaepProtocol>().literal();
-    assert_eq!(size(&literal), (2_705_701, 8_488_332));
+    assert_eq!(size(&literal), (3_363_463, 10_671_460));
 }
 
 #[test]
 fn every_property_holds_at_default_bounds() {
     let model = within::<AaepProtocol>(Bounds::DEFAULT);
-    assert_eq!(size(&model), (893_790, 11_281_862));
+    assert_eq!(size(&model), (1_279_413, 15_705_412));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::common::{small, within};
 
 #[test]
 fn every_run_ends_and_the_longest_is_known() {
-    assert_eq!(longest_run(&small::<AaepProtocol>()), Some(23));
+    assert_eq!(longest_run(&small::<AaepProtocol>()), Some(27));
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn states_that_differ_differ_in_their_words() {
 }
 
 #[test]
-fn what_a_step_has_to_put_out_is_not_optional_and_comes_out_once() {
+fn what_a_step_has_to_put_out_is_not_optional_and_what_is_about_a_question_comes_out_once() {
     let model = small::<AaepProtocol>();
     each_step(&model, |&state, action| {
         let step = model
@@ -32,7 +32,9 @@ fn what_a_step_has_to_put_out_is_not_optional_and_comes_out_once() {
             .expect("what is enabled leads somewhere");
         for output in step.required.iter() {
             assert!(!step.optional.contains(output), "{action:?} {output:?}");
-            assert_eq!(step.required.count(output), 1, "{action:?} {output:?}");
+            if output.slot().is_some() {
+                assert_eq!(step.required.count(output), 1, "{action:?} {output:?}");
+            }
         }
     });
 }

@@ -20,7 +20,7 @@ fn a_check_of_a_reading_tells_what_it_costs_in_guarantees_and_nothing_else() {
     let reading = Aaep::reading(["early-default-on-close=never"]).expect("a reading");
     let model = small::<AaepProtocol>().with(Rules::all(), reading);
     let limit = Limit {
-        steps: 3,
+        steps: 6,
         ..Limit::default()
     };
     let report = check_within(&model, limit, |_| {});
@@ -29,5 +29,5 @@ fn a_check_of_a_reading_tells_what_it_costs_in_guarantees_and_nothing_else() {
         .iter()
         .filter_map(|it| Some((it.finding.as_ref()?.kind, it.clauses[0], it.steps.len())))
         .collect();
-    assert_eq!(broken, [(Kind::Guarantee, "AAEP-EV-11", 2)]);
+    assert_eq!(broken, [(Kind::Guarantee, "AAEP-EV-11", 6)]);
 }

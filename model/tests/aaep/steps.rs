@@ -1,12 +1,12 @@
 //! Single steps at their boundaries, in threes: one before, at, one after.
 
-use countersign_model::aaep::action::{Action, Forgery};
+use countersign_model::aaep::action::{Action, EVERYBODY_COMES, Forgery};
 use countersign_model::aaep::bounds::{Bounds, Budgets};
 use countersign_model::aaep::judge::AaepJudge;
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::output::Output;
 use countersign_model::aaep::rules::{Check, Refusal};
-use countersign_model::aaep::state::{Phase, State};
+use countersign_model::aaep::state::{Phase, State, Subscription};
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{
     AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
@@ -24,13 +24,13 @@ struct Run {
 }
 
 impl Run {
-    /// At the start, with every disturbance to be had three times.
+    /// Before anything has begun, with every disturbance to be had three times.
     fn new() -> Self {
         let bounds = Bounds {
             ticks: 8,
             longest_timeout: 3,
             under_way: 4,
-            disturbances: Budgets::new([3; 8], 15),
+            disturbances: Budgets::new([3; 9], 15),
             ..Bounds::DEFAULT
         };
         let model = Aaep::new(bounds)
@@ -43,6 +43,15 @@ impl Run {
             state,
             judge,
         }
+    }
+
+    /// Both sessions have started and both subscriptions are open.
+    fn begun() -> Self {
+        let mut run = Self::new();
+        for coming in EVERYBODY_COMES {
+            run.take(coming);
+        }
+        run
     }
 
     /// Takes a step that is enabled.
@@ -69,7 +78,7 @@ impl Run {
 
     /// Asks in session A and emits the question.
     fn asked(class: Class, timeout: u8) -> Self {
-        let mut run = Self::new();
+        let mut run = Self::begun();
         run.ask(SessionName::A, class, timeout);
         run.take(Action::CarryOut);
         run
@@ -197,7 +206,7 @@ fn defaults_that_are_due_together_apply_by_deadline_and_then_by_issue() {
         ((2, 2), [Slot::First, Slot::Second]),
         ((2, 1), [Slot::Second, Slot::First]),
     ] {
-        let mut run = Run::new();
+        let mut run = Run::begun();
         run.ask(SessionName::A, accepting, timeouts.0);
         run.ask(SessionName::B, accepting, timeouts.1);
         let step = run.wait(2).take(Action::ServeTimer);
@@ -218,7 +227,7 @@ fn defaults_that_are_due_together_apply_by_deadline_and_then_by_issue() {
 #[test]
 fn a_timeout_of_none_is_refused_and_changes_nothing() {
     for (timeout, refused) in [(0, true), (1, false), (2, false)] {
-        let mut run = Run::new();
+        let mut run = Run::begun();
         let before = run.state;
         let step = run.ask(SessionName::A, PLAIN, timeout);
         assert_eq!(
@@ -240,7 +249,7 @@ fn a_default_of_accept_is_refused_for_irreversible_actions_of_high_and_medium_ri
                 default: Decision::Accept,
                 ..PLAIN
             };
-            let mut run = Run::new();
+            let mut run = Run::begun();
             let before = run.state;
             let step = run.ask(SessionName::A, class, 1);
             let expected = match (irreversible, risk) {
@@ -293,7 +302,7 @@ fn the_first_check_that_fails_is_the_one_that_is_named() {
         run.decide(decision, skew, shape);
         if closed {
             // The forwarder stays, and so does the confirmation, whose default would otherwise apply.
-            run.state.open[Subscriber::Capable.index()] = false;
+            run.state.subscriptions[Subscriber::Capable.index()] = Subscription::Closed;
         }
         run.deliver().ignored
     };
@@ -365,10 +374,10 @@ fn an_ignored_reply_and_an_honoured_one_get_the_same_response() {
     }
 }
 
-/// AAEP-A.4-2 and AAEP-A.2-2: the state leaves `awaiting_input` with the last pending confirmation of the session.
+/// AAEP-A.4-2 and AAEP-A.2-2: each resolution is told by leaving `awaiting_input`, which comes back while another waits.
 #[test]
-fn the_state_leaves_awaiting_input_with_the_last_confirmation() {
-    let mut run = Run::new();
+fn the_state_leaves_awaiting_input_with_every_resolution_and_comes_back_while_one_waits() {
+    let mut run = Run::begun();
     assert!(
         run.ask(SessionName::A, PLAIN, 1)
             .required
@@ -382,7 +391,10 @@ fn the_state_leaves_awaiting_input_with_the_last_confirmation() {
     let first = run.take(Action::Cancel { slot: Slot::First });
     assert_eq!(
         first.required.as_slice(),
-        [Output::FollowUpStaying(Slot::First)]
+        [
+            Output::FollowUpLeaving(Slot::First),
+            Output::AwaitingInput(SessionName::A)
+        ]
     );
     let second = run.take(Action::Cancel { slot: Slot::Second });
     assert_eq!(
@@ -392,7 +404,8 @@ fn the_state_leaves_awaiting_input_with_the_last_confirmation() {
     assert!(!run.state.session(SessionName::A).awaiting_input);
 }
 
-/// AAEP-6.8-2 and AAEP-A.3-1: withdrawals come first, then completions, then the terminal event; nothing after it.
+/// AAEP-6.8-2, AAEP-6.8-3 and AAEP-A.3-1: the questions are withdrawn first and the tools completed, unless the session is
+/// cancelled, and then comes the terminal event; nothing after it.
 #[test]
 fn the_end_of_a_session_withdraws_completes_and_cancels() {
     for outcome in SessionOutcome::ALL {
@@ -403,8 +416,13 @@ fn the_end_of_a_session_withdraws_completes_and_cancels() {
             session: SessionName::A,
             outcome,
         });
-        let mut expected = vec![Output::Withdraw(Slot::First)];
-        if outcome == SessionOutcome::Completed {
+        let mut expected = Vec::new();
+        if outcome != SessionOutcome::Cancelled {
+            expected.push(Output::FollowUpLeaving(Slot::Second));
+            expected.push(Output::CallingToolAgain(SessionName::A));
+        }
+        expected.push(Output::Withdraw(Slot::First));
+        if outcome != SessionOutcome::Cancelled {
             expected.push(Output::Completed(Slot::First));
         }
         expected.push(Output::Ended(SessionName::A, outcome));
@@ -470,9 +488,85 @@ fn a_restart_reports_what_is_in_doubt_and_performs_what_falls_due() {
         1,
     );
     run.decide(Decision::Accept, 0, Shape::Plain).deliver();
+    for _ in ["the second question", "the first action"] {
+        run.take(Action::CarryOut);
+    }
     let step = run.wait(1).take(Action::Crash);
     assert!(step.required.contains(Output::InDoubt(Slot::First)));
     assert!(!step.required.contains(Output::Perform(Slot::First)));
     assert!(step.required.contains(Output::Perform(Slot::Second)));
     assert!(!step.required.contains(Output::InDoubt(Slot::Second)));
+}
+
+/// AAEP-6.7-1: the timeout of a question that nobody has seen counts from when it comes again.
+#[test]
+fn a_question_that_a_crash_loses_is_asked_again_and_waits_as_long() {
+    let accepting = Class {
+        default: Decision::Accept,
+        ..PLAIN
+    };
+    let mut run = Run::begun();
+    run.ask(SessionName::A, accepting, 2);
+    let step = run.wait(1).take(Action::Crash);
+    assert_eq!(step.required.as_slice(), [Output::Asked(Slot::First)]);
+    run.take(Action::CarryOut);
+    assert!(run.wait(1).take(Action::ServeTimer).required.is_empty());
+    run.wait(1).take(Action::ServeTimer);
+    assert_eq!(run.first(), Phase::Accepted);
+}
+
+/// AAEP-6.7-1: also one whose deadline passed while the process was down; nobody was asked.
+#[test]
+fn a_question_that_a_crash_loses_is_not_decided_by_its_default() {
+    let mut run = Run::begun();
+    run.ask(SessionName::A, PLAIN, 1);
+    let step = run.wait(2).take(Action::Crash);
+    assert_eq!(step.required.as_slice(), [Output::Asked(Slot::First)]);
+    assert_eq!(run.first(), Phase::Pending);
+}
+
+/// What was carried out before the last call cannot be lost: the host carries out in order.
+#[test]
+fn a_crash_loses_what_the_last_call_put_out_and_no_more() {
+    let mut run = Run::begun();
+    run.ask(SessionName::A, PLAIN, 1);
+    run.ask(SessionName::B, PLAIN, 1);
+    assert!(run.model.step(&run.state, Action::Crash).is_none());
+    run.take(Action::CarryOut);
+    let step = run.take(Action::Crash);
+    assert_eq!(step.required.as_slice(), [Output::Asked(Slot::Second)]);
+}
+
+/// AAEP-A.1-1, AAEP-EV-2: a session starts once, and a subscription opens once, also after it has closed.
+#[test]
+fn a_session_starts_once_and_a_subscription_opens_once() {
+    let mut run = Run::begun();
+    let (session, subscriber) = (SessionName::A, Subscriber::Forwarder);
+    let again = run.take(Action::StartSession { session });
+    let started = [Output::Refused(Refusal::StartedAlready)];
+    assert_eq!(again.required.as_slice(), started);
+    let opened = [Output::Refused(Refusal::OpenedAlready)];
+    for _ in ["open", "closed"] {
+        let before = run.state;
+        let again = run.take(Action::Open { subscriber });
+        assert_eq!(again.required.as_slice(), opened);
+        assert_eq!(run.state, before);
+        run.take(Action::Close { subscriber });
+    }
+}
+
+/// AAEP-A.3-3: a rejection while another tool runs leads back to `calling_tool`.
+#[test]
+fn a_rejection_leads_back_to_the_tool_that_runs() {
+    let mut run = Run::asked(PLAIN, 3);
+    run.decide(Decision::Accept, 0, Shape::Plain).deliver();
+    run.ask(SessionName::A, PLAIN, 3);
+    let step = run.take(Action::Cancel { slot: Slot::Second });
+    assert_eq!(
+        step.required.as_slice(),
+        [
+            Output::FollowUpLeaving(Slot::Second),
+            Output::CallingToolAgain(SessionName::A)
+        ]
+    );
 }

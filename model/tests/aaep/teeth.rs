@@ -38,6 +38,22 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
         applies: |_, _, done| done.leaves_out(is_withdrawal) || done.changes(is_withdrawal),
     },
     Freedom {
+        clause: "AAEP-6.8-3",
+        name: "the questions of a session that ends are withdrawn by one event, or by one each",
+        applies: |_, told, done| {
+            let ends = matches!(told.call, Asked::End(..));
+            ends && done.leaves_out(|it| matches!(it, Output::FollowUpLeaving(_)))
+        },
+    },
+    Freedom {
+        clause: "AAEP-A.3-3",
+        name: "who ends, or whose tool is done at once, need not come to the state in which a tool would run on",
+        applies: |_, told, done| {
+            let ends = matches!(told.call, Asked::End(..) | Asked::Finish(_));
+            ends && done.leaves_out(|it| matches!(it, Output::CallingToolAgain(_)))
+        },
+    },
+    Freedom {
         clause: "AAEP-6.1-4",
         name: "work that waits for no answer goes on: a session changes its state whenever it likes",
         applies: |_, _, done| done.adds(is_state),
@@ -49,13 +65,10 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
     },
     Freedom {
         clause: "AAEP-A.3-1",
-        name: "a session that is cancelled or fails leaves open whether its tools are completed",
+        name: "a session that is cancelled leaves open whether its tools are completed",
         applies: |_, told, done| {
             let is_completion = |it| matches!(it, Output::Completed(_));
-            let leaves_open = matches!(
-                told.call,
-                Asked::End(_, SessionOutcome::Errored | SessionOutcome::Cancelled)
-            );
+            let leaves_open = matches!(told.call, Asked::End(_, SessionOutcome::Cancelled));
             leaves_open && done.adds(is_completion)
         },
     },
@@ -84,14 +97,6 @@ const FREEDOMS: &[Freedom<AaepProtocol>] = &[
                 |it| matches!(it, Output::FollowUpLeaving(_) | Output::FollowUpStaying(_));
             done.changes(follows)
                 && matches!(*done, Mutation::Changed { was, is } if session(told, was) == session(told, is))
-        },
-    },
-    Freedom {
-        clause: "AAEP-A.4-2",
-        name: "while another question of its session waits, an outcome is told without leaving (a deviation that is known)",
-        applies: |_, told, done| {
-            let asks = matches!(told.call, Asked::Confirm { .. });
-            asks && (done.leaves_out(is_state) || done.changes(is_state))
         },
     },
     Freedom {
@@ -156,6 +161,7 @@ fn vocabulary() -> Vec<Output> {
             Output::AwaitingInput(session),
             Output::CallingTool(session),
             Output::Thinking(session),
+            Output::Started(session),
         ]);
         all.extend(SessionOutcome::ALL.map(|outcome| Output::Ended(session, outcome)));
     }
@@ -190,6 +196,7 @@ const fn is_state(output: Output) -> bool {
         output,
         Output::AwaitingInput(_)
             | Output::CallingTool(_)
+            | Output::CallingToolAgain(_)
             | Output::Thinking(_)
             | Output::FollowUpLeaving(_)
             | Output::FollowUpStaying(_)
@@ -209,8 +216,10 @@ fn differ<V: PartialEq>(one: Option<V>, other: Option<V>) -> bool {
 /// The session that an output is of.
 const fn session(told: &Told, output: Output) -> Option<SessionName> {
     match output {
-        Output::AwaitingInput(session)
+        Output::Started(session)
+        | Output::AwaitingInput(session)
         | Output::CallingTool(session)
+        | Output::CallingToolAgain(session)
         | Output::Thinking(session)
         | Output::Ended(session, _) => Some(session),
         Output::Asked(slot)
@@ -236,8 +245,10 @@ const fn action(output: Output) -> Option<Slot> {
         | Output::Invoked(slot)
         | Output::Perform(slot)
         | Output::Completed(slot) => Some(slot),
-        Output::AwaitingInput(_)
+        Output::Started(_)
+        | Output::AwaitingInput(_)
         | Output::CallingTool(_)
+        | Output::CallingToolAgain(_)
         | Output::Thinking(_)
         | Output::Ended(..)
         | Output::FollowUpLeaving(_)

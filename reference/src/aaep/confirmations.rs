@@ -85,14 +85,10 @@ impl Confirmations {
         self.deadlines.iter().map(|&(_, number)| number).collect()
     }
 
-    /// The pending confirmations of a session.
-    pub(super) fn pending_in(&self, session_id: &SessionId) -> Vec<ConfirmationNumber> {
-        self.blocked
-            .get(session_id)
-            .into_iter()
-            .flat_map(BTreeMap::values)
-            .copied()
-            .collect()
+    /// The pending confirmations of a session, in the order of asking.
+    pub(super) fn pending_in(&self, session_id: &SessionId) -> BTreeSet<ConfirmationNumber> {
+        let blocked = self.blocked.get(session_id).into_iter();
+        blocked.flat_map(BTreeMap::values).copied().collect()
     }
 
     pub(super) fn has_pending(&self, session_id: &SessionId) -> bool {
@@ -133,6 +129,19 @@ impl Confirmations {
 
     pub(super) fn has_in_flight(&self, session_id: &SessionId) -> bool {
         self.in_flight.contains_key(session_id)
+    }
+
+    /// The timeout of a question that nobody has seen counts from now, unless it would elapse beyond the calendar.
+    pub(super) fn ask_anew(&mut self, number: ConfirmationNumber, now: Timestamp) {
+        if now
+            .checked_plus(self.get(number).question.timeout)
+            .is_none()
+        {
+            return;
+        }
+        self.remove_from_index(number);
+        Arc::make_mut(&mut self.all[number.0].question).asked_at = now;
+        self.index(number);
     }
 
     /// Takes one confirmation to its next phase. An illegal transition changes nothing.

@@ -69,9 +69,11 @@ pub enum Input {
     },
     /// Time has passed and nothing else has happened.
     Tick,
-    /// The process died and is back with what it had stored after its last call. Outputs that had not been
-    /// carried out by then are lost.
-    Restart,
+    /// The process died and is back with what it had stored after its last call: the producer, and what that call put out.
+    Restart {
+        /// The last outputs of that call: those that had not been carried out.
+        lost: Vec<Output>,
+    },
 }
 
 /// Everything that the host says when it asks for confirmation.

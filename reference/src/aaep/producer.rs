@@ -1,10 +1,10 @@
 //! The producer: every transition of the protocol.
 //!
 //! The one thing to know: [`Producer::handle`] is the only way in. Each call settles what is due, then does what it
-//! was asked, and returns all that the world must do, in order. What the producer holds after the call is what lasts;
-//! outputs that are lost on the way, in a crash, are not repeated.
+//! was asked, and returns all that the world must do, in order. What the producer holds after the call is what lasts; of
+//! what is lost on the way, in a crash, the events come again ([`Input::Restart`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -162,11 +162,11 @@ struct Call<'a> {
 impl Call<'_> {
     fn run(&mut self, input: Input) -> Result<(), Refusal> {
         // What a crash leaves in doubt was released before this call, not by what falls due in it.
-        let in_doubt = if matches!(input, Input::Restart) {
-            self.tools_in_flight()
-        } else {
-            Vec::new()
-        };
+        let mut in_doubt = Vec::new();
+        if let Input::Restart { lost } = &input {
+            in_doubt = self.tools_in_flight();
+            self.tell_again(lost);
+        }
         self.settle_what_is_due();
         match input {
             Input::StartSession { session_id } => self.start_session(session_id),
@@ -192,7 +192,7 @@ impl Call<'_> {
                 outcome,
             } => self.end_session(&session_id, outcome),
             Input::Tick => Ok(()),
-            Input::Restart => {
+            Input::Restart { .. } => {
                 self.outputs.extend(in_doubt);
                 Ok(())
             }
@@ -216,6 +216,29 @@ impl Call<'_> {
             .collect()
     }
 
+    /// AAEP-6.7-1, AAEP-EV-4: an event that nobody has seen comes again as it was. A question is asked anew: its timeout
+    /// counts from now, and what its session told behind it is told now too (AAEP-EV-3). An action is not run again.
+    fn tell_again(&mut self, lost: &[Output]) {
+        let mut asked_anew = BTreeSet::new();
+        for output in lost {
+            let Output::Emit(event) = output else {
+                continue;
+            };
+            let mut event = event.clone();
+            if let Payload::AwaitingConfirmation { reply_token, .. } = &event.payload {
+                if let Some(number) = self.confirmations.find(reply_token) {
+                    self.confirmations.ask_anew(number, self.now);
+                }
+                event.event_id = EventId::from_bits(self.ids.next_bits());
+                asked_anew.insert(event.session_id.clone());
+            }
+            if asked_anew.contains(&event.session_id) {
+                event.timestamp = self.now;
+            }
+            self.outputs.push(Output::Emit(event));
+        }
+    }
+
     // Sessions and subscriptions.
 
     fn start_session(&mut self, session_id: Option<SessionId>) -> Result<(), Refusal> {
@@ -237,11 +260,17 @@ impl Call<'_> {
     ) -> Result<(), Refusal> {
         // AAEP-A.1-2: a session ends once.
         self.require_active(session_id, Refusal::SessionNotEndable)?;
-        // AAEP-6.8-2: its questions are taken back. The terminal event says so, there is no follow-up for each.
+        // AAEP-6.8-2: its questions are taken back. AAEP-6.8-3: each by an event, unless the terminal event says so itself.
         for number in self.confirmations.pending_in(session_id) {
             let cancel = |phase: Phase| phase.cancel(Canceller::SessionEnd);
             let cancelled = self.confirmations.transition(number, cancel);
             debug_assert!(cancelled.is_ok(), "what blocks an action is pending");
+            match outcome {
+                SessionOutcome::Completed | SessionOutcome::Errored => {
+                    self.follow_up(number, ResolutionOutcome::Cancelled);
+                }
+                SessionOutcome::Cancelled => {}
+            }
         }
         self.withdraw_tools(session_id, outcome);
         // AAEP-A.1-3: after this nothing more comes from the session.
@@ -262,13 +291,13 @@ impl Call<'_> {
             self.outputs.push(Output::Withdraw(tool_call));
         }
         match outcome {
-            // AAEP-A.3-1: a session that claims to be complete leaves no invocation without its completion.
-            SessionOutcome::Completed => {
+            // AAEP-A.3-1: a session leaves no invocation without its completion. A cancelled one owes nothing more (AAEP-A.7.2-1).
+            SessionOutcome::Completed | SessionOutcome::Errored => {
                 for number in in_flight {
                     self.emit_tool_completed(number, ToolStatus::Error);
                 }
             }
-            SessionOutcome::Errored | SessionOutcome::Cancelled => {}
+            SessionOutcome::Cancelled => {}
         }
     }
 
@@ -341,12 +370,7 @@ impl Call<'_> {
         match self.sessions.get(session_id).map(|session| session.state) {
             Some(AgentState::AwaitingInput) | None => {}
             Some(AgentState::Idle | AgentState::Thinking | AgentState::CallingTool) => {
-                self.change_state(
-                    session_id,
-                    AgentState::AwaitingInput,
-                    "Waiting for the user to decide.",
-                    None,
-                );
+                self.await_input(session_id);
             }
         }
         self.emit(session_id, question.awaiting_confirmation(), None);
@@ -391,45 +415,55 @@ impl Call<'_> {
         }
     }
 
-    /// AAEP-A.4-3: the tool of an accepted action is invoked. AAEP-A.4-2: the state leaves `awaiting_input` before,
-    /// with the last question of the session.
+    /// AAEP-A.4-3: the tool of an accepted action is invoked. AAEP-A.4-2: the state leaves `awaiting_input` before.
     fn proceed(&mut self, number: ConfirmationNumber) {
         let question = self.question(number);
         let resolution = question.resolution(ResolutionOutcome::Accepted);
-        if !self.confirmations.has_pending(&question.session_id) {
-            self.change_state(
-                &question.session_id,
-                AgentState::CallingTool,
-                ResolutionOutcome::Accepted.summary(),
-                Some(resolution.clone()),
-            );
-        }
+        self.change_state(
+            &question.session_id,
+            AgentState::CallingTool,
+            ResolutionOutcome::Accepted.summary(),
+            Some(resolution.clone()),
+        );
         self.emit(
             &question.session_id,
             question.tool_invoked(),
             Some(resolution),
         );
+        self.go_on(&question.session_id);
         // AAEP-6.1-1: this is the only place where an action is released.
         self.outputs.push(Output::Perform(question.tool_call()));
     }
 
-    /// AAEP-6.1-3, AAEP-6.8-3: an event reflects that the action will not run. AAEP-A.4-2: the state leaves
-    /// `awaiting_input`, unless the session has another question pending.
+    /// AAEP-6.1-3, AAEP-6.8-3: an event reflects that the action will not run. AAEP-A.4-2: the state leaves `awaiting_input`.
     fn follow_up(&mut self, number: ConfirmationNumber, outcome: ResolutionOutcome) {
         let question = self.question(number);
-        let session_id = &question.session_id;
-        let still_blocked = self.confirmations.has_pending(session_id);
-        let state = if still_blocked {
-            AgentState::AwaitingInput
-        } else {
-            AgentState::Thinking
-        };
         self.change_state(
-            session_id,
-            state,
+            &question.session_id,
+            AgentState::Thinking,
             outcome.summary(),
             Some(question.resolution(outcome)),
         );
+        self.go_on(&question.session_id);
+    }
+
+    /// What a session comes to once a question of it is resolved. AAEP-A.2-2: `awaiting_input` again while another is open.
+    /// AAEP-A.3-3: else `calling_tool` while a tool runs.
+    fn go_on(&mut self, session_id: &SessionId) {
+        let state = self.sessions.get(session_id).map(|session| session.state);
+        if self.confirmations.has_pending(session_id) {
+            self.await_input(session_id);
+        } else if self.confirmations.has_in_flight(session_id)
+            && state != Some(AgentState::CallingTool)
+        {
+            let summary = "The tool is still running.";
+            self.change_state(session_id, AgentState::CallingTool, summary, None);
+        }
+    }
+
+    fn await_input(&mut self, session_id: &SessionId) {
+        let summary = "Waiting for the user to decide.";
+        self.change_state(session_id, AgentState::AwaitingInput, summary, None);
     }
 
     fn cancel(&mut self, reply_token: &ReplyToken) -> Result<(), Refusal> {
@@ -628,7 +662,7 @@ mod tests {
                 2,
                 Input::EndSession {
                     session_id: session("sess_2"),
-                    outcome: SessionOutcome::Errored,
+                    outcome: SessionOutcome::Cancelled,
                 },
             ),
         ] {

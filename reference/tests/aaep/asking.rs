@@ -384,9 +384,12 @@ fn several_defaults_apply_in_the_order_of_their_deadlines() {
     assert_eq!(
         stage.does(Input::Tick),
         [
-            "state.changed AwaitingInput>AwaitingInput (a1 Rejected)",
-            "state.changed AwaitingInput>AwaitingInput (a1b Rejected)",
-            "state.changed AwaitingInput>AwaitingInput (a2 Rejected)",
+            "state.changed AwaitingInput>Thinking (a1 Rejected)",
+            "state.changed Thinking>AwaitingInput",
+            "state.changed AwaitingInput>Thinking (a1b Rejected)",
+            "state.changed Thinking>AwaitingInput",
+            "state.changed AwaitingInput>Thinking (a2 Rejected)",
+            "state.changed Thinking>AwaitingInput",
             "state.changed AwaitingInput>Thinking (a3 Rejected)",
         ]
     );
@@ -411,7 +414,7 @@ fn every_call_settles_what_is_due_first() {
         finish("a1"),
         end(SessionOutcome::Cancelled),
         Input::Tick,
-        Input::Restart,
+        Input::Restart { lost: Vec::new() },
     ] {
         let mut settled = stage.clone();
         settled.does(Input::Tick);

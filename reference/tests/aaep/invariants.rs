@@ -180,7 +180,7 @@ fn input(happening: Happening, stage: &Stage) -> Input {
             outcome,
         },
         Happening::Tick => Input::Tick,
-        Happening::Restart => Input::Restart,
+        Happening::Restart => Input::Restart { lost: Vec::new() },
     }
 }
 
@@ -463,8 +463,8 @@ fn random_runs_reach_everything() {
         "state.changed AwaitingInput>CallingTool (a0 Accepted)",
         "state.changed AwaitingInput>Thinking (a0 Rejected)",
         "state.changed AwaitingInput>Thinking (a0 Cancelled)",
-        "state.changed AwaitingInput>AwaitingInput (a0 Rejected)",
-        "state.changed AwaitingInput>AwaitingInput (a0 Cancelled)",
+        "state.changed Thinking>AwaitingInput",
+        "state.changed Thinking>CallingTool",
         "awaiting.confirmation",
         "tool.invoked (a0 Accepted)",
         "tool.completed Success",

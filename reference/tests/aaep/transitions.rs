@@ -1,13 +1,14 @@
 //! Every transition of the protocol: what comes out, in which order, and what is refused.
 
 use countersign_reference::aaep::{
-    Authority, Decision, Input, Phase, Refusal, ReplyToken, SessionOutcome, Settings, ToolCallId,
-    ToolStatus,
+    Authority, Decision, Event, Input, Output, Phase, Refusal, ReplyToken, SessionOutcome,
+    Settings, ToolCallId, ToolStatus,
 };
+use countersign_reference::time::Timestamp;
 
 use crate::stage::{
-    ACCEPTED, DEADLINE, REJECTED, Stage, action_id, ask, ask_accepting, cancel, end, finish,
-    session, start, subscribe, unsubscribe,
+    ACCEPTED, DEADLINE, REJECTED, START, Stage, action_id, ask, ask_accepting, cancel, deliver,
+    end, finish, reply, session, start, subscribe, unsubscribe,
 };
 
 const OUTCOMES: [SessionOutcome; 3] = [
@@ -103,16 +104,19 @@ fn a_subscription_opens_and_closes_once() {
 
 // Several questions.
 
-/// AAEP-A.4-2, AAEP-A.2-2: the state leaves `awaiting_input` with the last question; each is judged by itself.
+/// AAEP-A.4-2, AAEP-A.2-2, AAEP-6.8-3: the state leaves `awaiting_input` with every resolution, and comes back while another
+/// question is open. AAEP-A.3-3: else it goes to `calling_tool` while a tool runs.
 #[test]
-fn the_state_leaves_awaiting_input_with_the_last_question() {
+fn the_state_leaves_awaiting_input_with_every_resolution() {
     let mut stage = Stage::new();
     let tokens = ["a1", "a2", "a3", "a4"].map(|action| stage.asks(ask(action)));
     assert_eq!(
         stage.replies(&tokens[2], Decision::Accept),
         [
             "respond 204",
+            "state.changed AwaitingInput>CallingTool (a3 Accepted)",
             "tool.invoked (a3 Accepted)",
+            "state.changed CallingTool>AwaitingInput",
             "perform sess_a a3"
         ]
     );
@@ -120,12 +124,16 @@ fn the_state_leaves_awaiting_input_with_the_last_question() {
         stage.replies(&tokens[0], Decision::Reject),
         [
             "respond 204",
-            "state.changed AwaitingInput>AwaitingInput (a1 Rejected)"
+            "state.changed AwaitingInput>Thinking (a1 Rejected)",
+            "state.changed Thinking>AwaitingInput"
         ]
     );
     assert_eq!(
         stage.does(cancel(&tokens[3])),
-        ["state.changed AwaitingInput>AwaitingInput (a4 Cancelled)"]
+        [
+            "state.changed AwaitingInput>Thinking (a4 Cancelled)",
+            "state.changed Thinking>AwaitingInput"
+        ]
     );
     assert_eq!(
         stage.replies(&tokens[1], Decision::Accept),
@@ -188,14 +196,26 @@ fn what_is_not_pending_cannot_be_taken_back() {
     }
 }
 
-/// AAEP-6.8-2: the end of a session takes back all its questions, without a follow-up for each.
+/// AAEP-6.8-2: the end of a session takes back all its questions. AAEP-6.8-3: one that is not cancelled withdraws each by an
+/// event first.
 #[test]
 fn the_end_of_a_session_takes_its_questions_back() {
     for outcome in OUTCOMES {
         let mut stage = Stage::new();
         stage.asks(ask("a1"));
         stage.asks(ask_accepting("a2"));
-        assert_eq!(stage.does(end(outcome)).len(), 1);
+        let told = stage.does(end(outcome));
+        match outcome {
+            SessionOutcome::Completed | SessionOutcome::Errored => assert_eq!(
+                told[..3],
+                [
+                    "state.changed AwaitingInput>Thinking (a1 Cancelled)",
+                    "state.changed Thinking>AwaitingInput",
+                    "state.changed AwaitingInput>Thinking (a2 Cancelled)",
+                ]
+            ),
+            SessionOutcome::Cancelled => assert_eq!(told, ["session.cancelled"]),
+        }
         assert_eq!(stage.producer.next_deadline(), None);
         stage.now = DEADLINE;
         assert_eq!(stage.does(Input::Tick), [""; 0]);
@@ -311,18 +331,20 @@ fn calls_of_different_actions_come_back_by_themselves() {
     assert_eq!(stage.does(finish("a")), ["tool.completed Success"]);
     assert_eq!(stage.refuses(finish("a")), Refusal::NothingToFinish);
     let doubts = ["b", "ab", "c"].map(|action| format!("in doubt sess_a {action}"));
-    assert_eq!(stage.does(Input::Restart), doubts);
+    assert_eq!(stage.does(Input::Restart { lost: Vec::new() }), doubts);
     let withdrawn = ["b", "ab", "c"].map(|action| format!("withdraw sess_a {action}"));
     assert_eq!(stage.does(end(SessionOutcome::Cancelled))[..3], withdrawn);
 }
 
-/// AAEP-A.3-1, AAEP-6.8-2: the end of a session withdraws what has not come back; a completed one also completes it.
+/// AAEP-A.3-1, AAEP-6.8-2: the end of a session withdraws what has not come back; one that is not cancelled also completes it.
 #[test]
 fn the_end_of_a_session_withdraws_its_tools() {
     for (outcome, expected) in [
         (
             SessionOutcome::Completed,
             &[
+                "state.changed AwaitingInput>Thinking (a3 Cancelled)",
+                "state.changed Thinking>CallingTool",
                 "withdraw sess_a a1",
                 "withdraw sess_a a2",
                 "tool.completed Error",
@@ -333,8 +355,12 @@ fn the_end_of_a_session_withdraws_its_tools() {
         (
             SessionOutcome::Errored,
             &[
+                "state.changed AwaitingInput>Thinking (a3 Cancelled)",
+                "state.changed Thinking>CallingTool",
                 "withdraw sess_a a1",
                 "withdraw sess_a a2",
+                "tool.completed Error",
+                "tool.completed Error",
                 "session.errored",
             ],
         ),
@@ -361,7 +387,7 @@ fn the_end_of_a_session_withdraws_its_tools() {
         }
         stage.does(finish("a0"));
         assert_eq!(stage.does(end(outcome)), expected);
-        assert_eq!(stage.does(Input::Restart), [""; 0]);
+        assert_eq!(stage.does(Input::Restart { lost: Vec::new() }), [""; 0]);
     }
 }
 
@@ -408,7 +434,10 @@ fn nobody_left_to_answer_accepts_nothing_early() {
     let closed = stage.does(unsubscribe("sub_a"));
     assert_eq!(
         closed,
-        ["state.changed AwaitingInput>AwaitingInput (a2 Rejected)"]
+        [
+            "state.changed AwaitingInput>Thinking (a2 Rejected)",
+            "state.changed Thinking>AwaitingInput"
+        ]
     );
     stage.now = DEADLINE - 1;
     assert_eq!(stage.does(Input::Tick), [""; 0]);
@@ -444,7 +473,7 @@ fn a_question_asked_of_nobody_waits() {
 #[test]
 fn a_restart_reports_what_is_in_doubt() {
     let mut stage = Stage::new();
-    assert_eq!(stage.does(Input::Restart), [""; 0]);
+    assert_eq!(stage.does(Input::Restart { lost: Vec::new() }), [""; 0]);
     for action in ["a0", "a1", "a2", "a3"] {
         let token = stage.asks(ask(action));
         stage.replies(
@@ -461,14 +490,17 @@ fn a_restart_reports_what_is_in_doubt() {
     let before = stage.producer.clone();
     for _ in 0..2 {
         assert_eq!(
-            stage.does(Input::Restart),
+            stage.does(Input::Restart { lost: Vec::new() }),
             ["in doubt sess_a a0", "in doubt sess_a a2"]
         );
         assert_eq!(stage.producer, before);
     }
     // It can still be recorded as done.
     assert_eq!(stage.does(finish("a0")), ["tool.completed Success"]);
-    assert_eq!(stage.does(Input::Restart), ["in doubt sess_a a2"]);
+    assert_eq!(
+        stage.does(Input::Restart { lost: Vec::new() }),
+        ["in doubt sess_a a2"]
+    );
 }
 
 /// AAEP-6.4-1: what falls due while the process is down is settled when it is back, and is not in doubt.
@@ -479,6 +511,84 @@ fn a_restart_settles_what_fell_due_meanwhile() {
     stage.replies(&token, Decision::Accept);
     stage.asks(ask_accepting("a1"));
     stage.now = DEADLINE;
-    let restarted = stage.does(Input::Restart);
+    let restarted = stage.does(Input::Restart { lost: Vec::new() });
     assert_eq!(restarted, [&ACCEPTED[..], &["in doubt sess_a a0"]].concat());
+}
+
+/// AAEP-6.7-1, AAEP-6.1-1: a question that nobody has seen is asked anew, with its token; its timeout counts from then, so that
+/// its default does not accept what nobody was asked about.
+#[test]
+fn a_question_that_was_lost_is_asked_anew() {
+    let mut stage = Stage::new();
+    let asked = stage.outputs(Input::Confirm(ask_accepting("a1")));
+    let before = stage.producer.confirmations()[0].clone();
+    stage.now = DEADLINE + 1;
+    let again = stage.outputs(Input::Restart {
+        lost: asked.clone(),
+    });
+    let [Output::Emit(state), Output::Emit(question)] = &asked[..] else {
+        panic!("a change of state and a question: {asked:?}");
+    };
+    let anew = Event {
+        event_id: emitted(&again[1]).event_id.clone(),
+        timestamp: Timestamp::from_millis(stage.now),
+        ..(**question).clone()
+    };
+    assert_ne!(anew.event_id, question.event_id);
+    assert_eq!(
+        again,
+        [Output::Emit(state.clone()), Output::Emit(Box::new(anew))]
+    );
+    let deadline = stage.now + DEADLINE - START;
+    assert_eq!(
+        stage.producer.next_deadline(),
+        Some(Timestamp::from_millis(deadline))
+    );
+    let asked_at = before.question.asked_at;
+    assert_eq!(asked_at, Timestamp::from_millis(START));
+    stage.now = deadline - 1;
+    assert_eq!(stage.does(Input::Tick), [""; 0]);
+    stage.now = deadline;
+    assert_eq!(stage.does(Input::Tick), ACCEPTED);
+}
+
+/// AAEP-EV-4, AAEP-6.1-3, AAEP-A.4-3: every other event that was lost comes again byte for byte; an action that was lost is in
+/// doubt and is not run again.
+#[test]
+fn events_that_were_lost_come_again_as_they_were() {
+    let mut stage = Stage::new();
+    let token = stage.asks(ask("a1"));
+    let accept = reply(&token, Decision::Accept, stage.now);
+    let told = stage.outputs(deliver("sub_a", &accept));
+    for carried in 0..=told.len() {
+        let mut stage = stage.clone();
+        stage.now += 1;
+        let lost = told[carried..].to_vec();
+        let again = stage.outputs(Input::Restart { lost: lost.clone() });
+        let is_event = |output: &Output| matches!(output, Output::Emit(_));
+        let events: Vec<_> = lost.into_iter().filter(is_event).collect();
+        let (last, first) = again.split_last().expect("the doubt comes last");
+        assert_eq!(first, events);
+        assert!(matches!(last, Output::InDoubt(_)));
+    }
+}
+
+/// AAEP-EV-3: what a session has told behind a question that was lost is told when the question is.
+#[test]
+fn what_was_told_behind_a_lost_question_takes_its_time() {
+    let mut stage = Stage::new();
+    let mut lost = stage.outputs(Input::Confirm(ask("a1")));
+    lost.extend(stage.outputs(Input::Confirm(ask("a2"))));
+    lost.remove(0);
+    stage.now += 5;
+    for output in stage.outputs(Input::Restart { lost }) {
+        assert_eq!(emitted(&output).timestamp.millis(), stage.now);
+    }
+}
+
+fn emitted(output: &Output) -> &Event {
+    match output {
+        Output::Emit(event) => event,
+        other => panic!("no event: {other:?}"),
+    }
 }

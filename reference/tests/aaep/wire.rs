@@ -363,7 +363,7 @@ fn withdrawn_and_doubtful_calls_as_outputs() {
         "reply_token": token,
     });
     assert_eq!(
-        json_of(&mut stage, Input::Restart),
+        json_of(&mut stage, Input::Restart { lost: Vec::new() }),
         json!([{ "in_doubt": call }])
     );
     let end = Input::EndSession {
@@ -434,7 +434,10 @@ fn a_producer_survives_storage() {
     stage.producer = restored;
     stage.now = DEADLINE;
     assert_eq!(
-        stage.does(Input::Restart).last().map(String::as_str),
+        stage
+            .does(Input::Restart { lost: Vec::new() })
+            .last()
+            .map(String::as_str),
         Some("in doubt sess_a a1")
     );
 }

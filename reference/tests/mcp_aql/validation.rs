@@ -413,10 +413,7 @@ fn no_parameter_is_told() {
     };
     told.extend(stage.outputs(Input::Call(broken.clone())));
     told.extend(stage.outputs(Input::Call(with_token(broken, &token))));
-    told.extend(stage.outputs(crate::stage::introspect(
-        countersign_reference::mcp_aql::Query::TokenStatus,
-        token.as_str(),
-    )));
+    told.extend(stage.outputs(introspect(Query::TokenStatus, token.as_str())));
     told.extend(stage.outputs(event(EventKind::Security, None)));
     for output in &told {
         let text = serde_json::to_string(output).expect("JSON");

@@ -188,17 +188,15 @@ mod tests {
         Explored::new(Specification::new(small).unwrap())
     }
 
-    /// The first question that may be asked at the start, and the state behind it.
-    fn asked(
+    /// The first step of which this is told, and the state behind it.
+    fn told(
         model: &Explored<AaepProtocol>,
-        start: &ExploredState<AaepProtocol>,
+        before: &ExploredState<AaepProtocol>,
+        text: &str,
     ) -> (Choice<AaepProtocol>, ExploredState<AaepProtocol>) {
-        let is_ask =
-            |choice: &Choice<AaepProtocol>| model.format_action(choice).contains("producer asks");
-        let mut steps = model.next_steps(start).into_iter();
-        steps
-            .find(|(choice, _)| is_ask(choice))
-            .expect("a question")
+        let mut steps = model.next_steps(before).into_iter();
+        let is_told = |choice: &Choice<AaepProtocol>| model.format_action(choice).contains(text);
+        steps.find(|(choice, _)| is_told(choice)).expect("a step")
     }
 
     #[test]
@@ -206,7 +204,8 @@ mod tests {
         let model = explored();
         let start = model.init_states().remove(0);
         assert_eq!(format!("{start:#?}"), "as at the start");
-        let (choice, next) = asked(&model, &start);
+        let (_, begun) = told(&model, &start, "agent starts");
+        let (choice, next) = told(&model, &begun, "producer asks");
         let told = model.format_action(&choice);
         assert!(
             told.starts_with("t=0 producer asks in session A: c1 ("),
@@ -216,7 +215,7 @@ mod tests {
             format!("{next:#?}").contains("c1: not asked → pending"),
             "{next:#?}"
         );
-        let changes = model.format_step(&start, choice).expect("an enabled step");
+        let changes = model.format_step(&begun, choice).expect("an enabled step");
         assert!(changes.contains("c1: not asked → pending\n"), "{changes}");
     }
 
@@ -224,8 +223,9 @@ mod tests {
     fn a_way_is_drawn_and_a_broken_invariant_is_marked_in_it() {
         let model = explored();
         let start = model.init_states().remove(0);
-        let (choice, _) = asked(&model, &start);
-        let path = Path::from_actions(&model, start, &[choice]).expect("an enabled step");
+        let (first, begun) = told(&model, &start, "agent starts");
+        let (second, _) = told(&model, &begun, "producer asks");
+        let path = Path::from_actions(&model, start, &[first, second]).expect("enabled steps");
         let picture = model.as_svg(path).expect("a picture");
         assert!(picture.contains("asks in session A"), "{picture}");
         assert!(!picture.contains("class=\"violation\""), "{picture}");

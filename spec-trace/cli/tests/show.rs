@@ -62,6 +62,8 @@ fn counterexample(folder: &TempDir) -> String {
         "aaep",
         "--without",
         "AAEP-6.3.4-4",
+        "--bounds",
+        "small,confirmations=1",
         "--save",
         &path,
     ];

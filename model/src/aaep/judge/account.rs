@@ -62,7 +62,6 @@ impl Account {
             };
         }
         for session in self.sessions.values_mut() {
-            session.just_started = false;
             session.tool_calls.clear();
             session.entered = session.entered.as_far_as_confirmations_go();
             session.implied = session.implied.map(State::as_far_as_confirmations_go);

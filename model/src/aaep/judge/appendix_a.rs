@@ -217,8 +217,7 @@ impl Look<'_> {
             return;
         };
         let free = match outcome {
-            Outcome::Completed => session.astray,
-            Outcome::Errored => session.astray || self.deviations.errs_over_running_tools,
+            Outcome::Completed | Outcome::Errored => session.astray,
             Outcome::Cancelled => true,
         };
         let running = session

@@ -10,6 +10,7 @@ impl Look<'_> {
             match output {
                 Output::Emit(event) => {
                     if !self.comes_again(event) {
+                        self.duties.new_in.push(event.session);
                         self.event_comes(event);
                     }
                 }

@@ -36,26 +36,7 @@ use replies::Failed;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AaepJudge {
     reading: Reading,
-    deviations: Deviations,
     account: Account,
-}
-
-/// What a party is known to do otherwise, and is not to be told each time. Nothing, unless it is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one of its own, and goes by itself"
-)]
-pub struct Deviations {
-    /// While another question of its session waits, an outcome is told without leaving `awaiting_input`: an acceptance by its
-    /// tool.invoked alone, a rejection or withdrawal by a state.changed from there to there (AAEP-A.4-2, AAEP-6.8-3).
-    pub stays_while_another_waits: bool,
-    /// The last outcome of a session leads to `thinking` though a tool runs (AAEP-A.3-3).
-    pub thinks_while_a_tool_runs: bool,
-    /// A session that is completed or errored withdraws its questions by its terminal event alone (AAEP-6.8-3).
-    pub ends_over_open_questions: bool,
-    /// A session that is errored leaves its tools without a completion (AAEP-A.3-1).
-    pub errs_over_running_tools: bool,
 }
 
 impl AaepJudge {
@@ -63,15 +44,8 @@ impl AaepJudge {
     pub fn new(reading: Reading) -> Self {
         Self {
             reading,
-            deviations: Deviations::default(),
             account: Account::default(),
         }
-    }
-
-    /// The same judge, who passes over these deviations.
-    #[must_use]
-    pub fn passing_over(self, deviations: Deviations) -> Self {
-        Self { deviations, ..self }
     }
 
     /// The state that each session was last seen to enter.
@@ -101,6 +75,11 @@ impl AaepJudge {
         confirmation.map_or(0, |confirmation| confirmation.runs)
     }
 
+    /// Takes this for the last that was put out, after [`Self::forget`].
+    pub(super) fn showed_last(&mut self, output: Output) {
+        self.account.last_outputs.push(output);
+    }
+
     /// See [`Account::forget`].
     pub(super) fn forget(&mut self) {
         self.account.forget();
@@ -122,7 +101,6 @@ impl Judge for AaepJudge {
         self.account.calls += 1;
         let mut look = Look {
             reading: self.reading,
-            deviations: self.deviations,
             account: &mut self.account,
             call,
             outputs,
@@ -151,7 +129,6 @@ impl Judge for AaepJudge {
 /// One call as the judge looks at it.
 struct Look<'a> {
     reading: Reading,
-    deviations: Deviations,
     account: &'a mut Account,
     call: &'a Call,
     outputs: &'a [Output],
@@ -179,6 +156,8 @@ struct Duties {
     question: Option<Asked>,
     /// What was lost and comes again, in order.
     untold: Vec<Event>,
+    /// The sessions of which something new has come.
+    new_in: Vec<u32>,
     /// What is to be reported as in doubt.
     in_doubt: Vec<ToolCall>,
     /// The tools that are to be told complete.

@@ -37,22 +37,6 @@ impl Left {
         let count = counts.into_iter().find(|count| **count > 0);
         count.map(|count| *count -= 1).is_some()
     }
-
-    /// The same without leaving: an acceptance is told by its tool.invoked.
-    fn stays(&mut self, verdict: Verdict, staying: &mut usize) -> bool {
-        let told = match verdict {
-            Verdict::Accept => true,
-            Verdict::Reject | Verdict::Withdraw => self.stayed > 0,
-        };
-        if !told || *staying == 0 {
-            return false;
-        }
-        *staying -= 1;
-        if verdict != Verdict::Accept {
-            self.stayed -= 1;
-        }
-        true
-    }
 }
 
 impl Look<'_> {
@@ -87,13 +71,10 @@ impl Look<'_> {
                 resolution.verdict == Verdict::Accept,
             )
         });
-        let mut staying = self.may_stay(session, &resolutions);
         let mut all_told = true;
         let ends = |resolution: &Resolution| resolution.cause == Cause::SessionEnd;
         for resolution in resolutions.iter().filter(|resolution| !ends(resolution)) {
-            let told =
-                left.tells(resolution.verdict) || left.stays(resolution.verdict, &mut staying);
-            if !told && resolution.owes == Owes::All {
+            if !left.tells(resolution.verdict) && resolution.owes == Owes::All {
                 self.outcome_was_not_told(resolution);
                 all_told = false;
             }
@@ -102,22 +83,12 @@ impl Look<'_> {
         let withdraws = resolutions
             .iter()
             .any(|resolution| ends(resolution) && resolution.owes == Owes::All);
-        if withdraws && !left.tells(Verdict::Withdraw) && !self.deviations.ends_over_open_questions
-        {
+        if withdraws && !left.tells(Verdict::Withdraw) {
             let text =
                 format!("the open questions of s{session} were to be withdrawn before its end");
             self.conformance("AAEP-6.8-3", &["AAEP-6.8-2"], text);
         }
         all_told && !self.told_without_outcome(session, &left)
-    }
-
-    /// How many of the outcomes may, as a known deviation, be told without leaving: all but the last of a session.
-    fn may_stay(&self, session: u32, resolutions: &[Resolution]) -> usize {
-        if !self.deviations.stays_while_another_waits {
-            return 0;
-        }
-        let last = usize::from(self.account.sessions[&session].open.is_empty());
-        resolutions.len().saturating_sub(last)
     }
 
     fn left(&self, session: u32) -> Left {
@@ -196,18 +167,12 @@ impl Look<'_> {
             .filter(|failed| failed.token.as_ref().is_some_and(of_session));
         // AAEP-6.1-4: work that does not depend on the answer goes on, so that a tool may be called or output written; and
         // whoever asks anew may think between two questions.
-        // Who tells of outcomes without leaving may tell of one that there was not in the same way.
-        let stayed = if ignored.is_some() || self.deviations.stays_while_another_waits {
-            left.stayed
-        } else {
-            0
-        };
         let elsewhere = if ignored.is_some() {
-            left.to_tool + left.elsewhere
+            left.stayed + left.to_tool + left.elsewhere
         } else {
             0
         };
-        let as_if = left.to_thinking + stayed + elsewhere;
+        let as_if = left.to_thinking + elsewhere;
         let asks = matches!(self.call, Call::Confirm(confirm) if confirm.session == session);
         let token = ignored
             .and_then(|failed| failed.token)
@@ -257,10 +222,7 @@ impl Look<'_> {
                 let text = format!("s{name} was to await input again: a question of it is open");
                 self.conformance("AAEP-A.2-2", &["AAEP-A.4-2"], text);
             }
-        } else if !session.running.is_empty()
-            && !session.is_in(State::CallingTool)
-            && !self.deviations.thinks_while_a_tool_runs
-        {
+        } else if !session.running.is_empty() && !session.is_in(State::CallingTool) {
             let text = format!("s{name} was to be in calling_tool: a tool of it runs");
             self.conformance("AAEP-A.3-3", &["AAEP-6.7.2-2"], text);
         }

@@ -79,13 +79,12 @@ impl Look<'_> {
                 }
             }
         }
-        let overtaken = self.duties.untold.iter().take(position);
-        if overtaken
-            .into_iter()
-            .any(|before| before.session == event.session)
+        let mut overtaken = self.duties.untold.iter().take(position);
+        if overtaken.any(|before| before.session == event.session)
+            || self.duties.new_in.contains(&event.session)
         {
             let text = format!(
-                "the lost events of s{} were to come in their order",
+                "the lost events of s{} were to come in their order, and before anything new",
                 event.session
             );
             self.conformance("AAEP-EV-4", &["AAEP-EV-8"], text);

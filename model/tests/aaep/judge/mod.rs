@@ -7,11 +7,11 @@
 mod run;
 
 mod blocking;
-mod deviations;
 mod freedoms;
 mod replies;
 mod restart;
 mod sessions;
+mod told_otherwise;
 mod wire;
 
 use countersign_model::aaep::judge::{Call, Confirm, Decision, State};

@@ -24,7 +24,7 @@ use countersign_lint::stream::Linter;
 
 /// The longest counterexamples that are looked for, in steps: at first as long as suffices for one of each rule, and where
 /// that one does not show as long as the longest of the shortest ones.
-const LONGEST: [usize; 2] = [5, 8];
+const LONGEST: [usize; 2] = [9, 10];
 
 /// What the judge makes of the producer that leaves one rule out.
 #[derive(Clone, Debug)]
@@ -107,7 +107,7 @@ struct Counterexample {
 const EXPLAINING: Bounds = Bounds {
     name: "explaining",
     variety: Variety::Many,
-    disturbances: Budgets::new([1; 8], 2),
+    disturbances: Budgets::new([1; 9], 2),
     ..Bounds::SMALL
 };
 
@@ -331,7 +331,7 @@ impl Goes {
 
 /// The stream of a run.
 fn stream(model: &Aaep, writer: &StreamWriter, run: &[Action], goes: Goes) -> Vec<String> {
-    let (mut position, mut records) = writer.begin(model.bounds.sessions);
+    let (mut position, mut records) = writer.begin();
     let mut state = model.start();
     let mut to_go = run.iter().chain(goes.first()).copied();
     loop {

@@ -23,7 +23,7 @@ struct Partial {
 /// Of two runs that have written the same and come to the same state one is followed: what they write from there on is
 /// the same.
 pub fn is_explained(model: &Aaep, writer: &StreamWriter, records: &[String]) -> bool {
-    let (position, started) = writer.begin(model.bounds.sessions);
+    let (position, started) = writer.begin();
     if !records.starts_with(&started) {
         return false;
     }

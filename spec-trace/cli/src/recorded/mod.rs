@@ -19,7 +19,7 @@ use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::bounds::{Bounds, BoundsError, Budgets};
 use countersign_model::aaep::output::Output;
-use countersign_model::aaep::state::State;
+use countersign_model::aaep::state::{Item, State};
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::SessionName;
 use countersign_model::checker::StepText;
@@ -192,7 +192,8 @@ impl Recorded {
 
 /// Warnings that the model earns, for what they stand on is a SHOULD that it does not keep.
 ///
-/// - AAEP-A.3-3: the follow-up of a rejection goes to `thinking`, also while the tool of another question runs.
+/// - AAEP-A.3-3: a rejection is told by a transition to `thinking`, also while the tool of another question runs, before the
+///   one back to `calling_tool`.
 /// - AAEP-6.4.1-3, AAEP-6.4.1-4: the host may want a default of accept where reject would be better.
 pub const EARNED: [&str; 3] = ["AAEP-A.3-3", "AAEP-6.4.1-3", "AAEP-6.4.1-4"];
 
@@ -220,7 +221,7 @@ impl Sides for Recorded {
     type Host = Stream;
 
     fn begin(&self) -> (State, Stream) {
-        let (position, records) = self.writer.begin(self.model.bounds.sessions);
+        let (position, records) = self.writer.begin();
         let mut so_far = SoFar {
             position,
             linter: Linter::new(),
@@ -235,6 +236,9 @@ impl Sides for Recorded {
     fn actions(&self, state: &State, actions: &mut Vec<RecordedAction>) {
         let mut enabled = Vec::new();
         self.model.enabled(state, &mut enabled);
+        // What was lost was never recorded, and cannot be taken back here.
+        let loses = state.outbox.items().any(|it| matches!(it, Item::Asked(_)));
+        enabled.retain(|action| !(loses && *action == Action::Crash));
         for action in enabled {
             actions.push(RecordedAction {
                 action,

@@ -148,26 +148,18 @@ impl StreamWriter {
         }
     }
 
-    /// The start: each of the first so many sessions has started.
-    pub fn begin(&self, sessions: u8) -> (Position, Vec<String>) {
+    /// The start: nothing but what a recorder writes down first.
+    pub fn begin(&self) -> (Position, Vec<String>) {
         let told = SessionSoFar {
             state: AgentState::Idle,
             next_number: 0,
         };
-        let mut position = Position {
+        let position = Position {
             events: 0,
             sessions: [told; 2],
         };
         let stray = self.recorder.stray_first.then(|| self.stray());
-        let started = SessionName::ALL
-            .into_iter()
-            .take(usize::from(sessions))
-            .map(|session| {
-                let payload = json!({"summary_normal": "A request came in."});
-                self.event(&mut position, 0, session, "session.started", payload)
-            });
-        let records = stray.into_iter().chain(started).collect();
-        (position, records)
+        (position, stray.into_iter().collect())
     }
 
     /// The records of one step, in order.
@@ -220,6 +212,14 @@ impl StreamWriter {
         let state = &taken.step.next;
         let session_of = |slot: Slot| state.confirmation(slot).session;
         let (session, name, payload) = match output {
+            Output::Started(session) => {
+                let payload = json!({"summary_normal": "A request came in."});
+                (session, "session.started", payload)
+            }
+            Output::CallingToolAgain(session) => {
+                let payload = position.change(session, AgentState::CallingTool);
+                (session, "state.changed", payload)
+            }
             Output::AwaitingInput(session) => {
                 let payload = position.change(session, AgentState::AwaitingInput);
                 (session, "state.changed", payload)

@@ -1,7 +1,7 @@
 //! AAEP over the driver protocol: ops as inputs of the producer, its outputs as the protocol's.
 
 use countersign_driver::aaep::{self as driver, Aaep as Protocol, Capability, Notice, Op, Sent};
-use countersign_driver::{Json, Kind, Protocol as _, Refused};
+use countersign_driver::{Json, Kind, Refused};
 use countersign_reference::aaep::{
     Action, ActionId, Ask, Capabilities, Decision, Input, Outcome, Output, Producer, ReplyToken,
     RiskLevel, Sender, SessionId, SessionOutcome, Settings, SubscriptionId, ToolCall, ToolCallId,
@@ -9,7 +9,7 @@ use countersign_reference::aaep::{
 };
 use countersign_reference::ids::IdSource;
 use countersign_reference::time::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Failure, Instead, Last, Service, parsed, refusal, stored_and_read_back, told};
 
@@ -17,6 +17,8 @@ use super::{Failure, Instead, Last, Service, parsed, refusal, stored_and_read_ba
 #[derive(Clone, Debug)]
 pub struct Aaep<Ids> {
     producer: Producer,
+    /// What the last call put out: kept until the next, as it may have been lost.
+    last: Vec<Output>,
     ids: Ids,
 }
 
@@ -25,6 +27,7 @@ impl<Ids: IdSource> Aaep<Ids> {
     pub fn new(ids: Ids) -> Self {
         Self {
             producer: Producer::new(Settings::default()),
+            last: Vec::new(),
             ids,
         }
     }
@@ -46,6 +49,7 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
 
     fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
         self.producer = Producer::new(Settings::default());
+        self.last.clear();
         // There is nothing yet that could be due: this only tells the time.
         let _nothing = self.producer.handle(now, &mut self.ids, Input::Tick);
         Ok(())
@@ -135,25 +139,20 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
     fn handle(&mut self, now: Timestamp, input: Input) -> Result<Vec<driver::Output>, Failure> {
         let Outcome { outputs, refused } = self.producer.handle(now, &mut self.ids, input);
         let refused = refused.map(|it| refusal(it.clause(), it));
-        told::<Self>(outputs.iter().map(output), refused)
+        self.last = outputs;
+        told::<Self>(self.last.iter().map(output), refused)
     }
 
-    /// The events are kept with the producer until its host has carried them out, and told again from there.
+    /// What was put out is kept with the producer until its host has carried it out, and given back to it.
     fn restart(
         &mut self,
         now: Timestamp,
         last: Option<Last<'_, driver::Output>>,
     ) -> Result<Vec<driver::Output>, Instead> {
-        let lost = last.map_or(&[][..], |last| last.lost);
-        let mut outputs: Vec<_> = lost.iter().filter(|lost| is_event(lost)).cloned().collect();
-        if outputs.iter().any(is_question) {
-            return Err(Instead::refused(
-                "a question that was lost cannot be asked again: the producer has no way yet to give it a new time",
-            ));
-        }
+        let carried = last.map_or(self.last.len(), |last| last.carried.len());
+        let lost = self.last.split_off(carried.min(self.last.len()));
         self.producer = stored_and_read_back(&self.producer)?;
-        outputs.extend(self.handle(now, Input::Restart)?);
-        Ok(outputs)
+        Ok(self.handle(now, Input::Restart { lost })?)
     }
 }
 
@@ -225,25 +224,6 @@ fn too_late_to_withdraw(call: &ToolCall) -> serde_json::Result<Json> {
         "action": call.action.as_str(),
         "text": "the session ended before this action was reported as done: it should not run if it has not begun",
     }))
-}
-
-fn is_event(output: &driver::Output) -> bool {
-    Protocol::kind(output) == Kind::Emit
-}
-
-fn is_question(output: &driver::Output) -> bool {
-    match output {
-        driver::Output::Emit(event) => {
-            let event: serde_json::Result<Value> = serde_json::from_str(event.as_str());
-            event.is_ok_and(|event| event["type"] == "aaep:agent.awaiting.confirmation")
-        }
-        driver::Output::Notify(_)
-        | driver::Output::Perform(_)
-        | driver::Output::Respond(_)
-        | driver::Output::Audit(_)
-        | driver::Output::InDoubt(_)
-        | driver::Output::Refused(_) => false,
-    }
 }
 
 #[cfg(test)]

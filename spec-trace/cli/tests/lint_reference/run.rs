@@ -258,7 +258,7 @@ impl Run {
                 });
             }
             // Everything was carried out by then: events that are lost are missing in the numbers of their sequence too.
-            Move::Restart => self.happens(Input::Restart),
+            Move::Restart => self.happens(Input::Restart { lost: Vec::new() }),
         }
     }
 

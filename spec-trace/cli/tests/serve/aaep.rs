@@ -230,7 +230,11 @@ fn a_restart_keeps_questions_and_tokens_and_performs_nothing_again() {
     );
     assert_eq!(
         driver.at(NOW, "deliver", delivery(&reply(&pending, "reject"))),
-        [RESPOND, "emit awaiting_input > thinking"]
+        [
+            RESPOND,
+            "emit awaiting_input > thinking",
+            "emit thinking > calling_tool"
+        ]
     );
 }
 

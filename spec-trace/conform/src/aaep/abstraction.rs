@@ -6,7 +6,7 @@
 use std::hash::Hasher;
 
 use countersign_model::aaep::state::{
-    Phase, Producer, ProducerConfirmation, Session, SessionStatus,
+    self as model, Phase, Producer, ProducerConfirmation, Session, SessionStatus,
 };
 use countersign_model::aaep::words::{
     AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
@@ -29,17 +29,18 @@ pub(super) fn producer(environment: &Environment, host: &Host) -> Result<Produce
     if confirmations.len() > SLOTS {
         return Err(unexplained("AAEP-6.1-6", "three confirmations at most"));
     }
-    let mut sessions = [Session::STARTED; 2];
+    let mut sessions = [Session::UNSTARTED; 2];
     for name in SessionName::ALL {
-        sessions[name.index()] = session(environment, host, name)?;
+        sessions[name.index()] = session(environment, host, name);
     }
-    let mut open = [false; 2];
+    let mut subscriptions = [model::Subscription::Unopened; 2];
     for subscriber in Subscriber::ALL {
         let subscription_id = &environment.subscriptions[subscriber.index()];
-        open[subscriber.index()] = match host.producer.subscriptions().get(subscription_id) {
-            Some(Subscription::Open(_)) => true,
-            Some(Subscription::Closed) => false,
-            None => return Err(unexplained("AAEP-EV-2", "a subscription once opened")),
+        let found = host.producer.subscriptions().get(subscription_id);
+        subscriptions[subscriber.index()] = match found {
+            None => model::Subscription::Unopened,
+            Some(Subscription::Open(_)) => model::Subscription::Open,
+            Some(Subscription::Closed) => model::Subscription::Closed,
         };
     }
     let mut asked = [None; SLOTS];
@@ -49,7 +50,7 @@ pub(super) fn producer(environment: &Environment, host: &Host) -> Result<Produce
     }
     Ok(Producer {
         sessions,
-        open,
+        subscriptions,
         confirmations: asked,
     })
 }
@@ -66,18 +67,16 @@ pub(super) fn session_named(
 }
 
 /// What the executor holds of a session.
-fn session(
-    environment: &Environment,
-    host: &Host,
-    name: SessionName,
-) -> Result<Session, Unexplained> {
+fn session(environment: &Environment, host: &Host, name: SessionName) -> Session {
     let found = host
         .producer
         .sessions()
         .get(&environment.sessions[name.index()]);
-    let found = found.ok_or_else(|| unexplained("AAEP-A.1-2", "a session once started"))?;
+    let Some(found) = found else {
+        return Session::UNSTARTED;
+    };
     let is_active = found.status == executor::SessionStatus::Active;
-    Ok(Session {
+    Session {
         status: match found.status {
             executor::SessionStatus::Active => SessionStatus::Active,
             executor::SessionStatus::Ended(outcome) => SessionStatus::Ended(match outcome {
@@ -88,7 +87,7 @@ fn session(
         },
         // A session that has ended is in no state any more.
         awaiting_input: is_active && found.state == AgentState::AwaitingInput,
-    })
+    }
 }
 
 fn confirmation(
@@ -128,10 +127,13 @@ fn phase(phase: executor::Phase, session: SessionStatus) -> (Phase, bool) {
             let phase = match tool {
                 executor::Tool::InFlight => Phase::Accepted,
                 executor::Tool::Finished => Phase::Finished,
-                // AAEP-A.3-1: the end of a session withdraws its calls, and completes them where it completes itself.
+                // AAEP-A.3-1: the end of a session withdraws its calls, and completes them unless it is cancelled.
                 executor::Tool::Withdrawn => match session {
-                    SessionStatus::Ended(SessionOutcome::Completed) => Phase::Finished,
-                    SessionStatus::Ended(SessionOutcome::Errored | SessionOutcome::Cancelled)
+                    SessionStatus::Ended(SessionOutcome::Completed | SessionOutcome::Errored) => {
+                        Phase::Finished
+                    }
+                    SessionStatus::Ended(SessionOutcome::Cancelled)
+                    | SessionStatus::Unstarted
                     | SessionStatus::Active => Phase::Accepted,
                 },
             };

@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use countersign_model::aaep::state::{Item, State};
 use countersign_model::aaep::words::{SLOTS, SessionName, Slot, Subscriber};
 use countersign_reference::aaep::{
-    AgentState, Capabilities, Confirmation, EventId, Phase, Question, ReplyToken, Session,
-    SessionId, SessionStatus, Subscription, SubscriptionId, ToolCallId,
+    AgentState, Capabilities, Confirmation, EventId, Output, Payload, Phase, Question, ReplyToken,
+    Session, SessionId, SessionStatus, Subscription, SubscriptionId, ToolCallId,
 };
 use countersign_reference::time::Timestamp;
 
@@ -22,32 +23,45 @@ use crate::{Unexplained, unexplained};
 pub struct Account {
     /// Each confirmation that was asked for, by [`Slot::index`].
     pub questions: [Option<Confirmation>; SLOTS],
-    /// Each session as its events have told it, by `SessionName::index`.
-    pub sessions: [Session; 2],
-    /// Each subscription, by `Subscriber::index`.
-    pub subscriptions: [Subscription; 2],
+    /// Each session that was started, as its events have told it, by `SessionName::index`.
+    pub sessions: [Option<Session>; 2],
+    /// Each subscription that was opened, by `Subscriber::index`.
+    pub subscriptions: [Option<Subscription>; 2],
     /// The greatest time that was told.
     pub now: Timestamp,
+    /// What the last call put out to ask, if it asked.
+    pub asked_last: Option<Arc<Output>>,
     /// The id of every event so far.
     event_ids: Arc<Vec<EventId>>,
 }
 
 impl Account {
-    /// Both sessions about to start, and both subscriptions open.
+    /// Nothing has begun.
     pub(super) fn start() -> Self {
-        let session = Session {
+        Self {
+            questions: [const { None }; SLOTS],
+            sessions: [const { None }; 2],
+            subscriptions: [None; 2],
+            now: Timestamp::MIN,
+            asked_last: None,
+            event_ids: Arc::default(),
+        }
+    }
+
+    /// The session starts.
+    pub(super) fn start_session(&mut self, name: SessionName) {
+        self.sessions[name.index()] = Some(Session {
             status: SessionStatus::Active,
             // AAEP-A.2-1
             state: AgentState::Idle,
             next_sequence_number: 0,
-        };
-        Self {
-            questions: [const { None }; SLOTS],
-            sessions: [session.clone(), session],
-            subscriptions: Subscriber::ALL.map(|name| Subscription::Open(capabilities(name))),
-            now: Timestamp::MIN,
-            event_ids: Arc::default(),
-        }
+        });
+    }
+
+    /// The session of this name.
+    pub(super) fn session(&mut self, name: SessionName) -> Result<&mut Session, Unexplained> {
+        let session = self.sessions[name.index()].as_mut();
+        session.ok_or_else(|| unexplained("AAEP-A.1-1", "session.started before"))
     }
 
     /// The slot whose confirmation has this token.
@@ -97,14 +111,34 @@ impl Account {
             return Err(unexplained("AAEP-EV-7", text));
         }
         Arc::make_mut(&mut self.event_ids).push(event_id.clone());
-        let session = &mut self.sessions[session.index()];
+        let session = self.session(session)?;
         session.next_sequence_number += 1;
         Ok(session.next_sequence_number - 1)
     }
 
+    /// The same for an event that comes again: with the number that it had, which was the last of its session.
+    pub(super) fn note_again(
+        &mut self,
+        session: SessionName,
+        event_id: &EventId,
+    ) -> Result<u64, Unexplained> {
+        self.session(session)?.next_sequence_number -= 1;
+        self.note_event(session, event_id)
+    }
+
+    /// What a crash loses in this state: the question that the last call put out, where it still waits to be carried out.
+    pub(super) fn lost(&self, state: &State) -> Vec<Output> {
+        let waits = state.outbox.items().any(|it| matches!(it, Item::Asked(_)));
+        let asked = self.asked_last.as_deref().filter(|_| waits);
+        asked.cloned().into_iter().collect()
+    }
+
     /// Whether the subscription is open, which the model forgets where nothing depends on it any more.
     pub(super) fn is_open(&self, subscriber: Subscriber) -> bool {
-        self.subscriptions[subscriber.index()] != Subscription::Closed
+        matches!(
+            self.subscriptions[subscriber.index()],
+            Some(Subscription::Open(_))
+        )
     }
 
     fn slot_where(&self, is_it: impl Fn(&Question) -> bool) -> Option<Slot> {
@@ -147,13 +181,15 @@ fn check_sessions(
     account: &Account,
     found: &BTreeMap<SessionId, Session>,
 ) -> Result<(), Unexplained> {
-    if found.len() != SessionName::ALL.len() {
+    if found.len() != account.sessions.iter().flatten().count() {
         return Err(unexplained("AAEP-A.1-1", "the sessions that were started"));
     }
     for name in SessionName::ALL {
+        let Some(wanted) = &account.sessions[name.index()] else {
+            continue;
+        };
         let found = found.get(&environment.sessions[name.index()]);
         let found = found.ok_or_else(|| unexplained("AAEP-A.1-2", "a session once started"))?;
-        let wanted = &account.sessions[name.index()];
         if found != wanted {
             let clause = if found.status != wanted.status {
                 "AAEP-A.1-2"
@@ -176,14 +212,14 @@ fn check_subscriptions(
     account: &Account,
     found: &BTreeMap<SubscriptionId, Subscription>,
 ) -> Result<(), Unexplained> {
-    if found.len() != Subscriber::ALL.len() {
+    if found.len() != account.subscriptions.iter().flatten().count() {
         let text = "the subscriptions that were opened";
         return Err(unexplained("AAEP-EV-2", text));
     }
     for subscriber in Subscriber::ALL {
         let wanted = account.subscriptions[subscriber.index()];
         let found = found.get(&environment.subscriptions[subscriber.index()]);
-        if found != Some(&wanted) {
+        if found != wanted.as_ref() {
             let text = format!("{} as {wanted:?}", subscriber.name());
             return Err(unexplained("AAEP-REPLY-14", text));
         }
@@ -196,4 +232,12 @@ pub(super) fn capabilities(subscriber: Subscriber) -> Capabilities {
     Capabilities {
         supports_confirmation_reply: subscriber == Subscriber::Capable,
     }
+}
+
+/// Whether the output is a question.
+pub(super) fn asks(output: &Output) -> bool {
+    let Output::Emit(event) = output else {
+        return false;
+    };
+    matches!(event.payload, Payload::AwaitingConfirmation { .. })
 }

@@ -17,7 +17,7 @@ use countersign_reference::aaep::{
 };
 use countersign_reference::time::Timestamp;
 
-use super::account::Account;
+use super::account::{Account, capabilities};
 
 /// The start of every run: 2026-05-24T14:22:20Z.
 const START: i64 = 1_779_632_540_000;
@@ -85,6 +85,13 @@ impl Environment {
     /// The call into the executor that a step of the model is; nothing for a step of the world around it.
     pub(super) fn input(&self, account: &Account, state: &State, action: Action) -> Option<Input> {
         match action {
+            Action::StartSession { session } => Some(Input::StartSession {
+                session_id: Some(self.sessions[session.index()].clone()),
+            }),
+            Action::Open { subscriber } => Some(Input::Subscribe {
+                subscription_id: self.subscriptions[subscriber.index()].clone(),
+                capabilities: capabilities(subscriber),
+            }),
             Action::Ask {
                 session,
                 class,
@@ -116,7 +123,9 @@ impl Environment {
                 subscription_id: self.subscriptions[subscriber.index()].clone(),
             }),
             Action::FinishTool { slot } => finish_tool(account, state, slot),
-            Action::Crash => Some(Input::Restart),
+            Action::Crash => Some(Input::Restart {
+                lost: account.lost(state),
+            }),
             // The producer that breaks a rule is the model's own; no call can ask the executor to.
             Action::Transgress(_)
             | Action::Decide { .. }

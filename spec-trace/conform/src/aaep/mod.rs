@@ -14,6 +14,7 @@ pub mod wide;
 mod words;
 
 use std::hash::Hasher;
+use std::sync::Arc;
 
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::aaep::action::Action;
@@ -22,8 +23,8 @@ use countersign_model::aaep::describe::output_text;
 use countersign_model::aaep::output::Output;
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::state::{Phase, Producer as ModelProducer};
-use countersign_model::aaep::words::{SessionName, Slot, Subscriber};
-use countersign_reference::aaep::{self as executor, Input, Outcome, Producer};
+use countersign_model::aaep::words::{SessionName, Slot};
+use countersign_reference::aaep::{self as executor, Outcome, Producer};
 use countersign_reference::ids::SequentialIds;
 
 use self::account::Account;
@@ -42,7 +43,7 @@ pub const FAR: Bounds = Bounds {
     ticks: 8,
     longest_timeout: 3,
     under_way: 4,
-    disturbances: Budgets::new([3; 8], 15),
+    disturbances: Budgets::new([3; 9], 15),
     ..Bounds::LARGE
 };
 
@@ -72,41 +73,13 @@ pub struct Host {
 type Answer = AnsweredBy<Environment>;
 
 impl Host {
-    /// An executor with both sessions started and both subscriptions open, as the model begins.
+    /// An executor that has been asked nothing.
     fn start(environment: &Environment) -> Self {
-        let mut host = Self {
+        Self {
             producer: Producer::new(environment.settings.clone()),
             ids: SequentialIds::new(),
             account: Account::start(),
-        };
-        for name in SessionName::ALL {
-            let session_id = Some(environment.sessions[name.index()].clone());
-            let came = host.set_up(environment, Input::StartSession { session_id });
-            let started = wanted::events::started(environment, &mut host.account, name, &came);
-            assert_eq!(started.as_ref(), Ok(&came), "AAEP-A.1-1: a session starts");
         }
-        for subscriber in Subscriber::ALL {
-            let subscription_id = environment.subscriptions[subscriber.index()].clone();
-            let capabilities = account::capabilities(subscriber);
-            let subscribe = Input::Subscribe {
-                subscription_id,
-                capabilities,
-            };
-            assert_eq!(host.set_up(environment, subscribe), [], "nothing to tell");
-        }
-        host
-    }
-
-    fn set_up(&mut self, environment: &Environment, input: Input) -> Vec<executor::Output> {
-        self.account.now = environment.time(0);
-        let outcome = self
-            .producer
-            .handle(environment.time(0), &mut self.ids, input);
-        assert!(
-            outcome.refused.is_none(),
-            "a fresh producer takes new sessions and subscriptions"
-        );
-        outcome.outputs
     }
 }
 
@@ -149,6 +122,11 @@ impl Execution for Environment {
         host.account.now = host.account.now.max(now);
         let call = Call::of(&input);
         let Outcome { outputs, refused } = host.producer.handle(now, &mut host.ids, input);
+        host.account.asked_last = outputs
+            .iter()
+            .find(|it| account::asks(it))
+            .cloned()
+            .map(Arc::new);
         Ok(vec![Answered {
             call,
             outputs,
@@ -282,8 +260,8 @@ fn differences(wanted: &ModelProducer, found: &ModelProducer) -> (String, String
         ));
     }
     pairs.push((
-        format!("open subscriptions: {:?}", wanted.open),
-        format!("open subscriptions: {:?}", found.open),
+        format!("subscriptions: {:?}", wanted.subscriptions),
+        format!("subscriptions: {:?}", found.subscriptions),
     ));
     differing(pairs)
 }

@@ -1,7 +1,8 @@
 //! What an executor puts out is changed in one place, and the bridge must notice, by the right clause.
 
+use countersign_model::aaep::action::EVERYBODY_COMES;
 use countersign_model::aaep::message::Shape;
-use countersign_model::aaep::words::{AllowedReplies, Class, Decision, Risk};
+use countersign_model::aaep::words::{AllowedReplies, Class, Decision, Risk, Subscriber};
 use countersign_reference::aaep::{
     Audit, Decision as Decides, Event, EventId, Identity, Notice, Output as Out, Payload,
     ResolutionOutcome, ToolCall,
@@ -47,7 +48,7 @@ type Change = changed::Change<Environment>;
 #[track_caller]
 fn all_noticed(steps: &[Action], changes: &[(Change, &str)]) {
     let bridge = AaepBridge::new(Bounds::SMALL).expect("the presets are in range");
-    changed::all_noticed(&bridge, steps, changes);
+    changed::all_noticed(&bridge, &[&EVERYBODY_COMES, steps].concat(), changes);
 }
 
 /// The last event.

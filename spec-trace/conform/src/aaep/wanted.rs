@@ -21,7 +21,7 @@ use countersign_reference::aaep::{
 };
 
 use super::CONTRACT;
-use super::account::Account;
+use super::account::{Account, capabilities};
 use super::concrete::{Environment, fault};
 use crate::{Unexplained, unexplained};
 
@@ -72,7 +72,7 @@ impl Call {
             | Input::Cancel { .. }
             | Input::EndSession { .. }
             | Input::Tick
-            | Input::Restart => call,
+            | Input::Restart { .. } => call,
         }
     }
 }
@@ -95,9 +95,11 @@ impl TakenStep<'_> {
                 }
                 // AAEP-6.3.4-8: a producer may leave the log out.
                 Output::Audit(_) => true,
-                Output::AwaitingInput(_)
+                Output::Started(_)
+                | Output::AwaitingInput(_)
                 | Output::Asked(_)
                 | Output::CallingTool(_)
+                | Output::CallingToolAgain(_)
                 | Output::Invoked(_)
                 | Output::Perform(_)
                 | Output::FollowUpLeaving(_)
@@ -156,9 +158,11 @@ impl TakenStep<'_> {
             Output::Respond => executor::Output::Respond(Response::CONSTANT),
             Output::Audit(check) => executor::Output::Audit(self.audit(account, check)?),
             Output::Notice => executor::Output::Notify(self.notice(account)?),
-            Output::AwaitingInput(_)
+            Output::Started(_)
+            | Output::AwaitingInput(_)
             | Output::Asked(_)
             | Output::CallingTool(_)
+            | Output::CallingToolAgain(_)
             | Output::Invoked(_)
             | Output::FollowUpLeaving(_)
             | Output::FollowUpStaying(_)
@@ -267,18 +271,18 @@ impl TakenStep<'_> {
         })
     }
 
-    /// What fell due is told first, and the sender gets its response before anything comes of its message: so behind what
-    /// is about the other confirmation, where the reply resolves its own.
+    /// What fell due is told first, and the sender gets its response before anything comes of its message: before the first
+    /// word about the confirmation that it answers, with the transition that leads there.
     fn place_of_response(&self, words: &[Output]) -> usize {
         let honoured = self.action.message(self.state);
         let honoured = honoured.filter(|_| self.step.ignored.is_none());
-        match honoured.and_then(slot_of) {
-            Some(replied) => {
-                let is_other = |word: &Output| word.slot().is_some_and(|slot| slot != replied);
-                words.iter().rposition(is_other).map_or(0, |last| last + 1)
-            }
-            None => words.len(),
-        }
+        let Some(replied) = honoured.and_then(slot_of) else {
+            return words.len();
+        };
+        let first = words.iter().position(|word| word.slot() == Some(replied));
+        let first = first.unwrap_or(words.len());
+        let leads_there = matches!(words[..first].last(), Some(Output::CallingTool(_)));
+        first - usize::from(leads_there)
     }
 
     /// The state that a session comes to by these words.
@@ -286,11 +290,14 @@ impl TakenStep<'_> {
         let entered = |&word: &Output| {
             let (of, entered) = match word {
                 Output::AwaitingInput(of) => (of, AgentState::AwaitingInput),
-                Output::CallingTool(of) => (of, AgentState::CallingTool),
+                Output::CallingTool(of) | Output::CallingToolAgain(of) => {
+                    (of, AgentState::CallingTool)
+                }
                 Output::Thinking(of) => (of, AgentState::Thinking),
                 Output::FollowUpLeaving(slot) => (self.session(slot), AgentState::Thinking),
                 Output::FollowUpStaying(slot) => (self.session(slot), AgentState::AwaitingInput),
-                Output::Asked(_)
+                Output::Started(_)
+                | Output::Asked(_)
                 | Output::Invoked(_)
                 | Output::Perform(_)
                 | Output::Completed(_)
@@ -306,7 +313,9 @@ impl TakenStep<'_> {
             (of == session).then_some(entered)
         };
         let last = words.iter().rev().find_map(entered);
-        last.unwrap_or(account.sessions[session.index()].state)
+        let told = account.sessions[session.index()].as_ref();
+        last.or(told.map(|session| session.state))
+            .unwrap_or(AgentState::Idle)
     }
 
     /// Who resolves the confirmation in this call.
@@ -323,7 +332,8 @@ impl TakenStep<'_> {
         })
     }
 
-    /// What no output tells: AAEP-6.8-2, the end of a session cancels without an event for each; and a subscription closes.
+    /// What no output tells: AAEP-6.8-2, the end of a cancelled session cancels without an event for each; and a subscription
+    /// opens or closes.
     fn note_silent(&self, account: &mut Account) {
         for slot in Slot::ALL {
             let is_cancelled = self.step.next.confirmation(slot).phase == Word::Cancelled;
@@ -332,8 +342,20 @@ impl TakenStep<'_> {
                 account.set_phase(slot, Phase::Cancelled { by });
             }
         }
+        if self
+            .step
+            .required
+            .iter()
+            .any(|it| matches!(it, Output::Refused(_)))
+        {
+            return;
+        }
+        if let Action::Open { subscriber } = self.action {
+            let open = Subscription::Open(capabilities(subscriber));
+            account.subscriptions[subscriber.index()] = Some(open);
+        }
         if let Action::Close { subscriber } = self.action {
-            account.subscriptions[subscriber.index()] = Subscription::Closed;
+            account.subscriptions[subscriber.index()] = Some(Subscription::Closed);
         }
     }
 

@@ -53,10 +53,7 @@ fn event_in_words(
 ) -> Result<Output, Unexplained> {
     let session = session_named(environment, &event.session_id)?;
     Ok(match &event.payload {
-        Payload::SessionStarted { .. } => {
-            let text = "one session.started for each session";
-            return Err(unexplained("AAEP-A.1-1", text));
-        }
+        Payload::SessionStarted { .. } => Output::Started(session),
         Payload::SessionCompleted { .. } => Output::Ended(session, SessionOutcome::Completed),
         Payload::SessionErrored { .. } => Output::Ended(session, SessionOutcome::Errored),
         Payload::SessionCancelled { .. } => Output::Ended(session, SessionOutcome::Cancelled),
@@ -69,8 +66,10 @@ fn event_in_words(
         Payload::ToolCompleted { tool_call_id, .. } => {
             Output::Completed(slot_of_call(account, tool_call_id, "AAEP-A.3-2")?)
         }
-        Payload::AwaitingConfirmation { .. } => {
-            let slot = account.free_slot();
+        Payload::AwaitingConfirmation { reply_token, .. } => {
+            // AAEP-6.7-1: a question that was lost comes again.
+            let slot = account.slot_of_token(reply_token);
+            let slot = slot.or_else(|| account.free_slot());
             Output::Asked(slot.ok_or_else(|| unexplained("AAEP-6.1-6", "no further question"))?)
         }
     })
@@ -86,7 +85,8 @@ fn state_change_in_words(
         return match to {
             AgentState::AwaitingInput => Ok(Output::AwaitingInput(session)),
             AgentState::Thinking => Ok(Output::Thinking(session)),
-            AgentState::CallingTool | AgentState::Idle => Err(unexplained(
+            AgentState::CallingTool => Ok(Output::CallingToolAgain(session)),
+            AgentState::Idle => Err(unexplained(
                 "AAEP-A.4-2",
                 "a state.changed out of awaiting_input that names its confirmation",
             )),
@@ -139,9 +139,9 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         executor::Refusal::ActionBlocked => Refusal::StillBlocked,
         executor::Refusal::NothingToCancel => Refusal::NotPending,
         executor::Refusal::NothingToFinish => Refusal::NotInFlight,
-        executor::Refusal::SessionExists
-        | executor::Refusal::SubscriptionExists
-        | executor::Refusal::AllowedRepliesMalformed
+        executor::Refusal::SessionExists => Refusal::StartedAlready,
+        executor::Refusal::SubscriptionExists => Refusal::OpenedAlready,
+        executor::Refusal::AllowedRepliesMalformed
         | executor::Refusal::TextMalformed
         | executor::Refusal::NoFreshToken
         | executor::Refusal::NoFreshSessionId => {

@@ -340,8 +340,9 @@ pub(super) fn sha_256(text: &str) -> String {
 /// (AQL-2.1-1).
 fn danger_level(request: &Request, picks: &mut Picks) -> DangerLevel {
     picks.among(match (request.scope.purpose, request.danger) {
-        (Purpose::QuotaContinue, _) => &DangerLevel::ALL[..2],
-        (Purpose::Confirmation, Danger::Safe) => &DangerLevel::ALL[..2],
+        (Purpose::QuotaContinue, _) | (Purpose::Confirmation, Danger::Safe) => {
+            &DangerLevel::ALL[..2]
+        }
         (Purpose::Confirmation, Danger::Destructive) => &DangerLevel::ALL[2..4],
         (Purpose::Confirmation, Danger::Forbidden) => &DangerLevel::ALL[4..],
     })

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_model::aaep::action::Action as AaepAction;
+use countersign_model::aaep::action::{Action as AaepAction, EVERYBODY_COMES};
 use countersign_model::aaep::bounds::Bounds as AaepBounds;
 use countersign_model::aaep::message::Shape;
 use countersign_model::aaep::words::{
@@ -179,16 +179,14 @@ fn a_late_expiry_is_named_by_what_it_brings_about() {
 
 /// AAEP-A.1-2: what is held alone is named by what comes of it.
 #[test]
-fn a_session_that_is_held_to_be_over_is_named_once_something_is_asked_in_it() {
-    let mut bridge = aaep();
-    let producer = &mut bridge.start.producer;
-    let active = r#""sess_B":{"status":"active""#;
-    let ended = r#""sess_B":{"status":{"ended":"completed"}"#;
-    *producer = rewritten(producer, &[(active, ended)]);
-    let (clause, required, place) = named(&bridge, &[ask(SessionName::A)]);
-    assert_eq!(place, Where::State);
-    let wanted = "there is no ground to refuse this; seen after: producer asks in session B";
-    assert_found(Some((clause, required)), "AAEP-6-1", wanted);
+fn a_session_that_is_held_to_be_over_is_named_once_it_matters() {
+    let found = later(&aaep(), &EVERYBODY_COMES, |host| {
+        let active = r#""sess_B":{"status":"active""#;
+        let ended = r#""sess_B":{"status":{"ended":"completed"}"#;
+        host.producer = rewritten(&host.producer, &[(active, ended)]);
+    });
+    let wanted = "there is no ground to refuse this; seen after: agent ends session B";
+    assert_found(found, "AAEP-A.1-2", wanted);
 }
 
 /// What is found in the next few steps, where the executor comes out of a run otherwise than it should.
@@ -216,12 +214,13 @@ fn assert_found(found: Option<(&'static str, String)>, clause: &str, text: &str)
 /// AAEP-6.3.4-3, AAEP-6.3.5-1: a token whose use was forgotten.
 #[test]
 fn a_forgotten_rejection_is_named_once_it_matters() {
-    let run = [
+    let rejected = [
         ask(SessionName::A),
         AaepAction::CarryOut,
         REJECT,
         AaepAction::Deliver { index: 0 },
     ];
+    let run = [&EVERYBODY_COMES[..], &rejected].concat();
     let bridge = aaep();
     assert_eq!(later(&bridge, &run, |_| {}), None);
     let found = later(&bridge, &run, |host| {
@@ -303,7 +302,8 @@ fn a_question_that_is_asked_all_the_same_is_named_by_what_forbids_it() {
         same_action,
     };
     let right = asks(Risk::Low, 1, false);
-    let run = [ask(SessionName::A), AaepAction::CarryOut];
+    let asked = [ask(SessionName::A), AaepAction::CarryOut];
+    let run = [&EVERYBODY_COMES[..], &asked].concat();
     for (wrong, clause) in [
         (asks(Risk::Low, 1, true), "AAEP-6.1-6"),
         (asks(Risk::High, 1, false), "AAEP-6.4.1-1"),

@@ -144,10 +144,8 @@ pub(super) fn loose(arguments: &str) -> Option<NotArguments> {
     let unexpected = |at| NotArguments::NotJson(NotJson::Unexpected { at });
     Some(match arguments {
         "" => unexpected(0),
-        "[" => unexpected(1),
-        "[]]" => unexpected(2),
-        "{}{}" => unexpected(2),
-        "{'id': 3}" => unexpected(1),
+        "[" | "{'id': 3}" => unexpected(1),
+        "[]]" | "{}{}" => unexpected(2),
         r#"{"id": 3,}"# => unexpected(9),
         r#"{"id": 3, "\u0069d": 3}"# => NotArguments::NotJson(NotJson::DuplicateKey { at: 22 }),
         nested if nested.starts_with("[[") => NotArguments::NotJson(NotJson::TooDeep { at: 64 }),

@@ -26,6 +26,7 @@ impl Changeable for Environment {
         "emit aaep:agent.tool.completed",
         "emit aaep:agent.session.completed",
         "emit aaep:agent.session.errored",
+        "emit aaep:agent.session.started",
         "emit aaep:agent.session.cancelled",
         "perform",
         "withdraw",
@@ -164,8 +165,8 @@ impl Changes<'_> {
     }
 
     fn of_event(&mut self, event: &Event) {
-        // AAEP-EV-7: those of the two events that began the sessions are taken.
-        let taken = [1, 2].map(EventId::from_bits);
+        // AAEP-EV-7: that of the first event is taken.
+        let taken = [EventId::from_bits(1)];
         self.each(event, taken, |event, id| event.event_id = id);
         let mut renamed = event.clone();
         renamed.event_id = EventId::from_bits(u128::MAX);

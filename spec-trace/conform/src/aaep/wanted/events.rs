@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use countersign_model::aaep::action::Action;
 use countersign_model::aaep::output::Output;
 use countersign_model::aaep::state::Phase as Word;
 use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
@@ -24,23 +25,6 @@ use crate::{Unexplained, unexplained};
 /// What an event tells, and of which session and confirmation.
 type EventContent = (SessionName, Payload, Option<CountersignExtension>);
 
-/// AAEP-A.1-1: the event that begins a session.
-pub(in crate::aaep) fn started(
-    environment: &Environment,
-    account: &mut Account,
-    session: SessionName,
-    came: &[executor::Output],
-) -> Result<Vec<executor::Output>, Unexplained> {
-    let [executor::Output::Emit(came)] = came else {
-        return Err(unexplained("AAEP-A.1-1", "session.started"));
-    };
-    let payload = Payload::SessionStarted {
-        summary_normal: "The session has started.",
-    };
-    let event = envelope(environment, account, (session, payload, None), came)?;
-    Ok(vec![executor::Output::Emit(Box::new(event))])
-}
-
 impl TakenStep<'_> {
     /// AAEP-EV-1: the event, with its envelope.
     pub(super) fn event(
@@ -50,14 +34,24 @@ impl TakenStep<'_> {
         came: &Event,
     ) -> Result<Event, Unexplained> {
         let (session, payload, resolution) = match words[0] {
+            Output::Started(session) => {
+                account.start_session(session);
+                let summary_normal = "The session has started.";
+                (session, Payload::SessionStarted { summary_normal }, None)
+            }
+            Output::CallingToolAgain(session) => {
+                let text = "The tool is still running.";
+                let payload = change_state(account, session, AgentState::CallingTool, text)?;
+                (session, payload, None)
+            }
             Output::AwaitingInput(session) => {
                 let text = "Waiting for the user to decide.";
-                let payload = change_state(account, session, AgentState::AwaitingInput, text);
+                let payload = change_state(account, session, AgentState::AwaitingInput, text)?;
                 (session, payload, None)
             }
             Output::Thinking(session) => {
                 let text = "The tool has come back.";
-                let payload = change_state(account, session, AgentState::Thinking, text);
+                let payload = change_state(account, session, AgentState::Thinking, text)?;
                 (session, payload, None)
             }
             Output::CallingTool(session) => {
@@ -66,7 +60,7 @@ impl TakenStep<'_> {
                 let slot = slot.ok_or_else(|| unexplained("AAEP-A.4-3", "an invocation"))?;
                 let outcome = ResolutionOutcome::Accepted;
                 let payload =
-                    change_state(account, session, AgentState::CallingTool, summary(outcome));
+                    change_state(account, session, AgentState::CallingTool, summary(outcome))?;
                 (session, payload, Some(resolution(account, slot, outcome)?))
             }
             Output::FollowUpLeaving(slot) => self.follow_up(account, slot, AgentState::Thinking)?,
@@ -92,7 +86,7 @@ impl TakenStep<'_> {
             }
             Output::Ended(session, outcome) => {
                 let status = SessionStatus::Ended(ended(outcome));
-                account.sessions[session.index()].status = status;
+                account.session(session)?.status = status;
                 (session, terminal(outcome), None)
             }
             Output::Perform(_)
@@ -104,8 +98,13 @@ impl TakenStep<'_> {
             | Output::Refused(_)
             | Output::Notice => return Err(unexplained(CONTRACT, "no event")),
         };
+        let number = if self.action == Action::Crash && matches!(words[0], Output::Asked(_)) {
+            account.note_again(session, &came.event_id)?
+        } else {
+            account.note_event(session, &came.event_id)?
+        };
         let content = (session, payload, resolution);
-        envelope(self.environment, account, content, came)
+        envelope(self.environment, account, content, number, came)
     }
 
     /// AAEP-6.1-3, AAEP-6.8-3: the event that reflects that the action will not run, and why.
@@ -117,7 +116,11 @@ impl TakenStep<'_> {
     ) -> Result<EventContent, Unexplained> {
         let is_cancelled = self.step.next.confirmation(slot).phase == Word::Cancelled;
         let (outcome, phase) = if is_cancelled {
-            let by = Canceller::Producer;
+            let by = if matches!(self.action, Action::EndSession { .. }) {
+                Canceller::SessionEnd
+            } else {
+                Canceller::Producer
+            };
             (ResolutionOutcome::Cancelled, Phase::Cancelled { by })
         } else {
             let by = self.authority(account, slot)?;
@@ -125,7 +128,7 @@ impl TakenStep<'_> {
         };
         account.set_phase(slot, phase);
         let session = self.session(slot);
-        let payload = change_state(account, session, to, summary(outcome));
+        let payload = change_state(account, session, to, summary(outcome))?;
         Ok((session, payload, Some(resolution(account, slot, outcome)?)))
     }
 
@@ -144,6 +147,9 @@ impl TakenStep<'_> {
         else {
             return Err(unexplained("AAEP-6.2-1", "a question"));
         };
+        if self.action == Action::Crash {
+            return Self::question_again(account, slot);
+        }
         if account.slot_of_token(reply_token).is_some() {
             let text = "a token that was never issued before";
             return Err(unexplained("AAEP-6.2.2-3", text));
@@ -167,24 +173,21 @@ impl TakenStep<'_> {
             default_decision: ask.default_decision,
             allowed_replies: ask.allowed_replies.clone().unwrap_or_else(both),
         };
-        let payload = Payload::AwaitingConfirmation {
-            action: Arc::clone(&question.action.description),
-            consequence: Arc::clone(&question.action.consequence),
-            reply_token: question.reply_token.clone(),
-            timeout: question.timeout,
-            default_decision: question.default_decision,
-            risk_level: question.action.risk_level,
-            irreversible: question.action.irreversible,
-            allowed_replies: question.allowed_replies.clone(),
-            extra_context: ExtraContext {
-                tool_call_id: question.tool_call_id.clone(),
-            },
-        };
+        let payload = asking(&question);
         account.questions[slot.index()] = Some(Confirmation {
             question: Arc::new(question),
             phase: Phase::Pending,
         });
         Ok(payload)
+    }
+
+    /// AAEP-6.7-1: a question that was lost is asked again as it was, and its timeout counts from now.
+    fn question_again(account: &mut Account, slot: Slot) -> Result<Payload, Unexplained> {
+        let now = account.now;
+        let again = account.questions[slot.index()].as_mut();
+        let again = again.ok_or_else(|| unexplained("AAEP-6.1-6", "no question unasked"))?;
+        Arc::make_mut(&mut again.question).asked_at = now;
+        Ok(asking(&again.question))
     }
 
     /// AAEP-A.3-1: the event completes the call that was announced, and comes out as it did: as the host says, or with an
@@ -201,8 +204,9 @@ impl TakenStep<'_> {
 /// AAEP-EV-1, AAEP-EV-3, AAEP-EV-6: the event that tells this now.
 fn envelope(
     environment: &Environment,
-    account: &mut Account,
+    account: &Account,
     (session, payload, resolution): EventContent,
+    sequence_number: u64,
     came: &Event,
 ) -> Result<Event, Unexplained> {
     // It is no field of its own, and stands on the wire all the same.
@@ -220,7 +224,7 @@ fn envelope(
         return Err(unexplained("AAEP-EV-6", text));
     }
     Ok(Event {
-        sequence_number: account.note_event(session, &came.event_id)?,
+        sequence_number,
         event_id: came.event_id.clone(),
         session_id: environment.sessions[session.index()].clone(),
         timestamp: account.now,
@@ -236,13 +240,13 @@ fn change_state(
     session: SessionName,
     to_state: AgentState,
     summary_normal: &'static str,
-) -> Payload {
-    let state = &mut account.sessions[session.index()].state;
-    Payload::StateChanged {
+) -> Result<Payload, Unexplained> {
+    let state = &mut account.session(session)?.state;
+    Ok(Payload::StateChanged {
         from_state: std::mem::replace(state, to_state),
         to_state,
         summary_normal,
-    }
+    })
 }
 
 /// AAEP-6.7.2-1: whoever reads the event learns which confirmation it resolves, and how.
@@ -265,6 +269,23 @@ fn summary(outcome: ResolutionOutcome) -> &'static str {
         ResolutionOutcome::Accepted => "The action was accepted and proceeds.",
         ResolutionOutcome::Rejected => "The action was rejected and will not run.",
         ResolutionOutcome::Cancelled => "The action is no longer needed and will not run.",
+    }
+}
+
+/// AAEP-EV-5: the event that asks.
+fn asking(question: &Question) -> Payload {
+    Payload::AwaitingConfirmation {
+        action: Arc::clone(&question.action.description),
+        consequence: Arc::clone(&question.action.consequence),
+        reply_token: question.reply_token.clone(),
+        timeout: question.timeout,
+        default_decision: question.default_decision,
+        risk_level: question.action.risk_level,
+        irreversible: question.action.irreversible,
+        allowed_replies: question.allowed_replies.clone(),
+        extra_context: ExtraContext {
+            tool_call_id: question.tool_call_id.clone(),
+        },
     }
 }
 

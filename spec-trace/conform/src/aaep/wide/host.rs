@@ -46,8 +46,10 @@ pub struct Host {
     generations: [[u32; 8]; 2],
     /// Which of them are there now.
     there: [[bool; 8]; 2],
-    /// What came out of the last call, as far as the judge was shown it.
-    last: Vec<judge::Output>,
+    /// What came out of the last call, and whether the judge was shown it.
+    last: Vec<(executor::Output, bool)>,
+    /// Whether it was refused, which comes last and is shown.
+    refused: bool,
     names: Names,
 }
 
@@ -66,6 +68,7 @@ impl Host {
             generations: [[0; 8]; 2],
             there: [[false; 8]; 2],
             last: Vec::new(),
+            refused: false,
             names: Names::default(),
         }
     }
@@ -74,19 +77,21 @@ impl Host {
     pub(super) fn take_step(&mut self, step: Step) -> Option<Shown<AaepJudge>> {
         self.set_clock(step.clock);
         let (input, call) = self.input(step.asked)?;
-        if matches!(input, Input::Restart) {
+        if matches!(input, Input::Restart { .. }) {
             self.store_and_read_back();
         }
         let now = Timestamp::from_millis(self.clock);
         let outcome = self.producer.handle(now, &mut self.ids, input);
         self.watch(step.asked, &outcome);
-        let mut outputs: Vec<judge::Output> = outcome
-            .outputs
-            .iter()
-            .filter_map(|output| self.names.output(output))
-            .collect();
-        outputs.extend(outcome.refused.map(|_| judge::Output::Refused));
-        self.last.clone_from(&outputs);
+        let mut outputs = Vec::new();
+        self.last.clear();
+        for output in outcome.outputs {
+            let shown = self.names.output(&output);
+            self.last.push((output, shown.is_some()));
+            outputs.extend(shown);
+        }
+        self.refused = outcome.refused.is_some();
+        outputs.extend(self.refused.then_some(judge::Output::Refused));
         Some(Shown {
             now: self.clock,
             call,
@@ -141,24 +146,22 @@ impl Host {
                 status,
             } => self.finish(call, named, status)?,
             Asked::EndSession { place, outcome } => self.end_session(place, outcome),
-            Asked::Restart { lost } => {
-                let lost = self.can_be_lost(usize::from(lost));
-                (Input::Restart, judge::Call::Restart { lost })
-            }
+            Asked::Restart { lost } => self.restart(usize::from(lost)),
             Asked::Tick => (Input::Tick, judge::Call::Tick),
         })
     }
 
-    /// AAEP-6.1-3, AAEP-A.4-3, AAEP-EV-4: what was lost comes again, and this executor repeats nothing. So only what need not be
-    /// repeated is lost: what stands behind the last event.
-    fn can_be_lost(&self, wanted: usize) -> usize {
-        let no_event = |output: &&judge::Output| !matches!(output, judge::Output::Emit(_));
-        self.last
-            .iter()
-            .rev()
-            .take_while(no_event)
-            .count()
-            .min(wanted)
+    /// So many of the last outputs are lost, or as many as there are.
+    fn restart(&mut self, count: usize) -> (Input, judge::Call) {
+        let refused = usize::from(self.refused).min(count);
+        let carried = self.last.len().saturating_sub(count - refused);
+        let lost = self.last.split_off(carried);
+        let shown = lost.iter().filter(|(_, shown)| *shown).count();
+        let lost = lost.into_iter().map(|(output, _)| output).collect();
+        let call = judge::Call::Restart {
+            lost: shown + refused,
+        };
+        (Input::Restart { lost }, call)
     }
 
     /// A restart has nothing but what was written down.

@@ -3,8 +3,7 @@
 //! The one thing to know: nothing here knows what is right. A run is steps drawn from bytes (`step`), which become calls with
 //! real bytes (`host`, `spelling`); what comes out is put into the judge's words (`names`), and the judge says what it breaks.
 //!
-//! What this executor does otherwise than the judge knows to be right is [`KNOWN_DEVIATIONS`], one by one; what it cannot do is
-//! left out where it would be asked: a crash that loses events (`host`), a message over 64 KiB, one that nests deeper than 64
+//! What this executor cannot do is left out where it would be asked: a message over 64 KiB, one that nests deeper than 64
 //! levels and one with an escaped lone surrogate (`spelling`).
 
 mod host;
@@ -12,7 +11,7 @@ mod names;
 mod spelling;
 mod step;
 
-use countersign_model::aaep::judge::{AaepJudge, Deviations};
+use countersign_model::aaep::judge::AaepJudge;
 use countersign_model::aaep::readings::Reading;
 use countersign_reference::aaep::Settings;
 use serde::{Deserialize, Serialize};
@@ -24,14 +23,6 @@ use crate::wide::{Run, Shown, Wide};
 
 /// A run of the producer.
 pub type WideRun = Run<Host>;
-
-/// What the executor of today does otherwise; a test shows that it needs each of these.
-pub const KNOWN_DEVIATIONS: Deviations = Deviations {
-    stays_while_another_waits: true,
-    thinks_while_a_tool_runs: true,
-    ends_over_open_questions: true,
-    errs_over_running_tools: true,
-};
 
 /// What the host has chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +50,7 @@ impl Wide for Host {
     }
 
     fn judge(_: Choices) -> AaepJudge {
-        judge_passing_over(KNOWN_DEVIATIONS)
+        AaepJudge::new(Reading::SPECIFICATION)
     }
 
     fn begin(Choices { courtesy_notices }: Choices) -> Self {
@@ -72,9 +63,4 @@ impl Wide for Host {
     fn take(&mut self, step: Step) -> Option<Shown<AaepJudge>> {
         self.take_step(step)
     }
-}
-
-/// The judge of every run, passing over these deviations.
-pub fn judge_passing_over(deviations: Deviations) -> AaepJudge {
-    AaepJudge::new(Reading::SPECIFICATION).passing_over(deviations)
 }

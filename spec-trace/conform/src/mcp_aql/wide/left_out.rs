@@ -30,12 +30,9 @@ pub(super) fn is_left_out(world: &World, what: &What) -> Option<&'static str> {
             let changes = tolerance_seconds
                 .is_some_and(|it| it != world.tolerance_seconds(*adapter))
                 || uniform.is_some_and(|it| it != world.is_uniform(*adapter));
-            if !changes {
-                // AQL-5.3-2: all tokens of the adapter are revoked, also where nothing that concerns them changes.
-                Some("left out: AQL-5.3-2, a configuration that changes nothing but a list")
-            } else {
-                None
-            }
+            // AQL-5.3-2: all tokens of the adapter are revoked, also where nothing that concerns them changes.
+            (!changes)
+                .then_some("left out: AQL-5.3-2, a configuration that changes nothing but a list")
         }
         What::Retry { .. }
         | What::Logout(_)
