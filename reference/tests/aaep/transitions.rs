@@ -587,8 +587,8 @@ fn what_was_told_behind_a_lost_question_takes_its_time() {
 }
 
 fn emitted(output: &Output) -> &Event {
-    match output {
-        Output::Emit(event) => event,
-        other => panic!("no event: {other:?}"),
-    }
+    let Output::Emit(event) = output else {
+        panic!("no event: {output:?}");
+    };
+    event
 }
