@@ -132,7 +132,7 @@ impl Bounds {
         disturbances: Budgets::new([1; 9], 2),
     };
 
-    /// For the night: 15.2 million states and 213 million steps.
+    /// For the night.
     pub const LARGE: Self = Self {
         name: "large",
         sessions: 2,
