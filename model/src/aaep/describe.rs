@@ -316,15 +316,17 @@ pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
         }
     }
     for subscriber in Subscriber::ALL {
-        let place = subscriber.index();
-        let (old, new) = (before.subscriptions[place], after.subscriptions[place]);
+        let (old, new) = (
+            before.subscription(subscriber),
+            after.subscription(subscriber),
+        );
         if old != new {
-            let (name, old, new) = (
+            changes.push(format!(
+                "{}: {} → {}",
                 subscriber.name(),
                 subscription_text(old),
-                subscription_text(new),
-            );
-            changes.push(format!("{name}: {old} → {new}"));
+                subscription_text(new)
+            ));
         }
     }
     if before.network != after.network {

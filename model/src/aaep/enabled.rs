@@ -56,7 +56,7 @@ impl Aaep {
             }
         }
         for subscriber in Subscriber::ALL {
-            if state.subscriptions[subscriber.index()] == Subscription::Unopened {
+            if state.subscription(subscriber) == Subscription::Unopened {
                 actions.push(Action::Open { subscriber });
             }
         }
@@ -225,7 +225,7 @@ impl Aaep {
         }
         if self.can_ask(state) {
             for subscriber in Subscriber::ALL {
-                if state.subscriptions[subscriber.index()] != Subscription::Unopened {
+                if state.subscription(subscriber) != Subscription::Unopened {
                     actions.push(Action::Open { subscriber });
                 }
             }

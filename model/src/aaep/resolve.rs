@@ -116,10 +116,9 @@ impl StepSoFar<'_> {
         self.state.sessions[session.index()].awaiting_input = false;
         self.emit_event(session, Output::FollowUpLeaving(slot));
         self.awaits_again(session);
-        let runs = |it: &Confirmation| it.session == session && it.phase == Phase::Accepted;
         // AAEP-A.3-3: the state is `calling_tool` while a tool runs.
         if !self.state.session(session).awaiting_input
-            && self.state.slots_where(runs) != [None; SLOTS]
+            && self.state.has_running(session)
             && rules.forbid(Guard::ThinksWhileToolRuns)
         {
             self.emit_event(session, Output::CallingToolAgain(session));

@@ -89,7 +89,6 @@ impl StepSoFar<'_> {
             let session = self.state.confirmation(slot).session;
             self.state.has_pending(session, Some(slot))
         };
-        self.puts_out(|it| matches!(it, Output::FollowUpStaying(_)))
-            || self.puts_out(|it| matches!(it, Output::Invoked(slot) if blocked(*slot)))
+        self.puts_out(|it| matches!(it, Output::Invoked(slot) if blocked(*slot)))
     }
 }

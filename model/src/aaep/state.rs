@@ -296,9 +296,14 @@ impl State {
         self.sessions[session.index()]
     }
 
+    /// The subscription of this subscriber.
+    pub const fn subscription(&self, subscriber: Subscriber) -> Subscription {
+        self.subscriptions[subscriber.index()]
+    }
+
     /// Whether the subscription is open.
     pub const fn is_open(&self, subscriber: Subscriber) -> bool {
-        matches!(self.subscriptions[subscriber.index()], Subscription::Open)
+        matches!(self.subscription(subscriber), Subscription::Open)
     }
 
     /// Whether a confirmation of this session is pending, apart from the one in `except`.
@@ -306,6 +311,14 @@ impl State {
         Slot::ALL.into_iter().any(|slot| {
             let confirmation = self.confirmation(slot);
             Some(slot) != except && confirmation.is_pending() && confirmation.session == session
+        })
+    }
+
+    /// Whether an action of this session was released and its tool is not reported as done.
+    pub fn has_running(&self, session: SessionName) -> bool {
+        Slot::ALL.into_iter().any(|slot| {
+            let confirmation = self.confirmation(slot);
+            confirmation.phase == Phase::Accepted && confirmation.session == session
         })
     }
 
@@ -330,6 +343,14 @@ impl State {
         Slot::ALL.map(|slot| {
             let confirmation = self.confirmation(slot);
             (confirmation.phase != Phase::Unasked && condition(confirmation)).then_some(slot)
+        })
+    }
+
+    /// The question that waits at the host: where only what the last call put out waits there, a crash loses it.
+    pub fn waiting_question(&self) -> Option<Slot> {
+        self.outbox.items().find_map(|item| match item {
+            Item::Asked(slot) => Some(slot),
+            Item::Perform(_) => None,
         })
     }
 

@@ -10,7 +10,9 @@ use super::message::{Message, Shape};
 use super::output::{Output, Outputs};
 use super::readings::{CourtesyNotice, EarlyDefaultOnClose, LateReply, SessionEndCancels};
 use super::rules::{self, Check, Guard, Refusal};
-use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Subscription};
+use super::state::{
+    Confirmation, Item, Outbox, Phase, Session, SessionStatus, State, Subscription,
+};
 use super::words::{Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
 
 /// What an action leads to. What is in neither list of outputs is forbidden.
@@ -342,7 +344,7 @@ impl StepSoFar<'_> {
     fn open(&mut self, subscriber: Subscriber) {
         self.settle(None);
         // AAEP-EV-2: an id names one subscription, also after that one has closed.
-        if self.state.subscriptions[subscriber.index()] != Subscription::Unopened {
+        if self.state.subscription(subscriber) != Subscription::Unopened {
             self.required.push(Output::Refused(Refusal::OpenedAlready));
             return;
         }
@@ -459,10 +461,7 @@ impl StepSoFar<'_> {
             self.state.confirmations[slot.index()].phase = Phase::Finished;
         }
         self.emit(Output::Completed(slot));
-        let others = self
-            .state
-            .slots_where(|c| c.session == session && c.phase == Phase::Accepted);
-        if others == [None; SLOTS] && !self.state.session(session).awaiting_input {
+        if !self.state.has_running(session) && !self.state.session(session).awaiting_input {
             self.optional.push(Output::Thinking(session));
         }
     }
@@ -476,12 +475,9 @@ impl StepSoFar<'_> {
         if self.before.stale > 0 {
             return None;
         }
-        let lost = std::mem::take(&mut self.state.outbox);
-        for item in lost.items() {
-            match item {
-                Item::Asked(slot) => self.ask_again(slot),
-                Item::Perform(_) => {}
-            }
+        self.state.outbox = Outbox::default();
+        if let Some(slot) = self.before.waiting_question() {
+            self.ask_again(slot);
         }
         let in_doubt = self.state.slots_where(|c| {
             c.phase == Phase::Accepted && self.state.session(c.session).is_active()

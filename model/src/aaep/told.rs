@@ -16,7 +16,7 @@ use super::judge::{
 };
 use super::message::{Message, Shape, Token};
 use super::output::{Output, Outputs};
-use super::state::{Item, State};
+use super::state::State;
 use super::step::Step;
 use super::words::{
     AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
@@ -170,10 +170,7 @@ impl Told {
             Action::EndSession { session, outcome } => Asked::End(session, outcome),
             Action::Close { subscriber } => Asked::Close(subscriber),
             Action::FinishTool { slot } => Asked::Finish(slot),
-            Action::Crash => Asked::Restart(before.outbox.items().find_map(|item| match item {
-                Item::Asked(slot) => Some(slot),
-                Item::Perform(_) => None,
-            })),
+            Action::Crash => Asked::Restart(before.waiting_question()),
             Action::Decide { .. }
             | Action::Duplicate { .. }
             | Action::Lose { .. }

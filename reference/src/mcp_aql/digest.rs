@@ -49,7 +49,7 @@ impl Digest {
 
 impl TokenDigest {
     pub(super) fn of(token: &ConfirmationToken) -> Self {
-        Self(Digest::of(token.as_str().as_bytes()))
+        Self::of_text(token.as_str())
     }
 
     /// Of what came as a token, whether it has the form of one or not.

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 
 use super::audit::FailureReason;
-use super::digest::TokenDigest;
 use super::gatekeeper::Handling;
 use super::interface::{EventKind, Output};
 use super::rate::Limited;
@@ -23,8 +22,7 @@ impl Handling<'_> {
         let let_through = self.buckets.check(limits, adapter, limited, self.now);
         let received = Received::parse(token);
         let digest = received.as_ref().map(|received| received.digest);
-        // AQL-6.4-1: what came is named, whether it has the form of a token or not.
-        let token_id = Some(TokenDigest::of_text(token).id());
+        let token_id = Some(Received::id(received.as_ref(), token));
         // AQL-6.5-1
         if let Err(too_many) = let_through {
             self.audit_revocation(token_id, Some(FailureReason::RateLimited));

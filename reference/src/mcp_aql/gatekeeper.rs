@@ -386,8 +386,7 @@ impl Handling<'_> {
     /// AQL-1.3-2: the token is checked, used, and only then is the operation run (AQL-5.2-2). All in one.
     fn redeem(&mut self, gated: Gated, token: &str) {
         let received = Received::parse(token);
-        // AQL-6.4-1: what came is named, whether it has the form of a token or not.
-        let token_id = Some(TokenDigest::of_text(token).id());
+        let token_id = Some(Received::id(received.as_ref(), token));
         match self.use_token(&gated, received.as_ref()) {
             Ok(()) => {
                 let event = TokenEvent::TokenValidated;

@@ -9,6 +9,7 @@ use super::token::{IssuedToken, Phase, TokenNumber};
 use super::tokens::Tokens;
 use super::vocabulary::{
     AdapterName, CheckOrder, ConfirmationToken, DangerLevel, OperationName, Purpose, SessionId,
+    TokenId,
 };
 use crate::time::Timestamp;
 
@@ -173,6 +174,12 @@ impl Received {
         let token = ConfirmationToken::parse(text).ok()?;
         let digest = TokenDigest::of(&token);
         Some(Self { token, digest })
+    }
+
+    /// AQL-6.4-1: what names the text that came, whether it has the form of a token or not.
+    pub(super) fn id(received: Option<&Self>, text: &str) -> TokenId {
+        let digest = received.map(|received| received.digest);
+        digest.unwrap_or_else(|| TokenDigest::of_text(text)).id()
     }
 }
 

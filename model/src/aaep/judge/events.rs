@@ -10,7 +10,9 @@ impl Look<'_> {
             match output {
                 Output::Emit(event) => {
                     if !self.comes_again(event) {
-                        self.duties.new_in.push(event.session);
+                        if !self.duties.untold.is_empty() {
+                            self.duties.new_in.push(event.session);
+                        }
                         self.event_comes(event);
                     }
                 }

@@ -156,7 +156,7 @@ struct Duties {
     question: Option<Asked>,
     /// What was lost and comes again, in order.
     untold: Vec<Event>,
-    /// The sessions of which something new has come.
+    /// The sessions of which something new has come while something lost was still to come.
     new_in: Vec<u32>,
     /// What is to be reported as in doubt.
     in_doubt: Vec<ToolCall>,

@@ -19,7 +19,7 @@ use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::bounds::{Bounds, BoundsError, Budgets};
 use countersign_model::aaep::output::Output;
-use countersign_model::aaep::state::{Item, State};
+use countersign_model::aaep::state::State;
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::SessionName;
 use countersign_model::checker::StepText;
@@ -237,7 +237,7 @@ impl Sides for Recorded {
         let mut enabled = Vec::new();
         self.model.enabled(state, &mut enabled);
         // What was lost was never recorded, and cannot be taken back here.
-        let loses = state.outbox.items().any(|it| matches!(it, Item::Asked(_)));
+        let loses = state.waiting_question().is_some();
         enabled.retain(|action| !(loses && *action == Action::Crash));
         for action in enabled {
             actions.push(RecordedAction {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_model::aaep::state::{Item, State};
+use countersign_model::aaep::state::State;
 use countersign_model::aaep::words::{SLOTS, SessionName, Slot, Subscriber};
 use countersign_reference::aaep::{
     AgentState, Capabilities, Confirmation, EventId, Output, Payload, Phase, Question, ReplyToken,
@@ -128,9 +128,8 @@ impl Account {
 
     /// What a crash loses in this state: the question that the last call put out, where it still waits to be carried out.
     pub(super) fn lost(&self, state: &State) -> Vec<Output> {
-        let waits = state.outbox.items().any(|it| matches!(it, Item::Asked(_)));
-        let asked = self.asked_last.as_deref().filter(|_| waits);
-        asked.cloned().into_iter().collect()
+        let waiting = state.waiting_question().and(self.asked_last.as_deref());
+        waiting.cloned().into_iter().collect()
     }
 
     /// Whether the subscription is open, which the model forgets where nothing depends on it any more.
