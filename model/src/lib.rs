@@ -26,4 +26,5 @@ pub mod specification;
 mod steps;
 pub mod table;
 mod text;
+pub mod time;
 pub mod words;
