@@ -25,6 +25,16 @@ pub const fn last(tick: u8) -> u8 {
     on(tick) + 1
 }
 
+/// A moment as reports name it: `1`, `1-1ms` or `1+1ms`.
+pub fn name(moment: u8) -> String {
+    let tick = (moment + 1) / MOMENTS;
+    match (moment + 1) % MOMENTS {
+        0 => format!("{tick}-1ms"),
+        1 => tick.to_string(),
+        _ => format!("{tick}+1ms"),
+    }
+}
+
 /// The milliseconds since the start at a moment, where a tick has so many.
 pub fn millis(moment: impl Into<i64>, tick: i64) -> i64 {
     let moment = moment.into() + 1;
@@ -57,13 +67,17 @@ pub fn next(moment: u8, limits: impl IntoIterator<Item = u8>) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{last, millis, moment, next, next_tick, on, tick};
+    use super::{last, millis, moment, name, next, next_tick, on, tick};
 
     #[test]
     fn the_moments_of_a_tick_are_the_millisecond_before_it_itself_and_the_one_after() {
         let second = on(1);
         let of = [second - 1, second, second + 1].map(|it| millis(it, 1_000));
         assert_eq!(of, [999, 1_000, 1_001]);
+        assert_eq!(
+            [second - 1, second, second + 1].map(name),
+            ["1-1ms", "1", "1+1ms"]
+        );
         assert_eq!([0_i8, -1, -3].map(|it| millis(it, 1_000)), [0, -1, -1_000]);
     }
 
