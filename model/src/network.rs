@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 /// A message that can be told by a number.
 pub trait Coded: Copy {
-    /// The message as a number from 1 to 4095; the order of codes is the order of the network.
+    /// The message as a number from 1 to 65,535; the order of codes is the order of the network.
     fn code(self) -> u16;
 
     /// The message of a code made by [`Coded::code`].
@@ -116,7 +116,7 @@ impl<M: Coded> Network<M> {
     pub fn word(self) -> u64 {
         self.codes
             .iter()
-            .fold(0, |word, &code| word << 12 | u64::from(code))
+            .fold(0, |word, &code| word << 16 | u64::from(code))
     }
 }
 

@@ -26,31 +26,49 @@ pub const fn last(tick: u8) -> u8 {
 }
 
 /// A moment as reports name it: `1`, `1-1ms` or `1+1ms`.
-pub fn name(moment: u8) -> String {
-    let tick = (moment + 1) / MOMENTS;
-    match (moment + 1) % MOMENTS {
+pub fn name(moment: impl Into<i64>) -> String {
+    let (moment, moments) = (moment.into() + 1, i64::from(MOMENTS));
+    let tick = moment.div_euclid(moments);
+    match moment.rem_euclid(moments) {
         0 => format!("{tick}-1ms"),
         1 => tick.to_string(),
         _ => format!("{tick}+1ms"),
     }
 }
 
-/// The milliseconds since the start at a moment, where a tick has so many.
-pub fn millis(moment: impl Into<i64>, tick: i64) -> i64 {
-    let moment = moment.into() + 1;
-    let moments = i64::from(MOMENTS);
-    moment.div_euclid(moments) * tick + moment.rem_euclid(moments) - 1
+/// How long the model's times are, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// From one full tick to the next.
+    tick: i64,
+    /// From a full tick to the moments beside it.
+    beside: i64,
 }
 
-/// The moment at these milliseconds since the start, where a tick has so many; nothing for a time between two moments.
-pub fn moment(millis: i64, tick: i64) -> Option<u8> {
-    let (ticks, past) = ((millis + 1).div_euclid(tick), (millis + 1).rem_euclid(tick));
-    let moment = ticks
-        .checked_mul(i64::from(MOMENTS))?
-        .checked_add(past - 1)?;
-    u8::try_from(moment)
-        .ok()
-        .filter(|_| past < i64::from(MOMENTS))
+impl Scale {
+    /// Ticks of so many milliseconds, and moments a millisecond beside them.
+    pub const fn of(tick: i64) -> Self {
+        Self::beside(tick, 1)
+    }
+
+    /// Ticks of so many milliseconds, and moments so many beside them.
+    pub const fn beside(tick: i64, beside: i64) -> Self {
+        Self { tick, beside }
+    }
+
+    /// The milliseconds since the start at a moment.
+    pub fn millis(self, moment: impl Into<i64>) -> i64 {
+        let (moment, moments) = (moment.into() + 1, i64::from(MOMENTS));
+        moment.div_euclid(moments) * self.tick + (moment.rem_euclid(moments) - 1) * self.beside
+    }
+
+    /// The moment at these milliseconds since the start; nothing for a time between two moments.
+    pub fn moment(self, millis: i64) -> Option<u8> {
+        let tick = (millis + self.beside).div_euclid(self.tick);
+        let nearest = (-1..=1).map(|beside| tick.saturating_mul(i64::from(MOMENTS)) + beside);
+        let moment = nearest.into_iter().find(|&it| self.millis(it) == millis)?;
+        u8::try_from(moment).ok()
+    }
 }
 
 /// The next full tick after a moment.
@@ -67,26 +85,32 @@ pub fn next(moment: u8, limits: impl IntoIterator<Item = u8>) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{last, millis, moment, name, next, next_tick, on, tick};
+    use super::{Scale, last, name, next, next_tick, on, tick};
 
     #[test]
     fn the_moments_of_a_tick_are_the_millisecond_before_it_itself_and_the_one_after() {
         let second = on(1);
-        let of = [second - 1, second, second + 1].map(|it| millis(it, 1_000));
+        let of = [second - 1, second, second + 1].map(|it| Scale::of(1_000).millis(it));
         assert_eq!(of, [999, 1_000, 1_001]);
         assert_eq!(
             [second - 1, second, second + 1].map(name),
             ["1-1ms", "1", "1+1ms"]
         );
-        assert_eq!([0_i8, -1, -3].map(|it| millis(it, 1_000)), [0, -1, -1_000]);
+        assert_eq!(
+            [0_i8, -1, -3].map(|it| Scale::of(1_000).millis(it)),
+            [0, -1, -1_000]
+        );
     }
 
     #[test]
     fn a_moment_is_found_again_and_a_time_between_two_is_none() {
         for from in 0..=80 {
-            assert_eq!(moment(millis(from, 60_000), 60_000), Some(from));
+            for scale in [Scale::of(60_000), Scale::beside(60_000, 20_000)] {
+                assert_eq!(scale.moment(scale.millis(from)), Some(from));
+            }
         }
-        assert_eq!([2, 500, -1].map(|at| moment(at, 1_000)), [None; 3]);
+        let between = [2, 500, -1].map(|at| Scale::of(1_000).moment(at));
+        assert_eq!(between, [None; 3]);
     }
 
     #[test]

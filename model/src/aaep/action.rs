@@ -36,7 +36,7 @@ pub enum Action {
         slot: Slot,
         /// What.
         decision: Decision,
-        /// How far its clock is off, in ticks; it claims `clock + skew`.
+        /// How far its clock is off, in moments; it claims `clock + skew`.
         skew: i8,
         /// Plain, malformed or with `modified_action`; the latter two spend the distortion budget.
         shape: Shape,
@@ -60,7 +60,7 @@ pub enum Action {
     Forge(Forgery),
     /// The reply that was captured when it was delivered is delivered again (`deliver`).
     Replay,
-    /// The clock moves on by one. No call.
+    /// The clock moves on to the next moment at which there is something to see. No call.
     Tick,
     /// The timer that is due is served, possibly late (`tick`).
     ServeTimer,
@@ -94,7 +94,7 @@ pub enum Action {
     Transgress(Transgression),
 }
 
-/// Both sessions start, and both subscriptions open.
+/// Both sessions start, and the first two subscriptions open.
 pub const EVERYBODY_COMES: [Action; 4] = [
     Action::StartSession {
         session: SessionName::A,

@@ -3,6 +3,8 @@
 //! The one thing to know: the first confirmation varies as widely as the bounds say; the second only in what its
 //! resolution depends on, because two that vary widely multiply and tell no more.
 
+use crate::time;
+
 use super::Aaep;
 use super::action::Action;
 use super::bounds::Variety;
@@ -62,9 +64,10 @@ impl Variety {
 }
 
 impl Aaep {
-    /// The asks that may be taken, and at the start also those of the first confirmation that are refused for their class.
+    /// The asks that may be taken, on a full tick, and at the start also those of the first confirmation that are refused
+    /// for their class.
     pub(super) fn asks(&self, state: &State, actions: &mut Vec<Action>) {
-        match state.free_slot() {
+        match state.free_slot().filter(|_| is_on_tick(state)) {
             Some(Slot::First) => self.first_asks(state, actions),
             Some(Slot::Second | Slot::Third) => self.later_asks(state, actions),
             None => {}
@@ -130,6 +133,9 @@ impl Aaep {
 
     /// Asks that are refused at any time, one of each kind.
     pub(super) fn refused_asks(&self, state: &State, actions: &mut Vec<Action>) {
+        if !is_on_tick(state) {
+            return;
+        }
         for session in self.sessions() {
             if !state.session(session).is_active() {
                 actions.push(ask(session, Class::PLAIN, 1));
@@ -143,6 +149,11 @@ impl Aaep {
             actions.push(ask_again(first.session));
         }
     }
+}
+
+/// Whether a timeout can begin.
+const fn is_on_tick(state: &State) -> bool {
+    time::tick(state.clock).is_some()
 }
 
 /// Whether one of the confirmations of the first's action is pending or in flight.

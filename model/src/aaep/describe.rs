@@ -8,10 +8,11 @@ use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Sub
 use super::words::{Class, SessionName, Slot, Subscriber};
 use crate::checker::StepText;
 use crate::network::in_words;
+use crate::time;
 
 /// A step in words; `after` is the state that the search went on from.
 pub(super) fn describe(model: &Aaep, before: &State, action: Action, after: &State) -> StepText {
-    let (actor, action_text) = action_text(before, action);
+    let (actor, action_text) = action_text(model, before, action);
     let mut changes = changes(before, after);
     if let Some(step) = model.step(before, action) {
         changes.extend(
@@ -26,7 +27,7 @@ pub(super) fn describe(model: &Aaep, before: &State, action: Action, after: &Sta
         );
     }
     StepText {
-        at: format!("t={}", before.clock),
+        at: format!("t={}", time::name(before.clock)),
         actor,
         to: reaches(before, action).map(str::to_owned),
         action: action_text,
@@ -35,7 +36,7 @@ pub(super) fn describe(model: &Aaep, before: &State, action: Action, after: &Sta
 }
 
 /// Who acts, and what they do.
-fn action_text(before: &State, action: Action) -> (String, String) {
+fn action_text(model: &Aaep, before: &State, action: Action) -> (String, String) {
     let own = |actor: &str, text: String| (actor.to_owned(), text);
     match action {
         Action::StartSession { session } => {
@@ -61,7 +62,7 @@ fn action_text(before: &State, action: Action) -> (String, String) {
             skew,
             shape,
         } => {
-            let claimed = before.clock.cast_signed() + skew;
+            let claimed = time::name(before.clock.cast_signed() + skew);
             let with = shape_text(shape);
             let text = format!(
                 "{}s {} as of t={claimed}{with}",
@@ -86,7 +87,10 @@ fn action_text(before: &State, action: Action) -> (String, String) {
                 format!("replays {captured}, which was honoured before"),
             )
         }
-        Action::Tick => own("clock", format!("moves on to t={}", before.clock + 1)),
+        Action::Tick => {
+            let next = model.next_moment(before).unwrap_or(before.clock);
+            own("clock", format!("moves on to t={}", time::name(next)))
+        }
         Action::ServeTimer => own("timer", "is served".to_owned()),
         Action::Cancel { slot } => own("agent", format!("cancels {}", slot.name())),
         Action::EndSession { session, outcome } => own(
@@ -162,7 +166,7 @@ fn ask_text(
         class.risk.name(),
         class.default.name(),
         class.allowed.name(),
-        before.clock + timeout,
+        time::name(before.clock + time::on(timeout)),
     )
 }
 
@@ -247,7 +251,7 @@ fn message_text(message: Message) -> String {
     format!(
         "{}({token}) from {sender} as of t={}{shape}",
         message.decision.name(),
-        message.claimed
+        time::name(message.claimed)
     )
 }
 

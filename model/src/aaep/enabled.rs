@@ -11,6 +11,8 @@ use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, SessionStatus, State, Subscription};
+use crate::time;
+
 use super::words::{Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
 
 impl Aaep {
@@ -34,13 +36,15 @@ impl Aaep {
             actions.push(Action::CarryOut);
         }
         self.time(state, actions);
-        self.subscribers(state, actions);
+        self.what_subscribers_do(state, actions);
         self.agent(state, actions);
         self.attackers(state, actions);
         if is_quiet(state) {
             self.errors_of_the_caller(state, actions);
         }
-        if state.budgets.affords(Disturbance::Crash) && state.stale == 0 {
+        // The timeout of a question that is asked again begins anew, and so on a full tick.
+        let begins = state.waiting_question().is_none() || time::tick(state.clock).is_some();
+        if state.budgets.affords(Disturbance::Crash) && state.stale == 0 && begins {
             actions.push(Action::Crash);
         }
         if !self.rules.is_complete() {
@@ -55,7 +59,7 @@ impl Aaep {
                 actions.push(Action::StartSession { session });
             }
         }
-        for subscriber in Subscriber::ALL {
+        for subscriber in self.subscribers() {
             if state.subscription(subscriber) == Subscription::Unopened {
                 actions.push(Action::Open { subscriber });
             }
@@ -65,7 +69,8 @@ impl Aaep {
     /// Whether a session has not started or a subscription not opened.
     pub(super) fn is_anybody_missing(&self, state: &State) -> bool {
         let unstarted = |session| state.session(session).status == SessionStatus::Unstarted;
-        self.sessions().any(unstarted) || state.subscriptions.contains(&Subscription::Unopened)
+        let unopened = |subscriber| state.subscription(subscriber) == Subscription::Unopened;
+        self.sessions().any(unstarted) || self.subscribers().any(unopened)
     }
 
     /// Whether anything is done but to come: once everybody is there, or as long as some may be late.
@@ -100,30 +105,46 @@ impl Aaep {
         state.slots_where(busy) != [None; SLOTS]
     }
 
-    /// The clock moves while a deadline is waited for, and one tick further; a timer is served once it is due, or later.
+    /// The clock moves on; a timer is served once it is due, or later.
     fn time(&self, state: &State, actions: &mut Vec<Action>) {
-        let waiting = |holds: fn(u8, u8) -> bool| {
-            let waits = |confirmation: &Confirmation| {
-                self.timer_runs(state, confirmation) && holds(confirmation.deadline(), state.clock)
-            };
-            state.slots_where(waits) != [None; SLOTS]
-        };
-        if waiting(|deadline, clock| deadline >= clock) && state.clock < self.bounds.ticks {
+        if self.next_moment(state).is_some() {
             actions.push(Action::Tick);
         }
-        if waiting(|deadline, clock| deadline <= clock) {
+        if self
+            .deadlines(state)
+            .any(|deadline| deadline <= state.clock)
+        {
             actions.push(Action::ServeTimer);
         }
     }
 
-    /// Subscribers decide as long as they have not been told of a resolution, and close. While neither can close, of two
-    /// that could decide the same the first stands for both.
-    fn subscribers(&self, state: &State, actions: &mut Vec<Action>) {
-        for subscriber in Subscriber::ALL {
+    /// The next moment at which there is something to see: one before, at or after a deadline that is waited for; and while
+    /// something can still be asked for that comes to its deadline, the next full tick.
+    pub(super) fn next_moment(&self, state: &State) -> Option<u8> {
+        let at_deadline = time::next(state.clock, self.deadlines(state));
+        let at_tick = Some(time::next_tick(state.clock)).filter(|&tick| {
+            let waits = at_deadline.is_some() || time::tick(state.clock).is_none();
+            waits && self.can_ask(state) && tick < time::on(self.bounds.ticks)
+        });
+        let next = at_deadline.into_iter().chain(at_tick).min();
+        next.filter(|&moment| moment <= time::last(self.bounds.ticks))
+    }
+
+    /// The deadlines that are waited for.
+    fn deadlines(&self, state: &State) -> impl Iterator<Item = u8> {
+        let waiting = state.slots_where(|it| self.timer_runs(state, it));
+        let deadlines = waiting.map(|slot| slot.map(|slot| state.confirmation(slot).deadline()));
+        deadlines.into_iter().flatten()
+    }
+
+    /// Subscribers decide as long as they have not been told of a resolution, and close. While none can close, of those
+    /// that could decide the same the first stands for all.
+    fn what_subscribers_do(&self, state: &State, actions: &mut Vec<Action>) {
+        for (before, subscriber) in self.subscribers().enumerate() {
             for slot in Slot::ALL {
-                let stood_for = subscriber == Subscriber::Forwarder
-                    && state.can_decide(Subscriber::Capable, slot)
-                    && !state.budgets.affords(Disturbance::Close);
+                let mut first = self.subscribers().take(before);
+                let stood_for = !state.budgets.affords(Disturbance::Close)
+                    && first.any(|other| state.can_decide(other, slot));
                 if self.has_room(state) && state.can_decide(subscriber, slot) && !stood_for {
                     self.decisions(state, subscriber, slot, actions);
                 }
@@ -169,14 +190,16 @@ impl Aaep {
         }
     }
 
-    /// How far a clock has to be off to put the claimed time on the other side of the deadline, if it can.
+    /// How far a clock has to be off to put the claimed time just on the other side of the deadline, if it can.
     fn telling_skew(&self, state: &State, slot: Slot) -> Option<i8> {
-        let (deadline, skew) = (state.confirmation(slot).deadline(), self.bounds.skew);
-        if state.clock < deadline {
-            (state.clock + skew >= deadline).then_some(skew.cast_signed())
+        let deadline = state.confirmation(slot).deadline();
+        let claimed = if state.clock < deadline {
+            deadline
         } else {
-            (state.clock < deadline + skew).then_some(-skew.cast_signed())
-        }
+            deadline - 1
+        };
+        let skew = claimed.cast_signed() - state.clock.cast_signed();
+        (skew.unsigned_abs() <= time::on(self.bounds.skew)).then_some(skew)
     }
 
     /// The agent asks, cancels, reports tools as done and ends sessions.
@@ -218,13 +241,13 @@ impl Aaep {
                 actions.push(Action::FinishTool { slot });
             }
         }
-        for subscriber in Subscriber::ALL {
+        for subscriber in self.subscribers() {
             if !state.is_open(subscriber) {
                 actions.push(Action::Close { subscriber });
             }
         }
         if self.can_ask(state) {
-            for subscriber in Subscriber::ALL {
+            for subscriber in self.subscribers() {
                 if state.subscription(subscriber) != Subscription::Unopened {
                     actions.push(Action::Open { subscriber });
                 }
@@ -327,6 +350,13 @@ impl Aaep {
     /// Whether one more message can be under way.
     fn has_room(&self, state: &State) -> bool {
         state.network.has_room(self.bounds.under_way)
+    }
+
+    /// The subscribers that there are.
+    pub(super) fn subscribers(&self) -> impl Iterator<Item = Subscriber> + use<> {
+        Subscriber::ALL
+            .into_iter()
+            .take(usize::from(self.bounds.subscribers))
     }
 
     /// The sessions that there are.

@@ -4,7 +4,7 @@
 
 use crate::network::Coded;
 
-use super::words::{Decision, Slot, Subscriber};
+use super::words::{Decision, SUBSCRIBERS, Slot, Subscriber};
 
 /// The token that a reply carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +35,7 @@ pub struct Message {
     pub token: Token,
     /// `decision`
     pub decision: Decision,
-    /// `timestamp` as the sender claims it, in ticks since the start: -1 up to the last tick + 1.
+    /// `timestamp` as the sender claims it, in moments since the start.
     pub claimed: i8,
     /// The subscription on whose transport the message arrives.
     pub sender: Subscriber,
@@ -48,7 +48,7 @@ pub struct Message {
 /// The least claimed time that a message can hold.
 pub const EARLIEST_CLAIM: i8 = -1;
 /// The greatest claimed time that a message can hold.
-pub const LATEST_CLAIM: i8 = 14;
+pub const LATEST_CLAIM: i8 = 60;
 
 impl Coded for Message {
     fn code(self) -> u16 {
@@ -58,35 +58,31 @@ impl Coded for Message {
         };
         #[expect(clippy::cast_sign_loss, reason = "claims start at -1")]
         let claimed = (self.claimed - EARLIEST_CLAIM) as u16;
-        1 << 11
-            | token << 9
-            | (self.shape as u16) << 7
-            | claimed << 3
-            | (self.decision as u16) << 2
+        1 << 14
+            | token << 12
+            | (self.shape as u16) << 10
+            | claimed << 4
+            | (self.decision as u16) << 3
             | (self.sender as u16) << 1
             | u16::from(self.authenticated)
     }
 
     fn from_code(code: u16) -> Self {
         Self {
-            token: Slot::of_place((code >> 9) & 3).map_or(Token::Guessed, Token::Of),
-            shape: match (code >> 7) & 3 {
+            token: Slot::of_place((code >> 12) & 3).map_or(Token::Guessed, Token::Of),
+            shape: match (code >> 10) & 3 {
                 0 => Shape::Plain,
                 1 => Shape::Malformed,
                 2 => Shape::Modified,
                 _ => Shape::Impostor,
             },
-            claimed: ((code >> 3) & 15) as i8 + EARLIEST_CLAIM,
-            decision: if (code >> 2) & 1 == 0 {
+            claimed: ((code >> 4) & 63) as i8 + EARLIEST_CLAIM,
+            decision: if (code >> 3) & 1 == 0 {
                 Decision::Accept
             } else {
                 Decision::Reject
             },
-            sender: if (code >> 1) & 1 == 0 {
-                Subscriber::Capable
-            } else {
-                Subscriber::Forwarder
-            },
+            sender: Subscriber::ALL[usize::from((code >> 1) & 3) % SUBSCRIBERS],
             authenticated: code & 1 == 1,
         }
     }
@@ -111,14 +107,14 @@ mod tests {
                 Shape::Impostor,
             ] {
                 for claimed in EARLIEST_CLAIM..=LATEST_CLAIM {
-                    for bits in 0..8 {
+                    for bits in 0..12 {
                         let message = Message {
                             token,
                             shape,
                             claimed,
                             decision: Decision::ALL[bits & 1],
-                            sender: Subscriber::ALL[bits >> 1 & 1],
-                            authenticated: bits >> 2 == 1,
+                            sender: Subscriber::ALL[bits >> 2],
+                            authenticated: bits >> 1 & 1 == 1,
                         };
                         assert_eq!(Message::from_code(message.code()), message);
                         assert!(codes.insert(message.code()));

@@ -8,7 +8,9 @@ use super::Aaep;
 use super::bounds::Disturbance;
 use super::message::{EARLIEST_CLAIM, LATEST_CLAIM, Message, Shape, Token};
 use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Subscription};
-use super::words::{Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
+use super::words::{
+    Class, Decision, Risk, SLOTS, SUBSCRIBERS, SessionName, SessionOutcome, Slot, Subscriber,
+};
 
 /// What a message can still come to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,7 +44,7 @@ impl Aaep {
         }
         self.forget_sessions(&mut q);
         self.forget_budgets(&mut q);
-        forget_subscribers(&mut q);
+        self.forget_subscribers(&mut q);
         q.network = q.network.map(|message| canonical(&q, message));
         q.captured = q
             .captured
@@ -50,7 +52,7 @@ impl Aaep {
             .map(|message| canonical(&q, message));
         // With nothing left but replies to ignore, nobody asks who is still there.
         if !self.is_live(&q) {
-            q.subscriptions = [Subscription::Open; 2];
+            q.subscriptions = [Subscription::Open; SUBSCRIBERS];
         }
         // Nobody comes any more once nothing can be asked.
         if !can_ask {
@@ -90,6 +92,18 @@ impl Aaep {
         }
     }
 
+    /// Which of the subscribers are still to decide no longer matters once none can close.
+    fn forget_subscribers(&self, q: &mut State) {
+        let all_open = self.subscribers().all(|it| q.is_open(it));
+        if all_open && !q.budgets.affords(Disturbance::Close) {
+            for confirmation in &mut q.confirmations {
+                confirmation
+                    .may_decide
+                    .sort_unstable_by(|one, other| other.cmp(one));
+            }
+        }
+    }
+
     /// What can still be spent, and therefore matters.
     fn forget_budgets(&self, q: &mut State) {
         let can_ask = self.can_ask(q);
@@ -99,8 +113,11 @@ impl Aaep {
             let may = q.confirmation(slot).may_decide.contains(&true);
             q.confirmation(slot).is_pending() && (may || q.outbox.contains(Item::Asked(slot)))
         });
-        let open = q.subscriptions.contains(&Subscription::Open)
-            || can_ask && q.subscriptions.contains(&Subscription::Unopened);
+        let open = self.subscribers().any(|it| match q.subscription(it) {
+            Subscription::Open => true,
+            Subscription::Unopened => can_ask,
+            Subscription::Closed => false,
+        });
         q.budgets = q
             .budgets
             .of_possible(Disturbance::ALL.map(|kind| match kind {
@@ -135,7 +152,7 @@ fn confirmation(state: &State, slot: Slot, can_ask: bool) -> Confirmation {
             if state.may_lose_question(slot) {
                 kept.issued = full.issued;
             }
-            kept.timeout = full.deadline() - kept.issued;
+            kept.timeout = full.issued + full.timeout - kept.issued;
             for subscriber in Subscriber::ALL {
                 kept.may_decide[subscriber.index()] = state.can_decide(subscriber, slot);
             }
@@ -168,17 +185,6 @@ fn class(full: Class) -> Class {
         risk,
         irreversible,
         ..full
-    }
-}
-
-/// Which of two subscribers is still to decide no longer matters once neither can close.
-fn forget_subscribers(q: &mut State) {
-    if q.subscriptions == [Subscription::Open; 2] && !q.budgets.affords(Disturbance::Close) {
-        for confirmation in &mut q.confirmations {
-            confirmation
-                .may_decide
-                .sort_unstable_by(|one, other| other.cmp(one));
-        }
     }
 }
 
@@ -273,7 +279,7 @@ fn first_alike(q: &State, token: Token, alike: impl Fn(&Confirmation) -> bool) -
     Token::Of(first.filter(|_| alike(q.confirmation(own))).unwrap_or(own))
 }
 
-/// Senders are alike once neither subscription can close any more.
+/// Senders are alike once no subscription can close any more.
 fn sender(q: &State, sender: Subscriber) -> Subscriber {
     if !q.budgets.affords(Disturbance::Close) && q.is_open(Subscriber::Capable) {
         Subscriber::Capable

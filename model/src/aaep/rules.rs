@@ -192,7 +192,7 @@ of step: &StepSoFar<'_>, action: Action;
     always "every question is put out, if need be again" also ["AAEP-6.1-1"];
     sometimes "a question is lost in a crash" if action == Action::Crash && step.puts_out(|it| matches!(it, Output::Asked(_)));
     sometimes "nobody who could answer has come when a question is asked"
-        if step.puts_out(|it| matches!(it, Output::Asked(_))) && !step.before.is_open(Subscriber::Capable);
+        if step.puts_out(|it| matches!(it, Output::Asked(_))) && !step.before.has_capable();
     sometimes "somebody comes while a question waits"
         if matches!(action, Action::Open { .. }) && step.leaves_pending(|_| true);
 }

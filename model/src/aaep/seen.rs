@@ -6,14 +6,14 @@ use super::output::Output;
 use super::rules::{Check, Refusal};
 use super::state::{Confirmation, Phase};
 use super::step::StepSoFar;
-use super::words::{SLOTS, Slot, Subscriber};
+use super::words::{SLOTS, Slot};
 
 /// The resolution of a confirmation that was pending.
 pub(super) struct Resolution {
     pub(super) slot: Slot,
     pub(super) accepts: bool,
     pub(super) by_reply: bool,
-    /// How long its deadline had come, in ticks; nothing if it had not.
+    /// How long its deadline had come, in moments; nothing if it had not.
     pub(super) due: Option<u8>,
 }
 
@@ -73,8 +73,8 @@ impl StepSoFar<'_> {
 
     /// Whether the last subscription that could answer closes.
     pub(super) fn last_capable_closes(&self, action: Action) -> bool {
-        let subscriber = Subscriber::Capable;
-        action == Action::Close { subscriber } && self.before.is_open(subscriber)
+        let closes = matches!(action, Action::Close { .. });
+        closes && self.before.has_capable() && !self.state.has_capable()
     }
 
     /// Whether a confirmation like this is left pending.

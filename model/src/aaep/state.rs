@@ -8,12 +8,14 @@ use std::hash::{Hash, Hasher};
 use crate::network::Coded;
 use crate::packed::packed;
 use crate::sequence::{Packed, Sequence};
+use crate::time;
 
 use super::bounds::{Budgets, Disturbance};
 use super::message::{Message, Network};
 use super::output::Output;
 use super::words::{
-    AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Class, Decision, Risk, SLOTS, SUBSCRIBERS, SessionName, SessionOutcome, Slot,
+    Subscriber,
 };
 
 /// Where a session stands.
@@ -110,7 +112,7 @@ pub struct Confirmation {
     pub announced: bool,
     /// Which subscriptions have seen the question, have not answered it and have not been told of its resolution, by
     /// [`Subscriber::index`].
-    pub may_decide: [bool; 2],
+    pub may_decide: [bool; SUBSCRIBERS],
     /// Whether it was issued with the token of the first slot (against AAEP-6.2.2-3).
     pub reused_token: bool,
 }
@@ -127,19 +129,19 @@ impl Confirmation {
         by_default: false,
         runs: 0,
         announced: false,
-        may_decide: [false; 2],
+        may_decide: [false; SUBSCRIBERS],
         reused_token: false,
     };
 
-    /// The time from which the default applies: issue + timeout. A reply's claimed time must lie before it.
+    /// The moment from which the default applies: issue + timeout. A reply's claimed time must lie before it.
     pub const fn deadline(&self) -> u8 {
-        self.issued + self.timeout
+        time::on(self.issued + self.timeout)
     }
 
     /// It is resolved or cancelled; the event that says so also tells the subscribers to decide no more.
     pub(super) const fn resolve_to(&mut self, phase: Phase) {
         self.phase = phase;
-        self.may_decide = [false; 2];
+        self.may_decide = [false; SUBSCRIBERS];
     }
 
     /// Whether it is asked for and not resolved.
@@ -147,7 +149,7 @@ impl Confirmation {
         matches!(self.phase, Phase::Pending)
     }
 
-    /// Everything in 26 bits.
+    /// Everything in 27 bits.
     fn word(&self) -> u64 {
         let Class {
             risk,
@@ -170,6 +172,7 @@ impl Confirmation {
             (u64::from(self.announced), 1),
             (u64::from(self.may_decide[0]), 1),
             (u64::from(self.may_decide[1]), 1),
+            (u64::from(self.may_decide[2]), 1),
             (u64::from(self.reused_token), 1),
         ])
     }
@@ -241,12 +244,12 @@ impl Packed for Item {
 /// One state of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The producer's clock, in ticks since the start.
+    /// The producer's clock, in moments since the start ([`crate::time`]).
     pub clock: u8,
     /// The sessions, by [`SessionName::index`].
     pub sessions: [Session; 2],
     /// The subscriptions, by [`Subscriber::index`].
-    pub subscriptions: [Subscription; 2],
+    pub subscriptions: [Subscription; SUBSCRIBERS],
     /// The confirmations, by [`Slot::index`].
     pub confirmations: [Confirmation; SLOTS],
     /// The replies under way.
@@ -267,7 +270,7 @@ impl State {
         Self {
             clock: 0,
             sessions: [Session::UNSTARTED; 2],
-            subscriptions: [Subscription::Unopened; 2],
+            subscriptions: [Subscription::Unopened; SUBSCRIBERS],
             confirmations: [Confirmation::UNASKED; SLOTS],
             network: Network::default(),
             captured: None,
@@ -304,6 +307,12 @@ impl State {
     /// Whether the subscription is open.
     pub const fn is_open(&self, subscriber: Subscriber) -> bool {
         matches!(self.subscription(subscriber), Subscription::Open)
+    }
+
+    /// Whether a subscription is open whose subscriber declares that it can reply.
+    pub fn has_capable(&self) -> bool {
+        let could_answer = |&it: &Subscriber| it.is_capable() && self.is_open(it);
+        Subscriber::ALL.iter().any(could_answer)
     }
 
     /// Whether a confirmation of this session is pending, apart from the one in `except`.
@@ -418,13 +427,14 @@ impl State {
             SessionStatus::Ended(outcome) => 2 + outcome as u64,
         };
         let world = packed([
-            (u64::from(self.clock), 4),
+            (u64::from(self.clock), 5),
             (status(self.sessions[0]), 3),
             (u64::from(self.sessions[0].awaiting_input), 1),
             (status(self.sessions[1]), 3),
             (u64::from(self.sessions[1].awaiting_input), 1),
             (self.subscriptions[0] as u64, 2),
             (self.subscriptions[1] as u64, 2),
+            (self.subscriptions[2] as u64, 2),
             (u64::from(self.stale), 5),
         ]);
         let [_, outbox] = self.outbox.words();
@@ -433,8 +443,8 @@ impl State {
         [
             first.word() << 32 | second.word(),
             third.word(),
-            self.network.word() << 12 | captured,
-            outbox,
+            self.network.word(),
+            outbox << 16 | captured,
             world << 32 | u64::from(self.budgets.word()),
         ]
     }
@@ -454,7 +464,7 @@ pub struct Producer {
     /// The sessions, by [`SessionName::index`].
     pub sessions: [Session; 2],
     /// The subscriptions, by [`Subscriber::index`].
-    pub subscriptions: [Subscription; 2],
+    pub subscriptions: [Subscription; SUBSCRIBERS],
     /// The confirmations that were asked for, by [`Slot::index`].
     pub confirmations: [Option<ProducerConfirmation>; SLOTS],
 }

@@ -3,6 +3,8 @@
 //! The one thing to know: every call into the producer first settles what is due (AAEP-6.4-1), and only then does what it
 //! was made for. So arrival decides: a reply that arrives at or after the deadline finds its token used.
 
+use crate::time;
+
 use super::Aaep;
 use super::action::{Action, Transgression};
 use super::bounds::Disturbance;
@@ -183,6 +185,7 @@ impl StepSoFar<'_> {
             .before
             .free_slot()
             .filter(|slot| slot.index() < usize::from(self.model.bounds.confirmations))?;
+        let issued = time::tick(self.before.clock)?;
         self.settle(None);
         if slot == Slot::First && self.model.is_anybody_missing(self.before) {
             self.state.budgets.spend(Disturbance::Late)?;
@@ -196,7 +199,7 @@ impl StepSoFar<'_> {
             session,
             same_action,
             class,
-            issued: self.state.clock,
+            issued,
             timeout,
             // AAEP-6.2.2-3: every confirmation has a token of its own.
             reused_token: slot != Slot::First && self.model.rules.allow(Guard::ReusesToken),
@@ -361,9 +364,9 @@ impl StepSoFar<'_> {
         }
         self.state.budgets.spend(Disturbance::Close)?;
         self.state.subscriptions[subscriber.index()] = Subscription::Closed;
-        match subscriber {
-            Subscriber::Capable => self.apply_defaults_early(),
-            Subscriber::Forwarder => {}
+        // A forwarder does not stand for anybody who could answer.
+        if subscriber.is_capable() && !self.state.has_capable() {
+            self.apply_defaults_early();
         }
         Some(())
     }
@@ -477,7 +480,7 @@ impl StepSoFar<'_> {
         }
         self.state.outbox = Outbox::default();
         if let Some(slot) = self.before.waiting_question() {
-            self.ask_again(slot);
+            self.ask_again(slot, time::tick(self.before.clock)?);
         }
         let in_doubt = self.state.slots_where(|c| {
             c.phase == Phase::Accepted && self.state.session(c.session).is_active()
@@ -495,9 +498,9 @@ impl StepSoFar<'_> {
     }
 
     /// AAEP-6.7-1: a question that nobody has seen is put out again, and its timeout counts from then.
-    fn ask_again(&mut self, slot: Slot) {
+    fn ask_again(&mut self, slot: Slot, issued: u8) {
         if self.model.rules.forbid(Guard::LosesQuestion) {
-            self.state.confirmations[slot.index()].issued = self.state.clock;
+            self.state.confirmations[slot.index()].issued = issued;
             self.emit(Output::Asked(slot));
         }
     }

@@ -1,12 +1,13 @@
 //! What the judge is told of one step of the model, and how it is told.
 //!
 //! The one thing to know: [`Told`] is all of a step that a judge outside can see, and it alone is put into the judge's words.
-//! One tick is a second. What waits in the outbox counts as put out in the call that put it there, and a crash loses none of it.
+//! A tick is a second. What waits in the outbox counts as put out in the call that put it there, and a crash loses none of it.
 
 use std::collections::BTreeMap;
 
 use crate::judge::{Finding, Judge};
 use crate::judged::{CallTold, InSearch};
+use crate::time::Scale;
 
 use super::Aaep;
 use super::action::Action;
@@ -25,7 +26,7 @@ use super::words::{
 /// A call of the producer and all that it put out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Told {
-    /// In ticks.
+    /// In moments.
     now: u8,
     /// What was asked.
     pub call: Asked,
@@ -78,9 +79,9 @@ struct Known {
     reused_token: bool,
 }
 
-/// The time of a tick, in milliseconds.
-fn at(ticks: impl Into<i64>) -> i64 {
-    ticks.into() * 1_000
+/// The time of a moment, in milliseconds.
+fn at(moment: impl Into<i64>) -> i64 {
+    Scale::of(1_000).millis(moment)
 }
 
 /// What every sender gets to see.
@@ -199,7 +200,7 @@ impl Told {
             },
             Asked::Open(subscriber) => Call::Subscribe {
                 subscription: subscriber as u32,
-                can_reply: subscriber == Subscriber::Capable,
+                can_reply: subscriber.is_capable(),
             },
             Asked::Confirm {
                 session,

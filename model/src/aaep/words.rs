@@ -4,29 +4,43 @@
 
 pub use crate::words::{SLOTS, SessionName, Slot};
 
-/// One of the two subscriptions. Both are sent every confirmation that is asked for while they are open.
+/// One of the subscriptions. All are sent every confirmation that is asked for while they are open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subscriber {
-    /// Declares `supports_confirmation_reply: true`; its closing takes the last capable subscription away.
+    /// Declares `supports_confirmation_reply: true`.
     Capable,
     /// A forwarder, declares `supports_confirmation_reply: false`; its replies are honoured all the same (AAEP-6.6-4).
     Forwarder,
+    /// A second one that declares it.
+    SecondCapable,
 }
 
-impl Subscriber {
-    /// Both subscriptions, in order.
-    pub const ALL: [Self; 2] = [Self::Capable, Self::Forwarder];
+/// How many subscriptions there can be.
+pub const SUBSCRIBERS: usize = Subscriber::ALL.len();
 
-    /// Position in arrays that hold one entry for each subscription: 0 or 1.
+impl Subscriber {
+    /// All subscriptions, in order; a search with fewer takes the first.
+    pub const ALL: [Self; 3] = [Self::Capable, Self::Forwarder, Self::SecondCapable];
+
+    /// Whether it declares that it can reply.
+    pub const fn is_capable(self) -> bool {
+        match self {
+            Self::Capable | Self::SecondCapable => true,
+            Self::Forwarder => false,
+        }
+    }
+
+    /// Position in arrays that hold one entry for each subscription: 0 to 2.
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// The name used in descriptions: `s1` or `s2`.
+    /// The name used in descriptions: `s1`, `s2` or `s3`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Capable => "s1",
             Self::Forwarder => "s2",
+            Self::SecondCapable => "s3",
         }
     }
 }

@@ -11,19 +11,19 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<AaepProtocol>()), (25_836, 201_191));
+    assert_eq!(size(&small::<AaepProtocol>()), (31_419, 248_101));
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
     let literal = small::<AaepProtocol>().literal();
-    assert_eq!(size(&literal), (3_363_463, 10_671_460));
+    assert_eq!(size(&literal), (5_496_085, 17_900_065));
 }
 
 #[test]
 fn every_property_holds_at_default_bounds() {
     let model = within::<AaepProtocol>(Bounds::DEFAULT);
-    assert_eq!(size(&model), (1_279_413, 15_705_412));
+    assert_eq!(size(&model), (1_595_703, 20_592_393));
 }
 
 #[test]

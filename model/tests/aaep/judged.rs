@@ -1,17 +1,25 @@
 //! The judge, who knows calls and outputs alone, is told of every step of the model.
 
 use countersign_model::aaep::{Aaep, AaepProtocol};
+use countersign_model::bounds::preset;
 use countersign_model::checker::check_within;
 use countersign_model::judge::Kind;
 use countersign_model::judged::Limit;
 use countersign_model::rules::Rules;
 
 use crate::common::judged::assert_nothing_is_found;
-use crate::common::small;
+use crate::common::{small, within};
 
 #[test]
 fn the_judge_finds_nothing_in_a_producer_that_keeps_every_rule() {
     assert_nothing_is_found(&small::<AaepProtocol>());
+}
+
+/// AAEP-EV-11: also where two could answer, one of them closes, and then the other.
+#[test]
+fn the_judge_finds_nothing_where_two_could_answer() {
+    let bounds = preset("small,confirmations=1,subscribers=3,close=2,disturbances=2");
+    assert_nothing_is_found(&within::<AaepProtocol>(bounds.expect("they are in range")));
 }
 
 /// AAEP-EV-11: chapter 6 to the letter. Who reads it so conforms, and leaves blocked who asked.

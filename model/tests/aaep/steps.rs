@@ -13,6 +13,7 @@ use countersign_model::aaep::words::{
 };
 use countersign_model::aaep::{Aaep, AaepProtocol};
 use countersign_model::specification::Modelled as _;
+use countersign_model::time;
 
 use crate::common::seen::tell_step;
 
@@ -86,9 +87,15 @@ impl Run {
 
     /// Lets this much time pass.
     fn wait(&mut self, ticks: u8) -> &mut Self {
-        for _ in 0..ticks {
+        self.wait_until(self.state.clock + time::on(ticks))
+    }
+
+    /// Lets time pass until this moment.
+    fn wait_until(&mut self, moment: u8) -> &mut Self {
+        while self.state.clock < moment {
             self.take(Action::Tick);
         }
+        assert_eq!(self.state.clock, moment, "the clock stands still there");
         self
     }
 
@@ -121,17 +128,19 @@ const PLAIN: Class = Class::PLAIN;
 /// AAEP-6.3.4-4: the claimed time lies strictly before issue + timeout.
 #[test]
 fn a_claim_before_the_deadline_is_honoured_and_one_at_or_after_it_is_not() {
-    for (skew, ignored) in [
-        (1, None),
-        (2, Some(Check::InTime)),
-        (3, Some(Check::InTime)),
+    let deadline = time::on(3);
+    for (claimed, ignored) in [
+        (deadline - 1, None),
+        (deadline, Some(Check::InTime)),
+        (deadline + 1, Some(Check::InTime)),
     ] {
         let mut run = Run::asked(PLAIN, 3);
+        let skew = (claimed - time::on(1)).cast_signed();
         let step = run
             .wait(1)
             .decide(Decision::Accept, skew, Shape::Plain)
             .deliver();
-        assert_eq!(step.ignored, ignored, "claimed {} of 3", 1 + skew);
+        assert_eq!(step.ignored, ignored, "claimed {}", time::name(claimed));
         let phase = if ignored.is_none() {
             Phase::Accepted
         } else {
@@ -156,17 +165,18 @@ fn a_claim_before_the_question_is_honoured() {
 /// AAEP-6.4-1: arrival decides, whatever time the reply claims.
 #[test]
 fn a_reply_that_arrives_at_the_deadline_or_later_finds_the_default_applied() {
-    for (ticks, ignored) in [
-        (1, None),
-        (2, Some(Check::Unused)),
-        (3, Some(Check::Unused)),
+    let deadline = time::on(2);
+    for (arrives, ignored) in [
+        (deadline - 1, None),
+        (deadline, Some(Check::Unused)),
+        (deadline + 1, Some(Check::Unused)),
     ] {
         let mut run = Run::asked(PLAIN, 2);
         let step = run
             .decide(Decision::Accept, 0, Shape::Plain)
-            .wait(ticks)
+            .wait_until(arrives)
             .deliver();
-        assert_eq!(step.ignored, ignored, "arrived {ticks} after the question");
+        assert_eq!(step.ignored, ignored, "arrived at {}", time::name(arrives));
         let phase = if ignored.is_none() {
             Phase::Accepted
         } else {
@@ -183,14 +193,15 @@ fn a_reply_that_arrives_at_the_deadline_or_later_finds_the_default_applied() {
 /// AAEP-6.4-1: a default that is due is applied by the timer, and not before it is due.
 #[test]
 fn the_timer_applies_the_default_at_the_deadline_and_after_but_not_before() {
-    for (ticks, phase) in [
-        (1, Phase::Pending),
-        (2, Phase::Rejected),
-        (3, Phase::Rejected),
+    let deadline = time::on(2);
+    for (served, phase) in [
+        (deadline - 1, Phase::Pending),
+        (deadline, Phase::Rejected),
+        (deadline + 1, Phase::Rejected),
     ] {
         let mut run = Run::asked(PLAIN, 2);
-        run.wait(ticks).take(Action::ServeTimer);
-        assert_eq!(run.first(), phase, "served {ticks} after the question");
+        run.wait_until(served).take(Action::ServeTimer);
+        assert_eq!(run.first(), phase, "served at {}", time::name(served));
     }
 }
 
@@ -297,9 +308,9 @@ fn the_first_check_that_fails_is_the_one_that_is_named() {
         allowed: AllowedReplies::AcceptOnly,
         ..PLAIN
     };
-    let sent = |shape, closed: bool, skew, decision| {
+    let sent = |shape, closed: bool, claimed: u8, decision| {
         let mut run = Run::asked(listed, 2);
-        run.decide(decision, skew, shape);
+        run.decide(decision, time::on(claimed).cast_signed(), shape);
         if closed {
             // The forwarder stays, and so does the confirmation, whose default would otherwise apply.
             run.state.subscriptions[Subscriber::Capable.index()] = Subscription::Closed;
@@ -339,7 +350,7 @@ fn a_modified_accept_rejects_even_where_reject_is_not_listed() {
     }
     let mut late = Run::asked(PLAIN, 2);
     assert_eq!(
-        late.decide(Decision::Accept, 2, Shape::Modified)
+        late.decide(Decision::Accept, time::on(2).cast_signed(), Shape::Modified)
             .deliver()
             .ignored,
         Some(Check::InTime)
@@ -520,7 +531,7 @@ fn a_question_that_a_crash_loses_is_asked_again_and_waits_as_long() {
 fn a_question_that_a_crash_loses_is_not_decided_by_its_default() {
     let mut run = Run::begun();
     run.ask(SessionName::A, PLAIN, 1);
-    let step = run.wait(2).take(Action::Crash);
+    let step = run.wait(1).take(Action::Crash);
     assert_eq!(step.required.as_slice(), [Output::Asked(Slot::First)]);
     assert_eq!(run.first(), Phase::Pending);
 }

@@ -49,7 +49,7 @@ fn the_gatekeeper_agrees_with_the_model_on_every_edge() {
         [
             "mcp-aql   holds",
             "397,557 agree",
-            "336,577 pairs of model state and executor",
+            "332,789 pairs of model state and executor",
             "816,903 states of the literal model (small), edges: 3,933,711 agree",
         ],
     );
@@ -64,7 +64,7 @@ fn the_ledger_agrees_with_the_model_on_every_edge() {
         [
             "pending-action   holds",
             "219,086 agree",
-            "628,393 pairs of model state and executor",
+            "608,911 pairs of model state and executor",
             "1,434,422 states of the literal model (small), edges: 3,369,978 agree",
         ],
     );
@@ -101,14 +101,14 @@ fn verify_has_the_shape_that_others_rely_on() {
         ]
     );
     assert_eq!(protocol["holds"], true);
-    assert_eq!(protocol["transitions"], 201_191);
+    assert_eq!(protocol["transitions"], 248_101);
     assert_eq!(protocol["edges"], protocol["transitions"]);
-    assert_eq!(protocol["pairs"], 314_751);
-    let literal = json!({ "bounds": "small, one session", "states": 509_391, "edges": 1_602_333 });
+    assert_eq!(protocol["pairs"], 283_854);
+    let literal = json!({ "bounds": "small, one session", "states": 841_633, "edges": 2_707_511 });
     assert_eq!(protocol["literal"], literal);
     assert_eq!(
         protocol["judged"],
-        json!({ "pairs": 79_683, "edges": 220_033 })
+        json!({ "pairs": 103_173, "edges": 281_554 })
     );
     assert_eq!(protocol["divergences"], Value::Array(Vec::new()));
 }
@@ -167,7 +167,7 @@ fn a_rule_left_out_is_shown_by_its_shortest_counterexample() {
         .stdout(contains(
             "counterexample to  6.3.4-3 a used token has no effect",
         ))
-        .stdout(contains("(8 steps, the shortest)"))
+        .stdout(contains("(9 steps, the shortest)"))
         .stdout(contains("forbidden by  AAEP-6.3.4-3 MUST"))
         .stdout(contains(
             "again:  countersign check aaep --bounds small,confirmations=1 --without AAEP-6.3.4-3",

@@ -108,6 +108,14 @@ const EXPLAINING: Bounds = Bounds {
     name: "explaining",
     variety: Variety::Many,
     disturbances: Budgets::new([1; 9], 2),
+    ..LASTING
+};
+
+/// Where runs go on: time passes as long as something can be asked for, long after a deadline.
+const LASTING: Bounds = Bounds {
+    name: "lasting",
+    confirmations: 3,
+    ticks: 4,
     ..Bounds::SMALL
 };
 
@@ -120,11 +128,6 @@ pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Option<Ablated
     if guard.free.is_some() {
         return None;
     }
-    let within = |bounds| {
-        Aaep::new(bounds)
-            .expect("the bounds are in range")
-            .literal()
-    };
     let (specification, explaining) = (&within(Bounds::SMALL), &within(EXPLAINING));
     let writer = StreamWriter::new(recorder);
     let mut best: Option<Ablated> = None;
@@ -143,6 +146,12 @@ pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Option<Ablated
         }
     }
     Some(best.expect("a rule that breaks nothing has no counterexample, and each breaks something"))
+}
+
+/// The literal model within these bounds.
+fn within(bounds: Bounds) -> Aaep {
+    let model = Aaep::new(bounds).expect("the bounds are in range");
+    model.literal()
 }
 
 impl Counterexample {
@@ -230,6 +239,7 @@ fn counterexamples(
 ) -> Vec<Counterexample> {
     let rules = Rules::all().without(guard.guard);
     let model = specification.with(rules, specification.reading);
+    let lasting = within(LASTING).with(rules, specification.reading);
     let limit = Limit {
         steps,
         ..Limit::default()
@@ -244,10 +254,10 @@ fn counterexamples(
     let mut broken: Vec<_> = PROPERTIES.iter().flat_map(of).collect();
     broken.sort_by_key(|(row, run)| (row.clauses[0] != guard.clauses[0], run.len()));
     let counterexample = |(row, run): (&PropertyRow, &Vec<Action>)| {
-        let alike = alike(&model, row.clauses[0], run);
+        let alike = alike(&lasting, row.clauses[0], run);
         let streams = alike
             .iter()
-            .flat_map(|run| Goes::ALL.map(|goes| stream(&model, writer, run, goes)));
+            .flat_map(|run| Goes::ALL.map(|goes| stream(&lasting, writer, run, goes)));
         Counterexample {
             property: row.name(),
             streams: streams.collect(),
@@ -256,11 +266,15 @@ fn counterexamples(
     broken.into_iter().map(counterexample).collect()
 }
 
+/// From a full tick to the next while something can be asked for: over the moment behind it.
+const A_TICK: [Action; 2] = [TICK; 2];
+
 /// The run, and others like it, as far as they break the property too: with every action irreversible, for only of those
 /// each has to be asked for; and with the last step a tick later, for at the deadline itself nobody can tell who was first.
 fn alike(model: &Aaep, clause: &str, run: &[Action]) -> Vec<Vec<Action>> {
     let mut later = run.to_vec();
-    later.insert(run.len() - 1, Action::Tick);
+    let last = later.pop();
+    later.extend(A_TICK.into_iter().chain(last));
     let others = [
         of_class(run, |class| Class {
             risk: Risk::High,
@@ -301,30 +315,40 @@ enum Goes {
     ToItsEndLater,
     /// After another question.
     ToItsEndAskingAgain,
+    /// After another question, and its deadline.
+    ToItsEndAskingAgainLater,
 }
 
+const TICK: Action = Action::Tick;
+
+/// Another question.
+const ASK: Action = Action::Ask {
+    session: SessionName::A,
+    class: Class {
+        default: Decision::Accept,
+        ..Class::PLAIN
+    },
+    timeout: 1,
+    same_action: false,
+};
+
 impl Goes {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::NoFurther,
         Self::ToItsEnd,
         Self::ToItsEndLater,
         Self::ToItsEndAskingAgain,
+        Self::ToItsEndAskingAgainLater,
     ];
 
     /// What happens first.
     const fn first(self) -> &'static [Action] {
         match self {
             Self::NoFurther | Self::ToItsEnd => &[],
-            Self::ToItsEndLater => &[Action::Tick, Action::Tick],
-            Self::ToItsEndAskingAgain => &[Action::Ask {
-                session: SessionName::A,
-                class: Class {
-                    default: Decision::Accept,
-                    ..Class::PLAIN
-                },
-                timeout: 1,
-                same_action: false,
-            }],
+            Self::ToItsEndLater => &[TICK; 5],
+            Self::ToItsEndAskingAgain => &[ASK],
+            // Time passes as long as a question waits.
+            Self::ToItsEndAskingAgainLater => &[ASK, Action::CarryOut, TICK, TICK, TICK, TICK],
         }
     }
 }

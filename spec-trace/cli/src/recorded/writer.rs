@@ -13,6 +13,7 @@ use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{
     AllowedReplies, Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
 };
+use countersign_model::time::{self, Scale};
 use countersign_reference::aaep::ReplyToken;
 use serde_json::{Value, json};
 
@@ -44,7 +45,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// One that sees everything, of a run in which no two ticks are close to each other.
+    /// One that sees everything, of a run in which no two moments are close to each other.
     pub const FULL: Self = Self {
         replies: Replies::First,
         ids: true,
@@ -58,6 +59,13 @@ impl Recorder {
         stray_first: false,
         ..Self::FULL
     };
+
+    /// How long the model's times are: a second, and a millisecond beside it; or so long that no two moments are close to each
+    /// other.
+    const fn scale(self) -> Scale {
+        let tick = self.seconds as i64 * 1_000;
+        Scale::beside(tick, if self.seconds == 1 { 1 } else { tick / 3 })
+    }
 }
 
 /// The state of an agent, as its last `state.changed` told it.
@@ -142,7 +150,7 @@ impl StreamWriter {
     pub fn new(recorder: Recorder) -> Self {
         let token = |text| ReplyToken::parse(text).expect("a well-formed token");
         Self {
-            environment: Environment::ticking(recorder.seconds),
+            environment: Environment::ticking(recorder.scale()),
             recorder,
             tokens: [token("rpl_c1"), token("rpl_c2"), token("rpl_c3")],
         }
@@ -195,10 +203,10 @@ impl StreamWriter {
         }
     }
 
-    /// The tick at which a record was received.
+    /// The moment at which a record was received.
     pub fn clock(&self, at: &str) -> Option<u8> {
-        let wanted = |tick: &u8| self.environment.time(*tick).to_string() == at;
-        (0..=LATEST).find(wanted)
+        let wanted = |&moment: &u8| self.environment.time(moment).to_string() == at;
+        (0..=time::last(LATEST)).find(wanted)
     }
 
     /// The event that an output is, if it is one. `rest` begins with it.

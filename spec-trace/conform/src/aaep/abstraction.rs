@@ -9,8 +9,10 @@ use countersign_model::aaep::state::{
     self as model, Phase, Producer, ProducerConfirmation, Session, SessionStatus,
 };
 use countersign_model::aaep::words::{
-    AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Class, Decision, Risk, SLOTS, SUBSCRIBERS, SessionName, SessionOutcome, Slot,
+    Subscriber,
 };
+use countersign_model::time;
 use countersign_reference::aaep as executor;
 use countersign_reference::aaep::{AgentState, Confirmation, SessionId, Subscription};
 
@@ -33,7 +35,7 @@ pub(super) fn producer(environment: &Environment, host: &Host) -> Result<Produce
     for name in SessionName::ALL {
         sessions[name.index()] = session(environment, host, name);
     }
-    let mut subscriptions = [model::Subscription::Unopened; 2];
+    let mut subscriptions = [model::Subscription::Unopened; SUBSCRIBERS];
     for subscriber in Subscriber::ALL {
         let subscription_id = &environment.subscriptions[subscriber.index()];
         let found = host.producer.subscriptions().get(subscription_id);
@@ -100,7 +102,8 @@ fn confirmation(
     let question = &found.question;
     let name = session_named(environment, &question.session_id)?;
     let issued = environment
-        .tick(question.asked_at)
+        .moment(question.asked_at)
+        .and_then(time::tick)
         .ok_or_else(|| unexplained("AAEP-6.4-1", "the time of the call as time of issue"))?;
     let timeout = u8::try_from(question.timeout.seconds())
         .map_err(|_| unexplained("AAEP-6.4-1", "the timeout that was asked for"))?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use countersign_model::aaep::state::State;
-use countersign_model::aaep::words::{SLOTS, SessionName, Slot, Subscriber};
+use countersign_model::aaep::words::{SLOTS, SUBSCRIBERS, SessionName, Slot, Subscriber};
 use countersign_reference::aaep::{
     AgentState, Capabilities, Confirmation, EventId, Output, Payload, Phase, Question, ReplyToken,
     Session, SessionId, SessionStatus, Subscription, SubscriptionId, ToolCallId,
@@ -26,7 +26,7 @@ pub struct Account {
     /// Each session that was started, as its events have told it, by `SessionName::index`.
     pub sessions: [Option<Session>; 2],
     /// Each subscription that was opened, by `Subscriber::index`.
-    pub subscriptions: [Option<Subscription>; 2],
+    pub subscriptions: [Option<Subscription>; SUBSCRIBERS],
     /// The greatest time that was told.
     pub now: Timestamp,
     /// What the last call put out to ask, if it asked.
@@ -41,7 +41,7 @@ impl Account {
         Self {
             questions: [const { None }; SLOTS],
             sessions: [const { None }; 2],
-            subscriptions: [None; 2],
+            subscriptions: [None; SUBSCRIBERS],
             now: Timestamp::MIN,
             asked_last: None,
             event_ids: Arc::default(),
@@ -229,7 +229,7 @@ fn check_subscriptions(
 /// What a subscriber says that it can do.
 pub(super) fn capabilities(subscriber: Subscriber) -> Capabilities {
     Capabilities {
-        supports_confirmation_reply: subscriber == Subscriber::Capable,
+        supports_confirmation_reply: subscriber.is_capable(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! From the model's words to the wire: real ids, real times, real bytes.
 //!
 //! The one thing to know: for the executor one tick of the model is one second, so that a timeout of one tick is the
-//! shortest that the protocol has, and a reply can be late by exactly nothing.
+//! shortest that the protocol has; a reply can be late by exactly nothing, and in time or late by a millisecond.
 
 use std::sync::Arc;
 
@@ -9,8 +9,10 @@ use countersign_model::aaep::action::Action;
 use countersign_model::aaep::message::{Message, Shape, Token};
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::words::{
-    AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Class, Decision, Risk, SLOTS, SUBSCRIBERS, SessionName, SessionOutcome, Slot,
+    Subscriber,
 };
+use countersign_model::time::Scale;
 use countersign_reference::aaep as executor;
 use countersign_reference::aaep::{
     ActionId, AgentId, Identity, Input, ReplyToken, SessionId, Settings, SubscriptionId, ToolStatus,
@@ -27,30 +29,30 @@ pub struct Environment {
     /// By `SessionName::index`.
     pub sessions: [SessionId; 2],
     /// By `Subscriber::index`.
-    pub subscriptions: [SubscriptionId; 2],
+    pub subscriptions: [SubscriptionId; SUBSCRIBERS],
     /// The actions that there are to ask about, by [`Slot::index`].
     pub actions: [ActionId; SLOTS],
     /// A token that no producer ever issued.
     pub guess: ReplyToken,
     /// What the host chose: nothing of it is what an executor has by itself, so that it cannot be lost unseen.
     pub settings: Settings,
-    /// A tick, in milliseconds.
-    tick: i64,
+    /// How long the model's times are.
+    scale: Scale,
 }
 
 impl Environment {
-    /// The environment in which one tick takes so many seconds.
+    /// The environment in which times are so long.
     ///
     /// # Panics
     ///
     /// Never: the names are well formed.
-    pub fn ticking(seconds: u8) -> Self {
+    pub fn ticking(scale: Scale) -> Self {
         let session = |text| SessionId::parse(text).expect("a well-formed session id");
         let subscription = |text| SubscriptionId::parse(text).expect("a well-formed subscription");
         let action = |text| ActionId::parse(text).expect("a well-formed action id");
         Self {
             sessions: [session("sess_A"), session("sess_B")],
-            subscriptions: [subscription("sub_s1"), subscription("sub_s2")],
+            subscriptions: ["sub_s1", "sub_s2", "sub_s3"].map(subscription),
             actions: [action("a1"), action("a2"), action("a3")],
             guess: ReplyToken::parse("rpl_guessed").expect("a well-formed token"),
             settings: Settings {
@@ -60,26 +62,18 @@ impl Environment {
                 }),
                 courtesy_notices: true,
             },
-            tick: i64::from(seconds) * 1_000,
+            scale,
         }
     }
 
-    /// The time at which the clock stands at this tick.
-    pub fn time(&self, tick: u8) -> Timestamp {
-        self.claimed(i64::from(tick))
+    /// The time of a moment: that of the clock, or one that a sender claims.
+    pub fn time(&self, moment: impl Into<i64>) -> Timestamp {
+        Timestamp::from_millis(START + self.scale.millis(moment))
     }
 
-    /// The time that a sender claims, in ticks since the start.
-    fn claimed(&self, tick: i64) -> Timestamp {
-        Timestamp::from_millis(START + tick * self.tick)
-    }
-
-    /// The tick at which the clock stands at this time, if it stands at one.
-    pub fn tick(&self, time: Timestamp) -> Option<u8> {
-        let since_start = time.millis() - START;
-        (since_start % self.tick == 0)
-            .then(|| u8::try_from(since_start / self.tick).ok())
-            .flatten()
+    /// The moment that a time is, if it is one.
+    pub fn moment(&self, time: Timestamp) -> Option<u8> {
+        self.scale.moment(time.millis() - START)
     }
 
     /// The call into the executor that a step of the model is; nothing for a step of the world around it.
@@ -189,7 +183,7 @@ impl Environment {
             Shape::Plain | Shape::Malformed | Shape::Modified => message.sender,
             Shape::Impostor => other(message.sender),
         };
-        let claimed = self.claimed(i64::from(message.claimed));
+        let claimed = self.time(message.claimed);
         let reply = format!(
             r#"{{"type":"confirmation.reply","reply_token":"{}","decision":"{}","subscription_id":"{}","timestamp":"{claimed}""#,
             token,
@@ -225,7 +219,7 @@ fn finish_tool(account: &Account, state: &State, slot: Slot) -> Option<Input> {
         action: question.action.id.clone(),
         tool_call_id: Some(question.tool_call_id.clone()),
         status: [ToolStatus::Success, ToolStatus::Timeout, ToolStatus::Error]
-            [usize::from(state.clock) % 3],
+            [usize::from(state.clock + slot as u8) % 3],
     })
 }
 
@@ -261,6 +255,6 @@ fn decision(decision: Decision) -> executor::Decision {
 fn other(subscriber: Subscriber) -> Subscriber {
     match subscriber {
         Subscriber::Capable => Subscriber::Forwarder,
-        Subscriber::Forwarder => Subscriber::Capable,
+        Subscriber::Forwarder | Subscriber::SecondCapable => Subscriber::Capable,
     }
 }

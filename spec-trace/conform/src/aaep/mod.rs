@@ -24,6 +24,7 @@ use countersign_model::aaep::output::Output;
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::state::{Phase, Producer as ModelProducer};
 use countersign_model::aaep::words::{SessionName, Slot};
+use countersign_model::time::{self, Scale};
 use countersign_reference::aaep::{self as executor, Outcome, Producer};
 use countersign_reference::ids::SequentialIds;
 
@@ -40,6 +41,7 @@ pub use self::wanted::Call;
 pub const FAR: Bounds = Bounds {
     name: "far",
     confirmations: 3,
+    subscribers: 3,
     ticks: 8,
     longest_timeout: 3,
     under_way: 4,
@@ -94,7 +96,7 @@ impl Execution for Environment {
     const LITERAL: Bounds = LITERAL;
 
     fn specified() -> Self {
-        Self::ticking(1)
+        Self::ticking(Scale::of(1_000))
     }
 
     fn start(&self) -> Host {
@@ -227,7 +229,7 @@ impl AaepBridge {
             .filter(|confirmation| confirmation.phase == Phase::Pending)
             .map(|confirmation| {
                 self.environment
-                    .time(confirmation.issued + confirmation.timeout)
+                    .time(time::on(confirmation.issued + confirmation.timeout))
             })
             .min();
         let announced = host.producer.next_deadline();

@@ -25,7 +25,13 @@ const ASK: Action = Action::Ask {
 };
 
 /// The deadline passes, and the default accepts.
-const ACCEPTED: [Action; 4] = [ASK, Action::CarryOut, Action::Tick, Action::ServeTimer];
+const ACCEPTED: [Action; 5] = [
+    ASK,
+    Action::CarryOut,
+    Action::Tick,
+    Action::Tick,
+    Action::ServeTimer,
+];
 
 /// A subscriber rejects, and its reply arrives once more.
 const REJECTED: [Action; 5] = [
