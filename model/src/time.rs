@@ -20,6 +20,11 @@ pub const fn tick(moment: u8) -> Option<u8> {
     }
 }
 
+/// How many full ticks have passed at a moment.
+pub const fn passed(moment: u8) -> u8 {
+    moment / MOMENTS
+}
+
 /// The last moment of a search to this tick: the one after it.
 pub const fn last(tick: u8) -> u8 {
     on(tick) + 1
@@ -73,7 +78,7 @@ impl Scale {
 
 /// The next full tick after a moment.
 pub const fn next_tick(moment: u8) -> u8 {
-    on(moment / MOMENTS + 1)
+    on(passed(moment) + 1)
 }
 
 /// The next moment that is one before, at or after one of these limits.

@@ -53,9 +53,9 @@ pub enum Action {
     EndSession(SessionName),
     /// The host carries out the head of the outbox. No call.
     CarryOut,
-    /// The clock moves on by one. No call.
+    /// The clock moves on to the next moment at which there is something to see. No call.
     Tick,
-    /// The clock is set back by one. No call.
+    /// The clock is set back by a tick. No call.
     SetBack,
     /// The host calls only to let time pass (`tick`).
     ServeTimer,

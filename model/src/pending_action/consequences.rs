@@ -12,7 +12,7 @@ use super::outbox::{Item, Outbox};
 use super::output::{Event, Output};
 use super::readings::ExpiryBoundary;
 use super::rules::Guard;
-use super::state::{Held, NEVER};
+use super::state::Held;
 use super::step::StepSoFar;
 use super::words::{Arguments, Decision, Note, SLOTS, Slot, ToolStatus};
 
@@ -21,7 +21,7 @@ impl PendingAction {
     pub(super) fn is_past(&self, held: &Held, now: u8) -> bool {
         match self.reading.expiry_boundary {
             ExpiryBoundary::At => held.is_past(now),
-            ExpiryBoundary::After => held.expires != NEVER && now > held.expires,
+            ExpiryBoundary::After => held.expiry().is_some_and(|expiry| now > expiry),
         }
     }
 }

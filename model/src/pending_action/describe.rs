@@ -11,6 +11,7 @@ use super::state::{Held, State};
 use super::words::{Arguments, Decider, Decision, Effect, Flaw, Nonce, Note, Proposal, Slot};
 use crate::checker::StepText;
 use crate::network::in_words;
+use crate::time;
 
 /// A step in words; `after` is the state that the search went on from.
 pub(super) fn describe(
@@ -19,14 +20,14 @@ pub(super) fn describe(
     action: Action,
     after: &State,
 ) -> StepText {
-    let (actor, action_text) = action_text(before, action);
+    let (actor, action_text) = action_text(model, before, action);
     let mut changes = changes(before, after);
     if let Some(step) = model.step(before, action) {
         let outputs = step.required.iter();
         changes.extend(outputs.map(|output| format!("out: {}", output_text(output))));
     }
     StepText {
-        at: format!("t={}", before.clock),
+        at: format!("t={}", time::name(before.clock)),
         actor: actor.to_owned(),
         to: reaches(before, action).map(str::to_owned),
         action: action_text,
@@ -35,7 +36,7 @@ pub(super) fn describe(
 }
 
 /// Who acts, and what they do.
-fn action_text(before: &State, action: Action) -> (&'static str, String) {
+fn action_text(model: &PendingAction, before: &State, action: Action) -> (&'static str, String) {
     match action {
         Action::Propose(proposal) => ("loop", proposal_text(before, proposal)),
         Action::ProposeFlawed(flaw) => ("loop", format!("proposes a call {}", flaw_text(flaw))),
@@ -62,11 +63,14 @@ fn action_text(before: &State, action: Action) -> (&'static str, String) {
         Action::Cancel { slot } => ("host", format!("cancels {}", slot.name())),
         Action::EndSession(session) => ("host", format!("ends session {}", session.name())),
         Action::CarryOut => ("host", carry_out_text(before)),
-        Action::Tick => ("clock", format!("moves on to t={}", before.clock + 1)),
-        Action::SetBack => (
-            "clock",
-            format!("is set back to t={}", before.clock.saturating_sub(1)),
-        ),
+        Action::Tick => {
+            let next = model.next_moment(before).unwrap_or(before.clock);
+            ("clock", format!("moves on to t={}", time::name(next)))
+        }
+        Action::SetBack => {
+            let back = before.clock.saturating_sub(time::on(1));
+            ("clock", format!("is set back to t={}", time::name(back)))
+        }
         Action::ServeTimer => ("host", "calls as time has passed".to_owned()),
         Action::Restart => (
             "process",

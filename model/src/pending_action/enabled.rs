@@ -4,6 +4,8 @@
 //! offered in a quiet moment, as it depends neither on the decisions under way nor on what is to be carried out; nobody
 //! decides on what they were told is resolved; and time stands still once no action waits for it.
 
+use crate::time;
+
 use super::PendingAction;
 use super::action::{Action, Manner};
 use super::bounds::{Disturbance, Variety};
@@ -54,7 +56,9 @@ impl PendingAction {
             Variety::Few => few,
             Variety::Many => offered.len(),
         };
-        actions.extend(offered[..count].iter().copied().map(Action::Propose));
+        let offered = offered[..count].iter().copied();
+        let offered = offered.filter(|&it| may_begin(it, state.clock));
+        actions.extend(offered.map(Action::Propose));
     }
 
     /// The deciders decide, and attackers try to.
@@ -165,16 +169,29 @@ impl PendingAction {
 
     /// The clock goes on as long as somebody waits for it, and is set back where that can tell.
     fn clock(&self, state: &State, actions: &mut Vec<Action>) {
-        let waiting = state.slots_where(|held, standing| {
-            let pending = standing.status == Status::Pending && held.expires != NEVER;
-            pending && !self.is_past(held, state.clock)
-        });
-        if state.clock < self.bounds.ticks && waiting != [None; SLOTS] {
+        if self.next_moment(state).is_some() {
             actions.push(Action::Tick);
         }
-        if state.clock > 0 && state.budgets.affords(Disturbance::SetBack) && self.is_timed(state) {
+        if state.clock > 0
+            && time::tick(state.clock).is_some()
+            && state.budgets.affords(Disturbance::SetBack)
+            && self.is_timed(state)
+        {
             actions.push(Action::SetBack);
         }
+    }
+
+    /// The next moment at which there is something to see: one before, at or after an expiry that is waited for; or, while
+    /// something can still be proposed that comes to its expiry, a full tick before that.
+    pub(super) fn next_moment(&self, state: &State) -> Option<u8> {
+        let waiting = state.slots_where(|_, standing| standing.status == Status::Pending);
+        let expiries = waiting.into_iter().flatten();
+        let expiries = expiries.filter_map(|slot| state.held(slot).expiry());
+        let at_expiry = time::next(state.clock, expiries);
+        let tick = time::next_tick(state.clock);
+        let may_begin_there = self.can_propose(state) && tick < time::on(self.bounds.ticks);
+        let next = at_expiry.map(|at| if may_begin_there { at.min(tick) } else { at });
+        next.filter(|&moment| moment <= time::last(self.bounds.ticks))
     }
 
     /// Whether the time matters to anything, now or later.
@@ -257,6 +274,11 @@ const FORGED: [(Decision, Manner); 7] = [
     (Decision::Deny, Manner::Edited),
     (Decision::Allow, Manner::Everything),
 ];
+
+/// Whether it may be proposed at this moment: what has a time to live, on a full tick.
+pub(super) fn may_begin(proposal: Proposal, clock: u8) -> bool {
+    proposal.lifetime.is_none() || time::tick(clock).is_some()
+}
 
 /// One decision to send.
 const fn send(slot: Slot, decision: Decision, manner: Manner) -> Action {

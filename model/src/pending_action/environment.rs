@@ -2,6 +2,8 @@
 //!
 //! The one thing to know: nothing of it is judged. It brings about what the ledger is asked, and when.
 
+use crate::time;
+
 use super::action::Manner;
 use super::bounds::Disturbance;
 use super::message::{Approved, Message};
@@ -87,14 +89,14 @@ impl StepSoFar<'_> {
 
     /// The clock moves on.
     pub(super) fn tick(&mut self) -> Option<()> {
-        self.state.clock += 1;
-        (self.state.clock <= self.model.bounds.ticks).then_some(())
+        self.state.clock = self.model.next_moment(self.before)?;
+        Some(())
     }
 
-    /// The clock is set back.
+    /// The clock is set back by a tick.
     pub(super) fn set_back(&mut self) -> Option<()> {
         self.state.budgets.spend(Disturbance::SetBack)?;
-        self.state.clock = self.before.clock.checked_sub(1)?;
+        self.state.clock = self.before.clock.checked_sub(time::on(1))?;
         Some(())
     }
 }

@@ -87,7 +87,7 @@ impl Record {
     }
 }
 
-/// A record and the time at which it was made, in ticks.
+/// A record and the moment at which it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// What it says.
@@ -97,10 +97,10 @@ pub struct Entry {
 }
 
 impl Packed for Entry {
-    const BITS: usize = 10;
-    const CAPACITY: usize = 12;
+    const BITS: usize = 11;
+    const CAPACITY: usize = 11;
 
-    /// Six bits for the record, and above them four for the time.
+    /// Six bits for the record, and above them five for the moment.
     fn code(self) -> u16 {
         u16::from(self.at) << 6 | u16::from(self.record.code())
     }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn every_entry_is_the_one_of_its_code() {
         for code in 1..=38 {
-            for at in 0..16 {
+            for at in 0..32 {
                 let record = Record::from_code(code).expect("it is the code of a record");
                 let entry = Entry { record, at };
                 assert_eq!(Entry::from_code(entry.code()), Some(entry));

@@ -46,7 +46,7 @@ pub struct Standing {
     pub status: Status,
     /// Who decided; nobody where nobody did.
     pub by: Option<Decider>,
-    /// When it was resolved, in ticks; 0 as long as it is not.
+    /// The moment at which it was resolved; 0 as long as it is not.
     pub at: u8,
     /// What became of the call, once it was reported.
     pub finished: Option<ToolStatus>,
@@ -66,11 +66,11 @@ impl Standing {
         matches!(self.status, Status::Accepted) && self.finished.is_none()
     }
 
-    /// Everything in 11 bits.
+    /// Everything in 12 bits.
     fn word(self) -> u64 {
         let by = self.by.map_or(0, |by| 1 + by as u64);
         let finished = self.finished.map_or(0, |status| 1 + status as u64);
-        (self.status as u64) << 8 | by << 6 | u64::from(self.at) << 2 | finished
+        (self.status as u64) << 9 | by << 7 | u64::from(self.at) << 2 | finished
     }
 }
 
@@ -153,10 +153,10 @@ impl Known {
         self.ended[session.index()]
     }
 
-    /// Everything in 35 bits.
+    /// Everything in 38 bits.
     pub(super) fn word(&self) -> u64 {
         let [first, second, third] = self.standings.map(Standing::word);
         let [a, b] = self.ended.map(u64::from);
-        first << 24 | second << 13 | third << 2 | a << 1 | b
+        first << 26 | second << 14 | third << 2 | a << 1 | b
     }
 }

@@ -7,6 +7,8 @@
 //! A crash takes back what is not durable. So as long as one can come, a resolution is final only once its record is durable,
 //! and the order of records matters as long as their messages may have to come again.
 
+use crate::time;
+
 use super::PendingAction;
 use super::bounds::{Budgets, Disturbance};
 use super::enabled::has_live;
@@ -243,7 +245,7 @@ impl<'state> View<'state> {
 
     /// Whether it matters that the ledger has seen a later time than the clock's.
     fn remembers_time(&self) -> bool {
-        let behind = self.state.clock < self.state.latest;
+        let behind = self.state.clock < seen(self.state.latest);
         self.is_timed() && (behind || self.budgets.affords(Disturbance::SetBack))
     }
 
@@ -251,7 +253,7 @@ impl<'state> View<'state> {
     fn time(&self) -> (u8, u8) {
         let State { clock, latest, .. } = *self.state;
         if self.remembers_time() {
-            (clock, latest)
+            (clock, seen(latest))
         } else if self.is_timed() {
             (clock, clock)
         } else {
@@ -262,7 +264,7 @@ impl<'state> View<'state> {
     /// The time of a record, if a restart may have to come back to it.
     fn moment(&self, at: u8) -> u8 {
         if self.crashes && self.remembers_time() {
-            at
+            seen(at)
         } else {
             0
         }
@@ -370,4 +372,9 @@ const fn told(status: Status) -> u8 {
         Status::Expired => Note::Expired.bit(),
     };
     Note::Request.bit() | end
+}
+
+/// The full tick that stands for all moments at which the same has expired.
+const fn seen(moment: u8) -> u8 {
+    time::on(time::passed(moment))
 }

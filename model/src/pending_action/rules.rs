@@ -140,8 +140,8 @@ of step: &StepSoFar<'_>, action: Action;
     forbids ProposesExpired "what is proposed expires in the future"
         free "What has expired already is refused or recorded; PA-7 forbids that it runs, and it does not.";
     always "what has expired is not released, and nothing expires before its time";
-    sometimes "an action is allowed a tick before it expires"
-        if step.honours(Decision::Allow, |slot, _| step.before.held(slot).expires == step.state.latest + 1);
+    sometimes "an action is allowed a millisecond before it expires"
+        if step.honours(Decision::Allow, |slot, _| step.before.held(slot).expiry() == Some(step.state.latest + 1));
     sometimes "two actions expire in one call"
         if Slot::ALL.into_iter().filter(|&slot| step.required.contains(Output::Event(Event::Expired, slot))).count() > 1;
     sometimes "an action expires" if step.puts_out(|it| matches!(it, Output::Event(Event::Expired, _)));

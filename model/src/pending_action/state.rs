@@ -6,6 +6,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::packed::packed;
+use crate::time;
 
 use super::bounds::Budgets;
 use super::journal::Journal;
@@ -17,14 +18,14 @@ use super::words::{Effect, Note, Proposal, SLOTS, SessionName, Slot};
 /// The `expires_at` of an action that never expires.
 pub const NEVER: u8 = 15;
 
-/// A proposed call, and what the world knows of it. Times are in ticks since the start.
+/// A proposed call, and what the world knows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// Whether its slot is filled. What was proposed and lost in a crash fills it for ever.
     pub proposed: bool,
     /// The session that it belongs to.
     pub session: SessionName,
-    /// `expires_at`; [`NEVER`] if absent.
+    /// `expires_at`, in ticks since the start; [`NEVER`] if absent.
     pub expires: u8,
     /// Whether `deciders` is absent.
     pub by_anyone: bool,
@@ -54,12 +55,14 @@ impl Held {
         sent: 0,
     };
 
-    /// What is proposed at this time by the caller's clock.
+    /// What is proposed at this moment by the caller's clock; what has a time to live, on a full tick.
     pub(super) fn of(proposal: Proposal, clock: u8) -> Self {
         Self {
             proposed: true,
             session: proposal.session,
-            expires: proposal.lifetime.map_or(NEVER, |ticks| clock + ticks),
+            expires: proposal
+                .lifetime
+                .map_or(NEVER, |ticks| time::passed(clock) + ticks),
             by_anyone: proposal.by_anyone,
             idempotent: proposal.idempotent,
             effect: proposal.effect,
@@ -77,9 +80,14 @@ impl Held {
         self.is_told(Note::Request) && self.told & (Note::FINAL | Note::Call.bit()) == 0
     }
 
-    /// PA-7: whether it has expired at this time.
-    pub const fn is_past(&self, now: u8) -> bool {
-        self.expires != NEVER && now >= self.expires
+    /// The moment of its expiry, if it has one.
+    pub fn expiry(&self) -> Option<u8> {
+        (self.expires != NEVER).then_some(time::on(self.expires))
+    }
+
+    /// PA-7: whether it has expired at this moment.
+    pub fn is_past(&self, now: u8) -> bool {
+        self.expiry().is_some_and(|expiry| now >= expiry)
     }
 
     /// Everything in 19 bits.
@@ -101,9 +109,9 @@ impl Held {
 /// One state of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The caller's clock, in ticks since the start.
+    /// The caller's clock, in moments since the start ([`crate::time`]).
     pub clock: u8,
-    /// The greatest time that the ledger has seen.
+    /// The latest moment that the ledger has seen.
     pub latest: u8,
     /// What the ledger holds in its memory.
     pub known: Known,
@@ -229,8 +237,8 @@ impl State {
     /// Everything in nine words, for hashing: equal words mean equal states.
     pub fn words(&self) -> [u64; 9] {
         let rest = packed([
-            (u64::from(self.clock), 4),
-            (u64::from(self.latest), 4),
+            (u64::from(self.clock), 5),
+            (u64::from(self.latest), 5),
             (u64::from(self.carried), 4),
             (u64::from(self.withdrawn[0]), 1),
             (u64::from(self.withdrawn[1]), 1),
@@ -266,7 +274,7 @@ impl Hash for State {
 /// The ledger's part of a state: what an abstraction function makes of an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ledger {
-    /// The greatest time that it has seen.
+    /// The latest moment that it has seen.
     pub latest: u8,
     /// Which sessions have ended, by [`SessionName::index`].
     pub ended: [bool; 2],
@@ -274,12 +282,12 @@ pub struct Ledger {
     pub actions: [Option<LedgerAction>; SLOTS],
 }
 
-/// An action as the ledger knows it. Times are in ticks.
+/// An action as the ledger knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedgerAction {
     /// Its session.
     pub session: SessionName,
-    /// `expires_at`; [`NEVER`] if absent.
+    /// `expires_at`, in ticks; [`NEVER`] if absent.
     pub expires: u8,
     /// Whether `deciders` is absent.
     pub by_anyone: bool,

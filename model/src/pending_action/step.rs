@@ -6,6 +6,7 @@
 use super::PendingAction;
 use super::action::Action;
 use super::bounds::Disturbance;
+use super::enabled::may_begin;
 use super::journal::Record;
 use super::known::Status;
 use super::message::{Approved, Message, Network};
@@ -174,6 +175,9 @@ impl StepSoFar<'_> {
     /// `propose`. The order of the refusals is: session, expiry.
     fn propose(&mut self, proposal: Proposal) -> Option<()> {
         let slot = self.free_slot()?;
+        if !may_begin(proposal, self.before.clock) {
+            return None;
+        }
         let held = Held::of(proposal, self.before.clock);
         let rules = self.model.rules;
         // PA-5: the session is over, and with it whatever could be proposed in it.

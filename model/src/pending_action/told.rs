@@ -6,6 +6,7 @@
 
 use crate::judge::Finding;
 use crate::judged::{CallTold, InSearch};
+use crate::time::Scale;
 
 use super::action::Action;
 use super::judge::PendingActionJudge;
@@ -15,7 +16,7 @@ use super::judge::words::{
 };
 use super::message::{Approved, Message};
 use super::output::{Event, Output, Outputs};
-use super::state::{Held, NEVER, State};
+use super::state::{Held, State};
 use super::step::Step;
 use super::words::{
     Arguments, Decider, Decision, Effect, Nonce, Note, Proposal, SLOTS, SessionName, Slot,
@@ -79,9 +80,9 @@ const SAME: u32 = 0;
 /// The one snapshot.
 const SNAPSHOT: u32 = 0;
 
-/// The time of a tick, in milliseconds.
-fn at(ticks: u8) -> i64 {
-    i64::from(ticks) * 1_000
+/// The time of a moment, in milliseconds.
+fn at(moment: u8) -> i64 {
+    Scale::of(1_000).millis(moment)
 }
 
 impl InSearch for PendingActionJudge {
@@ -228,7 +229,7 @@ impl Told {
             },
             summary: SAME,
             label: SAME,
-            expires_at: (held.expires != NEVER).then(|| at(held.expires)),
+            expires_at: held.expiry().map(at),
         }
     }
 

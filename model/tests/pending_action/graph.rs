@@ -15,7 +15,7 @@ use crate::common::{small, within};
 
 #[test]
 fn every_run_ends_and_the_longest_is_known() {
-    assert_eq!(longest_run(&small::<PendingActionProtocol>()), Some(33));
+    assert_eq!(longest_run(&small::<PendingActionProtocol>()), Some(34));
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn what_is_over_is_taken_for_alike_and_what_is_done_about_it_found_all_the_same(
     for (guard, steps) in [
         (Guard::HonoursRepeated, 8),
         (Guard::AllowsAfterDeny, 8),
-        (Guard::CancelsResolved, 4),
+        (Guard::CancelsResolved, 5),
         (Guard::FinishesTwice, 12),
     ] {
         let mut model = small::<PendingActionProtocol>();

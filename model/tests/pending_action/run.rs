@@ -16,6 +16,7 @@ use countersign_model::pending_action::words::{
 use countersign_model::pending_action::{PendingAction, PendingActionProtocol};
 use countersign_model::rules::Rules;
 use countersign_model::specification::Modelled as _;
+use countersign_model::time;
 
 use crate::common::seen::tell_step;
 
@@ -129,9 +130,15 @@ impl Run {
 
     /// Lets so much time pass.
     pub fn wait(&mut self, ticks: u8) -> &mut Self {
-        for _ in 0..ticks {
+        self.wait_until(self.state.clock + time::on(ticks))
+    }
+
+    /// Lets time pass until this moment.
+    pub fn wait_until(&mut self, moment: u8) -> &mut Self {
+        while self.state.clock < moment {
             self.take(Action::Tick);
         }
+        assert_eq!(self.state.clock, moment, "the clock stands still there");
         self
     }
 

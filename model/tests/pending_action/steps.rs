@@ -10,6 +10,7 @@ use countersign_model::pending_action::rules::{Check, Refusal};
 use countersign_model::pending_action::words::{
     Arguments, Decider, Decision, Effect, Flaw, Note, Proposal, SessionName, Slot, ToolStatus,
 };
+use countersign_model::time;
 
 use crate::run::{RELEASED, Run, expired, expiring};
 
@@ -23,11 +24,15 @@ fn taken(assignment: &str) -> Reading {
 /// PA-7: an action may be decided before its time, and at it only where it is taken to expire after it.
 #[test]
 fn a_decision_counts_before_the_expiry_and_not_from_then_on() {
-    for (reading, last) in [("expiry-boundary=at", 1), ("expiry-boundary=after", 2)] {
-        for ticks in 1..=3 {
+    let expiry = time::on(2);
+    for (reading, last) in [
+        ("expiry-boundary=at", expiry - 1),
+        ("expiry-boundary=after", expiry),
+    ] {
+        for moment in [expiry - 1, expiry, expiry + 1] {
             let mut run = Run::read(taken(reading));
             run.put(Action::Propose(expiring(2)));
-            run.carry_out().wait(ticks);
+            run.carry_out().wait_until(moment);
             let (slot, decision) = (FIRST, Decision::Allow);
             let manner = Manner::Plain;
             run.take(Action::Send {
@@ -38,10 +43,11 @@ fn a_decision_counts_before_the_expiry_and_not_from_then_on() {
             let step = run.model.step(&run.state, Action::Deliver { index: 0 });
             let step = step.expect("it arrives");
             let outputs = step.required.as_slice();
-            if ticks <= last {
-                assert_eq!(outputs, RELEASED, "{reading}, {ticks} after");
+            let at = time::name(moment);
+            if moment <= last {
+                assert_eq!(outputs, RELEASED, "{reading}, at {at}");
             } else {
-                assert_eq!(outputs[..3], expired(FIRST), "{reading}, {ticks} after");
+                assert_eq!(outputs[..3], expired(FIRST), "{reading}, at {at}");
                 assert_eq!(outputs[3..], [Output::Audit(Check::NotExpired)]);
             }
         }

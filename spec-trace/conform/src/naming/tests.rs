@@ -161,7 +161,11 @@ fn a_late_expiry_is_named_by_what_it_brings_about() {
     } = pending_action();
     environment.settings.expiry_boundary = ExpiryBoundary::After;
     let bridge = Bridge::of(model, environment);
-    let wait = [PendingAction::Tick, PendingAction::ServeTimer];
+    let wait = [
+        PendingAction::Tick,
+        PendingAction::Tick,
+        PendingAction::ServeTimer,
+    ];
     let (clause, required, _) = named(&bridge, &[&ASKED[..], &wait].concat());
     assert_eq!(clause, "PA-10");
     assert_eq!(required, "it was to be told that action 0 has expired");
@@ -171,7 +175,7 @@ fn a_late_expiry_is_named_by_what_it_brings_about() {
         manner: Manner::Plain,
     };
     let arrives = PendingAction::Deliver { index: 0 };
-    let decide = [allow, PendingAction::Tick, arrives];
+    let decide = [allow, PendingAction::Tick, PendingAction::Tick, arrives];
     let (clause, required, _) = named(&bridge, &[&ASKED[..], &decide].concat());
     assert_eq!(clause, "PA-7");
     assert!(required.ends_with("it has expired"), "{required}");

@@ -9,13 +9,14 @@ use std::hash::{Hash, Hasher};
 use countersign_model::pending_action::known::{Standing, Status as Word};
 use countersign_model::pending_action::state::{Ledger, LedgerAction, NEVER, State};
 use countersign_model::pending_action::words::{Effect, SLOTS, Slot};
+use countersign_model::time;
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{
     Action, CancelReason, Entry, ExpiryBoundary, Run, Status,
 };
 use countersign_reference::time::Timestamp;
 
-use super::concrete::{SESSIONS, session, tick};
+use super::concrete::{SESSIONS, moment, session};
 use super::records::{decider, status, tool_status};
 use super::{Asked, Host};
 use crate::{Unexplained, unexplained};
@@ -28,7 +29,7 @@ use crate::{Unexplained, unexplained};
 /// [`Unexplained`] where it holds something that does not follow from its records.
 pub(super) fn ledger(host: &Host, next: &State, is_literal: bool) -> Result<Ledger, Unexplained> {
     check_counts(host)?;
-    let latest = tick(host.now).ok_or_else(|| unexplained("PA-7", "the time of a call"))?;
+    let latest = moment(host.now).ok_or_else(|| unexplained("PA-7", "the time of a call"))?;
     let mut ledger = Ledger {
         latest,
         ended: SESSIONS.map(|name| host.has_ended(name)),
@@ -117,7 +118,9 @@ fn action(asked: &Asked, found: &Action, wanted: &Status) -> Result<LedgerAction
         return Err(unexplained(clause(wanted), format!("{wanted:?}")));
     }
     let proposal = &found.proposal;
-    let expires = proposal.expires_at.map_or(Some(NEVER), tick);
+    let expires = proposal
+        .expires_at
+        .map_or(Some(NEVER), |expires| moment(expires).and_then(time::tick));
     let session = session(proposal.session_id.as_str());
     Ok(LedgerAction {
         session: session.ok_or_else(|| unexplained("PA-1", "a session that was named"))?,
@@ -167,7 +170,7 @@ fn standing(status: &Status) -> Standing {
         status: word,
         by: by.map(|by| decider(by.as_str())),
         // Every record was made at the time of a call.
-        at: tick(*at).unwrap_or(u8::MAX),
+        at: moment(*at).unwrap_or(u8::MAX),
         finished: run.and_then(|run| match run {
             Run::Unfinished => None,
             Run::Finished { status, .. } => Some(tool_status(*status)),

@@ -1,7 +1,7 @@
 //! From the model's words to the wire: real names, real times, real bytes.
 //!
-//! The one thing to know: one tick of the model is a minute, and calls come at whole ticks, so that a call comes at the
-//! very moment at which an action expires. Where the model has one word for many things, a call says one of them, picked
+//! The one thing to know: one tick of the model is a minute, and calls come at the very moment at which an action expires, a
+//! millisecond before it and one after. Where the model has one word for many things, a call says one of them, picked
 //! by what the state is: a walk meets them all, and a replay meets the same.
 
 use countersign_model::pending_action::action::Action;
@@ -11,6 +11,7 @@ use countersign_model::pending_action::state::State;
 use countersign_model::pending_action::words::{
     self, Decider, Flaw, Nonce, Proposal, SLOTS, SessionName, Slot,
 };
+use countersign_model::time::{self, Scale};
 use countersign_reference::pending_action as executor;
 use countersign_reference::pending_action::{Decide, Delivery, Input, Propose, Settings, Text};
 use countersign_reference::time::Timestamp;
@@ -22,8 +23,8 @@ use super::spelling::{
 use super::{Asked, Host};
 use crate::concretion::Picks;
 
-/// A tick, in milliseconds.
-const TICK: i64 = 60_000;
+/// A tick is a minute.
+const SCALE: Scale = Scale::of(60_000);
 /// The start of every run: 2026-05-24T14:22:20Z.
 const START: i64 = 1_779_632_540_000;
 
@@ -37,17 +38,14 @@ const SUMMARIES: [&str; SLOTS] = [
     "¿Borro estos 3 potreros? (3)",
 ];
 
-/// The time of a caller whose clock stands at this tick.
-pub(super) fn time(tick: u8) -> Timestamp {
-    Timestamp::from_millis(START + i64::from(tick) * TICK)
+/// The time of a caller whose clock stands at this moment.
+pub(super) fn time(moment: u8) -> Timestamp {
+    Timestamp::from_millis(START + SCALE.millis(moment))
 }
 
-/// The tick at which a time lies; nothing for one between two ticks.
-pub(super) fn tick(time: Timestamp) -> Option<u8> {
-    let since_start = time.millis() - START;
-    (since_start % TICK == 0)
-        .then(|| u8::try_from(since_start / TICK).ok())
-        .flatten()
+/// The moment that a time is, if it is one.
+pub(super) fn moment(time: Timestamp) -> Option<u8> {
+    SCALE.moment(time.millis() - START)
 }
 
 /// The call into the executor that a step of the model is; nothing for a step of the world around it.
@@ -130,7 +128,7 @@ fn propose(state: &State, proposal: Proposal) -> Option<Propose> {
         label: picks.among(&["Sí, borrar".to_owned(), "é".repeat(80)]),
         expires_at: proposal
             .lifetime
-            .map(|lifetime| time(state.clock + lifetime)),
+            .map(|lifetime| time(state.clock + time::on(lifetime))),
         deciders: (!proposal.by_anyone).then(|| listed.collect()),
         idempotent: proposal.idempotent,
     })

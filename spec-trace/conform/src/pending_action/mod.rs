@@ -56,7 +56,11 @@ pub const FAR: Bounds = Bounds {
 
 /// Bounds for the walk over the literal model, which shows the executor each decision as it was sent, and compares who
 /// resolved what and when.
-pub const LITERAL: Bounds = Bounds::SMALL;
+pub const LITERAL: Bounds = Bounds {
+    name: "small, one decision each",
+    decisions: [1; SLOTS],
+    ..Bounds::SMALL
+};
 
 /// The model and the executor of pending actions, side by side.
 pub type PendingActionBridge = Bridge<Environment>;
@@ -271,9 +275,6 @@ impl Execution for Environment {
         if action.is_call() {
             bridge.compare_states(&step, &next, host)?;
         }
-        if matches!(action, Action::Propose(_)) {
-            check_last_moment(host)?;
-        }
         Ok(next)
     }
 
@@ -405,24 +406,6 @@ fn check_caught_up(host: &Host, clause: &'static str) -> Result<(), Disagreement
         format!("a ledger that knows {recorded} records"),
         format!("one that knows {}", host.ledger.recorded()),
     ))
-}
-
-/// PA-7: what has just been proposed is good a millisecond before its time. Calls come at whole ticks, which are too far
-/// apart to show it.
-fn check_last_moment(host: &Host) -> Result<(), Disagreement> {
-    let Some(deadline) = abstraction::deadline(host) else {
-        return Ok(());
-    };
-    let last = Timestamp::from_millis(deadline.millis() - 1);
-    let mut ledger = Ledger::clone(&host.ledger);
-    let outputs = ledger
-        .handle(last, &mut host.ids.clone(), Input::Tick)
-        .outputs;
-    if outputs.is_empty() {
-        return Ok(());
-    }
-    let text = format!("nothing expired at {last}");
-    Err(on_wire(&outputs, unexplained("PA-7", text)))
 }
 
 /// An executor that does not take its own journal.
