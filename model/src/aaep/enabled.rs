@@ -192,13 +192,15 @@ impl Aaep {
 
     /// How far a clock has to be off to put the claimed time just on the other side of the deadline, if it can.
     fn telling_skew(&self, state: &State, slot: Slot) -> Option<i8> {
-        let deadline = state.confirmation(slot).deadline();
-        let claimed = if state.clock < deadline {
+        let (clock, deadline) = (
+            state.clock.cast_signed(),
+            state.confirmation(slot).deadline().cast_signed(),
+        );
+        let skew = if clock < deadline {
             deadline
         } else {
             deadline - 1
-        };
-        let skew = claimed.cast_signed() - state.clock.cast_signed();
+        } - clock;
         (skew.unsigned_abs() <= time::on(self.bounds.skew)).then_some(skew)
     }
 

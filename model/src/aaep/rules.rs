@@ -360,6 +360,8 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AAEP-EV-5" => {
     refuses BadTimeout "the timeout is out of range";
+    forbids AsksWithoutTime "a question waits for a second at least";
+    always "what is asked is within the limits of its event";
     sometimes "a timeout out of range is refused" if step.refuses(Refusal::BadTimeout);
 }
 

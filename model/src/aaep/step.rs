@@ -234,7 +234,7 @@ impl StepSoFar<'_> {
         if !self.state.session(session).is_active() && rules.forbid(Guard::AsksAfterEnd) {
             Some(Refusal::SessionOver)
         // AAEP-EV-5: a timeout is at least one second.
-        } else if timeout == 0 {
+        } else if timeout == 0 && rules.forbid(Guard::AsksWithoutTime) {
             Some(Refusal::BadTimeout)
         // AAEP-6.4.1-1: irreversible and high risk, so the default is reject.
         } else if forbidden_default
