@@ -150,8 +150,8 @@ impl Bounds {
         disturbances: Budgets::new([1; 9], 3),
     };
 
-    /// For the night: three confirmations, and every disturbance up to twice, two in all: 3.5 million states and 42 million
-    /// steps.
+    /// For the night: three confirmations, every disturbance up to twice, two in all, and two subscribers that can reply beside
+    /// one that cannot.
     pub const THREE: Self = Self {
         name: "three",
         confirmations: 3,

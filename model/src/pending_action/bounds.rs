@@ -118,8 +118,7 @@ impl Bounds {
         disturbances: Budgets::new([1; 6], 2),
     };
 
-    /// For the night: three actions, each decided on once, and every disturbance up to twice, two in all: 3.4 million states
-    /// and 19 million steps. No session ends.
+    /// For the night: three actions, each decided on once, and every disturbance up to twice, two in all. No session ends.
     pub const THREE: Self = Self {
         name: "three",
         actions: 3,
@@ -129,7 +128,7 @@ impl Bounds {
         ..Self::SMALL
     };
 
-    /// For the night: 24 million states and 165 million steps.
+    /// For the night.
     pub const LARGE: Self = Self {
         name: "large",
         actions: 2,
