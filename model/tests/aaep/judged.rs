@@ -15,6 +15,13 @@ fn the_judge_finds_nothing_in_a_producer_that_keeps_every_rule() {
     assert_nothing_is_found(&small::<AaepProtocol>());
 }
 
+/// AAEP-6.4-1: also where time goes on because something can still be asked, and not for the deadlines that the producer keeps.
+#[test]
+fn the_judge_finds_nothing_where_time_goes_on_by_itself() {
+    let bounds = preset("small,confirmations=3,ticks=2,sessions=1,disturbances=0");
+    assert_nothing_is_found(&within::<AaepProtocol>(bounds.expect("they are in range")));
+}
+
 /// AAEP-EV-11: also where two could answer, one of them closes, and then the other.
 #[test]
 fn the_judge_finds_nothing_where_two_could_answer() {
