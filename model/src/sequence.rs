@@ -10,7 +10,7 @@ pub trait Packed: Copy {
     /// The bits of a number.
     const BITS: usize;
 
-    /// The most items that a sequence holds. No run of a specification comes near it.
+    /// The most items that a sequence holds. No run of a specification needs more.
     const CAPACITY: usize;
 
     /// The item as a number from 1, in so many bits.
