@@ -5,14 +5,14 @@
 //! ignored whatever happens is delivered, but not disturbed; and once nothing is pending, in flight or still to be asked
 //! for, all that is left to happen is the arrival of the replies under way.
 
+use crate::time;
+
 use super::Aaep;
 use super::action::{Action, Forgery, Transgression};
 use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, SessionStatus, State, Subscription};
-use crate::time;
-
 use super::words::{Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
 
 impl Aaep {
