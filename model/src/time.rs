@@ -20,6 +20,11 @@ pub const fn tick(moment: u8) -> Option<u8> {
     }
 }
 
+/// Whether a moment is a full tick.
+pub const fn is_full_tick(moment: u8) -> bool {
+    tick(moment).is_some()
+}
+
 /// How many full ticks have passed at a moment.
 pub const fn passed(moment: u8) -> u8 {
     moment / MOMENTS
@@ -76,13 +81,40 @@ impl Scale {
     }
 }
 
-/// The next full tick after a moment.
-pub const fn next_tick(moment: u8) -> u8 {
-    on(passed(moment) + 1)
+/// What time goes on for in a state of a search.
+#[derive(Debug)]
+pub struct Waiting<Limits> {
+    /// The full ticks at which what waits is over.
+    pub limits: Limits,
+    /// Whether anything waits at all, whatever its limit is taken to be.
+    pub is_any: bool,
+    /// Whether anything can still begin.
+    pub can_begin: bool,
+    /// Every how many ticks it can, and time goes on without a limit.
+    pub every: u8,
+}
+
+impl<Limits: Iterator<Item = u8>> Waiting<Limits> {
+    /// The next moment of a search of so many ticks: one before, at or after a limit; and a full tick, as long as something
+    /// can begin there, or where something waits and has no limit before the end.
+    pub fn next(self, clock: u8, ticks: u8) -> Option<u8> {
+        let at_limit = next(clock, self.limits).filter(|&moment| moment <= last(ticks));
+        let full = next_tick(clock, self.every);
+        let goes_on = self.is_any || !is_full_tick(clock);
+        let can_begin = self.can_begin && goes_on && full < on(ticks);
+        let has_no_limit = self.is_any && at_limit.is_none() && full <= on(ticks);
+        let at_tick = (can_begin || has_no_limit).then_some(full);
+        at_limit.into_iter().chain(at_tick).min()
+    }
+}
+
+/// The next full tick after a moment whose number is a multiple of this.
+const fn next_tick(moment: u8, multiple: u8) -> u8 {
+    on((passed(moment) / multiple + 1) * multiple)
 }
 
 /// The next moment that is one before, at or after one of these limits.
-pub fn next(moment: u8, limits: impl IntoIterator<Item = u8>) -> Option<u8> {
+fn next(moment: u8, limits: impl IntoIterator<Item = u8>) -> Option<u8> {
     let around = |limit: u8| [limit.saturating_sub(1), limit, limit.saturating_add(1)];
     let moments = limits.into_iter().flat_map(around);
     moments.filter(|&next| next > moment).min()
@@ -90,7 +122,7 @@ pub fn next(moment: u8, limits: impl IntoIterator<Item = u8>) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Scale, last, name, next, next_tick, on, tick};
+    use super::{Scale, Waiting, is_full_tick, last, name, next, next_tick, on, tick};
 
     #[test]
     fn the_moments_of_a_tick_are_the_millisecond_before_it_itself_and_the_one_after() {
@@ -128,6 +160,33 @@ mod tests {
     #[test]
     fn full_ticks_are_counted_and_nothing_beside_them() {
         assert_eq!([8, 9, 10].map(tick), [None, Some(3), None]);
-        assert_eq!([8, 9, 10].map(next_tick), [9, 12, 12]);
+        assert_eq!([8, 9, 10].map(is_full_tick), [false, true, false]);
+        assert_eq!([8, 9, 10].map(|at| next_tick(at, 1)), [9, 12, 12]);
+        assert_eq!(
+            [8, 14, 15].map(|at| next_tick(at, 5)),
+            [on(5), on(5), on(10)]
+        );
+    }
+
+    #[test]
+    fn time_goes_on_for_what_can_begin_and_for_what_has_no_limit_before_the_end() {
+        let visited = |limits: &[u8], is_any, can_begin| {
+            let from = |&clock: &u8| {
+                let limits = limits.iter().copied();
+                let waiting = Waiting {
+                    limits,
+                    is_any,
+                    can_begin,
+                    every: 1,
+                };
+                waiting.next(clock, 3)
+            };
+            let all = std::iter::successors(Some(0), from);
+            all.map(name).collect::<Vec<String>>().join(" ")
+        };
+        assert_eq!(visited(&[on(2)], true, false), "0 2-1ms 2 2+1ms 3");
+        assert_eq!(visited(&[on(2)], true, true), "0 1 2-1ms 2 2+1ms 3");
+        assert_eq!(visited(&[on(9)], true, false), "0 1 2 3");
+        assert_eq!(visited(&[], false, true), "0");
     }
 }

@@ -153,7 +153,7 @@ impl Aaep {
 
 /// Whether a timeout can begin.
 const fn is_on_tick(state: &State) -> bool {
-    time::tick(state.clock).is_some()
+    time::is_full_tick(state.clock)
 }
 
 /// Whether one of the confirmations of the first's action is pending or in flight.

@@ -5,7 +5,7 @@
 //! ignored whatever happens is delivered, but not disturbed; and once nothing is pending, in flight or still to be asked
 //! for, all that is left to happen is the arrival of the replies under way.
 
-use crate::time;
+use crate::time::{self, Waiting};
 
 use super::Aaep;
 use super::action::{Action, Forgery, Transgression};
@@ -43,7 +43,7 @@ impl Aaep {
             self.errors_of_the_caller(state, actions);
         }
         // The timeout of a question that is asked again begins anew, and so on a full tick.
-        let begins = state.waiting_question().is_none() || time::tick(state.clock).is_some();
+        let begins = state.waiting_question().is_none() || time::is_full_tick(state.clock);
         if state.budgets.affords(Disturbance::Crash) && state.stale == 0 && begins {
             actions.push(Action::Crash);
         }
@@ -118,16 +118,15 @@ impl Aaep {
         }
     }
 
-    /// The next moment at which there is something to see: one before, at or after a deadline that is waited for; and while
-    /// something can still be asked for that comes to its deadline, the next full tick.
+    /// The next moment at which there is something to see: around a deadline, or where something can be asked for.
     pub(super) fn next_moment(&self, state: &State) -> Option<u8> {
-        let at_deadline = time::next(state.clock, self.deadlines(state));
-        let at_tick = Some(time::next_tick(state.clock)).filter(|&tick| {
-            let waits = at_deadline.is_some() || time::tick(state.clock).is_none();
-            waits && self.can_ask(state) && tick < time::on(self.bounds.ticks)
-        });
-        let next = at_deadline.into_iter().chain(at_tick).min();
-        next.filter(|&moment| moment <= time::last(self.bounds.ticks))
+        let waiting = Waiting {
+            limits: self.deadlines(state),
+            is_any: self.deadlines(state).next().is_some(),
+            can_begin: self.can_ask(state),
+            every: 1,
+        };
+        waiting.next(state.clock, self.bounds.ticks)
     }
 
     /// The deadlines that are waited for.

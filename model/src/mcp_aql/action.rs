@@ -8,7 +8,7 @@ use super::words::{Oracle, Request, Slot, Store, Trigger};
 pub enum Action {
     /// The operator configures both adapters alike (`configure`, twice). The first step of every run.
     SetUp {
-        /// `clock_skew_tolerance_seconds` in ticks: 0, 1, or 2, which is out of range and refused.
+        /// `clock_skew_tolerance_seconds` in ticks: 0, 5, or 6, which is out of range and refused.
         tolerance: u8,
         /// `oracle`
         oracle: Oracle,
@@ -28,7 +28,7 @@ pub enum Action {
     Deliver {
         /// Position in the network.
         index: u8,
-        /// How far the clock of the node at which it arrives is off, in ticks: `now` is the clock plus this.
+        /// How far the clock of the node at which it arrives is off, in moments: `now` is the clock plus this.
         skew: i8,
     },
     /// The validated call at this position is redeemed. Only where a rule is left out are the two steps apart.
@@ -47,7 +47,7 @@ pub enum Action {
     AskStatus(Carried),
     /// Something happens that revokes tokens (`end_session`, `event`, `configure`).
     Trigger(Trigger),
-    /// The clock moves on by one. No call.
+    /// The clock moves on to the next moment at which there is something to see. No call.
     Tick,
     /// The store forgets a token that can never be valid again, if it has not yet (`tick`). It may do so in any call.
     Purge {

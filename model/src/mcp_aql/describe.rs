@@ -9,10 +9,11 @@ use super::state::{Phase, State, Token};
 use super::words::{Lifetime, Purpose, Request, Scope, SessionName, Slot, Store, Trigger};
 use crate::checker::StepText;
 use crate::network::in_words;
+use crate::time;
 
 /// A step in words; `after` is the state that the search went on from.
 pub(super) fn describe(model: &McpAql, before: &State, action: Action, after: &State) -> StepText {
-    let (actor, action_text) = action_text(before, action);
+    let (actor, action_text) = action_text(model, before, action);
     let mut changes = changes(before, after);
     if let Action::CarryOut { slot } = action {
         changes.push(run_text(model, slot, after.token(slot)));
@@ -24,7 +25,7 @@ pub(super) fn describe(model: &McpAql, before: &State, action: Action, after: &S
         }
     }
     StepText {
-        at: format!("t={}", before.clock),
+        at: format!("t={}", time::name(before.clock)),
         actor: actor.to_owned(),
         to: reaches(action).map(str::to_owned),
         action: action_text,
@@ -52,7 +53,7 @@ fn told(when: &'static str, outputs: &Outputs) -> impl Iterator<Item = String> {
 }
 
 /// Who acts, and what they do.
-fn action_text(before: &State, action: Action) -> (&'static str, String) {
+fn action_text(model: &McpAql, before: &State, action: Action) -> (&'static str, String) {
     match action {
         Action::SetUp { tolerance, oracle } => (
             "operator",
@@ -83,7 +84,10 @@ fn action_text(before: &State, action: Action) -> (&'static str, String) {
             format!("asks for the status of {}", carried_text(carried)),
         ),
         Action::Trigger(trigger) => trigger_text(trigger),
-        Action::Tick => ("clock", format!("moves on to t={}", before.clock + 1)),
+        Action::Tick => {
+            let next = model.next_moment(before).unwrap_or(before.clock);
+            ("clock", format!("moves on to t={}", time::name(next)))
+        }
         Action::Purge { slot } => ("store", format!("forgets {}", slot.name())),
         Action::Restart(Store::Persistent) => (
             "process",

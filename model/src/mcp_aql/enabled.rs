@@ -4,6 +4,8 @@
 //! offered in a quiet moment, as it depends neither on the calls under way nor on what is still to be performed; a clock
 //! is off only where that tells; and time stands still once no token waits for it.
 
+use crate::time::{self, Waiting};
+
 use super::McpAql;
 use super::action::{Action, Fault};
 use super::bounds::{Disturbance, Variety};
@@ -11,8 +13,8 @@ use super::message::{Call, Carried, Network};
 use super::rules::Guard;
 use super::state::{Phase, State, Token};
 use super::words::{
-    Danger, Lifetime, Oracle, Purpose, Request, SLOTS, Scope, SessionName, Slot, Store, Trigger,
-    Which,
+    Danger, FIVE_MINUTES, Lifetime, Oracle, Purpose, Request, SLOTS, Scope, SessionName, Slot,
+    Store, Trigger, Which,
 };
 
 impl McpAql {
@@ -31,7 +33,7 @@ impl McpAql {
         {
             actions.push(Action::CarryOut { slot });
         }
-        if state.clock < self.bounds.ticks && waits_for_time(state) {
+        if self.next_moment(state).is_some() {
             actions.push(Action::Tick);
         }
         revocations(state, actions);
@@ -48,17 +50,37 @@ impl McpAql {
             .is_some_and(|slot| slot.index() < usize::from(self.bounds.tokens))
     }
 
+    /// Whether one can be issued now: the gatekeeper has been told a full tick.
+    fn can_issue(&self, state: &State) -> bool {
+        self.can_ask(state) && time::is_full_tick(state.now(0))
+    }
+
+    /// The next moment at which there is something to see: around the last at which a token is good, or where one can be
+    /// asked for.
+    pub(super) fn next_moment(&self, state: &State) -> Option<u8> {
+        let waiting = state.slots_where(|token| is_timed(token) && !is_past(state, token));
+        let limits = waiting.into_iter().flatten();
+        let limits = limits.map(|slot| state.token(slot).last_tick(state.tolerance()));
+        let waiting = Waiting {
+            is_any: waiting != [None; SLOTS],
+            limits: limits.map(time::on),
+            can_begin: self.can_ask(state),
+            every: FIVE_MINUTES,
+        };
+        waiting.next(state.clock, self.bounds.ticks)
+    }
+
     /// How the operator may configure the gatekeeper. What is out of range is refused whatever the rest.
     fn setups(&self, actions: &mut Vec<Action>) {
         let modes = Oracle::ALL
             .into_iter()
             .filter(|&oracle| self.reading.oracle.allows(oracle));
         for (nth, oracle) in modes.enumerate() {
-            for tolerance in 0..=1 {
+            for tolerance in [0, FIVE_MINUTES] {
                 actions.push(Action::SetUp { tolerance, oracle });
             }
             if nth == 0 {
-                let tolerance = 2;
+                let tolerance = FIVE_MINUTES + 1;
                 actions.push(Action::SetUp { tolerance, oracle });
             }
         }
@@ -67,7 +89,7 @@ impl McpAql {
     /// Clients ask for tokens and use them; attackers guess.
     fn clients(&self, state: &State, actions: &mut Vec<Action>) {
         if let Some(slot) = state.free_slot()
-            && self.can_ask(state)
+            && self.can_issue(state)
         {
             let offer = |request| actions.push(Action::Request(request));
             match slot {
@@ -165,7 +187,7 @@ impl McpAql {
             ..PLAIN
         };
         actions.push(Action::Request(safe));
-        if self.can_ask(state) {
+        if self.can_issue(state) {
             actions.extend(refused_requests().map(Action::Request));
         }
     }
@@ -301,8 +323,8 @@ fn sends(state: &State, slot: Slot, actions: &mut Vec<Action>) {
     }
 }
 
-/// How far a clock may be off so that it tells: the call then comes at the last moment of its token, or one tick later. A
-/// token whose time is over is not brought back by a clock that is behind.
+/// How far a clock may be off so that it tells: the call then comes at the last moment of its token, or a millisecond later.
+/// A token whose time is over is not brought back by a clock that is behind.
 fn telling_skews(state: &State, call: Call, mut tells: impl FnMut(i8)) {
     let Carried::Token(slot) = call.token else {
         return;
@@ -315,18 +337,21 @@ fn telling_skews(state: &State, call: Call, mut tells: impl FnMut(i8)) {
         tells(-1);
         return;
     }
-    let last = token.expires + state.tolerance();
-    let farthest = farthest_skew(state);
-    for skew in (-farthest..=farthest).filter(|&skew| state.now(skew) != state.now(0)) {
-        if (last..=last + 1).contains(&state.now(skew)) {
+    let last = time::on(token.last_tick(state.tolerance()));
+    for moment in [last, last + 1] {
+        let Ok(skew) = i8::try_from(i16::from(moment) - i16::from(state.clock)) else {
+            continue;
+        };
+        let is_near = skew.abs() <= farthest_skew(state);
+        if is_near && state.now(skew) == moment && moment != state.now(0) {
             tells(skew);
         }
     }
 }
 
-/// Clocks are off by up to the tolerance, and by a tick more.
+/// Clocks are off by up to the tolerance, and by five minutes more: in moments.
 fn farthest_skew(state: &State) -> i8 {
-    state.tolerance().cast_signed() + 1
+    time::on(state.tolerance() + FIVE_MINUTES).cast_signed()
 }
 
 /// Whether expiry and tolerance have passed.
@@ -360,11 +385,6 @@ pub(super) fn is_over(state: &State, token: &Token) -> bool {
         0
     };
     token.is_past(state.now(-behind), state.tolerance())
-}
-
-/// Whether any token waits for time to pass.
-fn waits_for_time(state: &State) -> bool {
-    state.slots_where(|token| is_timed(token) && !is_past(state, token)) != [None; SLOTS]
 }
 
 /// Whether nothing is under way and nothing is still to be performed.

@@ -63,8 +63,8 @@ impl StepSoFar<'_> {
 
     /// The clock moves on.
     pub(super) fn tick(&mut self) -> Option<()> {
-        self.state.clock += 1;
-        (self.state.clock <= self.model.bounds.ticks).then_some(())
+        self.state.clock = self.model.next_moment(self.before)?;
+        Some(())
     }
 }
 

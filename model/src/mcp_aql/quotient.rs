@@ -6,15 +6,16 @@
 
 use super::McpAql;
 use super::action::Fault;
-use super::bounds::Disturbance;
+use super::bounds::{Disturbance, MOST_TICKS};
 use super::enabled::{is_held, is_live, is_over, is_timed};
 use super::environment::faulty;
 use super::message::{Call, Carried};
 use super::state::{Phase, State, Token};
 use super::words::{SLOTS, Scope, Slot};
+use crate::time;
 
-/// The time that stands for any at which no token waits for time any more: past the life of a token that expires at 0.
-const LATE: u8 = 8;
+/// The moment that stands for any at which no token waits for time any more: after all that a search comes to.
+const LATE: u8 = time::last(MOST_TICKS);
 
 impl McpAql {
     /// The state that stands for all that no later step can tell from this one.

@@ -4,6 +4,7 @@
 //! that does what the guard forbids whenever it can. How a block reads is said in [`crate::text`].
 
 use crate::text::text;
+use crate::time;
 
 use super::action::{Action, Fault};
 use super::message::Carried;
@@ -133,7 +134,7 @@ of step: &StepSoFar<'_>, action: Action;
     forbids RedeemsExpired "what is redeemed has not expired when it is redeemed" in_samples "5.2";
     always "nothing runs after expiry and tolerance" also ["AQL-4.1-2", "AQL-5.4-3", "AQL-1.2-2"];
     sometimes "a call is rejected only because the node's clock is ahead by more than the tolerance"
-        if step.takes_for_expired(action, |_, token, skew| skew > 0 && step.before.clock <= token.expires);
+        if step.takes_for_expired(action, |_, token, skew| skew > 0 && step.before.clock <= time::on(token.expires));
     sometimes "a node whose clock is behind does not bring an expired token back"
         if step.takes_for_expired(action, |_, _, skew| skew < 0);
 }
@@ -141,7 +142,7 @@ of step: &StepSoFar<'_>, action: Action;
 "AQL-5.1-4" => {
     always "clocks that differ by no more than the tolerance shorten no token's life" also ["AQL-5.1-7"];
     sometimes "a call at a node whose clock is ahead is admitted within the tolerance"
-        if step.admits(action, |_, token, skew| skew > 0 && step.now > token.expires);
+        if step.admits(action, |_, token, skew| skew > 0 && step.now > time::on(token.expires));
 }
 
 "AQL-5.1-5" => {
@@ -149,8 +150,8 @@ of step: &StepSoFar<'_>, action: Action;
     forbids TakesZeroForDefault "a tolerance of 0 is none" in_samples "5.1";
     forbids TakesWideTolerance "the tolerance is at most 300 seconds";
     always "the tolerance is what is configured, and at most 300 seconds";
-    sometimes "with tolerance 0 a call a tick after expiry is rejected"
-        if step.takes_for_expired(action, |_, token, _| step.before.tolerance() == 0 && step.now == token.expires + 1);
+    sometimes "with tolerance 0 a call a millisecond after expiry is rejected"
+        if step.takes_for_expired(action, |_, token, _| step.before.tolerance() == 0 && step.now == time::on(token.expires) + 1);
     sometimes "a tolerance out of range is refused" if step.refuses(Refusal::WideTolerance);
 }
 
@@ -165,9 +166,9 @@ of step: &StepSoFar<'_>, action: Action;
         also ["AQL-5.1-4"];
     always "a token expires when expiry and tolerance have passed, and not before";
     sometimes "a call after expiry and within the tolerance is admitted" also ["AQL-5.1-4"]
-        if step.admits(action, |_, token, _| step.now > token.expires && step.before.tolerance() > 0);
+        if step.admits(action, |_, token, _| step.now > time::on(token.expires) && step.before.tolerance() > 0);
     sometimes "a call at the sum of expiry and tolerance is admitted"
-        if step.admits(action, |_, token, _| step.now == token.expires + step.before.tolerance());
+        if step.admits(action, |_, token, _| step.now == time::on(token.last_tick(step.before.tolerance())));
 }
 
 "AQL-5.1-8" => {

@@ -7,6 +7,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::packed::packed;
+use crate::time;
 
 use super::bounds::Budgets;
 use super::message::Network;
@@ -37,9 +38,9 @@ pub enum Phase {
 }
 
 /// The expiry of a token that never expires (against AQL-1.2-2).
-pub const ETERNAL: u8 = 15;
+pub const ETERNAL: u8 = 63;
 
-/// A token. Times are in ticks since the start.
+/// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// Where it stands with the gatekeeper.
@@ -52,7 +53,7 @@ pub struct Token {
     pub max_uses: u8,
     /// `use_count`, up to 3.
     pub uses: u8,
-    /// `expires_at`; [`ETERNAL`] for never.
+    /// The full tick of `expires_at`; [`ETERNAL`] for never.
     pub expires: u8,
     /// How many of its operations the host has still to perform, up to 3.
     pub to_run: u8,
@@ -83,7 +84,12 @@ impl Token {
 
     /// AQL-5.1-7: whether expiry and tolerance have passed; at their sum they have not.
     pub const fn is_past(&self, now: u8, tolerance: u8) -> bool {
-        self.expires != ETERNAL && now > self.expires + tolerance
+        self.expires != ETERNAL && now > time::on(self.last_tick(tolerance))
+    }
+
+    /// AQL-5.1-7: the full tick at which it is good for the last time.
+    pub const fn last_tick(&self, tolerance: u8) -> u8 {
+        self.expires + tolerance
     }
 
     /// How many uses are left.
@@ -91,7 +97,7 @@ impl Token {
         self.max_uses.saturating_sub(self.uses)
     }
 
-    /// Everything in 27 bits.
+    /// Everything in 29 bits.
     fn word(&self) -> u64 {
         packed([
             (self.phase as u64, 3),
@@ -99,7 +105,7 @@ impl Token {
             (u64::from(self.scope.code()), 6),
             (u64::from(self.max_uses), 2),
             (u64::from(self.uses), 2),
-            (u64::from(self.expires), 4),
+            (u64::from(self.expires), 6),
             (u64::from(self.to_run), 2),
             (u64::from(self.sent), 2),
             (u64::from(self.runs), 2),
@@ -112,9 +118,9 @@ impl Token {
 pub struct State {
     /// How the gatekeeper is configured; nothing before the first step.
     pub setup: Option<Setup>,
-    /// The time, in ticks since the start.
+    /// The time, in moments since the start ([`crate::time`]).
     pub clock: u8,
-    /// The greatest time that a call has told the gatekeeper.
+    /// The greatest moment that a call has told the gatekeeper.
     pub latest: u8,
     /// The tokens, by [`Slot::index`].
     pub tokens: [Token; SLOTS],
@@ -171,7 +177,7 @@ impl State {
             .is_some_and(|setup| setup.oracle == Oracle::Uniform)
     }
 
-    /// The time that the gatekeeper goes by in a call at a node whose clock is off by so much: it never goes back.
+    /// The moment that the gatekeeper goes by in a call at a node whose clock is off by so many: it never goes back.
     pub fn now(&self, skew: i8) -> u8 {
         self.clock.saturating_add_signed(skew).max(self.latest)
     }
@@ -224,8 +230,8 @@ impl State {
             third.word(),
             self.network.word(),
             self.validated.word(),
-            setup << 40
-                | u64::from(self.clock) << 36
+            setup << 48
+                | u64::from(self.clock) << 40
                 | u64::from(self.latest) << 32
                 | u64::from(self.budgets.word()),
         ]
@@ -243,13 +249,13 @@ impl Hash for State {
 /// The gatekeeper's part of a state: what an abstraction function makes of an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gatekeeper {
-    /// The greatest time that it was told.
+    /// The greatest moment that it was told.
     pub latest: u8,
     /// The tokens that it issued, by [`Slot::index`].
     pub tokens: [Option<GatekeeperToken>; SLOTS],
 }
 
-/// A token as the gatekeeper knows it. Times are in ticks.
+/// A token as the gatekeeper knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatekeeperToken {
     /// Where it stands.
@@ -262,7 +268,7 @@ pub struct GatekeeperToken {
     pub max_uses: u8,
     /// `use_count`
     pub uses: u8,
-    /// `expires_at`, rounded down to whole ticks.
+    /// The full tick of `expires_at`.
     pub expires: u8,
 }
 

@@ -3,6 +3,8 @@
 //! The one thing to know: validation and redemption are one step (AQL-5.2-2), and the use is counted before the operation
 //! comes out to be performed. Only where a rule is left out are they two, so that the race between them shows.
 
+use crate::time;
+
 use super::McpAql;
 use super::action::Action;
 use super::bounds::Disturbance;
@@ -12,7 +14,7 @@ use super::readings::{MultiUse, SessionBinding};
 use super::rules::{self, Check, Code, Guard, Refusal};
 use super::state::{ETERNAL, Phase, Setup, State, Token};
 use super::validate::Memory;
-use super::words::{Lifetime, Oracle, Request, Scope, Slot, Store, Trigger, Which};
+use super::words::{FIVE_MINUTES, Lifetime, Oracle, Request, Scope, Slot, Store, Trigger, Which};
 
 /// What an action leads to. What is in no list of outputs is forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub(super) struct StepSoFar<'step> {
     pub(super) before: &'step State,
     /// The state so far.
     pub(super) state: State,
-    /// The time that the gatekeeper goes by.
+    /// The moment that the gatekeeper goes by.
     pub(super) now: u8,
     /// The outputs so far.
     pub(super) required: Outputs,
@@ -131,7 +133,7 @@ impl StepSoFar<'_> {
             return None;
         }
         // AQL-5.1-5: 0 to 300 seconds.
-        if tolerance > 1 && self.model.rules.forbid(Guard::TakesWideTolerance) {
+        if tolerance > FIVE_MINUTES && self.model.rules.forbid(Guard::TakesWideTolerance) {
             self.required.push(Output::Refused(Refusal::WideTolerance));
             return Some(());
         }
@@ -142,9 +144,9 @@ impl StepSoFar<'_> {
         Some(())
     }
 
-    /// AQL-5.1-6: a tolerance above 60 seconds is warned of; a tick is more.
+    /// AQL-5.1-6: a tolerance above 60 seconds, which are a tick, is warned of.
     fn warn(&mut self, adapter: Which) {
-        if self.state.tolerance() > 0 && self.model.rules.forbid(Guard::WidensSilently) {
+        if self.state.tolerance() > 1 && self.model.rules.forbid(Guard::WidensSilently) {
             self.required.push(Output::Warned(adapter));
         }
     }
@@ -193,7 +195,7 @@ impl StepSoFar<'_> {
         }
         match self.refusal(&request) {
             Some(refusal) => self.required.push(Output::Refused(refusal)),
-            None => self.issue(slot, &request),
+            None => self.issue(slot, &request, time::tick(self.now)?),
         }
         Some(())
     }
@@ -202,7 +204,7 @@ impl StepSoFar<'_> {
     fn refusal(&self, request: &Request) -> Option<Refusal> {
         let rules = self.model.rules;
         let asked = match request.lifetime {
-            Lifetime::Default => request.default_lifetime().max(1),
+            Lifetime::Default => request.default_lifetime(),
             Lifetime::Ticks(ticks) => ticks,
         };
         let loose = request.max_uses > 1
@@ -223,7 +225,7 @@ impl StepSoFar<'_> {
     }
 
     /// A token is issued, bound to what the call is for (AQL-3.2-1).
-    fn issue(&mut self, slot: Slot, request: &Request) {
+    fn issue(&mut self, slot: Slot, request: &Request, now: u8) {
         let bound = match self.model.reading.session_binding {
             SessionBinding::MultiUse => request.max_uses > 1,
             SessionBinding::Always => true,
@@ -235,7 +237,7 @@ impl StepSoFar<'_> {
                 ..request.scope
             },
             max_uses: request.max_uses,
-            expires: expiry(request, self.now),
+            expires: expiry(request, now),
             ..Token::UNISSUED
         };
         // AQL-1.2-5: every issue is logged.
@@ -434,7 +436,7 @@ impl StepSoFar<'_> {
     }
 }
 
-/// When a token expires that is issued now, in ticks.
+/// The full tick at which a token expires that is issued at this one.
 pub(super) const fn expiry(request: &Request, now: u8) -> u8 {
     match request.lifetime {
         Lifetime::Default => now + request.default_lifetime(),

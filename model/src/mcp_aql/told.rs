@@ -1,11 +1,12 @@
 //! What the judge is told of one step of the model, and how it is told.
 //!
 //! The one thing to know: [`Told`] is all of a step that a judge outside can see, and it alone is put into the judge's words.
-//! One tick is 300 seconds, and a node whose clock is off tells the time by that clock. What the host has still to perform
+//! One tick is 60 seconds, and a node whose clock is off tells the time by that clock. What the host has still to perform
 //! counts as run in the call that put it out, and a crash loses none of it.
 
 use crate::judge::{Finding, Judge};
 use crate::judged::{CallTold, InSearch};
+use crate::time::{self, Scale};
 
 use super::McpAql;
 use super::action::Action;
@@ -24,12 +25,12 @@ use super::words::{Danger, Lifetime, Oracle, Purpose, Request, Scope, Slot, Trig
 /// A call of the gatekeeper and all that it put out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Told {
-    /// In ticks, by the clock of the node that is called.
-    now: i8,
+    /// In moments, by the clock of the node that is called.
+    now: i16,
     /// What is asked.
     pub call: Asked,
     outputs: Outputs,
-    /// When the token that is issued expires, in ticks.
+    /// The full tick at which the token that is issued expires.
     expires: u8,
 }
 
@@ -66,7 +67,7 @@ const PASSED_OVER: Deviations = Deviations {
 };
 
 /// A tick, in seconds.
-const TICK: i64 = 300;
+const TICK: i64 = 60;
 /// A token that was never issued.
 const GUESSED: u32 = u32::MAX;
 /// The adapter that is asked about tokens.
@@ -76,9 +77,9 @@ const SAME: u32 = 0;
 /// How long the identifier of a token is: 128 bits.
 const IDENTIFIER: usize = 22;
 
-/// The time of a tick, in milliseconds.
-fn at(ticks: impl Into<i64>) -> i64 {
-    seconds(ticks) * 1_000
+/// The time of a moment, in milliseconds.
+fn at(moment: impl Into<i64>) -> i64 {
+    Scale::of(TICK * 1_000).millis(moment)
 }
 
 /// So many ticks in seconds.
@@ -175,7 +176,7 @@ impl CallTold for Told {
         let issues = |output| matches!(output, Output::ConfirmationRequired(_));
         let expires = match self.call {
             Asked::Request(ref request) if !self.outputs.iter().any(issues) => {
-                expiry(request, self.now.unsigned_abs())
+                expiry(request, u8::try_from(self.now).map_or(0, time::passed))
             }
             Asked::Request(_)
             | Asked::SetUp { .. }
@@ -195,12 +196,12 @@ impl CallTold for Told {
 
 impl Told {
     pub(super) fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
-        let mut now = before.clock.cast_signed();
+        let mut now = i16::from(before.clock);
         let call = match action {
             Action::SetUp { tolerance, oracle } => Asked::SetUp { tolerance, oracle },
             Action::Request(request) => Asked::Request(request),
             Action::Deliver { index, skew } => {
-                now += skew;
+                now += i16::from(skew);
                 // A call that is only validated is still under way.
                 if step.next.validated.len() > before.validated.len() {
                     Asked::Tick
@@ -319,20 +320,15 @@ impl Told {
         self.outputs.iter().filter_map(shown).collect()
     }
 
-    /// The answer that gives a token away. The model rounds the time of expiry down to whole ticks.
+    /// The answer that gives a token away.
     fn issued(&self, request: &judged::Request, slot: Slot) -> Issued {
-        let beyond = match (request.purpose, request.level, request.ttl_seconds) {
-            // AQL-5.1-1: 120 seconds.
-            (judged::Purpose::Confirmation, Level::Forbidden, None) => 120_000,
-            _ => 0,
-        };
         Issued {
             token: Some(slot as u32),
             prefix: Some(request.purpose),
             identifier_length: IDENTIFIER,
             length: IDENTIFIER,
             url_safe: true,
-            expires_at: (self.expires != ETERNAL).then(|| at(self.expires) + beyond),
+            expires_at: (self.expires != ETERNAL).then(|| at(time::on(self.expires))),
             operation: Some(request.operation),
             level: Some(request.level),
             reasons: true,

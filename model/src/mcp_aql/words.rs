@@ -1,7 +1,6 @@
 //! The things that the specification speaks of, as small values: purposes, scopes, levels of danger, lifetimes.
 //!
-//! The one thing to know: a tick is 300 seconds. So the tolerance that can be configured, 0 to 300 seconds, is none or one
-//! tick, and a lifetime in ticks is one in seconds rounded down: as calls come at whole ticks, nothing tells them apart.
+//! The one thing to know: a tick is 60 seconds, of which all that the text counts in seconds is a multiple.
 
 pub use crate::words::{SLOTS, SessionName, Slot};
 
@@ -157,6 +156,9 @@ impl Danger {
     }
 }
 
+/// The longest tolerance (AQL-5.1-5) and the most common lifetime (AQL-5.1-1), in ticks.
+pub const FIVE_MINUTES: u8 = 5;
+
 /// `ttl_seconds` of a call, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lifetime {
@@ -192,17 +194,17 @@ impl Request {
     pub const fn default_lifetime(&self) -> u8 {
         match (self.scope.purpose, self.danger) {
             (Purpose::QuotaContinue, _)
-            | (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => 1,
-            (Purpose::Confirmation, Danger::Forbidden) => 0,
+            | (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => FIVE_MINUTES,
+            (Purpose::Confirmation, Danger::Forbidden) => 2,
         }
     }
 
     /// AQL-5.1-1: the longest lifetime, in ticks: 900 s, 300 s or 600 s.
     pub const fn longest_lifetime(&self) -> u8 {
         match (self.scope.purpose, self.danger) {
-            (Purpose::QuotaContinue, _) => 2,
-            (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => 3,
-            (Purpose::Confirmation, Danger::Forbidden) => 1,
+            (Purpose::QuotaContinue, _) => 10,
+            (Purpose::Confirmation, Danger::Safe | Danger::Destructive) => 15,
+            (Purpose::Confirmation, Danger::Forbidden) => FIVE_MINUTES,
         }
     }
 }

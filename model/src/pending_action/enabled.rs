@@ -4,7 +4,7 @@
 //! offered in a quiet moment, as it depends neither on the decisions under way nor on what is to be carried out; nobody
 //! decides on what they were told is resolved; and time stands still once no action waits for it.
 
-use crate::time;
+use crate::time::{self, Waiting};
 
 use super::PendingAction;
 use super::action::{Action, Manner};
@@ -173,7 +173,7 @@ impl PendingAction {
             actions.push(Action::Tick);
         }
         if state.clock > 0
-            && time::tick(state.clock).is_some()
+            && time::is_full_tick(state.clock)
             && state.budgets.affords(Disturbance::SetBack)
             && self.is_timed(state)
         {
@@ -181,17 +181,20 @@ impl PendingAction {
         }
     }
 
-    /// The next moment at which there is something to see: one before, at or after an expiry that is waited for; or, while
-    /// something can still be proposed that comes to its expiry, a full tick before that.
+    /// The next moment at which there is something to see: around an expiry, or where something can be proposed.
     pub(super) fn next_moment(&self, state: &State) -> Option<u8> {
-        let waiting = state.slots_where(|_, standing| standing.status == Status::Pending);
-        let expiries = waiting.into_iter().flatten();
-        let expiries = expiries.filter_map(|slot| state.held(slot).expiry());
-        let at_expiry = time::next(state.clock, expiries);
-        let tick = time::next_tick(state.clock);
-        let may_begin_there = self.can_propose(state) && tick < time::on(self.bounds.ticks);
-        let next = at_expiry.map(|at| if may_begin_there { at.min(tick) } else { at });
-        next.filter(|&moment| moment <= time::last(self.bounds.ticks))
+        let pending = pending(state).into_iter().flatten();
+        let expiries = pending.filter_map(|slot| state.held(slot).expiry());
+        let is_any = expiries.clone().next().is_some();
+        // A time that passes while nothing waits is recorded nowhere, so that a restart would forget it.
+        let can_begin = is_any && self.can_propose(state);
+        let waiting = Waiting {
+            limits: expiries,
+            is_any,
+            can_begin,
+            every: 1,
+        };
+        waiting.next(state.clock, self.bounds.ticks)
     }
 
     /// Whether the time matters to anything, now or later.
@@ -277,7 +280,7 @@ const FORGED: [(Decision, Manner); 7] = [
 
 /// Whether it may be proposed at this moment: what has a time to live, on a full tick.
 pub(super) fn may_begin(proposal: Proposal, clock: u8) -> bool {
-    proposal.lifetime.is_none() || time::tick(clock).is_some()
+    proposal.lifetime.is_none() || time::is_full_tick(clock)
 }
 
 /// One decision to send.

@@ -23,7 +23,7 @@ fn every_property_holds_at_small_bounds_without_the_quotient() {
 #[test]
 fn every_property_holds_at_default_bounds() {
     let model = within::<AaepProtocol>(Bounds::DEFAULT);
-    assert_eq!(size(&model), (1_595_703, 20_592_393));
+    assert_eq!(size(&model), (1_682_325, 21_560_895));
 }
 
 #[test]

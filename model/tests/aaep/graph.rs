@@ -41,7 +41,7 @@ fn what_a_step_has_to_put_out_is_not_optional_and_what_is_about_a_question_comes
 
 #[test]
 fn a_bound_out_of_range_is_named_with_its_range() {
-    assert_bounds::<AaepProtocol>(|ticks| Bounds {
+    assert_bounds::<AaepProtocol>(8, |ticks| Bounds {
         ticks,
         ..Bounds::SMALL
     });

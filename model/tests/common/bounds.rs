@@ -4,13 +4,13 @@ use countersign_model::bounds::{Bounds, BoundsError, written};
 use countersign_model::specification::{Modelled, Specification};
 
 /// Checks that bounds are refused once their clock is out of range, and that presets, and nothing else, are found by name.
-pub fn assert_bounds<T: Modelled>(with_ticks: impl Fn(u8) -> T::Bounds) {
-    for (ticks, refused) in [(7, false), (8, false), (9, true)] {
+pub fn assert_bounds<T: Modelled>(most: u8, with_ticks: impl Fn(u8) -> T::Bounds) {
+    for (ticks, refused) in [(most - 1, false), (most, false), (most + 1, true)] {
         let error = BoundsError::OutOfRange {
             name: "ticks",
             value: ticks,
             least: 0,
-            most: 8,
+            most,
         };
         let model = Specification::<T>::new(with_ticks(ticks));
         assert_eq!(model.err(), refused.then_some(error));

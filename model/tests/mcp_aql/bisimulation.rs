@@ -48,7 +48,7 @@ fn a_state_and_its_quotient_offer_the_same_steps() {
 fn that_is_so_for_three_as_well() {
     let three = Bounds {
         tokens: 3,
-        ticks: 2,
+        ticks: 10,
         under_way: 1,
         disturbances: Budgets::NONE,
         ..Bounds::SMALL

@@ -10,17 +10,17 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<McpAqlProtocol>()), (60_963, 397_557));
+    assert_eq!(size(&small::<McpAqlProtocol>()), (73_647, 517_831));
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
     let literal = small::<McpAqlProtocol>().literal();
-    assert_eq!(size(&literal), (816_903, 3_933_711));
+    assert_eq!(size(&literal), (1_040_859, 5_108_167));
 }
 
 #[test]
 fn every_property_holds_at_default_bounds() {
     let model = within::<McpAqlProtocol>(Bounds::DEFAULT);
-    assert_eq!(size(&model), (566_809, 5_684_555));
+    assert_eq!(size(&model), (933_237, 10_216_029));
 }

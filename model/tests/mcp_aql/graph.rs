@@ -12,7 +12,7 @@ use crate::common::small;
 
 #[test]
 fn every_run_ends_and_the_longest_is_known() {
-    assert_eq!(longest_run(&small::<McpAqlProtocol>()), Some(23));
+    assert_eq!(longest_run(&small::<McpAqlProtocol>()), Some(29));
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn no_admission_has_another_answer() {
 
 #[test]
 fn a_bound_out_of_range_is_named_with_its_range() {
-    assert_bounds::<McpAqlProtocol>(|ticks| Bounds {
+    assert_bounds::<McpAqlProtocol>(40, |ticks| Bounds {
         ticks,
         ..Bounds::SMALL
     });

@@ -14,6 +14,7 @@ use countersign_model::mcp_aql::words::{
 };
 use countersign_model::mcp_aql::{McpAql, McpAqlProtocol};
 use countersign_model::specification::Modelled as _;
+use countersign_model::time::{name, on};
 
 use crate::common::seen::tell_step;
 
@@ -51,7 +52,7 @@ impl Run {
     /// A gatekeeper that is configured so, with every disturbance to be had three times.
     fn new(tolerance: u8, oracle: Oracle, reading: Reading) -> Self {
         let bounds = Bounds {
-            ticks: 8,
+            ticks: 40,
             under_way: 4,
             disturbances: Budgets::new([3; 6], 15),
             ..Bounds::DEFAULT
@@ -96,11 +97,12 @@ impl Run {
             .collect()
     }
 
-    /// Lets this much time pass.
-    fn wait(&mut self, ticks: u8) -> &mut Self {
-        for _ in 0..ticks {
+    /// Lets time pass until this moment, at which it has to come by.
+    fn wait(&mut self, moment: u8) -> &mut Self {
+        while self.state.clock < moment {
             self.take(Action::Tick);
         }
+        assert_eq!(self.state.clock, moment);
         self
     }
 
@@ -136,39 +138,41 @@ const fn rejected(check: Check) -> [Output; 2] {
     [Output::Rejected(check), Output::Fail(check.code())]
 }
 
-/// AQL-5.1-7, AQL-5.1-5: at the sum of expiry and tolerance a token is good, and after it is not.
+/// AQL-5.1-7, AQL-5.1-5: at the sum of expiry and tolerance a token is good, and a millisecond after it is not.
 #[test]
 fn a_token_is_good_until_expiry_and_tolerance_have_passed() {
-    for (tolerance, ticks, expected) in [
-        (0, 0, ADMITTED),
-        (0, 1, ADMITTED),
-        (0, 2, rejected(Check::NotExpired)),
-        (1, 1, ADMITTED),
-        (1, 2, ADMITTED),
-        (1, 3, rejected(Check::NotExpired)),
+    for (tolerance, moment, expected) in [
+        (0, on(5) - 1, ADMITTED),
+        (0, on(5), ADMITTED),
+        (0, on(5) + 1, rejected(Check::NotExpired)),
+        (5, on(10) - 1, ADMITTED),
+        (5, on(10), ADMITTED),
+        (5, on(10) + 1, rejected(Check::NotExpired)),
     ] {
         let mut run = Run::with_tolerance(tolerance);
         run.request(PLAIN);
-        let step = run.wait(ticks).call(Fault::None);
+        let step = run.wait(moment).call(Fault::None);
         assert_eq!(
             step.required.as_slice(),
             expected,
-            "tolerance {tolerance}, {ticks} after issue"
+            "tolerance {tolerance}, at {}",
+            name(moment)
         );
     }
 }
 
-/// AQL-5.1-4, AQL-5.1-3: a clock that is ahead by the tolerance costs nothing, and by one tick more it does.
+/// AQL-5.1-4, AQL-5.1-3: a clock that is ahead by the tolerance costs nothing, and by a millisecond more it does.
 #[test]
 fn a_clock_that_is_ahead_by_no_more_than_the_tolerance_is_tolerated() {
+    let tolerance = on(5).cast_signed();
     for (skew, expected) in [
         (0, ADMITTED),
-        (1, ADMITTED),
-        (2, rejected(Check::NotExpired)),
+        (tolerance, ADMITTED),
+        (tolerance + 1, rejected(Check::NotExpired)),
     ] {
-        let mut run = Run::with_tolerance(1);
+        let mut run = Run::with_tolerance(5);
         run.request(PLAIN);
-        let step = run.wait(1).call_at(Fault::None, skew);
+        let step = run.wait(on(5)).call_at(Fault::None, skew);
         assert_eq!(step.required.as_slice(), expected, "ahead by {skew}");
     }
 }
@@ -179,7 +183,7 @@ fn a_clock_that_is_behind_brings_back_no_token_that_was_seen_to_expire() {
     for (seen, expected) in [(false, ADMITTED), (true, rejected(Check::NotExpired))] {
         let mut run = Run::with_tolerance(0);
         run.request(PLAIN);
-        run.wait(2);
+        run.wait(on(5) + 1);
         if seen {
             run.status();
         }
@@ -290,7 +294,7 @@ fn a_lifetime_is_granted_up_to_the_longest_of_its_context() {
         danger: Danger::Safe,
         ..PLAIN
     };
-    for (request, longest) in [(PLAIN, 3), (forbidden, 1), (quota, 2)] {
+    for (request, longest) in [(PLAIN, 15), (forbidden, 5), (quota, 10)] {
         for (ticks, refusal) in [
             (0, Some(Refusal::NoLifetime)),
             (1, None),
@@ -314,16 +318,16 @@ fn a_lifetime_is_granted_up_to_the_longest_of_its_context() {
     }
 }
 
-/// AQL-5.1-1: 120 seconds are less than a tick, so that a forbidden operation's token is gone at the next one.
+/// AQL-5.1-1: 120 seconds, which are two ticks.
 #[test]
-fn the_default_lifetime_of_a_forbidden_operation_is_less_than_a_tick() {
-    for (ticks, expected) in [(0, ADMITTED), (1, rejected(Check::NotExpired))] {
+fn the_default_lifetime_of_a_forbidden_operation_is_two_minutes() {
+    for (moment, expected) in [(on(2), ADMITTED), (on(2) + 1, rejected(Check::NotExpired))] {
         let mut run = Run::with_tolerance(0);
         run.request(Request {
             danger: Danger::Forbidden,
             ..PLAIN
         });
-        let step = run.wait(ticks).call(Fault::None);
+        let step = run.wait(moment).call(Fault::None);
         assert_eq!(step.required.as_slice(), expected);
     }
 }
@@ -359,15 +363,21 @@ fn a_call_that_needs_no_token_runs_and_uses_none() {
 fn a_tolerance_is_warned_of_above_a_minute_and_refused_above_five() {
     let warned = [Output::Warned(Which::First), Output::Warned(Which::Second)];
     let refused = [Output::Refused(Refusal::WideTolerance)];
-    let expected: [&[Output]; 3] = [&[], &warned, &refused];
+    let expected: [(u8, &[Output]); 5] = [
+        (0, &[]),
+        (1, &[]),
+        (2, &warned),
+        (5, &warned),
+        (6, &refused),
+    ];
     let model = McpAql::new(Bounds::SMALL).expect("a preset is in range");
-    for (tolerance, expected) in (0..).zip(expected) {
+    for (tolerance, expected) in expected {
         let oracle = Oracle::Codes;
         let step = model
             .step(&model.start(), Action::SetUp { tolerance, oracle })
             .expect("the first step configures");
         assert_eq!(step.required.as_slice(), expected);
-        assert_eq!(step.next.setup.is_some(), tolerance < 2);
+        assert_eq!(step.next.setup.is_some(), tolerance <= 5);
     }
 }
 
@@ -441,10 +451,10 @@ fn the_revocation_of_an_unknown_token_tells_so_only_with_codes() {
 /// AQL-4.1-1, AQL-4.1-2, AQL-5.5-2: once a token can never be valid again it may be purged, and is answered as either.
 #[test]
 fn an_expired_token_may_be_answered_as_expired_or_as_unknown() {
-    for (ticks, instead) in [(1, None), (2, Some(rejected(Check::Exists)))] {
+    for (moment, instead) in [(on(5), None), (on(5) + 1, Some(rejected(Check::Exists)))] {
         let mut run = Run::with_tolerance(0);
         run.request(PLAIN);
-        let step = run.wait(ticks).call(Fault::None);
+        let step = run.wait(moment).call(Fault::None);
         let found = step.instead.map(|outputs| outputs.as_slice().to_vec());
         assert_eq!(found, instead.map(|outputs| outputs.to_vec()));
     }
@@ -456,7 +466,7 @@ fn an_expired_token_may_be_answered_as_expired_or_as_unknown() {
         let reading = taken(assignment);
         let mut run = Run::new(0, Oracle::Codes, reading);
         run.request(PLAIN);
-        run.wait(2);
+        run.wait(on(5) + 1);
         if purged {
             run.take(Action::Purge { slot: Slot::First });
         }
@@ -468,14 +478,14 @@ fn an_expired_token_may_be_answered_as_expired_or_as_unknown() {
 /// AQL-5.5-2: nothing is purged that the tolerance still keeps alive.
 #[test]
 fn a_token_is_purged_after_expiry_and_tolerance_and_not_before() {
-    for (ticks, purged) in [(1, false), (2, false), (3, true)] {
-        let mut run = Run::with_tolerance(1);
+    for (moment, purged) in [(on(10) - 1, false), (on(10), false), (on(10) + 1, true)] {
+        let mut run = Run::with_tolerance(5);
         run.request(PLAIN);
-        run.wait(ticks);
+        run.wait(moment);
         let step = run
             .model
             .step(&run.state, Action::Purge { slot: Slot::First });
-        assert_eq!(step.is_some(), purged, "{ticks} after issue");
+        assert_eq!(step.is_some(), purged, "at {}", name(moment));
     }
 }
 

@@ -10,17 +10,17 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<PendingActionProtocol>()), (69_170, 347_609));
+    assert_eq!(size(&small::<PendingActionProtocol>()), (69_170, 347_645));
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
     let literal = small::<PendingActionProtocol>().literal();
-    assert_eq!(size(&literal), (4_876_651, 11_986_142));
+    assert_eq!(size(&literal), (4_876_795, 11_986_799));
 }
 
 #[test]
 fn every_property_holds_at_default_bounds() {
     let model = within::<PendingActionProtocol>(Bounds::DEFAULT);
-    assert_eq!(size(&model), (799_457, 4_598_560));
+    assert_eq!(size(&model), (915_507, 5_404_739));
 }

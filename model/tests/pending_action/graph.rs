@@ -92,7 +92,7 @@ fn messages(state: &State, record: Record) -> Vec<(Slot, Note)> {
 
 #[test]
 fn a_bound_out_of_range_is_named_with_its_range() {
-    assert_bounds::<PendingActionProtocol>(|ticks| Bounds {
+    assert_bounds::<PendingActionProtocol>(8, |ticks| Bounds {
         ticks,
         ..Bounds::SMALL
     });

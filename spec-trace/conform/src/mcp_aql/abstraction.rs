@@ -9,6 +9,7 @@ use std::hash::Hasher;
 use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::state::{Gatekeeper, GatekeeperToken, Phase, State, Token};
 use countersign_model::mcp_aql::words::{Purpose, Scope, SessionName, Slot, Which};
+use countersign_model::time;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{IssuedToken, ParametersHash};
 use countersign_reference::time::Timestamp;
@@ -34,9 +35,7 @@ pub(super) fn gatekeeper(
         return Err(unexplained("AQL-5.1-5", text));
     }
     let now = host.gatekeeper.now();
-    let latest = environment
-        .tick(now)
-        .filter(|&tick| environment.time(tick, 0) == now);
+    let latest = environment.moment(now);
     let latest =
         latest.ok_or_else(|| unexplained("AQL-5.1-3", "the greatest time told as time"))?;
     let mut tokens = Slot::ALL.map(|slot| forgotten(next.token(slot)));
@@ -138,7 +137,7 @@ fn held(
             return Err(unexplained("AQL-5.3-2", text));
         }
     };
-    let expires = environment.tick(found.expires_at);
+    let expires = environment.moment(found.expires_at).and_then(time::tick);
     Ok(GatekeeperToken {
         phase,
         // What the model has purged may still be remembered, and the other way round.
@@ -205,20 +204,8 @@ fn check_payload(
     ];
     match differing.into_iter().find(|(differs, ..)| *differs) {
         Some((_, clause, field)) => Err(unexplained(clause, format!("{field} as in {issued:?}"))),
-        None => check_last_moment(found),
+        None => Ok(()),
     }
-}
-
-/// AQL-5.1-7: good at its last moment, and not a millisecond later. Calls come at whole ticks, which are too far apart to
-/// show it.
-fn check_last_moment(found: &IssuedToken) -> Result<(), Unexplained> {
-    let last = found.valid_until;
-    let next = Timestamp::from_millis(last.millis() + 1);
-    if !found.has_expired(last) && found.has_expired(next) {
-        return Ok(());
-    }
-    let text = format!("good until {last}, and expired the millisecond after");
-    Err(unexplained("AQL-5.1-7", text))
 }
 
 /// AQL-1.2-3, AQL-3.2-1: what a token is bound to.

@@ -1,8 +1,8 @@
 //! From the model's words to the wire: real names, real times, real bytes.
 //!
-//! The one thing to know: one tick of the model is 300 seconds, and calls come at whole ticks, so that a call comes at the
-//! very moment at which a token is good for the last time, or far beyond it. Where the model has one word for many
-//! things, a call says one of them, picked by what the state is: a walk meets them all, and a replay meets the same.
+//! The one thing to know: one tick of the model is 60 seconds, and calls come around the millisecond at which a token is good
+//! for the last time. Where the model has one word for many things, a call says one of them, picked by what the state is: a
+//! walk meets them all, and a replay meets the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use countersign_model::mcp_aql::state::{Setup, State};
 use countersign_model::mcp_aql::words::{
     Danger, Lifetime, Oracle, Purpose, Request, SessionName, Slot, Trigger, Which,
 };
+use countersign_model::time::Scale;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
     AdapterName, Capacity, CheckOrder, Configuration, DangerLevel, EventKind, Input, OperationName,
@@ -27,11 +28,13 @@ use super::spelling::{CRITICAL, OPERATIONS, Spelling};
 use crate::concretion::Picks;
 
 /// A tick, in seconds.
-const TICK: u32 = 300;
+const TICK: u32 = 60;
+/// The model's times in milliseconds.
+const SCALE: Scale = Scale::of(TICK as i64 * 1_000);
 /// The start of every run: 2026-05-24T14:22:20Z.
 const START: i64 = 1_779_632_540_000;
-/// How long an expired token is remembered, in seconds: a tick, so that walks meet it both remembered and forgotten.
-const RETENTION: u32 = TICK;
+/// How long an expired token is remembered, in seconds: a few ticks, so that walks meet it both remembered and forgotten.
+const RETENTION: u32 = 5 * TICK;
 
 /// What the model's names stand for.
 pub struct Environment {
@@ -91,16 +94,15 @@ impl Environment {
         }
     }
 
-    /// The time at a node whose clock is off by so many ticks.
-    pub fn time(&self, tick: u8, skew: i8) -> Timestamp {
-        let ticks = i64::from(tick) + i64::from(skew);
-        Timestamp::from_millis(START + ticks * i64::from(TICK) * 1_000)
+    /// The time at a node whose clock is off by so many moments.
+    pub fn time(&self, clock: u8, skew: i8) -> Timestamp {
+        let moment = i64::from(clock) + i64::from(skew);
+        Timestamp::from_millis(START + SCALE.millis(moment))
     }
 
-    /// The tick at which a time lies, or after which it lies; nothing before the start.
-    pub fn tick(&self, time: Timestamp) -> Option<u8> {
-        let since_start = time.millis() - START;
-        u8::try_from(since_start.div_euclid(i64::from(TICK) * 1_000)).ok()
+    /// The moment at this time; nothing for a time between two, or before the start.
+    pub fn moment(&self, time: Timestamp) -> Option<u8> {
+        SCALE.moment(time.millis() - START)
     }
 
     /// Whether an adapter works as the operator has configured it; as by default, if he has not.

@@ -44,7 +44,7 @@ pub use self::concrete::Environment;
 pub const FAR: Bounds = Bounds {
     name: "far",
     tokens: 3,
-    ticks: 8,
+    ticks: 40,
     under_way: 4,
     disturbances: Budgets::new([3; 6], 15),
     ..Bounds::LARGE

@@ -140,6 +140,7 @@ fn another_order_of_checks_is_named_where_the_client_is_told() {
             send(Fault::Operation),
             McpAqlAction::Tick,
             McpAqlAction::Tick,
+            McpAqlAction::Tick,
             DELIVER,
         ]
     };
@@ -339,7 +340,7 @@ fn what_is_issued_or_run_all_the_same_is_named_by_what_forbids_it() {
     for (wrong, clause) in [
         ([request(None, gated, 2, default), twice], "AQL-5.4-1"),
         (
-            [request(session, gated, 1, Lifetime::Ticks(9)), once],
+            [request(session, gated, 1, Lifetime::Ticks(16)), once],
             "AQL-5.1-1",
         ),
         ([once, safe], "AQL-1.3-1"),

@@ -18,8 +18,11 @@ use serde_json::{Value, json};
 use super::{Changeable, Freedom};
 
 impl Changeable for Environment {
+    /// Literally, as the quotient forgets the time where it cannot matter.
     fn bridge() -> McpAqlBridge {
-        McpAqlBridge::new(Bounds::SMALL).expect("the presets are in range")
+        McpAqlBridge::new(Bounds::SMALL)
+            .expect("the presets are in range")
+            .literal()
     }
 
     const KINDS: &[&str] = &[
