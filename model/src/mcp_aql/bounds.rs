@@ -116,7 +116,7 @@ impl Bounds {
         ..Self::SMALL
     };
 
-    /// For the night: 8.5 million states and 110 million steps.
+    /// For the night: 16 million states and 211 million steps.
     pub const LARGE: Self = Self {
         name: "large",
         tokens: 2,

@@ -1,4 +1,5 @@
-//! How many states and steps the model has, and that every property holds on all of them.
+//! How many states and steps the model has within small bounds, and that every property holds on all of them. The main job does
+//! so within the default ones, and `.ci/run` holds its figures against the README's.
 //!
 //! A change of a number here is a change of the specification and has to be explained where it is made.
 
@@ -18,12 +19,6 @@ fn every_property_holds_at_small_bounds() {
 fn every_property_holds_at_small_bounds_without_the_quotient() {
     let literal = small::<AaepProtocol>().literal();
     assert_eq!(size(&literal), (5_496_085, 17_900_065));
-}
-
-#[test]
-fn every_property_holds_at_default_bounds() {
-    let model = within::<AaepProtocol>(Bounds::DEFAULT);
-    assert_eq!(size(&model), (1_682_325, 21_560_895));
 }
 
 #[test]
