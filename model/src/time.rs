@@ -86,8 +86,6 @@ impl Scale {
 pub struct Waiting<Limits> {
     /// The full ticks at which what waits is over.
     pub limits: Limits,
-    /// Whether anything waits at all, whatever its limit is taken to be.
-    pub is_any: bool,
     /// Whether anything can still begin.
     pub can_begin: bool,
     /// Every how many ticks it can, and time goes on without a limit.
@@ -98,11 +96,13 @@ impl<Limits: Iterator<Item = u8>> Waiting<Limits> {
     /// The next moment of a search of so many ticks: one before, at or after a limit; and a full tick, as long as something
     /// can begin there, or where something waits and has no limit before the end.
     pub fn next(self, clock: u8, ticks: u8) -> Option<u8> {
-        let at_limit = next(clock, self.limits).filter(|&moment| moment <= last(ticks));
+        let mut limits = self.limits.peekable();
+        let is_any = limits.peek().is_some();
+        let at_limit = next(clock, limits).filter(|&moment| moment <= last(ticks));
         let full = next_tick(clock, self.every);
-        let goes_on = self.is_any || !is_full_tick(clock);
+        let goes_on = is_any || !is_full_tick(clock);
         let can_begin = self.can_begin && goes_on && full < on(ticks);
-        let has_no_limit = self.is_any && at_limit.is_none() && full <= on(ticks);
+        let has_no_limit = is_any && at_limit.is_none() && full <= on(ticks);
         let at_tick = (can_begin || has_no_limit).then_some(full);
         at_limit.into_iter().chain(at_tick).min()
     }
@@ -170,12 +170,11 @@ mod tests {
 
     #[test]
     fn time_goes_on_for_what_can_begin_and_for_what_has_no_limit_before_the_end() {
-        let visited = |limits: &[u8], is_any, can_begin| {
+        let visited = |limits: &[u8], can_begin| {
             let from = |&clock: &u8| {
                 let limits = limits.iter().copied();
                 let waiting = Waiting {
                     limits,
-                    is_any,
                     can_begin,
                     every: 1,
                 };
@@ -184,9 +183,9 @@ mod tests {
             let all = std::iter::successors(Some(0), from);
             all.map(name).collect::<Vec<String>>().join(" ")
         };
-        assert_eq!(visited(&[on(2)], true, false), "0 2-1ms 2 2+1ms 3");
-        assert_eq!(visited(&[on(2)], true, true), "0 1 2-1ms 2 2+1ms 3");
-        assert_eq!(visited(&[on(9)], true, false), "0 1 2 3");
-        assert_eq!(visited(&[], false, true), "0");
+        assert_eq!(visited(&[on(2)], false), "0 2-1ms 2 2+1ms 3");
+        assert_eq!(visited(&[on(2)], true), "0 1 2-1ms 2 2+1ms 3");
+        assert_eq!(visited(&[on(9)], false), "0 1 2 3");
+        assert_eq!(visited(&[], true), "0");
     }
 }

@@ -67,7 +67,10 @@ impl Aaep {
     /// The asks that may be taken, on a full tick, and at the start also those of the first confirmation that are refused
     /// for their class.
     pub(super) fn asks(&self, state: &State, actions: &mut Vec<Action>) {
-        match state.free_slot().filter(|_| is_on_tick(state)) {
+        match state
+            .free_slot()
+            .filter(|_| time::is_full_tick(state.clock))
+        {
             Some(Slot::First) => self.first_asks(state, actions),
             Some(Slot::Second | Slot::Third) => self.later_asks(state, actions),
             None => {}
@@ -133,7 +136,7 @@ impl Aaep {
 
     /// Asks that are refused at any time, one of each kind.
     pub(super) fn refused_asks(&self, state: &State, actions: &mut Vec<Action>) {
-        if !is_on_tick(state) {
+        if !time::is_full_tick(state.clock) {
             return;
         }
         for session in self.sessions() {
@@ -149,11 +152,6 @@ impl Aaep {
             actions.push(ask_again(first.session));
         }
     }
-}
-
-/// Whether a timeout can begin.
-const fn is_on_tick(state: &State) -> bool {
-    time::is_full_tick(state.clock)
 }
 
 /// Whether one of the confirmations of the first's action is pending or in flight.

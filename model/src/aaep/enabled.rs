@@ -122,7 +122,6 @@ impl Aaep {
     pub(super) fn next_moment(&self, state: &State) -> Option<u8> {
         let waiting = Waiting {
             limits: self.deadlines(state),
-            is_any: self.deadlines(state).next().is_some(),
             can_begin: self.can_ask(state),
             every: 1,
         };

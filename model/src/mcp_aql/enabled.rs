@@ -62,7 +62,6 @@ impl McpAql {
         let limits = waiting.into_iter().flatten();
         let limits = limits.map(|slot| state.token(slot).last_tick(state.tolerance()));
         let waiting = Waiting {
-            is_any: waiting != [None; SLOTS],
             limits: limits.map(time::on),
             can_begin: self.can_ask(state),
             every: FIVE_MINUTES,

@@ -185,12 +185,10 @@ impl PendingAction {
     pub(super) fn next_moment(&self, state: &State) -> Option<u8> {
         let pending = pending(state).into_iter().flatten();
         let expiries = pending.filter_map(|slot| state.held(slot).expiry());
-        let is_any = expiries.clone().next().is_some();
         // A time that passes while nothing waits is recorded nowhere, so that a restart would forget it.
-        let can_begin = is_any && self.can_propose(state);
+        let can_begin = expiries.clone().next().is_some() && self.can_propose(state);
         let waiting = Waiting {
             limits: expiries,
-            is_any,
             can_begin,
             every: 1,
         };

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::mcp_aql::action::Action;
-use countersign_model::mcp_aql::bounds::{Bounds, Budgets};
+use countersign_model::mcp_aql::bounds::{Bounds, Budgets, MOST_TICKS};
 use countersign_model::mcp_aql::describe::output_text;
 use countersign_model::mcp_aql::message::Carried;
 use countersign_model::mcp_aql::output::Output;
@@ -44,7 +44,7 @@ pub use self::concrete::Environment;
 pub const FAR: Bounds = Bounds {
     name: "far",
     tokens: 3,
-    ticks: 40,
+    ticks: MOST_TICKS,
     under_way: 4,
     disturbances: Budgets::new([3; 6], 15),
     ..Bounds::LARGE
