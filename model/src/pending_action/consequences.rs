@@ -157,7 +157,7 @@ impl StepSoFar<'_> {
         if self.model.rules.allow(Guard::ForgetsPending) {
             self.forget_pending();
         }
-        self.see(self.state.journal.latest());
+        self.see(self.before.latest);
         // PA-10: nothing that ends an action comes before what was recorded of it.
         if self.model.rules.forbid(Guard::SettlesBeforeTelling) {
             self.tell_again(self.state.journal);

@@ -114,13 +114,6 @@ impl Packed for Entry {
 /// The records in order, numbered from 1.
 pub type Journal = Sequence<Entry>;
 
-impl Journal {
-    /// The time of the last record; 0 if there is none.
-    pub fn latest(self) -> u8 {
-        self.last().map_or(0, |entry| entry.at)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,17 +134,6 @@ mod tests {
                 let entry = Entry { record, at };
                 assert_eq!(Entry::from_code(entry.code()), Some(entry));
             }
-        }
-    }
-
-    #[test]
-    fn the_latest_time_is_that_of_the_last_record() {
-        let mut journal = Journal::default();
-        assert_eq!(journal.latest(), 0);
-        for at in [3, 2] {
-            let record = Record::Expired(Slot::First);
-            journal.push(Entry { record, at });
-            assert_eq!(journal.latest(), at);
         }
     }
 }

@@ -180,28 +180,25 @@ impl<'state> View<'state> {
         has_live(self.state) || !self.state.outbox.is_empty()
     }
 
-    /// Of the settled records what follows from them, of the others their order; and the number of the settled ones.
+    /// Of the settled records what follows from them, of the others their order, without who decided and when; and the number
+    /// of the settled ones.
     fn journal(&self, ended: [bool; 2]) -> (Journal, usize) {
         let mut journal = Journal::default();
-        let mut add = |record, at| journal.push(Entry { record, at });
-        let full = self.state.journal;
-        // Of the settled times the last is that to which a restart comes back at the least.
-        let last = self.moment(full.first(self.settled_count).latest());
+        let mut add = |record| journal.push(Entry { record, at: 0 });
         for slot in Slot::ALL {
             for record in self.settled_records(slot).into_iter().flatten() {
-                add(record, last);
+                add(record);
             }
         }
         for session in SessionName::ALL {
             if self.settled.has_ended(session) && ended[session.index()] {
-                add(Record::SessionEnded(session), last);
+                add(Record::SessionEnded(session));
             }
         }
         let settled = journal.len();
-        for Entry { record, at } in full.items().skip(self.settled_count) {
+        for Entry { record, .. } in self.state.journal.items().skip(self.settled_count) {
             let record = anonymous(record);
-            let at = self.moment(at);
-            journal.push(Entry { record, at });
+            journal.push(Entry { record, at: 0 });
         }
         (journal, settled)
     }
@@ -258,15 +255,6 @@ impl<'state> View<'state> {
             (clock, clock)
         } else {
             (0, 0)
-        }
-    }
-
-    /// The time of a record, if a restart may have to come back to it.
-    fn moment(&self, at: u8) -> u8 {
-        if self.crashes && self.remembers_time() {
-            seen(at)
-        } else {
-            0
         }
     }
 

@@ -91,7 +91,8 @@ impl Ledger {
     /// either case: what was recorded after the snapshot is caught up with, so an old one undoes nothing. `carried` is the greatest number that
     /// [`Ledger::carried`] was called with, or any smaller one.
     ///
-    /// Call [`Ledger::handle`] with [`Input::Restart`] then, and carry out what comes out.
+    /// Call [`Ledger::handle`] with [`Input::Restart`] then, and carry out what comes out. Its `now` is the greatest that the
+    /// ledger was told before, if that is later than the host's clock: the journal tells no time but that of its records.
     ///
     /// # Errors
     ///

@@ -77,7 +77,7 @@ pub struct Host {
     pub ledger: Arc<Ledger>,
     /// Where it gets its ids.
     pub ids: Ids,
-    /// The greatest time that it was told, as far as a crash has left it.
+    /// The greatest time that it was told.
     pub now: Timestamp,
     /// Every record that came out. How many of them are durable follows from the model's outbox.
     pub journal: Vec<Arc<Record>>,
@@ -214,7 +214,10 @@ impl Execution for Environment {
         }
         let call = concrete::input(host, state, action);
         let call = call.ok_or_else(|| not_a_call(CONTRACT, action))?;
-        let mut now = concrete::time(state.clock);
+        // Over a restart too, the host knows how late it is.
+        let comes_back = matches!(action, Action::Restart | Action::Rollback);
+        let told = if comes_back { host.now } else { Timestamp::MIN };
+        let now = concrete::time(state.clock).max(told);
         if action == Action::Restart {
             come_back(
                 host,
@@ -223,8 +226,6 @@ impl Execution for Environment {
                 now,
             )?;
         } else if action == Action::Rollback {
-            // The process lives on, and knows how late it is.
-            now = now.max(host.now);
             load(host, bridge.environment.settings)?;
         }
         host.now = host.now.max(now);
@@ -341,7 +342,6 @@ fn come_back(
     host.journal.truncate(host.journal.len() - waiting);
     let records = host.journal.iter().map(|record| Record::clone(record));
     let (_, records): (_, Vec<Record>) = stored_and_read(&records.collect::<Vec<_>>(), JOURNAL)?;
-    host.now = records.last().map_or(Timestamp::MIN, |record| record.at);
     let rebuilt = |delivery| {
         let settings = Settings { delivery, ..chosen };
         let journal = records.iter().cloned();
