@@ -2,7 +2,7 @@
 //!
 //! The one thing to know: links are derived. Whoever sees the sources hands in what they cite, what the model states and
 //! what the tests were seen to show ([`Links::derive`]); only a deliberate gap is written down, in `exceptions.toml`, with
-//! its reason. That a test names a clause is a mention, which is shown and counts for nothing.
+//! its reason, and so is a duty that no rule of a model stands for ([`without_rule`]). That a test names a clause is a mention, which is shown and counts for nothing.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -181,8 +181,10 @@ impl Links {
                 add(citation.id, kind, citation.name, Some(citation.at()));
             }
         }
-        for (id, reason) in EXCEPTIONS.iter() {
-            add(id.as_str(), Kind::Exception, reason, None);
+        for gap in &GAPS.exception {
+            for id in &gap.clauses {
+                add(id.as_str(), Kind::Exception, &gap.reason, None);
+            }
         }
         for links in by_clause.values_mut() {
             let shown = links.clone();
@@ -214,17 +216,18 @@ impl Links {
         links.filter(|link| link.kind == kind).count()
     }
 
-    /// Every citation in the sources, and every exception, that names no clause.
+    /// Every citation in the sources, and every deliberate gap, that names no clause.
     pub fn mistaken(&self) -> Vec<Mistaken> {
         let cited = self
             .citations
             .iter()
             .map(|citation| (citation.id, citation.at()));
-        let excepted = EXCEPTIONS
-            .iter()
-            .map(|(id, _)| (id.as_str(), "spec-trace/clauses/exceptions.toml".to_owned()));
+        let gaps = GAPS.exception.iter().chain(&GAPS.without_rule);
+        let gaps = gaps
+            .flat_map(|gap| &gap.clauses)
+            .map(|id| (id.as_str(), "spec-trace/clauses/exceptions.toml".to_owned()));
         cited
-            .chain(excepted)
+            .chain(gaps)
             .filter_map(|(id, at)| {
                 let unknown = crate::get(id).err()?;
                 Some(Mistaken { at, unknown })
@@ -245,28 +248,37 @@ impl Links {
     }
 }
 
-/// The deliberate gaps: each clause with the reason why nothing can check it.
-static EXCEPTIONS: LazyLock<Vec<(ClauseId, String)>> = LazyLock::new(|| {
+/// Why no rule of a model stands for a clause, so that none can be left out; `None` where nothing says so.
+pub fn without_rule(clause: &Clause) -> Option<&'static str> {
+    let gaps = GAPS.without_rule.iter().chain(&GAPS.exception);
+    let mut of_clause = gaps.filter(|gap| gap.clauses.contains(&clause.id));
+    of_clause.next().map(|gap| gap.reason.as_str())
+}
+
+/// The clauses that are said to have no rule, apart from those that nothing can check.
+pub fn said_to_have_no_rule() -> impl Iterator<Item = &'static ClauseId> {
+    GAPS.without_rule.iter().flat_map(|gap| &gap.clauses)
+}
+
+/// The deliberate gaps.
+static GAPS: LazyLock<Gaps> = LazyLock::new(|| {
     // The file is part of the program, and a test reads it: a fault in it cannot reach a user.
-    let file: ExceptionFile = toml::from_str(include_str!("../exceptions.toml"))
-        .unwrap_or_else(|error| panic!("exceptions.toml: {error}"));
-    file.exception
-        .into_iter()
-        .flat_map(|Exception { clauses, reason }| {
-            clauses.into_iter().map(move |id| (id, reason.clone()))
-        })
-        .collect()
+    toml::from_str(include_str!("../exceptions.toml"))
+        .unwrap_or_else(|error| panic!("exceptions.toml: {error}"))
 });
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ExceptionFile {
-    exception: Vec<Exception>,
+struct Gaps {
+    /// What nothing can check.
+    exception: Vec<Gap>,
+    /// What no rule of a model stands for.
+    without_rule: Vec<Gap>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Exception {
+struct Gap {
     clauses: Vec<ClauseId>,
     reason: String,
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use countersign_clauses::evidence::Evidence;
-use countersign_clauses::links::Kind;
-use countersign_clauses::{all, coverage, evidence, faults, get};
+use countersign_clauses::links::{self, Kind};
+use countersign_clauses::{Clause, ClauseId, Level, all, coverage, evidence, faults, get};
 use countersign_cli::links::{EVIDENCE, LINKS, place_of_test};
 
 fn root() -> PathBuf {
@@ -46,6 +46,26 @@ fn no_clause_has_two_exceptions() {
     for clause in all() {
         assert!(LINKS.count(clause, Kind::Exception) <= 1, "{}", clause.id);
     }
+}
+
+/// Every duty can be left out of a model, or it is said why it cannot, and `ablate` says it. Of no other clause is that said.
+#[test]
+fn a_duty_has_a_rule_to_leave_out_or_a_reason_why_not() {
+    let is_duty = |clause: &Clause| matches!(clause.level, Level::Must | Level::MustNot);
+    let said: BTreeSet<&str> = links::said_to_have_no_rule()
+        .map(ClauseId::as_str)
+        .collect();
+    for clause in all() {
+        let id = clause.id.as_str();
+        let lacks_rule = LINKS.count(clause, Kind::Guard) == 0;
+        if is_duty(clause) && lacks_rule {
+            assert!(links::without_rule(clause).is_some(), "{id}: nothing");
+        } else {
+            assert!(!said.contains(id), "{id}: it has a rule, or is no duty");
+        }
+    }
+    let once = links::said_to_have_no_rule().count();
+    assert_eq!(said.len(), once, "one of them is said twice");
 }
 
 /// Only an exception leads nowhere: a guard, a property or a test whose place is unknown would be one that the scan lost, or

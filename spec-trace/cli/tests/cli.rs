@@ -332,8 +332,19 @@ fn a_counterexample_is_saved_as_it_is_printed() {
 #[test]
 fn ablate_has_the_shape_that_others_rely_on() {
     let document = answer(&["ablate", "aaep", "--bounds", ONE]);
-    assert_eq!(keys(&document), ["protocol", "bounds", "ablations"]);
+    assert_eq!(
+        keys(&document),
+        ["protocol", "bounds", "ablations", "without_rule"]
+    );
     assert_eq!(document["protocol"], "aaep");
+    let without_rule = document["without_rule"].as_array().expect("a list");
+    for clause in without_rule {
+        assert_eq!(keys(clause), ["clause", "level", "reason"]);
+    }
+    let binding = without_rule
+        .iter()
+        .find(|it| it["clause"] == "AAEP-6.2.3-1");
+    assert_eq!(binding.map(|it| &it["level"]), Some(&json!("MUST NOT")));
     let ablations = document["ablations"].as_array().expect("a list");
     assert_eq!(ablations.len(), Guard::ROWS.len());
     for ablation in ablations {

@@ -1,7 +1,9 @@
-//! `countersign ablate`: each rule left out in turn, what then breaks, and the shortest run that shows it.
+//! `countersign ablate`: each rule left out in turn, what then breaks, and the shortest run that shows it; and every duty of
+//! the text that no rule stands for, with the reason.
 
 use std::fmt::Write as _;
 
+use countersign_clauses::{self as clauses, Clause, Level, links};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::{self, Ablation};
 use countersign_model::mcp_aql::McpAqlProtocol;
@@ -10,6 +12,7 @@ use countersign_model::rules::Guards;
 use countersign_model::specification::Modelled;
 use countersign_model::table::Tabled;
 use serde_json::{Value, json};
+use textwrap::Options;
 
 use crate::answer::{Answer, Format, Status};
 use crate::arguments::{Protocol, preset, specification};
@@ -70,6 +73,7 @@ fn ablate<T: Modelled>(args: &Args, format: Format) -> miette::Result<Answer> {
                 "protocol": T::NAME,
                 "bounds": args.bounds,
                 "ablations": ablations.iter().map(ablation_json).collect::<Vec<_>>(),
+                "without_rule": without_rule::<T>().map(without_rule_json).collect::<Vec<_>>(),
             });
             Answer::json(&document, status)
         }
@@ -89,6 +93,30 @@ fn ablation_json<G: Guards>(ablation: &Ablation<G>) -> Value {
         "masked_by": ablation.masked_by.map(|guard| guard.row().name),
         "free": ablation.guard.free,
     })
+}
+
+fn without_rule_json((clause, reason): (&Clause, &str)) -> Value {
+    json!({ "clause": clause.id, "level": clause.level, "reason": reason })
+}
+
+/// What the text demands or forbids and no rule of the model stands for, each with the reason.
+fn without_rule<T: Modelled>() -> impl Iterator<Item = (&'static Clause, &'static str)> {
+    let binds = |clause: &&Clause| matches!(clause.level, Level::Must | Level::MustNot);
+    let has_rule = |clause: &Clause| {
+        let mut rows = T::Guard::ROWS.iter();
+        rows.any(|row| row.clauses.contains(&clause.id.as_str()))
+    };
+    clauses::all()
+        .iter()
+        .filter(|clause| clause.protocol == T::NAME)
+        .filter(binds)
+        .filter(move |clause| !has_rule(clause))
+        .map(|clause| {
+            (
+                clause,
+                links::without_rule(clause).unwrap_or("nothing says why"),
+            )
+        })
 }
 
 fn text<T: Modelled>(bounds: &str, ablations: &[Ablation<T::Guard>]) -> String {
@@ -118,6 +146,30 @@ fn text<T: Modelled>(bounds: &str, ablations: &[Ablation<T::Guard>]) -> String {
         T::LONGEST,
         ablations.len() - masked - free - idle,
     );
+    text.push_str(&without_rule_text::<T>());
+    text
+}
+
+/// The clauses that have no rule, by the reason.
+fn without_rule_text<T: Modelled>() -> String {
+    let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
+    for (clause, reason) in without_rule::<T>() {
+        let named = format!("{} {}", clause.id, clause.level);
+        match by_reason.iter_mut().find(|(other, _)| *other == reason) {
+            Some((_, clauses)) => clauses.push(named),
+            None => by_reason.push((reason, vec![named])),
+        }
+    }
+    let count: usize = by_reason.iter().map(|(_, clauses)| clauses.len()).sum();
+    let mut text = format!("\nDuties of the text without a rule to leave out: {count}\n");
+    for (reason, clauses) in by_reason {
+        let options = Options::new(100).subsequent_indent("  ");
+        let _ = writeln!(text, "{}", textwrap::fill(reason, &options));
+        let options = Options::new(100)
+            .initial_indent("    ")
+            .subsequent_indent("    ");
+        let _ = writeln!(text, "{}", textwrap::fill(&clauses.join(", "), &options));
+    }
     text
 }
 
