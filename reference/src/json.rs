@@ -10,11 +10,15 @@
 //! would be switched on for every crate that is built along. Nor does it tell at which byte a text goes wrong. It is the
 //! oracle of the tests instead.
 
+mod members;
+
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer, ser::Error as _};
 
-/// How many arrays and objects may lie within each other. RFC 8259 leaves the limit to the reader; this one keeps
+pub(crate) use members::{Member, members};
+
+/// How many arrays and objects may lie within each other in a [`Value`]. RFC 8259 leaves the limit to the reader; this one keeps
 /// hostile input from exhausting the stack.
 pub const MAX_DEPTH: usize = 64;
 
@@ -53,7 +57,7 @@ pub enum NotJson {
     /// An object has the same key twice.
     #[error("duplicate key before byte {at}")]
     DuplicateKey {
-        /// The end of the second member with that key, from 0.
+        /// Behind the second key, or behind its member where values are kept, from 0.
         at: usize,
     },
 }
@@ -64,20 +68,16 @@ pub enum NotJson {
 ///
 /// [`NotJson`] says what is wrong and where.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, NotJson> {
-    let text = std::str::from_utf8(bytes).map_err(|error| NotJson::NotUtf8 {
-        at: error.valid_up_to(),
-    })?;
-    let mut parser = Parser {
-        text,
-        position: 0,
-        depth: 0,
-    };
+    let mut parser = Parser::of(text_of(bytes)?);
     let value = parser.value()?;
-    parser.skip_white_space();
-    match parser.peek() {
-        None => Ok(value),
-        Some(_) => Err(parser.unexpected()),
-    }
+    parser.end()?;
+    Ok(value)
+}
+
+fn text_of(bytes: &[u8]) -> Result<&str, NotJson> {
+    std::str::from_utf8(bytes).map_err(|error| NotJson::NotUtf8 {
+        at: error.valid_up_to(),
+    })
 }
 
 /// A whole number of 64 bits as such, and any other as the double next to it.
@@ -104,7 +104,24 @@ struct Parser<'a> {
     depth: usize,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    const fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            position: 0,
+            depth: 0,
+        }
+    }
+
+    /// Nothing but white space follows.
+    fn end(&mut self) -> Result<(), NotJson> {
+        self.skip_white_space();
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.unexpected()),
+        }
+    }
+
     fn value(&mut self) -> Result<Value, NotJson> {
         self.skip_white_space();
         match self.peek() {
@@ -180,13 +197,7 @@ impl Parser<'_> {
         self.expect(b'"')?;
         let mut string = String::new();
         loop {
-            let rest = &self.text[self.position..];
-            let plain = rest
-                .bytes()
-                .take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f))
-                .count();
-            string.push_str(&rest[..plain]);
-            self.position += plain;
+            string.push_str(self.plain());
             if self.take(b'"') {
                 return Ok(string);
             }
@@ -194,6 +205,17 @@ impl Parser<'_> {
             self.expect(b'\\')?;
             string.push(self.escaped()?);
         }
+    }
+
+    /// What stands for itself, up to a quote, an escape or a control character.
+    fn plain(&mut self) -> &'a str {
+        let rest = &self.text[self.position..];
+        let plain = rest
+            .bytes()
+            .take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f))
+            .count();
+        self.position += plain;
+        &rest[..plain]
     }
 
     /// The character that an escape stands for, after its backslash.
@@ -533,7 +555,7 @@ mod tests {
     }
 
     /// Pieces that JSON is made of, and pieces that it is not made of.
-    fn pieces() -> impl Strategy<Value = String> {
+    pub(super) fn pieces() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
             "{", "}", "[", "]", ",", ":", "\"", "\"a\"", "\"b\"", "\"a\":", "\"b\":", "null",
             "true", "false", "0", "-1", "1.5", "e9", "\\", "\\u", "d83d", "\\ude00", "\\n", " ",

@@ -1,17 +1,15 @@
 //! The `confirmation.reply` message: from bytes to a typed value, to the letter of its schema.
 //!
 //! The one thing to know: this is the only place where a reply is parsed. Whoever holds a [`ConfirmationReply`]
-//! holds the proof that the bytes conform.
+//! holds the proof that the bytes conform. The schema limits neither the length nor the depth of a message, and neither does
+//! this reader: a rejection that is ignored for its size would let a default accept. What a transport does not let through
+//! was not received.
 
 use std::collections::BTreeMap;
 
 use super::vocabulary::{Decision, InvalidIdentifier, ReplyToken, SubscriptionId};
-use crate::json::{self, NotJson, Value};
+use crate::json::{self, Member, NotJson};
 use crate::time::{DecidedAt, Timestamp};
-
-/// The most bytes that a message may have. The longest reply that the schema allows fits in, however its texts are
-/// escaped, unless its correlation id or its modified action is extravagant.
-pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 
 /// A reply that conforms to the schema (AAEP-REPLY-1). Whether it has any effect is another question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +35,6 @@ pub struct ConfirmationReply {
 /// Why bytes are no `confirmation.reply`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// The message is too long to be read at all.
-    #[error("longer than {MAX_MESSAGE_BYTES} bytes")]
-    TooLong,
     /// The bytes are not one JSON value.
     #[error(transparent)]
     NotJson(#[from] NotJson),
@@ -63,17 +58,14 @@ pub enum Malformed {
 }
 
 impl ConfirmationReply {
-    /// Reads a message as it was received.
+    /// Reads a message as it was received, with at most some twenty bytes of memory for each of its own.
     ///
     /// # Errors
     ///
     /// [`Malformed`] names the first way found in which the bytes do not conform (AAEP-6.3.4-1).
     pub fn parse(message: &[u8]) -> Result<Self, Malformed> {
-        if message.len() > MAX_MESSAGE_BYTES {
-            return Err(Malformed::TooLong);
-        }
         // AAEP-REPLY-1: an object that has the five required properties.
-        let Value::Object(members) = json::parse(message)? else {
+        let Some(members) = json::members(message)? else {
             return Err(Malformed::NotAnObject);
         };
         let mut members = Members(members);
@@ -124,7 +116,7 @@ fn decision(text: &str) -> Option<Decision> {
 }
 
 /// The members of the object that have not been read yet.
-struct Members(BTreeMap<String, Value>);
+struct Members(BTreeMap<String, Member>);
 
 impl Members {
     /// Takes out a text that must be there.
@@ -159,14 +151,8 @@ impl Members {
         let invalid = Malformed::Invalid { property, expected };
         match self.0.remove(property) {
             None => Ok(None),
-            Some(Value::String(text)) => read(text).map(Some).ok_or(invalid),
-            Some(
-                Value::Null
-                | Value::Boolean(_)
-                | Value::Number(_)
-                | Value::Array(_)
-                | Value::Object(_),
-            ) => Err(invalid),
+            Some(Member::String(text)) => read(text).map(Some).ok_or(invalid),
+            Some(Member::Object | Member::Other) => Err(invalid),
         }
     }
 
@@ -174,14 +160,8 @@ impl Members {
     fn optional_object(&mut self, property: &'static str) -> Result<bool, Malformed> {
         match self.0.remove(property) {
             None => Ok(false),
-            Some(Value::Object(_)) => Ok(true),
-            Some(
-                Value::Null
-                | Value::Boolean(_)
-                | Value::Number(_)
-                | Value::Array(_)
-                | Value::String(_),
-            ) => Err(Malformed::Invalid {
+            Some(Member::Object) => Ok(true),
+            Some(Member::String(_) | Member::Other) => Err(Malformed::Invalid {
                 property,
                 expected: "an object",
             }),

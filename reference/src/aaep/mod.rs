@@ -59,7 +59,7 @@ mod stored;
 mod validate;
 mod vocabulary;
 
-pub use crate::json::{MAX_DEPTH, NotJson};
+pub use crate::json::NotJson;
 pub use confirmation::{Authority, Canceller, Confirmation, Phase, Question, Tool};
 pub use event::{
     AgentState, CancelledBy, CountersignExtension, ErrorCategory, Event, ExtraContext, Payload,
@@ -68,7 +68,7 @@ pub use event::{
 pub use interface::{
     Ask, Audit, ClauseId, Input, Notice, Outcome, Output, Refusal, Response, Sender, ToolCall,
 };
-pub use message::{ConfirmationReply, MAX_MESSAGE_BYTES, Malformed};
+pub use message::{ConfirmationReply, Malformed};
 pub use producer::{Producer, Settings};
 pub use session::{Session, SessionStatus, Subscription};
 pub use vocabulary::{

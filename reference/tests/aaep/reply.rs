@@ -1,8 +1,6 @@
 //! The reply schema, to the letter.
 
-use countersign_reference::aaep::{
-    ConfirmationReply, Decision, MAX_DEPTH, MAX_MESSAGE_BYTES, Malformed, NotJson,
-};
+use countersign_reference::aaep::{ConfirmationReply, Decision, Malformed, NotJson};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -233,7 +231,7 @@ fn bytes_that_are_not_one_json_value_are_refused() {
         format!("{good}\0"),
         good[..good.len() - 1].to_owned(),
         good.replace("accept", "accept\u{1}"),
-        good.replacen('{', r#"{"decided_by":"\ud800","#, 1),
+        good.replacen('{', r#"{"decided_by":"\ud80","#, 1),
         duplicate,
         nested_duplicate,
     ] {
@@ -266,35 +264,55 @@ fn escaped_names_and_values_are_the_same_names_and_values() {
     );
 }
 
+/// AAEP-REPLY-9, AAEP-REPLY-10: the schema limits neither the depth of a modified action nor the length of a correlation id.
 #[test]
-fn hostile_sizes_are_refused_without_harm() {
-    let room = MAX_MESSAGE_BYTES - with("correlation_id", "").to_string().len();
-    // Bytes are counted: a character of four bytes counts four times.
-    for wide in ["", "😀"] {
-        let narrow = |length: usize| "c".repeat(length - wide.len());
-        let sized = |length| parse(&with("correlation_id", narrow(length) + wide));
-        assert!(sized(room - 1).is_ok());
-        assert!(sized(room).is_ok());
-        assert_eq!(sized(room + 1), Err(Malformed::TooLong));
+fn no_message_is_too_large_or_too_deep() {
+    for length in [64 * 1024, 4 * 1024 * 1024] {
+        let reply = parse(&with("correlation_id", "😀".repeat(length))).expect("it conforms");
+        assert_eq!(reply.correlation_id.map(|it| it.len()), Some(4 * length));
+        let bad = with("decision_rationale", "a".repeat(length));
+        assert!(matches!(parse(&bad), Err(Malformed::Invalid { .. })));
     }
-
-    let deep = |depth: usize| {
+    for depth in [63, 64, 65, 1_000_000] {
         let nested = r#"{"a":"#.repeat(depth) + "1" + &"}".repeat(depth);
-        minimal()
+        let deep =
+            minimal()
+                .to_string()
+                .replacen('{', &format!(r#"{{"modified_action":{nested},"#), 1);
+        let reply = ConfirmationReply::parse(deep.as_bytes()).expect("it conforms");
+        assert!(reply.has_modified_action);
+    }
+    assert!(ConfirmationReply::parse(&vec![b'['; 4 * 1024 * 1024]).is_err());
+}
+
+/// AAEP-REPLY-7, AAEP-REPLY-3: an escaped lone surrogate is well-formed, and one character; no identifier has one.
+#[test]
+fn half_a_surrogate_pair_is_a_character_of_a_text_and_of_no_identifier() {
+    let decided_by = |by: &str| {
+        let reply = minimal()
             .to_string()
-            .replacen('{', &format!(r#"{{"modified_action":{nested},"#), 1)
+            .replacen('{', &format!(r#"{{"decided_by":"{by}","#), 1);
+        ConfirmationReply::parse(reply.as_bytes()).map(|reply| reply.decided_by)
     };
-    assert!(ConfirmationReply::parse(deep(MAX_DEPTH - 2).as_bytes()).is_ok());
-    assert!(ConfirmationReply::parse(deep(MAX_DEPTH - 1).as_bytes()).is_ok());
-    assert!(matches!(
-        ConfirmationReply::parse(deep(MAX_DEPTH).as_bytes()),
-        Err(Malformed::NotJson(NotJson::TooDeep { .. }))
-    ));
-    assert!(ConfirmationReply::parse(&vec![b'['; MAX_MESSAGE_BYTES]).is_err());
-    assert_eq!(
-        ConfirmationReply::parse(&vec![b'['; MAX_MESSAGE_BYTES + 1]),
-        Err(Malformed::TooLong)
-    );
+    for half in [r"\ud83d", r"\ude00"] {
+        for (length, is_valid) in [(1, true), (255, true), (256, true), (257, false)] {
+            let expected = "\u{fffd}".repeat(length);
+            let found = decided_by(&half.repeat(length));
+            assert_eq!(found.is_ok(), is_valid, "{length} times {half}");
+            assert!(!is_valid || found == Ok(Some(expected)));
+        }
+        let token = minimal()
+            .to_string()
+            .replace("rpl_", &format!("rpl_{half}"));
+        let found = ConfirmationReply::parse(token.as_bytes());
+        assert!(matches!(
+            found,
+            Err(Malformed::Invalid {
+                property: "reply_token",
+                ..
+            })
+        ));
+    }
 }
 
 /// The longest texts of the schema fit into a message, even with every character escaped.

@@ -126,6 +126,32 @@ fn a_default_accept_is_performed() {
     );
 }
 
+/// AAEP-REPLY-9, AAEP-REPLY-7, AAEP-REPLY-10: the schema limits no depth and no length but those it names. A rejection that is
+/// ignored for either would leave the default to accept (AAEP-6.1-1).
+#[test]
+fn a_rejection_counts_however_deep_and_long_it_is() {
+    let deep = r#"{"":["#.repeat(10_000) + &"]}".repeat(10_000);
+    let long = "c".repeat(1 << 20);
+    for extravagant in [
+        format!(r#""modified_action":{deep}"#),
+        format!(r#""correlation_id":"{long}""#),
+        r#""decided_by":"\ud800""#.to_owned(),
+    ] {
+        let mut driver = ready();
+        let token = driver.confirm(draft());
+        let mut delivery = delivery(&reply(&token, "reject"));
+        let message = delivery["message"].as_str().expect("a text");
+        delivery["message"] = json!(message.replacen('{', &format!("{{{extravagant},"), 1));
+        let rejected = driver.at(NOW, "deliver", delivery);
+        assert_eq!(rejected, [RESPOND, "emit awaiting_input > thinking"]);
+        let nothing: [&str; 0] = [];
+        assert_eq!(
+            driver.at("2026-05-24T14:23:20.001Z", "tick", json!({})),
+            nothing
+        );
+    }
+}
+
 /// AAEP-6.3.5-1: only the first reply counts, and AAEP-6.3.4-9: its sender cannot tell.
 #[test]
 fn a_duplicate_reply_is_audited_and_answered_alike() {

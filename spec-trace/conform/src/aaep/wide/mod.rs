@@ -2,9 +2,6 @@
 //!
 //! The one thing to know: nothing here knows what is right. A run is steps drawn from bytes (`step`), which become calls with
 //! real bytes (`host`, `spelling`); what comes out is put into the judge's words (`names`), and the judge says what it breaks.
-//!
-//! What this executor cannot do is left out where it would be asked: a message over 64 KiB, one that nests deeper than 64
-//! levels and one with an escaped lone surrogate (`spelling`).
 
 mod host;
 mod names;

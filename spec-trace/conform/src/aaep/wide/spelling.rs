@@ -22,11 +22,26 @@ pub(super) fn write(said: &Said<'_>, flaw: u8, way: u8) -> (Vec<u8>, Option<Flaw
     if let Some(flaw) = flaw {
         spoil(&mut members, flaw, way);
     }
-    let mut text = Value::Object(members).to_string().into_bytes();
+    let text = Value::Object(members).to_string();
+    let mut text = text
+        .replace(DEEP, &deep())
+        .replace(HALF, r"\ud83d")
+        .into_bytes();
     if flaw == Some(Flaw::NotJson) {
         break_json(&mut text, way);
     }
     (text, flaw)
+}
+
+/// Stands for an object that is deeper than most readers go.
+const DEEP: &str = "\"deep\"";
+/// Stands for an escaped half of a surrogate pair.
+const HALF: &str = "half";
+/// More than fits into 64 KiB.
+const LONG: usize = 70_000;
+
+fn deep() -> String {
+    r#"{"":["#.repeat(100) + &"]}".repeat(100)
 }
 
 fn flaw_of(number: u8) -> Option<Flaw> {
@@ -62,13 +77,19 @@ fn right(said: &Said<'_>, way: u8) -> Map<String, Value> {
     if said.modified {
         put(
             "modified_action",
-            json!({"amount": 300, "of": [null, 1.5, "\u{1f4b6}"]}),
+            json!({"amount": 300, "of": [null, 1.5, "\u{1f4b6}", if way & 8 != 0 { "deep" } else { "" }]}),
         );
     }
     if way & 16 != 0 {
         put(
             "decided_by",
-            json!("\u{fc}".repeat(if way & 32 != 0 { 256 } else { 1 })),
+            json!(
+                if way & 8 != 0 { HALF } else { "\u{fc}" }.repeat(if way & 32 != 0 {
+                    256
+                } else {
+                    1
+                })
+            ),
         );
     }
     if way & 64 != 0 {
@@ -78,7 +99,10 @@ fn right(said: &Said<'_>, way: u8) -> Map<String, Value> {
         );
     }
     if way & 128 != 0 {
-        put("correlation_id", json!(""));
+        put(
+            "correlation_id",
+            json!("c".repeat(if way == u8::MAX { LONG } else { 0 })),
+        );
     }
     members
 }
