@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::json::Value;
-use crate::number;
 
 /// A number stands for the double next to it in RFC 8785. This one would stand for another number that a reader with
 /// larger numbers tells apart: beyond 2^53, or so small that the double is zero.
@@ -16,14 +15,22 @@ use crate::number;
 #[error("a number that no double carries")]
 pub(crate) struct NumberOutOfRange;
 
+/// The canonical form of a number as it is written, where it has one: [`crate::number::canonical`] or
+/// [`crate::number::to_the_digit`].
+pub(crate) type Numbers = fn(&str) -> Option<String>;
+
 /// Appends the canonical form of a value.
-pub(crate) fn write_value(form: &mut String, value: &Value) -> Result<(), NumberOutOfRange> {
+pub(crate) fn write_value(
+    form: &mut String,
+    value: &Value,
+    numbers: Numbers,
+) -> Result<(), NumberOutOfRange> {
     match value {
         Value::Null => form.push_str("null"),
         Value::Boolean(true) => form.push_str("true"),
         Value::Boolean(false) => form.push_str("false"),
         Value::Number(written) => {
-            let number = number::canonical(written).ok_or(NumberOutOfRange)?;
+            let number = numbers(written).ok_or(NumberOutOfRange)?;
             form.push_str(&number);
         }
         Value::String(text) => write_string(form, text),
@@ -33,11 +40,11 @@ pub(crate) fn write_value(form: &mut String, value: &Value) -> Result<(), Number
                 if index > 0 {
                     form.push(',');
                 }
-                write_value(form, element)?;
+                write_value(form, element, numbers)?;
             }
             form.push(']');
         }
-        Value::Object(members) => write_object(form, members)?,
+        Value::Object(members) => write_object(form, members, numbers)?,
     }
     Ok(())
 }
@@ -46,6 +53,7 @@ pub(crate) fn write_value(form: &mut String, value: &Value) -> Result<(), Number
 pub(crate) fn write_object(
     form: &mut String,
     members: &BTreeMap<String, Value>,
+    numbers: Numbers,
 ) -> Result<(), NumberOutOfRange> {
     let mut sorted: Vec<_> = members.iter().collect();
     // The map is sorted by code points, which is nearly the same.
@@ -57,7 +65,7 @@ pub(crate) fn write_object(
         }
         write_string(form, name);
         form.push(':');
-        write_value(form, value)?;
+        write_value(form, value, numbers)?;
     }
     form.push('}');
     Ok(())

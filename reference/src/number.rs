@@ -3,7 +3,7 @@
 //! The one thing to know: RFC 8785 takes a number for the double next to it. That is what nearly every reader does
 //! with a fraction, so 0.1 and 0.10000000000000001 mean the same here. It is not what every reader does with a large
 //! whole number: there the double must be exactly what was written, or the client could confirm the deletion of one
-//! identifier and delete the next.
+//! identifier and delete the next. [`to_the_digit`] takes such a number as it is written.
 //!
 //! The digits are written by `ryu-js`. What is by hand is the comparison with what was written, which no crate for
 //! canonical JSON makes: each takes the double as it is.
@@ -29,6 +29,14 @@ pub(crate) fn canonical(written: &str) -> Option<String> {
         is_exact && (has_exponent || double.abs() <= LARGEST_WHOLE)
     };
     carried.then_some(form)
+}
+
+/// The same, and a whole number that is written in full stands for itself, to the digit, however large it is: that is how
+/// identifiers of 64 bits are written. One that is written with a fraction or an exponent stands for a double or for nothing.
+pub(crate) fn to_the_digit(written: &str) -> Option<String> {
+    let unsigned = written.strip_prefix('-').unwrap_or(written);
+    let is_whole = unsigned.bytes().all(|byte| byte.is_ascii_digit());
+    canonical(written).or_else(|| is_whole.then(|| written.to_owned()))
 }
 
 /// A double as ECMAScript's `Number::toString` writes it, unless it is infinite or not a number.
@@ -151,6 +159,33 @@ mod tests {
             ("1000000000000000000000000000001.0", None),
         ] {
             assert_eq!(canonical(written).as_deref(), form, "{written}");
+        }
+    }
+
+    /// AQL-3.2-3: what is written in full is bound as it stands, one before, at, and after the last whole number that every
+    /// double carries, and beyond 64 bits. Nothing else that no double carries is.
+    #[test]
+    fn a_whole_number_in_full_stands_for_itself() {
+        for written in [
+            "9007199254740991",
+            "9007199254740992",
+            "9007199254740993",
+            "-9007199254740993",
+            "9223372036854775807",
+            "18446744073709551615",
+            "18446744073709551616",
+            "100000000000000000000000",
+        ] {
+            assert_eq!(to_the_digit(written).as_deref(), Some(written));
+        }
+        assert_eq!(to_the_digit("-0").as_deref(), Some("0"));
+        for written in [
+            "9007199254740993.0",
+            "9007199254740993e0",
+            "1e400",
+            "1e-400",
+        ] {
+            assert_eq!(to_the_digit(written), None, "{written}");
         }
     }
 

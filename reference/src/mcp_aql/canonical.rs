@@ -2,9 +2,10 @@
 //!
 //! The one thing to know: two calls have the same canonical form exactly when they mean the same, so that neither the
 //! order of keys nor the spelling of a number or a character makes a difference, and nothing else goes unnoticed
-//! (AQL-3.2-3). What RFC 8785 cannot tell apart from something else is refused: see [`NotCanonical`].
+//! (AQL-3.2-3). A whole number is bound to the digit, also where RFC 8785 would round it; what has no one meaning is refused:
+//! see [`NotCanonical`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
@@ -13,6 +14,7 @@ use super::digest::ParametersHash;
 use super::vocabulary::OperationName;
 use crate::canonical::{NumberOutOfRange, write_object, write_string};
 use crate::json::{self, NotJson, Value};
+use crate::number;
 
 /// The most bytes that parameters may have.
 pub const MAX_PARAMS_BYTES: usize = 1024 * 1024;
@@ -36,8 +38,9 @@ pub enum NotCanonical {
     /// A JSON value of another type.
     #[error("not an object")]
     NotAnObject,
-    /// A number stands for the double next to it in RFC 8785. This one would stand for another number that a reader
-    /// with larger numbers tells apart: beyond 2^53, or so small that the double is zero.
+    /// A number stands for the double next to it in RFC 8785, and a whole number that is written in full for itself. This one
+    /// is neither: with a fraction or an exponent it lies beyond 2^53, or is so small that the double is zero, and readers
+    /// differ on what it is.
     #[error("a number that no double carries")]
     NumberOutOfRange,
 }
@@ -103,7 +106,7 @@ pub fn canonical_form(
     form.push_str("{\"operation\":");
     write_string(&mut form, operation.as_str());
     form.push_str(",\"params\":");
-    write_object(&mut form, &members)?;
+    write_object(&mut form, &members, number::to_the_digit)?;
     form.push('}');
     Ok(form)
 }
@@ -112,10 +115,13 @@ pub fn canonical_form(
 impl Serialize for Parameters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match json::parse(&self.0) {
-            Ok(Value::Object(members)) if write_object(&mut String::new(), &members).is_ok() => {
-                serializer.collect_map(members)
-            }
+            Ok(Value::Object(members)) if is_carried(&members) => serializer.collect_map(members),
             Ok(_) | Err(_) => serializer.serialize_str(&String::from_utf8_lossy(&self.0)),
         }
     }
+}
+
+/// Whether every reader of JSON takes the numbers in it for what they are.
+fn is_carried(members: &BTreeMap<String, Value>) -> bool {
+    write_object(&mut String::new(), members, number::canonical).is_ok()
 }

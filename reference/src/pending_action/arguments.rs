@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::canonical::write_value;
 use crate::json::{self, NotJson, Value};
+use crate::number;
 
 /// The most bytes that arguments may have.
 pub const MAX_ARGUMENTS_BYTES: usize = 1024 * 1024;
@@ -69,7 +70,7 @@ impl Arguments {
     pub fn means(&self, other: &Text) -> bool {
         let canonical = |text: &Text| -> Option<String> {
             let mut form = String::with_capacity(text.0.len());
-            write_value(&mut form, &read(text).ok()?).ok()?;
+            write_value(&mut form, &read(text).ok()?, number::canonical).ok()?;
             Some(form)
         };
         self.0 == *other || canonical(&self.0).is_some_and(|form| canonical(other) == Some(form))

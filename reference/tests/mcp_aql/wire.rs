@@ -214,8 +214,11 @@ fn parameters_that_say_two_things_get_no_token() {
             r#"{"a":[{"repo":"a","repo":"a"}]}"#,
             "respond InvalidParams",
         ),
-        (r#"{"id":9007199254740993}"#, "respond InvalidParams"),
-        (r#"{"id":12345678901234567890123}"#, "respond InvalidParams"),
+        (r#"{"id":9007199254740993}"#, "respond ConfirmationRequired"),
+        (
+            r#"{"id":12345678901234567890123}"#,
+            "respond ConfirmationRequired",
+        ),
         (
             r#"{"id":-12345678901234567890123.0}"#,
             "respond InvalidParams",

@@ -51,7 +51,9 @@ const LAST: &str = "
 `params`, `arguments` and `result` are any JSON and reach the executor as they are written; a
 string holds the text of it. `arguments` and `result` come out as such a string. A message whose
 bytes are no UTF-8 comes as `message_base64`. `lost` says how many outputs of the last response,
-from its end, were not carried out. Types and limits: countersign schema driver
+from its end, were not carried out. A call whose `params` have no one meaning (a name twice, or
+with a fraction or an exponent a number beyond 2^53) cannot be confirmed; a whole number in full
+is bound to the digit. Types and limits: countersign schema driver
 
 Examples:
   countersign serve aaep --stdio
