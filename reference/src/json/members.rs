@@ -53,14 +53,14 @@ type Names = BTreeSet<(usize, Vec<u16>)>;
 impl Parser<'_> {
     fn members(&mut self) -> Result<BTreeMap<String, Member>, NotJson> {
         let mut members = BTreeMap::new();
-        let mut names = Names::new();
+        let mut names = BTreeSet::new();
         self.expect(b'{')?;
         self.skip_white_space();
         if self.take(b'}') {
             return Ok(members);
         }
         loop {
-            let name = self.name(0, &mut names)?;
+            let name = self.name()?;
             self.skip_white_space();
             let member = match self.peek() {
                 Some(b'"') => Member::String(text(&self.code_units()?)),
@@ -74,6 +74,9 @@ impl Parser<'_> {
                 }
             };
             members.insert(text(&name), member);
+            if !names.insert(name) {
+                return Err(NotJson::DuplicateKey { at: self.position });
+            }
             self.skip_white_space();
             if self.take(b'}') {
                 return Ok(members);
@@ -93,7 +96,7 @@ impl Parser<'_> {
                 Some(Open::Array) if !self.take(b']') => open.push(Open::Array),
                 Some(Open::Object) if !self.take(b'}') => {
                     open.push(Open::Object);
-                    self.name(open.len(), &mut names)?;
+                    self.pass_name(open.len(), &mut names)?;
                 }
                 Some(_) | None => {
                     if self.pass_ends(&mut open, &mut names)? {
@@ -129,7 +132,7 @@ impl Parser<'_> {
                 Open::Array => return self.expect(b',').map(|()| false),
                 Open::Object => {
                     self.expect(b',')?;
-                    return self.name(open.len(), names).map(|_| false);
+                    return self.pass_name(open.len(), names).map(|()| false);
                 }
             }
             open.pop();
@@ -138,16 +141,21 @@ impl Parser<'_> {
     }
 
     /// A name that its object has not had yet, and the colon behind it.
-    fn name(&mut self, depth: usize, names: &mut Names) -> Result<Vec<u16>, NotJson> {
+    fn pass_name(&mut self, depth: usize, names: &mut Names) -> Result<(), NotJson> {
+        if names.insert((depth, self.name()?)) {
+            Ok(())
+        } else {
+            Err(NotJson::DuplicateKey { at: self.position })
+        }
+    }
+
+    /// A name, and the colon behind it.
+    fn name(&mut self) -> Result<Vec<u16>, NotJson> {
         self.skip_white_space();
         let name = self.code_units()?;
         self.skip_white_space();
         self.expect(b':')?;
-        if names.insert((depth, name.clone())) {
-            Ok(name)
-        } else {
-            Err(NotJson::DuplicateKey { at: self.position })
-        }
+        Ok(name)
     }
 
     /// A string, as the code units that it stands for.
