@@ -10,6 +10,7 @@
 //! would be switched on for every crate that is built along. Nor does it tell at which byte a text goes wrong. It is the
 //! oracle of the tests instead.
 
+#[path = "members.rs"]
 mod members;
 
 use std::collections::BTreeMap;
