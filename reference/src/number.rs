@@ -34,9 +34,20 @@ pub(crate) fn canonical(written: &str) -> Option<String> {
 /// The same, and a whole number that is written in full stands for itself, to the digit, however large it is: that is how
 /// identifiers of 64 bits are written. One that is written with a fraction or an exponent stands for a double or for nothing.
 pub(crate) fn to_the_digit(written: &str) -> Option<String> {
+    canonical(written).or_else(|| is_whole(written).then(|| in_full(written)))
+}
+
+fn is_whole(written: &str) -> bool {
     let unsigned = written.strip_prefix('-').unwrap_or(written);
-    let is_whole = unsigned.bytes().all(|byte| byte.is_ascii_digit());
-    canonical(written).or_else(|| is_whole.then(|| written.to_owned()))
+    unsigned.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A whole number as RFC 8785 writes it where that says the same number, so that 1e23 is no other than its digits; else as
+/// it is written.
+fn in_full(written: &str) -> String {
+    let form = written.parse().ok().and_then(write);
+    let is_exact = |form: &String| Decimal::read(written) == Decimal::read(form);
+    form.filter(is_exact).unwrap_or_else(|| written.to_owned())
 }
 
 /// A double as ECMAScript's `Number::toString` writes it, unless it is infinite or not a number.
@@ -174,10 +185,14 @@ mod tests {
             "9223372036854775807",
             "18446744073709551615",
             "18446744073709551616",
-            "100000000000000000000000",
+            "295147905179352830000",
+            "100000000000000000000001",
         ] {
             assert_eq!(to_the_digit(written).as_deref(), Some(written));
         }
+        let large = Some("1e+23".to_owned());
+        assert_eq!(to_the_digit("100000000000000000000000"), large);
+        assert_eq!(to_the_digit("1e23"), large);
         assert_eq!(to_the_digit("-0").as_deref(), Some("0"));
         for written in [
             "9007199254740993.0",
