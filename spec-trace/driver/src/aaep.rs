@@ -22,6 +22,7 @@ impl Protocol for Aaep {
         Kind::Notify,
         Kind::Perform,
         Kind::Respond,
+        Kind::Answer,
         Kind::InDoubt,
         Kind::Refused,
     ];
@@ -32,6 +33,7 @@ impl Protocol for Aaep {
             Output::Notify(_) => Kind::Notify,
             Output::Perform(_) => Kind::Perform,
             Output::Respond(_) => Kind::Respond,
+            Output::Answer(_) => Kind::Answer,
             Output::Audit(_) => Kind::Audit,
             Output::InDoubt(_) => Kind::InDoubt,
             Output::Refused(_) => Kind::Refused,
@@ -379,12 +381,40 @@ pub enum Output {
     Perform(ToolCall),
     /// What the sender of the message gets to see.
     Respond(Sent),
+    /// What a clarification has come to. One that is taken back has none.
+    Answer(Answered),
     /// What only the operator sees; its form is the implementation's own affair.
     Audit(Json),
     /// After a restart: this was released and is not recorded as done.
     InDoubt(ToolCall),
     /// What was asked is not allowed.
     Refused(Refused),
+}
+
+/// What a clarification has come to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Answered {
+    /// Its session.
+    pub session_id: String,
+    /// Its token.
+    pub reply_token: String,
+    /// A string, a boolean or a number. Absent where nobody answered and there is no default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Json>,
+    /// Who gave it.
+    pub by: AnsweredBy,
+}
+
+/// Who answered a clarification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnsweredBy {
+    /// A subscriber, with a reply.
+    Reply,
+    /// Its default, as no valid reply came.
+    Default,
+    /// No valid reply came, and it has no default.
+    Nobody,
 }
 
 /// A courtesy to one subscription.

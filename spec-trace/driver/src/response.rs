@@ -86,6 +86,8 @@ pub enum Kind {
     Perform,
     /// What the sender of a message gets to see.
     Respond,
+    /// What a question for words or a choice has come to.
+    Answer,
     /// A message for the transcript.
     Append,
     /// An event, to whoever watches.
@@ -111,9 +113,9 @@ pub struct Refused {
 }
 
 /// The names of all kinds, which tell outputs apart.
-const KINDS: [&str; 10] = [
-    "emit", "notify", "perform", "respond", "append", "event", "audit", "in_doubt", "snapshot",
-    "refused",
+const KINDS: [&str; 11] = [
+    "emit", "notify", "perform", "respond", "answer", "append", "event", "audit", "in_doubt",
+    "snapshot", "refused",
 ];
 
 /// The members that tell the four answers apart.

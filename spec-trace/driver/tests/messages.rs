@@ -381,6 +381,10 @@ fn a_response_may_say_more_than_anybody_asks_and_in_any_order() {
             r#"{"id":1,"outputs":[{"perform":{"tool_call_id":"c","action":"a","session_id":"s","why":""}},{"refused":{"reason":"r"}}]}"#,
             r#"{"id":1,"outputs":[{"perform":{"action":"a","session_id":"s","tool_call_id":"c"}},{"refused":{"reason":"r"}}]}"#,
         ),
+        (
+            r#"{"id":1,"outputs":[{"answer":{"by":"reply","response":67.0,"reply_token":"rpl_1","session_id":"sess_1"}}]}"#,
+            r#"{"id":1,"outputs":[{"answer":{"session_id":"sess_1","reply_token":"rpl_1","response":67.0,"by":"reply"}}]}"#,
+        ),
         (r#"{"error":"x","id":null}"#, r#"{"id":null,"error":"x"}"#),
         (
             r#"{"id":1,"unsupported":true,"op":"clarify"}"#,
@@ -395,8 +399,8 @@ fn a_response_may_say_more_than_anybody_asks_and_in_any_order() {
 #[test]
 fn a_response_is_one_of_four_answers_and_an_output_of_one_known_kind() {
     let schema = validator("aaep.response");
-    let kinds = "expected one of `emit`, `notify`, `perform`, `respond`, `append`, `event`, `audit`, `in_doubt`, \
-                 `snapshot`, `refused`, and no other of them";
+    let kinds = "expected one of `emit`, `notify`, `perform`, `respond`, `answer`, `append`, `event`, `audit`, \
+                 `in_doubt`, `snapshot`, `refused`, and no other of them";
     let answers = "expected one of `name`, `outputs`, `error`, `unsupported`, and no other of them";
     for (line, problem) in [
         (r#"{"id":1}"#, format!("{answers}, found none of them")),
@@ -409,8 +413,8 @@ fn a_response_is_one_of_four_answers_and_an_output_of_one_known_kind() {
         ),
         (
             r#"{"id":1,"outputs":[{"append":{}}]}"#,
-            "`outputs[0]`: unknown variant `append`, expected one of `emit`, `notify`, `perform`, `respond`, `audit`, \
-             `in_doubt`, `refused`"
+            "`outputs[0]`: unknown variant `append`, expected one of `emit`, `notify`, `perform`, `respond`, `answer`, \
+             `audit`, `in_doubt`, `refused`"
                 .into(),
         ),
         (
@@ -443,6 +447,7 @@ fn the_kind_of_an_output_is_the_name_that_it_is_written_under() {
             Kind::Notify,
             Kind::Perform,
             Kind::Respond,
+            Kind::Answer,
             Kind::Append,
             Kind::Event,
             Kind::Audit,
@@ -463,7 +468,7 @@ fn the_kind_of_an_output_is_the_name_that_it_is_written_under() {
         }
     }
     let body = r#"{"action":"","session_id":"","tool_call_id":"","subscription_id":"","status":1,"reason":"",
-        "operation":"","params":1,"action_id":"","tool":"","arguments":1}"#;
+        "operation":"","params":1,"action_id":"","tool":"","arguments":1,"reply_token":"","by":"nobody"}"#;
     check::<Aaep>(body);
     check::<McpAql>(body);
     check::<PendingAction>(body);
