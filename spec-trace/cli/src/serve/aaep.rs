@@ -1,11 +1,13 @@
 //! AAEP over the driver protocol: ops as inputs of the producer, its outputs as the protocol's.
 
-use countersign_driver::aaep::{self as driver, Aaep as Protocol, Capability, Notice, Op, Sent};
+use countersign_driver::aaep::{
+    self as driver, Aaep as Protocol, AnsweredBy, Capability, Notice, Op, Sent,
+};
 use countersign_driver::{Json, Kind, Refused};
 use countersign_reference::aaep::{
-    Action, ActionId, Ask, Capabilities, Decision, Input, Outcome, Output, Producer, ReplyToken,
-    RiskLevel, Sender, SessionId, SessionOutcome, Settings, SubscriptionId, ToolCall, ToolCallId,
-    ToolStatus,
+    Action, ActionId, Answer, Answered, Ask, Capabilities, Choice, Clarify, Decision, Input,
+    Outcome, Output, Producer, ReplyToken, ResponseKind, RiskLevel, Sender, SessionId,
+    SessionOutcome, Settings, SubscriptionId, ToolCall, ToolCallId, ToolStatus,
 };
 use countersign_reference::ids::IdSource;
 use countersign_reference::time::Timestamp;
@@ -26,7 +28,7 @@ impl<Ids: IdSource> Aaep<Ids> {
     /// A producer to which nothing has happened, drawing its identifiers from `ids`.
     pub fn new(ids: Ids) -> Self {
         Self {
-            producer: Producer::new(Settings::default()),
+            producer: Producer::new(settings()),
             last: Vec::new(),
             ids,
         }
@@ -36,11 +38,21 @@ impl<Ids: IdSource> Aaep<Ids> {
 impl<Ids: IdSource> Service for Aaep<Ids> {
     type Protocol = Protocol;
     type Input = Input;
-    const SUPPORTS: &'static [Capability] = &[Capability::Cancel, Capability::Restart];
+    const SUPPORTS: &'static [Capability] = &[
+        Capability::Clarify,
+        Capability::Cancel,
+        Capability::Extend,
+        Capability::CourtesyNotice,
+        Capability::Progress,
+        Capability::Delivery,
+        Capability::Restart,
+    ];
     const SHOWS: &'static [Kind] = &[
         Kind::Emit,
+        Kind::Notify,
         Kind::Perform,
         Kind::Respond,
+        Kind::Answer,
         Kind::Audit,
         Kind::InDoubt,
         Kind::Refused,
@@ -48,7 +60,7 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
     const TICK: Input = Input::Tick;
 
     fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
-        self.producer = Producer::new(Settings::default());
+        self.producer = Producer::new(settings());
         self.last.clear();
         // There is nothing yet that could be due: this only tells the time.
         let _nothing = self.producer.handle(now, &mut self.ids, Input::Tick);
@@ -82,10 +94,25 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
             } => Input::Confirm(Ask {
                 session_id: session(&session_id)?,
                 action: asked(action)?,
-                // AAEP-EV-5: what lies below the range is refused as 0 is.
-                timeout_seconds: u64::try_from(timeout_seconds).unwrap_or(0),
+                timeout_seconds: seconds(timeout_seconds),
                 default_decision: decision(default_decision),
                 allowed_replies,
+            }),
+            Op::Clarify {
+                session_id,
+                question,
+                accepted_response_kinds,
+                choices,
+                timeout_seconds,
+                default_response,
+            } => Input::Clarify(Clarify {
+                session_id: session(&session_id)?,
+                question: question.into(),
+                accepted_response_kinds: accepted_response_kinds
+                    .map(|kinds| kinds.into_iter().map(response_kind).collect()),
+                choices: choices.map(|choices| choices.into_iter().map(choice).collect()),
+                timeout_seconds: seconds(timeout_seconds),
+                default_response: default_response.map(Into::into),
             }),
             Op::Deliver(driver::Deliver { sender, message }) => Input::Deliver {
                 sender: Sender {
@@ -99,6 +126,13 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
             },
             Op::Cancel { reply_token } => Input::Cancel {
                 reply_token: parsed("reply_token", &reply_token, ReplyToken::parse)?,
+            },
+            Op::Extend {
+                reply_token,
+                timeout_seconds,
+            } => Input::Extend {
+                reply_token: parsed("reply_token", &reply_token, ReplyToken::parse)?,
+                timeout_seconds: seconds(timeout_seconds),
             },
             Op::FinishTool {
                 session_id,
@@ -128,7 +162,6 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
                     driver::SessionOutcome::Cancelled => SessionOutcome::Cancelled,
                 },
             },
-            Op::Clarify { .. } | Op::Extend { .. } => return Err(Instead::Unsupported),
         })
     }
 
@@ -156,6 +189,20 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
     }
 }
 
+/// What is served declares all that the producer can do, and so does it.
+fn settings() -> Settings {
+    Settings {
+        courtesy_notices: true,
+        progress: true,
+        ..Settings::default()
+    }
+}
+
+/// AAEP-EV-5: what lies below the range is refused as 0 is.
+fn seconds(timeout_seconds: i64) -> u64 {
+    u64::try_from(timeout_seconds).unwrap_or(0)
+}
+
 fn session(text: &str) -> Result<SessionId, Instead> {
     parsed("session_id", text, SessionId::parse)
 }
@@ -179,6 +226,22 @@ fn asked(action: driver::Action) -> Result<Action, Instead> {
     })
 }
 
+fn response_kind(kind: driver::ResponseKind) -> ResponseKind {
+    match kind {
+        driver::ResponseKind::Freetext => ResponseKind::Freetext,
+        driver::ResponseKind::YesNo => ResponseKind::YesNo,
+        driver::ResponseKind::MultipleChoice => ResponseKind::MultipleChoice,
+        driver::ResponseKind::Numeric => ResponseKind::Numeric,
+    }
+}
+
+fn choice(choice: driver::Choice) -> Choice {
+    Choice {
+        value: choice.value,
+        label: choice.label,
+    }
+}
+
 fn decision(decision: driver::Decision) -> Decision {
     match decision {
         driver::Decision::Accept => Decision::Accept,
@@ -191,8 +254,7 @@ fn output(output: &Output) -> serde_json::Result<driver::Output> {
         Output::Emit(event) => driver::Output::Emit(Json::of(event)?),
         Output::Perform(call) => driver::Output::Perform(tool_call(call)),
         Output::Withdraw(call) => driver::Output::Audit(too_late_to_withdraw(call)?),
-        // Nothing that is served asks for one: the driver protocol has no word for it yet.
-        Output::Answer(answer) => driver::Output::Audit(Json::of(answer)?),
+        Output::Answer(answer) => driver::Output::Answer(answered(answer)?),
         Output::Notify(notice) => driver::Output::Notify(Notice {
             subscription_id: notice.subscription_id.to_string(),
             reply_token: Some(notice.reply_token.to_string()),
@@ -203,6 +265,20 @@ fn output(output: &Output) -> serde_json::Result<driver::Output> {
         }),
         Output::Audit(audit) => driver::Output::Audit(Json::of(audit)?),
         Output::InDoubt(call) => driver::Output::InDoubt(tool_call(call)),
+    })
+}
+
+fn answered(answer: &Answer) -> serde_json::Result<driver::Answered> {
+    let (response, by) = match &answer.answered {
+        Answered::Reply { response } => (Some(Json::of(response)?), AnsweredBy::Reply),
+        Answered::Default { response } => (Some(Json::of(response)?), AnsweredBy::Default),
+        Answered::Nobody => (None, AnsweredBy::Nobody),
+    };
+    Ok(driver::Answered {
+        session_id: answer.session_id.to_string(),
+        reply_token: answer.reply_token.to_string(),
+        response,
+        by,
     })
 }
 
@@ -226,20 +302,4 @@ fn too_late_to_withdraw(call: &ToolCall) -> serde_json::Result<Json> {
         "action": call.action.as_str(),
         "text": "the session ended before this action was reported as done: it should not run if it has not begun",
     }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// AAEP-6.3.5-2: a courtesy, which the producer that is served here does not pay.
-    #[test]
-    fn a_notice_names_the_subscription_and_the_token() {
-        let notice = Output::Notify(countersign_reference::aaep::Notice {
-            subscription_id: SubscriptionId::parse("sub_1").unwrap(),
-            reply_token: ReplyToken::parse("rpl_1").unwrap(),
-        });
-        let fields = json!({"subscription_id": "sub_1", "reply_token": "rpl_1"});
-        assert_eq!(json!(output(&notice).unwrap()), json!({"notify": fields}));
-    }
 }
