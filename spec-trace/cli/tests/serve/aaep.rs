@@ -16,8 +16,8 @@ fn hello_says_who_is_here_and_what_it_can_do() {
         concat!(
             r#"{"id":1,"name":"countersign-reference "#,
             env!("CARGO_PKG_VERSION"),
-            r#"","supports":["cancel","restart"],"#,
-            r#""shows":["emit","perform","respond","audit","in_doubt","refused"]}"#
+            r#"","supports":["clarify","cancel","extend","courtesy_notice","progress","delivery","restart"],"#,
+            r#""shows":["emit","notify","perform","respond","answer","audit","in_doubt","refused"]}"#
         )
     );
     driver.hang_up();
@@ -152,14 +152,15 @@ fn a_rejection_counts_however_deep_and_long_it_is() {
     }
 }
 
-/// AAEP-6.3.5-1: only the first reply counts, and AAEP-6.3.4-9: its sender cannot tell.
+/// AAEP-6.3.5-1: only the first reply counts, and AAEP-6.3.4-9: the answer does not tell. AAEP-6.3.5-2: a courtesy on the sender's
+/// own subscription does, that somebody has answered before.
 #[test]
 fn a_duplicate_reply_is_audited_and_answered_alike() {
     let mut driver = ready();
     let token = driver.confirm(transfer());
     driver.at(NOW, "deliver", delivery(&reply(&token, "reject")));
     let again = driver.at(NOW, "deliver", delivery(&reply(&token, "accept")));
-    assert_eq!(again, [RESPOND, "audit AAEP-6.3.4-3"]);
+    assert_eq!(again, [RESPOND, "audit AAEP-6.3.4-3", "notify sub_1"]);
 }
 
 /// AAEP-6.3.4-7: a reply that fails a check does nothing, and AAEP-6.3.4-9: whichever check it is, it is answered alike.
@@ -209,7 +210,7 @@ fn a_cancelled_question_cannot_be_answered_or_cancelled_again() {
         [RESPOND, "audit AAEP-6.8-4"]
     );
     let refused = driver.ask("cancel", timed(NOW, cancel));
-    let reason = "no confirmation with this token is pending";
+    let reason = "no question with this token is pending";
     let expected = json!([{"refused": {"clause": "AAEP-6.8-1", "reason": reason}}]);
     assert_eq!(refused["outputs"], expected);
 }
@@ -252,7 +253,7 @@ fn a_restart_keeps_questions_and_tokens_and_performs_nothing_again() {
     assert_eq!(driver.at(NOW, "restart", json!({})), ["in_doubt a1"]);
     assert_eq!(
         driver.at(NOW, "deliver", delivery(&reply(&used, "accept"))),
-        [RESPOND, "audit AAEP-6.3.4-3"]
+        [RESPOND, "audit AAEP-6.3.4-3", "notify sub_1"]
     );
     assert_eq!(
         driver.at(NOW, "deliver", delivery(&reply(&pending, "reject"))),
@@ -389,18 +390,6 @@ fn a_second_hello_changes_nothing() {
 }
 
 #[test]
-fn what_the_executor_cannot_do_is_unsupported() {
-    let mut driver = ready();
-    let clarify =
-        json!({"now": NOW, "session_id": "sess_1", "question": "Which?", "timeout_seconds": 60});
-    let extend = json!({"now": NOW, "reply_token": "rpl_1", "timeout_seconds": 60});
-    for (op, fields) in [("clarify", clarify), ("extend", extend)] {
-        let response = driver.ask(op, fields);
-        assert_eq!(response, json!({"id": driver.id, "unsupported": true}));
-    }
-}
-
-#[test]
 fn hello_and_reset_come_before_anything_else() {
     let mut driver = connected();
     let error = |driver: &mut Driver, op: &str, fields: Value| {
@@ -513,6 +502,8 @@ fn summary(output: &Value) -> String {
         "perform" | "in_doubt" => format!("{kind} {}", text("action")),
         "audit" | "refused" => format!("{kind} {}", text("clause")),
         "respond" => format!("respond {body}"),
+        "notify" => format!("notify {}", text("subscription_id")),
+        "answer" => format!("answer {} by {}", body["response"], text("by")),
         other => panic!("an output of kind {other}"),
     }
 }

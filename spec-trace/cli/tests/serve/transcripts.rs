@@ -37,6 +37,18 @@ fn a_restart_tells_what_was_lost() {
     holds("restart");
 }
 
+/// The kinds of answer, and what comes of those that are none. (AAEP-6.5.5-2, AAEP-6.5.5-3, AAEP-6.5.5-4, AAEP-A.5-2)
+#[test]
+fn a_clarification_waits_for_an_answer_of_its_kinds() {
+    holds("clarification");
+}
+
+/// The countdown, and an extension. (AAEP-6.4.2-3, AAEP-6.4.3-4)
+#[test]
+fn a_question_may_be_given_more_time() {
+    holds("more_time");
+}
+
 /// Bytes that are no UTF-8 arrive as they are. (AAEP-6.3.4-1)
 #[test]
 fn a_message_may_be_any_bytes() {
