@@ -50,7 +50,7 @@ pub(super) enum IgnoredBecause {
     #[error("malformed: {0}")]
     Malformed(Malformed),
     /// Check 2.
-    #[error("this producer never issued the token")]
+    #[error("the token was never issued for such a question")]
     TokenUnknown,
     /// Check 3.
     #[error("the token was used up by {0}")]

@@ -150,7 +150,7 @@ fn the_operator_reads_why_a_reply_was_ignored() {
     let reasons: [(&str, &str, Fault); 12] = [
         (
             "AAEP-6.3.4-2",
-            "this producer never issued the token",
+            "the token was never issued for such a question",
             FAULTS[1].1,
         ),
         (

@@ -7,9 +7,11 @@ mod json;
 mod mcp_aql;
 mod pending_action;
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use countersign_reference::aaep::ConfirmationReply;
+use countersign_reference::aaep::Reply;
+use serde_json::value::RawValue;
 
 use crate::aaep::AaepBridge;
 use crate::aaep::wide::WideRun;
@@ -51,23 +53,23 @@ pub fn aaep_wide(bytes: &[u8]) {
     }
 }
 
-/// The bytes as a `confirmation.reply`: the parser must not panic, and what it takes it must take again after it has
-/// been written out.
+/// The bytes as a reply of either kind: the parser must not panic, and what it takes it must take again after it has
+/// been written out with its properties in another order.
 ///
 /// # Panics
 ///
 /// Where the two parses differ.
 pub fn aaep_reply(bytes: &[u8]) {
-    let Ok(reply) = ConfirmationReply::parse(bytes) else {
+    let Ok(reply) = Reply::parse(bytes) else {
         return;
     };
-    // A number like 1e999 is JSON, and this reader has no value for it, so it cannot be written out again.
-    let Ok(document) = serde_json::from_slice::<serde_json::Value>(bytes) else {
+    // A lone surrogate is JSON, and this reader has no character for it.
+    let Ok(properties) = serde_json::from_slice::<BTreeMap<String, &RawValue>>(bytes) else {
         return;
     };
-    let again = serde_json::to_vec(&document).expect("a JSON value can be written");
+    let again = serde_json::to_vec(&properties).expect("a JSON value can be written");
     assert_eq!(
-        ConfirmationReply::parse(&again).as_ref(),
+        Reply::parse(&again).as_ref(),
         Ok(&reply),
         "the same document, written out"
     );

@@ -217,7 +217,7 @@ impl TakenStep<'_> {
         let phase = || account.phase(slot_of(message)?);
         match check {
             Check::WellFormed => return fault(message, self.call.received),
-            Check::Issued => "this producer never issued the token",
+            Check::Issued => "the token was never issued for such a question",
             Check::Unused => match phase() {
                 Some(Phase::Accepted { by, .. } | Phase::Rejected { by }) => match by {
                     Authority::Reply => "the token was used up by a reply",
