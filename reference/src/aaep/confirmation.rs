@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{CountersignExtension, ExtraContext, Payload, ResolutionOutcome};
 use super::interface::ToolCall;
-use super::vocabulary::{Action, Decision, ReplyToken, SessionId, ToolCallId, ToolStatus};
-use crate::time::{Timeout, Timestamp};
+use super::question::Asked;
+use super::vocabulary::{Action, Decision, ToolCallId, ToolStatus};
 
 /// Which confirmation of this producer: 0 for the first ever asked, then one more each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,18 +30,12 @@ pub struct Confirmation {
 /// What was asked: the content of the `awaiting.confirmation` event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Question {
-    /// The token that a reply must echo.
-    pub reply_token: ReplyToken,
-    /// The session that the action belongs to.
-    pub session_id: SessionId,
+    /// What every question has.
+    pub asked: Asked,
     /// The action that is blocked.
     pub action: Action,
     /// The id that the call of the tool has if it is released.
     pub tool_call_id: ToolCallId,
-    /// The timestamp of the event.
-    pub asked_at: Timestamp,
-    /// How long the producer waits from then on.
-    pub timeout: Timeout,
     /// What it does when no valid reply comes.
     pub default_decision: Decision,
     /// The decisions that a reply may carry, in the order given by the host.
@@ -49,15 +43,6 @@ pub struct Question {
 }
 
 impl Question {
-    /// The first point in time at which the default applies (AAEP-6.4-1), and the first at which a reply claims to
-    /// have been decided too late (AAEP-6.3.4-4).
-    pub fn deadline(&self) -> Timestamp {
-        // A question whose deadline lies beyond the calendar is never asked.
-        self.asked_at
-            .checked_plus(self.timeout)
-            .unwrap_or(Timestamp::MAX)
-    }
-
     /// Whether a reply may carry that decision.
     pub fn allows(&self, decision: Decision) -> bool {
         self.allowed_replies
@@ -68,11 +53,11 @@ impl Question {
     /// The call of the tool that acceptance releases.
     pub fn tool_call(&self) -> ToolCall {
         ToolCall {
-            session_id: self.session_id.clone(),
+            session_id: self.asked.session_id.clone(),
             action: self.action.id.clone(),
             tool: Arc::clone(&self.action.tool),
             tool_call_id: self.tool_call_id.clone(),
-            reply_token: self.reply_token.clone(),
+            reply_token: self.asked.reply_token.clone(),
         }
     }
 
@@ -81,8 +66,8 @@ impl Question {
         Payload::AwaitingConfirmation {
             action: Arc::clone(&self.action.description),
             consequence: Arc::clone(&self.action.consequence),
-            reply_token: self.reply_token.clone(),
-            timeout: self.timeout,
+            reply_token: self.asked.reply_token.clone(),
+            timeout: self.asked.timeout,
             default_decision: self.default_decision,
             risk_level: self.action.risk_level,
             irreversible: self.action.irreversible,
@@ -116,9 +101,9 @@ impl Question {
     /// What the events that resolve this confirmation say about it.
     pub fn resolution(&self, outcome: ResolutionOutcome) -> CountersignExtension {
         CountersignExtension {
-            reply_token: self.reply_token.clone(),
-            action: self.action.id.clone(),
-            outcome,
+            reply_token: self.asked.reply_token.clone(),
+            action: Some(self.action.id.clone()),
+            outcome: Some(outcome),
         }
     }
 }

@@ -51,7 +51,8 @@ impl Confirmations {
     /// Enters a new question. Its token must be unused and its action not blocked.
     pub(super) fn add(&mut self, question: Arc<Question>) {
         let number = self.next_number();
-        self.by_token.insert(question.reply_token.clone(), number);
+        self.by_token
+            .insert(question.asked.reply_token.clone(), number);
         self.all.push(Confirmation {
             question,
             phase: Phase::Pending,
@@ -134,13 +135,13 @@ impl Confirmations {
     /// The timeout of a question that nobody has seen counts from now, unless it would elapse beyond the calendar.
     pub(super) fn ask_anew(&mut self, number: ConfirmationNumber, now: Timestamp) {
         if now
-            .checked_plus(self.get(number).question.timeout)
+            .checked_plus(self.get(number).question.asked.timeout)
             .is_none()
         {
             return;
         }
         self.remove_from_index(number);
-        Arc::make_mut(&mut self.all[number.0].question).asked_at = now;
+        Arc::make_mut(&mut self.all[number.0].question).asked.at = now;
         self.index(number);
     }
 
@@ -162,8 +163,11 @@ impl Confirmations {
         let Confirmation { question, phase } = &self.all[number.0];
         match phase {
             Phase::Pending => {
-                self.deadlines.insert((question.deadline(), number));
-                let actions = self.blocked.entry(question.session_id.clone()).or_default();
+                self.deadlines.insert((question.asked.deadline(), number));
+                let actions = self
+                    .blocked
+                    .entry(question.asked.session_id.clone())
+                    .or_default();
                 actions.insert(question.action.id.clone(), number);
             }
             Phase::Accepted {
@@ -171,7 +175,7 @@ impl Confirmations {
                 ..
             } => {
                 self.in_flight
-                    .entry(question.session_id.clone())
+                    .entry(question.asked.session_id.clone())
                     .or_default()
                     .insert((question.action.id.clone(), number));
             }
@@ -187,10 +191,10 @@ impl Confirmations {
     /// Takes a confirmation out of the indexes that its phase belongs in.
     fn remove_from_index(&mut self, number: ConfirmationNumber) {
         let Confirmation { question, phase } = &self.all[number.0];
-        let session_id = &question.session_id;
+        let session_id = &question.asked.session_id;
         match phase {
             Phase::Pending => {
-                self.deadlines.remove(&(question.deadline(), number));
+                self.deadlines.remove(&(question.asked.deadline(), number));
                 if let Some(actions) = self.blocked.get_mut(session_id) {
                     actions.remove(&question.action.id);
                     if actions.is_empty() {
@@ -225,18 +229,18 @@ impl TryFrom<Vec<Confirmation>> for Confirmations {
     fn try_from(all: Vec<Confirmation>) -> Result<Self, Inconsistent> {
         let mut confirmations = Self::default();
         for Confirmation { question, phase } in all {
-            if confirmations.find(&question.reply_token).is_some() {
+            if confirmations.find(&question.asked.reply_token).is_some() {
                 return Err(Inconsistent::TokenTwice);
             }
             if phase == Phase::Pending
-                && confirmations.is_blocked(&question.session_id, &question.action.id)
+                && confirmations.is_blocked(&question.asked.session_id, &question.action.id)
             {
                 return Err(Inconsistent::BlockedTwice);
             }
             let number = confirmations.next_number();
             confirmations
                 .by_token
-                .insert(question.reply_token.clone(), number);
+                .insert(question.asked.reply_token.clone(), number);
             confirmations.all.push(Confirmation { question, phase });
             confirmations.index(number);
         }
@@ -254,13 +258,18 @@ impl From<Confirmations> for Vec<Confirmation> {
 mod tests {
     use super::*;
     use crate::aaep::confirmation::{Authority, Canceller};
+    use crate::aaep::question::Asked;
     use crate::aaep::vocabulary::{Action, Decision, RiskLevel, ToolCallId};
     use crate::time::Timeout;
 
     fn question(number: u32) -> Arc<Question> {
         Arc::new(Question {
-            reply_token: ReplyToken::from_bits(u128::from(number)),
-            session_id: SessionId::from_bits(0),
+            asked: Asked {
+                reply_token: ReplyToken::from_bits(u128::from(number)),
+                session_id: SessionId::from_bits(0),
+                at: Timestamp::from_millis(0),
+                timeout: Timeout::from_seconds(u64::from(number)).expect("in range"),
+            },
             action: Action {
                 id: ActionId::parse(&format!("a{number}")).expect("a name"),
                 tool: "tool".into(),
@@ -270,8 +279,6 @@ mod tests {
                 irreversible: false,
             },
             tool_call_id: ToolCallId::parse("call").expect("a name"),
-            asked_at: Timestamp::from_millis(0),
-            timeout: Timeout::from_seconds(u64::from(number)).expect("in range"),
             default_decision: Decision::Reject,
             allowed_replies: vec![],
         })

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::vocabulary::{
-    ActionId, Decision, EventId, Identity, ReplyToken, RiskLevel, SessionId, SessionOutcome,
-    ToolCallId, ToolStatus,
+    ActionId, Choice, Decision, EventId, Identity, ReplyToken, ResponseKind, RiskLevel, SessionId,
+    SessionOutcome, ToolCallId, ToolStatus,
 };
 use crate::time::{Timeout, Timestamp};
 
@@ -31,8 +31,8 @@ pub struct Event {
     pub sequence_number: u64,
     /// What happened.
     pub payload: Payload,
-    /// Where this event resolves a confirmation: which, and how.
-    pub resolution: Option<CountersignExtension>,
+    /// Where this event is about one question and does not say so by itself: which, and what became of it.
+    pub extension: Option<CountersignExtension>,
 }
 
 /// What happened, by the type of the event.
@@ -94,6 +94,32 @@ pub enum Payload {
         /// The call that this completes.
         tool_call_id: ToolCallId,
     },
+    /// How much time a question has left (AAEP-6.4.3-1).
+    ProgressUpdated {
+        /// For the user to read.
+        progress: Progress,
+        /// The milliseconds that are left.
+        eta_ms: u64,
+    },
+    /// The producer is blocked with respect to what depends on the answer until the user gives it.
+    AwaitingClarification {
+        /// What is asked.
+        question: Arc<str>,
+        /// The token that a reply must echo (AAEP-6.2-1).
+        reply_token: ReplyToken,
+        /// How long the producer waits, from the event's timestamp on.
+        #[serde(rename = "timeout_seconds")]
+        timeout: Timeout,
+        /// The kinds of answer that are taken; any where absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        accepted_response_kinds: Option<Vec<ResponseKind>>,
+        /// What there is to choose from.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        choices: Option<Vec<Choice>>,
+        /// What it takes for the answer when no valid reply comes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        default_response: Option<Arc<str>>,
+    },
     /// The producer is blocked with respect to an action until the user decides.
     AwaitingConfirmation {
         /// What will be done.
@@ -125,19 +151,28 @@ pub struct ExtraContext {
     pub tool_call_id: ToolCallId,
 }
 
-/// Our extension of the events that resolve a confirmation: without it a `state.changed` does not say which of
-/// several pending confirmations it is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CountersignExtension {
-    /// The token of the confirmation, by now used up or invalid.
-    pub reply_token: ReplyToken,
-    /// The host's name for the action.
-    pub action: ActionId,
-    /// What became of it.
-    pub outcome: ResolutionOutcome,
+/// How far something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// For the user to read.
+    pub description: &'static str,
 }
 
-/// What became of a confirmation.
+/// Our extension of the events that resolve a question or tell its time: without it a `state.changed` does not say which of
+/// several pending questions it is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CountersignExtension {
+    /// The token of the question: used up or invalid where there is an outcome.
+    pub reply_token: ReplyToken,
+    /// The host's name for the action, where it is a confirmation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<ActionId>,
+    /// What became of it, where it is resolved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<ResolutionOutcome>,
+}
+
+/// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResolutionOutcome {
@@ -145,8 +180,12 @@ pub enum ResolutionOutcome {
     Accepted,
     /// The action does not run: the user or the default said so.
     Rejected,
-    /// The action does not run: the producer took the question back.
+    /// The producer took the question back: the action does not run, or no answer is needed any more.
     Cancelled,
+    /// There is an answer: the user's or the default.
+    Answered,
+    /// There is no answer: nobody gave one, and there is no default.
+    Unanswered,
 }
 
 /// The states of an agent that this producer uses.
@@ -196,6 +235,8 @@ impl ResolutionOutcome {
             Self::Accepted => "The action was accepted and proceeds.",
             Self::Rejected => "The action was rejected and will not run.",
             Self::Cancelled => "The action is no longer needed and will not run.",
+            Self::Answered => "The question is answered.",
+            Self::Unanswered => "Nobody has answered the question.",
         }
     }
 }
@@ -235,6 +276,8 @@ impl Payload {
             Self::StateChanged { .. } => "aaep:agent.state.changed",
             Self::ToolInvoked { .. } => "aaep:agent.tool.invoked",
             Self::ToolCompleted { .. } => "aaep:agent.tool.completed",
+            Self::ProgressUpdated { .. } => "aaep:agent.progress.updated",
+            Self::AwaitingClarification { .. } => "aaep:agent.awaiting.clarification",
             Self::AwaitingConfirmation { .. } => "aaep:agent.awaiting.confirmation",
         }
     }
@@ -242,13 +285,16 @@ impl Payload {
     /// AAEP-EV-6: a failed session and a question to the user are critical, everything else is not.
     pub fn urgency(&self) -> Urgency {
         match self {
-            Self::SessionErrored { .. } | Self::AwaitingConfirmation { .. } => Urgency::Critical,
+            Self::SessionErrored { .. }
+            | Self::AwaitingClarification { .. }
+            | Self::AwaitingConfirmation { .. } => Urgency::Critical,
             Self::SessionStarted { .. }
             | Self::SessionCompleted { .. }
             | Self::SessionCancelled { .. }
             | Self::StateChanged { .. }
             | Self::ToolInvoked { .. }
-            | Self::ToolCompleted { .. } => Urgency::Normal,
+            | Self::ToolCompleted { .. }
+            | Self::ProgressUpdated { .. } => Urgency::Normal,
         }
     }
 }
@@ -266,7 +312,7 @@ impl Serialize for Event {
             urgency: self.payload.urgency(),
             payload: &self.payload,
             extensions: self
-                .resolution
+                .extension
                 .as_ref()
                 .map(|countersign| Extensions { countersign }),
         };

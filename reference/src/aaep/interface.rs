@@ -8,9 +8,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::event::Event;
+use super::message::WrittenNumber;
 use super::vocabulary::{
-    Action, ActionId, Capabilities, Decision, ReplyToken, SessionId, SessionOutcome,
-    SubscriptionId, ToolCallId, ToolStatus,
+    Action, ActionId, Capabilities, Choice, Decision, ReplyToken, ResponseKind, SessionId,
+    SessionOutcome, SubscriptionId, ToolCallId, ToolStatus,
 };
 pub use crate::clause::ClauseId;
 
@@ -36,6 +37,8 @@ pub enum Input {
     },
     /// Ask for confirmation of an action and block it until the answer.
     Confirm(Ask),
+    /// Ask for an answer in words, by choice or in numbers.
+    Clarify(Clarify),
     /// A message arrives.
     Deliver {
         /// What the transport knows of the sender.
@@ -43,10 +46,18 @@ pub enum Input {
         /// The bytes exactly as received.
         message: Vec<u8>,
     },
-    /// Take a pending confirmation back.
+    /// Take a pending question back.
     Cancel {
         /// Its token.
         reply_token: ReplyToken,
+    },
+    /// Give a pending question more time (AAEP-6.4.2-3).
+    Extend {
+        /// Its token.
+        reply_token: ReplyToken,
+        /// How long it waits in all, in seconds from when it was asked. Longer than before and at most 86400, or refused; also
+        /// where the calendar ends before.
+        timeout_seconds: u64,
     },
     /// A tool that was told to run has come back.
     FinishTool {
@@ -91,6 +102,25 @@ pub struct Ask {
     pub allowed_replies: Option<Vec<String>>,
 }
 
+/// Everything that the host says when it asks for a clarification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clarify {
+    /// The session that the question belongs to.
+    pub session_id: SessionId,
+    /// What is asked, for the user to read. 1 byte to 16 KiB. Two asks are the same question when both the session and this
+    /// text are the same (AAEP-6.1-9).
+    pub question: Arc<str>,
+    /// The kinds of answer that are taken: 1 to 4 different ones. Any answer where absent.
+    pub accepted_response_kinds: Option<Vec<ResponseKind>>,
+    /// What there is to choose from: 2 to 32, of different values. Needed for [`ResponseKind::MultipleChoice`].
+    pub choices: Option<Vec<Choice>>,
+    /// How long to wait, in seconds. 1 to 86400, or the ask is refused; also where the calendar ends before.
+    pub timeout_seconds: u64,
+    /// What is taken for the answer when no valid reply comes in time; nothing where absent. At most 16 KiB, of whatever kind
+    /// the answers are.
+    pub default_response: Option<Arc<str>>,
+}
+
 /// What the transport knows of whoever sent a message (AAEP-6.2.4-1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sender {
@@ -125,6 +155,8 @@ pub enum Output {
     Perform(ToolCall),
     /// If this call has not been begun, do not begin it: drop its `Perform`.
     Withdraw(ToolCall),
+    /// A clarification is resolved: go on with this answer, or without one.
+    Answer(Answer),
     /// Tell one subscription something, as a courtesy. Only with [`super::Settings::courtesy_notices`].
     Notify(Notice),
     /// Answer whoever sent the message. The same for every message there can be (AAEP-6.3.4-9).
@@ -151,7 +183,49 @@ pub struct ToolCall {
     pub reply_token: ReplyToken,
 }
 
-/// A courtesy notice to the sender of a late duplicate: the confirmation was already resolved (AAEP-6.3.5-2).
+/// What came of a clarification.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Answer {
+    /// The session of the question.
+    pub session_id: SessionId,
+    /// The token of the question, by now used up.
+    pub reply_token: ReplyToken,
+    /// The answer, and whose it is.
+    #[serde(flatten)]
+    pub answered: Answered,
+}
+
+/// An answer, by whose it is. In JSON `by` names the variant and `response` is the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Answered {
+    /// The user's, by a valid reply.
+    Reply {
+        /// As the user gave it.
+        response: UserResponse,
+    },
+    /// The default, because no valid reply came (AAEP-A.5-2). A text whatever the kinds.
+    Default {
+        /// As the host gave it when it asked.
+        response: Arc<str>,
+    },
+    /// No valid reply came, and there is no default.
+    Nobody,
+}
+
+/// What a user answers: a text, a truth value or a number (AAEP-6.5.2-1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum UserResponse {
+    /// In words, or the value of a choice.
+    Text(String),
+    /// Yes or no.
+    Boolean(bool),
+    /// A number.
+    Number(WrittenNumber),
+}
+
+/// A courtesy notice to the sender of a late duplicate: the question was already resolved (AAEP-6.3.5-2).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Notice {
     /// The subscription to tell, the one that the late reply came on.
@@ -218,6 +292,18 @@ pub enum Refusal {
     /// A text that the event needs is empty or longer than 16 KiB.
     #[error("tool, description and consequence must be 1 byte to 16 KiB each")]
     TextMalformed,
+    /// What a clarification asks or takes by default is too long, or it asks nothing.
+    #[error("question must be 1 byte to 16 KiB, and default_response at most 16 KiB")]
+    QuestionMalformed,
+    /// The list of kinds is not 1 to 4 different ones.
+    #[error("accepted_response_kinds must be 1 to 4 different kinds")]
+    KindsMalformed,
+    /// The list of choices is no list to choose from.
+    #[error("choices must be 2 to 32 of different values, each value and label 1 byte to 16 KiB")]
+    ChoicesMalformed,
+    /// There is nothing to choose from.
+    #[error("multiple_choice needs choices")]
+    ChoicesMissing,
     /// Silence would run an irreversible action of high risk.
     #[error("an irreversible action of high risk must default to reject")]
     AcceptByDefaultHighRisk,
@@ -227,6 +313,9 @@ pub enum Refusal {
     /// A confirmation of the same action is pending.
     #[error("a confirmation of this action is still pending")]
     ActionBlocked,
+    /// The same question is pending.
+    #[error("a clarification with this question is still pending")]
+    QuestionPending,
     /// The source of ids has returned nothing but values that are taken.
     #[error("the source of ids returned no unused reply token")]
     NoFreshToken,
@@ -234,8 +323,14 @@ pub enum Refusal {
     #[error("the source of ids returned no unused session id")]
     NoFreshSessionId,
     /// There is nothing to take back.
-    #[error("no confirmation with this token is pending")]
+    #[error("no question with this token is pending")]
     NothingToCancel,
+    /// There is nothing to give more time to.
+    #[error("no question with this token is pending")]
+    NothingToExtend,
+    /// A pending question is never given less time than it was asked with.
+    #[error("timeout_seconds must be longer than the present timeout")]
+    NotLonger,
     /// A tool cannot complete that was not invoked or has completed.
     #[error("no call of this action is in flight")]
     NothingToFinish,
@@ -250,14 +345,20 @@ impl Refusal {
             Self::SessionNotEndable => "AAEP-A.1-2",
             Self::SubscriptionExists => "AAEP-EV-2",
             Self::SubscriptionNotOpen => "AAEP-REPLY-14",
-            Self::TimeoutOutOfRange | Self::AllowedRepliesMalformed | Self::TextMalformed => {
-                "AAEP-EV-5"
-            }
+            Self::TimeoutOutOfRange
+            | Self::AllowedRepliesMalformed
+            | Self::TextMalformed
+            | Self::QuestionMalformed
+            | Self::KindsMalformed
+            | Self::ChoicesMalformed
+            | Self::ChoicesMissing => "AAEP-EV-5",
             Self::AcceptByDefaultHighRisk => "AAEP-6.4.1-1",
             Self::AcceptByDefaultMediumRisk => "AAEP-6.4.1-2",
             Self::ActionBlocked => "AAEP-6.1-6",
+            Self::QuestionPending => "AAEP-6.1-9",
             Self::NoFreshToken => "AAEP-6.2.2-3",
             Self::NothingToCancel => "AAEP-6.8-1",
+            Self::NothingToExtend | Self::NotLonger => "AAEP-6.4.2-3",
             Self::NothingToFinish => "AAEP-A.3-2",
         })
     }

@@ -6,6 +6,10 @@
 //! was not received.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer, ser::Error as _};
+use serde_json::value::RawValue;
 
 use super::vocabulary::{Decision, InvalidIdentifier, ReplyToken, SubscriptionId};
 use crate::json::{self, Member, NotJson};
@@ -30,6 +34,25 @@ pub struct ConfirmationReply {
     pub has_modified_action: bool,
     /// A trace identifier.
     pub correlation_id: Option<String>,
+}
+
+/// A number as it is written in JSON, to the digit: no double has to be next to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenNumber(Arc<str>);
+
+impl WrittenNumber {
+    /// The number in the grammar of JSON.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// In JSON the number itself, as it was written.
+impl Serialize for WrittenNumber {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw = RawValue::from_string(self.0.to_string()).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
 }
 
 /// Why bytes are no `confirmation.reply`.

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use countersign_reference::aaep::{
-//!     Action, ActionId, Ask, Capabilities, Decision, Input, Output, Producer, RiskLevel, SessionId, Settings, SubscriptionId,
+//!     Action, ActionId, Ask, Capabilities, Choice, Decision, Input, Output, Producer, RiskLevel, SessionId, Settings, SubscriptionId,
 //! };
 //! use countersign_reference::{ids::SequentialIds, time::Timestamp};
 //!
@@ -48,30 +48,36 @@
 //! ```
 
 mod ask;
+mod clarification;
 mod confirmation;
 mod confirmations;
 mod event;
 mod interface;
 mod message;
 mod producer;
+mod question;
 mod session;
 mod stored;
 mod validate;
 mod vocabulary;
 
 pub use crate::json::NotJson;
+pub use clarification::{Clarification, ClarificationPhase, ClarificationQuestion};
 pub use confirmation::{Authority, Canceller, Confirmation, Phase, Question, Tool};
 pub use event::{
     AgentState, CancelledBy, CountersignExtension, ErrorCategory, Event, ExtraContext, Payload,
-    ResolutionOutcome, Urgency,
+    Progress, ResolutionOutcome, Urgency,
 };
 pub use interface::{
-    Ask, Audit, ClauseId, Input, Notice, Outcome, Output, Refusal, Response, Sender, ToolCall,
+    Answer, Answered, Ask, Audit, Clarify, ClauseId, Input, Notice, Outcome, Output, Refusal,
+    Response, Sender, ToolCall, UserResponse,
 };
-pub use message::{ConfirmationReply, Malformed};
+pub use message::{ConfirmationReply, Malformed, WrittenNumber};
 pub use producer::{Producer, Settings};
+pub use question::Asked;
 pub use session::{Session, SessionStatus, Subscription};
 pub use vocabulary::{
-    Action, ActionId, AgentId, Capabilities, Decision, EventId, Identity, InvalidIdentifier,
-    ReplyToken, RiskLevel, SessionId, SessionOutcome, SubscriptionId, ToolCallId, ToolStatus,
+    Action, ActionId, AgentId, Capabilities, Choice, Decision, EventId, Identity,
+    InvalidIdentifier, ReplyToken, ResponseKind, RiskLevel, SessionId, SessionOutcome,
+    SubscriptionId, ToolCallId, ToolStatus,
 };

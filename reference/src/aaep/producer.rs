@@ -16,6 +16,7 @@ use super::confirmation::{
 use super::confirmations::Confirmations;
 use super::event::{AgentState, CountersignExtension, Event, Payload, ResolutionOutcome};
 use super::interface::{Ask, Input, Outcome, Output, Refusal, Response, Sender};
+use super::question::Asked;
 use super::session::{Session, SessionStatus, Subscription, Subscriptions};
 use super::stored::{Contradiction, Stored};
 use super::validate::{ValidReply, validate};
@@ -30,7 +31,7 @@ use crate::time::Timestamp;
 const DRAWS: usize = 8;
 
 /// What a host chooses once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Settings {
     /// Who the producer is.
     pub identity: Arc<Identity>,
@@ -38,6 +39,23 @@ pub struct Settings {
     /// silence does.
     #[serde(default)]
     pub courtesy_notices: bool,
+    /// Whether the time that a question of more than a minute has left is told (AAEP-6.4.3-1, AAEP-6.4.3-4). On by default.
+    #[serde(default = "yes")]
+    pub progress: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            identity: Arc::default(),
+            courtesy_notices: false,
+            progress: yes(),
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A producer of confirmations: all its state, and nothing but state.
@@ -176,6 +194,9 @@ impl Call<'_> {
             } => self.subscribe(subscription_id, capabilities),
             Input::Unsubscribe { subscription_id } => self.unsubscribe(&subscription_id),
             Input::Confirm(ask) => self.ask(ask),
+            // Not yet.
+            Input::Clarify(_) => Err(Refusal::QuestionPending),
+            Input::Extend { .. } => Err(Refusal::NothingToExtend),
             Input::Deliver { sender, message } => {
                 self.deliver(&sender, &message);
                 Ok(())
@@ -350,12 +371,14 @@ impl Call<'_> {
             return Err(Refusal::ActionBlocked);
         }
         let question = Arc::new(Question {
-            reply_token: self.fresh_reply_token()?,
+            asked: Asked {
+                reply_token: self.fresh_reply_token()?,
+                session_id: ask.session_id,
+                at: self.now,
+                timeout,
+            },
             tool_call_id: ToolCallId::of_confirmation(self.confirmations.next_number()),
-            session_id: ask.session_id,
             action: ask.action,
-            asked_at: self.now,
-            timeout,
             default_decision: ask.default_decision,
             allowed_replies,
         });
@@ -366,7 +389,7 @@ impl Call<'_> {
 
     /// AAEP-A.4-1: the state becomes `awaiting_input` at or before the question.
     fn announce(&mut self, question: &Question) {
-        let session_id = &question.session_id;
+        let session_id = &question.asked.session_id;
         match self.sessions.get(session_id).map(|session| session.state) {
             Some(AgentState::AwaitingInput) | None => {}
             Some(AgentState::Idle | AgentState::Thinking | AgentState::CallingTool) => {
@@ -420,17 +443,17 @@ impl Call<'_> {
         let question = self.question(number);
         let resolution = question.resolution(ResolutionOutcome::Accepted);
         self.change_state(
-            &question.session_id,
+            &question.asked.session_id,
             AgentState::CallingTool,
             ResolutionOutcome::Accepted.summary(),
             Some(resolution.clone()),
         );
         self.emit(
-            &question.session_id,
+            &question.asked.session_id,
             question.tool_invoked(),
             Some(resolution),
         );
-        self.go_on(&question.session_id);
+        self.go_on(&question.asked.session_id);
         // AAEP-6.1-1: this is the only place where an action is released.
         self.outputs.push(Output::Perform(question.tool_call()));
     }
@@ -439,12 +462,12 @@ impl Call<'_> {
     fn follow_up(&mut self, number: ConfirmationNumber, outcome: ResolutionOutcome) {
         let question = self.question(number);
         self.change_state(
-            &question.session_id,
+            &question.asked.session_id,
             AgentState::Thinking,
             outcome.summary(),
             Some(question.resolution(outcome)),
         );
-        self.go_on(&question.session_id);
+        self.go_on(&question.asked.session_id);
     }
 
     /// What a session comes to once a question of it is resolved. AAEP-A.2-2: `awaiting_input` again while another is open.
@@ -518,7 +541,11 @@ impl Call<'_> {
 
     fn emit_tool_completed(&mut self, number: ConfirmationNumber, status: ToolStatus) {
         let question = self.question(number);
-        self.emit(&question.session_id, question.tool_completed(status), None);
+        self.emit(
+            &question.asked.session_id,
+            question.tool_completed(status),
+            None,
+        );
     }
 
     // Events.
@@ -529,7 +556,7 @@ impl Call<'_> {
         session_id: &SessionId,
         to_state: AgentState,
         summary_normal: &'static str,
-        resolution: Option<CountersignExtension>,
+        extension: Option<CountersignExtension>,
     ) {
         if let Some(session) = self.sessions.get_mut(session_id) {
             let from_state = std::mem::replace(&mut session.state, to_state);
@@ -540,7 +567,7 @@ impl Call<'_> {
                     to_state,
                     summary_normal,
                 },
-                resolution,
+                extension,
             );
         }
     }
@@ -550,7 +577,7 @@ impl Call<'_> {
         &mut self,
         session_id: &SessionId,
         payload: Payload,
-        resolution: Option<CountersignExtension>,
+        extension: Option<CountersignExtension>,
     ) {
         let Some(session) = self.sessions.get_mut(session_id) else {
             return;
@@ -564,7 +591,7 @@ impl Call<'_> {
             producer: Arc::clone(&self.settings.identity),
             sequence_number,
             payload,
-            resolution,
+            extension,
         })));
     }
 
@@ -611,6 +638,7 @@ mod tests {
                 agent_version: Some("2.1".to_owned()),
             }),
             courtesy_notices: true,
+            progress: false,
         };
         let mut producer = Producer::new(settings);
         let mut ids = SequentialIds::new();
@@ -691,7 +719,8 @@ mod tests {
         assert_every_field_differs!(
             Settings {
                 identity,
-                courtesy_notices
+                courtesy_notices,
+                progress
             },
             &producer.settings,
             new.settings
@@ -710,17 +739,24 @@ mod tests {
         assert_every_field_differs!(Confirmation { question, phase }, one, other);
         assert_every_field_differs!(
             Question {
-                reply_token,
-                session_id,
+                asked,
                 action,
                 tool_call_id,
-                asked_at,
-                timeout,
                 default_decision,
                 allowed_replies
             },
             one.question,
             other.question
+        );
+        assert_every_field_differs!(
+            Asked {
+                reply_token,
+                session_id,
+                at,
+                timeout
+            },
+            &one.question.asked,
+            other.question.asked
         );
         assert_every_field_differs!(
             Action {

@@ -90,24 +90,21 @@ impl Stored {
         confirmation: &Confirmation,
     ) -> Result<(), Contradiction> {
         let Question {
-            session_id,
+            asked,
             action,
             tool_call_id,
-            asked_at,
-            timeout,
             default_decision,
             allowed_replies,
-            ..
         } = &*confirmation.question;
         // AAEP-6.4.1-1, AAEP-6.4.1-2, AAEP-6.9-5: least of all a default that must not be.
         check_question(
-            *asked_at,
-            *timeout,
+            asked.at,
+            asked.timeout,
             action,
             *default_decision,
             allowed_replies,
         )?;
-        if *asked_at > self.now {
+        if asked.at > self.now {
             return Err(Contradiction::AskedLater);
         }
         // AAEP-EV-13
@@ -115,7 +112,7 @@ impl Stored {
             return Err(Contradiction::ToolCallForeign);
         }
         // AAEP-A.1-3, AAEP-6.8-2: nothing can come of a question outside of its session.
-        let session = self.sessions.get(session_id);
+        let session = self.sessions.get(&asked.session_id);
         match session.ok_or(Contradiction::SessionUnknown)?.status {
             SessionStatus::Ended(_) if is_open(confirmation.phase) => {
                 Err(Contradiction::OpenAfterEnd)

@@ -128,7 +128,10 @@ fn check_4_decided_in_time(
     reply: &ConfirmationReply,
     confirmation: &Confirmation,
 ) -> Result<(), IgnoredBecause> {
-    if reply.decided_at.precedes(confirmation.question.deadline()) {
+    if reply
+        .decided_at
+        .precedes(confirmation.question.asked.deadline())
+    {
         Ok(())
     } else {
         Err(IgnoredBecause::DecidedTooLate)

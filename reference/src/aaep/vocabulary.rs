@@ -149,10 +149,34 @@ pub struct Action {
     pub irreversible: bool,
 }
 
+/// A kind of answer to a clarification (AAEP-6.5.2-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResponseKind {
+    /// Any text.
+    Freetext,
+    /// True or false.
+    YesNo,
+    /// The value of one of the choices.
+    MultipleChoice,
+    /// Any number.
+    Numeric,
+}
+
+/// One of the answers that a clarification offers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// What is answered. Not empty.
+    pub value: String,
+    /// What the user reads. Not empty.
+    pub label: String,
+}
+
 /// What a subscriber says it can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Capabilities {
-    /// Whether it can answer confirmations; not unless it says so (AAEP-EV-14).
+    /// Whether it can answer questions of either kind; not unless it says so (AAEP-EV-14).
     pub supports_confirmation_reply: bool,
 }
 

@@ -100,7 +100,7 @@ fn token(producer: &Producer, index: u8) -> ReplyToken {
         [] => ReplyToken::parse("rpl_none").expect("a token"),
         confirmations => {
             let index = usize::from(index) % confirmations.len();
-            confirmations[index].question.reply_token.clone()
+            confirmations[index].question.asked.reply_token.clone()
         }
     }
 }
@@ -244,6 +244,7 @@ impl Witness {
                 );
             }
             Output::Notify(_) => panic!("notices are off"),
+            Output::Answer(_) => panic!("nothing was asked that has an answer"),
             Output::Respond(response) => assert_eq!(response.status(), 204),
             Output::Audit(_) => {}
         }
@@ -268,7 +269,9 @@ impl Witness {
         );
         trace.events += 1;
         match &event.payload {
-            Payload::SessionStarted { .. } => {}
+            Payload::SessionStarted { .. }
+            | Payload::ProgressUpdated { .. }
+            | Payload::AwaitingClarification { .. } => {}
             Payload::SessionCompleted { .. } => {
                 // AAEP-A.3-1
                 assert_eq!(trace.invoked, trace.completed, "completed with a tool open");
@@ -331,7 +334,7 @@ fn check_state(producer: &Producer, witness: &Witness) {
             .is_none_or(|deadline| deadline > producer.now())
     );
     for confirmation in producer.confirmations() {
-        let token = &confirmation.question.reply_token;
+        let token = &confirmation.question.asked.reply_token;
         let performed = witness.performed.contains(token);
         match confirmation.phase {
             Phase::Accepted {
@@ -344,7 +347,7 @@ fn check_state(producer: &Producer, witness: &Witness) {
         }
         // AAEP-A.4-2, AAEP-A.2-2: the state is awaiting_input while something is pending.
         if confirmation.phase == Phase::Pending {
-            let state = producer.sessions()[&confirmation.question.session_id].state;
+            let state = producer.sessions()[&confirmation.question.asked.session_id].state;
             assert_eq!(state, AgentState::AwaitingInput);
         }
     }

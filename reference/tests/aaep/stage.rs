@@ -1,9 +1,9 @@
 //! What every test needs: a producer with a session and a subscriber, and short ways to make things happen to it.
 
 use countersign_reference::aaep::{
-    Action, ActionId, Ask, Capabilities, Decision, Input, Output, Payload, Producer, Refusal,
-    ReplyToken, RiskLevel, Sender, SessionId, SessionOutcome, Settings, SubscriptionId, ToolCall,
-    ToolStatus,
+    Action, ActionId, Answered, Ask, Capabilities, CountersignExtension, Decision, Input, Output,
+    Payload, Producer, Refusal, ReplyToken, RiskLevel, Sender, SessionId, SessionOutcome, Settings,
+    SubscriptionId, ToolCall, ToolStatus,
 };
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::time::Timestamp;
@@ -102,6 +102,7 @@ impl Stage {
             .last()
             .expect("was asked")
             .question
+            .asked
             .reply_token
             .clone()
     }
@@ -122,6 +123,7 @@ fn audited(output: &Output) -> Option<&'static str> {
         | Output::Perform(_)
         | Output::Withdraw(_)
         | Output::InDoubt(_)
+        | Output::Answer(_)
         | Output::Notify(_)
         | Output::Respond(_) => None,
     }
@@ -139,16 +141,26 @@ pub fn tell(output: &Output) -> String {
                     ..
                 } => format!(" {from_state:?}>{to_state:?}"),
                 Payload::ToolCompleted { status, .. } => format!(" {status:?}"),
+                Payload::ProgressUpdated { eta_ms, .. } => format!(" {eta_ms}"),
                 Payload::SessionStarted { .. }
                 | Payload::SessionCompleted { .. }
                 | Payload::SessionErrored { .. }
                 | Payload::SessionCancelled { .. }
                 | Payload::ToolInvoked { .. }
+                | Payload::AwaitingClarification { .. }
                 | Payload::AwaitingConfirmation { .. } => String::new(),
             };
-            let about = match &event.resolution {
-                Some(resolution) => format!(" ({} {:?})", resolution.action, resolution.outcome),
-                None => String::new(),
+            let about = match &event.extension {
+                Some(CountersignExtension {
+                    action: Some(action),
+                    outcome: Some(outcome),
+                    ..
+                }) => format!(" ({action} {outcome:?})"),
+                Some(CountersignExtension {
+                    outcome: Some(outcome),
+                    ..
+                }) => format!(" ({outcome:?})"),
+                Some(_) | None => String::new(),
             };
             let event_type = event.payload.event_type().trim_start_matches("aaep:agent.");
             format!("{event_type}{details}{about}")
@@ -156,6 +168,11 @@ pub fn tell(output: &Output) -> String {
         Output::Perform(tool_call) => call("perform", tool_call),
         Output::Withdraw(tool_call) => call("withdraw", tool_call),
         Output::InDoubt(tool_call) => call("in doubt", tool_call),
+        Output::Answer(answer) => match &answer.answered {
+            Answered::Reply { response } => format!("answer {} by reply", json!(response)),
+            Answered::Default { response } => format!("answer {response:?} by default"),
+            Answered::Nobody => "answer by nobody".to_owned(),
+        },
         Output::Notify(notice) => format!("notify {}", notice.subscription_id),
         Output::Respond(response) => format!("respond {}", response.status()),
         Output::Audit(audit) => format!("audit {}", audit.clause),

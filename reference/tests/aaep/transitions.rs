@@ -381,6 +381,7 @@ fn the_end_of_a_session_withdraws_its_tools() {
         for index in [2, 1, 0] {
             let token = stage.producer.confirmations()[index]
                 .question
+                .asked
                 .reply_token
                 .clone();
             stage.replies(&token, Decision::Accept);
@@ -544,7 +545,7 @@ fn a_question_that_was_lost_is_asked_anew() {
         stage.producer.next_deadline(),
         Some(Timestamp::from_millis(deadline))
     );
-    let asked_at = before.question.asked_at;
+    let asked_at = before.question.asked.at;
     assert_eq!(asked_at, Timestamp::from_millis(START));
     stage.now = deadline - 1;
     assert_eq!(stage.does(Input::Tick), [""; 0]);

@@ -51,6 +51,7 @@ impl Scene {
     fn token(&self) -> ReplyToken {
         self.stage.producer.confirmations()[0]
             .question
+            .asked
             .reply_token
             .clone()
     }

@@ -127,6 +127,7 @@ fn events_say_what_was_asked() {
                 let asked = json_of(&mut stage, Input::Confirm(question));
                 let token = stage.producer.confirmations()[0]
                     .question
+                    .asked
                     .reply_token
                     .clone();
                 let accepts = deliver("sub_a", &reply(&token, Decision::Accept, stage.now));
@@ -313,6 +314,7 @@ fn an_ignored_reply_on_the_operators_side() {
     let settings = Settings {
         identity: identity.into(),
         courtesy_notices: true,
+        ..Settings::default()
     };
     let mut stage = Stage::with(settings);
     assert_eq!(
@@ -459,7 +461,11 @@ fn a_document_whose_questions_contradict_each_other_is_not_read() {
     let token = stage.asks(ask("a1"));
     stage.asks(ask("a2"));
     for (field, of_the_first, complaint) in [
-        ("reply_token", token.as_str(), "have the same reply token"),
+        (
+            "asked/reply_token",
+            token.as_str(),
+            "have the same reply token",
+        ),
         ("action/id", "a1", "of the same action are pending"),
         ("tool_call_id", "call_0", "the tool_call_id of another"),
     ] {
@@ -489,14 +495,14 @@ fn a_document_with_a_question_that_must_not_be_asked_is_not_read() {
         ),
         ("0/question/allowed_replies", json!([]), "allowed_replies"),
         ("0/question/action/tool", json!(""), "tool, description"),
-        ("0/question/timeout", json!(0), "1 to 86400"),
+        ("0/question/asked/timeout", json!(0), "1 to 86400"),
         (
-            "0/question/asked_at",
+            "0/question/asked/at",
             json!("9999-12-31T23:59:59.999Z"),
             "year 10000",
         ),
         (
-            "0/question/asked_at",
+            "0/question/asked/at",
             json!("2027-01-01T00:00:00Z"),
             "later than now",
         ),
@@ -563,6 +569,13 @@ fn refusals_name_their_clauses() {
         (Refusal::NoFreshSessionId, "AAEP-A.1-1"),
         (Refusal::NothingToCancel, "AAEP-6.8-1"),
         (Refusal::NothingToFinish, "AAEP-A.3-2"),
+        (Refusal::QuestionMalformed, "AAEP-EV-5"),
+        (Refusal::KindsMalformed, "AAEP-EV-5"),
+        (Refusal::ChoicesMalformed, "AAEP-EV-5"),
+        (Refusal::ChoicesMissing, "AAEP-EV-5"),
+        (Refusal::QuestionPending, "AAEP-6.1-9"),
+        (Refusal::NothingToExtend, "AAEP-6.4.2-3"),
+        (Refusal::NotLonger, "AAEP-6.4.2-3"),
     ] {
         assert_eq!(refusal.clause().to_string(), clause);
         assert!(!refusal.to_string().is_empty());
@@ -580,6 +593,7 @@ fn an_output_is_an_object_with_its_kind_as_the_only_key() {
             Output::Emit(_) => "emit",
             Output::Perform(_) => "perform",
             Output::Withdraw(_) => "withdraw",
+            Output::Answer(_) => "answer",
             Output::Notify(_) => "notify",
             Output::Respond(_) => "respond",
             Output::Audit(_) => "audit",

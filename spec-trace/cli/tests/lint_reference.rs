@@ -172,7 +172,7 @@ fn faults(run: &Run) -> Vec<Faulted> {
             message["type"] == "aaep:agent.tool.invoked" && message["tool_call_id"] == call_id
         };
         let call = records.iter().position(is_call).expect("it was called");
-        let token = json!(question.reply_token);
+        let token = json!(question.asked.reply_token);
         let answers =
             |record: &Value| record["dir"] == "in" && record["message"]["reply_token"] == token;
 

@@ -191,6 +191,8 @@ fn output(output: &Output) -> serde_json::Result<driver::Output> {
         Output::Emit(event) => driver::Output::Emit(Json::of(event)?),
         Output::Perform(call) => driver::Output::Perform(tool_call(call)),
         Output::Withdraw(call) => driver::Output::Audit(too_late_to_withdraw(call)?),
+        // Nothing that is served asks for one: the driver protocol has no word for it yet.
+        Output::Answer(answer) => driver::Output::Audit(Json::of(answer)?),
         Output::Notify(notice) => driver::Output::Notify(Notice {
             subscription_id: notice.subscription_id.to_string(),
             reply_token: Some(notice.reply_token.to_string()),

@@ -238,7 +238,7 @@ impl Run {
                 if !asked.is_empty() {
                     let question = &question.get(asked).question;
                     let input = Input::FinishTool {
-                        session_id: question.session_id.clone(),
+                        session_id: question.asked.session_id.clone(),
                         action: question.action.id.clone(),
                         tool_call_id: None,
                         status: ToolStatus::Success,
@@ -264,7 +264,7 @@ impl Run {
 
     fn token(&self, question: Index) -> Option<ReplyToken> {
         let asked = self.producer.confirmations();
-        (!asked.is_empty()).then(|| question.get(asked).question.reply_token.clone())
+        (!asked.is_empty()).then(|| question.get(asked).question.asked.reply_token.clone())
     }
 
     fn reply(&mut self, answering: &Answering) {

@@ -100,16 +100,16 @@ fn confirmation(
     sessions: [Session; 2],
 ) -> Result<ProducerConfirmation, Unexplained> {
     let question = &found.question;
-    let name = session_named(environment, &question.session_id)?;
+    let name = session_named(environment, &question.asked.session_id)?;
     let issued = environment
-        .moment(question.asked_at)
+        .moment(question.asked.at)
         .and_then(time::tick)
         .ok_or_else(|| unexplained("AAEP-6.4-1", "the time of the call as time of issue"))?;
-    let timeout = u8::try_from(question.timeout.seconds())
+    let timeout = u8::try_from(question.asked.timeout.seconds())
         .map_err(|_| unexplained("AAEP-6.4-1", "the timeout that was asked for"))?;
     let same_action = slot != Slot::First
         && question.action.id == all[0].question.action.id
-        && question.session_id == all[0].question.session_id;
+        && question.asked.session_id == all[0].question.asked.session_id;
     let (phase, by_default) = phase(found.phase, sessions[name.index()].status);
     Ok(ProducerConfirmation {
         phase,
@@ -189,7 +189,7 @@ pub(super) fn identity(host: &Host, hasher: &mut impl Hasher) {
     let left_out = [("Producer", "now"), ("Session", "next_sequence_number")];
     let named = Slot::ALL.map(|slot| (host.account.question(slot), slot.name()));
     let renamed = named.map(|(question, name)| {
-        let token = question.map_or(name, |question| question.reply_token.as_str());
+        let token = question.map_or(name, |question| question.asked.reply_token.as_str());
         (token, name)
     });
     Identity::feed(&host.producer, hasher, &left_out, &renamed);

@@ -66,7 +66,7 @@ impl Account {
 
     /// The slot whose confirmation has this token.
     pub(super) fn slot_of_token(&self, token: &ReplyToken) -> Option<Slot> {
-        self.slot_where(|question| question.reply_token == *token)
+        self.slot_where(|question| question.asked.reply_token == *token)
     }
 
     /// The slot whose action is called under this id.

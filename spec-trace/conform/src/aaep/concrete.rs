@@ -61,6 +61,7 @@ impl Environment {
                     agent_version: Some("2.1".to_owned()),
                 }),
                 courtesy_notices: true,
+                progress: true,
             },
             scale,
         }
@@ -206,7 +207,7 @@ impl Environment {
         };
         issued.map_or_else(
             || self.guess.clone(),
-            |question| question.reply_token.clone(),
+            |question| question.asked.reply_token.clone(),
         )
     }
 }
@@ -215,7 +216,7 @@ impl Environment {
 fn finish_tool(account: &Account, state: &State, slot: Slot) -> Option<Input> {
     let question = account.question(slot)?;
     Some(Input::FinishTool {
-        session_id: question.session_id.clone(),
+        session_id: question.asked.session_id.clone(),
         action: question.action.id.clone(),
         tool_call_id: Some(question.tool_call_id.clone()),
         status: [ToolStatus::Success, ToolStatus::Timeout, ToolStatus::Error]

@@ -143,8 +143,8 @@ fn an_accepted_call_is_held_against_what_was_confirmed() {
         &[
             (
                 |outputs| {
-                    let resolution = event(outputs).resolution.as_mut().expect("a resolution");
-                    resolution.outcome = ResolutionOutcome::Cancelled;
+                    let resolution = event(outputs).extension.as_mut().expect("a resolution");
+                    resolution.outcome = Some(ResolutionOutcome::Cancelled);
                 },
                 "AAEP-6.7.2-1",
             ),
@@ -168,8 +168,8 @@ fn a_rejection_is_told_as_one() {
         &[
             (
                 |outputs| {
-                    let resolution = event(outputs).resolution.as_mut().expect("a resolution");
-                    resolution.outcome = ResolutionOutcome::Cancelled;
+                    let resolution = event(outputs).extension.as_mut().expect("a resolution");
+                    resolution.outcome = Some(ResolutionOutcome::Cancelled);
                 },
                 "AAEP-6.7.2-1",
             ),

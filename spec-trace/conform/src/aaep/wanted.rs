@@ -69,6 +69,8 @@ impl Call {
             Input::StartSession { .. }
             | Input::Subscribe { .. }
             | Input::Unsubscribe { .. }
+            | Input::Clarify(_)
+            | Input::Extend { .. }
             | Input::Cancel { .. }
             | Input::EndSession { .. }
             | Input::Tick
@@ -187,7 +189,7 @@ impl TakenStep<'_> {
             action: question.action.id.clone(),
             tool: Arc::clone(&question.action.tool),
             tool_call_id: question.tool_call_id.clone(),
-            reply_token: question.reply_token.clone(),
+            reply_token: question.asked.reply_token.clone(),
         })
     }
 
@@ -321,8 +323,8 @@ impl TakenStep<'_> {
     /// Who resolves the confirmation in this call.
     fn authority(&self, account: &Account, slot: Slot) -> Result<Authority, Unexplained> {
         let question = asked(account, slot)?;
-        let seconds = i64::from(question.timeout.seconds());
-        let deadline = question.asked_at.millis() + seconds * 1_000;
+        let seconds = i64::from(question.asked.timeout.seconds());
+        let deadline = question.asked.at.millis() + seconds * 1_000;
         Ok(if deadline <= account.now.millis() {
             Authority::Timeout
         } else if matches!(self.action, Action::Close { .. }) {
@@ -408,7 +410,7 @@ fn clause(word: Output, wanted: &executor::Output, came: &executor::Output) -> &
         (executor::Output::Notify(_), _) => "AAEP-6.3.5-2",
         (executor::Output::Respond(_), _) => "AAEP-6.3.4-9",
         (executor::Output::Audit(_), _) => "AAEP-6.3.4-8",
-        (executor::Output::Emit(_), _) => CONTRACT,
+        (executor::Output::Emit(_) | executor::Output::Answer(_), _) => CONTRACT,
     }
 }
 
@@ -420,7 +422,7 @@ fn clause_of_event(word: Output, wanted: &Event, came: &Event) -> &'static str {
         producer,
         sequence_number,
         payload,
-        resolution,
+        extension,
     } = wanted;
     if *session_id != came.session_id || *producer != came.producer {
         "AAEP-EV-1"
@@ -428,7 +430,7 @@ fn clause_of_event(word: Output, wanted: &Event, came: &Event) -> &'static str {
         "AAEP-EV-3"
     } else if *sequence_number != came.sequence_number {
         "AAEP-EV-4"
-    } else if *resolution != came.resolution {
+    } else if *extension != came.extension {
         "AAEP-6.7.2-1"
     } else {
         match (payload, &came.payload) {

@@ -31,6 +31,12 @@ pub(super) fn words(
             executor::Output::Perform(call) => Output::Perform(slot_of(account, call)?),
             executor::Output::Withdraw(call) => Output::Withdraw(slot_of(account, call)?),
             executor::Output::InDoubt(call) => Output::InDoubt(slot_of(account, call)?),
+            executor::Output::Answer(_) => {
+                return Err(unexplained(
+                    "AAEP-A.5-1",
+                    "no answer where nothing was asked",
+                ));
+            }
             executor::Output::Notify(_) => Output::Notice,
             // It has no other field than its status that could differ.
             executor::Output::Respond(response) if response.status() == 204 => Output::Respond,
@@ -66,6 +72,18 @@ fn event_in_words(
         Payload::ToolCompleted { tool_call_id, .. } => {
             Output::Completed(slot_of_call(account, tool_call_id, "AAEP-A.3-2")?)
         }
+        Payload::ProgressUpdated { .. } => {
+            return Err(unexplained(
+                "AAEP-6.4.3-4",
+                "no countdown of a short question",
+            ));
+        }
+        Payload::AwaitingClarification { .. } => {
+            return Err(unexplained(
+                "AAEP-A.5-1",
+                "no clarification where none is wanted",
+            ));
+        }
         Payload::AwaitingConfirmation { reply_token, .. } => {
             // AAEP-6.7-1: a question that was lost comes again.
             let slot = account.slot_of_token(reply_token);
@@ -81,7 +99,7 @@ fn state_change_in_words(
     event: &Event,
     to: AgentState,
 ) -> Result<Output, Unexplained> {
-    let Some(resolution) = &event.resolution else {
+    let Some(resolution) = &event.extension else {
         return match to {
             AgentState::AwaitingInput => Ok(Output::AwaitingInput(session)),
             AgentState::Thinking => Ok(Output::Thinking(session)),
@@ -143,6 +161,13 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         executor::Refusal::SubscriptionExists => Refusal::OpenedAlready,
         executor::Refusal::AllowedRepliesMalformed
         | executor::Refusal::TextMalformed
+        | executor::Refusal::QuestionMalformed
+        | executor::Refusal::KindsMalformed
+        | executor::Refusal::ChoicesMalformed
+        | executor::Refusal::ChoicesMissing
+        | executor::Refusal::QuestionPending
+        | executor::Refusal::NothingToExtend
+        | executor::Refusal::NotLonger
         | executor::Refusal::NoFreshToken
         | executor::Refusal::NoFreshSessionId => {
             let clause = refusal.clause().0;

@@ -58,8 +58,8 @@ impl Changeable for Environment {
             }
             Output::Notify(notice) => changes.of_notice(notice),
             Output::Audit(audit) => changes.of_audit(audit),
-            // There is one such value.
-            Output::Respond(_) => {}
+            // There is one such value, and no answer where nothing is asked.
+            Output::Respond(_) | Output::Answer(_) => {}
         }
         changes.made
     }
@@ -202,9 +202,9 @@ impl Changes<'_> {
         );
         self.each(
             event,
-            resolutions(event.resolution.as_ref()),
+            resolutions(event.extension.as_ref()),
             |event, resolution| {
-                event.resolution = resolution;
+                event.extension = resolution;
             },
         );
         self.each(event, payloads(&event.payload), |event, payload| {
@@ -307,21 +307,21 @@ fn resolutions(resolution: Option<&CountersignExtension>) -> Vec<Option<Counters
     ];
     let Some(CountersignExtension {
         reply_token,
-        action,
-        outcome,
+        action: Some(action),
+        outcome: Some(outcome),
     }) = resolution
     else {
         return vec![Some(CountersignExtension {
             reply_token: tokens()[0].clone(),
-            action: actions()[0].clone(),
-            outcome: outcomes[0],
+            action: Some(actions()[0].clone()),
+            outcome: Some(outcomes[0]),
         })];
     };
     let with = |reply_token: &ReplyToken, action: &ActionId, outcome| {
         Some(CountersignExtension {
             reply_token: reply_token.clone(),
-            action: action.clone(),
-            outcome,
+            action: Some(action.clone()),
+            outcome: Some(outcome),
         })
     };
     let mut changed = vec![None];
@@ -423,6 +423,8 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
             set!(ToolCompleted, status, statuses);
             set!(ToolCompleted, tool_call_id, calls());
         }
+        // The model asks for neither.
+        Payload::ProgressUpdated { .. } | Payload::AwaitingClarification { .. } => {}
         Payload::AwaitingConfirmation {
             action,
             consequence,
@@ -528,5 +530,6 @@ pub fn chosen() -> Producer {
             agent_version: Some("3".to_owned()),
         }),
         courtesy_notices: true,
+        progress: false,
     })
 }

@@ -10,9 +10,9 @@ use countersign_model::aaep::output::Output;
 use countersign_model::aaep::state::Phase as Word;
 use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
 use countersign_reference::aaep::{
-    self as executor, AgentState, CancelledBy, Canceller, Confirmation, CountersignExtension,
-    ErrorCategory, Event, ExtraContext, Payload, Phase, Question, ResolutionOutcome, SessionStatus,
-    Tool, ToolStatus, Urgency,
+    self as executor, AgentState, Asked, CancelledBy, Canceller, Confirmation,
+    CountersignExtension, ErrorCategory, Event, ExtraContext, Payload, Phase, Question,
+    ResolutionOutcome, SessionStatus, Tool, ToolStatus, Urgency,
 };
 use countersign_reference::time::Timeout;
 
@@ -163,13 +163,15 @@ impl TakenStep<'_> {
         // AAEP-6.3.4-6: where the host names none, both.
         let both = || vec!["accept".to_owned(), "reject".to_owned()];
         let question = Question {
-            reply_token: reply_token.clone(),
-            session_id: ask.session_id.clone(),
+            asked: Asked {
+                reply_token: reply_token.clone(),
+                session_id: ask.session_id.clone(),
+                at: account.now,
+                timeout: Timeout::try_from(ask.timeout_seconds)
+                    .map_err(|_| unexplained("AAEP-EV-5", "no question with such a timeout"))?,
+            },
             action: ask.action.clone(),
             tool_call_id: tool_call_id.clone(),
-            asked_at: account.now,
-            timeout: Timeout::try_from(ask.timeout_seconds)
-                .map_err(|_| unexplained("AAEP-EV-5", "no question with such a timeout"))?,
             default_decision: ask.default_decision,
             allowed_replies: ask.allowed_replies.clone().unwrap_or_else(both),
         };
@@ -186,7 +188,7 @@ impl TakenStep<'_> {
         let now = account.now;
         let again = account.questions[slot.index()].as_mut();
         let again = again.ok_or_else(|| unexplained("AAEP-6.1-6", "no question unasked"))?;
-        Arc::make_mut(&mut again.question).asked_at = now;
+        Arc::make_mut(&mut again.question).asked.at = now;
         Ok(asking(&again.question))
     }
 
@@ -211,13 +213,16 @@ fn envelope(
 ) -> Result<Event, Unexplained> {
     // It is no field of its own, and stands on the wire all the same.
     let wanted = match payload {
-        Payload::SessionErrored { .. } | Payload::AwaitingConfirmation { .. } => Urgency::Critical,
+        Payload::SessionErrored { .. }
+        | Payload::AwaitingConfirmation { .. }
+        | Payload::AwaitingClarification { .. } => Urgency::Critical,
         Payload::SessionStarted { .. }
         | Payload::SessionCompleted { .. }
         | Payload::SessionCancelled { .. }
         | Payload::StateChanged { .. }
         | Payload::ToolInvoked { .. }
-        | Payload::ToolCompleted { .. } => Urgency::Normal,
+        | Payload::ToolCompleted { .. }
+        | Payload::ProgressUpdated { .. } => Urgency::Normal,
     };
     if payload.urgency() != wanted {
         let text = "critical urgency for a question and a failed session alone";
@@ -230,7 +235,7 @@ fn envelope(
         timestamp: account.now,
         producer: Arc::clone(&environment.settings.identity),
         payload,
-        resolution,
+        extension: resolution,
     })
 }
 
@@ -257,9 +262,9 @@ fn resolution(
 ) -> Result<CountersignExtension, Unexplained> {
     let question = asked(account, slot)?;
     Ok(CountersignExtension {
-        reply_token: question.reply_token.clone(),
-        action: question.action.id.clone(),
-        outcome,
+        reply_token: question.asked.reply_token.clone(),
+        action: Some(question.action.id.clone()),
+        outcome: Some(outcome),
     })
 }
 
@@ -269,6 +274,8 @@ fn summary(outcome: ResolutionOutcome) -> &'static str {
         ResolutionOutcome::Accepted => "The action was accepted and proceeds.",
         ResolutionOutcome::Rejected => "The action was rejected and will not run.",
         ResolutionOutcome::Cancelled => "The action is no longer needed and will not run.",
+        // No confirmation comes to these.
+        ResolutionOutcome::Answered | ResolutionOutcome::Unanswered => "",
     }
 }
 
@@ -277,8 +284,8 @@ fn asking(question: &Question) -> Payload {
     Payload::AwaitingConfirmation {
         action: Arc::clone(&question.action.description),
         consequence: Arc::clone(&question.action.consequence),
-        reply_token: question.reply_token.clone(),
-        timeout: question.timeout,
+        reply_token: question.asked.reply_token.clone(),
+        timeout: question.asked.timeout,
         default_decision: question.default_decision,
         risk_level: question.action.risk_level,
         irreversible: question.action.irreversible,

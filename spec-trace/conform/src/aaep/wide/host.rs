@@ -447,6 +447,7 @@ impl Host {
                 executor::Output::Emit(event) => self.watch_event(event),
                 executor::Output::Perform(call) => self.running.push(call.clone()),
                 executor::Output::Withdraw(_)
+                | executor::Output::Answer(_)
                 | executor::Output::Notify(_)
                 | executor::Output::Respond(_)
                 | executor::Output::Audit(_)
@@ -504,7 +505,10 @@ impl Host {
                     self.running.remove(known);
                 }
             }
-            executor::Payload::StateChanged { .. } | executor::Payload::ToolInvoked { .. } => {}
+            executor::Payload::StateChanged { .. }
+            | executor::Payload::ToolInvoked { .. }
+            | executor::Payload::ProgressUpdated { .. }
+            | executor::Payload::AwaitingClarification { .. } => {}
         }
     }
 

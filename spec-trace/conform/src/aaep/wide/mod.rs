@@ -53,6 +53,7 @@ impl Wide for Host {
     fn begin(Choices { courtesy_notices }: Choices) -> Self {
         Self::new(Settings {
             courtesy_notices,
+            progress: false,
             ..Settings::default()
         })
     }

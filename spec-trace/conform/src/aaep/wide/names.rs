@@ -83,7 +83,9 @@ impl Names {
                 let shown = serde_json::to_string(response).expect("a response can be written");
                 Some(Output::Respond(self.responses.number(&shown)))
             }
-            executor::Output::Withdraw(_) | executor::Output::Audit(_) => None,
+            executor::Output::Withdraw(_)
+            | executor::Output::Audit(_)
+            | executor::Output::Answer(_) => None,
         }
     }
 
@@ -139,6 +141,9 @@ impl Names {
                 tool_call: Some(self.tool_call(tool_call_id.as_str())),
                 status: tool_status(*status),
             },
+            Payload::ProgressUpdated { .. } | Payload::AwaitingClarification { .. } => {
+                unreachable!("no wide run asks for it yet")
+            }
             Payload::AwaitingConfirmation {
                 action,
                 consequence,

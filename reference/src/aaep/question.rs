@@ -1,0 +1,31 @@
+//! What every question to the user has, whatever it asks: a confirmation and a clarification are both questions.
+//!
+//! The one thing to know: the token and the session never change. The time of asking does where nobody has seen the question, and
+//! the timeout where it is extended.
+
+use serde::{Deserialize, Serialize};
+
+use super::vocabulary::{ReplyToken, SessionId};
+use crate::time::{Timeout, Timestamp};
+
+/// What was asked, but for its content.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Asked {
+    /// The token that a reply must echo.
+    pub reply_token: ReplyToken,
+    /// The session that the question belongs to.
+    pub session_id: SessionId,
+    /// The timestamp of the event.
+    pub at: Timestamp,
+    /// How long the producer waits from then on.
+    pub timeout: Timeout,
+}
+
+impl Asked {
+    /// The first point in time at which the default applies (AAEP-6.4-1), and the first at which a reply claims to
+    /// have been decided too late (AAEP-6.3.4-4).
+    pub fn deadline(&self) -> Timestamp {
+        // A question whose deadline lies beyond the calendar is never asked.
+        self.at.checked_plus(self.timeout).unwrap_or(Timestamp::MAX)
+    }
+}
