@@ -13,7 +13,8 @@ use super::Aaep;
 use super::action::Action;
 use super::judge::{
     AaepJudge, Allowed, Body, Call, Confirm, Decision as Decided, Delivery, Event, Flaw, Outcome,
-    Output as Shown, Question, Reply, Risk as Harm, State as AgentState, ToolCall, ToolStatus,
+    Output as Shown, Question, QuestionKind, Reply, Risk as Harm, State as AgentState, ToolCall,
+    ToolStatus,
 };
 use super::message::{Message, Shape, Token};
 use super::output::{Output, Outputs};
@@ -100,6 +101,7 @@ pub(super) fn judge(model: &Aaep) -> AaepJudge {
     let ignored = Call::Deliver(Delivery {
         sender: None,
         authenticated: false,
+        kind: QuestionKind::Confirmation,
         flaw: Some(Flaw::NotJson),
         reply: Reply::default(),
     });
@@ -254,6 +256,7 @@ impl Told {
         Delivery {
             sender: Some(sender),
             authenticated: message.authenticated,
+            kind: QuestionKind::Confirmation,
             flaw: (message.shape == Shape::Malformed).then_some(Flaw::NotJson),
             reply: Reply {
                 token: Some(match message.token {
@@ -261,6 +264,7 @@ impl Told {
                     Token::Guessed => GUESSED,
                 }),
                 decision: Some(decided(message.decision)),
+                response: None,
                 claimed_at: Some(at(message.claimed)),
                 subscription: Some(named),
                 modified_action: message.shape == Shape::Modified,
@@ -423,6 +427,7 @@ fn event(id: u32, now: u8, session: u32, body: Body) -> Event {
         at: at(now),
         sequence: None,
         critical: matches!(body, Body::Question(_) | Body::Ended(Outcome::Errored)),
+        to: None,
         body,
     }
 }

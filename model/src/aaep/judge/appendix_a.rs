@@ -22,7 +22,7 @@ impl Look<'_> {
                 tool_call,
                 status,
             } => self.tool_is_completed(event.session, *tool, *tool_call, *status),
-            Body::Other => {}
+            Body::Clarification(_) | Body::Progress { .. } | Body::Other => {}
         }
         if let Some(session) = self.account.sessions.get_mut(&event.session) {
             session.just_started = false;

@@ -20,6 +20,7 @@ impl Look<'_> {
                 Output::Notify { .. }
                 | Output::Perform(_)
                 | Output::InDoubt(_)
+                | Output::Answer { .. }
                 | Output::Respond(_)
                 | Output::Refused => {}
             }

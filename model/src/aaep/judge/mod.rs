@@ -17,6 +17,7 @@ mod account;
 mod appendix_a;
 mod call;
 mod chapter_6;
+mod clarify;
 mod events;
 mod outcomes;
 mod replies;
@@ -27,25 +28,35 @@ use crate::judge::{Finding, Judge, Kind};
 use super::readings::Reading;
 use account::{Account, Cause, Phase, Verdict};
 pub use call::{
-    Allowed, Body, Call, Confirm, Decision, Delivery, Event, Flaw, Malformed, Outcome, Output,
-    Question, Reply, Risk, State, ToolCall, ToolStatus,
+    Allowed, Body, Call, Confirm, Decision, Declared, Delivery, Event, Flaw, Malformed, Outcome,
+    Output, Question, QuestionKind, Reply, Risk, State, ToolCall, ToolStatus,
 };
+pub use clarify::{AnsweredBy, Choice, Clarification, Clarify, Response, ResponseKind};
 use replies::Failed;
 
 /// The judge of one producer, from its start on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AaepJudge {
     reading: Reading,
+    declared: Declared,
     account: Account,
 }
 
 impl AaepJudge {
-    /// A judge that reads the text as `reading` says, of a producer that has not been asked anything.
+    /// A judge that reads the text as `reading` says, of a producer that declares nothing and has not been asked anything.
     pub fn new(reading: Reading) -> Self {
         Self {
             reading,
+            declared: Declared::default(),
             account: Account::default(),
         }
+    }
+
+    /// The same, of a producer that declares this.
+    #[must_use]
+    pub const fn declaring(mut self, declared: Declared) -> Self {
+        self.declared = declared;
+        self
     }
 
     /// The state that each session was last seen to enter.
@@ -267,7 +278,11 @@ impl Look<'_> {
                 status,
             } => self.tool_comes_back(*session, *action, *tool_call, *status),
             Call::EndSession { session, outcome } => self.session_is_to_end(*session, *outcome),
-            Call::Confirm(_) | Call::Tick | Call::Restart { .. } => {}
+            Call::Confirm(_)
+            | Call::Clarify(_)
+            | Call::Extend { .. }
+            | Call::Tick
+            | Call::Restart { .. } => {}
         }
     }
 
@@ -305,6 +320,7 @@ impl Look<'_> {
                 sessions.get(session).is_none_or(|session| session.ended),
                 "AAEP-A.1-2",
             ),
+            Call::Clarify(_) | Call::Extend { .. } => Ground::May,
             Call::Deliver(_) | Call::Tick | Call::Restart { .. } => Ground::None,
         }
     }
@@ -320,6 +336,8 @@ impl Look<'_> {
             Call::Cancel { .. } => "AAEP-6.8-1",
             Call::FinishTool { .. } => "AAEP-A.3-1",
             Call::EndSession { .. } => "AAEP-A.1-2",
+            Call::Clarify(_) => "AAEP-6.1-9",
+            Call::Extend { .. } => "AAEP-6.4.2-3",
             Call::Confirm(_) | Call::Tick | Call::Restart { .. } => "AAEP-6-1",
         }
     }

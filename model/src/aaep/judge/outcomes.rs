@@ -193,6 +193,8 @@ impl Look<'_> {
             Call::StartSession { .. }
             | Call::Subscribe { .. }
             | Call::Confirm(_)
+            | Call::Clarify(_)
+            | Call::Extend { .. }
             | Call::Deliver(_)
             | Call::FinishTool { .. }
             | Call::Tick

@@ -252,6 +252,7 @@ impl Look<'_> {
             | Output::Notify { .. }
             | Output::Perform(_)
             | Output::InDoubt(_)
+            | Output::Answer { .. }
             | Output::Refused => None,
         });
         let before = self
@@ -299,6 +300,8 @@ fn clauses_of(flaw: Flaw) -> &'static [&'static str] {
         Flaw::Type => &["AAEP-REPLY-2", "AAEP-6.3.1-1", "AAEP-6.3.4-7"],
         Flaw::Token => &["AAEP-REPLY-3", "AAEP-6.2.1-1", "AAEP-6.3.4-7"],
         Flaw::Decision => &["AAEP-REPLY-4", "AAEP-6.3.1-3", "AAEP-6.3.4-7"],
+        Flaw::Response => &["AAEP-6.5.1-3", "AAEP-6.3.4-7"],
+        Flaw::Confidence => &["AAEP-6.5.3-2", "AAEP-6.3.4-7"],
         Flaw::Subscription => &["AAEP-REPLY-5", "AAEP-6.3.1-4", "AAEP-6.3.4-7"],
         Flaw::Timestamp => &["AAEP-REPLY-6", "AAEP-6.3.1-5", "AAEP-6.3.4-7"],
         Flaw::DecidedBy => &["AAEP-REPLY-7", "AAEP-6.3.4-7"],

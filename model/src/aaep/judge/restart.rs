@@ -72,6 +72,8 @@ impl Look<'_> {
             | Body::StateChanged { .. }
             | Body::ToolInvoked { .. }
             | Body::ToolCompleted { .. }
+            | Body::Clarification(_)
+            | Body::Progress { .. }
             | Body::Other => {
                 if lost != *event {
                     let text = format!("the lost event e{} was to come again as it was", lost.id);
@@ -149,7 +151,7 @@ impl Look<'_> {
                 }
                 Body::ToolInvoked { .. } => ("AAEP-A.4-3", &["AAEP-EV-4"]),
                 Body::ToolCompleted { .. } => ("AAEP-A.3-1", &["AAEP-EV-4"]),
-                Body::Other => ("AAEP-EV-4", &[]),
+                Body::Clarification(_) | Body::Progress { .. } | Body::Other => ("AAEP-EV-4", &[]),
             };
             if !sessions.contains(&session) {
                 sessions.push(session);

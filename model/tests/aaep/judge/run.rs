@@ -2,8 +2,8 @@
 //! judged, so that a test changes one thing and all else stays right.
 
 use countersign_model::aaep::judge::{
-    AaepJudge, Body, Call, Confirm, Decision, Delivery, Event, Outcome, Output, Question, Reply,
-    Risk, State, ToolCall, ToolStatus,
+    AaepJudge, Body, Call, Confirm, Decision, Delivery, Event, Outcome, Output, Question,
+    QuestionKind, Reply, Risk, State, ToolCall, ToolStatus,
 };
 use countersign_model::aaep::readings::Reading;
 use countersign_model::judge::{Finding, Judge};
@@ -121,6 +121,7 @@ impl Run {
                             at: emitted.at.unwrap_or(now),
                             sequence,
                             critical: emitted.critical,
+                            to: None,
                             body: emitted.body.clone(),
                         }
                     }
@@ -239,10 +240,12 @@ pub fn reply(n: u32, decision: Decision, claimed: i64) -> Delivery {
     Delivery {
         sender: Some(SUB),
         authenticated: true,
+        kind: QuestionKind::Confirmation,
         flaw: None,
         reply: Reply {
             token: Some(n),
             decision: Some(decision),
+            response: None,
             claimed_at: Some(START + claimed),
             subscription: Some(SUB),
             modified_action: false,

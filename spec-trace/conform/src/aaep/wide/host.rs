@@ -353,6 +353,7 @@ impl Host {
         let reply = judge::Reply {
             token: Some(self.names.token(token.as_str())),
             decision: Some(decision),
+            response: None,
             claimed_at: Some(claimed_at),
             subscription: Some(self.names.subscription(subscription.as_str())),
             modified_action: modified,
@@ -383,6 +384,7 @@ impl Host {
         let delivery = judge::Delivery {
             sender: named,
             authenticated,
+            kind: judge::QuestionKind::Confirmation,
             flaw,
             reply,
         };

@@ -104,6 +104,7 @@ impl Names {
             at: event.timestamp.millis(),
             sequence: Some(i64::try_from(event.sequence_number).unwrap_or(i64::MAX)),
             critical: event.payload.urgency() == executor::Urgency::Critical,
+            to: None,
             body: self.body(&event.payload),
         }
     }

@@ -141,9 +141,11 @@ fn spoil(members: &mut Map<String, Value>, flaw: Flaw, way: u8) {
         Flaw::Type => "type",
         Flaw::Token => "reply_token",
         Flaw::Decision => "decision",
+        Flaw::Response => "response",
         Flaw::Subscription => "subscription_id",
         Flaw::Timestamp => "timestamp",
         Flaw::DecidedBy => "decided_by",
+        Flaw::Confidence => "confidence",
         Flaw::Rationale => "decision_rationale",
         Flaw::ModifiedAction => "modified_action",
         Flaw::CorrelationId => "correlation_id",
@@ -196,6 +198,8 @@ fn wrong(flaw: Flaw, was: &str) -> [Value; 4] {
             ]
         }
         Flaw::DecidedBy => [json!(""), too_long("", 257), json!(null), json!(1)],
+        Flaw::Response => [json!(null), json!([]), json!({}), json!(["yes"])],
+        Flaw::Confidence => [json!(-0.1), json!(1.1), json!("1"), json!(null)],
         Flaw::Rationale => [json!(""), too_long("", 4_097), json!(null), json!({})],
         Flaw::ModifiedAction => [json!("amount"), json!([]), json!(null), json!(false)],
         Flaw::NotJson | Flaw::Missing | Flaw::CorrelationId | Flaw::OtherProperty => no_text,
