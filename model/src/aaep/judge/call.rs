@@ -349,6 +349,23 @@ pub enum Body {
     Other,
 }
 
+impl Body {
+    /// The token of the question that it asks, and of which kind it is.
+    pub(super) const fn asks(&self) -> Option<(u32, QuestionKind)> {
+        match self {
+            Self::Question(question) => Some((question.token, QuestionKind::Confirmation)),
+            Self::Clarification(asked) => Some((asked.token, QuestionKind::Clarification)),
+            Self::Started
+            | Self::Ended(_)
+            | Self::StateChanged { .. }
+            | Self::Progress { .. }
+            | Self::ToolInvoked { .. }
+            | Self::ToolCompleted { .. }
+            | Self::Other => None,
+        }
+    }
+}
+
 /// What an `awaiting.confirmation` says.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Question {
