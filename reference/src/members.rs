@@ -9,13 +9,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{NotJson, Parser, text_of};
+use super::{NotJson, Parser, Value, text_of};
 
 /// What a message says by one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Member {
     /// A text.
     String(String),
+    /// A number, as it is written.
+    Number(String),
+    /// True or false.
+    Boolean(bool),
     /// An object, whatever is in it.
     Object,
     /// Anything else.
@@ -68,10 +72,17 @@ impl Parser<'_> {
                     self.pass()?;
                     Member::Object
                 }
-                Some(_) | None => {
+                Some(b'[') => {
                     self.pass()?;
                     Member::Other
                 }
+                Some(_) | None => match self.value()? {
+                    Value::Number(written) => Member::Number(written),
+                    Value::Boolean(value) => Member::Boolean(value),
+                    Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                        Member::Other
+                    }
+                },
             };
             members.insert(text(&name), member);
             if !names.insert(name) {
@@ -205,12 +216,14 @@ mod tests {
     /// AAEP-6.3.4-1: what is no object is JSON all the same.
     #[test]
     fn an_object_is_told_from_everything_else() {
-        let json = r#" { "a" : "b\n" , "c" : { "d" : [ ] } , "e" : [ {} ] , "f" : 1.5e900 } "#;
+        let json = r#" { "a" : "b\n" , "c" : { "d" : [ ] } , "e" : [ {} ] , "f" : 1.5e900 , "g" : false , "h" : null } "#;
         let expected = [
             ("a", Member::String("b\n".to_owned())),
             ("c", Member::Object),
             ("e", Member::Other),
-            ("f", Member::Other),
+            ("f", Member::Number("1.5e900".to_owned())),
+            ("g", Member::Boolean(false)),
+            ("h", Member::Other),
         ];
         let expected = expected.map(|(name, member)| (name.to_owned(), member));
         assert_eq!(read(json), BTreeMap::from(expected));
@@ -232,7 +245,7 @@ mod tests {
                 BTreeMap::from([(
                     String::new(),
                     if depth == 1 {
-                        Member::Other
+                        Member::Number("0".to_owned())
                     } else {
                         Member::Object
                     }
@@ -299,7 +312,7 @@ mod tests {
             match members(json.as_bytes()) {
                 Ok(_) if json.contains('\\') => {}
                 Ok(members) => {
-                    let is_object = matches!(values, Ok(super::super::Value::Object(_)));
+                    let is_object = matches!(values, Ok(Value::Object(_)));
                     prop_assert!(values.is_ok(), "{}", json);
                     prop_assert_eq!(members.is_some(), is_object, "{}", json);
                 }

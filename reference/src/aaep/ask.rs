@@ -1,9 +1,10 @@
-//! What a host may ask: the shape of a question, and the table of forbidden defaults in section 6.4.1.
+//! What a host may ask: the shapes of both kinds of question, and the table of forbidden defaults in section 6.4.1.
 //!
 //! The one thing to know: a forbidden default is refused at the moment of asking, so that no such event ever exists.
 
-use super::interface::{Ask, Refusal};
-use super::vocabulary::{Action, Decision, RiskLevel};
+use super::clarification::ClarificationQuestion;
+use super::interface::{Ask, Clarify, Refusal};
+use super::vocabulary::{Action, Choice, Decision, ResponseKind, RiskLevel};
 use crate::time::{Timeout, Timestamp};
 
 /// The most bytes that a text in an event may have (AAEP-EV-10).
@@ -11,9 +12,7 @@ const MAX_TEXT_BYTES: usize = 16 * 1024;
 
 /// Checks what can be said by itself of a question asked at `now`. Gives its timeout and its allowed replies.
 pub(super) fn check_ask(now: Timestamp, ask: &Ask) -> Result<(Timeout, Vec<String>), Refusal> {
-    // AAEP-EV-5: the event would be malformed.
-    let timeout =
-        Timeout::from_seconds(ask.timeout_seconds).map_err(|_| Refusal::TimeoutOutOfRange)?;
+    let timeout = timeout_in_range(ask.timeout_seconds)?;
     let allowed_replies = ask.allowed_replies.clone().unwrap_or_else(both_decisions);
     check_question(
         now,
@@ -33,13 +32,47 @@ pub(super) fn check_question(
     default_decision: Decision,
     allowed_replies: &[String],
 ) -> Result<(), Refusal> {
-    // AAEP-6.4-1, AAEP-6.1-1: a deadline at the border of the calendar instead of beyond it would come too early.
-    if asked_at.checked_plus(timeout).is_none() {
-        return Err(Refusal::TimeoutOutOfRange);
-    }
+    require_deadline(asked_at, timeout)?;
     require_allowed_replies(allowed_replies)?;
     require_texts(&[&action.tool, &action.description, &action.consequence])?;
     refuse_forbidden_default(action.irreversible, action.risk_level, default_decision)
+}
+
+/// Checks what can be said by itself of a clarification asked at `now`. Gives its timeout.
+pub(super) fn check_clarify(now: Timestamp, clarify: &Clarify) -> Result<Timeout, Refusal> {
+    let timeout = timeout_in_range(clarify.timeout_seconds)?;
+    require_deadline(now, timeout)?;
+    require_question(&clarify.question, clarify.default_response.as_deref())?;
+    require_answers(
+        clarify.accepted_response_kinds.as_deref(),
+        clarify.choices.as_deref(),
+    )?;
+    Ok(timeout)
+}
+
+/// The same for a clarification that was asked before.
+pub(super) fn check_clarification(question: &ClarificationQuestion) -> Result<(), Refusal> {
+    let ClarificationQuestion {
+        asked,
+        text,
+        accepted_response_kinds,
+        choices,
+        default_response,
+    } = question;
+    require_deadline(asked.at, asked.timeout)?;
+    require_question(text, default_response.as_deref())?;
+    require_answers(accepted_response_kinds.as_deref(), choices.as_deref())
+}
+
+/// AAEP-EV-5: the event would be malformed.
+pub(super) fn timeout_in_range(seconds: u64) -> Result<Timeout, Refusal> {
+    Timeout::from_seconds(seconds).map_err(|_| Refusal::TimeoutOutOfRange)
+}
+
+/// AAEP-6.4-1, AAEP-6.1-1: a deadline at the border of the calendar instead of beyond it would come too early.
+pub(super) fn require_deadline(asked_at: Timestamp, timeout: Timeout) -> Result<(), Refusal> {
+    let deadline = asked_at.checked_plus(timeout);
+    deadline.map(|_| ()).ok_or(Refusal::TimeoutOutOfRange)
 }
 
 /// Section 6.4.1: which defaults are forbidden. The rest of the table only advises, and is the host's to follow.
@@ -70,11 +103,7 @@ fn both_decisions() -> Vec<String> {
 
 /// AAEP-EV-5: 1 to 32 different strings.
 fn require_allowed_replies(replies: &[String]) -> Result<(), Refusal> {
-    let all_different = replies
-        .iter()
-        .enumerate()
-        .all(|(index, reply)| !replies[..index].contains(reply));
-    if (1..=32).contains(&replies.len()) && all_different {
+    if (1..=32).contains(&replies.len()) && are_different(replies) {
         Ok(())
     } else {
         Err(Refusal::AllowedRepliesMalformed)
@@ -83,12 +112,51 @@ fn require_allowed_replies(replies: &[String]) -> Result<(), Refusal> {
 
 /// AAEP-EV-5: the texts of a question say something. AAEP-EV-10: and not too much.
 fn require_texts(texts: &[&str]) -> Result<(), Refusal> {
-    if texts
-        .iter()
-        .all(|text| (1..=MAX_TEXT_BYTES).contains(&text.len()))
-    {
+    if texts.iter().all(|text| is_text(text)) {
         Ok(())
     } else {
         Err(Refusal::TextMalformed)
     }
+}
+
+/// AAEP-EV-5, AAEP-EV-10: there is a question, and neither it nor its default says too much.
+fn require_question(question: &str, default_response: Option<&str>) -> Result<(), Refusal> {
+    if is_text(question) && default_response.is_none_or(|text| text.len() <= MAX_TEXT_BYTES) {
+        Ok(())
+    } else {
+        Err(Refusal::QuestionMalformed)
+    }
+}
+
+/// AAEP-EV-5: the kinds are 1 to 4 different ones, the choices 2 to 32 of different values; who is to choose has choices.
+fn require_answers(
+    kinds: Option<&[ResponseKind]>,
+    choices: Option<&[Choice]>,
+) -> Result<(), Refusal> {
+    if kinds.is_some_and(|kinds| !(1..=4).contains(&kinds.len()) || !are_different(kinds)) {
+        return Err(Refusal::KindsMalformed);
+    }
+    if choices.is_some_and(|choices| !are_choices(choices)) {
+        return Err(Refusal::ChoicesMalformed);
+    }
+    let is_choice = kinds.is_some_and(|kinds| kinds.contains(&ResponseKind::MultipleChoice));
+    if is_choice && choices.is_none() {
+        return Err(Refusal::ChoicesMissing);
+    }
+    Ok(())
+}
+
+fn are_choices(choices: &[Choice]) -> bool {
+    let values: Vec<&str> = choices.iter().map(|choice| &*choice.value).collect();
+    let mut texts = choices.iter().flat_map(|it| [&it.value, &it.label]);
+    (2..=32).contains(&choices.len()) && are_different(&values) && texts.all(|text| is_text(text))
+}
+
+fn are_different<T: PartialEq>(all: &[T]) -> bool {
+    let mut indexed = all.iter().enumerate();
+    indexed.all(|(index, one)| !all[..index].contains(one))
+}
+
+fn is_text(text: &str) -> bool {
+    (1..=MAX_TEXT_BYTES).contains(&text.len())
 }

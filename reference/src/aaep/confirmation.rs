@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{CountersignExtension, ExtraContext, Payload, ResolutionOutcome};
 use super::interface::ToolCall;
-use super::question::Asked;
+use super::question::{Asked, TokenState};
 use super::vocabulary::{Action, Decision, ToolCallId, ToolStatus};
 
 /// Which confirmation of this producer: 0 for the first ever asked, then one more each time.
@@ -199,6 +199,22 @@ impl Phase {
             Self::Accepted { .. } | Self::Rejected { .. } | Self::Cancelled { .. } => {
                 Err(IllegalTransition)
             }
+        }
+    }
+
+    pub(super) fn token(self) -> TokenState {
+        match self {
+            Self::Pending => TokenState::Good,
+            Self::Accepted { by, .. } | Self::Rejected { by } => TokenState::UsedUp(by),
+            Self::Cancelled { by } => TokenState::Invalid(by),
+        }
+    }
+
+    /// Whether the action was released and its tool has not come back.
+    pub(super) fn is_in_flight(self) -> bool {
+        match self {
+            Self::Accepted { tool, .. } => tool == Tool::InFlight,
+            Self::Pending | Self::Rejected { .. } | Self::Cancelled { .. } => false,
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::question::QuestionNumber;
 use super::vocabulary::{
     ActionId, Choice, Decision, EventId, Identity, ReplyToken, ResponseKind, RiskLevel, SessionId,
     SessionOutcome, ToolCallId, ToolStatus,
@@ -152,10 +153,10 @@ pub struct ExtraContext {
 }
 
 /// How far something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// For the user to read.
-    pub description: &'static str,
+    pub description: String,
 }
 
 /// Our extension of the events that resolve a question or tell its time: without it a `state.changed` does not say which of
@@ -229,14 +230,19 @@ pub enum Urgency {
 }
 
 impl ResolutionOutcome {
-    /// For the user to read.
-    pub(super) fn summary(self) -> &'static str {
-        match self {
-            Self::Accepted => "The action was accepted and proceeds.",
-            Self::Rejected => "The action was rejected and will not run.",
-            Self::Cancelled => "The action is no longer needed and will not run.",
-            Self::Answered => "The question is answered.",
-            Self::Unanswered => "Nobody has answered the question.",
+    /// For the user to read, of that question.
+    pub(super) fn summary(self, of: QuestionNumber) -> &'static str {
+        match (self, of) {
+            (Self::Accepted, _) => "The action was accepted and proceeds.",
+            (Self::Rejected, _) => "The action was rejected and will not run.",
+            (Self::Cancelled, QuestionNumber::Confirmation(_)) => {
+                "The action is no longer needed and will not run."
+            }
+            (Self::Cancelled, QuestionNumber::Clarification(_)) => {
+                "The question is no longer needed."
+            }
+            (Self::Answered, _) => "The question is answered.",
+            (Self::Unanswered, _) => "Nobody has answered the question.",
         }
     }
 }

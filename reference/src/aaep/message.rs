@@ -1,9 +1,9 @@
-//! The `confirmation.reply` message: from bytes to a typed value, to the letter of its schema.
+//! The replies, `confirmation.reply` and `clarification.reply`: from bytes to a typed value, to the letter of their schemas.
 //!
-//! The one thing to know: this is the only place where a reply is parsed. Whoever holds a [`ConfirmationReply`]
-//! holds the proof that the bytes conform. The schema limits neither the length nor the depth of a message, and neither does
-//! this reader: a rejection that is ignored for its size would let a default accept. What a transport does not let through
-//! was not received.
+//! The one thing to know: this is the only place where a reply is parsed. Whoever holds a [`ConfirmationReply`] or a
+//! [`ClarificationReply`] holds the proof that the bytes conform. The schemas limit neither the length nor the depth of a message,
+//! and neither does this reader: a rejection that is ignored for its size would let a default accept. What a transport does not
+//! let through was not received.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,11 +11,21 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::value::RawValue;
 
+use super::interface::UserResponse;
 use super::vocabulary::{Decision, InvalidIdentifier, ReplyToken, SubscriptionId};
 use crate::json::{self, Member, NotJson};
 use crate::time::{DecidedAt, Timestamp};
 
-/// A reply that conforms to the schema (AAEP-REPLY-1). Whether it has any effect is another question.
+/// A reply of either kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// To a confirmation.
+    Confirmation(ConfirmationReply),
+    /// To a clarification.
+    Clarification(ClarificationReply),
+}
+
+/// A `confirmation.reply` that conforms to its schema (AAEP-REPLY-1). Whether it has any effect is another question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfirmationReply {
     /// The token of the question, echoed.
@@ -32,6 +42,25 @@ pub struct ConfirmationReply {
     pub decision_rationale: Option<String>,
     /// Whether the reply carries a modified action. What it says is not kept: modifications are not supported.
     pub has_modified_action: bool,
+    /// A trace identifier.
+    pub correlation_id: Option<String>,
+}
+
+/// A `clarification.reply` that conforms to its schema (AAEP-EV-12). Whether it has any effect is another question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClarificationReply {
+    /// The token of the question, echoed.
+    pub reply_token: ReplyToken,
+    /// What the user answered.
+    pub response: UserResponse,
+    /// The subscription that the reply says it comes on.
+    pub subscription_id: SubscriptionId,
+    /// When the user answered, as the sender claims.
+    pub decided_at: DecidedAt,
+    /// Who answered, 1 to 256 characters.
+    pub decided_by: Option<String>,
+    /// How sure the subscriber is of the answer, from 0 to 1.
+    pub confidence: Option<WrittenNumber>,
     /// A trace identifier.
     pub correlation_id: Option<String>,
 }
@@ -55,7 +84,7 @@ impl Serialize for WrittenNumber {
     }
 }
 
-/// Why bytes are no `confirmation.reply`.
+/// Why bytes are no reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// The bytes are not one JSON value.
@@ -80,7 +109,7 @@ pub enum Malformed {
     Unknown(String),
 }
 
-impl ConfirmationReply {
+impl Reply {
     /// Reads a message as it was received, with at most some twenty bytes of memory for each of its own.
     ///
     /// # Errors
@@ -91,28 +120,60 @@ impl ConfirmationReply {
         let Some(members) = json::members(message)? else {
             return Err(Malformed::NotAnObject);
         };
-        let mut members = Members(members);
+        let members = Members(members);
+        // AAEP-6.3.1-1, AAEP-6.5.1-1: each kind has its own schema.
+        if members.is_clarification() {
+            ClarificationReply::read(members).map(Self::Clarification)
+        } else {
+            ConfirmationReply::read(members).map(Self::Confirmation)
+        }
+    }
+
+    /// The token that it echoes.
+    pub fn reply_token(&self) -> &ReplyToken {
+        match self {
+            Self::Confirmation(reply) => &reply.reply_token,
+            Self::Clarification(reply) => &reply.reply_token,
+        }
+    }
+
+    /// The subscription that it says it comes on.
+    pub fn subscription_id(&self) -> &SubscriptionId {
+        match self {
+            Self::Confirmation(reply) => &reply.subscription_id,
+            Self::Clarification(reply) => &reply.subscription_id,
+        }
+    }
+}
+
+impl ConfirmationReply {
+    /// Reads a message that is to be of this kind, like [`Reply::parse`].
+    ///
+    /// # Errors
+    ///
+    /// The same; a `clarification.reply` is none.
+    pub fn parse(message: &[u8]) -> Result<Self, Malformed> {
+        match Reply::parse(message)? {
+            Reply::Confirmation(reply) => Ok(reply),
+            Reply::Clarification(_) => Err(Malformed::Invalid {
+                property: "type",
+                expected: "the string confirmation.reply",
+            }),
+        }
+    }
+
+    fn read(mut members: Members) -> Result<Self, Malformed> {
         // AAEP-REPLY-2, AAEP-6.3.1-1: the type is a constant.
         members.required("type", "the string confirmation.reply", |text| {
             (text == "confirmation.reply").then_some(())
         })?;
         let reply = Self {
-            // AAEP-REPLY-3
-            reply_token: members.identifier("reply_token", ReplyToken::parse)?,
+            reply_token: members.reply_token()?,
             // AAEP-REPLY-4
             decision: members.required("decision", "accept or reject", |text| decision(&text))?,
-            // AAEP-REPLY-5
-            subscription_id: members.identifier("subscription_id", SubscriptionId::parse)?,
-            // AAEP-REPLY-6: the format is asserted, not an annotation.
-            decided_at: members.required("timestamp", "an RFC 3339 date-time", |text| {
-                Timestamp::parse(&text).ok().map(DecidedAt::claimed)
-            })?,
-            // AAEP-REPLY-7
-            decided_by: members.optional(
-                "decided_by",
-                "a string of 1 to 256 characters",
-                |text| (1..=256).contains(&text.chars().count()).then_some(text),
-            )?,
+            subscription_id: members.subscription_id()?,
+            decided_at: members.decided_at()?,
+            decided_by: members.decided_by()?,
             // AAEP-REPLY-8
             decision_rationale: members.optional(
                 "decision_rationale",
@@ -121,14 +182,36 @@ impl ConfirmationReply {
             )?,
             // AAEP-REPLY-9
             has_modified_action: members.optional_object("modified_action")?,
-            // AAEP-REPLY-10
-            correlation_id: members.optional("correlation_id", "a string", Some)?,
+            correlation_id: members.correlation_id()?,
         };
-        // AAEP-REPLY-11: nothing else.
-        match members.0.pop_first() {
-            None => Ok(reply),
-            Some((name, _)) => Err(Malformed::Unknown(name)),
-        }
+        members.end()?;
+        Ok(reply)
+    }
+}
+
+impl ClarificationReply {
+    fn read(mut members: Members) -> Result<Self, Malformed> {
+        // AAEP-6.5.1-1: it was the type that led here.
+        members.0.remove("type");
+        let reply = Self {
+            // AAEP-6.5.1-2
+            reply_token: members.reply_token()?,
+            // AAEP-6.5.1-3
+            response: members.response()?,
+            // AAEP-6.5.1-4
+            subscription_id: members.subscription_id()?,
+            // AAEP-6.5.1-5
+            decided_at: members.decided_at()?,
+            // AAEP-6.5.3-1
+            decided_by: members.decided_by()?,
+            // AAEP-6.5.3-2
+            confidence: members.confidence()?,
+            // AAEP-6.5.3-3
+            correlation_id: members.correlation_id()?,
+        };
+        // AAEP-EV-12
+        members.end()?;
+        Ok(reply)
     }
 }
 
@@ -142,6 +225,81 @@ fn decision(text: &str) -> Option<Decision> {
 struct Members(BTreeMap<String, Member>);
 
 impl Members {
+    fn is_clarification(&self) -> bool {
+        matches!(self.0.get("type"), Some(Member::String(text)) if text == "clarification.reply")
+    }
+
+    /// AAEP-REPLY-3
+    fn reply_token(&mut self) -> Result<ReplyToken, Malformed> {
+        self.identifier("reply_token", ReplyToken::parse)
+    }
+
+    /// AAEP-REPLY-5
+    fn subscription_id(&mut self) -> Result<SubscriptionId, Malformed> {
+        self.identifier("subscription_id", SubscriptionId::parse)
+    }
+
+    /// AAEP-REPLY-6: the format is asserted, not an annotation.
+    fn decided_at(&mut self) -> Result<DecidedAt, Malformed> {
+        self.required("timestamp", "an RFC 3339 date-time", |text| {
+            Timestamp::parse(&text).ok().map(DecidedAt::claimed)
+        })
+    }
+
+    /// AAEP-REPLY-7
+    fn decided_by(&mut self) -> Result<Option<String>, Malformed> {
+        self.optional("decided_by", "a string of 1 to 256 characters", |text| {
+            (1..=256).contains(&text.chars().count()).then_some(text)
+        })
+    }
+
+    /// AAEP-REPLY-10
+    fn correlation_id(&mut self) -> Result<Option<String>, Malformed> {
+        self.optional("correlation_id", "a string", Some)
+    }
+
+    /// AAEP-6.5.2-1: a text, a truth value or a number, whatever the question wants.
+    fn response(&mut self) -> Result<UserResponse, Malformed> {
+        let property = "response";
+        match self.0.remove(property) {
+            Some(Member::String(text)) => Ok(UserResponse::Text(text)),
+            Some(Member::Boolean(value)) => Ok(UserResponse::Boolean(value)),
+            Some(Member::Number(written)) => {
+                Ok(UserResponse::Number(WrittenNumber(written.into())))
+            }
+            None => Err(Malformed::Missing(property)),
+            Some(Member::Object | Member::Other) => Err(Malformed::Invalid {
+                property,
+                expected: "a string, a boolean or a number",
+            }),
+        }
+    }
+
+    fn confidence(&mut self) -> Result<Option<WrittenNumber>, Malformed> {
+        let is_confidence = |written: &str| {
+            let number = written.parse::<f64>();
+            number.is_ok_and(|number| (0.0..=1.0).contains(&number))
+        };
+        match self.0.remove("confidence") {
+            None => Ok(None),
+            Some(Member::Number(written)) if is_confidence(&written) => {
+                Ok(Some(WrittenNumber(written.into())))
+            }
+            Some(_) => Err(Malformed::Invalid {
+                property: "confidence",
+                expected: "a number from 0 to 1",
+            }),
+        }
+    }
+
+    /// AAEP-REPLY-11: nothing else is there.
+    fn end(mut self) -> Result<(), Malformed> {
+        match self.0.pop_first() {
+            None => Ok(()),
+            Some((name, _)) => Err(Malformed::Unknown(name)),
+        }
+    }
+
     /// Takes out a text that must be there.
     fn required<T>(
         &mut self,
@@ -175,7 +333,9 @@ impl Members {
         match self.0.remove(property) {
             None => Ok(None),
             Some(Member::String(text)) => read(text).map(Some).ok_or(invalid),
-            Some(Member::Object | Member::Other) => Err(invalid),
+            Some(Member::Number(_) | Member::Boolean(_) | Member::Object | Member::Other) => {
+                Err(invalid)
+            }
         }
     }
 
@@ -184,10 +344,12 @@ impl Members {
         match self.0.remove(property) {
             None => Ok(false),
             Some(Member::Object) => Ok(true),
-            Some(Member::String(_) | Member::Other) => Err(Malformed::Invalid {
-                property,
-                expected: "an object",
-            }),
+            Some(Member::String(_) | Member::Number(_) | Member::Boolean(_) | Member::Other) => {
+                Err(Malformed::Invalid {
+                    property,
+                    expected: "an object",
+                })
+            }
         }
     }
 }

@@ -50,12 +50,13 @@
 mod ask;
 mod clarification;
 mod confirmation;
-mod confirmations;
+mod countdown;
 mod event;
 mod interface;
 mod message;
 mod producer;
 mod question;
+mod questions;
 mod session;
 mod stored;
 mod validate;
@@ -72,7 +73,7 @@ pub use interface::{
     Answer, Answered, Ask, Audit, Clarify, ClauseId, Input, Notice, Outcome, Output, Refusal,
     Response, Sender, ToolCall, UserResponse,
 };
-pub use message::{ConfirmationReply, Malformed, WrittenNumber};
+pub use message::{ClarificationReply, ConfirmationReply, Malformed, Reply, WrittenNumber};
 pub use producer::{Producer, Settings};
 pub use question::Asked;
 pub use session::{Session, SessionStatus, Subscription};

@@ -9,23 +9,26 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::ask::check_ask;
+use super::ask::{check_ask, check_clarify, require_deadline, timeout_in_range};
+use super::clarification::{Clarification, ClarificationNumber, ClarificationQuestion};
 use super::confirmation::{
     Authority, Canceller, Confirmation, ConfirmationNumber, Phase, Question,
 };
-use super::confirmations::Confirmations;
 use super::event::{AgentState, CountersignExtension, Event, Payload, ResolutionOutcome};
-use super::interface::{Ask, Input, Outcome, Output, Refusal, Response, Sender};
-use super::question::Asked;
+use super::interface::{
+    Answer, Answered, Ask, Clarify, Input, Outcome, Output, Refusal, Response, Sender,
+};
+use super::question::{Asked, QuestionNumber};
+use super::questions::{Questions, Subject};
 use super::session::{Session, SessionStatus, Subscription, Subscriptions};
 use super::stored::{Contradiction, Stored};
-use super::validate::{ValidReply, validate};
+use super::validate::{Valid, validate};
 use super::vocabulary::{
     ActionId, Capabilities, Decision, EventId, Identity, ReplyToken, SessionId, SessionOutcome,
     SubscriptionId, ToolCallId, ToolStatus,
 };
 use crate::ids::IdSource;
-use crate::time::Timestamp;
+use crate::time::{Timeout, Timestamp};
 
 /// How often a value that is taken already is drawn again before the source of ids is given up.
 const DRAWS: usize = 8;
@@ -58,7 +61,7 @@ fn yes() -> bool {
     true
 }
 
-/// A producer of confirmations: all its state, and nothing but state.
+/// A producer of questions: all its state, and nothing but state.
 ///
 /// Cloned, both copies behave alike given the same inputs and ids. Serialised and read back, it is the same value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -69,18 +72,18 @@ pub struct Producer {
     now: Timestamp,
     sessions: BTreeMap<SessionId, Session>,
     subscriptions: Subscriptions,
-    confirmations: Confirmations,
+    questions: Questions,
 }
 
 impl Producer {
-    /// A producer without sessions, subscriptions or confirmations.
+    /// A producer without sessions, subscriptions or questions.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
             now: Timestamp::MIN,
             sessions: BTreeMap::new(),
             subscriptions: Subscriptions::default(),
-            confirmations: Confirmations::default(),
+            questions: Questions::default(),
         }
     }
 
@@ -89,13 +92,15 @@ impl Producer {
     /// `now` is the host's clock; where it lies before that of an earlier call, the earlier one counts. Carry out
     /// the outputs one at a time and in order, also when the call was refused: what fell due is among them.
     pub fn handle(&mut self, now: Timestamp, ids: &mut impl IdSource, input: Input) -> Outcome {
+        let before = self.now;
         self.now = self.now.max(now);
         let mut call = Call {
+            before,
             now: self.now,
             settings: &self.settings,
             sessions: &mut self.sessions,
             subscriptions: &mut self.subscriptions,
-            confirmations: &mut self.confirmations,
+            questions: &mut self.questions,
             ids,
             outputs: Vec::new(),
         };
@@ -106,9 +111,16 @@ impl Producer {
         }
     }
 
-    /// When the next default falls due. Call [`Producer::handle`] with [`Input::Tick`] then, if not before.
+    /// When the next default falls due, or the time that a question has left is to be told. Call [`Producer::handle`] with
+    /// [`Input::Tick`] then, if not before.
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        self.confirmations.next_deadline()
+        let deadline = self.questions.next_deadline();
+        if self.settings.progress {
+            let countdown = self.questions.next_countdown(self.now);
+            deadline.into_iter().chain(countdown).min()
+        } else {
+            deadline
+        }
     }
 
     /// What the host chose.
@@ -133,14 +145,28 @@ impl Producer {
 
     /// All confirmations that were ever asked for, in the order of asking.
     pub fn confirmations(&self) -> &[Confirmation] {
-        self.confirmations.all()
+        self.questions.confirmations()
+    }
+
+    /// All clarifications that were ever asked for, in the order of asking.
+    pub fn clarifications(&self) -> &[Clarification] {
+        self.questions.clarifications()
     }
 
     /// The confirmation with that token, if this producer ever issued it.
     pub fn confirmation(&self, reply_token: &ReplyToken) -> Option<&Confirmation> {
-        self.confirmations
-            .find(reply_token)
-            .map(|number| self.confirmations.get(number))
+        match self.questions.find(reply_token)? {
+            QuestionNumber::Confirmation(number) => Some(self.questions.confirmation(number)),
+            QuestionNumber::Clarification(_) => None,
+        }
+    }
+
+    /// The clarification with that token, if this producer ever issued it.
+    pub fn clarification(&self, reply_token: &ReplyToken) -> Option<&Clarification> {
+        match self.questions.find(reply_token)? {
+            QuestionNumber::Clarification(number) => Some(self.questions.clarification(number)),
+            QuestionNumber::Confirmation(_) => None,
+        }
     }
 }
 
@@ -154,25 +180,27 @@ impl TryFrom<Stored> for Producer {
             now,
             sessions,
             subscriptions,
-            confirmations,
+            questions,
         } = stored;
         Ok(Self {
             settings,
             now,
             sessions,
             subscriptions,
-            confirmations,
+            questions,
         })
     }
 }
 
 /// One call under way: the parts of the producer, where fresh ids come from, and what has come out so far.
 struct Call<'a> {
+    /// The time of the call before.
+    before: Timestamp,
     now: Timestamp,
     settings: &'a Settings,
     sessions: &'a mut BTreeMap<SessionId, Session>,
     subscriptions: &'a mut Subscriptions,
-    confirmations: &'a mut Confirmations,
+    questions: &'a mut Questions,
     ids: &'a mut dyn IdSource,
     outputs: Vec<Output>,
 }
@@ -194,14 +222,16 @@ impl Call<'_> {
             } => self.subscribe(subscription_id, capabilities),
             Input::Unsubscribe { subscription_id } => self.unsubscribe(&subscription_id),
             Input::Confirm(ask) => self.ask(ask),
-            // Not yet.
-            Input::Clarify(_) => Err(Refusal::QuestionPending),
-            Input::Extend { .. } => Err(Refusal::NothingToExtend),
+            Input::Clarify(clarify) => self.clarify(clarify),
             Input::Deliver { sender, message } => {
                 self.deliver(&sender, &message);
                 Ok(())
             }
             Input::Cancel { reply_token } => self.cancel(&reply_token),
+            Input::Extend {
+                reply_token,
+                timeout_seconds,
+            } => self.extend(&reply_token, timeout_seconds),
             Input::FinishTool {
                 session_id,
                 action,
@@ -220,35 +250,68 @@ impl Call<'_> {
         }
     }
 
-    /// AAEP-6.4-1: no valid reply came before the timeout, so the default decides. In the order of the deadlines.
+    /// Everything that is due by now, in the order of time.
     fn settle_what_is_due(&mut self) {
-        while let Some(number) = self.confirmations.first_due(self.now) {
-            let default = self.confirmations.get(number).question.default_decision;
-            self.resolve(number, default, Authority::Timeout);
+        if self.settings.progress {
+            // AAEP-6.4.3-1, AAEP-6.4.3-4: the user learns how much time is left of a long timeout.
+            for (moment, number) in self.questions.counted_down(self.before, self.now) {
+                self.settle_timeouts(moment);
+                let time_left = self.questions.asked(number).time_left(self.now);
+                self.tell_time(number, time_left);
+            }
+        }
+        self.settle_timeouts(self.now);
+    }
+
+    /// AAEP-6.4-1, AAEP-6.1-7: no valid reply came before the timeout, so the default decides. In the order of the deadlines.
+    fn settle_timeouts(&mut self, by: Timestamp) {
+        while let Some(number) = self.questions.first_due(by) {
+            match number {
+                QuestionNumber::Confirmation(number) => {
+                    let default = self.question(number).default_decision;
+                    self.resolve(number, default, Authority::Timeout);
+                }
+                QuestionNumber::Clarification(number) => {
+                    self.answer_by_default(number, Authority::Timeout);
+                }
+            }
         }
     }
 
     fn tools_in_flight(&self) -> Vec<Output> {
-        let confirmations = &self.confirmations;
-        confirmations
+        let questions = &self.questions;
+        questions
             .in_flight()
             .into_iter()
-            .map(|number| Output::InDoubt(confirmations.get(number).question.tool_call()))
+            .map(|number| Output::InDoubt(questions.confirmation(number).question.tool_call()))
             .collect()
     }
 
-    /// AAEP-6.7-1, AAEP-EV-4: an event that nobody has seen comes again as it was. A question is asked anew: its timeout
-    /// counts from now, and what its session told behind it is told now too (AAEP-EV-3). An action is not run again.
+    /// AAEP-6.7-1, AAEP-EV-4: an event that nobody has seen comes again as it was, and so does an answer. A question is asked
+    /// anew: its timeout counts from now, and what its session told behind it is told now too (AAEP-EV-3). An action is not run
+    /// again.
     fn tell_again(&mut self, lost: &[Output]) {
         let mut asked_anew = BTreeSet::new();
         for output in lost {
-            let Output::Emit(event) = output else {
-                continue;
+            let event = match output {
+                Output::Emit(event) => event,
+                Output::Answer(_) => {
+                    self.outputs.push(output.clone());
+                    continue;
+                }
+                Output::Perform(_)
+                | Output::Withdraw(_)
+                | Output::Notify(_)
+                | Output::Respond(_)
+                | Output::Audit(_)
+                | Output::InDoubt(_) => continue,
             };
             let mut event = event.clone();
-            if let Payload::AwaitingConfirmation { reply_token, .. } = &event.payload {
-                if let Some(number) = self.confirmations.find(reply_token) {
-                    self.confirmations.ask_anew(number, self.now);
+            if let Payload::AwaitingConfirmation { reply_token, .. }
+            | Payload::AwaitingClarification { reply_token, .. } = &event.payload
+            {
+                if let Some(number) = self.questions.find(reply_token) {
+                    self.questions.ask_anew(number, self.now);
                 }
                 event.event_id = EventId::from_bits(self.ids.next_bits());
                 asked_anew.insert(event.session_id.clone());
@@ -282,10 +345,9 @@ impl Call<'_> {
         // AAEP-A.1-2: a session ends once.
         self.require_active(session_id, Refusal::SessionNotEndable)?;
         // AAEP-6.8-2: its questions are taken back. AAEP-6.8-3: each by an event, unless the terminal event says so itself.
-        for number in self.confirmations.pending_in(session_id) {
-            let cancel = |phase: Phase| phase.cancel(Canceller::SessionEnd);
-            let cancelled = self.confirmations.transition(number, cancel);
-            debug_assert!(cancelled.is_ok(), "what blocks an action is pending");
+        for number in self.questions.pending_in(session_id) {
+            let cancelled = self.questions.cancel(number, Canceller::SessionEnd);
+            debug_assert!(cancelled.is_ok(), "the index holds what is pending");
             match outcome {
                 SessionOutcome::Completed | SessionOutcome::Errored => {
                     self.follow_up(number, ResolutionOutcome::Cancelled);
@@ -304,9 +366,9 @@ impl Call<'_> {
 
     /// Takes back every action of the session that was released and has not come back.
     fn withdraw_tools(&mut self, session_id: &SessionId, outcome: SessionOutcome) {
-        let in_flight = self.confirmations.in_flight_in(session_id);
+        let in_flight = self.questions.in_flight_in(session_id);
         for &number in &in_flight {
-            let withdrawn = self.confirmations.transition(number, Phase::withdraw);
+            let withdrawn = self.questions.transition(number, Phase::withdraw);
             debug_assert!(withdrawn.is_ok(), "the index holds what is in flight");
             let tool_call = self.question(number).tool_call();
             self.outputs.push(Output::Withdraw(tool_call));
@@ -339,20 +401,24 @@ impl Call<'_> {
         let could_be_answered = self.subscriptions.can_anyone_reply();
         self.subscriptions.close(subscription_id);
         if could_be_answered && !self.subscriptions.can_anyone_reply() {
-            self.reject_what_nobody_can_answer();
+            self.settle_what_nobody_can_answer();
         }
         Ok(())
     }
 
-    /// AAEP-EV-11: the last subscription able to answer is gone, so the default applies at once where it rejects. A
-    /// default that accepts waits for its deadline: AAEP-6.1-1 lets nothing but the elapsed timeout accept.
-    fn reject_what_nobody_can_answer(&mut self) {
-        for number in self.confirmations.pending() {
-            match self.question(number).default_decision {
-                Decision::Reject => {
-                    self.resolve(number, Decision::Reject, Authority::SubscriptionClosed);
+    /// AAEP-EV-11: the last subscription able to answer is gone, so the default applies at once, but to a confirmation only where
+    /// it rejects. One that accepts waits for its deadline: AAEP-6.1-1 lets nothing but the elapsed timeout accept.
+    fn settle_what_nobody_can_answer(&mut self) {
+        let by = Authority::SubscriptionClosed;
+        for number in self.questions.pending() {
+            match number {
+                QuestionNumber::Confirmation(number) => {
+                    match self.question(number).default_decision {
+                        Decision::Reject => self.resolve(number, Decision::Reject, by),
+                        Decision::Accept => {}
+                    }
                 }
-                Decision::Accept => {}
+                QuestionNumber::Clarification(number) => self.answer_by_default(number, by),
             }
         }
     }
@@ -364,39 +430,93 @@ impl Call<'_> {
         self.require_active(&ask.session_id, Refusal::SessionNotActive)?;
         let (timeout, allowed_replies) = check_ask(self.now, &ask)?;
         // AAEP-6.1-6: not again while the same action is blocked.
-        if self
-            .confirmations
-            .is_blocked(&ask.session_id, &ask.action.id)
-        {
+        let subject = Subject::Action(ask.action.id.clone());
+        if self.questions.is_pending(&ask.session_id, &subject) {
             return Err(Refusal::ActionBlocked);
         }
         let question = Arc::new(Question {
-            asked: Asked {
-                reply_token: self.fresh_reply_token()?,
-                session_id: ask.session_id,
-                at: self.now,
-                timeout,
-            },
-            tool_call_id: ToolCallId::of_confirmation(self.confirmations.next_number()),
+            asked: self.asked(ask.session_id, timeout)?,
+            tool_call_id: ToolCallId::of_confirmation(self.questions.next_confirmation()),
             action: ask.action,
             default_decision: ask.default_decision,
             allowed_replies,
         });
-        self.confirmations.add(Arc::clone(&question));
-        self.announce(&question);
+        self.questions.add_confirmation(Arc::clone(&question));
+        self.announce(&question.asked, question.awaiting_confirmation());
         Ok(())
     }
 
-    /// AAEP-A.4-1: the state becomes `awaiting_input` at or before the question.
-    fn announce(&mut self, question: &Question) {
-        let session_id = &question.asked.session_id;
+    fn clarify(&mut self, clarify: Clarify) -> Result<(), Refusal> {
+        // AAEP-A.1-3: a question lies between the start and the end of its session.
+        self.require_active(&clarify.session_id, Refusal::SessionNotActive)?;
+        let timeout = check_clarify(self.now, &clarify)?;
+        // AAEP-6.1-9: not again while the same question is open.
+        let subject = Subject::Words(Arc::clone(&clarify.question));
+        if self.questions.is_pending(&clarify.session_id, &subject) {
+            return Err(Refusal::QuestionPending);
+        }
+        let question = Arc::new(ClarificationQuestion {
+            asked: self.asked(clarify.session_id, timeout)?,
+            text: clarify.question,
+            accepted_response_kinds: clarify.accepted_response_kinds,
+            choices: clarify.choices,
+            default_response: clarify.default_response,
+        });
+        self.questions.add_clarification(Arc::clone(&question));
+        self.announce(&question.asked, question.awaiting_clarification());
+        Ok(())
+    }
+
+    /// AAEP-6.2-1: every question has a token of its own.
+    fn asked(&mut self, session_id: SessionId, timeout: Timeout) -> Result<Asked, Refusal> {
+        Ok(Asked {
+            reply_token: self.fresh_reply_token()?,
+            session_id,
+            at: self.now,
+            timeout,
+        })
+    }
+
+    /// AAEP-A.4-1, AAEP-A.5-1: the state becomes `awaiting_input` at or before the question.
+    fn announce(&mut self, Asked { session_id, .. }: &Asked, question: Payload) {
         match self.sessions.get(session_id).map(|session| session.state) {
             Some(AgentState::AwaitingInput) | None => {}
             Some(AgentState::Idle | AgentState::Thinking | AgentState::CallingTool) => {
                 self.await_input(session_id);
             }
         }
-        self.emit(session_id, question.awaiting_confirmation(), None);
+        self.emit(session_id, question, None);
+    }
+
+    /// AAEP-6.4.2-3: a pending question gets more time, of whichever kind it is, and an event says so.
+    fn extend(&mut self, reply_token: &ReplyToken, seconds: u64) -> Result<(), Refusal> {
+        let number = self.questions.find_pending(reply_token);
+        let number = number.ok_or(Refusal::NothingToExtend)?;
+        let timeout = timeout_in_range(seconds)?;
+        let asked = self.questions.asked(number);
+        if timeout <= asked.timeout {
+            return Err(Refusal::NotLonger);
+        }
+        require_deadline(asked.at, timeout)?;
+        self.questions.extend(number, timeout);
+        let extended = self.questions.asked(number).extended(self.now);
+        self.tell_time(number, extended);
+        Ok(())
+    }
+
+    /// How much time a question has. The event says which question.
+    fn tell_time(&mut self, number: QuestionNumber, progress: Payload) {
+        let Asked {
+            reply_token,
+            session_id,
+            ..
+        } = self.questions.asked(number).clone();
+        let extension = CountersignExtension {
+            reply_token,
+            action: None,
+            outcome: None,
+        };
+        self.emit(&session_id, progress, Some(extension));
     }
 
     // Answers.
@@ -404,8 +524,8 @@ impl Call<'_> {
     fn deliver(&mut self, sender: &Sender, message: &[u8]) {
         // AAEP-6.3.4-9: the sender gets the same response whatever becomes of the message, and gets it first.
         self.outputs.push(Output::Respond(Response::CONSTANT));
-        match validate(message, sender, self.confirmations, self.subscriptions) {
-            Ok(reply) => self.honour(reply),
+        match validate(message, sender, self.questions, self.subscriptions) {
+            Ok(valid) => self.honour(valid),
             // AAEP-6.3.4-7: ignored. AAEP-6.3.4-8: and written down.
             Err(ignored) => {
                 self.outputs.push(Output::Audit(ignored.audit()));
@@ -418,14 +538,22 @@ impl Call<'_> {
     }
 
     /// AAEP-6.7.1-1: the first valid reply decides.
-    fn honour(&mut self, reply: ValidReply) {
-        self.resolve(reply.confirmation(), reply.decision(), Authority::Reply);
+    fn honour(&mut self, valid: Valid) {
+        let by = Authority::Reply;
+        match valid {
+            Valid::Reply(reply) => self.resolve(reply.confirmation(), reply.decision(), by),
+            Valid::Answer(answer) => {
+                let number = answer.clarification();
+                let response = answer.into_response();
+                self.answer(number, Answered::Reply { response }, by);
+            }
+        }
     }
 
     /// A pending confirmation is decided, and its token with that used up (AAEP-REPLY-12).
     fn resolve(&mut self, number: ConfirmationNumber, decision: Decision, by: Authority) {
         let resolved = self
-            .confirmations
+            .questions
             .transition(number, |phase| phase.resolve(decision, by));
         // The phase itself refuses to be resolved twice, whatever led here.
         if resolved.is_err() {
@@ -434,8 +562,44 @@ impl Call<'_> {
         match decision {
             Decision::Accept => self.proceed(number),
             // AAEP-6.1-2, AAEP-A.4-4: the action does not run, and not silently.
-            Decision::Reject => self.follow_up(number, ResolutionOutcome::Rejected),
+            Decision::Reject => self.follow_up(number.into(), ResolutionOutcome::Rejected),
         }
+    }
+
+    /// AAEP-A.5-2: there is no reply, so the default is the answer, or there is none.
+    fn answer_by_default(&mut self, number: ClarificationNumber, by: Authority) {
+        let answered = self
+            .questions
+            .clarification(number)
+            .question
+            .default_answer();
+        self.answer(number, answered, by);
+    }
+
+    /// AAEP-6.1-7, AAEP-A.5-1: a pending clarification is resolved, and the host told what came of it.
+    fn answer(&mut self, number: ClarificationNumber, answered: Answered, by: Authority) {
+        let resolved = self
+            .questions
+            .transition_clarification(number, |phase| phase.resolve(by));
+        if resolved.is_err() {
+            return;
+        }
+        let outcome = match answered {
+            Answered::Reply { .. } | Answered::Default { .. } => ResolutionOutcome::Answered,
+            Answered::Nobody => ResolutionOutcome::Unanswered,
+        };
+        self.follow_up(number.into(), outcome);
+        let Asked {
+            session_id,
+            reply_token,
+            ..
+        } = self.questions.asked(number.into()).clone();
+        // AAEP-6.1-8: this is the only place where what depends on an answer is released.
+        self.outputs.push(Output::Answer(Answer {
+            session_id,
+            reply_token,
+            answered,
+        }));
     }
 
     /// AAEP-A.4-3: the tool of an accepted action is invoked. AAEP-A.4-2: the state leaves `awaiting_input` before.
@@ -445,7 +609,7 @@ impl Call<'_> {
         self.change_state(
             &question.asked.session_id,
             AgentState::CallingTool,
-            ResolutionOutcome::Accepted.summary(),
+            ResolutionOutcome::Accepted.summary(number.into()),
             Some(resolution.clone()),
         );
         self.emit(
@@ -458,26 +622,29 @@ impl Call<'_> {
         self.outputs.push(Output::Perform(question.tool_call()));
     }
 
-    /// AAEP-6.1-3, AAEP-6.8-3: an event reflects that the action will not run. AAEP-A.4-2: the state leaves `awaiting_input`.
-    fn follow_up(&mut self, number: ConfirmationNumber, outcome: ResolutionOutcome) {
-        let question = self.question(number);
-        self.change_state(
-            &question.asked.session_id,
-            AgentState::Thinking,
-            outcome.summary(),
-            Some(question.resolution(outcome)),
-        );
-        self.go_on(&question.asked.session_id);
+    /// AAEP-6.1-3, AAEP-6.8-3: an event reflects that the action will not run. AAEP-A.4-2, AAEP-A.5-1: the state leaves
+    /// `awaiting_input`.
+    fn follow_up(&mut self, number: QuestionNumber, outcome: ResolutionOutcome) {
+        let session_id = self.questions.asked(number).session_id.clone();
+        let resolution = match number {
+            QuestionNumber::Confirmation(number) => self.question(number).resolution(outcome),
+            QuestionNumber::Clarification(number) => {
+                let clarification = self.questions.clarification(number);
+                clarification.question.resolution(outcome)
+            }
+        };
+        let summary = outcome.summary(number);
+        self.change_state(&session_id, AgentState::Thinking, summary, Some(resolution));
+        self.go_on(&session_id);
     }
 
     /// What a session comes to once a question of it is resolved. AAEP-A.2-2: `awaiting_input` again while another is open.
     /// AAEP-A.3-3: else `calling_tool` while a tool runs.
     fn go_on(&mut self, session_id: &SessionId) {
         let state = self.sessions.get(session_id).map(|session| session.state);
-        if self.confirmations.has_pending(session_id) {
+        if self.questions.has_pending(session_id) {
             self.await_input(session_id);
-        } else if self.confirmations.has_in_flight(session_id)
-            && state != Some(AgentState::CallingTool)
+        } else if self.questions.has_in_flight(session_id) && state != Some(AgentState::CallingTool)
         {
             let summary = "The tool is still running.";
             self.change_state(session_id, AgentState::CallingTool, summary, None);
@@ -492,11 +659,11 @@ impl Call<'_> {
     fn cancel(&mut self, reply_token: &ReplyToken) -> Result<(), Refusal> {
         // AAEP-6.8-1: what is pending may be taken back, nothing else.
         let number = self
-            .confirmations
+            .questions
             .find(reply_token)
             .ok_or(Refusal::NothingToCancel)?;
-        self.confirmations
-            .transition(number, |phase| phase.cancel(Canceller::Producer))
+        self.questions
+            .cancel(number, Canceller::Producer)
             .map_err(|_| Refusal::NothingToCancel)?;
         self.follow_up(number, ResolutionOutcome::Cancelled);
         Ok(())
@@ -516,16 +683,16 @@ impl Call<'_> {
             tool_call_id.is_none_or(|id| self.question(*number).tool_call_id == *id)
         };
         let number = self
-            .confirmations
+            .questions
             .in_flight_of(session_id, action)
             .find(is_the_call)
             .ok_or(Refusal::NothingToFinish)?;
-        self.confirmations
+        self.questions
             .transition(number, Phase::finish)
             .map_err(|_| Refusal::NothingToFinish)?;
         self.emit_tool_completed(number, status);
 
-        let was_the_last = !self.confirmations.has_in_flight(session_id);
+        let was_the_last = !self.questions.has_in_flight(session_id);
         let state = self.sessions.get(session_id).map(|session| session.state);
         // AAEP-A.3-3: the state is `calling_tool` while a tool runs, and no longer.
         if was_the_last && state == Some(AgentState::CallingTool) {
@@ -605,14 +772,14 @@ impl Call<'_> {
     }
 
     fn question(&self, number: ConfirmationNumber) -> Arc<Question> {
-        Arc::clone(&self.confirmations.get(number).question)
+        Arc::clone(&self.questions.confirmation(number).question)
     }
 
     /// AAEP-6.2.2-1, AAEP-6.2.2-3: a token that was issued before is never issued again.
     fn fresh_reply_token(&mut self) -> Result<ReplyToken, Refusal> {
         (0..DRAWS)
             .map(|_| ReplyToken::from_bits(self.ids.next_bits()))
-            .find(|token| self.confirmations.find(token).is_none())
+            .find(|token| self.questions.find(token).is_none())
             .ok_or(Refusal::NoFreshToken)
     }
 
@@ -625,176 +792,4 @@ impl Call<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::aaep::vocabulary::{Action, AgentId, RiskLevel};
-    use crate::ids::SequentialIds;
-
-    /// Who has done something of everything, twice in every respect in which it can be done otherwise.
-    fn lived_in() -> Producer {
-        let settings = Settings {
-            identity: Arc::new(Identity {
-                agent_id: AgentId::parse("bank").expect("a name"),
-                agent_version: Some("2.1".to_owned()),
-            }),
-            courtesy_notices: true,
-            progress: false,
-        };
-        let mut producer = Producer::new(settings);
-        let mut ids = SequentialIds::new();
-        let session = |name| SessionId::parse(name).expect("a name");
-        let start = |name| Input::StartSession {
-            session_id: Some(session(name)),
-        };
-        let ask = |name, timeout_seconds, default_decision, allowed_replies, action| {
-            Input::Confirm(Ask {
-                session_id: session(name),
-                action,
-                timeout_seconds,
-                default_decision,
-                allowed_replies,
-            })
-        };
-        let save = Action {
-            id: ActionId::parse("a1").expect("a name"),
-            tool: "save".into(),
-            description: "Save it.".into(),
-            consequence: "It is saved.".into(),
-            risk_level: RiskLevel::Low,
-            irreversible: true,
-        };
-        let send = Action {
-            id: ActionId::parse("a2").expect("a name"),
-            tool: "send".into(),
-            description: "Send it.".into(),
-            consequence: "It is sent.".into(),
-            risk_level: RiskLevel::High,
-            irreversible: false,
-        };
-        let accept = Some(vec!["accept".to_owned()]);
-        for (second, input) in [
-            (1, start("sess_1")),
-            (1, start("sess_2")),
-            (
-                1,
-                Input::Subscribe {
-                    subscription_id: SubscriptionId::parse("sub_1").expect("a name"),
-                    capabilities: Capabilities {
-                        supports_confirmation_reply: true,
-                    },
-                },
-            ),
-            (1, ask("sess_1", 1, Decision::Accept, accept, save)),
-            (2, ask("sess_2", 2, Decision::Reject, None, send)),
-            (
-                2,
-                Input::EndSession {
-                    session_id: session("sess_2"),
-                    outcome: SessionOutcome::Cancelled,
-                },
-            ),
-        ] {
-            let now = Timestamp::from_millis(second * 1_000);
-            assert_eq!(producer.handle(now, &mut ids, input).refused, None);
-        }
-        producer
-    }
-
-    /// AAEP-6.2.2-3: a restart loses nothing, neither of what has happened nor of what the host has chosen.
-    #[test]
-    fn every_field_survives_storage() {
-        let producer = lived_in();
-        let new = Producer::new(Settings::default());
-        assert_every_field_differs!(
-            Producer {
-                settings,
-                now,
-                sessions,
-                subscriptions,
-                confirmations
-            },
-            &producer,
-            new
-        );
-        assert_every_field_differs!(
-            Settings {
-                identity,
-                courtesy_notices,
-                progress
-            },
-            &producer.settings,
-            new.settings
-        );
-        assert_every_field_differs!(
-            Identity {
-                agent_id,
-                agent_version
-            },
-            producer.settings.identity,
-            new.settings.identity
-        );
-        let [one, other] = producer.confirmations() else {
-            panic!("asked twice");
-        };
-        assert_every_field_differs!(Confirmation { question, phase }, one, other);
-        assert_every_field_differs!(
-            Question {
-                asked,
-                action,
-                tool_call_id,
-                default_decision,
-                allowed_replies
-            },
-            one.question,
-            other.question
-        );
-        assert_every_field_differs!(
-            Asked {
-                reply_token,
-                session_id,
-                at,
-                timeout
-            },
-            &one.question.asked,
-            other.question.asked
-        );
-        assert_every_field_differs!(
-            Action {
-                id,
-                tool,
-                description,
-                consequence,
-                risk_level,
-                irreversible
-            },
-            &one.question.action,
-            other.question.action
-        );
-        let mut sessions = producer.sessions().values();
-        let (one, other) = (sessions.next(), sessions.next());
-        assert_every_field_differs!(
-            Session {
-                status,
-                state,
-                next_sequence_number
-            },
-            one.expect("a session"),
-            other.expect("another")
-        );
-        let Some(Subscription::Open(capabilities)) = producer.subscriptions().values().next()
-        else {
-            panic!("was closed");
-        };
-        assert_every_field_differs!(
-            Capabilities {
-                supports_confirmation_reply
-            },
-            capabilities,
-            Capabilities::default()
-        );
-
-        let written = serde_json::to_string(&producer).expect("serialises");
-        let read: Producer = serde_json::from_str(&written).expect("written by a producer");
-        assert_eq!(read, producer);
-    }
-}
+mod tests;

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clarification::ClarificationNumber;
+use super::confirmation::{Authority, Canceller, ConfirmationNumber};
 use super::vocabulary::{ReplyToken, SessionId};
 use crate::time::{Timeout, Timestamp};
 
@@ -21,11 +23,54 @@ pub struct Asked {
     pub timeout: Timeout,
 }
 
+/// Which question of this producer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum QuestionNumber {
+    Confirmation(ConfirmationNumber),
+    Clarification(ClarificationNumber),
+}
+
+/// What a token is still good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TokenState {
+    /// Its question is pending.
+    Good,
+    /// Its question was resolved.
+    UsedUp(Authority),
+    /// Its question was taken back.
+    Invalid(Canceller),
+}
+
 impl Asked {
     /// The first point in time at which the default applies (AAEP-6.4-1), and the first at which a reply claims to
     /// have been decided too late (AAEP-6.3.4-4).
     pub fn deadline(&self) -> Timestamp {
         // A question whose deadline lies beyond the calendar is never asked.
         self.at.checked_plus(self.timeout).unwrap_or(Timestamp::MAX)
+    }
+}
+
+impl QuestionNumber {
+    /// Behind every question that there can be.
+    pub(super) const LAST: Self = Self::Clarification(ClarificationNumber(usize::MAX));
+
+    /// What kind of question it is, in words.
+    pub(super) fn kind(self) -> &'static str {
+        match self {
+            Self::Confirmation(_) => "confirmation",
+            Self::Clarification(_) => "clarification",
+        }
+    }
+}
+
+impl From<ConfirmationNumber> for QuestionNumber {
+    fn from(number: ConfirmationNumber) -> Self {
+        Self::Confirmation(number)
+    }
+}
+
+impl From<ClarificationNumber> for QuestionNumber {
+    fn from(number: ClarificationNumber) -> Self {
+        Self::Clarification(number)
     }
 }

@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::ask::check_question;
-use super::confirmation::{Confirmation, ConfirmationNumber, Phase, Question, Tool};
-use super::confirmations::Confirmations;
+use super::ask::{check_clarification, check_question};
+use super::clarification::Clarification;
+use super::confirmation::{Confirmation, ConfirmationNumber, Question};
 use super::event::AgentState;
 use super::interface::Refusal;
 use super::producer::Settings;
+use super::question::{Asked, TokenState};
+use super::questions::Questions;
 use super::session::{Session, SessionStatus, Subscriptions};
 use super::vocabulary::{SessionId, ToolCallId};
 use crate::time::Timestamp;
@@ -28,7 +30,7 @@ pub(super) struct Stored {
     pub(super) now: Timestamp,
     pub(super) sessions: BTreeMap<SessionId, Session>,
     pub(super) subscriptions: Subscriptions,
-    pub(super) confirmations: Confirmations,
+    pub(super) questions: Questions,
 }
 
 /// The parts of the document contradict each other, so no producer can have written it.
@@ -58,9 +60,13 @@ impl Stored {
         for (session_id, session) in &self.sessions {
             self.check_session(session_id, session)?;
         }
-        let confirmations = self.confirmations.all();
+        let confirmations = self.questions.confirmations();
         for (index, confirmation) in confirmations.iter().enumerate() {
             self.check_confirmation(ConfirmationNumber(index), confirmation)?;
+        }
+        for Clarification { question, phase } in self.questions.clarifications() {
+            check_clarification(question)?;
+            self.check_asked(&question.asked, phase.token() == TokenState::Good)?;
         }
         Ok(())
     }
@@ -77,7 +83,7 @@ impl Stored {
         // AAEP-A.4-1, AAEP-A.4-2: in `awaiting_input` as long as a question is pending.
         let is_waiting = session.state == AgentState::AwaitingInput;
         match session.status {
-            SessionStatus::Active if is_waiting != self.confirmations.has_pending(session_id) => {
+            SessionStatus::Active if is_waiting != self.questions.has_pending(session_id) => {
                 Err(Contradiction::StateWrong)
             }
             SessionStatus::Active | SessionStatus::Ended(_) => Ok(()),
@@ -104,37 +110,27 @@ impl Stored {
             *default_decision,
             allowed_replies,
         )?;
-        if asked.at > self.now {
-            return Err(Contradiction::AskedLater);
-        }
         // AAEP-EV-13
         if *tool_call_id != ToolCallId::of_confirmation(number) {
             return Err(Contradiction::ToolCallForeign);
         }
+        let phase = confirmation.phase;
+        self.check_asked(
+            asked,
+            phase.token() == TokenState::Good || phase.is_in_flight(),
+        )
+    }
+
+    /// Checks what every question has; `is_open` where an event of its session is still to come of it.
+    fn check_asked(&self, asked: &Asked, is_open: bool) -> Result<(), Contradiction> {
+        if asked.at > self.now {
+            return Err(Contradiction::AskedLater);
+        }
         // AAEP-A.1-3, AAEP-6.8-2: nothing can come of a question outside of its session.
         let session = self.sessions.get(&asked.session_id);
         match session.ok_or(Contradiction::SessionUnknown)?.status {
-            SessionStatus::Ended(_) if is_open(confirmation.phase) => {
-                Err(Contradiction::OpenAfterEnd)
-            }
+            SessionStatus::Ended(_) if is_open => Err(Contradiction::OpenAfterEnd),
             SessionStatus::Active | SessionStatus::Ended(_) => Ok(()),
         }
-    }
-}
-
-/// Whether an event of the session is still to come of it.
-fn is_open(phase: Phase) -> bool {
-    match phase {
-        Phase::Pending
-        | Phase::Accepted {
-            tool: Tool::InFlight,
-            ..
-        } => true,
-        Phase::Accepted {
-            tool: Tool::Finished | Tool::Withdrawn,
-            ..
-        }
-        | Phase::Rejected { .. }
-        | Phase::Cancelled { .. } => false,
     }
 }

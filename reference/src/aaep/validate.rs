@@ -1,20 +1,38 @@
-//! The validation of replies: the six checks of section 6.3.4, in the order of the text.
+//! The validation of replies: the six checks of section 6.3.4, in the order of the text, and what section 6.5.5 puts in the place
+//! of the last for a clarification.
 //!
-//! The one thing to know: a [`ValidReply`] can only be made here, and only a [`ValidReply`] resolves a confirmation.
-//! The first check that fails names the reason, and only the operator learns it.
+//! The one thing to know: a [`ValidReply`] or a [`ValidAnswer`] can only be made here, and only these resolve a question before
+//! its time. The first check that fails names the reason, and only the operator learns it.
 
-use super::confirmation::{Authority, Canceller, Confirmation, ConfirmationNumber, Phase};
-use super::confirmations::Confirmations;
-use super::interface::{Audit, ClauseId, Notice, Sender};
-use super::message::{ConfirmationReply, Malformed};
+use super::clarification::{ClarificationNumber, ClarificationQuestion};
+use super::confirmation::{Authority, Canceller, ConfirmationNumber, Question};
+use super::interface::{Audit, ClauseId, Notice, Sender, UserResponse};
+use super::message::{ClarificationReply, ConfirmationReply, Malformed, Reply};
+use super::question::{Asked, QuestionNumber, TokenState};
+use super::questions::Questions;
 use super::session::Subscriptions;
-use super::vocabulary::{Decision, ReplyToken, SubscriptionId};
+use super::vocabulary::{Decision, ReplyToken, ResponseKind, SubscriptionId};
+use crate::time::DecidedAt;
 
-/// A reply that passed every check. Its fields are private to this file: there is no other way to make one.
+/// A message that passed every check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Valid {
+    Reply(ValidReply),
+    Answer(ValidAnswer),
+}
+
+/// A decision that passed every check. Its fields are private to this file: there is no other way to make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ValidReply {
     confirmation: ConfirmationNumber,
     decision: Decision,
+}
+
+/// The response to a clarification that passed every check. Its fields are private to this file, too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ValidAnswer {
+    clarification: ClarificationNumber,
+    response: UserResponse,
 }
 
 /// A message that failed a check and is ignored (AAEP-6.3.4-7).
@@ -38,8 +56,8 @@ pub(super) enum IgnoredBecause {
     #[error("the token was used up by {0}")]
     TokenUsed(Authority),
     /// In the place of check 3.
-    #[error("the confirmation was cancelled by {0}")]
-    TokenCancelled(Canceller),
+    #[error("the {kind} was cancelled by {by}")]
+    TokenCancelled { kind: &'static str, by: Canceller },
     /// Check 4.
     #[error("decided at or after the deadline, as the sender itself says")]
     DecidedTooLate,
@@ -52,18 +70,24 @@ pub(super) enum IgnoredBecause {
     /// Check 5.
     #[error("the reply names another subscription than the sender's")]
     SubscriptionForeign,
-    /// Check 6.
+    /// Check 6 of a decision.
     #[error("the decision is not among the allowed replies")]
     DecisionNotAllowed,
+    /// The last check of an answer.
+    #[error("the response is of no accepted kind")]
+    ResponseKindForeign,
+    /// The last check of an answer.
+    #[error("the response is none of the choices")]
+    ResponseNoChoice,
 }
 
-/// Applies the six checks to a message as it was received.
+/// Applies the checks to a message as it was received.
 pub(super) fn validate(
     message: &[u8],
     sender: &Sender,
-    confirmations: &Confirmations,
+    questions: &Questions,
     subscriptions: &Subscriptions,
-) -> Result<ValidReply, Ignored> {
+) -> Result<Valid, Ignored> {
     let reply = match check_1_message_conforms(message) {
         Ok(reply) => reply,
         Err(reason) => {
@@ -73,65 +97,100 @@ pub(super) fn validate(
             });
         }
     };
-    checks_2_to_6(&reply, sender, confirmations, subscriptions).map_err(|reason| Ignored {
+    let checked = match &reply {
+        Reply::Confirmation(reply) => {
+            checks_2_to_6(reply, sender, questions, subscriptions).map(Valid::Reply)
+        }
+        Reply::Clarification(reply) => {
+            checks_of_an_answer(reply, sender, questions, subscriptions).map(Valid::Answer)
+        }
+    };
+    checked.map_err(|reason| Ignored {
         reason,
-        named: Some((reply.reply_token, reply.subscription_id)),
+        named: Some((reply.reply_token().clone(), reply.subscription_id().clone())),
     })
 }
 
 fn checks_2_to_6(
     reply: &ConfirmationReply,
     sender: &Sender,
-    confirmations: &Confirmations,
+    questions: &Questions,
     subscriptions: &Subscriptions,
 ) -> Result<ValidReply, IgnoredBecause> {
-    let number = check_2_token_was_issued(reply, confirmations)?;
-    let confirmation = confirmations.get(number);
-    check_3_token_is_unused(confirmation)?;
-    check_4_decided_in_time(reply, confirmation)?;
+    let number = check_2_token_was_issued(&reply.reply_token, questions)?;
+    // The token of a clarification is that of no confirmation.
+    let QuestionNumber::Confirmation(confirmation) = number else {
+        return Err(IgnoredBecause::TokenUnknown);
+    };
+    let asked = questions.confirmation(confirmation);
+    check_3_token_is_unused(number, asked.phase.token())?;
+    check_4_decided_in_time(reply.decided_at, &asked.question.asked)?;
     check_5_sender_is_authentic(sender, &reply.subscription_id, subscriptions)?;
-    let decision = check_6_decision_is_allowed(reply, confirmation)?;
+    let decision = check_6_decision_is_allowed(reply, &asked.question)?;
     Ok(ValidReply {
-        confirmation: number,
+        confirmation,
         decision,
     })
 }
 
-/// AAEP-6.3.4-1: well-formed JSON that conforms to the schema.
-fn check_1_message_conforms(message: &[u8]) -> Result<ConfirmationReply, IgnoredBecause> {
-    ConfirmationReply::parse(message).map_err(IgnoredBecause::Malformed)
+/// AAEP-6.5.5-1: the same checks, and one of its own for the last.
+fn checks_of_an_answer(
+    reply: &ClarificationReply,
+    sender: &Sender,
+    questions: &Questions,
+    subscriptions: &Subscriptions,
+) -> Result<ValidAnswer, IgnoredBecause> {
+    let number = check_2_token_was_issued(&reply.reply_token, questions)?;
+    // The token of a confirmation is that of no clarification.
+    let QuestionNumber::Clarification(clarification) = number else {
+        return Err(IgnoredBecause::TokenUnknown);
+    };
+    let asked = questions.clarification(clarification);
+    check_3_token_is_unused(number, asked.phase.token())?;
+    check_4_decided_in_time(reply.decided_at, &asked.question.asked)?;
+    check_5_sender_is_authentic(sender, &reply.subscription_id, subscriptions)?;
+    check_response_is_accepted(&reply.response, &asked.question)?;
+    Ok(ValidAnswer {
+        clarification,
+        response: reply.response.clone(),
+    })
+}
+
+/// AAEP-6.3.4-1: well-formed JSON that conforms to the schema of its kind.
+fn check_1_message_conforms(message: &[u8]) -> Result<Reply, IgnoredBecause> {
+    Reply::parse(message).map_err(IgnoredBecause::Malformed)
 }
 
 /// AAEP-6.3.4-2: the token is one that this producer issued, to the letter (AAEP-REPLY-13), and none that its sender made up
 /// (AAEP-6.2.3-2). Whether it is still good is the next check's business.
 fn check_2_token_was_issued(
-    reply: &ConfirmationReply,
-    confirmations: &Confirmations,
-) -> Result<ConfirmationNumber, IgnoredBecause> {
-    confirmations
-        .find(&reply.reply_token)
+    reply_token: &ReplyToken,
+    questions: &Questions,
+) -> Result<QuestionNumber, IgnoredBecause> {
+    questions
+        .find(reply_token)
         .ok_or(IgnoredBecause::TokenUnknown)
 }
 
-/// AAEP-6.3.4-3: no reply and no default has used the token up. AAEP-6.8-4: nor was its confirmation cancelled.
-fn check_3_token_is_unused(confirmation: &Confirmation) -> Result<(), IgnoredBecause> {
-    match confirmation.phase {
-        Phase::Pending => Ok(()),
-        Phase::Accepted { by, .. } | Phase::Rejected { by } => Err(IgnoredBecause::TokenUsed(by)),
-        Phase::Cancelled { by } => Err(IgnoredBecause::TokenCancelled(by)),
+/// AAEP-6.3.4-3: no reply and no default has used the token up. AAEP-6.8-4: nor was its question cancelled.
+fn check_3_token_is_unused(
+    number: QuestionNumber,
+    token: TokenState,
+) -> Result<(), IgnoredBecause> {
+    match token {
+        TokenState::Good => Ok(()),
+        TokenState::UsedUp(by) => Err(IgnoredBecause::TokenUsed(by)),
+        TokenState::Invalid(by) => Err(IgnoredBecause::TokenCancelled {
+            kind: number.kind(),
+            by,
+        }),
     }
 }
 
 /// AAEP-6.3.4-4: the user decided strictly before the deadline, by the time that the sender claims. There is no
 /// lower bound.
-fn check_4_decided_in_time(
-    reply: &ConfirmationReply,
-    confirmation: &Confirmation,
-) -> Result<(), IgnoredBecause> {
-    if reply
-        .decided_at
-        .precedes(confirmation.question.asked.deadline())
-    {
+fn check_4_decided_in_time(decided_at: DecidedAt, asked: &Asked) -> Result<(), IgnoredBecause> {
+    if decided_at.precedes(asked.deadline()) {
         Ok(())
     } else {
         Err(IgnoredBecause::DecidedTooLate)
@@ -158,17 +217,44 @@ fn check_5_sender_is_authentic(
 /// AAEP-6.3.4-6: the decision is one that the question allows.
 fn check_6_decision_is_allowed(
     reply: &ConfirmationReply,
-    confirmation: &Confirmation,
+    question: &Question,
 ) -> Result<Decision, IgnoredBecause> {
     // AAEP-6.3.2-4: modifications are not supported, so a reply that carries one rejects, whatever else it says and
     // even where reject is not an allowed reply: it must not be left waiting for a default that might accept.
     if reply.has_modified_action {
         return Ok(Decision::Reject);
     }
-    if confirmation.question.allows(reply.decision) {
+    if question.allows(reply.decision) {
         Ok(reply.decision)
     } else {
         Err(IgnoredBecause::DecisionNotAllowed)
+    }
+}
+
+/// AAEP-6.5.5-2: the response is of one of the accepted kinds, of any of them (AAEP-6.5.2-2), and of whatever kind where none
+/// is named. AAEP-6.5.5-3: a text that can only be a choice is the value of one.
+fn check_response_is_accepted(
+    response: &UserResponse,
+    question: &ClarificationQuestion,
+) -> Result<(), IgnoredBecause> {
+    let Some(kinds) = &question.accepted_response_kinds else {
+        return Ok(());
+    };
+    let accepts = |kind| kinds.contains(&kind);
+    match response {
+        UserResponse::Text(_) if accepts(ResponseKind::Freetext) => Ok(()),
+        UserResponse::Text(text) if accepts(ResponseKind::MultipleChoice) => {
+            if question.offers(text) {
+                Ok(())
+            } else {
+                Err(IgnoredBecause::ResponseNoChoice)
+            }
+        }
+        UserResponse::Boolean(_) if accepts(ResponseKind::YesNo) => Ok(()),
+        UserResponse::Number(_) if accepts(ResponseKind::Numeric) => Ok(()),
+        UserResponse::Text(_) | UserResponse::Boolean(_) | UserResponse::Number(_) => {
+            Err(IgnoredBecause::ResponseKindForeign)
+        }
     }
 }
 
@@ -184,6 +270,18 @@ impl ValidReply {
     }
 }
 
+impl ValidAnswer {
+    /// The clarification that it resolves.
+    pub(super) fn clarification(&self) -> ClarificationNumber {
+        self.clarification
+    }
+
+    /// What the user answers.
+    pub(super) fn into_response(self) -> UserResponse {
+        self.response
+    }
+}
+
 impl Ignored {
     /// What the operator gets to read.
     pub(super) fn audit(&self) -> Audit {
@@ -194,7 +292,7 @@ impl Ignored {
         }
     }
 
-    /// AAEP-6.3.5-2, AAEP-6.7.1-2: a late reply may be told that the confirmation was resolved before. Only to a
+    /// AAEP-6.3.5-2, AAEP-6.7.1-2: a late reply may be told that its question was resolved before. Only to a
     /// sender who could have answered it: to anyone else it would tell that the token exists (AAEP-6.3.4-9).
     pub(super) fn courtesy_notice(
         &self,
@@ -219,12 +317,14 @@ impl IgnoredBecause {
             Self::Malformed(_) => "AAEP-6.3.4-1",
             Self::TokenUnknown => "AAEP-6.3.4-2",
             Self::TokenUsed(_) => "AAEP-6.3.4-3",
-            Self::TokenCancelled(_) => "AAEP-6.8-4",
+            Self::TokenCancelled { .. } => "AAEP-6.8-4",
             Self::DecidedTooLate => "AAEP-6.3.4-4",
             Self::SenderNotAuthenticated
             | Self::SenderNotSubscribed
             | Self::SubscriptionForeign => "AAEP-6.3.4-5",
             Self::DecisionNotAllowed => "AAEP-6.3.4-6",
+            Self::ResponseKindForeign => "AAEP-6.5.5-2",
+            Self::ResponseNoChoice => "AAEP-6.5.5-3",
         })
     }
 }

@@ -71,7 +71,10 @@ fn a_question_has_a_timeout_in_range() {
         (86_400, true),
         (86_401, false),
     ] {
-        let mut stage = Stage::new();
+        let mut stage = Stage::with(Settings {
+            progress: false,
+            ..Settings::default()
+        });
         let mut question = ask("a1");
         question.timeout_seconds = timeout_seconds;
         if fits {

@@ -469,7 +469,7 @@ fn a_document_whose_questions_contradict_each_other_is_not_read() {
         ("action/id", "a1", "of the same action are pending"),
         ("tool_call_id", "call_0", "the tool_call_id of another"),
     ] {
-        let pointer = format!("/confirmations/1/question/{field}");
+        let pointer = format!("/questions/confirmations/1/question/{field}");
         check_tampered(&stage, &pointer, json!(of_the_first), complaint);
     }
 }
@@ -509,7 +509,7 @@ fn a_document_with_a_question_that_must_not_be_asked_is_not_read() {
     ] {
         check_tampered(
             &stage,
-            &format!("/confirmations/{pointer}"),
+            &format!("/questions/confirmations/{pointer}"),
             value,
             complaint,
         );
