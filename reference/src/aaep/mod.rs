@@ -1,7 +1,8 @@
 //! The AAEP confirmation protocol: the blocking contract of chapter 6, run by the producer.
 //!
-//! Read `producer` beside sections 6.1, 6.4, 6.7 and 6.8: it holds every transition. The six checks of section 6.3.4
-//! are in `validate`, in the order of the text; `message` turns the bytes of a reply into a typed value.
+//! Read `producer` and its folder beside sections 6.1, 6.4, 6.7 and 6.8: they hold every transition. The six checks of section
+//! 6.3.4, and what section 6.5.5 makes of them, are in `validate`, in the order of the text; `message` turns the bytes of a reply
+//! into a typed value. What confirmations and clarifications share is in `question` and `questions`.
 //!
 //! The one thing to know: a call first settles everything whose deadline has passed, then does what it was asked.
 //! So whatever arrives at or after a deadline finds the default applied, whatever time it claims for itself.

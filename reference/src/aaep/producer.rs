@@ -1,34 +1,35 @@
-//! The producer: every transition of the protocol.
+//! The producer: every transition of the protocol. Those of questions are in the folder beside.
 //!
 //! The one thing to know: [`Producer::handle`] is the only way in. Each call settles what is due, then does what it
 //! was asked, and returns all that the world must do, in order. What the producer holds after the call is what lasts; of
 //! what is lost on the way, in a crash, the events come again ([`Input::Restart`]).
+
+mod asking;
+mod resolving;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::ask::{check_ask, check_clarify, require_deadline, timeout_in_range};
-use super::clarification::{Clarification, ClarificationNumber, ClarificationQuestion};
+use super::clarification::Clarification;
 use super::confirmation::{
     Authority, Canceller, Confirmation, ConfirmationNumber, Phase, Question,
 };
 use super::event::{AgentState, CountersignExtension, Event, Payload, ResolutionOutcome};
-use super::interface::{
-    Answer, Answered, Ask, Clarify, Input, Outcome, Output, Refusal, Response, Sender,
-};
-use super::question::{Asked, QuestionNumber};
-use super::questions::{Questions, Subject};
+use super::interface::{Input, Outcome, Output, Refusal};
+use super::question::QuestionNumber;
+use super::questions::Questions;
 use super::session::{Session, SessionStatus, Subscription, Subscriptions};
 use super::stored::{Contradiction, Stored};
-use super::validate::{Valid, validate};
 use super::vocabulary::{
-    ActionId, Capabilities, Decision, EventId, Identity, ReplyToken, SessionId, SessionOutcome,
-    SubscriptionId, ToolCallId, ToolStatus,
+    Capabilities, Decision, EventId, Identity, ReplyToken, SessionId, SessionOutcome,
+    SubscriptionId, ToolStatus,
 };
 use crate::ids::IdSource;
-use crate::time::{Timeout, Timestamp};
+use crate::time::Timestamp;
 
 /// How often a value that is taken already is drawn again before the source of ids is given up.
 const DRAWS: usize = 8;
@@ -423,298 +424,6 @@ impl Call<'_> {
         }
     }
 
-    // Asking.
-
-    fn ask(&mut self, ask: Ask) -> Result<(), Refusal> {
-        // AAEP-A.1-3: a question lies between the start and the end of its session.
-        self.require_active(&ask.session_id, Refusal::SessionNotActive)?;
-        let (timeout, allowed_replies) = check_ask(self.now, &ask)?;
-        // AAEP-6.1-6: not again while the same action is blocked.
-        let subject = Subject::Action(ask.action.id.clone());
-        if self.questions.is_pending(&ask.session_id, &subject) {
-            return Err(Refusal::ActionBlocked);
-        }
-        let question = Arc::new(Question {
-            asked: self.asked(ask.session_id, timeout)?,
-            tool_call_id: ToolCallId::of_confirmation(self.questions.next_confirmation()),
-            action: ask.action,
-            default_decision: ask.default_decision,
-            allowed_replies,
-        });
-        self.questions.add_confirmation(Arc::clone(&question));
-        self.announce(&question.asked, question.awaiting_confirmation());
-        Ok(())
-    }
-
-    fn clarify(&mut self, clarify: Clarify) -> Result<(), Refusal> {
-        // AAEP-A.1-3: a question lies between the start and the end of its session.
-        self.require_active(&clarify.session_id, Refusal::SessionNotActive)?;
-        let timeout = check_clarify(self.now, &clarify)?;
-        // AAEP-6.1-9: not again while the same question is open.
-        let subject = Subject::Words(Arc::clone(&clarify.question));
-        if self.questions.is_pending(&clarify.session_id, &subject) {
-            return Err(Refusal::QuestionPending);
-        }
-        let question = Arc::new(ClarificationQuestion {
-            asked: self.asked(clarify.session_id, timeout)?,
-            text: clarify.question,
-            accepted_response_kinds: clarify.accepted_response_kinds,
-            choices: clarify.choices,
-            default_response: clarify.default_response,
-        });
-        self.questions.add_clarification(Arc::clone(&question));
-        self.announce(&question.asked, question.awaiting_clarification());
-        Ok(())
-    }
-
-    /// AAEP-6.2-1: every question has a token of its own.
-    fn asked(&mut self, session_id: SessionId, timeout: Timeout) -> Result<Asked, Refusal> {
-        Ok(Asked {
-            reply_token: self.fresh_reply_token()?,
-            session_id,
-            at: self.now,
-            timeout,
-        })
-    }
-
-    /// AAEP-A.4-1, AAEP-A.5-1: the state becomes `awaiting_input` at or before the question.
-    fn announce(&mut self, Asked { session_id, .. }: &Asked, question: Payload) {
-        match self.sessions.get(session_id).map(|session| session.state) {
-            Some(AgentState::AwaitingInput) | None => {}
-            Some(AgentState::Idle | AgentState::Thinking | AgentState::CallingTool) => {
-                self.await_input(session_id);
-            }
-        }
-        self.emit(session_id, question, None);
-    }
-
-    /// AAEP-6.4.2-3: a pending question gets more time, of whichever kind it is, and an event says so.
-    fn extend(&mut self, reply_token: &ReplyToken, seconds: u64) -> Result<(), Refusal> {
-        let number = self.questions.find_pending(reply_token);
-        let number = number.ok_or(Refusal::NothingToExtend)?;
-        let timeout = timeout_in_range(seconds)?;
-        let asked = self.questions.asked(number);
-        if timeout <= asked.timeout {
-            return Err(Refusal::NotLonger);
-        }
-        require_deadline(asked.at, timeout)?;
-        self.questions.extend(number, timeout);
-        let extended = self.questions.asked(number).extended(self.now);
-        self.tell_time(number, extended);
-        Ok(())
-    }
-
-    /// How much time a question has. The event says which question.
-    fn tell_time(&mut self, number: QuestionNumber, progress: Payload) {
-        let Asked {
-            reply_token,
-            session_id,
-            ..
-        } = self.questions.asked(number).clone();
-        let extension = CountersignExtension {
-            reply_token,
-            action: None,
-            outcome: None,
-        };
-        self.emit(&session_id, progress, Some(extension));
-    }
-
-    // Answers.
-
-    fn deliver(&mut self, sender: &Sender, message: &[u8]) {
-        // AAEP-6.3.4-9: the sender gets the same response whatever becomes of the message, and gets it first.
-        self.outputs.push(Output::Respond(Response::CONSTANT));
-        match validate(message, sender, self.questions, self.subscriptions) {
-            Ok(valid) => self.honour(valid),
-            // AAEP-6.3.4-7: ignored. AAEP-6.3.4-8: and written down.
-            Err(ignored) => {
-                self.outputs.push(Output::Audit(ignored.audit()));
-                if self.settings.courtesy_notices {
-                    let notice = ignored.courtesy_notice(sender, self.subscriptions);
-                    self.outputs.extend(notice.map(Output::Notify));
-                }
-            }
-        }
-    }
-
-    /// AAEP-6.7.1-1: the first valid reply decides.
-    fn honour(&mut self, valid: Valid) {
-        let by = Authority::Reply;
-        match valid {
-            Valid::Reply(reply) => self.resolve(reply.confirmation(), reply.decision(), by),
-            Valid::Answer(answer) => {
-                let number = answer.clarification();
-                let response = answer.into_response();
-                self.answer(number, Answered::Reply { response }, by);
-            }
-        }
-    }
-
-    /// A pending confirmation is decided, and its token with that used up (AAEP-REPLY-12).
-    fn resolve(&mut self, number: ConfirmationNumber, decision: Decision, by: Authority) {
-        let resolved = self
-            .questions
-            .transition(number, |phase| phase.resolve(decision, by));
-        // The phase itself refuses to be resolved twice, whatever led here.
-        if resolved.is_err() {
-            return;
-        }
-        match decision {
-            Decision::Accept => self.proceed(number),
-            // AAEP-6.1-2, AAEP-A.4-4: the action does not run, and not silently.
-            Decision::Reject => self.follow_up(number.into(), ResolutionOutcome::Rejected),
-        }
-    }
-
-    /// AAEP-A.5-2: there is no reply, so the default is the answer, or there is none.
-    fn answer_by_default(&mut self, number: ClarificationNumber, by: Authority) {
-        let answered = self
-            .questions
-            .clarification(number)
-            .question
-            .default_answer();
-        self.answer(number, answered, by);
-    }
-
-    /// AAEP-6.1-7, AAEP-A.5-1: a pending clarification is resolved, and the host told what came of it.
-    fn answer(&mut self, number: ClarificationNumber, answered: Answered, by: Authority) {
-        let resolved = self
-            .questions
-            .transition_clarification(number, |phase| phase.resolve(by));
-        if resolved.is_err() {
-            return;
-        }
-        let outcome = match answered {
-            Answered::Reply { .. } | Answered::Default { .. } => ResolutionOutcome::Answered,
-            Answered::Nobody => ResolutionOutcome::Unanswered,
-        };
-        self.follow_up(number.into(), outcome);
-        let Asked {
-            session_id,
-            reply_token,
-            ..
-        } = self.questions.asked(number.into()).clone();
-        // AAEP-6.1-8: this is the only place where what depends on an answer is released.
-        self.outputs.push(Output::Answer(Answer {
-            session_id,
-            reply_token,
-            answered,
-        }));
-    }
-
-    /// AAEP-A.4-3: the tool of an accepted action is invoked. AAEP-A.4-2: the state leaves `awaiting_input` before.
-    fn proceed(&mut self, number: ConfirmationNumber) {
-        let question = self.question(number);
-        let resolution = question.resolution(ResolutionOutcome::Accepted);
-        self.change_state(
-            &question.asked.session_id,
-            AgentState::CallingTool,
-            ResolutionOutcome::Accepted.summary(number.into()),
-            Some(resolution.clone()),
-        );
-        self.emit(
-            &question.asked.session_id,
-            question.tool_invoked(),
-            Some(resolution),
-        );
-        self.go_on(&question.asked.session_id);
-        // AAEP-6.1-1: this is the only place where an action is released.
-        self.outputs.push(Output::Perform(question.tool_call()));
-    }
-
-    /// AAEP-6.1-3, AAEP-6.8-3: an event reflects that the action will not run. AAEP-A.4-2, AAEP-A.5-1: the state leaves
-    /// `awaiting_input`.
-    fn follow_up(&mut self, number: QuestionNumber, outcome: ResolutionOutcome) {
-        let session_id = self.questions.asked(number).session_id.clone();
-        let resolution = match number {
-            QuestionNumber::Confirmation(number) => self.question(number).resolution(outcome),
-            QuestionNumber::Clarification(number) => {
-                let clarification = self.questions.clarification(number);
-                clarification.question.resolution(outcome)
-            }
-        };
-        let summary = outcome.summary(number);
-        self.change_state(&session_id, AgentState::Thinking, summary, Some(resolution));
-        self.go_on(&session_id);
-    }
-
-    /// What a session comes to once a question of it is resolved. AAEP-A.2-2: `awaiting_input` again while another is open.
-    /// AAEP-A.3-3: else `calling_tool` while a tool runs.
-    fn go_on(&mut self, session_id: &SessionId) {
-        let state = self.sessions.get(session_id).map(|session| session.state);
-        if self.questions.has_pending(session_id) {
-            self.await_input(session_id);
-        } else if self.questions.has_in_flight(session_id) && state != Some(AgentState::CallingTool)
-        {
-            let summary = "The tool is still running.";
-            self.change_state(session_id, AgentState::CallingTool, summary, None);
-        }
-    }
-
-    fn await_input(&mut self, session_id: &SessionId) {
-        let summary = "Waiting for the user to decide.";
-        self.change_state(session_id, AgentState::AwaitingInput, summary, None);
-    }
-
-    fn cancel(&mut self, reply_token: &ReplyToken) -> Result<(), Refusal> {
-        // AAEP-6.8-1: what is pending may be taken back, nothing else.
-        let number = self
-            .questions
-            .find(reply_token)
-            .ok_or(Refusal::NothingToCancel)?;
-        self.questions
-            .cancel(number, Canceller::Producer)
-            .map_err(|_| Refusal::NothingToCancel)?;
-        self.follow_up(number, ResolutionOutcome::Cancelled);
-        Ok(())
-    }
-
-    // Tools.
-
-    fn finish_tool(
-        &mut self,
-        session_id: &SessionId,
-        action: &ActionId,
-        tool_call_id: Option<&ToolCallId>,
-        status: ToolStatus,
-    ) -> Result<(), Refusal> {
-        // AAEP-A.3-2: no completion without an invocation. An ended session has nothing in flight.
-        let is_the_call = |number: &ConfirmationNumber| {
-            tool_call_id.is_none_or(|id| self.question(*number).tool_call_id == *id)
-        };
-        let number = self
-            .questions
-            .in_flight_of(session_id, action)
-            .find(is_the_call)
-            .ok_or(Refusal::NothingToFinish)?;
-        self.questions
-            .transition(number, Phase::finish)
-            .map_err(|_| Refusal::NothingToFinish)?;
-        self.emit_tool_completed(number, status);
-
-        let was_the_last = !self.questions.has_in_flight(session_id);
-        let state = self.sessions.get(session_id).map(|session| session.state);
-        // AAEP-A.3-3: the state is `calling_tool` while a tool runs, and no longer.
-        if was_the_last && state == Some(AgentState::CallingTool) {
-            self.change_state(
-                session_id,
-                AgentState::Thinking,
-                "The tool has come back.",
-                None,
-            );
-        }
-        Ok(())
-    }
-
-    fn emit_tool_completed(&mut self, number: ConfirmationNumber, status: ToolStatus) {
-        let question = self.question(number);
-        self.emit(
-            &question.asked.session_id,
-            question.tool_completed(status),
-            None,
-        );
-    }
-
     // Events.
 
     /// AAEP-EV-8: each `state.changed` leaves the state that the one before it entered.
@@ -790,6 +499,3 @@ impl Call<'_> {
             .ok_or(Refusal::NoFreshSessionId)
     }
 }
-
-#[cfg(test)]
-mod tests;

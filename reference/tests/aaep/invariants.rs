@@ -151,6 +151,18 @@ fn token(producer: &Producer, index: u8) -> ReplyToken {
     }
 }
 
+/// A response out of four, decided at that time.
+fn answered(token: &ReplyToken, response: u8, from: u8, decided_at: i64, fault: u8) -> Input {
+    let responses = [json!("a"), json!("other"), json!(true), json!(1)];
+    let mut message = answer(token, responses[usize::from(response)].clone(), decided_at);
+    let from = format!("sub_{from}");
+    message["subscription_id"] = json!(from);
+    if fault == 0 {
+        message["decision"] = json!("accept");
+    }
+    deliver(&from, &message)
+}
+
 /// A question in one of three wordings, which takes one of several sets of kinds.
 fn clarification(session: bool, question: u8, timeout: u64, kinds: u8, default: bool) -> Clarify {
     use ResponseKind::{Freetext, MultipleChoice, Numeric, YesNo};
@@ -221,16 +233,8 @@ fn input(happening: Happening, stage: &Stage, last: &[Output]) -> Input {
             skew,
             fault,
         } => {
-            let response =
-                [json!("a"), json!("other"), json!(true), json!(1)][usize::from(response)].clone();
             let token = token(&stage.producer, question);
-            let mut message = answer(&token, response, stage.now + skew);
-            let from = format!("sub_{from}");
-            message["subscription_id"] = json!(from);
-            if fault == 0 {
-                message["decision"] = json!("accept");
-            }
-            deliver(&from, &message)
+            answered(&token, response, from, stage.now + skew, fault)
         }
         Happening::Extend { question, seconds } => {
             extend(&token(&stage.producer, question), seconds)
@@ -561,9 +565,10 @@ fn run(moves: Vec<Move>) -> BTreeSet<String> {
         assert_eq!(outcome, copied);
         assert_eq!(restored, stage.producer);
 
-        let new = match &input {
-            Input::Restart { lost } => behind_what_was_lost(lost, &outcome.outputs),
-            _other => &outcome.outputs,
+        let new = if let Input::Restart { lost } = &input {
+            behind_what_was_lost(lost, &outcome.outputs)
+        } else {
+            &outcome.outputs
         };
         for output in new {
             witness.sees(output);

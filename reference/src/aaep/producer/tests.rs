@@ -1,5 +1,8 @@
 use super::*;
-use crate::aaep::vocabulary::{Action, AgentId, Choice, ResponseKind, RiskLevel};
+use crate::aaep::clarification::ClarificationQuestion;
+use crate::aaep::interface::{Ask, Clarify};
+use crate::aaep::question::Asked;
+use crate::aaep::vocabulary::{Action, ActionId, AgentId, Choice, ResponseKind, RiskLevel};
 use crate::ids::SequentialIds;
 
 /// Who has done something of everything, twice in every respect in which it can be done otherwise.

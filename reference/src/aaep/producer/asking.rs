@@ -1,0 +1,112 @@
+//! How questions come into being, and how much time they have.
+//!
+//! The one thing to know: whatever would have to be refused later is refused when it is asked, so that no such question ever exists.
+
+use std::sync::Arc;
+
+use super::Call;
+use crate::aaep::ask::{check_ask, check_clarify, require_deadline, timeout_in_range};
+use crate::aaep::clarification::ClarificationQuestion;
+use crate::aaep::confirmation::Question;
+use crate::aaep::event::{AgentState, CountersignExtension, Payload};
+use crate::aaep::interface::{Ask, Clarify, Refusal};
+use crate::aaep::question::{Asked, QuestionNumber};
+use crate::aaep::questions::Subject;
+use crate::aaep::vocabulary::{ReplyToken, SessionId, ToolCallId};
+use crate::time::Timeout;
+
+impl Call<'_> {
+    pub(super) fn ask(&mut self, ask: Ask) -> Result<(), Refusal> {
+        // AAEP-A.1-3: a question lies between the start and the end of its session.
+        self.require_active(&ask.session_id, Refusal::SessionNotActive)?;
+        let (timeout, allowed_replies) = check_ask(self.now, &ask)?;
+        // AAEP-6.1-6: not again while the same action is blocked.
+        let subject = Subject::Action(ask.action.id.clone());
+        if self.questions.is_pending(&ask.session_id, &subject) {
+            return Err(Refusal::ActionBlocked);
+        }
+        let question = Arc::new(Question {
+            asked: self.asked(ask.session_id, timeout)?,
+            tool_call_id: ToolCallId::of_confirmation(self.questions.next_confirmation()),
+            action: ask.action,
+            default_decision: ask.default_decision,
+            allowed_replies,
+        });
+        self.questions.add_confirmation(Arc::clone(&question));
+        self.announce(&question.asked, question.awaiting_confirmation());
+        Ok(())
+    }
+
+    pub(super) fn clarify(&mut self, clarify: Clarify) -> Result<(), Refusal> {
+        // AAEP-A.1-3: a question lies between the start and the end of its session.
+        self.require_active(&clarify.session_id, Refusal::SessionNotActive)?;
+        let timeout = check_clarify(self.now, &clarify)?;
+        // AAEP-6.1-9: not again while the same question is open.
+        let subject = Subject::Words(Arc::clone(&clarify.question));
+        if self.questions.is_pending(&clarify.session_id, &subject) {
+            return Err(Refusal::QuestionPending);
+        }
+        let question = Arc::new(ClarificationQuestion {
+            asked: self.asked(clarify.session_id, timeout)?,
+            text: clarify.question,
+            accepted_response_kinds: clarify.accepted_response_kinds,
+            choices: clarify.choices,
+            default_response: clarify.default_response,
+        });
+        self.questions.add_clarification(Arc::clone(&question));
+        self.announce(&question.asked, question.awaiting_clarification());
+        Ok(())
+    }
+
+    /// AAEP-6.2-1: every question has a token of its own.
+    fn asked(&mut self, session_id: SessionId, timeout: Timeout) -> Result<Asked, Refusal> {
+        Ok(Asked {
+            reply_token: self.fresh_reply_token()?,
+            session_id,
+            at: self.now,
+            timeout,
+        })
+    }
+
+    /// AAEP-A.4-1, AAEP-A.5-1: the state becomes `awaiting_input` at or before the question.
+    fn announce(&mut self, Asked { session_id, .. }: &Asked, question: Payload) {
+        match self.sessions.get(session_id).map(|session| session.state) {
+            Some(AgentState::AwaitingInput) | None => {}
+            Some(AgentState::Idle | AgentState::Thinking | AgentState::CallingTool) => {
+                self.await_input(session_id);
+            }
+        }
+        self.emit(session_id, question, None);
+    }
+
+    /// AAEP-6.4.2-3: a pending question gets more time, of whichever kind it is, and an event says so.
+    pub(super) fn extend(&mut self, reply_token: &ReplyToken, seconds: u64) -> Result<(), Refusal> {
+        let number = self.questions.find_pending(reply_token);
+        let number = number.ok_or(Refusal::NothingToExtend)?;
+        let timeout = timeout_in_range(seconds)?;
+        let asked = self.questions.asked(number);
+        if timeout <= asked.timeout {
+            return Err(Refusal::NotLonger);
+        }
+        require_deadline(asked.at, timeout)?;
+        self.questions.extend(number, timeout);
+        let extended = self.questions.asked(number).extended(self.now);
+        self.tell_time(number, extended);
+        Ok(())
+    }
+
+    /// How much time a question has. The event says which question.
+    pub(super) fn tell_time(&mut self, number: QuestionNumber, progress: Payload) {
+        let Asked {
+            reply_token,
+            session_id,
+            ..
+        } = self.questions.asked(number).clone();
+        let extension = CountersignExtension {
+            reply_token,
+            action: None,
+            outcome: None,
+        };
+        self.emit(&session_id, progress, Some(extension));
+    }
+}
