@@ -103,7 +103,12 @@ fn clarified_of(by: [u8; 9]) -> Clarified {
             30..=239 => by[3] % 31,
             240..=255 => by[3] % 35,
         },
-        choices: if by[4] < 225 { by[4] % 6 } else { by[4] % 17 },
+        choices: match by[4] {
+            0..=9 => 3,
+            10..=49 => 0,
+            50..=224 => [1, 2, 4, 5][usize::from(by[4] % 4)],
+            225..=255 => by[4] % 17,
+        },
         default: if by[5] < 100 { 0 } else { by[5] % 16 },
         timeout_seconds: seconds_of(by[6]),
         words: by[7],

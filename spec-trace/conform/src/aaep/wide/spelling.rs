@@ -94,7 +94,7 @@ pub(super) fn text(number: u8) -> String {
         Some(text) => (*text).to_owned(),
         None if number % TEXTS == HALF => "\u{fffd}".to_owned(),
         None if number % TEXTS == HALF + 1 => "x".repeat(16 * 1024),
-        None => "x".repeat(LONG),
+        None => "x".repeat(20_000),
     }
 }
 
