@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use countersign_model::aaep::judge::QuestionKind;
 use countersign_reference::aaep as executor;
-use executor::{Payload, ReplyToken};
+use executor::{Payload, ReplyToken, SessionId};
 
 use super::step::Which;
 
@@ -23,6 +23,8 @@ pub(super) struct Questions {
 #[derive(Clone)]
 pub(super) struct Question {
     pub token: ReplyToken,
+    /// Nothing of one that was never asked.
+    session: Option<SessionId>,
     kind: QuestionKind,
     asked_at: i64,
     /// How long it waits, in seconds.
@@ -35,6 +37,7 @@ impl Question {
     pub(super) fn never_asked(token: ReplyToken, now: i64) -> Self {
         Self {
             token,
+            session: None,
             kind: QuestionKind::default(),
             asked_at: now,
             timeout: 0,
@@ -70,38 +73,37 @@ impl Questions {
 
     /// What an event says of them.
     pub(super) fn watch(&mut self, event: &executor::Event) {
-        let at = event.timestamp.millis();
         match &event.payload {
             Payload::AwaitingConfirmation {
                 reply_token,
                 timeout,
                 ..
-            } => self.is_asked(
-                reply_token,
-                QuestionKind::Confirmation,
-                at,
-                timeout.seconds(),
-            ),
+            } => {
+                let kind = QuestionKind::Confirmation;
+                self.is_asked(event, reply_token, kind, timeout.seconds());
+            }
             Payload::AwaitingClarification {
                 reply_token,
                 timeout,
                 ..
-            } => self.is_asked(
-                reply_token,
-                QuestionKind::Clarification,
-                at,
-                timeout.seconds(),
-            ),
+            } => {
+                let kind = QuestionKind::Clarification;
+                self.is_asked(event, reply_token, kind, timeout.seconds());
+            }
             Payload::StateChanged { .. } => {
                 let resolved = event.extension.as_ref();
                 if let Some(resolved) = resolved.filter(|it| it.outcome.is_some()) {
                     self.change(&resolved.reply_token, |question| question.waits = false);
                 }
             }
-            Payload::SessionStarted { .. }
-            | Payload::SessionCompleted { .. }
+            Payload::SessionCompleted { .. }
             | Payload::SessionErrored { .. }
-            | Payload::SessionCancelled { .. }
+            | Payload::SessionCancelled { .. } => {
+                for question in &mut self.all {
+                    question.waits &= question.session.as_ref() != Some(&event.session_id);
+                }
+            }
+            Payload::SessionStarted { .. }
             | Payload::ToolInvoked { .. }
             | Payload::ToolCompleted { .. }
             | Payload::ProgressUpdated { .. } => {}
@@ -109,11 +111,18 @@ impl Questions {
     }
 
     /// One that was lost comes again under its token.
-    fn is_asked(&mut self, token: &ReplyToken, kind: QuestionKind, asked_at: i64, timeout: u32) {
+    fn is_asked(
+        &mut self,
+        event: &executor::Event,
+        token: &ReplyToken,
+        kind: QuestionKind,
+        timeout: u32,
+    ) {
         let question = Question {
             token: token.clone(),
+            session: Some(event.session_id.clone()),
             kind,
-            asked_at,
+            asked_at: event.timestamp.millis(),
             timeout: i64::from(timeout),
             waits: true,
         };
