@@ -70,6 +70,12 @@ impl Account {
         Some((token, question, action))
     }
 
+    /// Whether a question of this session waits.
+    pub(super) fn awaits(&self, session: u32) -> bool {
+        let session = self.sessions.get(&session);
+        session.is_some_and(|session| !session.open.is_empty())
+    }
+
     /// Notes that a question waits, from the time of its event on.
     pub(super) fn waits(&mut self, token: u32, question: Question) {
         self.deadlines.insert((question.deadline, token));

@@ -353,14 +353,14 @@ impl super::account::Session {
 }
 
 impl Account {
-    /// Notes that an action was handed over to be run.
-    pub(super) fn runs(&mut self, run: ToolCall) {
+    /// Notes that an action was handed over to be run, for the question of this token; else for the one that asked about it last.
+    pub(super) fn runs(&mut self, run: ToolCall, token: Option<u32>) {
         let ToolCall {
             session,
             action,
             tool_call,
         } = run;
-        let token = self.last_asked.get(&(session, action)).copied();
+        let token = token.or_else(|| self.last_asked.get(&(session, action)).copied());
         let question = token.and_then(|token| self.questions.get_mut(&token));
         let tool = match question.and_then(Question::action_mut) {
             Some(action) => {

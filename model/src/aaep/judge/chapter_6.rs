@@ -43,10 +43,13 @@ impl Look<'_> {
             let (token, cause, tool) = (resolution.token, resolution.cause, resolution.tool);
             self.completion_is_of_run(run, tool);
             self.run_keeps_guarantees(token, cause, is_over);
+            // AAEP-EV-16: what the reading decides as soon as it is asked is not what was due before.
+            let decided = self.duties.decided.map(|_| token);
+            self.account.runs(run, decided);
         } else {
             self.run_was_not_released(run);
+            self.account.runs(run, None);
         }
-        self.account.runs(run);
     }
 
     /// What is released and completed in one call has no name before it runs.

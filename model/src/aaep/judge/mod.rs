@@ -80,10 +80,20 @@ impl AaepJudge {
         sessions.map(|(&name, session)| (name, session.implied.unwrap_or(session.entered)))
     }
 
-    /// The session and the action that a token was issued for.
+    /// The session and the action that a token was issued for; of a clarification the question.
     pub(super) fn asked(&self, token: u32) -> Option<(u32, u32)> {
-        let (question, action) = self.account.confirmation(token)?;
-        Some((question.session, action.action))
+        let question = self.account.questions.get(&token)?;
+        let about = match &question.about {
+            account::About::Action(action) => action.action,
+            account::About::Answer(wanted) => wanted.question,
+        };
+        Some((question.session, about))
+    }
+
+    /// The timeout of a question, in seconds, and its deadline.
+    pub(super) fn waits(&self, token: u32) -> (i64, i64) {
+        let question = self.account.questions.get(&token);
+        question.map_or((0, 0), |it| (it.timeout_seconds, it.deadline))
     }
 
     /// The calls in flight that carry an action out.
@@ -309,8 +319,7 @@ impl Look<'_> {
         let ground = self.ground();
         if self.outputs.contains(&Output::Refused) {
             if matches!(ground, Ground::None) {
-                let clause = self.clause_of_call();
-                self.conformance(clause, &[], "there is no ground to refuse this".to_owned());
+                self.refused_without_ground();
             }
             return;
         }
@@ -346,6 +355,29 @@ impl Look<'_> {
             } => self.tool_comes_back(*session, *action, *tool_call, *status),
             Call::EndSession { session, outcome } => self.session_is_to_end(*session, *outcome),
             Call::Confirm(_) | Call::Clarify(_) | Call::Tick | Call::Restart { .. } => {}
+        }
+    }
+
+    fn refused_without_ground(&mut self) {
+        let clause = self.clause_of_call();
+        let text = "there is no ground to refuse this".to_owned();
+        match self.call {
+            // AAEP-6.1-4: that a question waits in its session is none.
+            Call::FinishTool { session, .. } if self.account.awaits(*session) => {
+                self.conformance(clause, &["AAEP-6.1-4"], text);
+            }
+            Call::Extend { .. } => self.conformance(clause, &["AAEP-6.4.2-2"], text),
+            Call::StartSession { .. }
+            | Call::Subscribe { .. }
+            | Call::Unsubscribe { .. }
+            | Call::Confirm(_)
+            | Call::Clarify(_)
+            | Call::Deliver(_)
+            | Call::Cancel { .. }
+            | Call::FinishTool { .. }
+            | Call::EndSession { .. }
+            | Call::Tick
+            | Call::Restart { .. } => self.conformance(clause, &[], text),
         }
     }
 

@@ -216,7 +216,14 @@ impl Look<'_> {
         }
         let (clause, why) = self.why_it_stays_open(token);
         let text = format!("c{token} was to stay open: {why}");
-        self.conformance(clause, &["AAEP-A.2-2"], text);
+        // AAEP-A.9-2: what is decided in another session moves this one nowhere.
+        let mut resolutions = self.duties.resolutions.iter();
+        let also: &[_] = if resolutions.any(|resolution| resolution.session != session) {
+            &["AAEP-A.2-2", "AAEP-A.9-2"]
+        } else {
+            &["AAEP-A.2-2"]
+        };
+        self.conformance(clause, also, text);
         true
     }
 

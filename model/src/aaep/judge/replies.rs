@@ -200,7 +200,13 @@ impl Look<'_> {
                 if taken_for_reject || reply.decision.is_some_and(allowed) {
                     return Ok(());
                 }
-                let also = [&["AAEP-6.3.4-7"] as &[_]; 2];
+                // AAEP-REPLY-15: a value of the producer's own is carried by no reply, and no other stands for it.
+                let also: &[_] = if action.allowed.others {
+                    &["AAEP-REPLY-15", "AAEP-6.3.4-7"]
+                } else {
+                    &["AAEP-6.3.4-7"]
+                };
+                let also = [also; 2];
                 fails.at("AAEP-6.3.4-6", also, "decides what is not allowed")
             }
             About::Answer(wanted) => match wanted.takes.misfit_of(reply.response) {

@@ -2,12 +2,13 @@
 
 use super::run::{
     Out, Run, S, START, SUB, TIMEOUT, action, answer, ask_out, asks, asks_with, clarifies,
-    clarifies_with, end, ended, goes, invoked, perform, progress, question, refused, reply,
-    respond, says, subscribe, unsubscribe,
+    clarifies_with, completed, end, ended, finish, goes, invoked, perform, progress, question,
+    refused, reply, respond, says, subscribe, unsubscribe,
 };
-use super::{TEXT, answered, answering, asked, clarified, opened, rejection, unanswered};
+use super::{TEXT, accepted, answered, answering, asked, clarified, opened, rejection, unanswered};
 use countersign_model::aaep::judge::{
     AnsweredBy, Body, Call, Choice, Clarify, Decision, Outcome, Response, ResponseKind, State,
+    ToolStatus,
 };
 use countersign_model::aaep::readings::{EarlyDefaultOnClose, Reading};
 use countersign_model::judge::Kind;
@@ -538,6 +539,20 @@ fn an_answer_releases_no_action_aaep_6_1_1() {
     });
     assert_eq!(finding.kind, Kind::Guarantee);
     run.breaks("AAEP-6.1-5", |run| run.steps[4].out.push(invoked(2)));
+}
+
+/// A tool that was released before comes back while a clarification waits.
+#[test]
+fn what_does_not_wait_for_an_answer_goes_on_aaep_6_1_4() {
+    let mut run = accepted();
+    let ask = [
+        goes(CallingTool, AwaitingInput),
+        clarifies_with(2, &question(2)),
+    ];
+    run.then(1_001, Call::Clarify(question(2)), ask);
+    run.then(1_002, finish(1), [completed(1, ToolStatus::Success)]);
+    let finding = run.breaks("AAEP-A.3-1", |run| run.steps[5].out = vec![refused()]);
+    assert!(finding.names("AAEP-6.1-4"), "{finding}");
 }
 
 #[test]
