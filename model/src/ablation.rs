@@ -45,11 +45,12 @@ pub fn ablate<T: Modelled>(
     ablations
 }
 
-/// Leaves out one guard, and a second one if the first breaks nothing and it is not known why.
+/// Leaves out one guard, within bounds in which it matters, and a second one if the first breaks nothing and it is not known why.
 pub fn leave_out<T: Modelled>(
     specification: &Specification<T>,
     row: &'static GuardRow<T::Guard>,
 ) -> Ablation<T::Guard> {
+    let specification = &specification.showing(row.with);
     let alone = Rules::all().without(row.guard);
     let mut ablation = Ablation {
         guard: row,

@@ -3,13 +3,35 @@
 use std::{fmt, iter};
 
 /// How far the search of one protocol goes.
-pub trait Bounds: Copy + fmt::Debug + PartialEq + Send + Sync {
+pub trait Bounds: Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
     /// Bounds for every test run, for the main job, for the night, and for the night with three of what there are two of.
     const PRESETS: [Self; 4];
 
-    /// The preset that they are, or that they were made from by changing numbers: `small`, `default`, `large`, `three`; or another
-    /// name of bounds that are made from none.
+    /// Presets that this protocol has besides.
+    const OWN_PRESETS: &'static [Self] = &[];
+
+    /// The preset that they are, or that they were made from by changing numbers: `small`, `default`, `large`, `three`, one of the
+    /// protocol's own; or another name of bounds that are made from none.
     fn name(&self) -> &'static str;
+
+    /// Whether these bounds have so many of something: `name` for one at least, `name=2` for two.
+    fn shows(mut self, many: &str) -> bool {
+        let (name, least) = many.split_once('=').unwrap_or((many, "1"));
+        let least = least.parse().unwrap_or(u8::MAX);
+        let mut numbers = self.numbers().into_iter();
+        numbers.any(|number| number.name == name && *number.value >= least)
+    }
+
+    /// These bounds where they have so many, and otherwise the first preset that has, if there is one.
+    #[must_use]
+    fn showing(self, many: &str) -> Self {
+        let mut others = presets::<Self>().filter(|preset| preset.shows(many));
+        if self.shows(many) {
+            self
+        } else {
+            others.next().unwrap_or(self)
+        }
+    }
 
     /// Every number, to be read or changed.
     fn numbers(&mut self) -> Vec<Number<'_>>;
@@ -40,6 +62,12 @@ impl<'a> Number<'a> {
     }
 }
 
+/// Every preset of a protocol.
+pub fn presets<B: Bounds>() -> impl Iterator<Item = B> {
+    let own = B::OWN_PRESETS.iter().copied();
+    B::PRESETS.into_iter().chain(own)
+}
+
 /// The preset of this name, changed as it says behind the name: `small,crash=2`.
 ///
 /// # Errors
@@ -48,10 +76,10 @@ impl<'a> Number<'a> {
 pub fn preset<B: Bounds>(text: &str) -> Result<B, BoundsError> {
     let mut words = text.split(',');
     let name = words.next().unwrap_or_default();
-    let preset = B::PRESETS.into_iter().find(|it| it.name() == name);
+    let preset = presets::<B>().find(|it| it.name() == name);
     let mut bounds = preset.ok_or_else(|| BoundsError::UnknownPreset {
         name: name.to_owned(),
-        known: B::PRESETS.iter().map(B::name).collect(),
+        known: presets::<B>().map(|it| it.name()).collect(),
     })?;
     let mut changed = Vec::new();
     for change in words {
@@ -85,7 +113,7 @@ fn set<B: Bounds>(bounds: &mut B, change: &str) -> Result<&'static str, BoundsEr
 /// How the bounds are written: the preset, and what differs from it.
 pub fn written<B: Bounds>(mut bounds: B) -> String {
     let mut text = bounds.name().to_owned();
-    let preset = B::PRESETS.into_iter().find(|it| it.name() == text);
+    let preset = presets::<B>().find(|it| it.name() == text);
     if let Some(mut preset) = preset {
         let was = preset.numbers();
         let numbers = was.iter().zip(bounds.numbers());

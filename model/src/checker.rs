@@ -106,7 +106,7 @@ pub fn check<T: Modelled>(
         return check_within(model, Limit::default(), progress);
     }
     let (states, transitions) = checker.model().met();
-    let always = T::PROPERTIES.iter().map(|row| verdict(row, Kind::Always));
+    let always = stated(model).map(|row| verdict(row, Kind::Always));
     CheckReport {
         unique_states: states,
         transitions,
@@ -116,7 +116,7 @@ pub fn check<T: Modelled>(
         depth: checker.max_depth() - 1,
         exhaustive: true,
         properties: always
-            .chain(sometimes::<T>(checker.model().witnessed()))
+            .chain(sometimes(model, checker.model().witnessed()))
             .collect(),
     }
 }
@@ -138,15 +138,27 @@ pub fn check_within<T: Modelled>(
         exhaustive: searched.exhaustive,
         properties: always(model, &searched)
             .into_iter()
-            .chain(sometimes::<T>(searched.witnessed))
+            .chain(sometimes(model, searched.witnessed))
             .collect(),
     }
 }
 
-/// What has to be possible, each with its verdict.
-fn sometimes<T: Modelled>(witnessed: u64) -> impl Iterator<Item = PropertyVerdict> {
+/// What always holds, as far as these bounds show it.
+fn stated<T: Modelled>(
+    model: &Specification<T>,
+) -> impl Iterator<Item = &'static PropertyRow> + use<'_, T> {
+    let rows = T::PROPERTIES.iter();
+    rows.filter(|row| model.shows(row.with))
+}
+
+/// What has to be possible, as far as these bounds show it, each with its verdict.
+fn sometimes<T: Modelled>(
+    model: &Specification<T>,
+    witnessed: u128,
+) -> impl Iterator<Item = PropertyVerdict> + use<'_, T> {
     let rows = T::WITNESSES.iter().enumerate();
-    rows.map(move |(place, row)| PropertyVerdict {
+    let shown = rows.filter(|(_, row)| model.shows(row.with));
+    shown.map(move |(place, row)| PropertyVerdict {
         holds: witnessed & 1 << place != 0,
         ..verdict(row, Kind::Sometimes)
     })
@@ -164,7 +176,7 @@ pub fn always<T: Modelled>(
             .into_iter()
             .find_map(|kind| searched.found.get(&(clause, kind)))
     };
-    let stated = T::PROPERTIES.iter().map(|row| match found(row.clauses[0]) {
+    let stated = stated(model).map(|row| match found(row.clauses[0]) {
         Some(found) => broken(model, row.name(), row.clauses.into(), found),
         None => verdict(row, Kind::Always),
     });

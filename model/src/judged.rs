@@ -83,7 +83,7 @@ pub struct Searched<T: Modelled> {
     /// finding with its shortest run.
     pub found: BTreeMap<(&'static str, Kind), Found<T::Action>>,
     /// What was witnessed.
-    pub witnessed: u64,
+    pub witnessed: u128,
     /// States of the model that differ.
     pub states: usize,
     /// Steps of the model, counting each from each state.
@@ -286,7 +286,7 @@ impl<T: Modelled> Judged<T> {
     }
 
     /// What was witnessed, as a mask.
-    pub fn witnessed(&self) -> u64 {
+    pub fn witnessed(&self) -> u128 {
         self.steps().witnessed()
     }
 

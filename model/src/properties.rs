@@ -10,6 +10,8 @@ pub struct PropertyRow {
     pub clauses: &'static [&'static str],
     /// The rule, or what happens, in words.
     pub text: &'static str,
+    /// What the bounds have to have for it to show ([`crate::bounds::Bounds::shows`]), where it is not asked of all bounds.
+    pub with: Option<&'static str>,
 }
 
 impl PropertyRow {

@@ -19,6 +19,8 @@ pub struct GuardRow<G> {
     pub clauses: &'static [&'static str],
     /// The rule in a sentence.
     pub gist: &'static str,
+    /// What the bounds have to have for it to matter ([`crate::bounds::Bounds::shows`]), where it does not matter in all bounds.
+    pub with: Option<&'static str>,
     /// Where the text shows code of its own that leaves the rule out: the sections of the samples.
     pub in_samples: Option<&'static str>,
     /// Where somebody outside finds nothing wrong with a party that leaves the rule out: why that is free.

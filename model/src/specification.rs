@@ -37,7 +37,7 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
 
     /// What holds in every run, as the judge says. Of rows with the same chief clause the first is meant.
     const PROPERTIES: &'static [PropertyRow];
-    /// What has to be possible. At most 64.
+    /// What has to be possible. At most 127.
     const WITNESSES: &'static [PropertyRow];
 
     /// The longest runs of a party with a rule left out that are looked at, in steps.
@@ -57,7 +57,7 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
         model: &Specification<Self>,
         state: &Self::State,
         action: Self::Action,
-        wanted: u64,
+        wanted: u128,
     ) -> Option<Taken<Self>>;
 
     /// The state that stands for all that no later step can tell from this one.
@@ -86,7 +86,7 @@ pub struct Taken<T: Modelled> {
     /// The state that follows, not yet quotiented.
     pub next: T::State,
     /// The witnesses that the step is one of, as a mask over their places.
-    pub witnessed: u64,
+    pub witnessed: u128,
     /// What the judge is told of the step, if it is a call.
     pub told: Option<Told<T>>,
 }
@@ -167,6 +167,21 @@ impl<T: Modelled> Specification<T> {
             quotient: false,
             ..self.clone()
         }
+    }
+
+    /// Whether what needs so many of something shows within these bounds ([`Bounds::shows`]); what needs nothing always does.
+    pub fn shows(&self, with: Option<&str>) -> bool {
+        with.is_none_or(|many| self.bounds.shows(many))
+    }
+
+    /// The same within bounds in which that shows.
+    #[must_use]
+    pub fn showing(&self, with: Option<&str>) -> Self {
+        let mut showing = self.clone();
+        if let Some(many) = with {
+            showing.bounds = self.bounds.showing(many);
+        }
+        showing
     }
 
     /// The start.

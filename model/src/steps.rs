@@ -49,7 +49,7 @@ pub(crate) struct Steps<T: Modelled> {
     judgements: HashTable<Judgement>,
     /// What the judge found each time that it was something; nothing has the number 0.
     findings: Vec<Vec<Finding>>,
-    witnessed: u64,
+    witnessed: u128,
 }
 
 /// What is known of a state.
@@ -114,7 +114,7 @@ impl<T: Modelled> Steps<T> {
     }
 
     /// What was witnessed, as a mask.
-    pub fn witnessed(&self) -> u64 {
+    pub fn witnessed(&self) -> u128 {
         self.witnessed
     }
 
@@ -251,7 +251,7 @@ pub(crate) fn actions<T: Modelled>(model: &Specification<T>, steps: &[u32]) -> V
 }
 
 /// Every witness of a protocol, as a mask.
-const fn all_witnesses<T: Modelled>() -> u64 {
+const fn all_witnesses<T: Modelled>() -> u128 {
     (1 << T::WITNESSES.len()) - 1
 }
 

@@ -8,6 +8,8 @@
 /// Declares the blocks of a protocol. What a `sometimes` asks is asked of a step and its action, by the names given in front.
 ///
 /// `also` adds clauses that say the same. `in_samples` names the sections of the text whose own code leaves the rule out.
+/// `with` names what the bounds have to have for it to show, such as `clarifications` or `confirmations=2`; without it every search
+/// shows it.
 /// `free` says why somebody outside finds nothing wrong where it is left out.
 macro_rules! text {
     (
@@ -19,11 +21,21 @@ macro_rules! text {
                 $(
                     forbids $Guard:ident $gist:literal
                         $( also [$($guard_also:literal),+] )?
+                        $( with $guard_with:literal )?
                         $( in_samples $sections:literal )?
                         $( free $free:literal )?;
                 )*
-                $( always $always:literal $( also [$($always_also:literal),+] )?; )?
-                $( sometimes $sometimes:literal $( also [$($sometimes_also:literal),+] )? if $shown:expr; )*
+                $(
+                    always $always:literal
+                        $( also [$($always_also:literal),+] )?
+                        $( with $always_with:literal )?;
+                )?
+                $(
+                    sometimes $sometimes:literal
+                        $( also [$($sometimes_also:literal),+] )?
+                        $( with $sometimes_with:literal )?
+                        if $shown:expr;
+                )*
             }
         )+
     ) => {
@@ -65,6 +77,7 @@ macro_rules! text {
                     name: $crate::text::kebab_case!($Guard),
                     clauses: &[$clause $( $(, $guard_also)+ )?],
                     gist: $gist,
+                    with: $crate::text::optional!($($guard_with)?),
                     in_samples: $crate::text::optional!($($sections)?),
                     free: $crate::text::optional!($($free)?),
                 }, )*)+
@@ -80,6 +93,7 @@ macro_rules! text {
             $($( $crate::properties::PropertyRow {
                 clauses: &[$clause $( $(, $always_also)+ )?],
                 text: $always,
+                with: $crate::text::optional!($($always_with)?),
             }, )?)+
         ];
 
@@ -88,16 +102,17 @@ macro_rules! text {
             $($( $crate::properties::PropertyRow {
                 clauses: &[$clause $( $(, $sometimes_also)+ )?],
                 text: $sometimes,
+                with: $crate::text::optional!($($sometimes_with)?),
             }, )*)+
         ];
 
         /// Which of the wanted witnesses a step is, one bit each, by their place in [`WITNESSES`].
-        pub(super) fn witnessed($step: &$Step, $action: $Action, wanted: u64) -> u64 {
+        pub(super) fn witnessed($step: &$Step, $action: $Action, wanted: u128) -> u128 {
             if wanted == 0 {
                 return 0;
             }
             let mut place = 0_u32;
-            let mut witnessed = 0;
+            let mut witnessed = 0_u128;
             $($(
                 if wanted & 1 << place != 0 && $shown {
                     witnessed |= 1 << place;

@@ -2,7 +2,9 @@
 
 use super::message::{Message, Shape, Token};
 use super::state::State;
-use super::words::{Class, Decision, SessionName, SessionOutcome, Slot, Subscriber};
+use super::words::{
+    Clarifies, Class, Decision, Response, SessionName, SessionOutcome, Slot, Subscriber,
+};
 
 /// One step. Positions are those of [`super::message::Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +29,37 @@ pub enum Action {
         timeout: u8,
         /// Whether the action is the one of the first slot (same session, same action id).
         same_action: bool,
+    },
+    /// The agent asks for a clarification (`clarify`). It fills the next free slot, unless it is refused.
+    Clarify {
+        /// The session in which it asks.
+        session: SessionName,
+        /// What the question takes, and whether it has a default.
+        clarifies: Clarifies,
+        /// `timeout_seconds`, in ticks; 0 is out of range and refused (AAEP-EV-5).
+        timeout: u8,
+        /// Whether the question is the one of the first clarification.
+        same_question: bool,
+    },
+    /// A subscriber answers a clarification and sends its reply. No call into the producer.
+    Answer {
+        /// Who answers.
+        subscriber: Subscriber,
+        /// Which clarification.
+        slot: Slot,
+        /// What.
+        response: Response,
+        /// How far its clock is off, in moments; it claims `clock + skew`.
+        skew: i8,
+        /// Plain or malformed; the latter spends the distortion budget.
+        shape: Shape,
+    },
+    /// A question gets more time (`extend`): a tick more, or none, which is refused.
+    Extend {
+        /// The question.
+        slot: Slot,
+        /// Whether it is to wait longer than it does.
+        longer: bool,
     },
     /// A subscriber decides and sends its reply. No call into the producer.
     Decide {
@@ -115,6 +148,7 @@ impl Action {
     pub const fn is_call(self) -> bool {
         match self {
             Self::Decide { .. }
+            | Self::Answer { .. }
             | Self::Duplicate { .. }
             | Self::Lose { .. }
             | Self::Forge(_)
@@ -123,6 +157,8 @@ impl Action {
             Self::StartSession { .. }
             | Self::Open { .. }
             | Self::Ask { .. }
+            | Self::Clarify { .. }
+            | Self::Extend { .. }
             | Self::Deliver { .. }
             | Self::Replay
             | Self::ServeTimer
@@ -143,6 +179,9 @@ impl Action {
             Self::StartSession { .. }
             | Self::Open { .. }
             | Self::Ask { .. }
+            | Self::Clarify { .. }
+            | Self::Extend { .. }
+            | Self::Answer { .. }
             | Self::Decide { .. }
             | Self::Duplicate { .. }
             | Self::Lose { .. }
@@ -180,6 +219,12 @@ pub enum Forgery {
         /// What it says.
         decision: Decision,
     },
+    /// An authenticated subscriber sends the right token in a reply of the other kind: a response to a confirmation, an accept to a
+    /// clarification.
+    OtherKind {
+        /// Whose token it carries.
+        slot: Slot,
+    },
     /// The forwarder sends the right token in the name of the other subscription.
     Impostor {
         /// Whose token it carries.
@@ -195,6 +240,7 @@ impl Forgery {
         match self {
             Self::Unauthenticated { slot, .. }
             | Self::MixedUp { slot, .. }
+            | Self::OtherKind { slot }
             | Self::Impostor { slot, .. } => Token::Of(slot),
             Self::Guessed => Token::Guessed,
         }
@@ -207,6 +253,11 @@ pub enum Transgression {
     /// It puts the action of a pending confirmation out to be performed (against AAEP-6.1-1).
     PerformWhileBlocked {
         /// The confirmation.
+        slot: Slot,
+    },
+    /// It goes on as if a pending clarification were answered (against AAEP-6.1-8).
+    AnswerWhileBlocked {
+        /// The clarification.
         slot: Slot,
     },
     /// It says that the action of a pending confirmation has begun (against AAEP-6.1-5).

@@ -1,4 +1,4 @@
-//! Which confirmations are asked for.
+//! Which questions are asked.
 //!
 //! The one thing to know: the first confirmation varies as widely as the bounds say; the second only in what its
 //! resolution depends on, because two that vary widely multiply and tell no more.
@@ -9,7 +9,7 @@ use super::Aaep;
 use super::action::Action;
 use super::bounds::Variety;
 use super::state::{Phase, State};
-use super::words::{AllowedReplies, Class, Decision, Risk, SessionName, Slot};
+use super::words::{AllowedReplies, Clarifies, Class, Decision, Risk, SessionName, Slot, Takes};
 
 /// The class that stands for all whose default is accept.
 const ACCEPTING: Class = Class {
@@ -47,7 +47,9 @@ impl Variety {
         let listed = match class.allowed {
             AllowedReplies::Both => true,
             // Lists without the default: a reply cannot say what the timeout will.
-            AllowedReplies::AcceptOnly => plain && class.default == Decision::Reject,
+            AllowedReplies::AcceptOnly | AllowedReplies::RejectOrOwn => {
+                plain && class.default == Decision::Reject
+            }
             AllowedReplies::RejectOnly => plain && class.default == Decision::Accept,
         };
         match self {
@@ -71,8 +73,18 @@ impl Aaep {
             .free_slot()
             .filter(|_| time::is_full_tick(state.clock))
         {
-            Some(Slot::First) => self.first_asks(state, actions),
-            Some(Slot::Second | Slot::Third) => self.later_asks(state, actions),
+            Some(Slot::First) => {
+                if self.can_confirm(state) {
+                    self.first_asks(state, actions);
+                }
+                self.first_clarifications(state, actions);
+            }
+            Some(Slot::Second | Slot::Third) => {
+                if self.can_confirm(state) {
+                    self.later_asks(state, actions);
+                }
+                self.later_clarifications(state, actions);
+            }
             None => {}
         }
     }
@@ -83,7 +95,11 @@ impl Aaep {
         if !state.session(session).is_active() {
             return;
         }
-        for allowed in AllowedReplies::ALL {
+        // Own values beside clarifications alone, so that the other bounds keep their size.
+        let listed = |allowed: &AllowedReplies| {
+            *allowed != AllowedReplies::RejectOrOwn || self.bounds.clarifications > 0
+        };
+        for allowed in AllowedReplies::ALL.into_iter().filter(listed) {
             for (risk, default) in Risk::ALL
                 .into_iter()
                 .flat_map(|risk| Decision::ALL.map(|default| (risk, default)))
@@ -121,8 +137,12 @@ impl Aaep {
                 }
             }
         }
-        let session = state.confirmation(Slot::First).session;
-        if !is_blocked_again(state) && state.session(session).is_active() {
+        let first = state.confirmation(Slot::First);
+        let session = first.session;
+        if first.clarifies.is_none()
+            && !is_blocked_again(state)
+            && state.session(session).is_active()
+        {
             actions.push(ask_again(session));
         }
     }
@@ -140,6 +160,9 @@ impl Aaep {
             return;
         }
         for session in self.sessions() {
+            if !self.can_confirm(state) {
+                continue;
+            }
             if !state.session(session).is_active() {
                 actions.push(ask(session, Class::PLAIN, 1));
             } else if session == SessionName::A {
@@ -148,9 +171,102 @@ impl Aaep {
             }
         }
         let first = state.confirmation(Slot::First);
-        if first.is_pending() {
+        if first.is_pending() && first.clarifies.is_none() && self.can_confirm(state) {
             actions.push(ask_again(first.session));
         }
+        self.refused_clarifications(state, actions);
+    }
+}
+
+/// Clarifications: each kind of response with one default.
+const CLARIFICATIONS: [Clarifies; 3] = [
+    Clarifies {
+        takes: Takes::Words,
+        default: true,
+    },
+    Clarifies {
+        takes: Takes::Choice,
+        default: false,
+    },
+    Clarifies {
+        takes: Takes::Several,
+        default: false,
+    },
+];
+
+impl Aaep {
+    /// Like the first confirmation, the first clarification is asked for in session A.
+    fn first_clarifications(&self, state: &State, actions: &mut Vec<Action>) {
+        let session = SessionName::A;
+        if self.can_clarify(state) && state.session(session).is_active() {
+            actions.extend(CLARIFICATIONS.map(|it| clarify(session, it, 1)));
+        }
+    }
+
+    /// Another is asked for in either session; and the first one's question again, once it waits no more.
+    fn later_clarifications(&self, state: &State, actions: &mut Vec<Action>) {
+        if !self.can_clarify(state) {
+            return;
+        }
+        for session in self.sessions() {
+            if state.session(session).is_active() {
+                actions.push(clarify(session, CLARIFICATIONS[0], 1));
+            }
+        }
+        if let Some((session, waits)) = first_question(state)
+            && !waits
+            && state.session(session).is_active()
+        {
+            actions.push(clarify_again(session));
+        }
+    }
+
+    /// Clarifications that are refused at any time, one of each kind.
+    fn refused_clarifications(&self, state: &State, actions: &mut Vec<Action>) {
+        if !self.can_clarify(state) {
+            return;
+        }
+        for session in self.sessions() {
+            if !state.session(session).is_active() {
+                actions.push(clarify(session, CLARIFICATIONS[0], 1));
+            } else if session == SessionName::A {
+                actions.push(clarify(session, CLARIFICATIONS[0], 0));
+            }
+        }
+        if let Some((session, true)) = first_question(state) {
+            actions.push(clarify_again(session));
+        }
+    }
+}
+
+/// The session of the first clarification, and whether its question waits, as asked first or again.
+fn first_question(state: &State) -> Option<(SessionName, bool)> {
+    let first = state.first_clarification()?;
+    let mut asked = Slot::ALL.into_iter().filter(|&slot| {
+        let asks = state.confirmation(slot).clarifies.is_some();
+        asks && state.question(slot) == first
+    });
+    let waits = asked.any(|slot| state.confirmation(slot).is_pending());
+    Some((state.confirmation(first).session, waits))
+}
+
+/// A question that was not asked before.
+const fn clarify(session: SessionName, clarifies: Clarifies, timeout: u8) -> Action {
+    Action::Clarify {
+        session,
+        clarifies,
+        timeout,
+        same_question: false,
+    }
+}
+
+/// The question of the first clarification.
+const fn clarify_again(session: SessionName) -> Action {
+    Action::Clarify {
+        session,
+        clarifies: CLARIFICATIONS[0],
+        timeout: 1,
+        same_question: true,
     }
 }
 
@@ -159,7 +275,7 @@ fn is_blocked_again(state: &State) -> bool {
     Slot::ALL.into_iter().any(|slot| {
         let confirmation = state.confirmation(slot);
         let blocks = confirmation.phase == Phase::Accepted || confirmation.is_pending();
-        state.action(slot) == Slot::First && blocks
+        confirmation.clarifies.is_none() && state.action(slot) == Slot::First && blocks
     })
 }
 

@@ -88,6 +88,10 @@ pub struct Bounds {
     pub sessions: u8,
     /// Confirmations in all: 1 to 3.
     pub confirmations: u8,
+    /// Clarifications in all: 0 to 2. With the confirmations they are three at most.
+    pub clarifications: u8,
+    /// How often a question can get more time: 0 to 3.
+    pub extensions: u8,
     /// Subscriptions: 2 or 3.
     pub subscribers: u8,
     /// The last tick of the clock: 0 to 8.
@@ -110,6 +114,8 @@ impl Bounds {
         name: "small",
         sessions: 2,
         confirmations: 2,
+        clarifications: 0,
+        extensions: 0,
         subscribers: 2,
         ticks: 1,
         longest_timeout: 1,
@@ -127,6 +133,8 @@ impl Bounds {
         name: "default",
         sessions: 2,
         confirmations: 2,
+        clarifications: 0,
+        extensions: 0,
         subscribers: 2,
         ticks: 2,
         longest_timeout: 2,
@@ -141,6 +149,8 @@ impl Bounds {
         name: "large",
         sessions: 2,
         confirmations: 2,
+        clarifications: 0,
+        extensions: 0,
         subscribers: 2,
         ticks: 3,
         longest_timeout: 3,
@@ -159,10 +169,20 @@ impl Bounds {
         disturbances: Budgets::new([2; 9], 2),
         ..Self::SMALL
     };
+
+    /// Clarifications and extensions, beside one confirmation.
+    pub const CLARIFY: Self = Self {
+        name: "clarify",
+        confirmations: 1,
+        clarifications: 2,
+        extensions: 1,
+        ..Self::SMALL
+    };
 }
 
 impl crate::bounds::Bounds for Bounds {
     const PRESETS: [Self; 4] = [Self::SMALL, Self::DEFAULT, Self::LARGE, Self::THREE];
+    const OWN_PRESETS: &'static [Self] = &[Self::CLARIFY];
 
     fn name(&self) -> &'static str {
         self.name
@@ -172,6 +192,8 @@ impl crate::bounds::Bounds for Bounds {
         let things = [
             Number::new("sessions", &mut self.sessions, 1, 2),
             Number::new("confirmations", &mut self.confirmations, 1, 3),
+            Number::new("clarifications", &mut self.clarifications, 0, 2),
+            Number::new("extensions", &mut self.extensions, 0, 3),
             Number::new("subscribers", &mut self.subscribers, 2, 3),
             Number::new("ticks", &mut self.ticks, 0, 8),
             Number::new("longest_timeout", &mut self.longest_timeout, 1, 3),

@@ -3,9 +3,9 @@
 use super::Aaep;
 use super::action::{Action, Forgery, Transgression};
 use super::message::{Message, Network, Shape, Token};
-use super::output::Output;
+use super::output::{Answered, Output};
 use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Subscription};
-use super::words::{Class, SessionName, Slot, Subscriber};
+use super::words::{Clarifies, Class, Response, SessionName, Slot, Subscriber};
 use crate::checker::StepText;
 use crate::network::in_words;
 use crate::time;
@@ -62,14 +62,37 @@ fn action_text(model: &Aaep, before: &State, action: Action) -> (String, String)
             skew,
             shape,
         } => {
-            let claimed = time::name(before.clock.cast_signed() + skew);
-            let with = shape_text(shape);
-            let text = format!(
-                "{}s {} as of t={claimed}{with}",
-                decision.name(),
-                slot.name()
-            );
+            let decides = format!("{}s {}", decision.name(), slot.name());
+            let text = as_of(before, &decides, skew, shape);
             (subscriber.name().to_owned(), text)
+        }
+        Action::Clarify {
+            session,
+            clarifies,
+            timeout,
+            same_question,
+        } => own(
+            "agent",
+            clarify_text(before, session, clarifies, timeout, same_question),
+        ),
+        Action::Answer {
+            subscriber,
+            slot,
+            response,
+            skew,
+            shape,
+        } => {
+            let answers = format!("answers {} with {}", slot.name(), response.name());
+            let text = as_of(before, &answers, skew, shape);
+            (subscriber.name().to_owned(), text)
+        }
+        Action::Extend { slot, longer } => {
+            let much = if longer {
+                "a tick more"
+            } else {
+                "no more time"
+            };
+            own("agent", format!("gives {} {much}", slot.name()))
         }
         Action::Deliver { index } => {
             own("network", format!("{} arrives", at(before.network, index)))
@@ -114,13 +137,20 @@ fn action_text(model: &Aaep, before: &State, action: Action) -> (String, String)
     }
 }
 
+/// A reply in words, with the time that it claims.
+fn as_of(before: &State, reply: &str, skew: i8, shape: Shape) -> String {
+    let claimed = time::name(before.clock.cast_signed() + skew);
+    format!("{reply} as of t={claimed}{}", shape_text(shape))
+}
+
 /// Whom the step reaches, where that is not who acts.
 fn reaches(before: &State, action: Action) -> Option<&'static str> {
     match action {
-        Action::Decide { .. } | Action::Forge(_) => Some("network"),
+        Action::Decide { .. } | Action::Answer { .. } | Action::Forge(_) => Some("network"),
         Action::Deliver { .. }
         | Action::Replay
         | Action::ServeTimer
+        | Action::Extend { .. }
         | Action::Cancel { .. }
         | Action::StartSession { .. }
         | Action::EndSession { .. }
@@ -133,6 +163,7 @@ fn reaches(before: &State, action: Action) -> Option<&'static str> {
             None => None,
         },
         Action::Ask { .. }
+        | Action::Clarify { .. }
         | Action::Duplicate { .. }
         | Action::Lose { .. }
         | Action::Tick
@@ -170,6 +201,25 @@ fn ask_text(
     )
 }
 
+/// A clarification in words.
+fn clarify_text(
+    before: &State,
+    session: SessionName,
+    clarifies: Clarifies,
+    timeout: u8,
+    same_question: bool,
+) -> String {
+    let slot = before.free_slot().map_or("no slot", Slot::name);
+    let again = if same_question { " again" } else { "" };
+    let default = if clarifies.default { "a" } else { "no" };
+    format!(
+        "asks{again} in session {} for a clarification: {slot} ({}, {default} default), deadline t={}",
+        session.name(),
+        clarifies.takes.name(),
+        time::name(before.clock + time::on(timeout)),
+    )
+}
+
 /// A forgery in words.
 fn forgery_text(forgery: Forgery) -> String {
     match forgery {
@@ -188,6 +238,9 @@ fn forgery_text(forgery: Forgery) -> String {
                 slot.name()
             )
         }
+        Forgery::OtherKind { slot } => {
+            format!("has s1 send a reply of the other kind to {}", slot.name())
+        }
         Forgery::Impostor { slot, decision } => {
             format!(
                 "has s2 send {}({}) in the name of s1",
@@ -201,6 +254,9 @@ fn forgery_text(forgery: Forgery) -> String {
 /// A transgression in words.
 fn transgression_text(transgression: Transgression) -> String {
     match transgression {
+        Transgression::AnswerWhileBlocked { slot } => {
+            format!("goes on as if {} were answered", slot.name())
+        }
         Transgression::PerformWhileBlocked { slot } => {
             format!("performs {}, which is pending", slot.name())
         }
@@ -250,7 +306,9 @@ fn message_text(message: Message) -> String {
     let shape = shape_text(message.shape);
     format!(
         "{}({token}) from {sender} as of t={}{shape}",
-        message.decision.name(),
+        message
+            .response
+            .map_or(message.decision.name(), Response::name),
         time::name(message.claimed)
     )
 }
@@ -263,6 +321,14 @@ pub fn output_text(output: Output) -> String {
             format!("state.changed({}: awaiting_input)", session.name())
         }
         Output::Asked(slot) => format!("awaiting.confirmation({})", slot.name()),
+        Output::Clarify(slot) => format!("awaiting.clarification({})", slot.name()),
+        Output::AskedSome(slot) => format!("awaiting.confirmation({}: not to all)", slot.name()),
+        Output::MoreTime(slot) => format!("progress.updated({}: more time)", slot.name()),
+        Output::Answer(slot, Answered::Reply(response)) => {
+            format!("answer({}: {})", slot.name(), response.name())
+        }
+        Output::Answer(slot, Answered::Default) => format!("answer({}: its default)", slot.name()),
+        Output::Answer(slot, Answered::Nobody) => format!("answer({}: nobody)", slot.name()),
         Output::CallingTool(session) => format!(
             "state.changed({}: awaiting_input to calling_tool)",
             session.name()
@@ -388,6 +454,7 @@ const fn phase_text(phase: Phase) -> &'static str {
         Phase::Finished => "done",
         Phase::Rejected => "rejected",
         Phase::Cancelled => "cancelled",
+        Phase::Answered => "answered",
     }
 }
 

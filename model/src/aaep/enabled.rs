@@ -13,7 +13,7 @@ use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, SessionStatus, State, Subscription};
-use super::words::{Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
+use super::words::{Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber, Takes};
 
 impl Aaep {
     /// Adds every enabled action, in an order that depends on the state alone.
@@ -88,11 +88,25 @@ impl Aaep {
                 .any(|session| self.is_busy(state, session))
     }
 
-    /// Whether another confirmation fits into the bounds.
+    /// Whether another question fits into the bounds.
     pub(super) fn can_ask(&self, state: &State) -> bool {
-        state
-            .free_slot()
-            .is_some_and(|slot| slot.index() < usize::from(self.bounds.confirmations))
+        self.can_confirm(state) || self.can_clarify(state)
+    }
+
+    /// Whether another confirmation does; beside two clarifications none, which would multiply and tell no more.
+    pub(super) fn can_confirm(&self, state: &State) -> bool {
+        let (confirmations, clarifications) = asked(state);
+        confirmations < self.bounds.confirmations
+            && clarifications < 2
+            && state.free_slot().is_some()
+    }
+
+    /// Whether another clarification does; beside a confirmation one.
+    pub(super) fn can_clarify(&self, state: &State) -> bool {
+        let (confirmations, clarifications) = asked(state);
+        clarifications < self.bounds.clarifications
+            && (confirmations == 0 || clarifications == 0)
+            && state.free_slot().is_some()
     }
 
     /// Whether anything of this session is pending or in flight.
@@ -131,7 +145,8 @@ impl Aaep {
     /// The deadlines that are waited for.
     fn deadlines(&self, state: &State) -> impl Iterator<Item = u8> {
         let waiting = state.slots_where(|it| self.timer_runs(state, it));
-        let deadlines = waiting.map(|slot| slot.map(|slot| state.confirmation(slot).deadline()));
+        let times_out = |slot: Slot| self.times_out(state.confirmation(slot));
+        let deadlines = waiting.map(|slot| slot.map(times_out));
         deadlines.into_iter().flatten()
     }
 
@@ -161,6 +176,9 @@ impl Aaep {
         slot: Slot,
         actions: &mut Vec<Action>,
     ) {
+        if let Some(clarifies) = state.confirmation(slot).clarifies {
+            return self.responses(state, subscriber, slot, clarifies.takes, actions);
+        }
         let plain = |decision, skew| Action::Decide {
             subscriber,
             slot,
@@ -188,6 +206,32 @@ impl Aaep {
         }
     }
 
+    /// What one subscriber can answer to one clarification.
+    fn responses(
+        &self,
+        state: &State,
+        subscriber: Subscriber,
+        slot: Slot,
+        takes: Takes,
+        actions: &mut Vec<Action>,
+    ) {
+        let answer = |response, skew, shape| Action::Answer {
+            subscriber,
+            slot,
+            response,
+            skew,
+            shape,
+        };
+        let tried = takes.tried().iter();
+        actions.extend(tried.map(|&response| answer(response, 0, Shape::Plain)));
+        if let Some(skew) = self.telling_skew(state, slot) {
+            actions.push(answer(takes.right(), skew, Shape::Plain));
+        }
+        if state.budgets.affords(Disturbance::Distort) {
+            actions.push(answer(takes.right(), 0, Shape::Malformed));
+        }
+    }
+
     /// How far a clock has to be off to put the claimed time just on the other side of the deadline, if it can.
     fn telling_skew(&self, state: &State, slot: Slot) -> Option<i8> {
         let (clock, deadline) = (
@@ -212,6 +256,10 @@ impl Aaep {
             if confirmation.is_pending() && state.budgets.affords(Disturbance::Cancel) {
                 actions.push(Action::Cancel { slot });
             }
+            if confirmation.is_pending() && confirmation.extended < self.bounds.extensions {
+                let longer = true;
+                actions.push(Action::Extend { slot, longer });
+            }
             if is_in_flight(state, confirmation) && confirmation.runs > 0 {
                 actions.push(Action::FinishTool { slot });
             }
@@ -233,11 +281,15 @@ impl Aaep {
             if !confirmation.is_pending() {
                 actions.push(Action::Cancel { slot });
             }
+            if self.bounds.extensions > 0 {
+                let longer = !confirmation.is_pending();
+                actions.push(Action::Extend { slot, longer });
+            }
             // What is released is reported by a host that has run it, and what is due is released by the report itself.
             let released = is_in_flight(state, confirmation);
             let due =
-                self.timer_runs(state, confirmation) && confirmation.deadline() <= state.clock;
-            if !released && !due {
+                self.timer_runs(state, confirmation) && self.times_out(confirmation) <= state.clock;
+            if !released && !due && confirmation.clarifies.is_none() {
                 actions.push(Action::FinishTool { slot });
             }
         }
@@ -288,7 +340,7 @@ impl Aaep {
             actions.push(Action::Replay);
         }
         if state.budgets.affords(Disturbance::Forge) && self.has_room(state) {
-            Self::forgeries(state, actions);
+            self.forgeries(state, actions);
         }
     }
 
@@ -296,14 +348,16 @@ impl Aaep {
     pub(super) fn concerns_pending(state: &State, message: Message) -> bool {
         match message.token {
             Token::Of(slot) => {
-                state.confirmation(slot).is_pending() && message.shape != Shape::Malformed
+                let question = state.confirmation(slot);
+                let of_its_kind = message.response.is_some() == question.clarifies.is_some();
+                question.is_pending() && of_its_kind && message.shape != Shape::Malformed
             }
             Token::Guessed => false,
         }
     }
 
     /// Replies from those who are not to decide, while there is something to decide.
-    fn forgeries(state: &State, actions: &mut Vec<Action>) {
+    fn forgeries(&self, state: &State, actions: &mut Vec<Action>) {
         let pending = state.slots_where(Confirmation::is_pending);
         if pending != [None; SLOTS] {
             actions.push(Action::Forge(Forgery::Guessed));
@@ -315,6 +369,9 @@ impl Aaep {
             let decision = Decision::Accept;
             actions.push(Action::Forge(Forgery::Unauthenticated { slot, decision }));
             actions.push(Action::Forge(Forgery::Impostor { slot, decision }));
+            if self.bounds.clarifications > 0 && state.is_open(Subscriber::Capable) {
+                actions.push(Action::Forge(Forgery::OtherKind { slot }));
+            }
             if mixed_up {
                 actions.push(Action::Forge(Forgery::MixedUp { slot, decision }));
                 actions.push(Action::Forge(Forgery::MixedUp {
@@ -333,6 +390,13 @@ impl Aaep {
             .flatten()
         {
             let confirmation = state.confirmation(slot);
+            if confirmation.clarifies.is_some() {
+                if self.rules.allow(Guard::GoesOnUnanswered) {
+                    let transgression = Transgression::AnswerWhileBlocked { slot };
+                    actions.push(Action::Transgress(transgression));
+                }
+                continue;
+            }
             let waits = state.outbox.contains(Item::Perform(slot));
             if self.rules.allow(Guard::PerformsBlocked) && confirmation.runs == 0 && !waits {
                 actions.push(Action::Transgress(Transgression::PerformWhileBlocked {
@@ -396,6 +460,19 @@ fn ends(state: &State, session: SessionName, actions: &mut Vec<Action>) {
 /// Whether the action was released, its session goes on and its tool is not reported as done.
 fn is_in_flight(state: &State, confirmation: &Confirmation) -> bool {
     confirmation.phase == Phase::Accepted && state.session(confirmation.session).is_active()
+}
+
+/// How many confirmations were asked for, and how many clarifications.
+fn asked(state: &State) -> (u8, u8) {
+    let mut asked = (0, 0);
+    for slot in state.slots_where(|_| true).into_iter().flatten() {
+        if state.confirmation(slot).clarifies.is_some() {
+            asked.1 += 1;
+        } else {
+            asked.0 += 1;
+        }
+    }
+    asked
 }
 
 /// Whether nothing is under way or to be carried out.

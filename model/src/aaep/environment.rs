@@ -7,7 +7,7 @@ use super::bounds::Disturbance;
 use super::message::{Message, Shape, Token};
 use super::state::{Item, Phase, Subscription};
 use super::step::StepSoFar;
-use super::words::{Decision, Slot, Subscriber};
+use super::words::{Decision, Response, Slot, Subscriber};
 
 impl StepSoFar<'_> {
     // What the subscribers do.
@@ -21,7 +21,33 @@ impl StepSoFar<'_> {
         skew: i8,
         shape: Shape,
     ) -> Option<()> {
-        if !self.before.can_decide(subscriber, slot) {
+        self.reply(subscriber, slot, (decision, None), skew, shape)
+    }
+
+    /// A subscriber answers, once, a clarification that it has seen.
+    pub(super) fn reply_to_clarification(
+        &mut self,
+        subscriber: Subscriber,
+        slot: Slot,
+        response: Response,
+        skew: i8,
+        shape: Shape,
+    ) -> Option<()> {
+        let says = (Decision::Accept, Some(response));
+        self.reply(subscriber, slot, says, skew, shape)
+    }
+
+    /// A subscriber replies, once, to a question that it has seen, in a reply of its kind.
+    fn reply(
+        &mut self,
+        subscriber: Subscriber,
+        slot: Slot,
+        (decision, response): (Decision, Option<Response>),
+        skew: i8,
+        shape: Shape,
+    ) -> Option<()> {
+        let clarifies = self.before.confirmation(slot).clarifies.is_some();
+        if !self.before.can_decide(subscriber, slot) || response.is_some() != clarifies {
             return None;
         }
         if shape != Shape::Plain {
@@ -31,6 +57,7 @@ impl StepSoFar<'_> {
         self.send(Message {
             token: Token::Of(slot),
             decision,
+            response,
             claimed: self.before.clock.cast_signed() + skew,
             sender: subscriber,
             authenticated: true,
@@ -70,6 +97,10 @@ impl StepSoFar<'_> {
         let genuine = Message {
             token: Token::Guessed,
             decision: Decision::Accept,
+            response: match forgery.token() {
+                Token::Of(slot) => self.before.confirmation(slot).right_response(),
+                Token::Guessed => None,
+            },
             claimed: self.before.clock.cast_signed(),
             sender: Subscriber::Capable,
             authenticated: true,
@@ -86,6 +117,14 @@ impl StepSoFar<'_> {
             Forgery::MixedUp { slot, decision } => Message {
                 token: Token::Of(slot),
                 decision,
+                ..genuine
+            },
+            Forgery::OtherKind { slot } => Message {
+                token: Token::Of(slot),
+                response: match genuine.response {
+                    None => Some(Response::Choice),
+                    Some(_) => None,
+                },
                 ..genuine
             },
             Forgery::Impostor { slot, decision } => Message {
@@ -126,10 +165,12 @@ impl StepSoFar<'_> {
         match item {
             Item::Asked(slot) => {
                 let confirmation = &mut self.state.confirmations[slot.index()];
-                confirmation.may_decide = self
-                    .state
-                    .subscriptions
-                    .map(|it| it == Subscription::Open && confirmation.is_pending());
+                let withheld = self.model.withholds(confirmation);
+                let subscriptions = self.state.subscriptions;
+                confirmation.may_decide = Subscriber::ALL.map(|it| {
+                    let open = subscriptions[it.index()] == Subscription::Open;
+                    open && confirmation.is_pending() && (it.is_capable() || !withheld)
+                });
             }
             Item::Perform(slot) => {
                 let runs = &mut self.state.confirmations[slot.index()].runs;

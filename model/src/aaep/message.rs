@@ -4,7 +4,7 @@
 
 use crate::network::Coded;
 
-use super::words::{Decision, SUBSCRIBERS, Slot, Subscriber};
+use super::words::{Decision, Response, SUBSCRIBERS, Slot, Subscriber};
 
 /// The token that a reply carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,13 +28,15 @@ pub enum Shape {
     Impostor,
 }
 
-/// A `confirmation.reply` under way.
+/// A reply under way: a `confirmation.reply`, or a `clarification.reply` where it has a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Message {
     /// `reply_token`
     pub token: Token,
-    /// `decision`
+    /// `decision`; nothing depends on it where there is a response.
     pub decision: Decision,
+    /// `response`
+    pub response: Option<Response>,
     /// `timestamp` as the sender claims it, in moments since the start.
     pub claimed: i8,
     /// The subscription on whose transport the message arrives.
@@ -58,11 +60,18 @@ impl Coded for Message {
         };
         #[expect(clippy::cast_sign_loss, reason = "claims start at -1")]
         let claimed = (self.claimed - EARLIEST_CLAIM) as u16;
-        1 << 14
-            | token << 12
+        // One of the two highest bits is set, so that no code is 0.
+        let (kind, low) = match self.response {
+            None => (1 << 14, self.decision as u16),
+            Some(response) => {
+                let place = response as u16;
+                (1 << 15 | (place >> 1) << 14, place & 1)
+            }
+        };
+        kind | token << 12
             | (self.shape as u16) << 10
             | claimed << 4
-            | (self.decision as u16) << 3
+            | low << 3
             | (self.sender as u16) << 1
             | u16::from(self.authenticated)
     }
@@ -77,11 +86,15 @@ impl Coded for Message {
                 _ => Shape::Impostor,
             },
             claimed: ((code >> 4) & 63) as i8 + EARLIEST_CLAIM,
-            decision: if (code >> 3) & 1 == 0 {
+            decision: if code >> 15 == 1 || (code >> 3) & 1 == 0 {
                 Decision::Accept
             } else {
                 Decision::Reject
             },
+            response: (code >> 15 == 1).then(|| {
+                let place = (code >> 14 & 1) << 1 | code >> 3 & 1;
+                Response::ALL[usize::from(place) % Response::ALL.len()]
+            }),
             sender: Subscriber::ALL[usize::from((code >> 1) & 3) % SUBSCRIBERS],
             authenticated: code & 1 == 1,
         }
@@ -107,14 +120,20 @@ mod tests {
                 Shape::Impostor,
             ] {
                 for claimed in EARLIEST_CLAIM..=LATEST_CLAIM {
-                    for bits in 0..12 {
+                    let [accept, reject] = Decision::ALL;
+                    let [one, other, third] = Response::ALL.map(|it| (accept, Some(it)));
+                    let says = [(accept, None), (reject, None), one, other, third];
+                    for (bits, (decision, response)) in
+                        (0..6).flat_map(|bits| says.map(|it| (bits, it)))
+                    {
                         let message = Message {
                             token,
                             shape,
                             claimed,
-                            decision: Decision::ALL[bits & 1],
-                            sender: Subscriber::ALL[bits >> 2],
-                            authenticated: bits >> 1 & 1 == 1,
+                            decision,
+                            response,
+                            sender: Subscriber::ALL[bits >> 1],
+                            authenticated: bits & 1 == 1,
                         };
                         assert_eq!(Message::from_code(message.code()), message);
                         assert!(codes.insert(message.code()));

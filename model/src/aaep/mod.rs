@@ -1,10 +1,10 @@
-//! The confirmation protocol of AAEP: chapter 6, the parts of appendix A that bear on it, and the reply schema.
+//! The confirmation protocol of AAEP: chapter 6 with its clarifications, the parts of appendix A that bear on it, and the reply schema.
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`], [`enabled`] and [`asks`] what can happen,
 //! [`rules`] what the text says of it, clause by clause, [`validate`] and [`resolve`] the heart of it, [`step`] what follows
 //! and [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`bounds`] how
 //! far the search goes, [`quotient`] what it forgets; [`judge`] is the text as a predicate on calls and outputs, for any
-//! number of confirmations and to the millisecond, [`told`] what it is told of a step; this file ties them together.
+//! number of questions and to the millisecond, [`told`] what it is told of a step; this file ties them together.
 
 pub mod action;
 mod asks;
@@ -38,7 +38,7 @@ use rules::Guard;
 use state::State;
 use told::Told;
 
-/// The model: a producer of confirmations in a hostile world.
+/// The model: a producer of confirmations and clarifications in a hostile world.
 pub type Aaep = Specification<AaepProtocol>;
 
 /// What the confirmation protocol of AAEP comes to.
@@ -72,7 +72,7 @@ impl Modelled for AaepProtocol {
         told::judge(model)
     }
 
-    fn take(model: &Aaep, state: &State, action: Action, wanted: u64) -> Option<Taken<Self>> {
+    fn take(model: &Aaep, state: &State, action: Action, wanted: u128) -> Option<Taken<Self>> {
         let step = model.step_to_witness(state, action, wanted)?;
         Some(Taken {
             next: step.next,

@@ -1,7 +1,7 @@
 //! What may come out of a step, and the ordered list of it.
 
 use super::rules::{Check, Refusal};
-use super::words::{SessionName, SessionOutcome, Slot};
+use super::words::{Response, SessionName, SessionOutcome, Slot};
 
 /// One thing that the producer puts out. Events go to every open subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,8 +10,16 @@ pub enum Output {
     Started(SessionName),
     /// `state.changed` to `awaiting_input`.
     AwaitingInput(SessionName),
-    /// `awaiting.confirmation` of this confirmation.
+    /// `awaiting.confirmation` of this confirmation, to every open subscription.
     Asked(Slot),
+    /// `awaiting.clarification` of this clarification, to every open subscription.
+    Clarify(Slot),
+    /// `awaiting.confirmation`, to those subscriptions alone that declare that they can reply (against AAEP-6.7-1; AAEP-EV-16 wants it).
+    AskedSome(Slot),
+    /// `progress.updated`: this question has got more time.
+    MoreTime(Slot),
+    /// To the host: what this clarification comes to.
+    Answer(Slot, Answered),
     /// `state.changed` from `awaiting_input` to `calling_tool`: what was asked about is accepted.
     CallingTool(SessionName),
     /// `state.changed` from `thinking` to `calling_tool`: a tool still runs.
@@ -20,7 +28,7 @@ pub enum Output {
     Invoked(Slot),
     /// The action of this confirmation is to be performed now.
     Perform(Slot),
-    /// The `state.changed` that reflects a rejected or cancelled action, to `thinking`: it leaves `awaiting_input`.
+    /// The `state.changed` that reflects a rejected or cancelled action or an answer, to `thinking`: it leaves `awaiting_input`.
     FollowUpLeaving(Slot),
     /// The same from `awaiting_input` to `awaiting_input` (against AAEP-A.4-2).
     FollowUpStaying(Slot),
@@ -46,11 +54,26 @@ pub enum Output {
     Notice,
 }
 
+/// What a clarification comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Answered {
+    /// The response of a reply.
+    Reply(Response),
+    /// Its default.
+    Default,
+    /// Nothing: nobody has answered, and it has no default.
+    Nobody,
+}
+
 impl Output {
-    /// The confirmation that the output is about, if it is about one.
+    /// The question that the output is about, if it is about one.
     pub const fn slot(self) -> Option<Slot> {
         match self {
             Self::Asked(slot)
+            | Self::Clarify(slot)
+            | Self::AskedSome(slot)
+            | Self::MoreTime(slot)
+            | Self::Answer(slot, _)
             | Self::Invoked(slot)
             | Self::Perform(slot)
             | Self::FollowUpLeaving(slot)
@@ -78,6 +101,9 @@ impl Output {
             Self::Started(_)
             | Self::AwaitingInput(_)
             | Self::Asked(_)
+            | Self::Clarify(_)
+            | Self::AskedSome(_)
+            | Self::MoreTime(_)
             | Self::CallingTool(_)
             | Self::CallingToolAgain(_)
             | Self::Invoked(_)
@@ -87,6 +113,7 @@ impl Output {
             | Self::Thinking(_)
             | Self::Ended(..) => true,
             Self::Perform(_)
+            | Self::Answer(..)
             | Self::Withdraw(_)
             | Self::InDoubt(_)
             | Self::Respond

@@ -9,7 +9,8 @@ use super::bounds::Disturbance;
 use super::message::{EARLIEST_CLAIM, LATEST_CLAIM, Message, Shape, Token};
 use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Subscription};
 use super::words::{
-    Class, Decision, Risk, SLOTS, SUBSCRIBERS, SessionName, SessionOutcome, Slot, Subscriber,
+    Clarifies, Class, Decision, Response, Risk, SLOTS, SUBSCRIBERS, SessionName, SessionOutcome,
+    Slot, Subscriber,
 };
 
 /// What a message can still come to.
@@ -19,12 +20,16 @@ enum Verdict {
     Malformed,
     /// It fails check 2, whatever happens.
     Unissued,
+    /// It fails check 2, whatever happens: its token is of a question of the other kind.
+    OtherKind,
     /// It fails check 3: its token was used, or will have been when the message arrives.
     Used,
     /// It fails check 3: its token was cancelled.
     Cancelled,
     /// It fails check 4 as long as its confirmation is pending.
     Late,
+    /// It fails check 4 unless its question gets more time; then all of it matters.
+    NotYet,
     /// It fails check 5 as long as its confirmation is pending; the transport does not vouch for it.
     Stranger,
     /// The same, because its subscription is closed.
@@ -45,11 +50,12 @@ impl Aaep {
         self.forget_sessions(&mut q);
         self.forget_budgets(&mut q);
         self.forget_subscribers(&mut q);
-        q.network = q.network.map(|message| canonical(&q, message));
+        let most = self.bounds.extensions;
+        q.network = q.network.map(|message| canonical(&q, message, most));
         q.captured = q
             .captured
             .filter(|_| q.budgets.affords(Disturbance::Replay))
-            .map(|message| canonical(&q, message));
+            .map(|message| canonical(&q, message, most));
         // With nothing left but replies to ignore, nobody asks who is still there.
         if !self.is_live(&q) {
             q.subscriptions = [Subscription::Open; SUBSCRIBERS];
@@ -139,6 +145,8 @@ fn confirmation(state: &State, slot: Slot, can_ask: bool) -> Confirmation {
     let full = state.confirmation(slot);
     let mut kept = Confirmation {
         session: full.session,
+        // Of which kind it is: a reply of the other is ignored at another check.
+        clarifies: full.clarifies.map(|_| Clarifies::PLAIN),
         ..Confirmation::UNASKED
     };
     match full.phase {
@@ -147,7 +155,12 @@ fn confirmation(state: &State, slot: Slot, can_ask: bool) -> Confirmation {
         Phase::Pending => {
             kept.phase = Phase::Pending;
             kept.same_action = full.same_action && can_ask;
-            kept.class = class(full.class);
+            kept.class = match full.clarifies {
+                None => class(full.class),
+                Some(_) => full.class,
+            };
+            kept.clarifies = full.clarifies;
+            kept.extended = full.extended;
             // What a crash can lose is asked again with its own timeout.
             if state.may_lose_question(slot) {
                 kept.issued = full.issued;
@@ -164,7 +177,7 @@ fn confirmation(state: &State, slot: Slot, can_ask: bool) -> Confirmation {
             kept.runs = full.runs;
         }
         // A used token, and nothing more.
-        Phase::Accepted | Phase::Finished | Phase::Rejected => {
+        Phase::Accepted | Phase::Finished | Phase::Rejected | Phase::Answered => {
             kept.phase = Phase::Rejected;
         }
         Phase::Cancelled => {
@@ -189,19 +202,30 @@ fn class(full: Class) -> Class {
 }
 
 /// What the message can still come to.
-fn verdict(q: &State, message: Message) -> Verdict {
+fn verdict(q: &State, message: Message, extensions: u8) -> Verdict {
     let slot = match message.token {
         Token::Of(slot) if message.shape != Shape::Malformed => slot,
         Token::Of(_) => return Verdict::Malformed,
         Token::Guessed => return Verdict::Unissued,
     };
     let confirmation = q.confirmation(slot);
+    if message.response.is_some() != confirmation.clarifies.is_some() {
+        return Verdict::OtherKind;
+    }
     let known = known_sender(message);
     match confirmation.phase {
         Phase::Cancelled => Verdict::Cancelled,
-        Phase::Unasked | Phase::Accepted | Phase::Finished | Phase::Rejected => Verdict::Used,
+        Phase::Unasked | Phase::Accepted | Phase::Finished | Phase::Rejected | Phase::Answered => {
+            Verdict::Used
+        }
         Phase::Pending if confirmation.deadline() <= q.clock => Verdict::Used,
-        Phase::Pending if message.claimed >= confirmation.deadline().cast_signed() => Verdict::Late,
+        Phase::Pending if message.claimed >= confirmation.deadline().cast_signed() => {
+            if confirmation.extended < extensions {
+                Verdict::NotYet
+            } else {
+                Verdict::Late
+            }
+        }
         Phase::Pending if !known => Verdict::Stranger,
         Phase::Pending if !q.is_open(message.sender) => Verdict::Closed,
         Phase::Pending => Verdict::Judged,
@@ -214,38 +238,45 @@ fn known_sender(message: Message) -> bool {
 }
 
 /// The message that stands for all that come to the same.
-fn canonical(q: &State, message: Message) -> Message {
+fn canonical(q: &State, message: Message, extensions: u8) -> Message {
     let plain = Message {
         token: message.token,
         decision: Decision::Accept,
+        response: message.response.map(|_| Response::Choice),
         claimed: EARLIEST_CLAIM,
         sender: Subscriber::Capable,
         authenticated: known_sender(message),
         shape: Shape::Plain,
     };
-    match verdict(q, message) {
+    match verdict(q, message, extensions) {
         Verdict::Malformed => Message {
             token: Token::Of(Slot::First),
+            response: None,
             authenticated: true,
             shape: Shape::Malformed,
             ..plain
         },
-        Verdict::Unissued => Message {
+        Verdict::OtherKind => Message {
             authenticated: true,
             ..plain
         },
-        Verdict::Used => Message {
-            token: first_alike(q, message.token, is_used),
+        Verdict::Unissued => Message {
+            response: None,
+            authenticated: true,
             ..plain
         },
+        Verdict::Used => on_dead_token(q, plain, is_used),
         Verdict::Cancelled => {
             let cancelled = |confirmation: &Confirmation| confirmation.phase == Phase::Cancelled;
             Message {
-                token: first_alike(q, message.token, cancelled),
                 authenticated: true,
-                ..plain
+                ..on_dead_token(q, plain, cancelled)
             }
         }
+        Verdict::NotYet => Message {
+            sender: sender(q, message.sender),
+            ..message
+        },
         Verdict::Late => Message {
             claimed: LATEST_CLAIM,
             ..plain
@@ -257,6 +288,7 @@ fn canonical(q: &State, message: Message) -> Message {
         },
         Verdict::Judged => Message {
             decision: message.decision,
+            response: message.response,
             sender: sender(q, message.sender),
             shape: message.shape,
             ..plain
@@ -268,8 +300,22 @@ fn canonical(q: &State, message: Message) -> Message {
 fn is_used(confirmation: &Confirmation) -> bool {
     matches!(
         confirmation.phase,
-        Phase::Accepted | Phase::Finished | Phase::Rejected
+        Phase::Accepted | Phase::Finished | Phase::Rejected | Phase::Answered
     )
+}
+
+/// The message on the first token that is as dead as this one's, in a reply of the kind of that.
+fn on_dead_token(q: &State, message: Message, dead: impl Fn(&Confirmation) -> bool) -> Message {
+    let token = first_alike(q, message.token, dead);
+    let response = match token {
+        Token::Of(slot) => q.confirmation(slot).clarifies.map(|_| Response::Choice),
+        Token::Guessed => None,
+    };
+    Message {
+        token,
+        response,
+        ..message
+    }
 }
 
 /// The first token of a confirmation that is as this one's, so that messages on dead tokens are alike.
@@ -279,9 +325,10 @@ fn first_alike(q: &State, token: Token, alike: impl Fn(&Confirmation) -> bool) -
     Token::Of(first.filter(|_| alike(q.confirmation(own))).unwrap_or(own))
 }
 
-/// Senders are alike once no subscription can close any more.
+/// Senders whose subscriptions are open are alike once none can close any more.
 fn sender(q: &State, sender: Subscriber) -> Subscriber {
-    if !q.budgets.affords(Disturbance::Close) && q.is_open(Subscriber::Capable) {
+    let alike = q.is_open(Subscriber::Capable) && q.is_open(sender);
+    if alike && !q.budgets.affords(Disturbance::Close) {
         Subscriber::Capable
     } else {
         sender

@@ -58,6 +58,15 @@ pub enum CourtesyNotice {
     Forbidden,
 }
 
+/// What becomes of a confirmation where a subscription cannot reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IncapableSubscriptions {
+    /// It gets the question like any other, and the default waits for its deadline.
+    Asked,
+    /// It does not get the question; where no subscription can reply, the default applies as soon as it is asked.
+    Withheld,
+}
+
 /// One choice for every place that can be taken in more than one way. The default is the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
@@ -73,6 +82,8 @@ pub struct Reading {
     pub early_default_on_close: EarlyDefaultOnClose,
     /// `courtesy-notice`
     pub courtesy_notice: CourtesyNotice,
+    /// `incapable-subscriptions`
+    pub incapable_subscriptions: IncapableSubscriptions,
 }
 
 impl Reading {
@@ -84,6 +95,7 @@ impl Reading {
         session_end_cancels: SessionEndCancels::All,
         early_default_on_close: EarlyDefaultOnClose::RejectOnly,
         courtesy_notice: CourtesyNotice::Permitted,
+        incapable_subscriptions: IncapableSubscriptions::Asked,
     };
 }
 
@@ -97,7 +109,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 6] = [
+pub static PLACES: [Place; 7] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
@@ -197,5 +209,21 @@ pub static PLACES: [Place; 6] = [
             },
         ],
         why: "6.3.5 allows it in so many words.",
+    },
+    Place {
+        name: "incapable-subscriptions",
+        clauses: &["AAEP-6.7-1", "AAEP-6.1-1", "AAEP-EV-16"],
+        question: "A subscription cannot reply: is it asked, and does a confirmation wait where no subscription can?",
+        choices: &[
+            Choice {
+                value: "asked",
+                set: |reading| reading.incapable_subscriptions = IncapableSubscriptions::Asked,
+            },
+            Choice {
+                value: "withheld",
+                set: |reading| reading.incapable_subscriptions = IncapableSubscriptions::Withheld,
+            },
+        ],
+        why: "6.6 has it hand the question on, and 6.7 filters nothing critical; a default of accept before the timeout is what 6.1 forbids.",
     },
 ];

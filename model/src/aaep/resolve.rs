@@ -1,15 +1,15 @@
-//! What resolves a confirmation, and what follows from it.
+//! What resolves a question, and what follows from it.
 //!
 //! The one thing to know: everything that happens to an action goes through [`StepSoFar::resolve`] or [`StepSoFar::follow_up`],
 //! whether a reply, a deadline, a closing or a cancellation brought it about.
 
 use super::Aaep;
-use super::output::Output;
+use super::output::{Answered, Output};
 use super::readings::{CancellationReleases, TimeoutUsesToken};
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, State};
-use super::step::{Cause, StepSoFar};
-use super::words::{Decision, SLOTS, SessionName, Slot};
+use super::step::{Cause, StepSoFar, Verdict};
+use super::words::{Clarifies, Decision, SLOTS, SessionName, Slot};
 
 impl StepSoFar<'_> {
     /// AAEP-6.4-1: applies the default of everything that is due, by deadline, then by order of issue.
@@ -18,7 +18,7 @@ impl StepSoFar<'_> {
             return;
         }
         let clock = self.state.clock;
-        let due = self.by_deadline(|confirmation| confirmation.deadline() <= clock);
+        let due = self.by_deadline(|confirmation| self.model.times_out(confirmation) <= clock);
         for slot in due
             .into_iter()
             .flatten()
@@ -26,7 +26,7 @@ impl StepSoFar<'_> {
         {
             let confirmation = self.state.confirmation(slot);
             if self.model.timer_runs(&self.state, confirmation) {
-                self.resolve(slot, confirmation.class.default, Cause::Default);
+                self.resolve(slot, confirmation.default_verdict(), Cause::Default);
             }
         }
     }
@@ -47,14 +47,33 @@ impl StepSoFar<'_> {
         confirmation.is_pending() || !releases && self.model.timer_runs(&self.state, confirmation)
     }
 
-    /// A confirmation is decided.
-    pub(super) fn resolve(&mut self, slot: Slot, decision: Decision, cause: Cause) {
+    /// A question is decided.
+    pub(super) fn resolve(&mut self, slot: Slot, verdict: Verdict, cause: Cause) {
         self.resolved[slot.index()] = true;
         self.resolved_by_reply[slot.index()] |= cause == Cause::Reply;
         self.state.confirmations[slot.index()].by_default = cause == Cause::Default;
-        match decision {
-            Decision::Accept => self.release(slot),
-            Decision::Reject => self.reject(slot),
+        match verdict {
+            Verdict::Decided(Decision::Accept) => self.release(slot),
+            Verdict::Decided(Decision::Reject) => self.reject(slot),
+            Verdict::Answered(answered) => self.answer(slot, answered),
+        }
+    }
+
+    /// A clarification has its answer, or is not to have one: the state leaves `awaiting_input` (AAEP-A.5-1), and the host gets the
+    /// answer (AAEP-6.1-7).
+    pub(super) fn answer(&mut self, slot: Slot, answered: Answered) {
+        let rules = self.model.rules;
+        self.state.confirmations[slot.index()].resolve_to(Phase::Answered);
+        if rules.forbid(Guard::StaysAfterAnswer) {
+            self.follow_up(slot);
+        }
+        // AAEP-A.5-2: nobody answers, and the default response is set.
+        let answered = match answered {
+            Answered::Default if rules.allow(Guard::DropsDefaultResponse) => Answered::Nobody,
+            Answered::Reply(_) | Answered::Default | Answered::Nobody => answered,
+        };
+        if rules.forbid(Guard::KeepsAnswer) {
+            self.emit(Output::Answer(slot, answered));
         }
     }
 
@@ -105,7 +124,7 @@ impl StepSoFar<'_> {
         }
     }
 
-    /// The `state.changed` that reflects a rejected or cancelled action, and the one to the state that the session is then in.
+    /// The `state.changed` that reflects a rejected or cancelled action or an answer, and the one to the state that the session is then in.
     pub(super) fn follow_up(&mut self, slot: Slot) {
         let rules = self.model.rules;
         let session = self.state.confirmation(slot).session;
@@ -115,6 +134,7 @@ impl StepSoFar<'_> {
         }
         self.state.sessions[session.index()].awaiting_input = false;
         self.emit_event(session, Output::FollowUpLeaving(slot));
+        self.others_leave(session);
         self.awaits_again(session);
         // AAEP-A.3-3: the state is `calling_tool` while a tool runs.
         if !self.state.session(session).awaiting_input
@@ -122,6 +142,17 @@ impl StepSoFar<'_> {
             && rules.forbid(Guard::ThinksWhileToolRuns)
         {
             self.emit_event(session, Output::CallingToolAgain(session));
+        }
+    }
+
+    /// What AAEP-A.9-2 keeps apart: every session goes where one of them does.
+    fn others_leave(&mut self, session: SessionName) {
+        for other in SessionName::ALL {
+            let shares = self.model.rules.allow(Guard::SharesState) && other != session;
+            if shares && self.state.session(other).awaiting_input {
+                self.state.sessions[other.index()].awaiting_input = false;
+                self.emit_event(other, Output::Thinking(other));
+            }
         }
     }
 
@@ -155,6 +186,17 @@ impl StepSoFar<'_> {
     }
 }
 
+impl Confirmation {
+    /// What it comes to when nobody answers.
+    pub(super) fn default_verdict(&self) -> Verdict {
+        match self.clarifies {
+            None => Verdict::Decided(self.class.default),
+            Some(Clarifies { default: true, .. }) => Verdict::Answered(Answered::Default),
+            Some(Clarifies { default: false, .. }) => Verdict::Answered(Answered::Nobody),
+        }
+    }
+}
+
 impl Aaep {
     /// Whether the default still waits for the deadline: while pending; under a reading or with a rule left out also after
     /// the confirmation was cancelled by itself.
@@ -166,7 +208,20 @@ impl Aaep {
                     || self.rules.allow(Guard::DefaultsCancelled);
                 kept && state.session(confirmation.session).is_active()
             }
-            Phase::Unasked | Phase::Accepted | Phase::Finished | Phase::Rejected => false,
+            Phase::Unasked
+            | Phase::Accepted
+            | Phase::Finished
+            | Phase::Rejected
+            | Phase::Answered => false,
+        }
+    }
+
+    /// The moment at which the default applies. AAEP-6.4.2-3: an extension moves it.
+    pub(super) fn times_out(&self, confirmation: &Confirmation) -> u8 {
+        if self.rules.forbid(Guard::TimesOutUnextended) {
+            confirmation.deadline()
+        } else {
+            confirmation.first_deadline()
         }
     }
 }

@@ -6,11 +6,13 @@
 use crate::text::text;
 
 use super::action::{Action, Forgery};
-use super::message::Shape;
-use super::output::Output;
+use super::message::{Shape, Token};
+use super::output::{Answered, Output};
 use super::state::Item;
 use super::step::StepSoFar;
-use super::words::{Decision, SessionOutcome, Slot, Subscriber};
+use super::words::{
+    AllowedReplies, Class, Decision, Response, SUBSCRIBERS, SessionOutcome, Slot, Subscriber,
+};
 
 text! {
 of step: &StepSoFar<'_>, action: Action;
@@ -42,6 +44,8 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AAEP-6.1-4" => {
+    forbids StopsWhileBlocked "a tool that does not wait for an answer comes back while a question waits";
+    always "what does not wait for an answer goes on";
     sometimes "work goes on while a confirmation is pending" also ["AAEP-6.1-5"] if step.goes_on_while_blocked();
 }
 
@@ -54,9 +58,33 @@ of step: &StepSoFar<'_>, action: Action;
     refuses StillBlocked "the same action is still blocked by an earlier confirmation";
     forbids AsksTwice "an action is not asked for again while it is blocked";
     always "while blocked, the same action is not asked for again";
-    sometimes "a released action is asked for again"
+    sometimes "a released action is asked for again" with "confirmations=2"
         if matches!(action, Action::Ask { same_action: true, .. }) && step.puts_out(|it| matches!(it, Output::Asked(_)));
-    sometimes "a second ask for a blocked action is refused" if step.refuses(Refusal::StillBlocked);
+    sometimes "a second ask for a blocked action is refused" with "confirmations=2" if step.refuses(Refusal::StillBlocked);
+}
+
+"AAEP-6.1-7" => {
+    forbids KeepsAnswer "the host gets the answer to a clarification" with "clarifications";
+    always "reply and timeout of a clarification are honoured" also ["AAEP-A.5-2"] with "clarifications";
+    sometimes "a reply answers a clarification" with "clarifications"
+        if step.answers(|it| matches!(it, Answered::Reply(_)));
+}
+
+"AAEP-6.1-8" => {
+    forbids GoesOnUnanswered "nothing goes on as if a clarification that waits had its answer" with "clarifications";
+    always "nothing goes on before a clarification is answered" with "clarifications";
+    sometimes "an action is released while a clarification waits" with "clarifications"
+        if step.resolves(|it| it.accepts) && step.leaves_pending(|it| it.clarifies.is_some());
+}
+
+"AAEP-6.1-9" => {
+    refuses StillAsked "the same question waits already";
+    forbids AsksQuestionTwice "a question is not asked again while it waits" also ["AAEP-6.1-6"] with "clarifications";
+    always "while it waits, the same question is not asked again" with "clarifications";
+    sometimes "an answered question is asked again" with "clarifications"
+        if matches!(action, Action::Clarify { same_question: true, .. }) && step.puts_out(|it| matches!(it, Output::Clarify(_)));
+    sometimes "a second ask of a question that waits is refused" with "clarifications"
+        if step.refuses(Refusal::StillAsked);
 }
 
 // § 6.2 Tokens
@@ -177,6 +205,59 @@ of step: &StepSoFar<'_>, action: Action;
     sometimes "a forbidden default is refused" if step.refuses(Refusal::DefaultOfMediumRisk);
 }
 
+"AAEP-6.4.2-2" => {
+    sometimes "more time is asked for and given" with "extensions" if step.puts_out(|it| matches!(it, Output::MoreTime(_)));
+}
+
+"AAEP-6.4.2-3" => {
+    refuses NoMoreTime "the question to be given more time does not wait, or waits that long already";
+    forbids RefusesMoreTime "more time is given to a question that waits" also ["AAEP-6.4.2-2"] with "extensions";
+    forbids ExtendsSilently "that a question has more time is told" with "extensions";
+    forbids TimesOutUnextended "with more time the default applies later" also ["AAEP-6.4-1", "AAEP-6.1-8"] with "extensions";
+    forbids ChecksOldDeadline "with more time a reply may claim a later time"
+        also ["AAEP-6.3.4-4", "AAEP-6.1-7", "AAEP-A.4-3"] with "extensions";
+    always "more time is given, and told" also ["AAEP-6.4.2-2"] with "extensions";
+    sometimes "more time for what does not wait is refused" with "extensions" if step.refuses(Refusal::NoMoreTime);
+}
+
+// § 6.5 Clarifications
+
+"AAEP-6.5.2-2" => {
+    forbids TakesFirstKindOnly "of several kinds of response any is taken" with "clarifications";
+    always "of several kinds of response any is taken" also ["AAEP-6.1-7"] with "clarifications";
+    sometimes "the second of two kinds is taken" with "clarifications"
+        if step.answers(|it| it == Answered::Reply(Response::Number));
+}
+
+"AAEP-6.5.5-1" => {
+    forbids HonoursOtherKind "a reply is to a question of its own kind" also ["AAEP-6.3.4-2"] with "clarifications";
+    always "a reply to a clarification passes the checks of a reply to a confirmation" with "clarifications";
+    sometimes "a reply of the other kind is ignored" with "clarifications"
+        if step.ignores(action, Check::Issued, |it| it.token != Token::Guessed);
+}
+
+"AAEP-6.5.5-2" => {
+    checks Type "the response is of a type that the question takes";
+    forbids HonoursOtherType "a response of a type that the question does not take is ignored" also ["AAEP-6.5.2-1"] with "clarifications";
+    always "a response of another type has no effect" with "clarifications";
+    sometimes "a response of another type is ignored" with "clarifications" if step.ignored == Some(Check::Type);
+}
+
+"AAEP-6.5.5-3" => {
+    checks Choice "the response is one of the choices";
+    forbids HonoursNoChoice "a response that is none of the choices is ignored" also ["AAEP-6.5.2-1"] with "clarifications";
+    always "a response that is no choice has no effect" with "clarifications";
+    sometimes "a response that is no choice is ignored" with "clarifications" if step.ignored == Some(Check::Choice);
+}
+
+"AAEP-6.5.5-4" => {
+    forbids GivesUpOnMisfit "a response that does not fit leaves the question waiting" with "clarifications";
+    always "a response that does not fit changes nothing" with "clarifications";
+    sometimes "a clarification is answered after a response that did not fit" with "clarifications"
+        if step.answers(|it| matches!(it, Answered::Reply(_)))
+            && step.before.confirmations.iter().any(|it| it.is_pending() && it.may_decide != [true; SUBSCRIBERS]);
+}
+
 // § 6.6 and 6.7 Several subscribers
 
 "AAEP-6.6-4" => {
@@ -189,6 +270,7 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AAEP-6.7-1" => {
     forbids LosesQuestion "a question that was lost in a crash is put out again" also ["AAEP-6.1-1"];
+    forbids LeavesOneOut "a question goes to every subscription, whether it can reply or not";
     always "every question is put out, if need be again" also ["AAEP-6.1-1"];
     sometimes "a question is lost in a crash" if action == Action::Crash && step.puts_out(|it| matches!(it, Output::Asked(_)));
     sometimes "nobody who could answer has come when a question is asked"
@@ -257,6 +339,14 @@ of step: &StepSoFar<'_>, action: Action;
     sometimes "a reply on a closed subscription is ignored" also ["AAEP-6.3.4-5"]
         if step.ignores(action, Check::Sender, |it| it.authenticated && !step.before.is_open(it.sender));
     sometimes "a second closing is refused" if step.refuses(Refusal::ClosedAlready);
+}
+
+"AAEP-REPLY-15" => {
+    forbids TakesUnlistedForOwn "beside a value of the producer's own only what is listed counts" also ["AAEP-6.3.4-6"] with "clarifications";
+    always "a value of the producer's own is decided by no other" with "clarifications";
+    sometimes "a value of the producer's own is listed" with "clarifications"
+        if matches!(action, Action::Ask { class: Class { allowed: AllowedReplies::RejectOrOwn, .. }, .. })
+            && step.puts_out(|it| matches!(it, Output::Asked(_)));
 }
 
 // Appendix A
@@ -344,11 +434,30 @@ of step: &StepSoFar<'_>, action: Action;
     always "rejected leads to no tool.invoked" also ["AAEP-A.8-5"];
 }
 
+"AAEP-A.5-1" => {
+    forbids StaysAfterAnswer "the state leaves awaiting_input when a clarification is answered" also ["AAEP-6.1-9"] with "clarifications";
+    always "the state leaves awaiting_input after an answer" also ["AAEP-A.4-2"] with "clarifications";
+}
+
+"AAEP-A.5-2" => {
+    forbids DropsDefaultResponse "where nobody answers, the default response is the answer" with "clarifications";
+    always "where nobody answers, the default response is the answer" with "clarifications";
+    sometimes "a default answers" with "clarifications" if step.answers(|it| it == Answered::Default);
+    sometimes "nobody answers, and there is no default" with "clarifications"
+        if step.answers(|it| it == Answered::Nobody);
+}
+
 "AAEP-A.7.4-1" => {
     always "an irreversible tool.invoked has an authorisation before it"
         also ["AAEP-A.8-4", "AAEP-A.8-5", "AAEP-A.8-8"];
     sometimes "an irreversible action is announced"
         if step.puts_out(|it| matches!(it, Output::Invoked(slot) if step.state.confirmation(*slot).class.irreversible));
+}
+
+"AAEP-A.9-2" => {
+    forbids SharesState "the state of a session follows its own questions";
+    always "each session has a state of its own";
+    sometimes "two sessions await input" if step.state.sessions.iter().all(|it| it.awaiting_input);
 }
 
 // The wire

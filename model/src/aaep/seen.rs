@@ -2,13 +2,13 @@
 
 use super::action::Action;
 use super::message::Message;
-use super::output::Output;
+use super::output::{Answered, Output};
 use super::rules::{Check, Refusal};
 use super::state::{Confirmation, Phase};
 use super::step::StepSoFar;
 use super::words::{SLOTS, Slot};
 
-/// The resolution of a confirmation that was pending.
+/// The resolution of a confirmation that was pending, not of a clarification.
 pub(super) struct Resolution {
     pub(super) slot: Slot,
     pub(super) accepts: bool,
@@ -33,6 +33,7 @@ impl StepSoFar<'_> {
         Slot::ALL.into_iter().any(|slot| {
             let before = self.before.confirmation(slot);
             before.is_pending()
+                && before.clarifies.is_none()
                 && self.resolved[slot.index()]
                 && like(Resolution {
                     slot,
@@ -41,6 +42,11 @@ impl StepSoFar<'_> {
                     due: self.before.clock.checked_sub(before.deadline()),
                 })
         })
+    }
+
+    /// Whether a clarification comes to this.
+    pub(super) fn answers(&self, like: impl Fn(Answered) -> bool) -> bool {
+        self.puts_out(|it| matches!(it, Output::Answer(_, answered) if like(*answered)))
     }
 
     /// Whether a reply like this is honoured.

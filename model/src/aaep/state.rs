@@ -14,8 +14,8 @@ use super::bounds::{Budgets, Disturbance};
 use super::message::{Message, Network};
 use super::output::Output;
 use super::words::{
-    AllowedReplies, Class, Decision, Risk, SLOTS, SUBSCRIBERS, SessionName, SessionOutcome, Slot,
-    Subscriber,
+    AllowedReplies, Clarifies, Class, Decision, Response, Risk, SLOTS, SUBSCRIBERS, SessionName,
+    SessionOutcome, Slot, Subscriber,
 };
 
 /// Where a session stands.
@@ -83,9 +83,11 @@ pub enum Phase {
     Rejected,
     /// Cancelled, by itself or with its session.
     Cancelled,
+    /// A clarification that has its answer, or is not to have one.
+    Answered,
 }
 
-/// A confirmation. Times and timeouts are in ticks.
+/// A question: a confirmation, or a clarification. Times and timeouts are in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -96,14 +98,18 @@ pub struct Confirmation {
     pub phase: Phase,
     /// Its session.
     pub session: SessionName,
-    /// Whether its action is the one of the first slot; false in the first slot.
+    /// Whether its action is the one of the first slot, or its question that of the first clarification; false in those.
     pub same_action: bool,
     /// What it says of its action.
     pub class: Class,
+    /// What it says as a clarification; nothing in a confirmation.
+    pub clarifies: Option<Clarifies>,
     /// When it was issued.
     pub issued: u8,
-    /// `timeout_seconds`
+    /// `timeout_seconds`, as it is now.
     pub timeout: u8,
+    /// How often it has got a tick more.
+    pub extended: u8,
     /// Whether the default resolved it, and not a reply.
     pub by_default: bool,
     /// How often the host has run its action, counted up to 2.
@@ -124,8 +130,10 @@ impl Confirmation {
         session: SessionName::A,
         same_action: false,
         class: Class::PLAIN,
+        clarifies: None,
         issued: 0,
         timeout: 0,
+        extended: 0,
         by_default: false,
         runs: 0,
         announced: false,
@@ -144,12 +152,22 @@ impl Confirmation {
         self.may_decide = [false; SUBSCRIBERS];
     }
 
+    /// A response that it takes, where it is a clarification.
+    pub fn right_response(&self) -> Option<Response> {
+        self.clarifies.map(|clarifies| clarifies.takes.right())
+    }
+
     /// Whether it is asked for and not resolved.
     pub const fn is_pending(&self) -> bool {
         matches!(self.phase, Phase::Pending)
     }
 
-    /// Everything in 27 bits.
+    /// The moment from which the default would apply, had it got no more time.
+    pub const fn first_deadline(&self) -> u8 {
+        time::on(self.issued + self.timeout.saturating_sub(self.extended))
+    }
+
+    /// Everything in 32 bits.
     fn word(&self) -> u64 {
         let Class {
             risk,
@@ -174,8 +192,15 @@ impl Confirmation {
             (u64::from(self.may_decide[1]), 1),
             (u64::from(self.may_decide[2]), 1),
             (u64::from(self.reused_token), 1),
+            (self.clarifies.map_or(0, clarifies), 3),
+            (u64::from(self.extended), 2),
         ])
     }
+}
+
+/// What a clarification says, from 1 to 6.
+const fn clarifies(clarifies: Clarifies) -> u64 {
+    1 + (clarifies.takes as u64) * 2 + clarifies.default as u64
 }
 
 /// What the host has not carried out yet and something waits for: questions and performances, first in, first out.
@@ -187,7 +212,7 @@ pub type Outbox = Sequence<Item>;
 /// An item of the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Item {
-    /// Emit `awaiting.confirmation`; the subscribers wait for it.
+    /// Emit `awaiting.confirmation` or `awaiting.clarification`; the subscribers wait for it.
     Asked(Slot),
     /// Perform the action.
     Perform(Slot),
@@ -197,10 +222,14 @@ impl Item {
     /// The item that stands for an output, if the output waits in the outbox.
     pub const fn of(output: Output) -> Option<Self> {
         match output {
-            Output::Asked(slot) => Some(Self::Asked(slot)),
+            Output::Asked(slot) | Output::Clarify(slot) | Output::AskedSome(slot) => {
+                Some(Self::Asked(slot))
+            }
             Output::Perform(slot) => Some(Self::Perform(slot)),
             Output::Started(_)
             | Output::AwaitingInput(_)
+            | Output::MoreTime(_)
+            | Output::Answer(..)
             | Output::CallingTool(_)
             | Output::CallingToolAgain(_)
             | Output::Invoked(_)
@@ -287,11 +316,26 @@ impl State {
 
     /// The slot whose action the confirmation in a slot is about: its own, or the first.
     pub const fn action(&self, slot: Slot) -> Slot {
-        if self.confirmation(slot).same_action {
+        let confirmation = self.confirmation(slot);
+        if confirmation.same_action && confirmation.clarifies.is_none() {
             Slot::First
         } else {
             slot
         }
+    }
+
+    /// The first clarification.
+    pub fn first_clarification(&self) -> Option<Slot> {
+        let clarifies = |&slot: &Slot| self.confirmation(slot).clarifies.is_some();
+        Slot::ALL.into_iter().find(clarifies)
+    }
+
+    /// The slot whose question the clarification in a slot asks: its own, or the first clarification's.
+    pub fn question(&self, slot: Slot) -> Slot {
+        let first = self.first_clarification();
+        first
+            .filter(|_| self.confirmation(slot).same_action)
+            .unwrap_or(slot)
     }
 
     /// The session of this name.
@@ -380,6 +424,7 @@ impl State {
                     session,
                     same_action,
                     class,
+                    clarifies,
                     issued,
                     timeout,
                     by_default,
@@ -390,6 +435,7 @@ impl State {
                     session,
                     same_action,
                     class,
+                    clarifies,
                     issued,
                     timeout,
                     by_default,
@@ -412,6 +458,7 @@ impl State {
             place.session = found.session;
             place.same_action = found.same_action;
             place.class = found.class;
+            place.clarifies = found.clarifies;
             place.issued = found.issued;
             place.timeout = found.timeout;
             place.by_default = found.by_default;
@@ -480,6 +527,8 @@ pub struct ProducerConfirmation {
     pub same_action: bool,
     /// What it says of its action.
     pub class: Class,
+    /// What it says as a clarification; nothing in a confirmation.
+    pub clarifies: Option<Clarifies>,
     /// When it was issued.
     pub issued: u8,
     /// `timeout_seconds`
@@ -500,6 +549,7 @@ impl ProducerConfirmation {
             default: Decision::Reject,
             allowed: AllowedReplies::Both,
         },
+        clarifies: None,
         issued: 0,
         timeout: 0,
         by_default: false,

@@ -8,14 +8,18 @@ use crate::time;
 use super::Aaep;
 use super::action::{Action, Transgression};
 use super::bounds::Disturbance;
-use super::message::{Message, Shape};
-use super::output::{Output, Outputs};
-use super::readings::{CourtesyNotice, EarlyDefaultOnClose, LateReply, SessionEndCancels};
+use super::message::{Message, Shape, Token};
+use super::output::{Answered, Output, Outputs};
+use super::readings::{
+    CourtesyNotice, EarlyDefaultOnClose, IncapableSubscriptions, LateReply, SessionEndCancels,
+};
 use super::rules::{self, Check, Guard, Refusal};
 use super::state::{
     Confirmation, Item, Outbox, Phase, Session, SessionStatus, State, Subscription,
 };
-use super::words::{Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber};
+use super::words::{
+    Clarifies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
+};
 
 /// What an action leads to. What is in neither list of outputs is forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +33,19 @@ pub struct Step {
     /// For a delivered reply that was ignored: the first check that it failed.
     pub ignored: Option<Check>,
     /// Of the witnesses that were wanted, those that this step is one of: a bit each, by their place in [`rules::WITNESSES`].
-    pub witnessed: u64,
+    pub witnessed: u128,
 }
 
-/// Who or what resolved a confirmation.
+/// What a question comes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// A confirmation is decided.
+    Decided(Decision),
+    /// A clarification is answered.
+    Answered(Answered),
+}
+
+/// Who or what resolved a question.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     /// A reply that the producer took for valid.
@@ -70,7 +83,7 @@ impl Aaep {
     }
 
     /// The same, with those of the wanted witnesses that it is one of.
-    pub fn step_to_witness(&self, before: &State, action: Action, wanted: u64) -> Option<Step> {
+    pub fn step_to_witness(&self, before: &State, action: Action, wanted: u128) -> Option<Step> {
         let mut so_far = StepSoFar {
             model: self,
             before,
@@ -104,6 +117,14 @@ impl Aaep {
     }
 }
 
+impl Aaep {
+    /// AAEP-EV-16: whether, by the reading, a confirmation is withheld from those who cannot reply.
+    pub(super) fn withholds(&self, question: &Confirmation) -> bool {
+        let withheld = self.reading.incapable_subscriptions == IncapableSubscriptions::Withheld;
+        withheld && question.clarifies.is_none()
+    }
+}
+
 impl StepSoFar<'_> {
     /// Takes the step, or finds that it is not enabled.
     fn take(&mut self, action: Action) -> Option<()> {
@@ -125,6 +146,20 @@ impl StepSoFar<'_> {
                 timeout,
                 same_action,
             } => self.ask(session, class, timeout, same_action),
+            Action::Clarify {
+                session,
+                clarifies,
+                timeout,
+                same_question,
+            } => self.clarify(session, clarifies, timeout, same_question),
+            Action::Answer {
+                subscriber,
+                slot,
+                response,
+                skew,
+                shape,
+            } => self.reply_to_clarification(subscriber, slot, response, skew, shape),
+            Action::Extend { slot, longer } => self.extend(slot, longer),
             Action::Decide {
                 subscriber,
                 slot,
@@ -181,15 +216,9 @@ impl StepSoFar<'_> {
         timeout: u8,
         same_action: bool,
     ) -> Option<()> {
-        let slot = self
-            .before
-            .free_slot()
-            .filter(|slot| slot.index() < usize::from(self.model.bounds.confirmations))?;
-        let issued = time::tick(self.before.clock)?;
-        self.settle(None);
-        if slot == Slot::First && self.model.is_anybody_missing(self.before) {
-            self.state.budgets.spend(Disturbance::Late)?;
-        }
+        let slot = self.before.free_slot();
+        let slot = slot.filter(|_| self.model.can_confirm(self.before))?;
+        let issued = self.begins_to_ask(slot)?;
         if let Some(refusal) = self.refusal_to_ask(session, class, timeout, same_action) {
             self.required.push(Output::Refused(refusal));
             return Some(());
@@ -205,14 +234,133 @@ impl StepSoFar<'_> {
             reused_token: slot != Slot::First && self.model.rules.allow(Guard::ReusesToken),
             ..Confirmation::UNASKED
         };
+        self.put_question(slot);
+        Some(())
+    }
+
+    /// `clarify`. The order of the refusals is: session, shape, same question.
+    fn clarify(
+        &mut self,
+        session: SessionName,
+        clarifies: Clarifies,
+        timeout: u8,
+        same_question: bool,
+    ) -> Option<()> {
+        let slot = self.before.free_slot();
+        let slot = slot.filter(|_| self.model.can_clarify(self.before))?;
+        let issued = self.begins_to_ask(slot)?;
+        if let Some(refusal) = self.refusal_to_clarify(session, timeout, same_question) {
+            self.required.push(Output::Refused(refusal));
+            return Some(());
+        }
+        self.state.confirmations[slot.index()] = Confirmation {
+            phase: Phase::Pending,
+            session,
+            same_action: same_question,
+            clarifies: Some(clarifies),
+            issued,
+            timeout,
+            // AAEP-6.2.2-3: tokens are of one space.
+            reused_token: slot != Slot::First && self.model.rules.allow(Guard::ReusesToken),
+            ..Confirmation::UNASKED
+        };
+        self.put_question(slot);
+        Some(())
+    }
+
+    /// What comes before any question: what is due, and that somebody may be late. When it is asked.
+    fn begins_to_ask(&mut self, slot: Slot) -> Option<u8> {
+        let issued = time::tick(self.before.clock)?;
+        self.settle(None);
+        if slot == Slot::First && self.model.is_anybody_missing(self.before) {
+            self.state.budgets.spend(Disturbance::Late)?;
+        }
+        Some(issued)
+    }
+
+    /// Puts out the question of a slot that was just filled.
+    fn put_question(&mut self, slot: Slot) {
+        let session = self.state.confirmation(slot).session;
+        let rules = self.model.rules;
         // AAEP-A.4-1: the state is awaiting_input at or before the question.
-        if self.model.rules.forbid(Guard::AsksWithoutState)
-            && !self.state.session(session).awaiting_input
-        {
+        if rules.forbid(Guard::AsksWithoutState) && !self.state.session(session).awaiting_input {
             self.state.sessions[session.index()].awaiting_input = true;
             self.emit(Output::AwaitingInput(session));
         }
-        self.emit(Output::Asked(slot));
+        self.emit(self.asked(slot));
+        // AAEP-EV-16, by the reading that waits for nobody who could not reply.
+        if self.model.withholds(self.state.confirmation(slot)) && !self.state.has_capable() {
+            let default = self.state.confirmation(slot).default_verdict();
+            self.resolve(slot, default, Cause::Default);
+        }
+    }
+
+    /// The question as it is put out. AAEP-6.7-1: to everybody, whether they can reply or not.
+    fn asked(&self, slot: Slot) -> Output {
+        let question = self.state.confirmation(slot);
+        if question.clarifies.is_some() {
+            return Output::Clarify(slot);
+        }
+        let cannot_reply = |&it: &Subscriber| !it.is_capable() && self.state.is_open(it);
+        let leaves_out =
+            self.model.rules.allow(Guard::LeavesOneOut) || self.model.withholds(question);
+        if leaves_out && Subscriber::ALL.iter().any(cannot_reply) {
+            Output::AskedSome(slot)
+        } else {
+            Output::Asked(slot)
+        }
+    }
+
+    /// Why this clarification is not asked for, if it is not.
+    fn refusal_to_clarify(
+        &self,
+        session: SessionName,
+        timeout: u8,
+        same_question: bool,
+    ) -> Option<Refusal> {
+        let rules = self.model.rules;
+        let first = self.state.first_clarification();
+        let blocks_it = |slot: Slot| {
+            let asked = self.state.confirmation(slot);
+            asked.clarifies.is_some()
+                && Some(self.state.question(slot)) == first
+                && self.blocks(asked)
+        };
+        let blocked = same_question && Slot::ALL.into_iter().any(blocks_it);
+        // AAEP-A.1-3: no event after the terminal one.
+        if !self.state.session(session).is_active() && rules.forbid(Guard::AsksAfterEnd) {
+            Some(Refusal::SessionOver)
+        // AAEP-EV-5: a timeout is at least one second.
+        } else if timeout == 0 && rules.forbid(Guard::AsksWithoutTime) {
+            Some(Refusal::BadTimeout)
+        // AAEP-6.1-9: not again while it waits.
+        } else if blocked && rules.forbid(Guard::AsksQuestionTwice) {
+            Some(Refusal::StillAsked)
+        } else {
+            None
+        }
+    }
+
+    /// `extend`.
+    fn extend(&mut self, slot: Slot, longer: bool) -> Option<()> {
+        self.settle(None);
+        let rules = self.model.rules;
+        let question = self.state.confirmation(slot);
+        // AAEP-6.4.2-3: a question that waits, and longer than it would.
+        let honoured = question.is_pending() && longer && rules.forbid(Guard::RefusesMoreTime);
+        if !honoured {
+            self.required.push(Output::Refused(Refusal::NoMoreTime));
+            return Some(());
+        }
+        if question.extended >= self.model.bounds.extensions {
+            return None;
+        }
+        let question = &mut self.state.confirmations[slot.index()];
+        question.timeout += 1;
+        question.extended += 1;
+        if rules.forbid(Guard::ExtendsSilently) {
+            self.emit(Output::MoreTime(slot));
+        }
         Some(())
     }
 
@@ -382,10 +530,12 @@ impl StepSoFar<'_> {
         // As on timeout, so in the order of the deadlines.
         let pending = self.by_deadline(Confirmation::is_pending);
         for slot in pending.into_iter().flatten() {
-            let default = self.state.confirmation(slot).class.default;
+            let default = self.state.confirmation(slot).default_verdict();
             let applies = match default {
-                Decision::Reject => rejects && rules.forbid(Guard::IgnoresClosing),
-                Decision::Accept => accepts || rules.allow(Guard::AcceptsEarly),
+                Verdict::Decided(Decision::Reject) | Verdict::Answered(_) => {
+                    rejects && rules.forbid(Guard::IgnoresClosing)
+                }
+                Verdict::Decided(Decision::Accept) => accepts || rules.allow(Guard::AcceptsEarly),
             };
             if applies {
                 self.resolve(slot, default, Cause::Default);
@@ -403,15 +553,29 @@ impl StepSoFar<'_> {
         };
         self.settle(spared);
         match self.validate(message) {
-            Ok((slot, decision)) => {
-                self.resolve(slot, decision, Cause::Reply);
+            Ok((slot, verdict)) => {
+                self.resolve(slot, verdict, Cause::Reply);
                 // AAEP-6.9-2: a reply concerns the confirmation of its token alone.
                 if self.model.rules.allow(Guard::SpillsOver) {
-                    self.spill_over(decision);
+                    self.spill_over(verdict);
                 }
                 self.required.push(Output::Respond);
             }
-            Err(check) => self.ignore(message, check),
+            Err(check) => {
+                self.gives_up(message, check);
+                self.ignore(message, check);
+            }
+        }
+    }
+
+    /// What AAEP-6.5.5-4 forbids: a response that does not fit ends the waiting.
+    fn gives_up(&mut self, message: Message, check: Check) {
+        let misfit = matches!(check, Check::Type | Check::Choice);
+        if let Token::Of(slot) = message.token
+            && misfit
+            && self.model.rules.allow(Guard::GivesUpOnMisfit)
+        {
+            self.resolve(slot, Verdict::Answered(Answered::Nobody), Cause::Default);
         }
     }
 
@@ -435,14 +599,17 @@ impl StepSoFar<'_> {
     }
 
     /// A reply that resolves whatever else is pending: what AAEP-6.9-2 forbids.
-    fn spill_over(&mut self, decision: Decision) {
-        for slot in self
-            .state
-            .slots_where(Confirmation::is_pending)
-            .into_iter()
-            .flatten()
-        {
-            self.resolve(slot, decision, Cause::Reply);
+    fn spill_over(&mut self, verdict: Verdict) {
+        let pending = self.state.slots_where(Confirmation::is_pending);
+        for slot in pending.into_iter().flatten() {
+            let verdict = match (verdict, self.state.confirmation(slot).clarifies) {
+                (Verdict::Decided(_), None) | (Verdict::Answered(_), Some(_)) => verdict,
+                (Verdict::Answered(_), None) => Verdict::Decided(Decision::Accept),
+                (Verdict::Decided(_), Some(clarifies)) => {
+                    Verdict::Answered(Answered::Reply(clarifies.takes.right()))
+                }
+            };
+            self.resolve(slot, verdict, Cause::Reply);
         }
     }
 
@@ -456,7 +623,10 @@ impl StepSoFar<'_> {
         let in_flight =
             confirmation.phase == Phase::Accepted && self.state.session(session).is_active();
         // AAEP-A.3-2: no completion without a tool in flight.
-        if !in_flight && self.model.rules.forbid(Guard::CompletesUninvoked) {
+        // AAEP-6.1-4: what does not wait for an answer goes on.
+        let stops = self.model.rules.allow(Guard::StopsWhileBlocked)
+            && self.state.has_pending(session, Some(slot));
+        if stops || !in_flight && self.model.rules.forbid(Guard::CompletesUninvoked) {
             self.required.push(Output::Refused(Refusal::NotInFlight));
             return;
         }
@@ -501,13 +671,17 @@ impl StepSoFar<'_> {
     fn ask_again(&mut self, slot: Slot, issued: u8) {
         if self.model.rules.forbid(Guard::LosesQuestion) {
             self.state.confirmations[slot.index()].issued = issued;
-            self.emit(Output::Asked(slot));
+            self.emit(self.asked(slot));
         }
     }
 
     /// The producer does what the rule that is left out forbids.
     fn transgress(&mut self, transgression: Transgression) -> Option<()> {
         let (guard, slot, output) = match transgression {
+            Transgression::AnswerWhileBlocked { slot } => {
+                let answered = Output::Answer(slot, Answered::Nobody);
+                (Guard::GoesOnUnanswered, slot, answered)
+            }
             Transgression::PerformWhileBlocked { slot } => {
                 (Guard::PerformsBlocked, slot, Output::Perform(slot))
             }

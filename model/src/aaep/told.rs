@@ -7,20 +7,23 @@ use std::collections::BTreeMap;
 
 use crate::judge::{Finding, Judge};
 use crate::judged::{CallTold, InSearch};
-use crate::time::Scale;
+use crate::time::{self, Scale};
 
 use super::Aaep;
 use super::action::Action;
 use super::judge::{
-    AaepJudge, Allowed, Body, Call, Confirm, Decision as Decided, Delivery, Event, Flaw, Outcome,
-    Output as Shown, Question, Reply, Risk as Harm, State as AgentState, ToolCall, ToolStatus,
+    AaepJudge, Allowed, AnsweredBy, Body, Call, Choice, Clarification, Clarify, Confirm,
+    Decision as Decided, Declared, Delivery, Event, Flaw, Outcome, Output as Shown, Question,
+    QuestionKind, Reply, Response, ResponseKind, Risk as Harm, State as AgentState, ToolCall,
+    ToolStatus,
 };
 use super::message::{Message, Shape, Token};
-use super::output::{Output, Outputs};
+use super::output::{Answered, Output, Outputs};
 use super::state::State;
 use super::step::Step;
 use super::words::{
-    AllowedReplies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Clarifies, Class, Decision, Response as Says, Risk, SLOTS, SessionName,
+    SessionOutcome, Slot, Subscriber, Takes,
 };
 
 /// A call of the producer and all that it put out.
@@ -53,6 +56,19 @@ pub enum Asked {
         /// Whether the first slot has asked about this action.
         same_action: bool,
     },
+    /// To ask for a clarification.
+    Clarify {
+        /// The session that asks.
+        session: SessionName,
+        /// What is asked.
+        clarifies: Clarifies,
+        /// In ticks.
+        timeout: u8,
+        /// Whether the first clarification has asked this question.
+        same_question: bool,
+    },
+    /// To give a question more time, or as much as it has.
+    Extend(Slot, bool),
     /// To take a message.
     Deliver(Message),
     /// To serve its timers.
@@ -75,6 +91,7 @@ struct Known {
     session: SessionName,
     same_action: bool,
     class: Class,
+    clarifies: Option<Clarifies>,
     timeout: u8,
     reused_token: bool,
 }
@@ -95,11 +112,17 @@ const TEXT: u32 = 0;
 
 /// Nothing has begun, as the model begins.
 pub(super) fn judge(model: &Aaep) -> AaepJudge {
-    let mut judge = AaepJudge::new(model.reading);
+    let mut judge = AaepJudge::new(model.reading).declaring(Declared {
+        clarify: true,
+        extend: true,
+        delivery: true,
+        ..Declared::default()
+    });
     // What a sender sees whose reply is ignored, for AAEP-6.3.4-9.
     let ignored = Call::Deliver(Delivery {
         sender: None,
         authenticated: false,
+        kind: QuestionKind::Confirmation,
         flaw: Some(Flaw::NotJson),
         reply: Reply::default(),
     });
@@ -165,6 +188,18 @@ impl Told {
                 timeout,
                 same_action,
             },
+            Action::Clarify {
+                session,
+                clarifies,
+                timeout,
+                same_question,
+            } => Asked::Clarify {
+                session,
+                clarifies,
+                timeout,
+                same_question,
+            },
+            Action::Extend { slot, longer } => Asked::Extend(slot, longer),
             Action::Deliver { .. } | Action::Replay => Asked::Deliver(action.message(before)?),
             Action::ServeTimer | Action::Transgress(_) => Asked::Tick,
             Action::Cancel { slot } => Asked::Cancel(slot),
@@ -173,6 +208,7 @@ impl Told {
             Action::FinishTool { slot } => Asked::Finish(slot),
             Action::Crash => Asked::Restart(before.waiting_question()),
             Action::Decide { .. }
+            | Action::Answer { .. }
             | Action::Duplicate { .. }
             | Action::Lose { .. }
             | Action::Forge(_)
@@ -187,6 +223,7 @@ impl Told {
                 session: confirmation.session,
                 same_action: confirmation.same_action,
                 class: confirmation.class,
+                clarifies: confirmation.clarifies,
                 timeout: confirmation.timeout,
                 reused_token: confirmation.reused_token,
             }),
@@ -220,6 +257,24 @@ impl Told {
                 allowed: Some(allowed(class.allowed)),
                 out_of_limits: None,
             }),
+            Asked::Clarify {
+                session,
+                clarifies,
+                timeout,
+                same_question,
+            } => Call::Clarify(Clarify {
+                session: session as u32,
+                question: self.question_asked(same_question),
+                kinds: Some(kinds(clarifies.takes)),
+                choices: choices(clarifies.takes),
+                timeout_seconds: timeout.into(),
+                default: default(clarifies),
+                out_of_limits: None,
+            }),
+            Asked::Extend(slot, longer) => Call::Extend {
+                token: self.token(slot),
+                timeout_seconds: judge.waits(self.token(slot)).0 + i64::from(longer),
+            },
             Asked::Deliver(message) => Call::Deliver(self.delivery(message)),
             Asked::Tick => Call::Tick,
             Asked::Cancel(slot) => Call::Cancel {
@@ -254,6 +309,10 @@ impl Told {
         Delivery {
             sender: Some(sender),
             authenticated: message.authenticated,
+            kind: match message.response {
+                None => QuestionKind::Confirmation,
+                Some(_) => QuestionKind::Clarification,
+            },
             flaw: (message.shape == Shape::Malformed).then_some(Flaw::NotJson),
             reply: Reply {
                 token: Some(match message.token {
@@ -261,6 +320,7 @@ impl Told {
                     Token::Guessed => GUESSED,
                 }),
                 decision: Some(decided(message.decision)),
+                response: message.response.map(said),
                 claimed_at: Some(at(message.claimed)),
                 subscription: Some(named),
                 modified_action: message.shape == Shape::Modified,
@@ -293,7 +353,21 @@ impl Told {
                 Output::FollowUpLeaving(slot) => changes(of(slot), AgentState::Thinking),
                 Output::FollowUpStaying(slot) => changes(of(slot), AgentState::AwaitingInput),
                 Output::Thinking(session) => changes(session as u32, AgentState::Thinking),
-                Output::Asked(slot) => emit(of(slot), self.question(slot)),
+                Output::Asked(slot) | Output::Clarify(slot) => emit(of(slot), self.question(slot)),
+                Output::AskedSome(slot) => {
+                    let mut asked = event(0, self.now, of(slot), self.question(slot));
+                    asked.id = u32::try_from(shown.len()).unwrap_or(u32::MAX);
+                    let capable = Subscriber::ALL.into_iter().filter(|it| it.is_capable());
+                    asked.to = Some(capable.map(|it| it as u32).collect());
+                    shown.push(Shown::Emit(asked));
+                }
+                Output::MoreTime(slot) => {
+                    let (_, deadline) = judge.waits(self.token(slot));
+                    // A tick more than the judge knows of.
+                    let left = Some(deadline + at(time::on(1)) - at(self.now));
+                    emit(of(slot), Body::Progress { left });
+                }
+                Output::Answer(slot, answered) => shown.push(self.answer(of(slot), slot, answered)),
                 Output::Invoked(slot) => {
                     let body = Body::ToolInvoked {
                         tool: TEXT,
@@ -333,7 +407,22 @@ impl Told {
     }
 
     fn question(&self, slot: Slot) -> Body {
-        let Known { class, timeout, .. } = self.known[slot.index()];
+        let Known {
+            class,
+            clarifies,
+            timeout,
+            ..
+        } = self.known[slot.index()];
+        if let Some(clarifies) = clarifies {
+            return Body::Clarification(Clarification {
+                token: self.token(slot),
+                question: self.question_in(slot),
+                kinds: Some(kinds(clarifies.takes)),
+                choices: choices(clarifies.takes),
+                timeout_seconds: timeout.into(),
+                default: default(clarifies),
+            });
+        }
         Body::Question(Question {
             token: self.token(slot),
             description: TEXT,
@@ -372,6 +461,8 @@ impl Told {
             Asked::Start(_)
             | Asked::Open(_)
             | Asked::Confirm { .. }
+            | Asked::Clarify { .. }
+            | Asked::Extend(..)
             | Asked::Deliver(_)
             | Asked::Tick
             | Asked::Cancel(_)
@@ -379,6 +470,51 @@ impl Told {
             | Asked::Finish(_)
             | Asked::Restart(_) => ToolStatus::Success,
         }
+    }
+
+    fn answer(&self, session: u32, slot: Slot, answered: Answered) -> Shown {
+        let (response, by) = match answered {
+            Answered::Reply(response) => (Some(said(response)), AnsweredBy::Reply),
+            Answered::Default => (Some(Response::Text(DEFAULT)), AnsweredBy::Default),
+            Answered::Nobody => (None, AnsweredBy::Nobody),
+        };
+        Shown::Answer {
+            session,
+            token: self.token(slot),
+            response,
+            by,
+        }
+    }
+
+    /// The text of the question in a slot.
+    fn question_in(&self, slot: Slot) -> u32 {
+        let same = self.known[slot.index()].same_action;
+        self.question_of(Some(slot), same)
+    }
+
+    /// The text of the question that is to be asked.
+    fn question_asked(&self, same_question: bool) -> u32 {
+        self.question_of(self.filled(), same_question)
+    }
+
+    fn question_of(&self, slot: Option<Slot>, same_question: bool) -> u32 {
+        let clarifies = |slot: &Slot| self.known[slot.index()].clarifies.is_some();
+        let first = Slot::ALL.into_iter().find(clarifies);
+        let asks = if same_question { first } else { slot };
+        asks.map_or(NOT_ASKED, |slot| slot as u32)
+    }
+
+    /// The slot that the call fills.
+    fn filled(&self) -> Option<Slot> {
+        let fills = |&slot: &Slot| {
+            let asked = [
+                Output::Asked(slot),
+                Output::Clarify(slot),
+                Output::AskedSome(slot),
+            ];
+            asked.into_iter().any(|it| self.outputs.contains(it))
+        };
+        Slot::ALL.into_iter().find(fills)
     }
 
     fn token(&self, slot: Slot) -> u32 {
@@ -391,9 +527,7 @@ impl Told {
 
     /// The action of the question that is to be asked: the first slot's, or that of the slot that it fills.
     fn action_asked(&self, same_action: bool) -> u32 {
-        let fills = |&slot: &Slot| self.outputs.contains(Output::Asked(slot));
-        let slot = Slot::ALL.into_iter().find(fills);
-        match (same_action, slot) {
+        match (same_action, self.filled()) {
             (true, _) => Slot::First as u32,
             (false, Some(slot)) => slot as u32,
             (false, None) => NOT_ASKED,
@@ -422,9 +556,50 @@ fn event(id: u32, now: u8, session: u32, body: Body) -> Event {
         session,
         at: at(now),
         sequence: None,
-        critical: matches!(body, Body::Question(_) | Body::Ended(Outcome::Errored)),
+        critical: matches!(
+            body,
+            Body::Question(_) | Body::Clarification(_) | Body::Ended(Outcome::Errored)
+        ),
+        to: None,
         body,
     }
+}
+
+/// A text that is one of the choices, one that is none, and the default.
+const CHOICE: u32 = 1;
+const WORD: u32 = 2;
+const OTHER_CHOICE: u32 = 3;
+const DEFAULT: u32 = 4;
+
+const fn said(response: Says) -> Response {
+    match response {
+        Says::Choice => Response::Text(CHOICE),
+        Says::Word => Response::Text(WORD),
+        Says::Number => Response::Number(0),
+    }
+}
+
+fn kinds(takes: Takes) -> Vec<ResponseKind> {
+    match takes {
+        Takes::Words => vec![ResponseKind::Freetext],
+        Takes::Choice => vec![ResponseKind::MultipleChoice],
+        Takes::Several => vec![ResponseKind::YesNo, ResponseKind::Numeric],
+    }
+}
+
+fn choices(takes: Takes) -> Option<Vec<Choice>> {
+    let choice = |value| Choice {
+        value,
+        label: value,
+    };
+    match takes {
+        Takes::Words | Takes::Several => None,
+        Takes::Choice => Some(vec![choice(CHOICE), choice(OTHER_CHOICE)]),
+    }
+}
+
+fn default(clarifies: Clarifies) -> Option<u32> {
+    clarifies.default.then_some(DEFAULT)
 }
 
 const fn decided(decision: Decision) -> Decided {
@@ -450,10 +625,10 @@ const fn ended(outcome: SessionOutcome) -> Outcome {
     }
 }
 
-const fn allowed(replies: AllowedReplies) -> Allowed {
+fn allowed(replies: AllowedReplies) -> Allowed {
     Allowed {
         accept: replies.allows(Decision::Accept),
         reject: replies.allows(Decision::Reject),
-        others: false,
+        others: replies == AllowedReplies::RejectOrOwn,
     }
 }

@@ -1,30 +1,42 @@
-//! The six checks of 6.3.4, in their order: one function for each, named after what it asks of a reply.
+//! The six checks of 6.3.4 and the two of 6.5.5, in their order: one function for each, named after what it asks of a reply.
 //!
 //! The one thing to know: the first check that fails is the one that the audit names. A check whose guard is left out
 //! passes everything.
 
 use super::message::{Message, Shape, Token};
+use super::output::Answered;
 use super::readings::TimeoutUsesToken;
 use super::rules::{Check, Guard};
 use super::state::{Confirmation, Phase};
-use super::step::StepSoFar;
-use super::words::{Decision, Slot};
+use super::step::{StepSoFar, Verdict};
+use super::words::{AllowedReplies, Decision, Response, Slot, Takes};
 
 impl StepSoFar<'_> {
     /// The checks in their order (AAEP-6.3.4-1, AAEP-6.3.4-2, AAEP-6.3.4-3, AAEP-6.3.4-4, AAEP-6.3.4-5 and
-    /// AAEP-6.3.4-6), each unless its guard is left out. A valid reply names the confirmation that it resolves.
-    pub(super) fn validate(&self, message: Message) -> Result<(Slot, Decision), Check> {
+    /// AAEP-6.3.4-6; for a clarification AAEP-6.5.5-2 and AAEP-6.5.5-3 in place of the last), each unless its guard is left out. A
+    /// valid reply names the question that it resolves.
+    pub(super) fn validate(&self, message: Message) -> Result<(Slot, Verdict), Check> {
         self.well_formed(message)?;
         let slot = self.issued(message)?;
         let confirmation = self.state.confirmation(slot);
+        self.of_its_kind(message, confirmation)?;
         self.unused(confirmation)?;
         self.not_cancelled(confirmation)?;
         self.decided_in_time(message, confirmation)?;
         self.authenticated(message)?;
         self.subscription_open(message)?;
         self.subscription_its_own(message)?;
-        self.decision_allowed(message, confirmation)
-            .map(|decision| (slot, decision))
+        let verdict = match (confirmation.clarifies, message.response) {
+            (None, None) => Verdict::Decided(self.decision_allowed(message, confirmation)?),
+            (Some(clarifies), Some(response)) => {
+                self.response_fits(clarifies.takes, response)?;
+                Verdict::Answered(Answered::Reply(response))
+            }
+            // Only where the rule is left out that tells the kinds apart.
+            (None, Some(_)) => Verdict::Decided(Decision::Accept),
+            (Some(clarifies), None) => Verdict::Answered(Answered::Reply(clarifies.takes.right())),
+        };
+        Ok((slot, verdict))
     }
 
     /// AAEP-6.3.4-1
@@ -55,11 +67,17 @@ impl StepSoFar<'_> {
         }
     }
 
+    /// AAEP-6.3.4-2, AAEP-6.5.5-1: a token is that of an outstanding question of the kind that the message replies to.
+    fn of_its_kind(&self, message: Message, confirmation: &Confirmation) -> Result<(), Check> {
+        let other = message.response.is_some() != confirmation.clarifies.is_some();
+        Check::Issued.fails_if(other && self.model.rules.forbid(Guard::HonoursOtherKind))
+    }
+
     /// AAEP-6.3.4-3: used by a reply, or by the default.
     fn unused(&self, confirmation: &Confirmation) -> Result<(), Check> {
         let resolved = matches!(
             confirmation.phase,
-            Phase::Accepted | Phase::Finished | Phase::Rejected
+            Phase::Accepted | Phase::Finished | Phase::Rejected | Phase::Answered
         );
         let used = resolved
             && match self.model.reading.timeout_uses_token {
@@ -77,7 +95,12 @@ impl StepSoFar<'_> {
 
     /// AAEP-6.3.4-4: strictly before the deadline; there is no lower bound.
     fn decided_in_time(&self, message: Message, confirmation: &Confirmation) -> Result<(), Check> {
-        let late = message.claimed >= confirmation.deadline().cast_signed();
+        let deadline = if self.model.rules.forbid(Guard::ChecksOldDeadline) {
+            confirmation.deadline()
+        } else {
+            confirmation.first_deadline()
+        };
+        let late = message.claimed >= deadline.cast_signed();
         Check::InTime.fails_if(late && self.model.rules.forbid(Guard::HonoursLate))
     }
 
@@ -110,9 +133,28 @@ impl StepSoFar<'_> {
         if message.shape == Shape::Modified && rules.forbid(Guard::AcceptsModified) {
             return Ok(Decision::Reject);
         }
-        let unlisted = !confirmation.class.allowed.allows(message.decision);
+        let allowed = confirmation.class.allowed;
+        let takes_for_own =
+            allowed == AllowedReplies::RejectOrOwn && rules.allow(Guard::TakesUnlistedForOwn);
+        let unlisted = !allowed.allows(message.decision) && !takes_for_own;
         Check::Allowed.fails_if(unlisted && rules.forbid(Guard::HonoursUnlisted))?;
         Ok(message.decision)
+    }
+}
+
+impl StepSoFar<'_> {
+    /// AAEP-6.5.5-2, AAEP-6.5.5-3; of several kinds any will do (AAEP-6.5.2-2).
+    fn response_fits(&self, takes: Takes, response: Response) -> Result<(), Check> {
+        let rules = self.model.rules;
+        let is_string = response != Response::Number;
+        let other_type = match takes {
+            Takes::Words | Takes::Choice => !is_string,
+            // The first kind is yes_no, and a number is of the second.
+            Takes::Several => is_string || rules.allow(Guard::TakesFirstKindOnly),
+        };
+        Check::Type.fails_if(other_type && rules.forbid(Guard::HonoursOtherType))?;
+        let no_choice = takes == Takes::Choice && response == Response::Word;
+        Check::Choice.fails_if(no_choice && rules.forbid(Guard::HonoursNoChoice))
     }
 }
 

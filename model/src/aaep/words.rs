@@ -101,18 +101,25 @@ pub enum AllowedReplies {
     AcceptOnly,
     /// `["reject"]`
     RejectOnly,
+    /// `["reject"]` and a value of the producer's own, which no reply can carry (AAEP-REPLY-15).
+    RejectOrOwn,
 }
 
 impl AllowedReplies {
-    /// All three lists.
-    pub const ALL: [Self; 3] = [Self::Both, Self::AcceptOnly, Self::RejectOnly];
+    /// All four lists.
+    pub const ALL: [Self; 4] = [
+        Self::Both,
+        Self::AcceptOnly,
+        Self::RejectOnly,
+        Self::RejectOrOwn,
+    ];
 
     /// Whether the list holds the decision.
     pub const fn allows(self, decision: Decision) -> bool {
         match self {
             Self::Both => true,
             Self::AcceptOnly => matches!(decision, Decision::Accept),
-            Self::RejectOnly => matches!(decision, Decision::Reject),
+            Self::RejectOnly | Self::RejectOrOwn => matches!(decision, Decision::Reject),
         }
     }
 
@@ -122,6 +129,7 @@ impl AllowedReplies {
             Self::Both => "accept or reject",
             Self::AcceptOnly => "accept only",
             Self::RejectOnly => "reject only",
+            Self::RejectOrOwn => "reject or a value of its own",
         }
     }
 }
@@ -151,6 +159,87 @@ impl Class {
     /// The rows of the table of AAEP-6.4.1-1 and AAEP-6.4.1-2: a default of accept is forbidden.
     pub const fn forbids_default_accept(self) -> bool {
         self.irreversible && matches!(self.risk, Risk::High | Risk::Medium)
+    }
+}
+
+/// What a clarification says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Clarifies {
+    /// `accepted_response_kinds`
+    pub takes: Takes,
+    /// Whether it has a `default_response`.
+    pub default: bool,
+}
+
+impl Clarifies {
+    /// What stands for all where nothing of it matters.
+    pub const PLAIN: Self = Self {
+        takes: Takes::Words,
+        default: false,
+    };
+}
+
+/// What a clarification takes for a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Takes {
+    /// `freetext`: any string.
+    Words,
+    /// `multiple_choice`: one of its choices.
+    Choice,
+    /// `yes_no` and `numeric`: a boolean or a number.
+    Several,
+}
+
+impl Takes {
+    /// A response that it takes. Of several kinds it is one of the last.
+    pub const fn right(self) -> Response {
+        match self {
+            Self::Words | Self::Choice => Response::Choice,
+            Self::Several => Response::Number,
+        }
+    }
+
+    /// The responses of which each comes to something else: the right one first.
+    pub const fn tried(self) -> &'static [Response] {
+        match self {
+            Self::Words => &[Response::Choice, Response::Number],
+            Self::Choice => &[Response::Choice, Response::Word, Response::Number],
+            Self::Several => &[Response::Number, Response::Word],
+        }
+    }
+
+    /// How descriptions word it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Words => "any words",
+            Self::Choice => "one of its choices",
+            Self::Several => "a boolean or a number",
+        }
+    }
+}
+
+/// What a reply to a clarification says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Response {
+    /// A string that is one of the choices, where there are any.
+    Choice,
+    /// A string that is none of them.
+    Word,
+    /// A number.
+    Number,
+}
+
+impl Response {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::Choice, Self::Word, Self::Number];
+
+    /// How descriptions word it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Choice => "a choice",
+            Self::Word => "a word",
+            Self::Number => "a number",
+        }
     }
 }
 

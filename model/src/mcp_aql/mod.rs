@@ -73,7 +73,7 @@ impl Modelled for McpAqlProtocol {
         told::judge(model)
     }
 
-    fn take(model: &McpAql, state: &State, action: Action, wanted: u64) -> Option<Taken<Self>> {
+    fn take(model: &McpAql, state: &State, action: Action, wanted: u128) -> Option<Taken<Self>> {
         let step = model.step_to_witness(state, action, wanted)?;
         Some(Taken {
             next: step.next,

@@ -28,7 +28,7 @@ pub struct Step {
     /// For a call that was rejected: the first check that it failed.
     pub rejected: Option<Check>,
     /// Of the witnesses that were wanted, those that this step is one of: a bit each, by their place in [`rules::WITNESSES`].
-    pub witnessed: u64,
+    pub witnessed: u128,
 }
 
 /// A step in the making: the states before and so far, and what has come out.
@@ -58,7 +58,7 @@ impl McpAql {
     }
 
     /// The same, with those of the wanted witnesses that it is one of.
-    pub fn step_to_witness(&self, before: &State, action: Action, wanted: u64) -> Option<Step> {
+    pub fn step_to_witness(&self, before: &State, action: Action, wanted: u128) -> Option<Step> {
         let mut so_far = StepSoFar {
             model: self,
             before,

@@ -92,7 +92,7 @@ impl Modelled for PendingActionProtocol {
         model: &PendingAction,
         state: &State,
         action: Action,
-        wanted: u64,
+        wanted: u128,
     ) -> Option<Taken<Self>> {
         let step = model.step_to_witness(state, action, wanted)?;
         Some(Taken {

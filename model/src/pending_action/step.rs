@@ -29,7 +29,7 @@ pub struct Step {
     /// For a decision that was ignored: the first check that it failed.
     pub ignored: Option<Check>,
     /// Of the witnesses that were wanted, those that this step is one of: a bit each, by their place in [`rules::WITNESSES`].
-    pub witnessed: u64,
+    pub witnessed: u128,
 }
 
 /// A step in the making: the states before and so far, and what has come out.
@@ -61,7 +61,7 @@ impl PendingAction {
     }
 
     /// The same, with those of the wanted witnesses that it is one of.
-    pub fn step_to_witness(&self, before: &State, action: Action, wanted: u64) -> Option<Step> {
+    pub fn step_to_witness(&self, before: &State, action: Action, wanted: u128) -> Option<Step> {
         let mut so_far = StepSoFar {
             model: self,
             before,

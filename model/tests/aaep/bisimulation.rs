@@ -37,7 +37,7 @@ enum Label {
 /// The action without what the quotient merges.
 fn label(action: Action) -> Label {
     match action {
-        Action::Decide { .. } => Label::Decide,
+        Action::Decide { .. } | Action::Answer { .. } => Label::Decide,
         Action::Deliver { .. } => Label::Deliver,
         Action::Duplicate { .. } => Label::Duplicate,
         Action::Lose { .. } => Label::Lose,
@@ -45,11 +45,14 @@ fn label(action: Action) -> Label {
             Forgery::Unauthenticated { .. }
             | Forgery::Guessed
             | Forgery::MixedUp { .. }
+            | Forgery::OtherKind { .. }
             | Forgery::Impostor { .. },
         ) => Label::Forge,
         Action::StartSession { .. }
         | Action::Open { .. }
         | Action::Ask { .. }
+        | Action::Clarify { .. }
+        | Action::Extend { .. }
         | Action::Replay
         | Action::Tick
         | Action::ServeTimer
@@ -79,6 +82,30 @@ fn observe(model: &Aaep, state: &State, action: Action) -> Option<Observation> {
 #[test]
 fn a_state_and_its_quotient_offer_the_same_steps() {
     assert_bisimulation(observe);
+}
+
+/// A clarification, a confirmation beside it, and more time.
+#[test]
+fn that_is_so_for_clarifications_as_well() {
+    let bounds = Bounds {
+        sessions: 1,
+        clarifications: 1,
+        disturbances: Budgets::NONE,
+        ..Bounds::CLARIFY
+    };
+    assert_bisimulation_within(bounds, observe);
+}
+
+/// Disturbed, and asked again.
+#[test]
+fn that_is_so_for_one_clarification_after_another_as_well() {
+    let bounds = Bounds {
+        sessions: 1,
+        confirmations: 1,
+        ticks: 0,
+        ..Bounds::CLARIFY
+    };
+    assert_bisimulation_within(bounds, observe);
 }
 
 /// What `small` bounds do not have: three.

@@ -21,6 +21,13 @@ fn every_property_holds_at_small_bounds_without_the_quotient() {
     assert_eq!(size(&literal), (5_496_085, 17_900_065));
 }
 
+/// Clarifications and extensions have bounds of their own.
+#[test]
+fn every_property_holds_at_clarify_bounds() {
+    let clarify = within::<AaepProtocol>(Bounds::CLARIFY);
+    assert_eq!(size(&clarify), (205_867, 1_692_748));
+}
+
 #[test]
 fn a_report_lists_the_invariants_and_then_the_witnesses() {
     let bounds = Bounds {

@@ -223,6 +223,10 @@ const fn session(told: &Told, output: Output) -> Option<SessionName> {
         | Output::Thinking(session)
         | Output::Ended(session, _) => Some(session),
         Output::Asked(slot)
+        | Output::Clarify(slot)
+        | Output::AskedSome(slot)
+        | Output::MoreTime(slot)
+        | Output::Answer(slot, _)
         | Output::Invoked(slot)
         | Output::Perform(slot)
         | Output::FollowUpLeaving(slot)
@@ -242,6 +246,9 @@ const fn session(told: &Told, output: Output) -> Option<SessionName> {
 const fn action(output: Output) -> Option<Slot> {
     match output {
         Output::Asked(slot)
+        | Output::Clarify(slot)
+        | Output::AskedSome(slot)
+        | Output::Answer(slot, _)
         | Output::Invoked(slot)
         | Output::Perform(slot)
         | Output::Completed(slot) => Some(slot),
@@ -253,6 +260,7 @@ const fn action(output: Output) -> Option<Slot> {
         | Output::Ended(..)
         | Output::FollowUpLeaving(_)
         | Output::FollowUpStaying(_)
+        | Output::MoreTime(_)
         | Output::Withdraw(_)
         | Output::InDoubt(_)
         | Output::Respond

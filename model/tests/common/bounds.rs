@@ -1,6 +1,6 @@
 //! Bounds and their names.
 
-use countersign_model::bounds::{Bounds, BoundsError, written};
+use countersign_model::bounds::{Bounds, BoundsError, presets, written};
 use countersign_model::specification::{Modelled, Specification};
 
 /// Checks that bounds are refused once their clock is out of range, and that presets, and nothing else, are found by name.
@@ -16,11 +16,16 @@ pub fn assert_bounds<T: Modelled>(most: u8, with_ticks: impl Fn(u8) -> T::Bounds
         assert_eq!(model.err(), refused.then_some(error));
     }
     let unknown = Specification::<T>::preset("tiny").expect_err("there is no such preset");
+    let known: Vec<_> = presets::<T::Bounds>().map(|it| it.name()).collect();
+    assert_eq!(known[..4], ["small", "default", "large", "three"]);
     assert_eq!(
         unknown.to_string(),
-        "unknown bounds `tiny`: expected one of small, default, large, three"
+        format!(
+            "unknown bounds `tiny`: expected one of {}",
+            known.join(", ")
+        )
     );
-    for preset in T::Bounds::PRESETS {
+    for preset in presets::<T::Bounds>() {
         assert!(Specification::<T>::new(preset).is_ok());
         assert_eq!(Specification::<T>::preset(preset.name()), Ok(preset));
     }

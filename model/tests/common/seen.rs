@@ -14,7 +14,7 @@ pub fn tell_step<T: Modelled>(
     action: T::Action,
     ignored: Option<&'static str>,
 ) {
-    let taken = T::take(model, state, action, u64::MAX).expect("the action is enabled");
+    let taken = T::take(model, state, action, u128::MAX).expect("the action is enabled");
     let found = taken
         .told
         .map(|told| judge.is_told(told))

@@ -20,8 +20,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// AAEP-6.1-1, AAEP-6.3.4-7, AAEP-6.4-1, AAEP-6.8-4, AAEP-A.1-3: whoever asks, answers, withdraws, comes, goes or dies, and
-    /// whenever, the judge finds nothing.
+    /// AAEP-6.1-1, AAEP-6.1-7, AAEP-6.3.4-7, AAEP-6.4-1, AAEP-6.4.2-3, AAEP-6.4.3-4, AAEP-6.5.5-1, AAEP-6.8-4, AAEP-A.1-3: whoever asks,
+    /// answers, withdraws, gives time, comes, goes or dies, and whenever, the judge finds nothing.
     #[test]
     fn the_producer_conforms_in_wide_runs(seed: u64, steps in 1..500_usize) {
         wide::play(&WideRun::seeded(seed, steps));
@@ -50,28 +50,41 @@ fn wide_runs_come_to_everything_that_is_judged() {
         }
     }
     for (word, least) in [
-        ("start session: started", 2_000),
-        ("start session: refused", 800),
-        ("subscribe: refused", 1_000),
-        ("unsubscribe: refused", 1_000),
-        ("unsubscribe: state changed", 200),
+        ("start session: started", 2_800),
+        ("start session: refused", 1_500),
+        ("subscribe: refused", 1_800),
+        ("unsubscribe: refused", 1_600),
+        ("unsubscribe: state changed", 800),
+        ("unsubscribe: answer", 250),
         ("confirm: question", 8_000),
         ("confirm: refused", 6_000),
-        ("deliver: response", 20_000),
-        ("deliver: perform", 1_400),
-        ("deliver: notice", 700),
-        ("cancel: state changed", 500),
-        ("cancel: refused", 2_500),
+        ("clarify: clarification", 7_500),
+        ("clarify: refused", 5_000),
+        ("deliver: response", 30_000),
+        ("deliver: perform", 1_300),
+        ("deliver: answer", 2_500),
+        ("deliver: notice", 500),
+        ("deliver: progress", 1_500),
+        ("cancel: state changed", 1_000),
+        ("cancel: refused", 1_500),
+        ("extend: progress", 550),
+        ("extend: refused", 3_000),
         ("finish: completed", 1_000),
-        ("finish: refused", 1_200),
+        ("finish: refused", 350),
         ("end session: ended", 1_300),
-        ("end session: completed", 400),
-        ("end session: refused", 300),
-        ("restart: in doubt", 2_400),
+        ("end session: completed", 650),
+        ("end session: refused", 220),
+        ("restart: in doubt", 3_500),
         ("restart: perform", 60),
-        ("restart: state changed", 130),
-        ("tick: perform", 170),
-        ("tick: state changed", 350),
+        ("restart: question", 150),
+        ("restart: clarification", 140),
+        ("restart: answer", 180),
+        ("restart: progress", 160),
+        ("restart: state changed", 750),
+        ("tick: perform", 100),
+        ("tick: answer", 220),
+        ("tick: progress", 170),
+        ("tick: state changed", 750),
     ] {
         let times = seen.get(word).copied().unwrap_or(0);
         assert!(times >= least, "{word}: {times} times, of {seen:#?}");
@@ -84,6 +97,8 @@ const fn call_word(call: &Call) -> &'static str {
         Call::Subscribe { .. } => "subscribe",
         Call::Unsubscribe { .. } => "unsubscribe",
         Call::Confirm(_) => "confirm",
+        Call::Clarify(_) => "clarify",
+        Call::Extend { .. } => "extend",
         Call::Deliver(_) => "deliver",
         Call::Cancel { .. } => "cancel",
         Call::FinishTool { .. } => "finish",
@@ -100,6 +115,8 @@ const fn output_word(output: &Output) -> &'static str {
             Body::Ended(_) => "ended",
             Body::StateChanged { .. } => "state changed",
             Body::Question(_) => "question",
+            Body::Clarification(_) => "clarification",
+            Body::Progress { .. } => "progress",
             Body::ToolInvoked { .. } => "invoked",
             Body::ToolCompleted { .. } => "completed",
             Body::Other => "other",
@@ -108,6 +125,7 @@ const fn output_word(output: &Output) -> &'static str {
         Output::Notify { .. } => "notice",
         Output::Perform(_) => "perform",
         Output::InDoubt(_) => "in doubt",
+        Output::Answer { .. } => "answer",
         Output::Respond(_) => "response",
         Output::Refused => "refused",
     }

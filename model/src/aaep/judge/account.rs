@@ -1,12 +1,13 @@
 //! What the judge keeps: what was asked, decided, run and told.
 //!
 //! The one thing to know: it follows the calls and what was seen to come out of them, never what a producer should hold. A
-//! confirmation that was not handled as it should have been has [`Phase::Astray`]: what became of it was said once, and
+//! question that was not handled as it should have been has [`Phase::Astray`]: what became of it was said once, and
 //! from then on nothing is required of it; that it does not run twice is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::call::{Allowed, Decision, Output, State};
+use super::call::{Allowed, Decision, Event, Output, QuestionKind, State};
+use super::clarifications::Takes;
 
 /// The account of one producer. Its sizes are those of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,8 +20,8 @@ pub(super) struct Account {
     pub subscriptions: BTreeMap<u32, Subscription>,
     /// How many subscriptions are open and can reply.
     pub capable: usize,
-    /// Every confirmation ever asked for, by its token.
-    pub confirmations: BTreeMap<u32, Confirmation>,
+    /// Every question ever asked, by its token.
+    pub questions: BTreeMap<u32, Question>,
     /// The deadlines still ahead, with their tokens.
     pub deadlines: BTreeSet<(i64, u32)>,
     /// The token with which each action, of each session, was last asked about.
@@ -40,8 +41,8 @@ impl Account {
         self.event_ids.clear();
         self.last_outputs.clear();
         self.calls = 0;
-        for confirmation in self.confirmations.values_mut() {
-            if let Phase::Resolved { call, .. } = &mut confirmation.phase {
+        for question in self.questions.values_mut() {
+            if let Phase::Resolved { call, .. } = &mut question.phase {
                 *call = 0;
             }
         }
@@ -52,6 +53,38 @@ impl Account {
 }
 
 impl Account {
+    /// The confirmation of a token: the question, and what is kept of its action.
+    pub(super) fn confirmation(&self, token: u32) -> Option<(&Question, &Blocked)> {
+        let question = self.questions.get(&token)?;
+        Some((question, question.action()?))
+    }
+
+    /// The confirmation with which an action was last asked about.
+    pub(super) fn last_asked(
+        &self,
+        session: u32,
+        action: u32,
+    ) -> Option<(u32, &Question, &Blocked)> {
+        let token = *self.last_asked.get(&(session, action))?;
+        let (question, action) = self.confirmation(token)?;
+        Some((token, question, action))
+    }
+
+    /// Whether a question of this session waits.
+    pub(super) fn awaits(&self, session: u32) -> bool {
+        let session = self.sessions.get(&session);
+        session.is_some_and(|session| !session.open.is_empty())
+    }
+
+    /// Notes that a question waits, from the time of its event on.
+    pub(super) fn waits(&mut self, token: u32, question: Question) {
+        self.deadlines.insert((question.deadline, token));
+        if let Some(session) = self.sessions.get_mut(&question.session) {
+            session.open.insert(token);
+        }
+        self.questions.insert(token, question);
+    }
+
     /// Takes what is over for alike, each as the strictest would have it: an action that is done with ran, and was rejected, so
     /// that it is not to run again however it came to that; a session that has ended had nothing else.
     pub(super) fn take_what_is_over_for_alike(&mut self) {
@@ -67,27 +100,33 @@ impl Account {
             session.implied = session.implied.map(State::as_far_as_confirmations_go);
         }
         let (sessions, deadlines) = (&self.sessions, &self.deadlines);
-        for (token, confirmation) in &mut self.confirmations {
-            let runs = sessions.get(&confirmation.session).is_some_and(|session| {
-                let mut running = session.running.iter();
-                running.any(|running| running.action == Some(confirmation.action))
-            });
-            let waits = deadlines.contains(&(confirmation.deadline, *token));
-            match &mut confirmation.phase {
-                Phase::Resolved { verdict, cause, .. } if !waits => {
-                    *cause = Cause::Reply;
+        for (token, question) in &mut self.questions {
+            let waits = deadlines.contains(&(question.deadline, *token));
+            let Phase::Resolved { verdict, cause, .. } = &mut question.phase else {
+                continue;
+            };
+            if waits {
+                continue;
+            }
+            *cause = Cause::Reply;
+            question.deadline = 0;
+            question.timeout_seconds = 0;
+            match &mut question.about {
+                About::Action(action) => {
+                    let runs = sessions.get(&question.session).is_some_and(|session| {
+                        let mut running = session.running.iter();
+                        running.any(|running| running.action == Some(action.action))
+                    });
                     if !runs && *verdict != Verdict::Withdraw {
                         *verdict = Verdict::Reject;
                     }
+                    action.refused = true;
+                    action.runs = 1;
+                    action.default = Decision::Reject;
+                    action.allowed = Allowed::DEFAULT;
                 }
-                Phase::Open | Phase::Astray | Phase::Resolved { .. } => continue,
+                About::Answer(wanted) => **wanted = Wanted::default(),
             }
-            confirmation.refused = true;
-            confirmation.runs = 1;
-            confirmation.deadline = 0;
-            confirmation.timeout_seconds = 0;
-            confirmation.default = Decision::Reject;
-            confirmation.allowed = Allowed::DEFAULT;
         }
     }
 }
@@ -156,25 +195,109 @@ pub(super) struct Subscription {
     pub can_reply: bool,
 }
 
-/// A confirmation that was asked for.
+/// A question that was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Confirmation {
+pub(super) struct Question {
     pub session: u32,
-    pub action: u32,
-    pub tool: u32,
+    /// As it is now: an extension makes it longer, and moves the deadline with it.
     pub timeout_seconds: i64,
-    pub default: Decision,
-    pub allowed: Allowed,
     pub deadline: i64,
     /// Whether anybody has seen the question.
     pub told: bool,
     pub phase: Phase,
+    pub about: About,
+}
+
+/// What a question is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum About {
+    /// A confirmation: whether an action is to run.
+    Action(Blocked),
+    /// A clarification: what the answer is.
+    Answer(Box<Wanted>),
+}
+
+/// The action that a confirmation blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Blocked {
+    pub action: u32,
+    pub tool: u32,
+    pub default: Decision,
+    pub allowed: Allowed,
     /// Whether it was ever withdrawn or rejected, whatever came after.
     pub refused: bool,
     pub runs: u32,
 }
 
-/// How far a confirmation has come.
+/// The answer that a clarification wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Wanted {
+    /// The text of the question.
+    pub question: u32,
+    pub takes: Takes,
+    /// `default_response`
+    pub default: Option<u32>,
+}
+
+impl Question {
+    /// One that an event has just asked.
+    pub(super) fn asked(event: &Event, timeout_seconds: i64, about: About) -> Self {
+        Self {
+            session: event.session,
+            timeout_seconds,
+            deadline: event
+                .at
+                .saturating_add(timeout_seconds.saturating_mul(1000)),
+            told: true,
+            phase: Phase::Open,
+            about,
+        }
+    }
+
+    /// When it was asked.
+    pub(super) const fn asked_at(&self) -> i64 {
+        self.deadline
+            .saturating_sub(self.timeout_seconds.saturating_mul(1000))
+    }
+
+    pub(super) const fn kind(&self) -> QuestionKind {
+        match self.about {
+            About::Action(_) => QuestionKind::Confirmation,
+            About::Answer(_) => QuestionKind::Clarification,
+        }
+    }
+
+    pub(super) const fn action(&self) -> Option<&Blocked> {
+        match &self.about {
+            About::Action(action) => Some(action),
+            About::Answer(_) => None,
+        }
+    }
+
+    pub(super) const fn action_mut(&mut self) -> Option<&mut Blocked> {
+        match &mut self.about {
+            About::Action(action) => Some(action),
+            About::Answer(_) => None,
+        }
+    }
+
+    pub(super) fn wanted(&self) -> Option<&Wanted> {
+        match &self.about {
+            About::Action(_) => None,
+            About::Answer(wanted) => Some(wanted),
+        }
+    }
+
+    /// What it comes to when nobody answers.
+    pub(super) fn by_default(&self) -> Verdict {
+        match &self.about {
+            About::Action(action) => action.default.into(),
+            About::Answer(_) => Verdict::Answer,
+        }
+    }
+}
+
+/// How far a question has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     /// It waits.
@@ -190,13 +313,15 @@ pub(super) enum Phase {
     Astray,
 }
 
-/// What a confirmation comes to.
+/// What a question comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Verdict {
     /// The action is to run.
     Accept,
     /// It is not.
     Reject,
+    /// A clarification has its answer, or is not to have one.
+    Answer,
     /// Nobody asks any more.
     Withdraw,
 }
@@ -221,6 +346,8 @@ pub(super) enum Cause {
     Timeout,
     /// The closing of the last subscription that could answer.
     Closing,
+    /// That it was asked while no subscription could answer, by the reading that then waits for nobody.
+    Unanswerable,
     /// The producer's host withdrew it.
     Cancel,
     /// The end of its session.

@@ -1,6 +1,6 @@
 //! Appendix A: states, and tools that are invoked and completed.
 
-use super::account::{Account, Phase, Running, Verdict};
+use super::account::{Account, Phase, Question, Running, Verdict};
 use super::call::{Body, Event, Outcome, State, ToolCall, ToolStatus};
 use super::{Completion, Ground, Look, Resolution};
 
@@ -22,6 +22,8 @@ impl Look<'_> {
                 tool_call,
                 status,
             } => self.tool_is_completed(event.session, *tool, *tool_call, *status),
+            Body::Clarification(clarification) => self.clarification_comes(event, clarification),
+            Body::Progress { left } => self.progress_comes(event, *left),
             Body::Other => {}
         }
         if let Some(session) = self.account.sessions.get_mut(&event.session) {
@@ -128,18 +130,20 @@ impl Look<'_> {
             return;
         }
         let asked = self.account.last_asked.range((name, 0)..=(name, u32::MAX));
-        let confirmations = asked.map(|(_, token)| (*token, &self.account.confirmations[token]));
-        let mut of_tool = confirmations.filter(|(_, confirmation)| confirmation.tool == tool);
+        let confirmations = asked.filter_map(|(_, &token)| {
+            let (question, action) = self.account.confirmation(token)?;
+            Some((token, question, action))
+        });
+        let mut of_tool = confirmations.filter(|(_, _, action)| action.tool == tool);
         let open = of_tool
             .clone()
-            .find(|(_, confirmation)| confirmation.phase == Phase::Open);
-        if let Some((token, _)) = open {
+            .find(|(_, question, _)| question.phase == Phase::Open);
+        if let Some((token, _, _)) = open {
             let text = format!("no tool.invoked was to come while c{token} waits");
             return self.guarantee("AAEP-6.1-5", &["AAEP-A.7.4-1"], text);
         }
-        let refused =
-            of_tool.find(|(_, confirmation)| confirmation.refused && confirmation.runs == 0);
-        if let Some((token, _)) = refused {
+        let refused = of_tool.find(|(_, _, action)| action.refused && action.runs == 0);
+        if let Some((token, _, _)) = refused {
             self.duties.settled.push(name);
             let text = format!("no tool.invoked was to come: c{token} was rejected or withdrawn");
             return self.guarantee("AAEP-A.4-4", &["AAEP-6.1-1"], text);
@@ -349,19 +353,19 @@ impl super::account::Session {
 }
 
 impl Account {
-    /// Notes that an action was handed over to be run.
-    pub(super) fn runs(&mut self, run: ToolCall) {
+    /// Notes that an action was handed over to be run, for the question of this token; else for the one that asked about it last.
+    pub(super) fn runs(&mut self, run: ToolCall, token: Option<u32>) {
         let ToolCall {
             session,
             action,
             tool_call,
         } = run;
-        let token = self.last_asked.get(&(session, action)).copied();
-        let confirmation = token.and_then(|token| self.confirmations.get_mut(&token));
-        let tool = match confirmation {
-            Some(confirmation) => {
-                confirmation.runs += 1;
-                confirmation.tool
+        let token = token.or_else(|| self.last_asked.get(&(session, action)).copied());
+        let question = token.and_then(|token| self.questions.get_mut(&token));
+        let tool = match question.and_then(Question::action_mut) {
+            Some(action) => {
+                action.runs += 1;
+                action.tool
             }
             // Nobody was asked: no completion can be tied to it by its tool.
             None => return,
@@ -388,8 +392,8 @@ impl Account {
             running.find(|running| running.performed && running.tool_call == Some(tool_call))
         });
         running
-            .and_then(|running| self.last_asked.get(&(session, running.action?)))
-            .is_some_and(|token| self.confirmations[token].runs > 1)
+            .and_then(|running| self.last_asked(session, running.action?))
+            .is_some_and(|(_, _, action)| action.runs > 1)
     }
 
     /// Notes that a call is not in flight any more, if it was.

@@ -4,6 +4,30 @@
 //! and equal numbers stand for equal originals; an `i64` called `at` or `now` is milliseconds since the epoch, and finer
 //! times are cut off to the millisecond, which moves none of them across a deadline.
 
+use super::clarify::{AnsweredBy, Clarification, Clarify, Response};
+
+/// What a party declares that it does of what a producer may leave out: where it does, it is judged as a duty, and where it does not, it
+/// is let pass. Nothing by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a capability of its own in the driver protocol"
+)]
+pub struct Declared {
+    /// Clarifications: it asks none but those that it is told to ask (AAEP-6.1-9).
+    pub clarify: bool,
+    /// Questions can be given more time (AAEP-6.4.2-3).
+    pub extend: bool,
+    /// The countdown of long questions is told (AAEP-6.4.3-1, AAEP-6.4.3-4).
+    pub progress: bool,
+    /// The sender of a late duplicate is told so (AAEP-6.3.5-2).
+    pub courtesy_notice: bool,
+    /// An event shows which subscriptions it goes to (AAEP-6.7-1).
+    pub delivery: bool,
+    /// A reply may modify the action (AAEP-6.3.2-3).
+    pub modified_action: bool,
+}
+
 /// What the driver asks of the producer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
@@ -26,12 +50,21 @@ pub enum Call {
     },
     /// Ask for the confirmation of an action.
     Confirm(Confirm),
+    /// Ask for a clarification.
+    Clarify(Clarify),
     /// A message arrives.
     Deliver(Delivery),
     /// Withdraw a question.
     Cancel {
         /// Its token.
         token: u32,
+    },
+    /// Give a question that waits more time.
+    Extend {
+        /// Its token.
+        token: u32,
+        /// How long it waits from when it was asked.
+        timeout_seconds: i64,
     },
     /// A tool has come back.
     FinishTool {
@@ -87,6 +120,16 @@ pub struct Confirm {
     pub out_of_limits: Option<&'static str>,
 }
 
+/// The two kinds of question, and of reply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum QuestionKind {
+    /// `awaiting.confirmation` and `confirmation.reply`
+    #[default]
+    Confirmation,
+    /// `awaiting.clarification` and `clarification.reply`
+    Clarification,
+}
+
 /// A message that arrives, and what the transport knows of its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
@@ -94,19 +137,24 @@ pub struct Delivery {
     pub sender: Option<u32>,
     /// Whether the transport has authenticated the sender.
     pub authenticated: bool,
-    /// What is wrong with the form of the message, if anything.
+    /// The question that it is a reply to, by its `type`; a message without a type that there is counts as a confirmation's.
+    pub kind: QuestionKind,
+    /// What is wrong with the form of the message, if anything; by the schema of its kind.
     pub flaw: Option<Flaw>,
     /// What it says; of a message with a flaw, as far as it can be read.
     pub reply: Reply,
 }
 
-/// What a `confirmation.reply` says. Where the form is right, the first four are there.
+/// What a reply says. Where the form is right, the token, the claimed time and the subscription are there, and what its kind
+/// says: a decision or a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// Its token; a token that was never seen is a number of its own.
     pub token: Option<u32>,
-    /// The decision.
+    /// What a `confirmation.reply` decides.
     pub decision: Option<Decision>,
+    /// What a `clarification.reply` answers.
+    pub response: Option<Response>,
     /// The time at which the user is said to have decided.
     pub claimed_at: Option<i64>,
     /// The subscription over which it is said to be sent.
@@ -122,12 +170,14 @@ pub enum Flaw {
     NotJson,
     /// It is no object, or lacks one of the five fields.
     Missing,
-    /// Its type is not `confirmation.reply`.
+    /// Its type is neither `confirmation.reply` nor `clarification.reply`.
     Type,
     /// Its token is no reply token.
     Token,
     /// Its decision is neither accept nor reject.
     Decision,
+    /// Its response is no string, boolean or number.
+    Response,
     /// Its subscription id is none.
     Subscription,
     /// Its timestamp is no RFC 3339 date-time.
@@ -136,6 +186,8 @@ pub enum Flaw {
     DecidedBy,
     /// `decision_rationale` has not 1 to 4096 characters.
     Rationale,
+    /// `confidence` is no number from 0 to 1.
+    Confidence,
     /// `modified_action` is no object.
     ModifiedAction,
     /// `correlation_id` is no string.
@@ -147,7 +199,7 @@ pub enum Flaw {
 /// What can come out.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Output {
-    /// An event to every subscription.
+    /// An event to every subscription, or to those that it names.
     Emit(Event),
     /// An event that is not one: the wire does not allow it.
     Malformed(Malformed),
@@ -162,6 +214,17 @@ pub enum Output {
     Perform(ToolCall),
     /// After a restart: this was released and is not known to be done.
     InDoubt(ToolCall),
+    /// To the host: this is what a clarification comes to.
+    Answer {
+        /// Its session.
+        session: u32,
+        /// Its token.
+        token: u32,
+        /// The response, where there is one.
+        response: Option<Response>,
+        /// Whose it is.
+        by: AnsweredBy,
+    },
     /// What the sender of the message gets to see; equal numbers look alike.
     Respond(u32),
     /// What was asked is not allowed.
@@ -198,6 +261,7 @@ impl Output {
             Self::Malformed(_)
             | Self::Notify { .. }
             | Self::InDoubt(_)
+            | Self::Answer { .. }
             | Self::Respond(_)
             | Self::Refused => false,
         }
@@ -234,6 +298,8 @@ pub struct Event {
     pub sequence: Option<i64>,
     /// Whether its urgency is `critical`.
     pub critical: bool,
+    /// The subscriptions that it goes to, where it says; else every open one.
+    pub to: Option<Vec<u32>>,
     /// What it says.
     pub body: Body,
 }
@@ -254,6 +320,13 @@ pub enum Body {
     },
     /// `awaiting.confirmation`
     Question(Question),
+    /// `awaiting.clarification`
+    Clarification(Clarification),
+    /// `progress.updated`
+    Progress {
+        /// `eta_ms`: how many milliseconds are left, where it says.
+        left: Option<i64>,
+    },
     /// `tool.invoked`
     ToolInvoked {
         /// The tool.
@@ -274,6 +347,23 @@ pub enum Body {
     },
     /// Every other event, of this protocol or not: this judge asks no more of it than of any event.
     Other,
+}
+
+impl Body {
+    /// The token of the question that it asks, and of which kind it is.
+    pub(super) const fn asks(&self) -> Option<(u32, QuestionKind)> {
+        match self {
+            Self::Question(question) => Some((question.token, QuestionKind::Confirmation)),
+            Self::Clarification(asked) => Some((asked.token, QuestionKind::Clarification)),
+            Self::Started
+            | Self::Ended(_)
+            | Self::StateChanged { .. }
+            | Self::Progress { .. }
+            | Self::ToolInvoked { .. }
+            | Self::ToolCompleted { .. }
+            | Self::Other => None,
+        }
+    }
 }
 
 /// What an `awaiting.confirmation` says.

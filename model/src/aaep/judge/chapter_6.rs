@@ -1,8 +1,10 @@
 //! Chapter 6 without its replies: the blocking contract, tokens, defaults, subscriptions and cancellation.
 
-use super::account::{Account, Cause, Confirmation, Phase, Subscription, Verdict};
-use super::call::{Allowed, Body, Confirm, Decision, Event, Output, Question, Risk, ToolCall};
-use super::{Asked, Call, Ground, Look, Owes, Resolution};
+use super::account::{About, Account, Blocked, Cause, Phase, Question, Subscription, Verdict};
+use super::call::{
+    self, Allowed, Body, Confirm, Decision, Event, Output, QuestionKind, Risk, ToolCall,
+};
+use super::{Asked, Call, Ground, Look, Owes, Resolution, What};
 use crate::aaep::readings::{
     CancellationReleases, EarlyDefaultOnClose, LateReply, SessionEndCancels,
 };
@@ -41,10 +43,13 @@ impl Look<'_> {
             let (token, cause, tool) = (resolution.token, resolution.cause, resolution.tool);
             self.completion_is_of_run(run, tool);
             self.run_keeps_guarantees(token, cause, is_over);
+            // AAEP-EV-16: what the reading decides as soon as it is asked is not what was due before.
+            let decided = self.duties.decided.map(|_| token);
+            self.account.runs(run, decided);
         } else {
             self.run_was_not_released(run);
+            self.account.runs(run, None);
         }
-        self.account.runs(run);
     }
 
     /// What is released and completed in one call has no name before it runs.
@@ -60,28 +65,30 @@ impl Look<'_> {
 
     /// What holds of every run, however the text is read.
     fn run_keeps_guarantees(&mut self, token: u32, cause: Cause, is_over: bool) {
-        let confirmation = &self.account.confirmations[&token];
-        let (session, action) = (confirmation.session, confirmation.action);
+        let Some((question, &asked)) = self.account.confirmation(token) else {
+            return;
+        };
+        let (session, told, action) = (question.session, question.told, asked.action);
         let ended = is_over || self.account.has_ended(session);
-        if !confirmation.told {
+        if !told {
             self.guarantee(
                 "AAEP-6.1-1",
                 &[],
                 format!("a{action} was not to run: nobody has seen the question c{token}"),
             );
-        } else if confirmation.runs > 0 {
+        } else if asked.runs > 0 {
             self.guarantee(
                 "AAEP-6.3.5-1",
                 &["AAEP-6.9-2"],
                 format!("a{action} was not to run a second time for c{token}"),
             );
-        } else if confirmation.refused {
+        } else if asked.refused {
             self.guarantee(
                 "AAEP-A.4-4",
                 &["AAEP-6.8-4"],
                 format!("a{action} was not to run: c{token} had been rejected or withdrawn"),
             );
-        } else if cause == Cause::Closing {
+        } else if matches!(cause, Cause::Closing | Cause::Unanswerable) {
             self.guarantee(
                 "AAEP-6.1-1",
                 &[],
@@ -104,13 +111,12 @@ impl Look<'_> {
             session, action, ..
         } = run;
         self.duties.settled.push(session);
-        let Some(&token) = self.account.last_asked.get(&(session, action)) else {
+        let Some((token, question, asked)) = self.account.last_asked(session, action) else {
             let text = format!("a{action} was not to run: nobody was asked about it");
             return self.guarantee("AAEP-6.1-1", &["AAEP-A.7.4-1"], text);
         };
-        let confirmation = &self.account.confirmations[&token];
-        let (phase, told, refused) = (confirmation.phase, confirmation.told, confirmation.refused);
-        let has_run = confirmation.runs > 0;
+        let (phase, told) = (question.phase, question.told);
+        let (refused, has_run) = (asked.refused, asked.runs > 0);
         if !told {
             let text = format!("a{action} was not to run: nobody has seen the question c{token}");
             return self.guarantee("AAEP-6.1-1", &[], text);
@@ -167,11 +173,12 @@ impl Look<'_> {
                 "its default is reject",
             ),
             (_, Cause::Closing) => ("AAEP-EV-11", &["AAEP-6.1-1"], "its default is reject"),
+            (_, Cause::Unanswerable) => ("AAEP-EV-16", &["AAEP-6.1-1"], "its default is reject"),
             (_, Cause::SessionEnd) => ("AAEP-6.8-2", &["AAEP-6.1-1"], "its session has ended"),
             (Verdict::Withdraw, Cause::Reply | Cause::Cancel) => {
                 ("AAEP-6.8-4", &["AAEP-6.1-1"], "it was withdrawn")
             }
-            (Verdict::Accept | Verdict::Reject, Cause::Reply | Cause::Cancel) => {
+            (Verdict::Accept | Verdict::Reject | Verdict::Answer, Cause::Reply | Cause::Cancel) => {
                 ("AAEP-A.4-4", &["AAEP-6.1-1"], "it was rejected")
             }
         };
@@ -184,13 +191,8 @@ impl Look<'_> {
 
     // AAEP-6.1-6: the same action is not asked about again before the block is released.
     pub(super) fn ground_against_asking(&self, confirm: &Confirm) -> Ground {
-        match self.account.sessions.get(&confirm.session) {
-            None => return Ground::Must("AAEP-A.1-1"),
-            Some(session) if session.ended => return Ground::Must("AAEP-A.1-3"),
-            Some(_) => {}
-        }
-        if !(1..=86_400).contains(&confirm.timeout_seconds) {
-            return Ground::Must("AAEP-EV-5");
+        if let Some(clause) = self.cannot_be_asked(confirm.session, confirm.timeout_seconds) {
+            return Ground::Must(clause);
         }
         if let Some(clause) = confirm.out_of_limits {
             return Ground::Must(clause);
@@ -198,66 +200,102 @@ impl Look<'_> {
         if let Some(clause) = default_that_must_be_reject(confirm) {
             return Ground::Must(clause);
         }
-        let last_asked = self
-            .account
-            .last_asked
-            .get(&(confirm.session, confirm.action));
-        let asked_before = last_asked.map(|token| (token, &self.account.confirmations[token]));
-        match asked_before {
-            Some((&token, confirmation)) if self.blocks(token, confirmation) => {
+        match self.account.last_asked(confirm.session, confirm.action) {
+            Some((token, question, _)) if self.blocks(token, question) => {
                 Ground::Must("AAEP-6.1-6")
             }
-            Some((_, confirmation)) if confirmation.phase == Phase::Astray => Ground::May,
+            Some((_, question, _)) if question.phase == Phase::Astray => Ground::May,
             _ if default_that_should_be_reject(confirm) => Ground::May,
             _ if confirm.allowed.is_some_and(|allowed| allowed.others) => Ground::May,
             _ => Ground::None,
         }
     }
 
-    fn blocks(&self, token: u32, confirmation: &Confirmation) -> bool {
-        match confirmation.phase {
+    /// What forbids to ask anything in this session and with this timeout.
+    pub(super) fn cannot_be_asked(&self, session: u32, timeout: i64) -> Option<&'static str> {
+        match self.account.sessions.get(&session) {
+            None => Some("AAEP-A.1-1"),
+            Some(session) if session.ended => Some("AAEP-A.1-3"),
+            Some(_) => cannot_wait(self.account.clock, timeout),
+        }
+    }
+
+    pub(super) fn blocks(&self, token: u32, question: &Question) -> bool {
+        match question.phase {
             Phase::Open => true,
             // Only where a withdrawal does not release: then its deadline stays.
-            Phase::Resolved { .. } => self
-                .account
-                .deadlines
-                .contains(&(confirmation.deadline, token)),
+            Phase::Resolved { .. } => {
+                let deadline = (question.deadline, token);
+                self.account.deadlines.contains(&deadline)
+            }
             Phase::Astray => false,
         }
     }
 }
 
+// AAEP-EV-5: a second to a day, and the deadline is a time that can be written.
+pub(super) fn cannot_wait(asked_at: i64, timeout: i64) -> Option<&'static str> {
+    let can = (1..=86_400).contains(&timeout) && asked_at + timeout * 1000 <= LAST_MOMENT;
+    (!can).then_some("AAEP-EV-5")
+}
+
+/// The end of the year 9999, the last that a timestamp can show.
+const LAST_MOMENT: i64 = 253_402_300_799_999;
+
 /// 6.2 and 6.4.1: what a question says.
 impl Look<'_> {
-    pub(super) fn is_to_ask(&mut self, confirm: &Confirm, ground: &Ground) {
+    pub(super) fn is_to_ask(&mut self, what: What, ground: &Ground) {
         let forbidden = match ground {
             Ground::Must(clause) => Some(*clause),
             Ground::May | Ground::None => None,
         };
-        self.duties.question = Some(Asked {
-            confirm: confirm.clone(),
-            forbidden,
-        });
+        self.duties.question = Some(Asked { what, forbidden });
+        self.default_applies_at_once();
     }
 
-    pub(super) fn question_comes(&mut self, event: &Event, question: &Question) {
-        let token = question.token;
+    /// What the question that comes, of this session and kind, was to be about. Nothing, where there is nothing to ask or its token
+    /// was issued before: that is said.
+    pub(super) fn is_to_come(
+        &mut self,
+        session: u32,
+        token: u32,
+        kind: QuestionKind,
+    ) -> Option<Asked> {
         let asked = self
             .duties
             .question
-            .take_if(|asked| asked.confirm.session == event.session);
-        // AAEP-6.2.2-1, AAEP-6.2.2-3: no token is issued twice.
-        if self.account.confirmations.contains_key(&token) {
+            .take_if(|asked| (asked.what.session(), asked.what.kind()) == (session, kind));
+        // AAEP-6.2.2-1, AAEP-6.2.2-3: no token is issued twice, for questions of either kind.
+        if self.account.questions.contains_key(&token) && self.duties.decided != Some(token) {
             let text = format!(
                 "c{token} was not to be used for another question: a token is never issued again"
             );
-            return self.guarantee("AAEP-6.2.2-3", &["AAEP-6.2.2-1"], text);
+            self.guarantee("AAEP-6.2.2-3", &["AAEP-6.2.2-1"], text);
+            return None;
         }
-        let Some(Asked { confirm, forbidden }) = asked else {
-            let text = format!("c{token} was not to be asked: nothing new was to be confirmed");
-            return self.conformance("AAEP-6.1-6", &[], text);
+        if asked.is_none() {
+            let (clause, also, what): (_, &[_], _) = match kind {
+                QuestionKind::Confirmation => ("AAEP-6.1-6", &[], "confirmed"),
+                QuestionKind::Clarification => ("AAEP-6.1-9", &["AAEP-6.1-6"], "clarified"),
+            };
+            let text = format!("c{token} was not to be asked: nothing new was to be {what}");
+            self.conformance(clause, also, text);
+        }
+        asked
+    }
+
+    pub(super) fn question_comes(&mut self, event: &Event, question: &call::Question) {
+        let kind = QuestionKind::Confirmation;
+        let Some(Asked {
+            what: What::Confirm(confirm),
+            forbidden,
+        }) = self.is_to_come(event.session, question.token, kind)
+        else {
+            return;
         };
-        self.account.asks(event, question, &confirm);
+        if self.duties.decided != Some(question.token) {
+            self.account.asks(event, question, &confirm);
+        }
         if let Some(clause) = forbidden {
             let kind = match clause {
                 // AAEP-6.9-5: whoever stalls must not thereby make it run.
@@ -268,11 +306,12 @@ impl Look<'_> {
             return self.finds(kind, clause, &[], text);
         }
         self.question_says_what_it_should(question, &confirm);
+        self.timeout_is_recommended(question.token, question.timeout_seconds, &confirm);
         self.input_is_awaited(event.session);
     }
 
     // AAEP-EV-5 and, for the default, AAEP-6.4.1-1 and AAEP-6.4.1-2: the question shows the user what is asked.
-    fn question_says_what_it_should(&mut self, question: &Question, confirm: &Confirm) {
+    fn question_says_what_it_should(&mut self, question: &call::Question, confirm: &Confirm) {
         let token = question.token;
         let as_shown = Confirm {
             risk: confirm.risk,
@@ -307,6 +346,11 @@ impl Look<'_> {
                 allowed == confirm.allowed.unwrap_or(Allowed::DEFAULT),
             ),
         ];
+        self.fields_are_as_asked(token, &fields);
+    }
+
+    // AAEP-EV-5
+    pub(super) fn fields_are_as_asked(&mut self, token: u32, fields: &[(&str, bool)]) {
         for (field, _) in fields.iter().filter(|(_, right)| !right) {
             let text = format!("c{token} was to show the {field} that was to be asked about");
             self.conformance("AAEP-EV-5", &[], text);
@@ -314,15 +358,25 @@ impl Look<'_> {
     }
 
     pub(super) fn question_was_asked(&mut self) {
-        let asked = self.duties.question.take();
-        if let Some(Asked {
-            confirm,
+        let Some(Asked {
+            what,
             forbidden: None,
-        }) = asked
-            && !self.duties.malformed
-        {
-            let text = format!("a{} was to be asked about", confirm.action);
-            self.conformance("AAEP-6-1", &["AAEP-6.7-1"], text);
+        }) = self.duties.question.take()
+        else {
+            return;
+        };
+        if self.duties.malformed {
+            return;
+        }
+        match what {
+            What::Confirm(confirm) => {
+                let text = format!("a{} was to be asked about", confirm.action);
+                self.conformance("AAEP-6-1", &["AAEP-6.7-1"], text);
+            }
+            What::Clarify(clarify) => {
+                let text = format!("q{} was to be asked", clarify.question);
+                self.conformance("AAEP-6.1-9", &["AAEP-6.7-1"], text);
+            }
         }
     }
 }
@@ -346,30 +400,39 @@ fn default_that_should_be_reject(confirm: &Confirm) -> bool {
 /// 6.4: timeouts.
 impl Look<'_> {
     // AAEP-6.4-1: timeout_seconds after the timestamp of its event the default applies, unless a valid reply came before.
+    // AAEP-6.1-7, AAEP-A.5-2: a clarification is answered by its default, or by nobody.
     pub(super) fn pass_deadlines(&mut self) {
         let due: Vec<u32> = self.account.due().collect();
         for token in due {
-            let confirmation = &self.account.confirmations[&token];
-            let (deadline, default) = (confirmation.deadline, confirmation.default);
-            let ended = self.account.has_ended(confirmation.session);
-            let phase = confirmation.phase;
+            let Some(question) = self.account.questions.get(&token) else {
+                continue;
+            };
+            let (deadline, default) = (question.deadline, question.by_default());
+            let ended = self.account.has_ended(question.session);
+            let phase = question.phase;
             if phase == Phase::Open && self.is_answered_by_claim(token) {
                 continue;
             }
             match phase {
                 Phase::Open => {
                     let owes = if ended { Owes::Run } else { Owes::All };
-                    self.resolve(token, default.into(), Cause::Timeout, owes);
+                    self.default_applies(token, default, Cause::Timeout, owes);
                 }
                 // Withdrawn, and by this reading not released: the default still fires.
                 Phase::Resolved { .. } => {
-                    self.resolve(token, default.into(), Cause::Timeout, Owes::Run);
+                    self.default_applies(token, default, Cause::Timeout, Owes::Run);
                 }
                 Phase::Astray => {
                     self.account.deadlines.remove(&(deadline, token));
                 }
             }
         }
+    }
+
+    /// Nobody has answered: a question comes to its default.
+    fn default_applies(&mut self, token: u32, default: Verdict, cause: Cause, owes: Owes) {
+        self.resolve(token, default, cause, owes);
+        self.default_is_the_answer(token, cause);
     }
 
     /// Whether, by the reading that goes by claims, the reply that arrives is still in time.
@@ -379,7 +442,7 @@ impl Look<'_> {
         };
         self.reading.late_reply == LateReply::ByClaim
             && delivery.reply.token == Some(token)
-            && self.checks_1_to_6(delivery).is_ok()
+            && self.checks(delivery).is_ok()
     }
 
     // AAEP-A.4-3, AAEP-A.7.6-1: what was accepted runs, and a tool.invoked tells of it.
@@ -425,6 +488,12 @@ impl Look<'_> {
                 );
                 self.conformance("AAEP-EV-11", &["AAEP-A.4-3"], text);
             }
+            Cause::Unanswerable => {
+                let text = format!(
+                    "a{action} was to run when it was asked about: nobody can answer c{token}"
+                );
+                self.conformance("AAEP-EV-16", &["AAEP-A.4-3"], text);
+            }
             Cause::Reply | Cause::Modified | Cause::Cancel | Cause::SessionEnd => {
                 let text = format!("a{action} was to run: a valid reply accepted c{token}");
                 self.conformance("AAEP-A.4-3", &["AAEP-6.6-4", "AAEP-A.7.6-1"], text);
@@ -444,7 +513,7 @@ impl Look<'_> {
     }
 
     // AAEP-EV-11: the last subscription that could answer closes: the default applies as on timeout; by default only where
-    // it rejects.
+    // it lets nothing run.
     pub(super) fn subscription_closes(&mut self, subscription: u32) {
         let Some(closed) = self.account.subscriptions.get_mut(&subscription) else {
             return;
@@ -458,29 +527,36 @@ impl Look<'_> {
             return;
         }
         for token in self.account.open_questions() {
-            let confirmation = &self.account.confirmations[&token];
-            let default = confirmation.default;
-            let ended = self.account.has_ended(confirmation.session);
+            let Some(question) = self.account.questions.get(&token) else {
+                continue;
+            };
+            let default = question.by_default();
+            let ended = self.account.has_ended(question.session);
             let applies = match self.reading.early_default_on_close {
-                EarlyDefaultOnClose::RejectOnly => default == Decision::Reject,
+                EarlyDefaultOnClose::RejectOnly => default != Verdict::Accept,
                 EarlyDefaultOnClose::AsDefault => true,
                 EarlyDefaultOnClose::Never => false,
             };
             if applies {
                 let owes = if ended { Owes::Run } else { Owes::All };
-                self.resolve(token, default.into(), Cause::Closing, owes);
-            } else if default == Decision::Reject {
+                self.default_applies(token, default, Cause::Closing, owes);
+            } else if default != Verdict::Accept {
                 self.duties.unanswerable.push(token);
             }
         }
     }
 
-    // AAEP-EV-11, however it is read: nobody waits for an answer that nobody can give, where the default is reject.
+    // AAEP-EV-11, however it is read: nobody waits for an answer that nobody can give, where the default lets nothing run.
     pub(super) fn nobody_is_left_blocked(&mut self) {
         for token in std::mem::take(&mut self.duties.unanswerable) {
-            if self.account.confirmations[&token].phase == Phase::Open {
+            let question = self.account.questions.get(&token);
+            if let Some(question) = question.filter(|question| question.phase == Phase::Open) {
+                let default = match question.kind() {
+                    QuestionKind::Confirmation => ", and its default is reject",
+                    QuestionKind::Clarification => "",
+                };
                 let text = format!(
-                    "c{token} was not to block any longer: nobody is left who could answer, and its default is reject"
+                    "c{token} was not to block any longer: nobody is left who could answer{default}"
                 );
                 self.guarantee("AAEP-EV-11", &[], text);
             }
@@ -489,26 +565,27 @@ impl Look<'_> {
 
     // AAEP-6.8-1: only a question that waits can be withdrawn.
     pub(super) fn ground_against_withdrawing(&self, token: u32) -> Ground {
-        match self
-            .account
-            .confirmations
-            .get(&token)
-            .map(|confirmation| confirmation.phase)
-        {
+        self.ground_unless_open(token, "AAEP-6.8-1")
+    }
+
+    /// That a question does not wait, which this clause says it has to.
+    pub(super) fn ground_unless_open(&self, token: u32, clause: &'static str) -> Ground {
+        let question = self.account.questions.get(&token);
+        match question.map(|question| question.phase) {
             Some(Phase::Open) => Ground::None,
             Some(Phase::Astray) => Ground::May,
-            Some(Phase::Resolved { .. }) | None => Ground::Must("AAEP-6.8-1"),
+            Some(Phase::Resolved { .. }) | None => Ground::Must(clause),
         }
     }
 
     // AAEP-6.8-3: a state.changed to thinking or deciding tells of it; `outcomes_were_told` looks for that.
-    // AAEP-6.8-4: from now on its token is void; `checks_1_to_6` looks at that.
+    // AAEP-6.8-4: from now on its token is void; `checks` looks at that.
     pub(super) fn question_is_withdrawn(&mut self, token: u32) {
-        let Some(confirmation) = self.account.confirmations.get(&token) else {
+        let Some(question) = self.account.questions.get(&token) else {
             return;
         };
-        let (phase, deadline) = (confirmation.phase, confirmation.deadline);
-        let ended = self.account.has_ended(confirmation.session);
+        let (phase, deadline) = (question.phase, question.deadline);
+        let ended = self.account.has_ended(question.session);
         let owes = match phase {
             Phase::Open if !ended => Owes::All,
             Phase::Open | Phase::Resolved { .. } | Phase::Astray => Owes::Nothing,
@@ -538,10 +615,15 @@ impl Look<'_> {
             self.resolve(token, Verdict::Withdraw, Cause::SessionEnd, owes);
         }
         // One that was withdrawn before, and by this reading still waits for its default, waits no more.
-        let confirmations = &self.account.confirmations;
+        let questions = &self.account.questions;
+        let of_session = |token: u32| {
+            questions
+                .get(&token)
+                .is_some_and(|it| it.session == session)
+        };
         self.account
             .deadlines
-            .retain(|(_, token)| confirmations[token].session != session);
+            .retain(|&(_, token)| !of_session(token));
     }
 }
 
@@ -557,9 +639,11 @@ impl Account {
 
     fn open_questions(&self) -> Vec<u32> {
         let tokens = self.deadlines.iter().map(|(_, token)| *token);
-        tokens
-            .filter(|token| self.confirmations[token].phase == Phase::Open)
-            .collect()
+        let is_open = |token: &u32| {
+            let question = self.questions.get(token);
+            question.is_some_and(|question| question.phase == Phase::Open)
+        };
+        tokens.filter(is_open).collect()
     }
 
     pub(super) fn has_ended(&self, session: u32) -> bool {
@@ -574,28 +658,18 @@ impl Account {
             .is_some_and(|subscription| subscription.active)
     }
 
-    fn asks(&mut self, event: &Event, question: &Question, confirm: &Confirm) {
-        let Event { session, at, .. } = *event;
-        let deadline = at.saturating_add(question.timeout_seconds.saturating_mul(1000));
-        let asked = Confirmation {
-            session,
+    pub(super) fn asks(&mut self, event: &Event, question: &call::Question, confirm: &Confirm) {
+        let about = About::Action(Blocked {
             action: confirm.action,
             tool: confirm.tool,
-            timeout_seconds: question.timeout_seconds,
             default: question.default,
             allowed: question.allowed.unwrap_or(Allowed::DEFAULT),
-            deadline,
-            told: true,
-            phase: Phase::Open,
             refused: false,
             runs: 0,
-        };
-        self.confirmations.insert(question.token, asked);
-        self.deadlines.insert((deadline, question.token));
+        });
+        let asked = Question::asked(event, question.timeout_seconds, about);
+        self.waits(question.token, asked);
         self.last_asked
-            .insert((session, confirm.action), question.token);
-        if let Some(session) = self.sessions.get_mut(&session) {
-            session.open.insert(question.token);
-        }
+            .insert((event.session, confirm.action), question.token);
     }
 }

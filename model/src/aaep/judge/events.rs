@@ -9,6 +9,7 @@ impl Look<'_> {
         for output in self.outputs {
             match output {
                 Output::Emit(event) => {
+                    self.reaches_everybody(event);
                     if !self.comes_again(event) {
                         if !self.duties.untold.is_empty() {
                             self.duties.new_in.push(event.session);
@@ -20,6 +21,7 @@ impl Look<'_> {
                 Output::Notify { .. }
                 | Output::Perform(_)
                 | Output::InDoubt(_)
+                | Output::Answer { .. }
                 | Output::Respond(_)
                 | Output::Refused => {}
             }
@@ -61,7 +63,7 @@ impl Look<'_> {
         // AAEP-EV-6: what waits for somebody, or failed, is critical.
         let urgent = matches!(
             event.body,
-            Body::Question(_) | Body::Ended(Outcome::Errored)
+            Body::Question(_) | Body::Clarification(_) | Body::Ended(Outcome::Errored)
         );
         if urgent && !event.critical {
             let text = format!("e{} was to be of urgency critical", event.id);
@@ -79,7 +81,7 @@ impl Look<'_> {
     // AAEP-EV-3: timestamps do not run backwards within a session. AAEP-EV-4: numbers count from 0 without a gap.
     fn is_stamped_and_numbered(&mut self, event: &Event) {
         let clock = self.account.clock;
-        let question = matches!(event.body, Body::Question(_));
+        let question = event.body.asks().is_some();
         let now = self.is_stamped_now(event.at);
         let Some(session) = self.account.sessions.get_mut(&event.session) else {
             return;

@@ -1,51 +1,77 @@
-//! The judge of AAEP confirmations: chapter 6, what of appendix A bears on it, and the reply schema, as a predicate on what
+//! The judge of AAEP confirmations and clarifications: chapter 6, what of appendix A bears on it, and the reply schema, as a predicate on what
 //! a producer was asked and what it put out.
 //!
 //! The one thing to know: [`AaepJudge::see`] reads top down. Of each call it first says what the text now requires
 //! ([`Duties`]), then holds every output against that, then names what was left undone. What is neither required nor
 //! forbidden is free.
 //!
-//! Where to read: [`call`] has the words, [`account`] what is kept; then the text, a clause a block: [`chapter_6`] for blocks,
-//! tokens, defaults and cancellation, [`outcomes`] for how a
-//! resolution is told, [`replies`] for 6.3, [`appendix_a`] for sessions, tools and states, [`events`] for the
+//! Where to read: [`call`] and [`clarify`] have the words, [`account`] what is kept; then the text, a clause a block: [`chapter_6`] for
+//! blocks, tokens, defaults and cancellation, [`outcomes`] for how a
+//! resolution is told, [`replies`] for 6.3, [`clarifications`] for 6.5, [`time`] for extensions and the countdown, [`delivery`] for who
+//! gets what, [`appendix_a`] for sessions, tools and states, [`events`] for the
 //! wire, [`restart`] for what a crash has lost. A clause is found by its id, which stands above the block that judges it.
 //!
-//! Not judged yet: clarifications, extensions, progress, forwarding, streamed output, supported modified actions, and
-//! which subscription is sent which event.
+//! Not judged: streamed output, handoff, and tools that nobody is asked about. What a producer does not declare ([`Declared`]) is not
+//! required of it.
 
 mod account;
 mod appendix_a;
 mod call;
 mod chapter_6;
+mod clarifications;
+mod clarify;
+mod delivery;
 mod events;
 mod outcomes;
 mod replies;
 mod restart;
+mod time;
 
 use crate::judge::{Finding, Judge, Kind};
 
 use super::readings::Reading;
 use account::{Account, Cause, Phase, Verdict};
 pub use call::{
-    Allowed, Body, Call, Confirm, Decision, Delivery, Event, Flaw, Malformed, Outcome, Output,
-    Question, Reply, Risk, State, ToolCall, ToolStatus,
+    Allowed, Body, Call, Confirm, Decision, Declared, Delivery, Event, Flaw, Malformed, Outcome,
+    Output, Question, QuestionKind, Reply, Risk, State, ToolCall, ToolStatus,
 };
+use clarifications::{Answer, Owed};
+pub use clarify::{AnsweredBy, Choice, Clarification, Clarify, Response, ResponseKind};
 use replies::Failed;
+use time::Time;
 
 /// The judge of one producer, from its start on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AaepJudge {
     reading: Reading,
+    declared: Declared,
+    advises: bool,
     account: Account,
 }
 
 impl AaepJudge {
-    /// A judge that reads the text as `reading` says, of a producer that has not been asked anything.
+    /// A judge that reads the text as `reading` says, of a producer that declares nothing and has not been asked anything.
     pub fn new(reading: Reading) -> Self {
         Self {
             reading,
+            declared: Declared::default(),
+            advises: false,
             account: Account::default(),
         }
+    }
+
+    /// The same, of a producer that declares this.
+    #[must_use]
+    pub const fn declaring(mut self, declared: Declared) -> Self {
+        self.declared = declared;
+        self
+    }
+
+    /// The same, who names what is only recommended too (AAEP-6.4.2-1).
+    #[must_use]
+    pub const fn advising(mut self) -> Self {
+        self.advises = true;
+        self
     }
 
     /// The state that each session was last seen to enter.
@@ -54,10 +80,20 @@ impl AaepJudge {
         sessions.map(|(&name, session)| (name, session.implied.unwrap_or(session.entered)))
     }
 
-    /// The session and the action that a token was issued for.
+    /// The session and the action that a token was issued for; of a clarification the question.
     pub(super) fn asked(&self, token: u32) -> Option<(u32, u32)> {
-        let confirmation = self.account.confirmations.get(&token)?;
-        Some((confirmation.session, confirmation.action))
+        let question = self.account.questions.get(&token)?;
+        let about = match &question.about {
+            account::About::Action(action) => action.action,
+            account::About::Answer(wanted) => wanted.question,
+        };
+        Some((question.session, about))
+    }
+
+    /// The timeout of a question, in seconds, and its deadline.
+    pub(super) fn waits(&self, token: u32) -> (i64, i64) {
+        let question = self.account.questions.get(&token);
+        question.map_or((0, 0), |it| (it.timeout_seconds, it.deadline))
     }
 
     /// The calls in flight that carry an action out.
@@ -71,8 +107,8 @@ impl AaepJudge {
 
     /// How often the action of a token was seen to run for it.
     pub(super) fn runs(&self, token: u32) -> u32 {
-        let confirmation = self.account.confirmations.get(&token);
-        confirmation.map_or(0, |confirmation| confirmation.runs)
+        let confirmation = self.account.confirmation(token);
+        confirmation.map_or(0, |(_, action)| action.runs)
     }
 
     /// Takes this for the last that was put out, after [`Self::forget`].
@@ -97,10 +133,14 @@ impl Judge for AaepJudge {
 
     fn see(&mut self, now: i64, call: &Call, outputs: &[Output]) -> Vec<Finding> {
         // The clock of a producer never runs backwards: the greatest time so far counts.
-        self.account.clock = self.account.clock.max(now);
+        let before = self.account.clock;
+        self.account.clock = before.max(now);
         self.account.calls += 1;
         let mut look = Look {
             reading: self.reading,
+            declared: self.declared,
+            advises: self.advises,
+            before,
             account: &mut self.account,
             call,
             outputs,
@@ -110,9 +150,11 @@ impl Judge for AaepJudge {
         // What the text requires now. What is due comes before the call itself, and what was lost before that.
         look.lose();
         look.pass_deadlines();
+        look.pass_moments();
         look.take_call();
         // What came out.
         look.runs();
+        look.answers();
         look.completions_come_last();
         look.answers_to_sender();
         look.events();
@@ -129,6 +171,11 @@ impl Judge for AaepJudge {
 /// One call as the judge looks at it.
 struct Look<'a> {
     reading: Reading,
+    declared: Declared,
+    /// Whether what is only recommended is judged too.
+    advises: bool,
+    /// The greatest time of the calls before.
+    before: i64,
     account: &'a mut Account,
     call: &'a Call,
     outputs: &'a [Output],
@@ -148,14 +195,24 @@ enum Starting {
 /// What a call, or the time that it brings, obliges a producer to put out.
 #[derive(Default)]
 struct Duties {
-    /// The confirmations that are decided by it.
+    /// The questions that are decided by it.
     resolutions: Vec<Resolution>,
-    /// The confirmations that nobody can answer any more, and that by the reading wait for their timeout all the same.
+    /// The questions that nobody can answer any more, and that by the reading wait for their timeout all the same.
     unanswerable: Vec<u32>,
     /// What is to be asked.
     question: Option<Asked>,
+    /// The question that is to come, where the reading decides it as soon as it is asked.
+    decided: Option<u32>,
+    /// The answers that the host is to get.
+    answers: Vec<Owed>,
+    /// Of how much time is to be told that it is left.
+    time: Vec<Time>,
+    /// The sessions in which a time was told that is none of those.
+    wrong_time: Vec<u32>,
     /// What was lost and comes again, in order.
     untold: Vec<Event>,
+    /// The answers that were lost and come again.
+    untold_answers: Vec<Answer>,
     /// The sessions of which something new has come while something lost was still to come.
     new_in: Vec<u32>,
     /// What is to be reported as in doubt.
@@ -178,11 +235,12 @@ struct Duties {
     malformed: bool,
 }
 
-/// A confirmation that is decided now, and what that obliges to.
+/// A question that is decided now, and what that obliges to.
 #[derive(Clone, Copy)]
 struct Resolution {
     token: u32,
     session: u32,
+    /// What a confirmation is about; nothing of it is looked at unless it is accepted or rejected.
     action: u32,
     tool: u32,
     verdict: Verdict,
@@ -200,7 +258,7 @@ struct Resolution {
 enum Owes {
     /// All that the text says.
     All,
-    /// To run the action where it was accepted; that it is told is free.
+    /// To run the action where it was accepted, or to hand over the answer; that it is told is free.
     Run,
     /// Nothing: either way is right, or something was said of it already.
     Nothing,
@@ -208,9 +266,32 @@ enum Owes {
 
 /// The question that a call asks for.
 struct Asked {
-    confirm: Confirm,
+    what: What,
     /// The clause that forbids it, where one does.
     forbidden: Option<&'static str>,
+}
+
+/// What the question is to be about.
+#[derive(Clone)]
+enum What {
+    Confirm(Confirm),
+    Clarify(Clarify),
+}
+
+impl What {
+    const fn session(&self) -> u32 {
+        match self {
+            Self::Confirm(confirm) => confirm.session,
+            Self::Clarify(clarify) => clarify.session,
+        }
+    }
+
+    const fn kind(&self) -> QuestionKind {
+        match self {
+            Self::Confirm(_) => QuestionKind::Confirmation,
+            Self::Clarify(_) => QuestionKind::Clarification,
+        }
+    }
 }
 
 /// A tool that is to be told complete.
@@ -238,13 +319,15 @@ impl Look<'_> {
         let ground = self.ground();
         if self.outputs.contains(&Output::Refused) {
             if matches!(ground, Ground::None) {
-                let clause = self.clause_of_call();
-                self.conformance(clause, &[], "there is no ground to refuse this".to_owned());
+                self.refused_without_ground();
             }
             return;
         }
         if let Call::Confirm(confirm) = self.call {
-            return self.is_to_ask(confirm, &ground);
+            return self.is_to_ask(What::Confirm(confirm.clone()), &ground);
+        }
+        if let Call::Clarify(clarify) = self.call {
+            return self.is_to_ask(What::Clarify(clarify.clone()), &ground);
         }
         if matches!(ground, Ground::Must(_)) {
             return;
@@ -260,6 +343,10 @@ impl Look<'_> {
             Call::Unsubscribe { subscription } => self.subscription_closes(*subscription),
             Call::Deliver(delivery) => self.reply_arrives(delivery),
             Call::Cancel { token } => self.question_is_withdrawn(*token),
+            Call::Extend {
+                token,
+                timeout_seconds,
+            } => self.question_gets_time(*token, *timeout_seconds),
             Call::FinishTool {
                 session,
                 action,
@@ -267,7 +354,30 @@ impl Look<'_> {
                 status,
             } => self.tool_comes_back(*session, *action, *tool_call, *status),
             Call::EndSession { session, outcome } => self.session_is_to_end(*session, *outcome),
-            Call::Confirm(_) | Call::Tick | Call::Restart { .. } => {}
+            Call::Confirm(_) | Call::Clarify(_) | Call::Tick | Call::Restart { .. } => {}
+        }
+    }
+
+    fn refused_without_ground(&mut self) {
+        let clause = self.clause_of_call();
+        let text = "there is no ground to refuse this".to_owned();
+        match self.call {
+            // AAEP-6.1-4: that a question waits in its session is none.
+            Call::FinishTool { session, .. } if self.account.awaits(*session) => {
+                self.conformance(clause, &["AAEP-6.1-4"], text);
+            }
+            Call::Extend { .. } => self.conformance(clause, &["AAEP-6.4.2-2"], text),
+            Call::StartSession { .. }
+            | Call::Subscribe { .. }
+            | Call::Unsubscribe { .. }
+            | Call::Confirm(_)
+            | Call::Clarify(_)
+            | Call::Deliver(_)
+            | Call::Cancel { .. }
+            | Call::FinishTool { .. }
+            | Call::EndSession { .. }
+            | Call::Tick
+            | Call::Restart { .. } => self.conformance(clause, &[], text),
         }
     }
 
@@ -305,6 +415,11 @@ impl Look<'_> {
                 sessions.get(session).is_none_or(|session| session.ended),
                 "AAEP-A.1-2",
             ),
+            Call::Clarify(clarify) => self.ground_against_clarifying(clarify),
+            Call::Extend {
+                token,
+                timeout_seconds,
+            } => self.ground_against_extending(*token, *timeout_seconds),
             Call::Deliver(_) | Call::Tick | Call::Restart { .. } => Ground::None,
         }
     }
@@ -320,25 +435,32 @@ impl Look<'_> {
             Call::Cancel { .. } => "AAEP-6.8-1",
             Call::FinishTool { .. } => "AAEP-A.3-1",
             Call::EndSession { .. } => "AAEP-A.1-2",
+            Call::Clarify(_) => "AAEP-6.1-9",
+            Call::Extend { .. } => "AAEP-6.4.2-3",
             Call::Confirm(_) | Call::Tick | Call::Restart { .. } => "AAEP-6-1",
         }
     }
 
-    /// Decides a confirmation: from now on its token is void and its session awaits it no more.
+    /// Decides a question: from now on its token is void and its session awaits it no more.
     fn resolve(&mut self, token: u32, verdict: Verdict, cause: Cause, owes: Owes) {
         let call = self.account.calls;
-        let Some(confirmation) = self.account.confirmations.get_mut(&token) else {
+        let Some(question) = self.account.questions.get_mut(&token) else {
             return;
         };
-        confirmation.phase = Phase::Resolved {
+        question.phase = Phase::Resolved {
             verdict,
             cause,
             call,
         };
-        confirmation.refused |= verdict != Verdict::Accept;
-        let (session, action, tool) =
-            (confirmation.session, confirmation.action, confirmation.tool);
-        let deadline = (confirmation.deadline, token);
+        let (action, tool) = match question.action_mut() {
+            Some(action) => {
+                action.refused |= verdict != Verdict::Accept;
+                (action.action, action.tool)
+            }
+            None => (0, 0),
+        };
+        let session = question.session;
+        let deadline = (question.deadline, token);
         self.account.deadlines.remove(&deadline);
         if let Some(session) = self.account.sessions.get_mut(&session) {
             session.open.remove(&token);
@@ -357,16 +479,14 @@ impl Look<'_> {
         });
     }
 
-    /// After a break: the producer does not hold of this confirmation what the text says, so nothing more is required of it.
+    /// After a break: the producer does not hold of this question what the text says, so nothing more is required of it.
     fn goes_astray(&mut self, token: u32) {
-        let Some(confirmation) = self.account.confirmations.get_mut(&token) else {
+        let Some(question) = self.account.questions.get_mut(&token) else {
             return;
         };
-        confirmation.phase = Phase::Astray;
-        let session = confirmation.session;
-        self.account
-            .deadlines
-            .remove(&(confirmation.deadline, token));
+        question.phase = Phase::Astray;
+        let session = question.session;
+        self.account.deadlines.remove(&(question.deadline, token));
         if let Some(session) = self.account.sessions.get_mut(&session) {
             session.open.remove(&token);
             session.astray = true;
@@ -374,7 +494,7 @@ impl Look<'_> {
         self.said_of(token, session);
     }
 
-    /// Something was said of this confirmation in this call: what follows from it is not said again.
+    /// Something was said of this question in this call: what follows from it is not said again.
     fn said_of(&mut self, token: u32, session: u32) {
         self.duties.settled.push(session);
         for resolution in &mut self.duties.resolutions {
@@ -422,6 +542,8 @@ impl Look<'_> {
         self.doubts_were_reported();
         self.question_was_asked();
         self.accepted_actions_ran();
+        self.answers_were_given();
+        self.time_was_told();
         self.outcomes_were_told();
         self.nobody_is_left_blocked();
         self.sessions_began_and_ended();

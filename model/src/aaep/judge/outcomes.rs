@@ -3,8 +3,8 @@
 //! The one thing to know: each resolution is told by a transition of its own. The judge counts them: a
 //! session owes as many as it has resolutions in this call, and one more than that tells of an outcome that there was not.
 
-use super::account::{Cause, Verdict};
-use super::call::{Call, State};
+use super::account::{Cause, Question, Verdict};
+use super::call::{Call, QuestionKind, State};
 use super::{Look, Owes, Resolution};
 use crate::judge::Kind;
 
@@ -33,6 +33,12 @@ impl Left {
             Verdict::Reject | Verdict::Withdraw => {
                 [&mut self.to_thinking, &mut self.elsewhere, &mut 0]
             }
+            // AAEP-A.5-1: away, wherever that is.
+            Verdict::Answer => [
+                &mut self.to_thinking,
+                &mut self.elsewhere,
+                &mut self.to_tool,
+            ],
         };
         let count = counts.into_iter().find(|count| **count > 0);
         count.map(|count| *count -= 1).is_some()
@@ -68,7 +74,7 @@ impl Look<'_> {
         resolutions.sort_by_key(|resolution| {
             (
                 resolution.owes != Owes::All,
-                resolution.verdict == Verdict::Accept,
+                matches!(resolution.verdict, Verdict::Accept | Verdict::Answer),
             )
         });
         let mut all_told = true;
@@ -124,6 +130,10 @@ impl Look<'_> {
             let text = format!("s{session} was to leave awaiting_input when c{token} was accepted");
             return self.conformance("AAEP-A.4-2", &["AAEP-6.7.2-1", "AAEP-A.7.6-1"], text);
         }
+        if verdict == Verdict::Answer {
+            let text = format!("s{session} was to leave awaiting_input when c{token} was answered");
+            return self.conformance("AAEP-A.5-1", &["AAEP-6.1-9", "AAEP-A.4-2"], text);
+        }
         self.goes_astray(token);
         match cause {
             Cause::Timeout => {
@@ -136,6 +146,11 @@ impl Look<'_> {
                     "c{token} was to be rejected when the last subscription that could answer it closed"
                 );
                 self.conformance("AAEP-EV-11", &["AAEP-6.1-3", "AAEP-A.4-2"], text);
+            }
+            Cause::Unanswerable => {
+                let text =
+                    format!("c{token} was to be rejected when it was asked: nobody can answer");
+                self.conformance("AAEP-EV-16", &["AAEP-6.1-3", "AAEP-A.4-2"], text);
             }
             Cause::Cancel | Cause::SessionEnd => {
                 let text = format!(
@@ -173,7 +188,20 @@ impl Look<'_> {
             0
         };
         let as_if = left.to_thinking + elsewhere;
-        let asks = matches!(self.call, Call::Confirm(confirm) if confirm.session == session);
+        let asks = match self.call {
+            Call::Confirm(confirm) => confirm.session == session,
+            Call::Clarify(clarify) => clarify.session == session,
+            Call::StartSession { .. }
+            | Call::Subscribe { .. }
+            | Call::Unsubscribe { .. }
+            | Call::Deliver(_)
+            | Call::Cancel { .. }
+            | Call::Extend { .. }
+            | Call::FinishTool { .. }
+            | Call::EndSession { .. }
+            | Call::Tick
+            | Call::Restart { .. } => false,
+        };
         let token = ignored
             .and_then(|failed| failed.token)
             .or_else(|| open.first().copied());
@@ -186,21 +214,41 @@ impl Look<'_> {
             self.finds(Kind::Conformance, failed.clause, failed.also, text);
             return true;
         }
-        let (clause, why) = match self.call {
+        let (clause, why) = self.why_it_stays_open(token);
+        let text = format!("c{token} was to stay open: {why}");
+        // AAEP-A.9-2: what is decided in another session moves this one nowhere.
+        let mut resolutions = self.duties.resolutions.iter();
+        let also: &[_] = if resolutions.any(|resolution| resolution.session != session) {
+            &["AAEP-A.2-2", "AAEP-A.9-2"]
+        } else {
+            &["AAEP-A.2-2"]
+        };
+        self.conformance(clause, also, text);
+        true
+    }
+
+    fn why_it_stays_open(&self, token: u32) -> (&'static str, &'static str) {
+        match self.call {
             Call::Unsubscribe { .. } => ("AAEP-EV-11", "this closing does not apply its default"),
             Call::Cancel { .. } => ("AAEP-6.8-3", "another question was withdrawn"),
             Call::EndSession { .. } => ("AAEP-6.8-2", "another session ended"),
             Call::StartSession { .. }
             | Call::Subscribe { .. }
             | Call::Confirm(_)
+            | Call::Clarify(_)
             | Call::Deliver(_)
+            | Call::Extend { .. }
             | Call::FinishTool { .. }
             | Call::Tick
-            | Call::Restart { .. } => ("AAEP-6.4-1", "its timeout has not elapsed"),
-        };
-        let text = format!("c{token} was to stay open: {why}");
-        self.conformance(clause, &["AAEP-A.2-2"], text);
-        true
+            | Call::Restart { .. } => {
+                let question = self.account.questions.get(&token);
+                let clause = match question.map(Question::kind) {
+                    Some(QuestionKind::Clarification) => "AAEP-6.1-8",
+                    Some(QuestionKind::Confirmation) | None => "AAEP-6.4-1",
+                };
+                (clause, "its timeout has not elapsed")
+            }
+        }
     }
 
     // AAEP-A.2-2, AAEP-A.3-3: after a resolution the session awaits input while a question is open, and

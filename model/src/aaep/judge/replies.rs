@@ -1,7 +1,8 @@
 //! Section 6.3 and the reply schema: which reply counts, and what the sender of one that does not gets to see.
 
-use super::account::{Cause, Confirmation, Phase, Verdict};
-use super::call::{Delivery, Flaw, Output};
+use super::account::{About, Cause, Phase, Question, Verdict};
+use super::call::{Delivery, Flaw, Output, QuestionKind, Reply};
+use super::clarifications::Misfit;
 use super::{Call, Look, Owes, Resolution};
 use crate::aaep::readings::{CourtesyNotice, TimeoutUsesToken};
 use crate::judge::Kind;
@@ -19,20 +20,52 @@ pub(super) struct Failed {
     pub by_reading: bool,
 }
 
-impl Failed {
-    const fn at(
-        token: Option<u32>,
-        clause: &'static str,
-        also: &'static [&'static str],
-        why: &'static str,
-    ) -> Self {
+/// What is common to the checks of one reply.
+struct Fails {
+    kind: QuestionKind,
+    token: Option<u32>,
+}
+
+impl Fails {
+    const fn of(delivery: &Delivery) -> Self {
         Self {
+            kind: delivery.kind,
+            token: delivery.reply.token,
+        }
+    }
+
+    /// That it fails this check; the other clauses that say so, for a reply to a confirmation and to a clarification.
+    const fn at<T>(
+        &self,
+        clause: &'static str,
+        [of_confirmation, of_clarification]: [&'static [&'static str]; 2],
+        why: &'static str,
+    ) -> Result<T, Failed> {
+        let also = match self.kind {
+            QuestionKind::Confirmation => of_confirmation,
+            QuestionKind::Clarification => of_clarification,
+        };
+        Err(Failed {
             clause,
             also,
             why,
-            token,
+            token: self.token,
             by_reading: false,
+        })
+    }
+
+    // AAEP-6.3.4-4: strictly before; there is no tolerance, and no lower bound. AAEP-6.4.2-3: an extension moves the deadline.
+    fn unless_in_time(&self, reply: &Reply, question: &Question) -> Result<(), Failed> {
+        if reply
+            .claimed_at
+            .is_some_and(|claimed| claimed < question.deadline)
+        {
+            return Ok(());
         }
+        let also: &[_] = &["AAEP-6.9-2", "AAEP-6.3.4-7"];
+        let also = [also, &["AAEP-6.5.5-1", "AAEP-6.9-2", "AAEP-6.3.4-7"]];
+        let why = "claims a time at or after the deadline";
+        self.at("AAEP-6.3.4-4", also, why)
     }
 }
 
@@ -41,65 +74,73 @@ impl Look<'_> {
     // AAEP-6.3.4-7: a reply that fails a check changes nothing. AAEP-6.3.5-1, AAEP-6.7.1-1, AAEP-REPLY-12: the first that
     // passes all decides. AAEP-6.6-4: whoever forwarded the question.
     pub(super) fn reply_arrives(&mut self, delivery: &Delivery) {
-        let token = match self.checks_1_to_6(delivery) {
+        let token = match self.checks(delivery) {
             Ok(token) => token,
             Err(failed) => {
                 self.duties.ignored = Some(failed);
                 return;
             }
         };
-        let Some(decision) = delivery.reply.decision else {
+        let Some(question) = self.account.questions.get(&token) else {
             return;
         };
-        // AAEP-6.3.2-4: without support for modified actions, a reply that carries one is a reject, whatever it decides; also
-        // where reject is not allowed.
-        let (verdict, cause) = if delivery.reply.modified_action {
-            (Verdict::Reject, Cause::Modified)
-        } else {
-            (decision.into(), Cause::Reply)
-        };
-        let confirmation = &self.account.confirmations[&token];
-        let owes = match confirmation.phase {
-            Phase::Open if self.account.has_ended(confirmation.session) => Owes::Run,
+        let owes = match question.phase {
+            Phase::Open if self.account.has_ended(question.session) => Owes::Run,
             Phase::Open => Owes::All,
             // Decided by its timeout before, and its token not used by that: what follows from a second decision is free.
             Phase::Resolved { .. } => Owes::Nothing,
-            Phase::Astray => return self.duties.settled.push(confirmation.session),
+            Phase::Astray => return self.duties.settled.push(question.session),
         };
-        self.resolve(token, verdict, cause, owes);
+        match &question.about {
+            About::Action(action) => {
+                let (verdict, cause) = self.decided_by(delivery, question.session, action.action);
+                self.resolve(token, verdict, cause, owes);
+            }
+            About::Answer(_) => {
+                self.resolve(token, Verdict::Answer, Cause::Reply, owes);
+                self.response_is_the_answer(token, delivery.reply.response);
+            }
+        }
     }
 
-    /// The six checks, in the order of the text. The token of a reply that passes them.
-    pub(super) fn checks_1_to_6(&self, delivery: &Delivery) -> Result<u32, Failed> {
+    // AAEP-6.3.2-4: without support for modified actions, a reply that carries one is a reject, whatever it decides; also where
+    // reject is not allowed. AAEP-6.3.2-3: with it, the producer runs what it was modified to, or rejects it for its risk.
+    fn decided_by(&self, delivery: &Delivery, session: u32, action: u32) -> (Verdict, Cause) {
         let reply = &delivery.reply;
-        let token = reply.token;
-        let fails = |clause, also, why| Err(Failed::at(token, clause, also, why));
-
-        // AAEP-6.3.4-1 and the schema, AAEP-REPLY-1 to AAEP-REPLY-11.
-        if let Some(flaw) = delivery.flaw {
-            return fails("AAEP-6.3.4-1", clauses_of(flaw), "does not fit the schema");
+        let decision = reply.decision.map_or(Verdict::Reject, Verdict::from);
+        if !reply.modified_action {
+            return (decision, Cause::Reply);
         }
-
-        // AAEP-6.3.4-2: outstanding means ever issued by this producer.
-        let issued = token.and_then(|token| Some((token, self.account.confirmations.get(&token)?)));
-        let Some((issued, confirmation)) = issued else {
-            return fails(
-                "AAEP-6.3.4-2",
-                &["AAEP-6.3.4-7"],
-                "names no token that was issued",
-            );
+        let is_run = |output: &Output| matches!(output, Output::Perform(run) if (run.session, run.action) == (session, action));
+        let runs = self.declared.modified_action
+            && decision == Verdict::Accept
+            && self.outputs.iter().any(is_run);
+        let verdict = if runs {
+            Verdict::Accept
+        } else {
+            Verdict::Reject
         };
+        (verdict, Cause::Modified)
+    }
 
-        let timed_out_now = self.unused(token, confirmation)?;
-
-        // AAEP-6.3.4-4: strictly before; there is no tolerance, and no lower bound.
-        if reply
-            .claimed_at
-            .is_none_or(|claimed| claimed >= confirmation.deadline)
-        {
-            let why = "claims a time at or after the deadline";
-            return fails("AAEP-6.3.4-4", &["AAEP-6.9-2", "AAEP-6.3.4-7"], why);
+    /// The checks, in the order of the text: those of 6.3.4, the sixth of which is another one for a clarification
+    /// (AAEP-6.5.5-1). The token of a reply that passes them.
+    pub(super) fn checks(&self, delivery: &Delivery) -> Result<u32, Failed> {
+        let reply = &delivery.reply;
+        let fails = Fails::of(delivery);
+        // AAEP-6.3.4-1 and the schema, AAEP-REPLY-1 to AAEP-REPLY-11, AAEP-6.5.1-1 to AAEP-6.5.1-5, AAEP-EV-12.
+        if let Some(flaw) = delivery.flaw {
+            let also = [clauses_of(flaw), clauses_of_clarification(flaw)];
+            return fails.at("AAEP-6.3.4-1", also, "does not fit the schema");
         }
+        // AAEP-6.3.4-2: outstanding means ever issued by this producer, for a question of this kind.
+        let Some((token, question)) = self.named_by(delivery) else {
+            let also: &[_] = &["AAEP-6.3.4-7"];
+            let also = [also, &["AAEP-6.5.5-1", "AAEP-6.3.4-7"]];
+            return fails.at("AAEP-6.3.4-2", also, "names no token of such a question");
+        };
+        let timed_out_now = self.unused(&fails, question)?;
+        fails.unless_in_time(reply, question)?;
         // AAEP-6.4-1: whatever it claims, the default is applied first (reading `late-reply`), and uses the token up
         // (reading `timeout-uses-token`).
         if timed_out_now && self.reading.timeout_uses_token == TimeoutUsesToken::Yes {
@@ -107,96 +148,136 @@ impl Look<'_> {
                 clause: "AAEP-6.4-1",
                 also: &["AAEP-6.3.4-3", "AAEP-6.3.4-4"],
                 why: "comes at or after the deadline",
-                token,
+                token: reply.token,
                 by_reading: true,
             });
         }
+        self.is_from_its_subscription(&fails, delivery)?;
+        self.fits(&fails, delivery, question)?;
+        Ok(token)
+    }
 
-        // AAEP-6.3.4-5, AAEP-6.2.4-1: authenticated; and the subscription is the sender's own and active.
-        // One that cannot reply is honoured all the same (AAEP-6.6-4).
+    /// The question that a message names, if there is one of its kind.
+    fn named_by(&self, delivery: &Delivery) -> Option<(u32, &Question)> {
+        let token = delivery.reply.token?;
+        let question = self.account.questions.get(&token)?;
+        (question.kind() == delivery.kind).then_some((token, question))
+    }
+
+    // AAEP-6.3.4-5, AAEP-6.2.4-1: authenticated; and the subscription is the sender's own and active.
+    // One that cannot reply is honoured all the same (AAEP-6.6-4).
+    fn is_from_its_subscription(&self, fails: &Fails, delivery: &Delivery) -> Result<(), Failed> {
+        let named = delivery.reply.subscription;
+        let forged: &[_] = &["AAEP-6.2.4-1", "AAEP-6.9-1", "AAEP-6.3.4-7"];
+        let forged = [forged, &["AAEP-6.5.5-1", "AAEP-6.2.4-1", "AAEP-6.9-1"]];
         if !delivery.authenticated {
-            let also = &["AAEP-6.2.4-1", "AAEP-6.9-1", "AAEP-6.3.4-7"];
-            return fails(
-                "AAEP-6.3.4-5",
-                also,
-                "comes from nobody who was authenticated",
-            );
+            let why = "comes from nobody who was authenticated";
+            return fails.at("AAEP-6.3.4-5", forged, why);
         }
-        if reply.subscription.is_none() || reply.subscription != delivery.sender {
+        if named.is_none() || named != delivery.sender {
+            let also: &[_] = &["AAEP-6.9-1", "AAEP-6.3.4-7"];
+            let also = [also, &["AAEP-6.5.5-1", "AAEP-6.9-1", "AAEP-6.3.4-7"]];
             let why = "names the subscription of somebody else";
-            return fails("AAEP-6.3.4-5", &["AAEP-6.9-1", "AAEP-6.3.4-7"], why);
+            return fails.at("AAEP-6.3.4-5", also, why);
         }
-        if !reply
-            .subscription
-            .is_some_and(|subscription| self.account.is_active(subscription))
-        {
+        if !named.is_some_and(|subscription| self.account.is_active(subscription)) {
+            let also: &[_] = &["AAEP-REPLY-14", "AAEP-6.3.4-7"];
+            let also = [also, &["AAEP-6.5.5-1", "AAEP-6.3.4-7"]];
             let why = "names a subscription that is not active";
-            return fails("AAEP-6.3.4-5", &["AAEP-REPLY-14", "AAEP-6.3.4-7"], why);
+            return fails.at("AAEP-6.3.4-5", also, why);
         }
+        Ok(())
+    }
 
-        // AAEP-6.3.4-6; what AAEP-6.3.2-4 takes for a reject is one where none is allowed, too.
-        if !reply.modified_action
-            && !reply
-                .decision
-                .is_some_and(|decision| confirmation.allowed.allows(decision))
-        {
-            return fails(
-                "AAEP-6.3.4-6",
-                &["AAEP-6.3.4-7"],
-                "decides what is not allowed",
-            );
+    // AAEP-6.3.4-6; what AAEP-6.3.2-4 takes for a reject is one where none is allowed, too. AAEP-6.5.5-2, AAEP-6.5.5-3: for a
+    // clarification, the type of the response and then the choices stand in its place.
+    fn fits(&self, fails: &Fails, delivery: &Delivery, question: &Question) -> Result<(), Failed> {
+        let reply = &delivery.reply;
+        match &question.about {
+            About::Action(action) => {
+                let taken_for_reject = reply.modified_action && !self.declared.modified_action;
+                let allowed = |decision| action.allowed.allows(decision);
+                if taken_for_reject || reply.decision.is_some_and(allowed) {
+                    return Ok(());
+                }
+                // AAEP-REPLY-15: a value of the producer's own is carried by no reply, and no other stands for it.
+                let also: &[_] = if action.allowed.others {
+                    &["AAEP-REPLY-15", "AAEP-6.3.4-7"]
+                } else {
+                    &["AAEP-6.3.4-7"]
+                };
+                let also = [also; 2];
+                fails.at("AAEP-6.3.4-6", also, "decides what is not allowed")
+            }
+            About::Answer(wanted) => match wanted.takes.misfit_of(reply.response) {
+                None => Ok(()),
+                Some(Misfit::Type) => {
+                    let also = [&["AAEP-6.5.5-4", "AAEP-6.5.2-1", "AAEP-6.1-8"] as &[_]; 2];
+                    let why = "answers with a type that the question does not take";
+                    fails.at("AAEP-6.5.5-2", also, why)
+                }
+                Some(Misfit::Choice) => {
+                    let also = [&["AAEP-6.5.5-4", "AAEP-6.5.2-1", "AAEP-6.1-8"] as &[_]; 2];
+                    fails.at("AAEP-6.5.5-3", also, "answers with none of the choices")
+                }
+            },
         }
-        Ok(issued)
     }
 
     /// AAEP-6.3.4-3, AAEP-6.3.5-1, and AAEP-6.8-4 for a token that was withdrawn. Whether this call has applied the default.
-    fn unused(&self, token: Option<u32>, confirmation: &Confirmation) -> Result<bool, Failed> {
-        let fails = |clause, also, why| Err(Failed::at(token, clause, also, why));
-        let mut timed_out_now = false;
-        if let Phase::Resolved {
+    fn unused(&self, fails: &Fails, question: &Question) -> Result<bool, Failed> {
+        let Phase::Resolved {
             verdict,
             cause,
             call,
-        } = confirmation.phase
-        {
-            match (verdict, cause) {
-                (Verdict::Withdraw, Cause::SessionEnd) => {
-                    let why = "comes after the end of its session";
-                    return fails("AAEP-6.8-4", &["AAEP-6.8-2", "AAEP-6.3.4-7"], why);
+        } = question.phase
+        else {
+            return Ok(false);
+        };
+        match (verdict, cause) {
+            (Verdict::Withdraw, Cause::SessionEnd) => {
+                let also: &[_] = &["AAEP-6.8-2", "AAEP-6.3.4-7"];
+                let also = [also, &["AAEP-6.5.5-1", "AAEP-6.8-2", "AAEP-6.3.4-7"]];
+                fails.at("AAEP-6.8-4", also, "comes after the end of its session")
+            }
+            (Verdict::Withdraw, _) => {
+                let also: &[_] = &["AAEP-6.3.4-7"];
+                let also = [also, &["AAEP-6.5.5-1", "AAEP-6.3.4-7"]];
+                fails.at("AAEP-6.8-4", also, "names a question that was withdrawn")
+            }
+            // AAEP-EV-11: a closing applies the default as on timeout, and uses the token up no more than that.
+            (
+                Verdict::Accept | Verdict::Reject | Verdict::Answer,
+                Cause::Timeout | Cause::Closing | Cause::Unanswerable,
+            ) => {
+                let timed_out_now = call == self.account.calls;
+                let used = self.reading.timeout_uses_token == TimeoutUsesToken::Yes;
+                if !used || timed_out_now {
+                    return Ok(timed_out_now);
                 }
-                (Verdict::Withdraw, _) => {
-                    let why = "names a question that was withdrawn";
-                    return fails("AAEP-6.8-4", &["AAEP-6.3.4-7"], why);
-                }
-                // AAEP-EV-11: a closing applies the default as on timeout, and uses the token up no more than that.
-                (Verdict::Accept | Verdict::Reject, Cause::Timeout | Cause::Closing) => {
-                    timed_out_now = call == self.account.calls;
-                    let used = self.reading.timeout_uses_token == TimeoutUsesToken::Yes;
-                    if used && !timed_out_now {
-                        let why = "names a token that the default has used up";
-                        let also = &["AAEP-6.4-1", "AAEP-6.9-2", "AAEP-6.3.4-7"];
-                        return fails("AAEP-6.3.4-3", also, why);
-                    }
-                }
-                (Verdict::Accept | Verdict::Reject, _) => {
-                    let also = &[
-                        "AAEP-6.3.5-1",
-                        "AAEP-6.7.1-1",
-                        "AAEP-6.9-2",
-                        "AAEP-REPLY-12",
-                        "AAEP-6.3.4-7",
-                    ];
-                    return fails("AAEP-6.3.4-3", also, "names a token that is used up");
-                }
+                let also: &[_] = &["AAEP-6.4-1", "AAEP-6.9-2", "AAEP-6.3.4-7"];
+                let also = [also, &["AAEP-6.5.5-1", "AAEP-6.1-7", "AAEP-6.9-2"]];
+                let why = "names a token that the default has used up";
+                fails.at("AAEP-6.3.4-3", also, why)
+            }
+            (Verdict::Accept | Verdict::Reject | Verdict::Answer, _) => {
+                let also: &[_] = &[
+                    "AAEP-6.3.5-1",
+                    "AAEP-6.7.1-1",
+                    "AAEP-6.9-2",
+                    "AAEP-REPLY-12",
+                    "AAEP-6.3.4-7",
+                ];
+                let also = [also, &["AAEP-6.5.5-1", "AAEP-6.3.5-1", "AAEP-6.9-2"]];
+                fails.at("AAEP-6.3.4-3", also, "names a token that is used up")
             }
         }
-        Ok(timed_out_now)
     }
 
     /// Why the reply that arrives was to be ignored, where it can have been taken for one to this question: it names it, or
     /// none that there is.
     pub(super) fn ignored_for(&self, token: u32) -> Option<Failed> {
-        let names = |named| named == token || !self.account.confirmations.contains_key(&named);
+        let names = |named| named == token || !self.account.questions.contains_key(&named);
         self.duties
             .ignored
             .filter(|failed| failed.token.is_some_and(names))
@@ -206,7 +287,11 @@ impl Look<'_> {
     pub(super) fn decides_another(&self, token: u32) -> bool {
         let by_reply = |resolution: &&Resolution| match resolution.cause {
             Cause::Reply | Cause::Modified => resolution.token != token,
-            Cause::Timeout | Cause::Closing | Cause::Cancel | Cause::SessionEnd => false,
+            Cause::Timeout
+            | Cause::Closing
+            | Cause::Unanswerable
+            | Cause::Cancel
+            | Cause::SessionEnd => false,
         };
         self.duties.resolutions.iter().find(by_reply).is_some()
     }
@@ -237,7 +322,44 @@ impl Look<'_> {
                 self.notice_comes(delivery, *subscription, *token);
             }
         }
+        self.late_duplicate_is_told(delivery);
         self.ignored_look_alike();
+    }
+
+    // AAEP-6.3.5-2, AAEP-6.7.1-2: a producer that declares the courtesy pays it whoever sends a reply that would count, had no
+    // other come first.
+    fn late_duplicate_is_told(&mut self, delivery: &Delivery) {
+        let permitted = self.reading.courtesy_notice == CourtesyNotice::Permitted;
+        let Some(sender) = delivery.sender else {
+            return;
+        };
+        let told = |output: &Output| matches!(output, Output::Notify { subscription, .. } if *subscription == sender);
+        if self.declared.courtesy_notice
+            && permitted
+            && self.is_late_duplicate(delivery)
+            && !self.outputs.iter().any(told)
+        {
+            let text = format!("sub{sender} was to be told that another reply came first");
+            self.conformance("AAEP-6.3.5-2", &["AAEP-6.7.1-2"], text);
+        }
+    }
+
+    fn is_late_duplicate(&self, delivery: &Delivery) -> bool {
+        let Some((_, question)) = self.named_by(delivery) else {
+            return false;
+        };
+        let replied_before = match question.phase {
+            Phase::Resolved { cause, call, .. } => {
+                matches!(cause, Cause::Reply | Cause::Modified) && call != self.account.calls
+            }
+            Phase::Open | Phase::Astray => false,
+        };
+        let fails = Fails::of(delivery);
+        replied_before
+            && delivery.flaw.is_none()
+            && fails.unless_in_time(&delivery.reply, question).is_ok()
+            && self.is_from_its_subscription(&fails, delivery).is_ok()
+            && self.fits(&fails, delivery, question).is_ok()
     }
 
     // AAEP-6.3.4-9: all whose reply is ignored get to see the same.
@@ -252,6 +374,7 @@ impl Look<'_> {
             | Output::Notify { .. }
             | Output::Perform(_)
             | Output::InDoubt(_)
+            | Output::Answer { .. }
             | Output::Refused => None,
         });
         let before = self
@@ -269,8 +392,8 @@ impl Look<'_> {
     // sent it; whoever else gets one learns what AAEP-6.3.4-9 keeps from the sender.
     fn notice_comes(&mut self, delivery: &Delivery, subscription: u32, token: Option<u32>) {
         let of_reply = delivery.reply.token;
-        let named = of_reply.and_then(|token| self.account.confirmations.get(&token));
-        let late = named.is_some_and(|confirmation| match confirmation.phase {
+        let named = of_reply.and_then(|token| self.account.questions.get(&token));
+        let late = named.is_some_and(|question| match question.phase {
             Phase::Resolved { verdict, call, .. } => {
                 verdict != Verdict::Withdraw
                     && (call != self.account.calls || self.duties.ignored.is_some())
@@ -305,6 +428,34 @@ fn clauses_of(flaw: Flaw) -> &'static [&'static str] {
         Flaw::Rationale => &["AAEP-REPLY-8", "AAEP-6.3.4-7"],
         Flaw::ModifiedAction => &["AAEP-REPLY-9", "AAEP-6.3.2-6", "AAEP-6.3.4-7"],
         Flaw::CorrelationId => &["AAEP-REPLY-10", "AAEP-6.3.4-7"],
-        Flaw::OtherProperty => &["AAEP-REPLY-11", "AAEP-6.3.4-7"],
+        // What the schema of a clarification lists is one more property here.
+        Flaw::Response | Flaw::Confidence | Flaw::OtherProperty => {
+            &["AAEP-REPLY-11", "AAEP-6.3.4-7"]
+        }
+    }
+}
+
+fn clauses_of_clarification(flaw: Flaw) -> &'static [&'static str] {
+    match flaw {
+        Flaw::NotJson => &["AAEP-6.5.5-1", "AAEP-6.3.4-7"],
+        Flaw::Missing => &[
+            "AAEP-6.5.5-1",
+            "AAEP-6.5.1-2",
+            "AAEP-6.5.1-3",
+            "AAEP-6.5.1-4",
+            "AAEP-6.5.1-5",
+        ],
+        Flaw::Type => &["AAEP-6.5.5-1", "AAEP-6.5.1-1"],
+        Flaw::Token => &["AAEP-6.5.5-1", "AAEP-6.5.1-2", "AAEP-6.2.1-1"],
+        Flaw::Response => &["AAEP-6.5.5-1", "AAEP-6.5.1-3", "AAEP-6.5.2-1"],
+        Flaw::Subscription => &["AAEP-6.5.5-1", "AAEP-6.5.1-4"],
+        Flaw::Timestamp => &["AAEP-6.5.5-1", "AAEP-6.5.1-5"],
+        Flaw::DecidedBy => &["AAEP-6.5.5-1", "AAEP-6.5.3-1", "AAEP-EV-12"],
+        Flaw::Confidence => &["AAEP-6.5.5-1", "AAEP-6.5.3-2"],
+        Flaw::CorrelationId => &["AAEP-6.5.5-1", "AAEP-6.5.3-3"],
+        // What the schema of a confirmation's reply lists is one more property here.
+        Flaw::Decision | Flaw::Rationale | Flaw::ModifiedAction | Flaw::OtherProperty => {
+            &["AAEP-6.5.5-1", "AAEP-EV-12"]
+        }
     }
 }

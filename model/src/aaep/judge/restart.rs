@@ -6,6 +6,7 @@
 
 use super::account::Phase;
 use super::call::{Body, Event, Output, ToolCall};
+use super::clarifications::Answer;
 use super::{Call, Look};
 
 impl Look<'_> {
@@ -16,8 +17,26 @@ impl Look<'_> {
         let last = std::mem::take(&mut self.account.last_outputs);
         let carried_out = last.len().saturating_sub(lost);
         for output in last.into_iter().skip(carried_out) {
-            if let Output::Emit(event) = output {
-                self.event_is_lost(event);
+            match output {
+                Output::Emit(event) => self.event_is_lost(event),
+                Output::Answer {
+                    session,
+                    token,
+                    response,
+                    by,
+                } => self.duties.untold_answers.push(Answer {
+                    session,
+                    token,
+                    response,
+                    by,
+                }),
+                // Lost for good: nobody waits for a notice or for what a sender gets to see, and what was to run is in doubt.
+                Output::Malformed(_)
+                | Output::Notify { .. }
+                | Output::Perform(_)
+                | Output::InDoubt(_)
+                | Output::Respond(_)
+                | Output::Refused => {}
             }
         }
         // A performance that was lost is in doubt like one that was not: it is never run again.
@@ -39,14 +58,13 @@ impl Look<'_> {
     }
 
     fn event_is_lost(&mut self, event: Event) {
-        if let Body::Question(question) = &event.body
-            && let Some(confirmation) = self.account.confirmations.get_mut(&question.token)
-            && confirmation.phase == Phase::Open
+        if let Some((token, _)) = event.body.asks()
+            && let Some(question) = self.account.questions.get_mut(&token)
+            && question.phase == Phase::Open
         {
             // Nobody was asked, so that nothing falls due.
-            confirmation.told = false;
-            let deadline = (confirmation.deadline, question.token);
-            self.account.deadlines.remove(&deadline);
+            question.told = false;
+            self.account.deadlines.remove(&(question.deadline, token));
         }
         self.duties.untold.push(event);
     }
@@ -55,29 +73,23 @@ impl Look<'_> {
     pub(super) fn comes_again(&mut self, event: &Event) -> bool {
         let untold = &self.duties.untold;
         let same_id = untold.iter().position(|lost| lost.id == event.id);
+        let asks = event.body.asks();
         let same_question = untold
             .iter()
-            .position(|lost| match (&lost.body, &event.body) {
-                (Body::Question(lost), Body::Question(again)) => lost.token == again.token,
-                _ => false,
-            });
+            .position(|lost| asks.is_some() && lost.body.asks() == asks);
         let Some(position) = same_question.or(same_id) else {
             return false;
         };
         let lost = self.duties.untold.remove(position);
-        match &lost.body {
-            Body::Question(question) => self.question_comes_again(&lost, event, question.token),
-            Body::Started
-            | Body::Ended(_)
-            | Body::StateChanged { .. }
-            | Body::ToolInvoked { .. }
-            | Body::ToolCompleted { .. }
-            | Body::Other => {
-                if lost != *event {
-                    let text = format!("the lost event e{} was to come again as it was", lost.id);
-                    self.conformance("AAEP-EV-7", &[], text);
-                }
+        // Whom it goes to is no part of the event.
+        let to = event.to.clone();
+        match lost.body.asks() {
+            Some((token, _)) => self.question_comes_again(&lost, event, token),
+            None if *event != (Event { to, ..lost.clone() }) => {
+                let text = format!("the lost event e{} was to come again as it was", lost.id);
+                self.conformance("AAEP-EV-7", &[], text);
             }
+            None => {}
         }
         let mut overtaken = self.duties.untold.iter().take(position);
         if overtaken.any(|before| before.session == event.session)
@@ -96,6 +108,7 @@ impl Look<'_> {
         let restamped = Event {
             id: event.id,
             at: event.at,
+            to: event.to.clone(),
             ..lost.clone()
         };
         if restamped != *event {
@@ -119,14 +132,12 @@ impl Look<'_> {
         if let Some(session) = self.account.sessions.get_mut(&event.session) {
             session.last_at = session.last_at.max(event.at);
         }
-        if let Some(confirmation) = self.account.confirmations.get_mut(&token) {
-            confirmation.told = true;
-            if confirmation.phase == Phase::Open {
-                let timeout = confirmation.timeout_seconds.saturating_mul(1000);
-                confirmation.deadline = event.at.saturating_add(timeout);
-                self.account
-                    .deadlines
-                    .insert((confirmation.deadline, token));
+        if let Some(question) = self.account.questions.get_mut(&token) {
+            question.told = true;
+            if question.phase == Phase::Open {
+                let timeout = question.timeout_seconds.saturating_mul(1000);
+                question.deadline = event.at.saturating_add(timeout);
+                self.account.deadlines.insert((question.deadline, token));
             }
         }
     }
@@ -149,6 +160,11 @@ impl Look<'_> {
                 }
                 Body::ToolInvoked { .. } => ("AAEP-A.4-3", &["AAEP-EV-4"]),
                 Body::ToolCompleted { .. } => ("AAEP-A.3-1", &["AAEP-EV-4"]),
+                Body::Clarification(clarification) => {
+                    self.was_not_asked(clarification.token);
+                    ("AAEP-6.7-1", &["AAEP-6.1-9", "AAEP-EV-4"])
+                }
+                Body::Progress { .. } => ("AAEP-6.4.3-1", &["AAEP-6.4.2-3", "AAEP-EV-4"]),
                 Body::Other => ("AAEP-EV-4", &[]),
             };
             if !sessions.contains(&session) {
@@ -161,7 +177,7 @@ impl Look<'_> {
     }
 
     fn was_not_asked(&mut self, token: u32) {
-        let asked = self.account.confirmations.get(&token);
+        let asked = self.account.questions.get(&token);
         if asked.is_some_and(|asked| asked.phase == Phase::Open) {
             self.goes_astray(token);
         }

@@ -6,18 +6,24 @@
 
 mod run;
 
+mod answers;
 mod blocking;
+mod clarifications;
+mod delivery;
 mod freedoms;
 mod replies;
 mod restart;
 mod sessions;
+mod time;
 mod told_otherwise;
 mod wire;
 
-use countersign_model::aaep::judge::{Call, Confirm, Decision, State};
+use countersign_model::aaep::judge::{
+    AnsweredBy, Call, Clarify, Confirm, Decision, Response, State,
+};
 use run::{
-    Run, SUB, action, asks, finish, goes, invoked, perform, reply, respond, start, started,
-    subscribe,
+    Run, SUB, action, answer, asks, clarifies, finish, goes, invoked, perform, question, reply,
+    respond, says, start, started, subscribe,
 };
 
 use State::{AwaitingInput, CallingTool, Idle, Thinking};
@@ -36,6 +42,43 @@ fn asked(confirm: &Confirm) -> Run {
     let out = [goes(Idle, AwaitingInput), asks(confirm)];
     run.then(0, Call::Confirm(confirm.clone()), out);
     run
+}
+
+/// The first clarification is asked, in step 2.
+fn clarified(clarify: &Clarify) -> Run {
+    let mut run = opened();
+    let out = [goes(Idle, AwaitingInput), clarifies(clarify)];
+    run.then(0, Call::Clarify(clarify.clone()), out);
+    run.declared.clarify = true;
+    run
+}
+
+/// What everybody answers.
+const TEXT: Response = Response::Text(7);
+
+/// It is answered in step 3: left, told to the host, answered.
+fn answered() -> Run {
+    let mut run = clarified(&question(1));
+    run.then(1_000, Call::Deliver(says(1, TEXT, 1_000)), answering(TEXT));
+    run
+}
+
+fn answering(response: Response) -> Vec<run::Out> {
+    vec![
+        goes(AwaitingInput, Thinking),
+        answer(1, Some(response), AnsweredBy::Reply),
+        respond(0),
+    ]
+}
+
+/// Nobody has answered in time: this is taken for the answer.
+fn unanswered(default: Option<u32>) -> Vec<run::Out> {
+    let by = match default {
+        Some(_) => AnsweredBy::Default,
+        None => AnsweredBy::Nobody,
+    };
+    let response = default.map(Response::Text);
+    vec![goes(AwaitingInput, Thinking), answer(1, response, by)]
 }
 
 /// Two questions are asked, in steps 2 and 3.

@@ -226,7 +226,8 @@ fn a_decision_is_one_of_those_allowed_aaep_6_3_4_6() {
         );
         run
     };
-    only(false, true).breaks("AAEP-6.3.4-6", |run| run.steps[3].out = acceptance());
+    let finding = only(false, true).breaks("AAEP-6.3.4-6", |run| run.steps[3].out = acceptance());
+    assert!(finding.names("AAEP-REPLY-15"), "{finding}");
     only(false, false).breaks("AAEP-6.3.4-6", |run| run.steps[3].out = acceptance());
     let mut run = only(true, false);
     run.steps[3].out = acceptance();

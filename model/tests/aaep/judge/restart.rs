@@ -1,10 +1,11 @@
 //! A restart: what was lost comes again, what was released and is not known to be done is in doubt.
 
 use super::run::{
-    Out, Run, TIMEOUT, action, asks_with, goes, harmless, in_doubt, invoked, perform, reply,
+    Number, Out, Run, TIMEOUT, action, answer, asks_with, clarifies, clarifies_with, goes,
+    harmless, in_doubt, invoked, perform, question, refused, reply, respond, says,
 };
-use super::{accepted, asked, finished};
-use countersign_model::aaep::judge::{Call, Decision, State};
+use super::{TEXT, accepted, answered, answering, asked, clarified, finished, unanswered};
+use countersign_model::aaep::judge::{AnsweredBy, Call, Clarify, Decision, State};
 use countersign_model::judge::Kind;
 
 use State::{AwaitingInput, CallingTool, Thinking};
@@ -149,4 +150,116 @@ fn deadlines_outlast_a_restart_aaep_6_4_1() {
     run.then(TIMEOUT, restart(0), [goes(AwaitingInput, Thinking)]);
     run.breaks("AAEP-6.4-1", |run| run.steps[3].out = vec![]);
     run.breaks("AAEP-6.4-1", |run| run.steps[3].at -= 1);
+}
+
+/// The clarification was lost, and the producer comes back ten seconds later.
+fn clarified_again() -> Run {
+    let mut run = clarified(&question(1));
+    run.then(10_000, restart(1), [Out::AskedAgain(2, 1)]);
+    run
+}
+
+#[test]
+fn a_lost_clarification_is_asked_again_with_its_token_aaep_6_7_1() {
+    let run = clarified_again();
+    run.breaks("AAEP-6.7-1", |run| run.steps[3].out.clear());
+    run.breaks("AAEP-EV-7", |run| {
+        run.steps[3].out = vec![Out::AgainNow(2, 1)];
+    });
+    // Anew with another token: that asks for nothing that was to be asked, and the lost one stays unasked.
+    let mut anew = run.clone();
+    anew.steps[3].out = vec![clarifies_with(7, &question(1))];
+    assert_eq!(anew.clauses(), ["AAEP-6.1-9", "AAEP-6.7-1"]);
+    // Otherwise than it was.
+    let other = Clarify {
+        default: Some(1),
+        ..question(1)
+    };
+    run.breaks("AAEP-EV-5", |run| {
+        run.steps[3].out = vec![clarifies(&other)];
+        run.event(3, 0).number = Number::This(2);
+    });
+    // What was told comes but once.
+    let mut told = clarified(&question(1));
+    told.then(10_000, restart(0), []);
+    told.breaks("AAEP-6.2.2-3", |run| {
+        run.steps[3].out = vec![clarifies(&question(1))];
+    });
+}
+
+#[test]
+fn a_lost_clarification_waits_from_when_it_is_asked_again_aaep_6_1_7() {
+    let mut run = clarified_again();
+    run.then(TIMEOUT + 9_999, Call::Tick, []);
+    run.then(TIMEOUT + 10_000, Call::Tick, unanswered(None));
+    run.breaks("AAEP-6.1-8", |run| {
+        run.steps[4].out = std::mem::take(&mut run.steps[5].out);
+    });
+    run.breaks("AAEP-6.1-7", |run| run.steps[5].out.clear());
+    let mut run = clarified_again();
+    let late = Call::Deliver(says(1, TEXT, TIMEOUT + 9_999));
+    run.then(TIMEOUT + 9_999, late, answering(TEXT));
+    run.breaks("AAEP-6.1-7", |run| run.steps[4].out = vec![respond(0)]);
+}
+
+#[test]
+fn a_clarification_outlasts_a_restart_aaep_6_1_7() {
+    let mut run = clarified(&question(1));
+    run.then(1, restart(0), []);
+    run.then(2, Call::Deliver(says(1, TEXT, 2)), answering(TEXT));
+    run.breaks("AAEP-6.1-7", |run| run.steps[4].out = vec![respond(0)]);
+    run.breaks("AAEP-6.1-8", |run| run.steps[3].out = unanswered(None));
+    let mut run = clarified(&question(1));
+    run.then(1, restart(0), []);
+    run.then(2, Call::Clarify(question(1)), [refused()]);
+    run.breaks("AAEP-6.1-9", |run| {
+        run.steps[4].out = vec![clarifies_with(2, &question(1))];
+    });
+    let mut run = clarified(&question(1));
+    run.then(TIMEOUT, restart(0), unanswered(None));
+    run.breaks("AAEP-6.1-7", |run| run.steps[3].out.clear());
+    // And so does its answer.
+    let mut run = answered();
+    run.then(2_000, restart(0), []);
+    run.then(3_000, Call::Deliver(says(1, TEXT, 0)), [respond(0)]);
+    run.breaks("AAEP-6.3.4-3", |run| {
+        run.steps[5]
+            .out
+            .push(answer(1, Some(TEXT), AnsweredBy::Reply));
+    });
+}
+
+#[test]
+fn a_lost_answer_comes_again_aaep_6_1_7() {
+    let right = || answer(1, Some(TEXT), AnsweredBy::Reply);
+    for (lost, out) in [
+        (0, vec![]),
+        (1, vec![]),
+        (2, vec![right()]),
+        (3, vec![Out::Again(3, 0), right()]),
+    ] {
+        let mut run = answered();
+        run.then(2_000, restart(lost), out);
+        run.conforms();
+        if lost < 2 {
+            // Nobody is told twice.
+            run.breaks("AAEP-6.1-7", |run| run.steps[4].out.push(right()));
+        } else {
+            run.breaks("AAEP-6.1-7", |run| {
+                run.steps[4].out.pop();
+            });
+            run.breaks("AAEP-6.1-7", |run| {
+                run.steps[4].out.pop();
+                run.steps[4].out.push(answer(1, None, AnsweredBy::Nobody));
+            });
+            run.breaks("AAEP-6.1-7", |run| run.steps[4].out.push(right()));
+            // Lost again, it comes again.
+            run.then(2_001, restart(1), [right()]);
+            run.breaks("AAEP-6.1-7", |run| run.steps[5].out.clear());
+        }
+    }
+    // That it leaves awaiting_input was lost too.
+    let mut run = answered();
+    run.then(2_000, restart(3), [Out::Again(3, 0), right()]);
+    run.breaks("AAEP-A.4-2", |run| run.without(4, 0));
 }

@@ -2,8 +2,9 @@
 //! judged, so that a test changes one thing and all else stays right.
 
 use countersign_model::aaep::judge::{
-    AaepJudge, Body, Call, Confirm, Decision, Delivery, Event, Outcome, Output, Question, Reply,
-    Risk, State, ToolCall, ToolStatus,
+    AaepJudge, AnsweredBy, Body, Call, Clarification, Clarify, Confirm, Decision, Declared,
+    Delivery, Event, Outcome, Output, Question, QuestionKind, Reply, Response, ResponseKind, Risk,
+    State, ToolCall, ToolStatus,
 };
 use countersign_model::aaep::readings::Reading;
 use countersign_model::judge::{Finding, Judge};
@@ -21,6 +22,8 @@ pub const SUB: u32 = 1;
 #[derive(Clone, Default)]
 pub struct Run {
     pub steps: Vec<Step>,
+    /// What the producer declares.
+    pub declared: Declared,
 }
 
 /// A call and what comes out.
@@ -56,6 +59,7 @@ pub struct Emitted {
     pub at: Option<i64>,
     pub number: Number,
     pub critical: bool,
+    pub to: Option<Vec<u32>>,
 }
 
 /// The number of an event in its session.
@@ -92,7 +96,13 @@ impl Run {
 
     /// What the judge finds.
     pub fn findings(&self, reading: Reading) -> Vec<Finding> {
-        self.findings_of(AaepJudge::new(reading))
+        self.findings_of(AaepJudge::new(reading).declaring(self.declared))
+    }
+
+    /// The clauses of what the judge finds.
+    pub fn clauses(&self) -> Vec<&'static str> {
+        let found = self.findings(Reading::SPECIFICATION);
+        found.iter().map(|finding| finding.clause).collect()
     }
 
     /// What this judge finds.
@@ -121,6 +131,7 @@ impl Run {
                             at: emitted.at.unwrap_or(now),
                             sequence,
                             critical: emitted.critical,
+                            to: emitted.to.clone(),
                             body: emitted.body.clone(),
                         }
                     }
@@ -239,14 +250,50 @@ pub fn reply(n: u32, decision: Decision, claimed: i64) -> Delivery {
     Delivery {
         sender: Some(SUB),
         authenticated: true,
+        kind: QuestionKind::Confirmation,
         flaw: None,
         reply: Reply {
             token: Some(n),
             decision: Some(decision),
+            response: None,
             claimed_at: Some(START + claimed),
             subscription: Some(SUB),
             modified_action: false,
         },
+    }
+}
+
+/// Clarification `n` takes any text, and waits like everything else.
+pub fn question(n: u32) -> Clarify {
+    Clarify {
+        session: S,
+        question: n,
+        kinds: Some(vec![ResponseKind::Freetext]),
+        choices: None,
+        timeout_seconds: TIMEOUT / 1000,
+        default: None,
+        out_of_limits: None,
+    }
+}
+
+/// A right response to the clarification of token `n`, said at `claimed` after the start.
+pub fn says(n: u32, response: Response, claimed: i64) -> Delivery {
+    let reply = Reply {
+        decision: None,
+        response: Some(response),
+        ..reply(n, Decision::Accept, claimed).reply
+    };
+    Delivery {
+        kind: QuestionKind::Clarification,
+        reply,
+        ..self::reply(n, Decision::Accept, claimed)
+    }
+}
+
+pub fn extend(token: u32, timeout_seconds: i64) -> Call {
+    Call::Extend {
+        token,
+        timeout_seconds,
     }
 }
 
@@ -269,7 +316,10 @@ pub fn end(outcome: Outcome) -> Call {
 // What comes out.
 
 pub fn event(session: u32, body: Body) -> Out {
-    let critical = matches!(body, Body::Question(_) | Body::Ended(Outcome::Errored));
+    let critical = matches!(
+        body,
+        Body::Question(_) | Body::Clarification(_) | Body::Ended(Outcome::Errored)
+    );
     Out::Event(Emitted {
         session,
         body,
@@ -277,6 +327,7 @@ pub fn event(session: u32, body: Body) -> Out {
         at: None,
         number: Number::Next,
         critical,
+        to: None,
     })
 }
 
@@ -305,6 +356,46 @@ pub fn asks_with(token: u32, confirm: &Confirm) -> Out {
         allowed: confirm.allowed,
     };
     event(confirm.session, Body::Question(question))
+}
+
+/// The clarification, with the token that is the number of its question.
+pub fn clarifies(clarify: &Clarify) -> Out {
+    clarifies_with(clarify.question, clarify)
+}
+
+pub fn clarifies_with(token: u32, clarify: &Clarify) -> Out {
+    let asked = Clarification {
+        token,
+        question: clarify.question,
+        kinds: clarify.kinds.clone(),
+        choices: clarify.choices.clone(),
+        timeout_seconds: clarify.timeout_seconds,
+        default: clarify.default,
+    };
+    event(clarify.session, Body::Clarification(asked))
+}
+
+/// What comes out when `confirm` is asked about and the session is in this state.
+pub fn ask_out(from: State, confirm: &Confirm) -> [Out; 2] {
+    [goes(from, State::AwaitingInput), asks(confirm)]
+}
+
+/// The answer to the clarification of token `n`.
+pub fn answer(n: u32, response: Option<Response>, by: AnsweredBy) -> Out {
+    answer_in(S, n, response, by)
+}
+
+pub fn answer_in(session: u32, n: u32, response: Option<Response>, by: AnsweredBy) -> Out {
+    Out::Other(Output::Answer {
+        session,
+        token: n,
+        response,
+        by,
+    })
+}
+
+pub fn progress(left: i64) -> Out {
+    event(S, Body::Progress { left: Some(left) })
 }
 
 /// Tool `n` is told to run, in call `n`.

@@ -232,7 +232,8 @@ impl StreamWriter {
                 let payload = position.change(session, AgentState::AwaitingInput);
                 (session, "state.changed", payload)
             }
-            Output::Asked(slot) => (
+            // The record is that of a subscription that gets it.
+            Output::Asked(slot) | Output::AskedSome(slot) => (
                 session_of(slot),
                 "awaiting.confirmation",
                 self.question(state, slot),
@@ -264,7 +265,11 @@ impl StreamWriter {
                 (session, name, payload)
             }
             // None of them is an event: the host does it, or the sender sees it, or the operator.
-            Output::Perform(_)
+            // Clarifications and extensions are not written yet: the bounds that are recorded have none.
+            Output::Clarify(_)
+            | Output::MoreTime(_)
+            | Output::Answer(..)
+            | Output::Perform(_)
             | Output::Withdraw(_)
             | Output::InDoubt(_)
             | Output::Respond
@@ -293,6 +298,7 @@ impl StreamWriter {
             AllowedReplies::Both => {}
             AllowedReplies::AcceptOnly => payload["allowed_replies"] = json!(["accept"]),
             AllowedReplies::RejectOnly => payload["allowed_replies"] = json!(["reject"]),
+            AllowedReplies::RejectOrOwn => payload["allowed_replies"] = json!(["reject", "later"]),
         }
         if self.recorder.ids {
             payload["extra_context"] = json!({"tool_call_id": call_id(slot)});
@@ -336,6 +342,7 @@ impl StreamWriter {
         let mut payload = position.change(confirmation.session, to);
         let outcome = match confirmation.phase {
             Phase::Cancelled => "cancelled",
+            Phase::Answered => "answered",
             Phase::Unasked
             | Phase::Pending
             | Phase::Accepted
@@ -412,6 +419,7 @@ impl StreamWriter {
         let message = Message {
             token: Token::Guessed,
             decision: Decision::Reject,
+            response: None,
             claimed: 0,
             sender: Subscriber::Capable,
             authenticated: true,
@@ -488,5 +496,7 @@ fn told(output: Output) -> Option<&'static str> {
         Check::InTime => "the question has expired",
         Check::Sender => "this sender may not decide",
         Check::Allowed => "the decision is not allowed",
+        Check::Type => "the response is of another type",
+        Check::Choice => "the response is no choice",
     })
 }

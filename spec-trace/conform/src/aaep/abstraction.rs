@@ -116,6 +116,7 @@ fn confirmation(
         session: name,
         same_action,
         class: class(question)?,
+        clarifies: None,
         issued,
         timeout,
         by_default,

@@ -122,7 +122,11 @@ impl Environment {
                 lost: account.lost(state),
             }),
             // The producer that breaks a rule is the model's own; no call can ask the executor to.
-            Action::Transgress(_)
+            // Clarifications and extensions are not wired yet: the bounds that are walked have none.
+            Action::Clarify { .. }
+            | Action::Extend { .. }
+            | Action::Transgress(_)
+            | Action::Answer { .. }
             | Action::Decide { .. }
             | Action::Duplicate { .. }
             | Action::Lose { .. }
@@ -164,6 +168,7 @@ impl Environment {
                 AllowedReplies::Both => Some(vec!["accept".to_owned(), "reject".to_owned()]),
                 AllowedReplies::AcceptOnly => Some(vec!["accept".to_owned()]),
                 AllowedReplies::RejectOnly => Some(vec!["reject".to_owned()]),
+                AllowedReplies::RejectOrOwn => Some(vec!["reject".to_owned(), "later".to_owned()]),
             },
         }
     }

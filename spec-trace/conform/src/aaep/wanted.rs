@@ -100,6 +100,10 @@ impl TakenStep<'_> {
                 Output::Started(_)
                 | Output::AwaitingInput(_)
                 | Output::Asked(_)
+                | Output::Clarify(_)
+                | Output::AskedSome(_)
+                | Output::MoreTime(_)
+                | Output::Answer(..)
                 | Output::CallingTool(_)
                 | Output::CallingToolAgain(_)
                 | Output::Invoked(_)
@@ -176,8 +180,13 @@ impl TakenStep<'_> {
                 };
                 executor::Output::Emit(Box::new(self.event(account, words, came)?))
             }
-            // Neither is an output of the executor.
-            Output::Tell(_) | Output::Refused(_) => return Err(unexplained(CONTRACT, "nothing")),
+            // None is an output of the executor, as far as it is wired.
+            Output::Clarify(_)
+            | Output::AskedSome(_)
+            | Output::MoreTime(_)
+            | Output::Answer(..)
+            | Output::Tell(_)
+            | Output::Refused(_) => return Err(unexplained(CONTRACT, "nothing")),
         })
     }
 
@@ -204,6 +213,8 @@ impl TakenStep<'_> {
             | Check::NotCancelled
             | Check::InTime
             | Check::Sender
+            | Check::Type
+            | Check::Choice
             | Check::Allowed => Some(self.environment.token(account, message.token)),
         };
         Ok(Audit {
@@ -218,6 +229,8 @@ impl TakenStep<'_> {
         match check {
             Check::WellFormed => return fault(message, self.call.received),
             Check::Issued => "the token was never issued for such a question",
+            Check::Type => "the response is of a type that the question does not take",
+            Check::Choice => "the response is none of the choices",
             Check::Unused => match phase() {
                 Some(Phase::Accepted { by, .. } | Phase::Rejected { by }) => match by {
                     Authority::Reply => "the token was used up by a reply",
@@ -300,6 +313,10 @@ impl TakenStep<'_> {
                 Output::FollowUpStaying(slot) => (self.session(slot), AgentState::AwaitingInput),
                 Output::Started(_)
                 | Output::Asked(_)
+                | Output::Clarify(_)
+                | Output::AskedSome(_)
+                | Output::MoreTime(_)
+                | Output::Answer(..)
                 | Output::Invoked(_)
                 | Output::Perform(_)
                 | Output::Completed(_)

@@ -89,7 +89,11 @@ impl TakenStep<'_> {
                 account.session(session)?.status = status;
                 (session, terminal(outcome), None)
             }
-            Output::Perform(_)
+            Output::Clarify(_)
+            | Output::AskedSome(_)
+            | Output::MoreTime(_)
+            | Output::Answer(..)
+            | Output::Perform(_)
             | Output::Withdraw(_)
             | Output::InDoubt(_)
             | Output::Respond

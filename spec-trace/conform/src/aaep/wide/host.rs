@@ -1,28 +1,28 @@
 //! The executor and the little that its host keeps, in a wide run: steps become calls with real bytes.
 //!
 //! The one thing to know: what names things by their place is looked up in what the world has seen, never in what the
-//! executor holds, but for which questions still wait: that only makes a run livelier.
-
-use std::collections::BTreeSet;
-use std::sync::Arc;
+//! executor holds.
 
 use countersign_model::aaep::judge::{self, AaepJudge};
 use countersign_reference::aaep as executor;
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::time::Timestamp;
-use executor::{
-    Action, ActionId, Ask, Input, Producer, ReplyToken, SessionId, Settings, SubscriptionId,
-};
+use executor::{Input, Producer, ReplyToken, SessionId, Settings, SubscriptionId};
+use judge::QuestionKind;
 
+use super::asking;
 use super::names::{self, Names};
-use super::spelling::{self, Said};
-use super::step::{Asked, Claim, Confirmed, Delivered, Sender, Step, Which};
+use super::questions::{Question, Questions};
+use super::spelling::{self, Said, Says, Written};
+use super::step::{Answered, Asked, Claim, Delivered, Extended, Sender, Step, Which};
 use crate::wide::{Clock, Shown};
 
 /// When a run begins, in milliseconds since the epoch: between two seconds.
 const START: i64 = 1_780_000_000_250;
 /// The end of the calendar, in milliseconds since the epoch; no question is asked whose timeout elapses after it.
 const LAST: i64 = 253_402_300_799_999;
+/// When a run begins that comes near it: a day and a minute before.
+const LATE_START: i64 = LAST - 86_460_000;
 /// As many messages are kept to be sent again.
 const MOST_MESSAGES: usize = 16;
 
@@ -30,17 +30,16 @@ const MOST_MESSAGES: usize = 16;
 pub struct Host {
     producer: Producer,
     ids: SequentialIds,
+    /// Whether the run comes near the end of the calendar.
+    late: bool,
     clock: i64,
     /// The greatest that the clock has been.
     latest: i64,
-    /// The deadlines of all questions.
-    deadlines: BTreeSet<i64>,
-    /// The tokens of all questions, with their deadlines, in the order of asking.
-    questions: Vec<(ReplyToken, i64)>,
+    questions: Questions,
     /// The calls of tools that were told to run and are not known to be back, in their order.
     running: Vec<executor::ToolCall>,
     /// The latest messages, with what the judge is told of them.
-    messages: Vec<(Vec<u8>, Option<judge::Flaw>, judge::Reply)>,
+    messages: Vec<Message>,
     sessions: [SessionId; 8],
     /// How often the session and the subscription at each place were followed by another.
     generations: [[u32; 8]; 2],
@@ -53,15 +52,23 @@ pub struct Host {
     names: Names,
 }
 
+/// A message in bytes, and what the judge is told of it.
+#[derive(Clone)]
+struct Message {
+    written: Written,
+    reply: judge::Reply,
+}
+
 impl Host {
-    pub(super) fn new(settings: Settings) -> Self {
+    pub(super) fn new(settings: Settings, late: bool) -> Self {
+        let start = if late { LATE_START } else { START };
         Self {
             producer: Producer::new(settings),
             ids: SequentialIds::new(),
-            clock: START,
-            latest: START,
-            deadlines: BTreeSet::new(),
-            questions: Vec::new(),
+            late,
+            clock: start,
+            latest: start,
+            questions: Questions::default(),
             running: Vec::new(),
             messages: Vec::new(),
             sessions: std::array::from_fn(|place| session_id(place, 0)),
@@ -81,8 +88,12 @@ impl Host {
             self.store_and_read_back();
         }
         let now = Timestamp::from_millis(self.clock);
+        let extended = extended(&input);
         let outcome = self.producer.handle(now, &mut self.ids, input);
         self.watch(step.asked, &outcome);
+        if let Some((token, timeout)) = extended.filter(|_| outcome.refused.is_none()) {
+            self.questions.is_extended(&token, timeout);
+        }
         let mut outputs = Vec::new();
         self.last.clear();
         for output in outcome.outputs {
@@ -105,11 +116,8 @@ impl Host {
             Clock::Ahead(by) => self.clock.saturating_add(by).min(LAST),
             Clock::Back(by) => self.clock.saturating_sub(by).max(0),
             Clock::Deadline(place, beside) => {
-                let mut ahead = self.deadlines.range(self.latest..);
-                let deadline = ahead.nth(usize::from(place));
-                deadline.map_or(self.clock, |deadline| {
-                    deadline.saturating_add(beside).min(LAST)
-                })
+                let moment = self.questions.moment(self.latest, place);
+                moment.map_or(self.clock, |moment| moment.saturating_add(beside).min(LAST))
             }
         };
         self.latest = self.latest.max(self.clock);
@@ -128,18 +136,30 @@ impl Host {
                     judge::Call::Unsubscribe { subscription },
                 )
             }
-            Asked::Confirm(confirmed) => self.confirm(confirmed),
+            Asked::Confirm(confirmed) => {
+                let ask = asking::confirmation(self.session(confirmed.place), confirmed);
+                let limits = asking::limits_of_confirmation(&ask);
+                let call = judge::Call::Confirm(self.names.confirm(&ask, limits));
+                (Input::Confirm(ask), call)
+            }
+            Asked::Clarify(clarified) => {
+                let clarify = asking::clarification(self.session(clarified.place), clarified);
+                let limits = asking::limits_of_clarification(&clarify);
+                let call = judge::Call::Clarify(self.names.clarify(&clarify, limits));
+                (Input::Clarify(clarify), call)
+            }
             Asked::Deliver(delivered) => self.deliver(delivered),
+            Asked::Answer(answered) => self.answer(answered),
             Asked::Replay { message, sender } => {
                 let place = self.messages.len().checked_sub(1 + usize::from(message))?;
-                let (message, flaw, reply) = self.messages[place].clone();
-                self.arrives(message, flaw, reply, sender)
+                self.arrives(self.messages[place].clone(), sender)
             }
             Asked::Cancel { question } => {
-                let (reply_token, _) = self.question(question);
+                let reply_token = self.question(question, None).token;
                 let token = self.names.token(reply_token.as_str());
                 (Input::Cancel { reply_token }, judge::Call::Cancel { token })
             }
+            Asked::Extend { question, to } => self.extend(question, to),
             Asked::Finish {
                 call,
                 named,
@@ -151,8 +171,10 @@ impl Host {
         })
     }
 
-    /// So many of the last outputs are lost, or as many as there are.
+    /// So many of the last outputs are lost, or as many as there are. Near the end of the calendar none is: nothing says how long a
+    /// question waits that has to be asked again when it can wait no more.
     fn restart(&mut self, count: usize) -> (Input, judge::Call) {
+        let count = if self.late { 0 } else { count };
         let refused = usize::from(self.refused).min(count);
         let carried = self.last.len().saturating_sub(count - refused);
         let lost = self.last.split_off(carried);
@@ -185,7 +207,7 @@ impl Host {
     }
 
     fn end_session(&mut self, place: u8, outcome: u8) -> (Input, judge::Call) {
-        let session_id = self.sessions[usize::from(self.place(0, place))].clone();
+        let session_id = self.session(place);
         let outcome = match outcome {
             0 => executor::SessionOutcome::Completed,
             1 => executor::SessionOutcome::Errored,
@@ -232,88 +254,25 @@ impl Host {
         there.filter(|_| place != 7).unwrap_or(place)
     }
 
-    fn confirm(&mut self, confirmed: Confirmed) -> (Input, judge::Call) {
-        let ask = self.ask(confirmed);
-        let texts = [
-            &ask.action.tool,
-            &ask.action.description,
-            &ask.action.consequence,
-        ];
-        let too_long = texts.iter().any(|text| text.len() > 16 * 1024);
-        let empty = texts.iter().any(|text| text.is_empty());
-        let timeout_seconds = i64::try_from(ask.timeout_seconds).unwrap_or(i64::MAX);
-        let elapses = self
-            .latest
-            .saturating_add(timeout_seconds.saturating_mul(1_000));
-        let replies = ask.allowed_replies.as_deref();
-        let out_of_limits = if too_long {
-            Some("AAEP-EV-10")
-        } else if empty || elapses > LAST || replies.is_some_and(is_no_list_of_replies) {
-            Some("AAEP-EV-5")
-        } else {
-            None
-        };
-        let confirm = judge::Confirm {
-            session: self.names.session(ask.session_id.as_str()),
-            action: self.names.action(ask.action.id.as_str()),
-            tool: self.names.tool(&ask.action.tool),
-            description: self.names.text(&ask.action.description),
-            consequence: self.names.text(&ask.action.consequence),
-            risk: names::risk(ask.action.risk_level),
-            irreversible: ask.action.irreversible,
-            timeout_seconds,
-            default: names::decision(ask.default_decision),
-            allowed: replies.map(names::allowed),
-            out_of_limits,
-        };
-        (Input::Confirm(ask), judge::Call::Confirm(confirm))
+    fn session(&self, place: u8) -> SessionId {
+        self.sessions[usize::from(self.place(0, place))].clone()
     }
 
-    fn ask(&self, confirmed: Confirmed) -> Ask {
-        let Confirmed {
-            place,
-            action,
-            tool,
-            class,
-            timeout_seconds,
-            allowed,
-            words,
-        } = confirmed;
-        let long = |is: u8, length: usize| {
-            if words == is {
-                "x".repeat(length)
-            } else {
-                format!("{words}")
-            }
+    fn extend(&mut self, which: Which, to: Extended) -> (Input, judge::Call) {
+        let question = self.question(which, None);
+        let timeout_seconds = match to {
+            Extended::By(seconds) => u64::try_from(question.timeout + seconds).unwrap_or(0),
+            Extended::To(seconds) => seconds,
         };
-        let risk_level = match class % 3 {
-            0 => executor::RiskLevel::Low,
-            1 => executor::RiskLevel::Medium,
-            _ => executor::RiskLevel::High,
+        let call = judge::Call::Extend {
+            token: self.names.token(question.token.as_str()),
+            timeout_seconds: i64::try_from(timeout_seconds).unwrap_or(i64::MAX),
         };
-        let accept = class / 6 == 0;
-        Ask {
-            session_id: self.sessions[usize::from(self.place(0, place))].clone(),
-            action: Action {
-                id: ActionId::parse(&format!("a{action}")).expect("a well-formed name"),
-                tool: Arc::from(if words == 241 {
-                    String::new()
-                } else {
-                    format!("tool{tool}")
-                }),
-                description: Arc::from(format!("do {action} {}", long(242, 16 * 1024 - 6))),
-                consequence: Arc::from(long(243, 16 * 1024 + 1)),
-                risk_level,
-                irreversible: class / 3 % 2 == 1,
-            },
+        let input = Input::Extend {
+            reply_token: question.token,
             timeout_seconds,
-            default_decision: if accept {
-                executor::Decision::Accept
-            } else {
-                executor::Decision::Reject
-            },
-            allowed_replies: replies(allowed),
-        }
+        };
+        (input, call)
     }
 
     fn deliver(&mut self, delivered: Delivered) -> (Input, judge::Call) {
@@ -327,50 +286,69 @@ impl Host {
             flaw,
             spelling,
         } = delivered;
-        let (token, deadline) = self.question(question);
+        let says = Says::Decision { accepts, modified };
+        self.reply(says, question, claims, (sender, names), (flaw, spelling))
+    }
+
+    fn answer(&mut self, answered: Answered) -> (Input, judge::Call) {
+        let Answered {
+            question,
+            response,
+            claims,
+            sender,
+            names,
+            flaw,
+            spelling,
+        } = answered;
+        let says = Says::Response(response);
+        self.reply(says, question, claims, (sender, names), (flaw, spelling))
+    }
+
+    fn reply(
+        &mut self,
+        says: Says,
+        which: Which,
+        claims: Claim,
+        (sender, names): (Sender, Option<u8>),
+        (flaw, way): (u8, u8),
+    ) -> (Input, judge::Call) {
+        let question = self.question(which, Some(says.kind()));
         let claimed_at = match claims {
             Claim::Now(from) => self.clock.saturating_add(from),
-            Claim::Deadline(from) => deadline.saturating_add(from),
-        };
+            Claim::Deadline(from) => question.deadline().saturating_add(from),
+        }
+        .min(LAST);
         let own = match sender {
             Sender::Subscriber(place) | Sender::Unauthenticated(place) => place,
             Sender::Nobody => 0,
         };
         let subscription = self.subscription(names.unwrap_or(self.place(1, own)));
         let said = Said {
-            token: token.as_str(),
-            accepts,
+            token: question.token.as_str(),
+            says,
             claimed_at,
             subscription: subscription.as_str(),
-            modified,
         };
-        let (message, flaw) = spelling::write(&said, flaw, spelling);
-        let decision = if accepts {
-            judge::Decision::Accept
-        } else {
-            judge::Decision::Reject
-        };
-        let reply = judge::Reply {
-            token: Some(self.names.token(token.as_str())),
-            decision: Some(decision),
-            claimed_at: Some(claimed_at),
-            subscription: Some(self.names.subscription(subscription.as_str())),
-            modified_action: modified,
-        };
+        let written = spelling::write(&said, flaw, way);
+        let reply = self.names.reply(&said);
+        let message = Message { written, reply };
         if self.messages.len() == MOST_MESSAGES {
             self.messages.remove(0);
         }
-        self.messages.push((message.clone(), flaw, reply));
-        self.arrives(message, flaw, reply, sender)
+        self.messages.push(message.clone());
+        self.arrives(message, sender)
     }
 
-    fn arrives(
-        &mut self,
-        message: Vec<u8>,
-        flaw: Option<judge::Flaw>,
-        reply: judge::Reply,
-        sender: Sender,
-    ) -> (Input, judge::Call) {
+    fn arrives(&mut self, message: Message, sender: Sender) -> (Input, judge::Call) {
+        let Message {
+            written:
+                Written {
+                    message,
+                    kind,
+                    flaw,
+                },
+            reply,
+        } = message;
         let (place, authenticated) = match sender {
             Sender::Subscriber(place) => (Some(place), true),
             Sender::Unauthenticated(place) => (Some(place), false),
@@ -383,6 +361,7 @@ impl Host {
         let delivery = judge::Delivery {
             sender: named,
             authenticated,
+            kind,
             flaw,
             reply,
         };
@@ -420,23 +399,13 @@ impl Host {
         Some((input, judged))
     }
 
-    /// A token and its deadline.
-    fn question(&self, which: Which) -> (ReplyToken, i64) {
-        let waits = |token: &ReplyToken| {
-            let asked = self.producer.confirmation(token);
-            asked.is_some_and(|asked| asked.phase == executor::Phase::Pending)
-        };
-        let mut newest_first = self.questions.iter().rev();
-        let found = match which {
-            Which::Open(place) => newest_first
-                .filter(|(token, _)| waits(token))
-                .nth(usize::from(place)),
-            Which::Any(place) => newest_first.nth(usize::from(place)),
-            Which::Unknown(_) => None,
-        };
-        found.cloned().unwrap_or_else(|| {
-            let token = ReplyToken::parse(&format!("rpl_guessed{which:?}").replace(['(', ')'], ""));
-            (token.expect("a well-formed token"), self.clock)
+    /// The question that is meant; one that was never asked where there is none.
+    fn question(&self, which: Which, kind: Option<QuestionKind>) -> Question {
+        let found = self.questions.find(which, kind).cloned();
+        found.unwrap_or_else(|| {
+            let token = format!("rpl_guessed{which:?}").replace(['(', ')'], "");
+            let token = ReplyToken::parse(&token).expect("a well-formed token");
+            Question::never_asked(token, self.clock)
         })
     }
 
@@ -469,16 +438,8 @@ impl Host {
     }
 
     fn watch_event(&mut self, event: &executor::Event) {
+        self.questions.watch(event);
         match &event.payload {
-            executor::Payload::AwaitingConfirmation {
-                reply_token,
-                timeout,
-                ..
-            } => {
-                let deadline = event.timestamp.millis() + i64::from(timeout.seconds()) * 1_000;
-                self.deadlines.insert(deadline);
-                self.questions.push((reply_token.clone(), deadline));
-            }
             executor::Payload::SessionStarted { .. } => {
                 // One that the producer has named takes the place of one that was never started.
                 let places = self.generations[0].iter().enumerate();
@@ -508,7 +469,8 @@ impl Host {
             executor::Payload::StateChanged { .. }
             | executor::Payload::ToolInvoked { .. }
             | executor::Payload::ProgressUpdated { .. }
-            | executor::Payload::AwaitingClarification { .. } => {}
+            | executor::Payload::AwaitingClarification { .. }
+            | executor::Payload::AwaitingConfirmation { .. } => {}
         }
     }
 
@@ -529,37 +491,21 @@ impl Host {
     }
 }
 
+/// The question that is to have more time, and how much in all.
+fn extended(input: &Input) -> Option<(ReplyToken, i64)> {
+    if let Input::Extend {
+        reply_token,
+        timeout_seconds,
+    } = input
+    {
+        let seconds = i64::try_from(*timeout_seconds).ok()?;
+        return Some((reply_token.clone(), seconds));
+    }
+    None
+}
+
 /// Of sessions of one generation the name of each begins with that of the one before it.
 fn session_id(place: usize, generation: u32) -> SessionId {
     let name = format!("sess_{generation}{}", "x".repeat(place));
     SessionId::parse(&name).expect("a well-formed session id")
-}
-
-fn replies(which: u8) -> Option<Vec<String>> {
-    let listed = |replies: &[&str]| -> Vec<String> {
-        replies.iter().map(|reply| (*reply).to_owned()).collect()
-    };
-    // What may be decided stands behind everything else.
-    let many = |others: u8| {
-        let others = (0..others).map(|n| format!("r{n}"));
-        others.chain(listed(&["accept", "reject"])).collect()
-    };
-    match which {
-        0 => None,
-        1 => Some(listed(&["accept", "reject"])),
-        2 => Some(listed(&["accept"])),
-        3 => Some(listed(&["reject"])),
-        4 => Some(listed(&["reject", "later"])),
-        5 => Some(listed(&["later"])),
-        6 => Some(many(30)),
-        7 => Some(many(31)),
-        8 => Some(listed(&["accept", "reject", "accept"])),
-        _ => Some(Vec::new()),
-    }
-}
-
-/// AAEP-EV-5: 1 to 32 different strings.
-fn is_no_list_of_replies(replies: &[String]) -> bool {
-    let different: BTreeSet<&String> = replies.iter().collect();
-    different.len() != replies.len() || !(1..=32).contains(&replies.len())
 }

@@ -1,20 +1,27 @@
 //! Wide runs: the producer under the judge, with any number of sessions, questions and subscribers, and at any time.
 //!
-//! The one thing to know: nothing here knows what is right. A run is steps drawn from bytes (`step`), which become calls with
-//! real bytes (`host`, `spelling`); what comes out is put into the judge's words (`names`), and the judge says what it breaks.
+//! The one thing to know: nothing here knows what is right. A run is steps (`step`) drawn from bytes (`drawing`), which become
+//! calls with real bytes (`host`, `asking`, `spelling`); what comes out is put into the judge's words (`names`), and the judge
+//! says what it breaks.
 
+mod asking;
+mod drawing;
 mod host;
 mod names;
+mod questions;
 mod spelling;
 mod step;
 
-use countersign_model::aaep::judge::AaepJudge;
+use countersign_model::aaep::judge::{AaepJudge, Declared};
 use countersign_model::aaep::readings::Reading;
 use countersign_reference::aaep::Settings;
 use serde::{Deserialize, Serialize};
 
 pub use host::Host;
-pub use step::{Asked, Claim, Confirmed, Delivered, Sender, Step, Which};
+pub use step::{
+    Answered, Asked, Claim, Clarified, Confirmed, Delivered, Extended, Response, Sender, Step,
+    Which,
+};
 
 use crate::wide::{Run, Shown, Wide};
 
@@ -24,21 +31,31 @@ pub type WideRun = Run<Host>;
 /// What the host has chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is chosen by itself")]
 pub struct Choices {
     /// Whether senders of late duplicates are told so.
     pub courtesy_notices: bool,
+    /// Whether the countdown of long questions is told.
+    pub progress: bool,
+    /// Whether the party declares to the judge what it does, so that it is held to all of it.
+    pub declares: bool,
+    /// Whether the run comes near the end of the calendar.
+    pub late: bool,
 }
 
 impl Wide for Host {
     const PROTOCOL: &'static str = "aaep";
-    const BYTES: usize = step::BYTES;
+    const BYTES: usize = drawing::BYTES;
     type Settings = Choices;
     type Step = Step;
     type Judge = AaepJudge;
 
     fn settings(byte: u8) -> Choices {
         Choices {
-            courtesy_notices: byte % 2 == 1,
+            courtesy_notices: byte & 0b1 != 0,
+            progress: byte & 0b110 != 0,
+            declares: byte & 0b11_1000 != 0,
+            late: byte & 0b1100_0001 == 0,
         }
     }
 
@@ -46,16 +63,40 @@ impl Wide for Host {
         Step::of(bytes)
     }
 
-    fn judge(_: Choices) -> AaepJudge {
-        AaepJudge::new(Reading::SPECIFICATION)
+    fn judge(choices: Choices) -> AaepJudge {
+        let Choices {
+            courtesy_notices: courtesy_notice,
+            progress,
+            declares,
+            late: _,
+        } = choices;
+        let judge = AaepJudge::new(Reading::SPECIFICATION);
+        if !declares {
+            return judge;
+        }
+        judge.declaring(Declared {
+            clarify: true,
+            extend: true,
+            progress,
+            courtesy_notice,
+            delivery: true,
+            modified_action: false,
+        })
     }
 
-    fn begin(Choices { courtesy_notices }: Choices) -> Self {
-        Self::new(Settings {
+    fn begin(choices: Choices) -> Self {
+        let Choices {
             courtesy_notices,
-            progress: false,
+            progress,
+            declares: _,
+            late,
+        } = choices;
+        let settings = Settings {
+            courtesy_notices,
+            progress,
             ..Settings::default()
-        })
+        };
+        Self::new(settings, late)
     }
 
     fn take(&mut self, step: Step) -> Option<Shown<AaepJudge>> {

@@ -6,10 +6,14 @@
 use std::collections::BTreeMap;
 
 use countersign_model::aaep::judge::{
-    Allowed, Body, Decision, Event, Outcome, Output, Question, Risk, State, ToolCall, ToolStatus,
+    self, Allowed, AnsweredBy, Body, Clarification, Decision, Event, Outcome, Output, Question,
+    ResponseKind, Risk, State, ToolCall, ToolStatus,
 };
 use countersign_reference::aaep as executor;
 use executor::Payload;
+
+use super::spelling::{self, Said, Says};
+use super::step::Response;
 
 /// The numbers of all names of a run.
 #[derive(Default)]
@@ -23,6 +27,8 @@ pub(super) struct Names {
     tool_calls: Series,
     events: Series,
     responses: Series,
+    /// The numbers that are answered, by their value.
+    numbers: Series,
 }
 
 /// The numbers of the names of one kind.
@@ -69,7 +75,89 @@ impl Names {
         self.tool_calls.number(name)
     }
 
-    /// What the world gets to see of an output; nothing of what only the operator or the host does.
+    /// What a reply says, of whichever kind it is.
+    pub(super) fn reply(&mut self, said: &Said<'_>) -> judge::Reply {
+        let (decision, response, modified) = match said.says {
+            Says::Decision { accepts, modified } => {
+                let decision = if accepts {
+                    Decision::Accept
+                } else {
+                    Decision::Reject
+                };
+                (Some(decision), None, modified)
+            }
+            Says::Response(response) => (None, Some(self.response(response)), false),
+        };
+        judge::Reply {
+            token: Some(self.token(said.token)),
+            decision,
+            response,
+            claimed_at: Some(said.claimed_at),
+            subscription: Some(self.subscription(said.subscription)),
+            modified_action: modified,
+        }
+    }
+
+    fn response(&mut self, response: Response) -> judge::Response {
+        match response {
+            Response::Text(text) => judge::Response::Text(self.text(&spelling::text(text))),
+            Response::Boolean(is) => judge::Response::Boolean(is),
+            Response::Number(number) => self.number(spelling::number(number)),
+        }
+    }
+
+    fn number(&mut self, written: &str) -> judge::Response {
+        judge::Response::Number(self.numbers.number(&value_of(written)))
+    }
+
+    /// What is to be confirmed, where `out_of_limits` says whether it can be asked as it stands.
+    pub(super) fn confirm(
+        &mut self,
+        ask: &executor::Ask,
+        out_of_limits: Option<&'static str>,
+    ) -> judge::Confirm {
+        judge::Confirm {
+            session: self.session(ask.session_id.as_str()),
+            action: self.action(ask.action.id.as_str()),
+            tool: self.tool(&ask.action.tool),
+            description: self.text(&ask.action.description),
+            consequence: self.text(&ask.action.consequence),
+            risk: risk(ask.action.risk_level),
+            irreversible: ask.action.irreversible,
+            timeout_seconds: seconds(ask.timeout_seconds),
+            default: decision(ask.default_decision),
+            allowed: ask.allowed_replies.as_deref().map(allowed),
+            out_of_limits,
+        }
+    }
+
+    /// What is to be clarified, where `out_of_limits` says whether a text of it can be asked as it stands.
+    pub(super) fn clarify(
+        &mut self,
+        clarify: &executor::Clarify,
+        out_of_limits: Option<&'static str>,
+    ) -> judge::Clarify {
+        let default = clarify.default_response.as_deref();
+        judge::Clarify {
+            session: self.session(clarify.session_id.as_str()),
+            question: self.text(&clarify.question),
+            kinds: clarify.accepted_response_kinds.as_deref().map(kinds),
+            choices: self.choices(clarify.choices.as_deref()),
+            timeout_seconds: seconds(clarify.timeout_seconds),
+            default: default.map(|text| self.text(text)),
+            out_of_limits,
+        }
+    }
+
+    fn choices(&mut self, choices: Option<&[executor::Choice]>) -> Option<Vec<judge::Choice>> {
+        let choices = choices?.iter().map(|choice| judge::Choice {
+            value: self.text(&choice.value),
+            label: self.text(&choice.label),
+        });
+        Some(choices.collect())
+    }
+
+    /// What the world and the host get to see of an output; nothing of what only the operator does.
     pub(super) fn output(&mut self, output: &executor::Output) -> Option<Output> {
         match output {
             executor::Output::Emit(event) => Some(Output::Emit(self.event(event))),
@@ -83,9 +171,36 @@ impl Names {
                 let shown = serde_json::to_string(response).expect("a response can be written");
                 Some(Output::Respond(self.responses.number(&shown)))
             }
-            executor::Output::Withdraw(_)
-            | executor::Output::Audit(_)
-            | executor::Output::Answer(_) => None,
+            executor::Output::Answer(answer) => Some(self.answer(answer)),
+            // The judge goes by what was told to run: this takes back what was not begun.
+            executor::Output::Withdraw(_) | executor::Output::Audit(_) => None,
+        }
+    }
+
+    fn answer(&mut self, answer: &executor::Answer) -> Output {
+        let (by, response) = match &answer.answered {
+            executor::Answered::Reply { response } => {
+                (AnsweredBy::Reply, Some(self.user_response(response)))
+            }
+            executor::Answered::Default { response } => {
+                let text = judge::Response::Text(self.text(response));
+                (AnsweredBy::Default, Some(text))
+            }
+            executor::Answered::Nobody => (AnsweredBy::Nobody, None),
+        };
+        Output::Answer {
+            session: self.session(answer.session_id.as_str()),
+            token: self.token(answer.reply_token.as_str()),
+            response,
+            by,
+        }
+    }
+
+    fn user_response(&mut self, response: &executor::UserResponse) -> judge::Response {
+        match response {
+            executor::UserResponse::Text(text) => judge::Response::Text(self.text(text)),
+            executor::UserResponse::Boolean(is) => judge::Response::Boolean(*is),
+            executor::UserResponse::Number(number) => self.number(number.as_str()),
         }
     }
 
@@ -104,6 +219,7 @@ impl Names {
             at: event.timestamp.millis(),
             sequence: Some(i64::try_from(event.sequence_number).unwrap_or(i64::MAX)),
             critical: event.payload.urgency() == executor::Urgency::Critical,
+            to: None,
             body: self.body(&event.payload),
         }
     }
@@ -141,9 +257,24 @@ impl Names {
                 tool_call: Some(self.tool_call(tool_call_id.as_str())),
                 status: tool_status(*status),
             },
-            Payload::ProgressUpdated { .. } | Payload::AwaitingClarification { .. } => {
-                unreachable!("no wide run asks for it yet")
-            }
+            Payload::ProgressUpdated { eta_ms, .. } => Body::Progress {
+                left: Some(i64::try_from(*eta_ms).unwrap_or(i64::MAX)),
+            },
+            Payload::AwaitingClarification {
+                question,
+                reply_token,
+                timeout,
+                accepted_response_kinds,
+                choices,
+                default_response,
+            } => Body::Clarification(Clarification {
+                token: self.token(reply_token.as_str()),
+                question: self.text(question),
+                kinds: accepted_response_kinds.as_deref().map(kinds),
+                choices: self.choices(choices.as_deref()),
+                timeout_seconds: i64::from(timeout.seconds()),
+                default: default_response.as_deref().map(|text| self.text(text)),
+            }),
             Payload::AwaitingConfirmation {
                 action,
                 consequence,
@@ -168,7 +299,39 @@ impl Names {
     }
 }
 
-pub(super) fn allowed(replies: &[String]) -> Allowed {
+/// What a number is worth, in one form: its sign, its digits without zeros at either end, and the power of ten of the last.
+fn value_of(written: &str) -> String {
+    let unsigned = written.trim_start_matches('-');
+    let (digits, power) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = format!("{whole}{fraction}");
+    let kept = all.trim_start_matches('0').trim_end_matches('0');
+    if kept.is_empty() {
+        return "0".to_owned();
+    }
+    let trimmed = all.len() - all.trim_end_matches('0').len();
+    let beyond = |length: usize| i128::try_from(length).unwrap_or(i128::MAX);
+    let power = power.parse::<i128>().unwrap_or(i128::MAX);
+    let power = power - beyond(fraction.len()) + beyond(trimmed);
+    let sign = &written[..written.len() - unsigned.len()];
+    format!("{sign}{kept}e{power}")
+}
+
+fn seconds(seconds: u64) -> i64 {
+    i64::try_from(seconds).unwrap_or(i64::MAX)
+}
+
+fn kinds(kinds: &[executor::ResponseKind]) -> Vec<ResponseKind> {
+    let kind = |kind: &executor::ResponseKind| match kind {
+        executor::ResponseKind::Freetext => ResponseKind::Freetext,
+        executor::ResponseKind::YesNo => ResponseKind::YesNo,
+        executor::ResponseKind::MultipleChoice => ResponseKind::MultipleChoice,
+        executor::ResponseKind::Numeric => ResponseKind::Numeric,
+    };
+    kinds.iter().map(kind).collect()
+}
+
+fn allowed(replies: &[String]) -> Allowed {
     let has = |decision| replies.iter().any(|reply| reply == decision);
     Allowed {
         accept: has("accept"),
@@ -179,14 +342,14 @@ pub(super) fn allowed(replies: &[String]) -> Allowed {
     }
 }
 
-pub(super) fn decision(decision: executor::Decision) -> Decision {
+fn decision(decision: executor::Decision) -> Decision {
     match decision {
         executor::Decision::Accept => Decision::Accept,
         executor::Decision::Reject => Decision::Reject,
     }
 }
 
-pub(super) fn risk(risk: executor::RiskLevel) -> Risk {
+fn risk(risk: executor::RiskLevel) -> Risk {
     match risk {
         executor::RiskLevel::Low => Risk::Low,
         executor::RiskLevel::Medium => Risk::Medium,
@@ -216,5 +379,51 @@ fn state(state: executor::AgentState) -> State {
         executor::AgentState::Thinking => State::Thinking,
         executor::AgentState::CallingTool => State::CallingTool,
         executor::AgentState::AwaitingInput => State::AwaitingInput,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::value_of;
+
+    #[test]
+    fn numbers_of_one_value_are_one_however_they_are_written() {
+        for alike in [
+            &["1", "1.0", "1e0", "10E-1", "0.1e+1", "100e-2"][..],
+            &[
+                "0",
+                "-0",
+                "0.0",
+                "-0.00e5",
+                "0e999999999999999999999999999999",
+            ],
+            &["120", "12e1", "1.2E+2", "120.0"],
+            &["-0.5", "-5e-1", "-0.50"],
+        ] {
+            for written in alike {
+                assert_eq!(value_of(written), value_of(alike[0]), "{written}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_other_values_are_others_also_where_a_double_is_next_to_both() {
+        let others = [
+            "0",
+            "1",
+            "-1",
+            "10",
+            "0.1",
+            "9007199254740992",
+            "9007199254740993",
+            "1e400",
+            "1e401",
+            "1.00000000000000000001",
+        ];
+        for (place, one) in others.iter().enumerate() {
+            for other in &others[place + 1..] {
+                assert_ne!(value_of(one), value_of(other));
+            }
+        }
     }
 }

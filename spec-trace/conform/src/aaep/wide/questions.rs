@@ -1,0 +1,159 @@
+//! The questions of a run, as far as the world has seen them, and the moments at which something is due for them.
+//!
+//! The one thing to know: this only makes a run livelier. What is due is for the executor to do and for the judge to say.
+
+use std::collections::BTreeSet;
+
+use countersign_model::aaep::judge::QuestionKind;
+use countersign_reference::aaep as executor;
+use executor::{Payload, ReplyToken, SessionId};
+
+use super::step::Which;
+
+/// Everything that was asked.
+#[derive(Default)]
+pub(super) struct Questions {
+    /// In the order of asking.
+    all: Vec<Question>,
+    /// When half and when a tenth of the time of any is left, and when its time is up, also of those that wait no more.
+    moments: BTreeSet<i64>,
+}
+
+/// One question.
+#[derive(Clone)]
+pub(super) struct Question {
+    pub token: ReplyToken,
+    /// Nothing of one that was never asked.
+    session: Option<SessionId>,
+    kind: QuestionKind,
+    asked_at: i64,
+    /// How long it waits, in seconds.
+    pub timeout: i64,
+    waits: bool,
+}
+
+impl Question {
+    /// Stands for one whose token nobody has issued.
+    pub(super) fn never_asked(token: ReplyToken, now: i64) -> Self {
+        Self {
+            token,
+            session: None,
+            kind: QuestionKind::default(),
+            asked_at: now,
+            timeout: 0,
+            waits: false,
+        }
+    }
+
+    pub(super) fn deadline(&self) -> i64 {
+        self.asked_at.saturating_add(self.timeout * 1_000)
+    }
+}
+
+impl Questions {
+    /// The question that is meant by a step that is about `kind`, or about either kind.
+    pub(super) fn find(&self, which: Which, kind: Option<QuestionKind>) -> Option<&Question> {
+        let is_of = |of_kind: bool| {
+            move |question: &&Question| kind.is_none_or(|kind| (question.kind == kind) == of_kind)
+        };
+        let newest_first = self.all.iter().rev();
+        let waiting = newest_first.clone().filter(|question| question.waits);
+        match which {
+            Which::Open(place) => waiting.filter(is_of(true)).nth(usize::from(place)),
+            Which::Other(place) => waiting.filter(is_of(false)).nth(usize::from(place)),
+            Which::Any(place) => newest_first.clone().nth(usize::from(place)),
+            Which::Unknown(_) => None,
+        }
+    }
+
+    /// The moment at that place among those from `now` on.
+    pub(super) fn moment(&self, now: i64, place: u8) -> Option<i64> {
+        self.moments.range(now..).nth(usize::from(place)).copied()
+    }
+
+    /// What an event says of them.
+    pub(super) fn watch(&mut self, event: &executor::Event) {
+        match &event.payload {
+            Payload::AwaitingConfirmation {
+                reply_token,
+                timeout,
+                ..
+            } => {
+                let kind = QuestionKind::Confirmation;
+                self.is_asked(event, reply_token, kind, timeout.seconds());
+            }
+            Payload::AwaitingClarification {
+                reply_token,
+                timeout,
+                ..
+            } => {
+                let kind = QuestionKind::Clarification;
+                self.is_asked(event, reply_token, kind, timeout.seconds());
+            }
+            Payload::StateChanged { .. } => {
+                let resolved = event.extension.as_ref();
+                if let Some(resolved) = resolved.filter(|it| it.outcome.is_some()) {
+                    self.change(&resolved.reply_token, |question| question.waits = false);
+                }
+            }
+            Payload::SessionCompleted { .. }
+            | Payload::SessionErrored { .. }
+            | Payload::SessionCancelled { .. } => {
+                for question in &mut self.all {
+                    question.waits &= question.session.as_ref() != Some(&event.session_id);
+                }
+            }
+            Payload::SessionStarted { .. }
+            | Payload::ToolInvoked { .. }
+            | Payload::ToolCompleted { .. }
+            | Payload::ProgressUpdated { .. } => {}
+        }
+    }
+
+    /// One that was lost comes again under its token.
+    fn is_asked(
+        &mut self,
+        event: &executor::Event,
+        token: &ReplyToken,
+        kind: QuestionKind,
+        timeout: u32,
+    ) {
+        let question = Question {
+            token: token.clone(),
+            session: Some(event.session_id.clone()),
+            kind,
+            asked_at: event.timestamp.millis(),
+            timeout: i64::from(timeout),
+            waits: true,
+        };
+        self.add_moments(&question);
+        let known = self.all.iter_mut().rev().find(|it| it.token == *token);
+        match known {
+            Some(known) => *known = question,
+            None => self.all.push(question),
+        }
+    }
+
+    /// The time of one was changed.
+    pub(super) fn is_extended(&mut self, token: &ReplyToken, timeout: i64) {
+        self.change(token, |question| question.timeout = timeout);
+        let known = self.all.iter().rev().find(|it| it.token == *token);
+        if let Some(question) = known.cloned() {
+            self.add_moments(&question);
+        }
+    }
+
+    fn change(&mut self, token: &ReplyToken, change: impl FnOnce(&mut Question)) {
+        let mut newest_first = self.all.iter_mut().rev();
+        if let Some(question) = newest_first.find(|question| question.token == *token) {
+            change(question);
+        }
+    }
+
+    /// Also of a short one, where nothing is due before its time is up.
+    fn add_moments(&mut self, question: &Question) {
+        let parts = [500, 900, 1_000];
+        let moments = parts.map(|part| question.asked_at.saturating_add(question.timeout * part));
+        self.moments.extend(moments);
+    }
+}
