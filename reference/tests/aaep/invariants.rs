@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_reference::aaep::{
-    AgentState, Decision, Event, Input, Output, Payload, Phase, Producer, ReplyToken, RiskLevel,
-    Sender, SessionId, SessionOutcome, Settings, Tool, ToolStatus,
+    AgentState, Asked, Choice, ClarificationPhase, Clarify, Decision, Event, Input, Output,
+    Payload, Phase, Producer, ReplyToken, ResponseKind, RiskLevel, Sender, SessionId,
+    SessionOutcome, Settings, Tool, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
@@ -13,7 +14,8 @@ use proptest::test_runner::{FileFailurePersistence, TestRunner};
 use serde_json::json;
 
 use crate::stage::{
-    Stage, action_id, ask, reply, session, start, subscribe, subscription, tell, unsubscribe,
+    Stage, action_id, answer, ask, clarify, deliver, extend, reply, session, start, subscribe,
+    subscription, tell, unsubscribe,
 };
 
 /// One input, with the time that goes by before it. Names are drawn from few, so that they often meet.
@@ -41,6 +43,24 @@ enum Happening {
         default: Decision,
         allowed: u8,
     },
+    Clarify {
+        session: bool,
+        question: u8,
+        timeout: u64,
+        kinds: u8,
+        default: bool,
+    },
+    Answer {
+        question: u8,
+        response: u8,
+        from: u8,
+        skew: i64,
+        fault: u8,
+    },
+    Extend {
+        question: u8,
+        seconds: u64,
+    },
     Reply {
         confirmation: u8,
         decision: Decision,
@@ -56,11 +76,19 @@ enum Happening {
     },
     End(bool, SessionOutcome),
     Tick,
-    Restart,
+    /// So many of the last outputs were not carried out.
+    Restart(usize),
 }
 
 fn moves() -> impl Strategy<Value = Vec<Move>> {
-    let elapsed = prop_oneof![5 => Just(0_i64), 3 => 0..3_000_i64, 1 => -2_000..0_i64];
+    let elapsed = prop_oneof![
+        12 => Just(0_i64),
+        7 => 0..3_000_i64,
+        2 => -2_000..0_i64,
+        2 => 0..70_000_i64,
+    ];
+    // Now and then one that is counted down.
+    let timeout = || prop_oneof![4 => 0..4_u64, 1 => 59..140_u64];
     let decision = || prop_oneof![Just(Decision::Accept), Just(Decision::Reject)];
     let outcome = prop_oneof![
         Just(SessionOutcome::Completed),
@@ -71,7 +99,7 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
         2 => any::<bool>().prop_map(Happening::Start),
         3 => (0..3_u8, any::<bool>()).prop_map(|(number, capable)| Happening::Subscribe { number, capable }),
         1 => (0..3_u8).prop_map(Happening::Unsubscribe),
-        8 => (any::<bool>(), 0..3_u8, 0..4_u64, 0..3_u8, any::<bool>(), decision(), 0..8_u8).prop_map(
+        8 => (any::<bool>(), 0..3_u8, timeout(), 0..3_u8, any::<bool>(), decision(), 0..8_u8).prop_map(
             |(session, action, timeout, risk, irreversible, default, allowed)| Happening::Ask {
                 session, action, timeout, risk, irreversible, default, allowed,
             }
@@ -85,7 +113,18 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
         4 => (any::<bool>(), 0..3_u8).prop_map(|(session, action)| Happening::Finish { session, action }),
         1 => (any::<bool>(), outcome).prop_map(|(session, outcome)| Happening::End(session, outcome)),
         2 => Just(Happening::Tick),
-        1 => Just(Happening::Restart),
+        1 => (0..6_usize).prop_map(Happening::Restart),
+        4 => (any::<bool>(), 0..3_u8, timeout(), 0..9_u8, any::<bool>()).prop_map(
+            |(session, question, timeout, kinds, default)| Happening::Clarify {
+                session, question, timeout, kinds, default,
+            }
+        ),
+        5 => (0..16_u8, 0..4_u8, 0..3_u8, -3_000..3_000_i64, 0..12_u8).prop_map(
+            |(question, response, from, skew, fault)| Happening::Answer {
+                question, response, from, skew, fault,
+            }
+        ),
+        2 => (0..16_u8, timeout()).prop_map(|(question, seconds)| Happening::Extend { question, seconds }),
     ];
     let step = (elapsed, happening).prop_map(|(elapsed, happening)| Move { elapsed, happening });
     prop::collection::vec(step, 0..120)
@@ -95,18 +134,51 @@ fn session_named(second: bool) -> SessionId {
     session(if second { "sess_b" } else { "sess_a" })
 }
 
+/// What every question has, confirmations first.
+fn all_asked(producer: &Producer) -> impl Iterator<Item = &Asked> {
+    let confirmations = producer.confirmations().iter();
+    let clarifications = producer.clarifications().iter();
+    confirmations
+        .map(|it| &it.question.asked)
+        .chain(clarifications.map(|it| &it.question.asked))
+}
+
 fn token(producer: &Producer, index: u8) -> ReplyToken {
-    match producer.confirmations() {
+    let all: Vec<&Asked> = all_asked(producer).collect();
+    match all.as_slice() {
         [] => ReplyToken::parse("rpl_none").expect("a token"),
-        confirmations => {
-            let index = usize::from(index) % confirmations.len();
-            confirmations[index].question.asked.reply_token.clone()
-        }
+        all => all[usize::from(index) % all.len()].reply_token.clone(),
+    }
+}
+
+/// A question in one of three wordings, which takes one of several sets of kinds.
+fn clarification(session: bool, question: u8, timeout: u64, kinds: u8, default: bool) -> Clarify {
+    use ResponseKind::{Freetext, MultipleChoice, Numeric, YesNo};
+    let choice = |value: &str| Choice {
+        value: value.to_owned(),
+        label: value.to_uppercase(),
+    };
+    let accepted = match kinds {
+        0 => Some(vec![]),
+        1 => Some(vec![YesNo]),
+        2 => Some(vec![Numeric, YesNo]),
+        3 | 4 => Some(vec![MultipleChoice]),
+        5 => Some(vec![MultipleChoice, Freetext]),
+        6 => Some(vec![Freetext]),
+        _any => None,
+    };
+    Clarify {
+        session_id: session_named(session),
+        accepted_response_kinds: accepted,
+        choices: (kinds > 3).then(|| vec![choice("a"), choice("b")]),
+        timeout_seconds: timeout,
+        default_response: default.then(|| "b".into()),
+        ..clarify(&format!("q{question}"))
     }
 }
 
 /// The input that a happening stands for, in the state that the producer is in.
-fn input(happening: Happening, stage: &Stage) -> Input {
+fn input(happening: Happening, stage: &Stage, last: &[Output]) -> Input {
     match happening {
         Happening::Start(second) => start(session_named(second).as_str()),
         Happening::Subscribe { number, capable } => subscribe(&format!("sub_{number}"), capable),
@@ -134,6 +206,34 @@ fn input(happening: Happening, stage: &Stage) -> Input {
                 _usual => None,
             };
             Input::Confirm(question)
+        }
+        Happening::Clarify {
+            session,
+            question,
+            timeout,
+            kinds,
+            default,
+        } => Input::Clarify(clarification(session, question, timeout, kinds, default)),
+        Happening::Answer {
+            question,
+            response,
+            from,
+            skew,
+            fault,
+        } => {
+            let response =
+                [json!("a"), json!("other"), json!(true), json!(1)][usize::from(response)].clone();
+            let token = token(&stage.producer, question);
+            let mut message = answer(&token, response, stage.now + skew);
+            let from = format!("sub_{from}");
+            message["subscription_id"] = json!(from);
+            if fault == 0 {
+                message["decision"] = json!("accept");
+            }
+            deliver(&from, &message)
+        }
+        Happening::Extend { question, seconds } => {
+            extend(&token(&stage.producer, question), seconds)
         }
         Happening::Reply {
             confirmation,
@@ -180,7 +280,9 @@ fn input(happening: Happening, stage: &Stage) -> Input {
             outcome,
         },
         Happening::Tick => Input::Tick,
-        Happening::Restart => Input::Restart { lost: Vec::new() },
+        Happening::Restart(lost) => Input::Restart {
+            lost: last[last.len().saturating_sub(lost)..].to_vec(),
+        },
     }
 }
 
@@ -188,6 +290,7 @@ fn input(happening: Happening, stage: &Stage) -> Input {
 #[derive(Default)]
 struct Witness {
     performed: BTreeSet<ReplyToken>,
+    answered: BTreeSet<ReplyToken>,
     /// Tokens whose action must not run any more.
     barred: BTreeSet<ReplyToken>,
     issued: BTreeSet<ReplyToken>,
@@ -244,7 +347,12 @@ impl Witness {
                 );
             }
             Output::Notify(_) => panic!("notices are off"),
-            Output::Answer(_) => panic!("nothing was asked that has an answer"),
+            Output::Answer(answer) => {
+                // AAEP-6.1-8: at most once, and only what was asked.
+                let token = &answer.reply_token;
+                assert!(self.issued.contains(token), "answered without a question");
+                assert!(self.answered.insert(token.clone()), "answered twice");
+            }
             Output::Respond(response) => assert_eq!(response.status(), 204),
             Output::Audit(_) => {}
         }
@@ -269,9 +377,17 @@ impl Witness {
         );
         trace.events += 1;
         match &event.payload {
-            Payload::SessionStarted { .. }
-            | Payload::ProgressUpdated { .. }
-            | Payload::AwaitingClarification { .. } => {}
+            Payload::SessionStarted { .. } => {}
+            Payload::ProgressUpdated { eta_ms, .. } => {
+                // AAEP-6.4.3-1: of a question that goes on waiting.
+                assert!(*eta_ms > 0);
+                assert_eq!(trace.state, Some(AgentState::AwaitingInput));
+            }
+            Payload::AwaitingClarification { reply_token, .. } => {
+                // AAEP-6.2.2-3, AAEP-A.5-1
+                assert!(self.issued.insert(reply_token.clone()), "token reused");
+                assert_eq!(trace.state, Some(AgentState::AwaitingInput));
+            }
             Payload::SessionCompleted { .. } => {
                 // AAEP-A.3-1
                 assert_eq!(trace.invoked, trace.completed, "completed with a tool open");
@@ -333,6 +449,19 @@ fn check_state(producer: &Producer, witness: &Witness) {
             .next_deadline()
             .is_none_or(|deadline| deadline > producer.now())
     );
+    for clarification in producer.clarifications() {
+        let token = &clarification.question.asked.reply_token;
+        let is_answered = witness.answered.contains(token);
+        match clarification.phase {
+            ClarificationPhase::Resolved { .. } => assert!(is_answered),
+            ClarificationPhase::Pending => {
+                assert!(!is_answered);
+                let state = producer.sessions()[&clarification.question.asked.session_id].state;
+                assert_eq!(state, AgentState::AwaitingInput);
+            }
+            ClarificationPhase::Cancelled { .. } => assert!(!is_answered),
+        }
+    }
     for confirmation in producer.confirmations() {
         let token = &confirmation.question.asked.reply_token;
         let performed = witness.performed.contains(token);
@@ -356,7 +485,12 @@ fn check_state(producer: &Producer, witness: &Witness) {
 /// What is decided stays decided.
 fn check_step(before: &Producer, after: &Producer) {
     for (old, new) in before.confirmations().iter().zip(after.confirmations()) {
-        assert_eq!(old.question, new.question);
+        if old.phase == Phase::Pending {
+            check_asked(&old.question.asked, &new.question.asked);
+            assert_eq!(old.question.action, new.question.action);
+        } else {
+            assert_eq!(old.question, new.question);
+        }
         match (old.phase, new.phase) {
             (Phase::Pending, _) => {}
             (
@@ -369,6 +503,40 @@ fn check_step(before: &Producer, after: &Producer) {
             (old, new) => assert_eq!(old, new),
         }
     }
+    for (old, new) in before.clarifications().iter().zip(after.clarifications()) {
+        match old.phase {
+            ClarificationPhase::Pending => check_asked(&old.question.asked, &new.question.asked),
+            ClarificationPhase::Resolved { .. } | ClarificationPhase::Cancelled { .. } => {
+                assert_eq!(old, new);
+            }
+        }
+    }
+}
+
+/// A question that is pending may get more time, never less.
+fn check_asked(old: &Asked, new: &Asked) {
+    assert_eq!(old.reply_token, new.reply_token);
+    assert_eq!(old.session_id, new.session_id);
+    assert!(old.deadline() <= new.deadline());
+}
+
+/// After a restart what was lost comes first: as it was, but for the id and the time of a question and for the times behind it.
+/// Gives what comes then.
+fn behind_what_was_lost<'a>(lost: &[Output], again: &'a [Output]) -> &'a [Output] {
+    let comes_again = |it: &&Output| matches!(it, Output::Emit(_) | Output::Answer(_));
+    let lost: Vec<&Output> = lost.iter().filter(comes_again).collect();
+    let (again, then) = again.split_at(lost.len());
+    for (lost, again) in lost.into_iter().zip(again) {
+        match (lost, again) {
+            (Output::Emit(lost), Output::Emit(again)) => {
+                assert_eq!(lost.payload, again.payload);
+                assert_eq!(lost.sequence_number, again.sequence_number);
+                assert!(lost.timestamp <= again.timestamp);
+            }
+            (lost, again) => assert_eq!(lost, again),
+        }
+    }
+    then
 }
 
 /// Makes the moves, checking everything after each. Gives what was seen on the way, in words.
@@ -376,9 +544,10 @@ fn run(moves: Vec<Move>) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     let mut stage = Stage::empty(Settings::default());
     let mut witness = Witness::default();
+    let mut last = Vec::new();
     for step in moves {
         stage.now += step.elapsed;
-        let input = input(step.happening, &stage);
+        let input = input(step.happening, &stage, &last);
         let now = Timestamp::from_millis(stage.now);
 
         // A copy that was written down and read back behaves alike.
@@ -388,13 +557,21 @@ fn run(moves: Vec<Move>) -> BTreeSet<String> {
         let copied = restored.handle(now, &mut stage.ids.clone(), input.clone());
 
         let before = stage.clone();
-        let outcome = stage.producer.handle(now, &mut stage.ids, input);
+        let outcome = stage.producer.handle(now, &mut stage.ids, input.clone());
         assert_eq!(outcome, copied);
         assert_eq!(restored, stage.producer);
 
-        for output in &outcome.outputs {
+        let new = match &input {
+            Input::Restart { lost } => behind_what_was_lost(lost, &outcome.outputs),
+            _other => &outcome.outputs,
+        };
+        for output in new {
             witness.sees(output);
-            seen.insert(tell(output));
+            let told = tell(output);
+            if told.starts_with("progress.updated") {
+                seen.insert("a countdown".to_owned());
+            }
+            seen.insert(told);
         }
         seen.extend(
             outcome
@@ -418,6 +595,7 @@ fn run(moves: Vec<Move>) -> BTreeSet<String> {
             assert_eq!(ticked.producer, stage.producer);
             assert!(outcome.outputs.starts_with(&ticked_outputs));
         }
+        last = outcome.outputs;
     }
     for confirmation in stage.producer.confirmations() {
         match confirmation.phase {
@@ -425,6 +603,14 @@ fn run(moves: Vec<Move>) -> BTreeSet<String> {
                 seen.insert(format!("resolved by {by:?}"));
             }
             Phase::Pending | Phase::Cancelled { .. } => {}
+        }
+    }
+    for clarification in stage.producer.clarifications() {
+        match clarification.phase {
+            ClarificationPhase::Resolved { by } => {
+                seen.insert(format!("answered by {by:?}"));
+            }
+            ClarificationPhase::Pending | ClarificationPhase::Cancelled { .. } => {}
         }
     }
     seen
@@ -472,6 +658,17 @@ fn random_runs_reach_everything() {
         "tool.invoked (a0 Accepted)",
         "tool.completed Success",
         "tool.completed Error",
+        "awaiting.clarification",
+        "state.changed AwaitingInput>Thinking (Answered)",
+        "state.changed AwaitingInput>Thinking (Unanswered)",
+        "state.changed AwaitingInput>Thinking (Cancelled)",
+        "answer \"a\" by reply",
+        "answer \"other\" by reply",
+        "answer true by reply",
+        "answer 1 by reply",
+        "answer \"b\" by default",
+        "answer by nobody",
+        "a countdown",
         "perform sess_b a0",
         "withdraw sess_b a0",
         "in doubt sess_b a0",
@@ -482,6 +679,8 @@ fn random_runs_reach_everything() {
         "audit AAEP-6.3.4-4",
         "audit AAEP-6.3.4-5",
         "audit AAEP-6.3.4-6",
+        "audit AAEP-6.5.5-2",
+        "audit AAEP-6.5.5-3",
         "audit AAEP-6.8-4",
         "refused AAEP-A.1-1",
         "refused AAEP-A.1-2",
@@ -493,10 +692,15 @@ fn random_runs_reach_everything() {
         "refused AAEP-6.4.1-1",
         "refused AAEP-6.4.1-2",
         "refused AAEP-6.1-6",
+        "refused AAEP-6.1-9",
+        "refused AAEP-6.4.2-3",
         "refused AAEP-6.8-1",
         "resolved by Reply",
         "resolved by Timeout",
         "resolved by SubscriptionClosed",
+        "answered by Reply",
+        "answered by Timeout",
+        "answered by SubscriptionClosed",
     ]
     .into_iter()
     .filter(|expected| !seen.contains(*expected))

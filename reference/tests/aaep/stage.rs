@@ -1,9 +1,9 @@
 //! What every test needs: a producer with a session and a subscriber, and short ways to make things happen to it.
 
 use countersign_reference::aaep::{
-    Action, ActionId, Answered, Ask, Capabilities, CountersignExtension, Decision, Input, Output,
-    Payload, Producer, Refusal, ReplyToken, RiskLevel, Sender, SessionId, SessionOutcome, Settings,
-    SubscriptionId, ToolCall, ToolStatus,
+    Action, ActionId, Answered, Ask, Capabilities, Clarify, CountersignExtension, Decision, Input,
+    Output, Payload, Producer, Refusal, ReplyToken, RiskLevel, Sender, SessionId, SessionOutcome,
+    Settings, SubscriptionId, ToolCall, ToolStatus,
 };
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::time::Timestamp;
@@ -107,6 +107,38 @@ impl Stage {
             .clone()
     }
 
+    /// Asks for a clarification, and gives the token.
+    #[track_caller]
+    pub fn clarifies(&mut self, clarify: Clarify) -> ReplyToken {
+        self.does(Input::Clarify(clarify));
+        self.producer
+            .clarifications()
+            .last()
+            .expect("was asked")
+            .question
+            .asked
+            .reply_token
+            .clone()
+    }
+
+    /// Delivers a response of `sub_a` that was decided just now.
+    #[track_caller]
+    pub fn answers(&mut self, token: &ReplyToken, response: impl Into<Value>) -> Vec<String> {
+        let answer = answer(token, response, self.now);
+        self.does(deliver("sub_a", &answer))
+    }
+
+    /// The same producer after its process died with everything carried out: written down and read back.
+    pub fn stored_and_read_back(&self) -> Self {
+        let stored = serde_json::to_string(&self.producer).expect("serialises");
+        let producer = serde_json::from_str(&stored).expect("deserialises");
+        assert_eq!(producer, self.producer);
+        Self {
+            producer,
+            ..self.clone()
+        }
+    }
+
     /// Delivers a reply of `sub_a` that was decided just now.
     #[track_caller]
     pub fn replies(&mut self, token: &ReplyToken, decision: Decision) -> Vec<String> {
@@ -169,7 +201,10 @@ pub fn tell(output: &Output) -> String {
         Output::Withdraw(tool_call) => call("withdraw", tool_call),
         Output::InDoubt(tool_call) => call("in doubt", tool_call),
         Output::Answer(answer) => match &answer.answered {
-            Answered::Reply { response } => format!("answer {} by reply", json!(response)),
+            Answered::Reply { response } => {
+                let response = serde_json::to_string(response).expect("serialises");
+                format!("answer {response} by reply")
+            }
             Answered::Default { response } => format!("answer {response:?} by default"),
             Answered::Nobody => "answer by nobody".to_owned(),
         },
@@ -250,6 +285,29 @@ pub fn reply(token: &ReplyToken, decision: Decision, decided_at: i64) -> Value {
     })
 }
 
+/// An ordinary clarification of `sess_a`: any answer will do, and there is none by default.
+pub fn clarify(question: &str) -> Clarify {
+    Clarify {
+        session_id: session("sess_a"),
+        question: question.into(),
+        accepted_response_kinds: None,
+        choices: None,
+        timeout_seconds: TIMEOUT,
+        default_response: None,
+    }
+}
+
+/// A response of `sub_a`, decided at that many milliseconds since the epoch.
+pub fn answer(token: &ReplyToken, response: impl Into<Value>, decided_at: i64) -> Value {
+    json!({
+        "type": "clarification.reply",
+        "reply_token": token,
+        "response": response.into(),
+        "subscription_id": "sub_a",
+        "timestamp": Timestamp::from_millis(decided_at),
+    })
+}
+
 /// The message arrives from an authenticated sender with that subscription.
 pub fn deliver(from: &str, message: &Value) -> Input {
     Input::Deliver {
@@ -276,6 +334,14 @@ pub fn end(outcome: SessionOutcome) -> Input {
     Input::EndSession {
         session_id: session("sess_a"),
         outcome,
+    }
+}
+
+/// The host gives a question that much time in all, in seconds.
+pub fn extend(reply_token: &ReplyToken, timeout_seconds: u64) -> Input {
+    Input::Extend {
+        reply_token: reply_token.clone(),
+        timeout_seconds,
     }
 }
 
