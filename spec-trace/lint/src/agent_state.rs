@@ -81,7 +81,7 @@ impl AgentState {
             EventKind::Started
             | EventKind::Ended(_)
             | EventKind::StateChanged { .. }
-            | EventKind::Progress
+            | EventKind::Progress { .. }
             | EventKind::Completed { .. } => None,
         }
     }

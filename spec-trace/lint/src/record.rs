@@ -125,6 +125,10 @@ pub enum StatedOutcome {
     Rejected,
     /// `cancelled`.
     Cancelled,
+    /// `answered`: a clarification, by a reply or by its default.
+    Answered,
+    /// `unanswered`: a clarification that nobody answered and that has no default.
+    Unanswered,
 }
 
 /// What happened.
@@ -142,7 +146,10 @@ pub enum EventKind<'a> {
         to: Option<&'a str>,
     },
     /// `progress.updated`.
-    Progress,
+    Progress {
+        /// `eta_ms`, where it is a number of milliseconds.
+        eta: Option<i64>,
+    },
     /// `tool.invoked`.
     Invoked {
         /// `tool`.
@@ -260,6 +267,8 @@ pub struct Clarification {
     pub kinds: Option<Vec<ResponseKind>>,
     /// The values of `choices`.
     pub choices: Option<Vec<String>>,
+    /// Whether there is a `default_response`.
+    pub has_default: bool,
 }
 
 /// `accepted_response_kinds`.

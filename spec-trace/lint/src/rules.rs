@@ -207,6 +207,10 @@ pub const ASKED_AGAIN: Rule = absence("AAEP-6.1-6", &[]);
 pub const ASKED_AGAIN_IN_THE_SAME_WORDS: Rule = warned_absence("AAEP-6.1-6", &[]);
 /// The same clarification is asked for again while the first is open.
 pub const CLARIFYING_AGAIN: Rule = warned_absence("AAEP-6.1-9", &["AAEP-6.1-6"]);
+/// The timeout of a clarification has passed and nothing was made of it.
+pub const CLARIFICATION_FORGOTTEN: Rule = warned_absence("AAEP-6.1-7", &["AAEP-A.5-1"]);
+/// The producer says that a clarification is answered which nobody has answered.
+pub const CLARIFIED_BY_NOBODY: Rule = warned_absence("AAEP-6.1-8", &[]);
 /// The producer goes on after a reply to a clarification that failed a check, and no other.
 pub const CLARIFIED_BY_INVALID: Rule =
     warned_absence("AAEP-6.5.5-1", &["AAEP-6.5.5-4", "AAEP-6.1-8"]);
@@ -248,7 +252,7 @@ pub const POSITION_OVERLAPS: Rule = violation("AAEP-A.6-2", &[]);
 pub const POSITION_SKIPS: Rule = absence("AAEP-A.6-2", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 66] = [
+pub const ALL: [&Rule; 68] = [
     &RECORD,
     &IDENTIFIER,
     &TIMESTAMP,
@@ -302,6 +306,8 @@ pub const ALL: [&Rule; 66] = [
     &ASKED_AGAIN,
     &ASKED_AGAIN_IN_THE_SAME_WORDS,
     &CLARIFYING_AGAIN,
+    &CLARIFICATION_FORGOTTEN,
+    &CLARIFIED_BY_NOBODY,
     &CLARIFIED_BY_INVALID,
     &CLARIFIED_BY_OTHER_TYPE,
     &CLARIFIED_BY_NO_CHOICE,

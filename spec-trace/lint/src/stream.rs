@@ -49,6 +49,7 @@ pub struct Linter {
     elsewhere: Seen,
     records: u64,
     questions: u64,
+    clarifications: u64,
     replies_seen: bool,
     /// The line of the last message of a foreign type that named no session.
     extended: u64,
@@ -172,6 +173,7 @@ impl Linter {
             // Counts that the report tells.
             records: _,
             questions: _,
+            clarifications: _,
             replies_seen,
             extended,
             stray,
@@ -217,6 +219,7 @@ impl Linter {
             monitors.confirmations.extended = extended.max(open.extended);
             monitors.confirmations.stray = stray;
         }
+        open.clarifications.extended = extended.max(open.extended);
         if entry == Entry::First {
             // Not before the numbers have shown what is missing.
             Lifecycle::judge_first(event, &mut self.shared.notes);
@@ -276,6 +279,9 @@ impl Linter {
         if let EventKind::Asked(question) = &event.kind {
             self.questions += 1;
             asking::judge_default(event, question, &mut self.shared.notes);
+        }
+        if let EventKind::Clarifying(_) = &event.kind {
+            self.clarifications += 1;
         }
         if let Some(token) = token_given_out(event) {
             self.tokens.insert(token, session);
@@ -352,6 +358,7 @@ impl Linter {
             self.shared.set_gap_of(&open.sequence);
             let extended = self.extended.max(open.extended);
             open.recorded.confirmations.extended = extended;
+            open.clarifications.extended = extended;
             match open.reply(reply, elsewhere, &mut self.shared.recorded) {
                 None => taken = true,
                 Some(check) => failed = Some((number, check)),
@@ -417,7 +424,7 @@ impl Linter {
         findings.sort_by_key(|finding| finding.line);
         let mut not_judged = self.owed();
         not_judged.append(&mut withheld);
-        let owed = !not_judged.is_empty();
+        let owed = not_judged.iter().any(|it| it.owed);
         not_judged.extend(self.gaps());
         not_judged.extend(self.without_replies());
         let strict = self.settings.strict;
@@ -448,8 +455,12 @@ impl Linter {
     /// No reply that is logged late will come any more.
     fn conclude_all_that_ended(&mut self) {
         for number in self.sessions.in_order() {
-            let has_ended = match &self.sessions[number] {
-                Session::Kept(open) => open.lifecycle != Lifecycle::Active,
+            let has_ended = match &mut self.sessions[number] {
+                Session::Kept(open) => {
+                    self.shared.set_gap_of(&open.sequence);
+                    open.clarifications.give_up(&mut self.shared.recorded);
+                    open.lifecycle != Lifecycle::Active
+                }
                 Session::Over(_) => false,
             };
             if has_ended {
@@ -492,24 +503,53 @@ impl Linter {
 
     /// What would need the replies.
     fn without_replies(&self) -> Vec<NotJudged> {
-        if self.replies_seen || self.questions == 0 {
-            return Vec::new();
-        }
-        [
+        const CONFIRMATIONS: [(&str, &str); 6] = [
             ("AAEP-6.1-3", "whether anything was rejected does not show"),
-            ("AAEP-6.1-6", "whether a question was still open when it was asked again does not show"),
-            ("AAEP-6.4-1", "whether a timeout passed without a reply does not show"),
+            (
+                "AAEP-6.1-6",
+                "whether a question was still open when it was asked again does not show",
+            ),
+            (
+                "AAEP-6.4-1",
+                "whether a timeout passed without a reply does not show",
+            ),
             ("AAEP-A.4-3", "whether anything was accepted does not show"),
             ("AAEP-A.4-4", "whether anything was rejected does not show"),
-            ("AAEP-A.7.4-1", "each question may have been accepted off the record, so only its absence is judged"),
-        ]
-        .into_iter()
-        .map(|(clause, what)| NotJudged {
-            clause,
-            reason: format!("the stream holds no replies: {what}"),
-            owed: false,
-        })
-        .collect()
+            (
+                "AAEP-A.7.4-1",
+                "each question may have been accepted off the record, so only its absence is judged",
+            ),
+        ];
+        const CLARIFICATIONS: [(&str, &str); 3] = [
+            (
+                "AAEP-6.1-8",
+                "whether a clarification was answered when the producer went on does not show",
+            ),
+            (
+                "AAEP-6.1-9",
+                "whether a clarification was still open when it was asked again does not show",
+            ),
+            (
+                "AAEP-6.5.5-4",
+                "whether a response that fails its checks was honoured does not show",
+            ),
+        ];
+        let of = |asked: u64, clauses: &'static [_]| if asked > 0 { clauses } else { &[] };
+        let clauses = [
+            of(self.questions, &CONFIRMATIONS),
+            of(self.clarifications, &CLARIFICATIONS),
+        ];
+        if self.replies_seen {
+            return Vec::new();
+        }
+        let clauses = clauses.concat().into_iter();
+        clauses
+            .map(|(clause, what)| NotJudged {
+                clause,
+                reason: format!("the stream holds no replies: {what}"),
+                owed: false,
+            })
+            .collect()
     }
 }
 
@@ -521,7 +561,7 @@ fn token_given_out<'a>(event: &'a Event<'_>) -> Option<&'a str> {
         EventKind::Started
         | EventKind::Ended(_)
         | EventKind::StateChanged { .. }
-        | EventKind::Progress
+        | EventKind::Progress { .. }
         | EventKind::Invoked { .. }
         | EventKind::Completed { .. }
         | EventKind::Output(_)

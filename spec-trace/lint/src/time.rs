@@ -50,6 +50,12 @@ impl Timestamp {
     pub fn plus_seconds(self, seconds: i64) -> Self {
         Self(self.0.saturating_add(seconds.saturating_mul(1_000_000)))
     }
+
+    /// The moment that many milliseconds later.
+    #[must_use]
+    pub fn plus_milliseconds(self, milliseconds: i64) -> Self {
+        Self(self.0.saturating_add(milliseconds.saturating_mul(1_000)))
+    }
 }
 
 impl fmt::Display for Timestamp {

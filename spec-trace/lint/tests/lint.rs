@@ -25,6 +25,8 @@ mod conforming;
 mod faults;
 #[path = "lint/many.rs"]
 mod many;
+#[path = "lint/more_time.rs"]
+mod more_time;
 #[path = "../../clauses/tests/recording/mod.rs"]
 mod recording;
 

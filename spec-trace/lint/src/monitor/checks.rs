@@ -2,6 +2,7 @@
 
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::SLACK_SECONDS;
+use super::extension::Extension;
 use crate::record::Decision;
 use crate::reply::{Answer, Reply, ReplyContent};
 use crate::time::Timestamp;
@@ -37,6 +38,8 @@ pub struct Effect {
     pub outcomes: Outcomes,
     /// Whether the question cannot be pending any more.
     pub certain: bool,
+    /// It was decided behind the deadline, and came in time only where this was granted.
+    pub late_unless: Option<Extension>,
 }
 
 /// The checks of 6.3.4 as far as a record shows them. The sender counts as authenticated and its subscription as active
@@ -49,13 +52,14 @@ pub fn effect(
     confirmation: &Confirmation,
     reply: &Reply,
     content: &ReplyContent,
-    (latest, extended): (Option<Timestamp>, bool),
+    (latest, extension): (Option<Timestamp>, Option<Extension>),
 ) -> Result<Effect, Check> {
     // AAEP-6.3.4-4: decided before the deadline, whenever it arrives.
     let late = confirmation
         .deadline
         .is_some_and(|deadline| content.decided >= deadline);
-    if late && !extended {
+    let late_unless = extension.filter(|it| late && it.covers(content.decided));
+    if late && late_unless.is_none() {
         return Err(Check::InTime);
     }
     // AAEP-6.3.4-5, AAEP-REPLY-14: the transport knew the sender and said no.
@@ -87,6 +91,7 @@ pub fn effect(
     Ok(Effect {
         outcomes,
         certain: plain && taken && !late && surely_in_time(confirmation, reply, content, latest),
+        late_unless,
     })
 }
 

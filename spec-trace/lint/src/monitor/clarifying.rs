@@ -1,18 +1,20 @@
 //! Clarifications: asked, answered, and whether the producer goes on before they are.
 //!
 //! A clarification has no effect of its own, so what shows of its outcome is a change of state, and a withdrawn one looks
-//! the same. Hence these findings are warnings, and those about replies need one that failed a check right before.
+//! the same. Hence these findings are warnings, and those about replies need one that failed a check right before, or the
+//! producer's own word that the question is answered.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::Notes;
 use super::checks::Check;
+use super::extension::{Extension, TimeLeft, late_reply};
 use crate::action_ids::ActionIds;
 use crate::agent_state::AgentState;
 use crate::finding::{Finding, Place};
 use crate::memory::Memory;
-use crate::record::{Clarification, Event, EventKind, ResponseKind};
+use crate::record::{Clarification, Event, EventKind, ResponseKind, StatedOutcome};
 use crate::reply::{ClarificationContent, Content, Reply, Response};
 use crate::rules::{self, Rule};
 use crate::time::Timestamp;
@@ -24,6 +26,8 @@ const KEPT: usize = 64;
 #[derive(Debug, Default, Clone)]
 pub struct Clarifications {
     asked: VecDeque<Asked>,
+    /// The line of the last message that may have granted the questions before it more time (AAEP-6.4.2-3).
+    pub extended: u64,
 }
 
 /// One clarification.
@@ -37,10 +41,23 @@ pub struct Asked {
     pub ids: ActionIds<'static>,
     /// What may have become of it.
     pub status: Status,
+    /// Whether the producer has gone on since, and said nothing against its being about this question.
+    pub followed: bool,
+    /// When it runs out by the producer's clock.
+    pub deadline: Option<Timestamp>,
+    extension: Option<Extension>,
     question: Clarification,
-    deadline: Option<Timestamp>,
     /// The last reply to it that had to be ignored.
     ignored: Option<(u64, Check)>,
+    suspicion: Option<Suspicion>,
+}
+
+/// What the producer is accused of unless a reply comes that is recorded late.
+#[derive(Debug, Clone)]
+struct Suspicion {
+    finding: Finding,
+    sent: Option<Timestamp>,
+    received: Option<Timestamp>,
 }
 
 /// What may have become of a clarification.
@@ -52,6 +69,8 @@ pub enum Status {
     PerhapsOver,
     /// A valid reply came.
     Answered,
+    /// The producer has said that it is over, and how.
+    Told(StatedOutcome),
 }
 
 impl Status {
@@ -61,34 +80,61 @@ impl Status {
             Self::Open => &["pending"],
             Self::PerhapsOver => &["pending", "defaulted", "cancelled"],
             Self::Answered => &["answered"],
+            Self::Told(StatedOutcome::Answered) => &["answered", "defaulted"],
+            Self::Told(StatedOutcome::Cancelled) => &["cancelled"],
+            Self::Told(
+                StatedOutcome::Unanswered | StatedOutcome::Accepted | StatedOutcome::Rejected,
+            ) => &["defaulted"],
+        }
+    }
+
+    /// Whether it is over for sure.
+    pub const fn is_over(self) -> bool {
+        match self {
+            Self::Open | Self::PerhapsOver => false,
+            Self::Answered | Self::Told(_) => true,
         }
     }
 }
 
 impl Clarifications {
     pub(crate) fn remember(&self, memory: &mut Memory) {
-        let Self { asked } = self;
+        let Self { asked, extended } = self;
+        memory.line(*extended);
         memory.each(asked.iter(), |memory, asked| {
             let Asked {
                 place,
                 producer,
                 ids,
                 status,
-                question,
+                followed,
                 deadline,
+                extension,
+                question,
                 ignored,
+                suspicion,
             } = asked;
             memory.line(place.line);
-            memory.value(&(producer, ids, status, question, deadline));
+            memory.value(&(producer, ids, status, followed, question, deadline));
+            memory.value(&extension.map(|it| it.until));
             memory.each(ignored.iter(), |memory, (line, check)| {
                 memory.line(*line);
                 memory.value(check);
+            });
+            memory.each(suspicion.iter(), |memory, suspicion| {
+                let Suspicion {
+                    finding,
+                    sent,
+                    received,
+                } = suspicion;
+                memory.line(finding.line);
+                memory.value(&(finding.clause, sent, received));
             });
         });
     }
 
     /// All that are kept, oldest first.
-    pub fn all(&self) -> impl Iterator<Item = &Asked> {
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Asked> + Clone {
         self.asked.iter()
     }
 
@@ -96,7 +142,7 @@ impl Clarifications {
     /// forgotten.
     pub fn event(&mut self, event: &Event, notes: &mut Notes) -> Option<Cow<'static, str>> {
         for asked in &mut self.asked {
-            asked.pass(event, notes);
+            asked.pass(event);
         }
         let EventKind::Clarifying(question) = &event.kind else {
             return None;
@@ -108,14 +154,19 @@ impl Clarifications {
             producer: event.producer.to_owned(),
             ids: event.ids.to_keep(),
             status: Status::Open,
-            question: question.clone(),
+            followed: false,
             deadline: event.sent.and_then(after_timeout),
+            extension: None,
+            question: question.clone(),
             ignored: None,
+            suspicion: None,
         });
         if self.asked.len() <= KEPT {
             return None;
         }
-        self.asked.pop_front()?.ids.token
+        let mut forgotten = self.asked.pop_front()?;
+        forgotten.give_up(notes);
+        forgotten.ids.token
     }
 
     /// AAEP-6.1-9: as for confirmations, the same is not asked again while the first question is open.
@@ -133,36 +184,71 @@ impl Clarifications {
         }
     }
 
+    /// AAEP-6.4.2-3: takes in what the producer says of the time that is left.
+    pub fn give_time(&mut self, left: &TimeLeft<'_>) {
+        for asked in self.asked.iter_mut().filter(|it| !it.status.is_over()) {
+            let of = (&*asked.producer, &asked.ids);
+            let extension = left.extends(of, asked.deadline, asked.extension);
+            asked.extension = extension.or(asked.extension);
+        }
+    }
+
+    /// More time that the question may have been given.
+    pub fn extension(&self, asked: &Asked) -> Option<Extension> {
+        asked.extension_after(self.extended)
+    }
+
     /// Takes in a reply. Yields the check that it failed; `None` where no clarification here has its token, or where it is
     /// valid.
-    pub fn reply(&mut self, reply: &Reply) -> Option<Check> {
+    pub fn reply(&mut self, reply: &Reply, notes: &mut Notes) -> Option<Check> {
         let token = reply.token;
         let asked = self
             .asked
             .iter_mut()
             .find(|it| it.ids.token.as_deref() == token)?;
+        let extension = asked.extension_after(self.extended);
         let failed = match &reply.content {
             // AAEP-6.5.1-1: of the other kind.
             Content::Confirmation(_) => Some(Check::Kind),
             Content::Clarification(Err(clause)) => Some(Check::Schema(clause)),
-            Content::Clarification(Ok(content)) => check(asked, reply, content),
+            Content::Clarification(Ok(content)) => {
+                let failed = check(asked, reply, content, extension);
+                if failed.is_none() {
+                    asked.answer(reply, content, extension, notes);
+                }
+                failed
+            }
         };
-        match failed {
-            Some(failed) => asked.ignored = Some((reply.place.line, failed)),
-            None => asked.status = Status::Answered,
+        if let Some(failed) = failed {
+            asked.ignored = Some((reply.place.line, failed));
         }
         failed
+    }
+
+    /// Accuses what no reply explained: none will come any more.
+    pub fn give_up(&mut self, notes: &mut Notes) {
+        for asked in &mut self.asked {
+            asked.give_up(notes);
+        }
     }
 }
 
 impl Asked {
-    fn pass(&mut self, event: &Event, notes: &mut Notes) {
-        if self.status != Status::Open {
+    fn extension_after(&self, extended: u64) -> Option<Extension> {
+        let foreign = (self.place.line < extended).then_some(Extension {
+            line: extended,
+            until: None,
+        });
+        foreign.or(self.extension)
+    }
+
+    /// Takes in an event: the timeout may have passed by then, or the producer goes on.
+    fn pass(&mut self, event: &Event) {
+        if self.status.is_over() {
             return;
         }
         if self.deadline.is_none() || event.sent >= self.deadline {
             self.status = Status::PerhapsOver;
-            return;
         }
         let EventKind::StateChanged { to, .. } = &event.kind else {
             return;
@@ -171,28 +257,111 @@ impl Asked {
         if !leaves || event.producer != self.producer || !event.speaks_of(&self.ids) {
             return;
         }
-        self.status = Status::PerhapsOver;
-        if let Some((line, check)) = self.ignored {
-            let (rule, why) = describe(check);
-            let message = format!(
-                "the producer goes on, and nothing could have answered the clarification on line {} but the reply on line {line}, which {why} and had to be ignored",
-                self.place.line
-            );
-            notes.add(finding(rule, event, message));
+        let stated = stated(event);
+        if self.status == Status::Open && event.sent.is_some() {
+            self.suspect(event, stated);
+        }
+        self.followed = true;
+        self.status = stated.map_or(Status::PerhapsOver, Status::Told);
+    }
+
+    /// The producer goes on before the timeout, and no valid reply is on record. It may have withdrawn the question.
+    fn suspect(&mut self, event: &Event, stated: Option<StatedOutcome>) {
+        let line = self.place.line;
+        let (rule, message) = match (stated, self.ignored) {
+            // AAEP-6.8-3, and a subscription that was the last to answer and closed: no reply was honoured.
+            (Some(StatedOutcome::Cancelled | StatedOutcome::Unanswered), _) => return,
+            (_, Some((reply, check))) => {
+                let (rule, why) = describe(check);
+                let message = format!(
+                    "the producer goes on, and nothing could have answered the clarification on line {line} but the reply on line {reply}, which {why} and had to be ignored"
+                );
+                (rule, message)
+            }
+            // AAEP-A.5-2: where there is a default, it may have been applied when the last subscription closed.
+            (Some(StatedOutcome::Answered), None) if !self.question.has_default => {
+                let message = format!(
+                    "the producer says that the clarification on line {line} is answered, and nobody had answered it"
+                );
+                (&rules::CLARIFIED_BY_NOBODY, message)
+            }
+            (
+                None
+                | Some(StatedOutcome::Answered | StatedOutcome::Accepted | StatedOutcome::Rejected),
+                None,
+            ) => return,
+        };
+        self.suspicion = Some(Suspicion {
+            finding: finding(rule, event, message),
+            sent: event.sent,
+            received: event.received,
+        });
+    }
+
+    /// Takes in a valid reply. Behind the deadline it is one only where more time was given.
+    fn answer(
+        &mut self,
+        reply: &Reply,
+        content: &ClarificationContent,
+        extension: Option<Extension>,
+        notes: &mut Notes,
+    ) {
+        let explains = |it: &Suspicion| match (reply.received, it.received, it.sent) {
+            (Some(reply), Some(event), _) => reply <= event,
+            (_, _, Some(event)) => content.decided <= event,
+            (_, _, None) => true,
+        };
+        self.suspicion = self.suspicion.take().filter(|it| !explains(it));
+        let late = self.deadline.filter(|it| content.decided >= *it);
+        let (Some(deadline), Some(extension)) = (late, extension) else {
+            self.status = Status::Answered;
+            return;
+        };
+        if self.status == Status::Open {
+            self.status = Status::PerhapsOver;
+        }
+        let (line, reply) = (self.place.line, reply.place.line);
+        let reason = late_reply(line, deadline, (reply, content.decided), extension);
+        notes.leave_open("AAEP-6.5.5-1", reply, reason);
+    }
+
+    fn give_up(&mut self, notes: &mut Notes) {
+        if let Some(Suspicion { finding, .. }) = self.suspicion.take() {
+            notes.add(finding);
         }
     }
 }
 
+/// What an event says has become of the clarification that it names.
+fn stated(event: &Event) -> Option<StatedOutcome> {
+    let outcome = event.outcome.filter(|_| event.ids.token.is_some())?;
+    match outcome {
+        StatedOutcome::Answered | StatedOutcome::Unanswered | StatedOutcome::Cancelled => {
+            Some(outcome)
+        }
+        // Of confirmations.
+        StatedOutcome::Accepted | StatedOutcome::Rejected => None,
+    }
+}
+
 /// AAEP-6.5.5-1, AAEP-6.5.5-2, AAEP-6.5.5-3, AAEP-6.5.2-2: the checks of a clarification reply.
-fn check(asked: &Asked, reply: &Reply, content: &ClarificationContent) -> Option<Check> {
-    // AAEP-6.3.4-3, by AAEP-6.5.5-1: the first reply counts.
-    if asked.status == Status::Answered {
-        return Some(Check::Unused);
+fn check(
+    asked: &Asked,
+    reply: &Reply,
+    content: &ClarificationContent,
+    extension: Option<Extension>,
+) -> Option<Check> {
+    match asked.status {
+        // Where it was answered by a reply, this may be it.
+        Status::Open | Status::PerhapsOver | Status::Told(StatedOutcome::Answered) => {}
+        Status::Told(StatedOutcome::Cancelled) => return Some(Check::Standing),
+        // AAEP-6.3.4-3, by AAEP-6.5.5-1: the first reply counts.
+        Status::Answered | Status::Told(_) => return Some(Check::Unused),
     }
     let in_time = asked
         .deadline
         .is_none_or(|deadline| content.decided < deadline);
-    if !in_time {
+    if !in_time && !extension.is_some_and(|it| it.covers(content.decided)) {
         return Some(Check::InTime);
     }
     if matches!(reply.http_status, Some(401 | 403)) {

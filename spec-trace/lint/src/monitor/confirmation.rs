@@ -5,6 +5,7 @@
 //! happened and shrinks only when something must have.
 
 use super::checks::Check;
+use super::extension::{Extension, TimeLeft};
 use super::seen::hash;
 use crate::action_ids::ActionIds;
 use crate::agent_state::AgentState;
@@ -100,6 +101,8 @@ pub struct Confirmation {
     /// When it runs out by that clock.
     pub deadline: Option<Timestamp>,
     deadline_received: Option<Timestamp>,
+    /// More time that it may have been given by a progress.updated.
+    pub(super) extension: Option<Extension>,
     /// `allowed_replies`.
     pub allowed: Allowed,
     /// The producer has said that it was accepted.
@@ -131,6 +134,7 @@ impl Confirmation {
             asked: event.sent,
             deadline: after_timeout(event.sent),
             deadline_received: after_timeout(event.received),
+            extension: None,
             allowed: question.allowed.clone(),
             said_accepted: false,
             closed: None,
@@ -153,6 +157,7 @@ impl Confirmation {
             asked,
             deadline,
             deadline_received,
+            extension,
             allowed,
             said_accepted,
             closed,
@@ -162,6 +167,7 @@ impl Confirmation {
         memory.value(&(producer, ids, prose, possible, follow_up, default));
         memory.value(&(asked, deadline, deadline_received, allowed));
         memory.value(&(gave_token, said_accepted, closed));
+        memory.value(&extension.map(|it| it.until));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);
             memory.value(moment);
@@ -198,6 +204,15 @@ impl Confirmation {
         }
     }
 
+    /// AAEP-6.4.2-3: takes in that it may have been given more time.
+    pub(super) fn give_time(&mut self, left: &TimeLeft<'_>) {
+        if self.possible.may_be(Outcomes::PENDING) {
+            let of = (&*self.producer, &self.ids);
+            let extension = left.extends(of, self.deadline, self.extension);
+            self.extension = extension.or(self.extension);
+        }
+    }
+
     /// What the producer itself says has become of a question is taken for true where it is to its own disadvantage, and
     /// where no reply has decided otherwise for sure.
     pub(super) fn take_stated(&mut self, outcome: StatedOutcome) {
@@ -208,6 +223,8 @@ impl Confirmation {
             }
             StatedOutcome::Rejected => (Outcomes::REJECTED, Check::Unused),
             StatedOutcome::Cancelled => (Outcomes::CANCELLED, Check::Standing),
+            // Of clarifications.
+            StatedOutcome::Answered | StatedOutcome::Unanswered => return,
         };
         if self.possible.may_be(Outcomes::PENDING) {
             self.possible = outcome;

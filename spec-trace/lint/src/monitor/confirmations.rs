@@ -4,8 +4,10 @@
 //! those of which nothing has been heard. The others are forgotten, with what they could explain, and
 //! [`Confirmations::ask`] names them so that the other monitors forget them too.
 
+use super::Notes;
 use super::checks::{Check, Effect, effect};
 use super::confirmation::{Confirmation, FollowUp, Outcomes, may_withdraw};
+use super::extension::{Extension, TimeLeft, late_reply};
 use super::ordered::Ordered;
 use super::seen::hash;
 use crate::action_ids::{ActionIds, IdHashes, Relation};
@@ -152,9 +154,25 @@ impl Confirmations {
         self.ran_out.contains(number)
     }
 
-    /// Whether the question may have been granted more time.
-    pub fn may_be_extended(&self, confirmation: &Confirmation) -> bool {
-        confirmation.place.line < self.extended
+    /// More time that the question may have been given: by a message of a foreign type without end, else by the producer.
+    pub fn extension(&self, confirmation: &Confirmation) -> Option<Extension> {
+        let foreign = (confirmation.place.line < self.extended).then_some(Extension {
+            line: self.extended,
+            until: None,
+        });
+        foreign.or(confirmation.extension)
+    }
+
+    /// AAEP-6.4.2-3: takes in what the producer says of the time that is left.
+    pub fn give_time(&mut self, left: &TimeLeft<'_>) {
+        for (_, kept) in self.by_number.iter_mut() {
+            kept.confirmation.give_time(left);
+        }
+    }
+
+    /// Whether one of the questions gave out this token.
+    pub fn gave_out(&self, token: &str) -> bool {
+        !self.with_token(token).is_empty()
     }
 
     /// Takes in an event of the session, before the monitors judge it. A question is entered by [`Self::ask`] after that.
@@ -174,7 +192,7 @@ impl Confirmations {
             // The end of the session is judged by what came before it.
             EventKind::Ended(_) => return,
             EventKind::Started
-            | EventKind::Progress
+            | EventKind::Progress { .. }
             | EventKind::Completed { .. }
             | EventKind::Output(_)
             | EventKind::Asked(_)
@@ -248,21 +266,25 @@ impl Confirmations {
         &mut self,
         reply: &Reply,
         content: &ReplyContent,
-        latest: Option<Timestamp>,
-        elsewhere: bool,
+        (latest, elsewhere): (Option<Timestamp>, bool),
+        notes: &mut Notes,
     ) -> (Vec<usize>, Option<Check>) {
         let meant = self.meant(reply);
         let alone = !elsewhere && meant.len() == 1;
         let (mut decided, mut failed) = (Vec::new(), None);
         for number in meant {
-            let extended = self.may_be_extended(self.kept(number));
-            let effect = effect(self.kept(number), reply, content, (latest, extended));
+            let extension = self.extension(self.kept(number));
+            let effect = effect(self.kept(number), reply, content, (latest, extension));
             let outcome = effect.and_then(|mut effect| {
                 effect.certain &= alone;
-                self.decide(number, reply, content, &effect)
+                self.decide(number, reply, content, &effect)?;
+                Ok(effect.late_unless)
             });
             match outcome {
-                Ok(()) => decided.push(number),
+                Ok(late_unless) => {
+                    decided.push(number);
+                    self.leave_open(number, reply, content, late_unless, notes);
+                }
                 Err(check) => {
                     if content.answer != Answer::Plain(Decision::Reject) {
                         self.ignore(number, reply, check);
@@ -275,6 +297,22 @@ impl Confirmations {
         }
         let failed = failed.filter(|_| decided.is_empty());
         (decided, failed)
+    }
+
+    /// AAEP-6.3.4-4: whether a reply came in time that was decided behind the deadline and not behind the other one.
+    fn leave_open(
+        &self,
+        number: usize,
+        reply: &Reply,
+        content: &ReplyContent,
+        late_unless: Option<Extension>,
+        notes: &mut Notes,
+    ) {
+        if let (Some(extension), Some(deadline)) = (late_unless, self.kept(number).deadline) {
+            let (line, reply) = (self.kept(number).place.line, reply.place.line);
+            let reason = late_reply(line, deadline, (reply, content.decided), extension);
+            notes.leave_open("AAEP-6.3.4-4", reply, reason);
+        }
     }
 
     /// Takes in a reply with the token of a question that failed a check before it could be read.

@@ -12,6 +12,7 @@
 //! | [`asking`] | defaults, and questions that are put twice |
 //! | [`authorisation`] | whether each call was allowed |
 //! | [`resolution`] | what has to follow a decision |
+//! | [`extension`] | more time that a question may have been given |
 //! | [`timeout`] | defaults that are never applied, and the countdown to them |
 //! | [`clarifying`] | clarifications and their replies |
 //! | [`disclosure`] | what the senders of failed replies are told |
@@ -27,6 +28,7 @@ pub mod clock;
 pub mod confirmation;
 pub mod confirmations;
 pub mod disclosure;
+pub mod extension;
 pub mod lifecycle;
 mod matching;
 mod ordered;
@@ -43,6 +45,7 @@ use std::collections::BTreeMap;
 use super::finding::{Finding, TiedBy};
 use super::memory::Memory;
 use super::report::NotJudged;
+use extension::Extension;
 use sequence::Gap;
 
 /// Findings of one clause that are kept for a session; the others are counted.
@@ -111,6 +114,29 @@ impl Notes {
                 clause,
                 reason,
                 owed: true,
+            });
+        }
+    }
+
+    /// Adds a finding, unless more time may excuse it: then it is left open.
+    pub fn add_unless(&mut self, excuse: Option<Extension>, finding: Finding) {
+        match excuse {
+            Some(excuse) => {
+                let Finding { message, line, .. } = &finding;
+                let reason = format!("{message} (line {line}), but {excuse}");
+                self.leave_open(finding.clause, finding.line, reason);
+            }
+            None => self.add(finding),
+        }
+    }
+
+    /// Notes what looks like a fault and is none where the producer gave more time, as it may have.
+    pub fn leave_open(&mut self, clause: &'static str, line: u64, reason: String) {
+        if line >= self.silent_before && (self.withheld.len() as u64) < KEPT_PER_CLAUSE {
+            self.withheld.push(NotJudged {
+                clause,
+                reason,
+                owed: false,
             });
         }
     }

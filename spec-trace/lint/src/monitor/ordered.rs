@@ -80,6 +80,11 @@ impl<K: Ord + Copy, V> Ordered<K, V> {
         self.entries.iter().map(|(key, value)| (*key, value))
     }
 
+    /// Keys, and values to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (K, &mut V)> {
+        self.entries.iter_mut().map(|(key, value)| (*key, value))
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.entries.len()

@@ -48,7 +48,7 @@ impl Outputs {
             EventKind::Started
             | EventKind::Ended(Ending::Errored | Ending::Cancelled)
             | EventKind::StateChanged { .. }
-            | EventKind::Progress
+            | EventKind::Progress { .. }
             | EventKind::Invoked { .. }
             | EventKind::Completed { .. }
             | EventKind::Asked(_)

@@ -78,7 +78,7 @@ impl Resolution {
             | EventKind::Ended(Ending::Errored | Ending::Cancelled)
             | EventKind::StateChanged { .. }
             | EventKind::Completed { .. }
-            | EventKind::Progress
+            | EventKind::Progress { .. }
             | EventKind::Output(_)
             | EventKind::Asked(_)
             | EventKind::Clarifying(_)

@@ -147,7 +147,7 @@ impl States {
             }
             EventKind::Started
             | EventKind::Ended(_)
-            | EventKind::Progress
+            | EventKind::Progress { .. }
             | EventKind::Output(_)
             | EventKind::Handoff => {}
         }

@@ -3,7 +3,7 @@
 //! A timeout is invisible: what shows is that a question stands as it stood, with nothing in the record that could have
 //! decided it, though the clock of the producer who asked is past the deadline. Another producer's clock says nothing, nor
 //! does what it puts out (AAEP-A.9-1). A producer's timer may be late, and an extension may have granted more time
-//! (AAEP-6.4.2-3); where a message could have done that, nothing is said.
+//! (AAEP-6.4.2-3, [`super::extension`]): where one could excuse the producer, that is said and nobody is accused.
 
 use super::Notes;
 use super::confirmation::{Confirmation, FollowUp, Outcomes};
@@ -76,22 +76,29 @@ impl Timeouts {
         let Some(now) = event.sent else {
             return;
         };
-        if matches!(event.kind, EventKind::Progress) {
+        if matches!(event.kind, EventKind::Progress { .. }) {
             self.progress = Some(now);
         }
         for (moment, number, mark) in self.take_due(event, now, confirmations) {
             let Some(confirmation) = confirmations.get(number) else {
                 continue;
             };
-            if confirmations.may_be_extended(confirmation) {
-                continue;
-            }
             match mark {
                 Mark::Begun | Mark::GoneOn => {
-                    self.judge_countdown(event, confirmation, mark, moment, notes);
+                    let fault = self.judge_countdown(confirmation, mark, moment);
+                    let extension = confirmations.extension(confirmation);
+                    if let Some((rule, message)) = fault {
+                        notes.add_unless(extension, finding(rule, event, message));
+                    }
                 }
                 Mark::Applied if is_follow_up(&event.kind) => {}
-                Mark::Applied => judge_default(event, number, confirmations, notes),
+                // Judged with all others at the end.
+                Mark::Applied if matches!(event.kind, EventKind::Ended(_)) => {
+                    self.marks.insert((moment, number, mark), ());
+                }
+                Mark::Applied => {
+                    self.judge_default(event, (now, LATE_SECONDS), number, confirmations, notes);
+                }
             }
         }
         if matches!(event.kind, EventKind::Ended(Ending::Completed)) {
@@ -130,50 +137,45 @@ impl Timeouts {
         for (moment, mark) in marks(asked, deadline) {
             self.marks.remove((moment, number, mark));
         }
+        if confirmation.extension.is_some() {
+            let all: Vec<_> = self.marks.keys().collect();
+            for mark in all.into_iter().filter(|mark| mark.1 == number) {
+                self.marks.remove(mark);
+            }
+        }
     }
 
     /// AAEP-6.4.3-1, AAEP-6.4.3-4: progress while a long timeout runs, at half time and near the end.
     fn judge_countdown(
         &self,
-        event: &Event,
         confirmation: &Confirmation,
         mark: Mark,
         moment: Timestamp,
-        notes: &mut Notes,
-    ) {
+    ) -> Option<(&'static Rule, String)> {
         if confirmation.possible != Outcomes::PENDING {
-            return;
+            return None;
         }
         let line = confirmation.place.line;
         let heard_since =
             |moment: Option<Timestamp>| self.progress.is_some() && self.progress >= moment;
-        let Some(deadline) = confirmation.deadline else {
-            return;
-        };
+        let deadline = confirmation.deadline?;
         if mark == Mark::Begun && !heard_since(confirmation.asked) {
-            add(
-                &rules::NO_COUNTDOWN,
-                event,
-                format!(
-                    "more than half of the timeout of the question on line {line} is over (it ends at {deadline}), and no progress.updated has shown the time left"
-                ),
-                notes,
+            let message = format!(
+                "more than half of the timeout of the question on line {line} is over (it ends at {deadline}), and no progress.updated has shown the time left"
             );
+            return Some((&rules::NO_COUNTDOWN, message));
         }
         let begun = confirmation
             .asked
             .map(|asked| asked.part_of_the_way(moment, BEGUN));
         // Who never began is told that already.
         if mark == Mark::GoneOn && heard_since(confirmation.asked) && !heard_since(begun) {
-            add(
-                &rules::COUNTDOWN_STOPS,
-                event,
-                format!(
-                    "the timeout of the question on line {line} ended at {deadline}, and after half time no progress.updated has shown the time left"
-                ),
-                notes,
+            let message = format!(
+                "the timeout of the question on line {line} ended at {deadline}, and after half time no progress.updated has shown the time left"
             );
+            return Some((&rules::COUNTDOWN_STOPS, message));
         }
+        None
     }
 
     /// When the session completes, no timer is left that could be late.
@@ -188,13 +190,58 @@ impl Timeouts {
             let over = confirmations.get(number).is_some_and(|confirmation| {
                 let deadline = confirmation.deadline;
                 confirmation.producer == event.producer
-                    && !confirmations.may_be_extended(confirmation)
                     && deadline.is_some_and(|it| it.plus_seconds(SLACK_SECONDS) <= now)
             });
             if over && mark == Mark::Applied {
-                judge_default(event, number, confirmations, notes);
+                self.judge_default(event, (now, SLACK_SECONDS), number, confirmations, notes);
             }
         }
+    }
+
+    /// AAEP-6.4-1: the default is applied when the timeout is over, some seconds of patience included. With more time it may
+    /// still be applied at the end of that.
+    fn judge_default(
+        &mut self,
+        event: &Event,
+        (now, patience): (Timestamp, i64),
+        number: usize,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) {
+        let Some(confirmation) = confirmations.get(number) else {
+            return;
+        };
+        let Some(deadline) = confirmation.deadline else {
+            return;
+        };
+        if !confirmations.is_untouched(number)
+            || confirmation.answered.is_some()
+            || confirmation.possible.may_be(Outcomes::CANCELLED)
+        {
+            return;
+        }
+        let extension = confirmations.extension(confirmation);
+        let excuse = extension.filter(|it| !it.is_over(now, patience));
+        let ended = extension
+            .and_then(|it| it.until)
+            .filter(|_| excuse.is_none());
+        let message = format!(
+            "the timeout of the question on line {} ended at {} without a valid reply, and nothing shows that the default was applied: no state.changed, no tool.invoked",
+            confirmation.place.line,
+            ended.unwrap_or(deadline)
+        );
+        if let Some(until) = excuse.and_then(|it| it.until) {
+            let late = until.plus_seconds(LATE_SECONDS);
+            self.marks.insert((late, number, Mark::Applied), ());
+        }
+        let mut finding = finding(&rules::DEFAULT_FORGOTTEN, event, message);
+        let nothing_came =
+            matches!(event.kind, EventKind::Ended(_)) && !confirmations.has_run_out(number);
+        if nothing_came && confirmation.default == Some(Decision::Reject) {
+            // AAEP-6.1-3: whether the rejection was never made or made in silence, the event that tells of it is missing.
+            finding = finding.and_also(&rules::DROPPED_SILENTLY.all_clauses());
+        }
+        notes.add_unless(excuse, finding);
     }
 }
 
@@ -209,48 +256,17 @@ pub fn judge_unanswered(event: &Event, confirmations: &Confirmations, notes: &mu
         it.producer == event.producer
             && it.follow_up != FollowUp::StateOrCall
             && ends.is_some_and(|it| it <= now)
-            && !confirmations.may_be_extended(it)
     });
     for confirmation in forgotten {
-        add(
-            &rules::NO_STATE_AFTER_RESOLUTION,
-            event,
-            format!(
-                "session.completed, and nothing came of the question on line {}, whose timeout is over: no state.changed, no tool.invoked",
-                confirmation.place.line
-            ),
-            notes,
+        let message = format!(
+            "session.completed, and nothing came of the question on line {}, whose timeout is over: no state.changed, no tool.invoked",
+            confirmation.place.line
         );
+        let extension = confirmations.extension(confirmation);
+        let excuse = extension.filter(|it| !it.is_over(now, SLACK_SECONDS));
+        let rule = &rules::NO_STATE_AFTER_RESOLUTION;
+        notes.add_unless(excuse, finding(rule, event, message));
     }
-}
-
-/// AAEP-6.4-1: the default is applied when the timeout is over.
-fn judge_default(event: &Event, number: usize, confirmations: &Confirmations, notes: &mut Notes) {
-    let Some(confirmation) = confirmations.get(number) else {
-        return;
-    };
-    let Some(deadline) = confirmation.deadline else {
-        return;
-    };
-    if !confirmations.is_untouched(number)
-        || confirmation.answered.is_some()
-        || confirmation.possible.may_be(Outcomes::CANCELLED)
-    {
-        return;
-    }
-    let message = format!(
-        "the timeout of the question on line {} ended at {deadline} without a valid reply, and nothing shows that the default was applied: no state.changed, no tool.invoked",
-        confirmation.place.line
-    );
-    let session = Some(event.session);
-    let mut finding = Finding::new(&rules::DEFAULT_FORGOTTEN, event.place, session, message);
-    let nothing_came =
-        matches!(event.kind, EventKind::Ended(_)) && !confirmations.has_run_out(number);
-    if nothing_came && confirmation.default == Some(Decision::Reject) {
-        // AAEP-6.1-3: whether the rejection was never made or made in silence, the event that tells of it is missing.
-        finding = finding.and_also(&rules::DROPPED_SILENTLY.all_clauses());
-    }
-    notes.add(finding);
 }
 
 /// Whether the event may be what a late timer led to. The completion of a session is none: no timer is left then.
@@ -261,7 +277,7 @@ fn is_follow_up(kind: &EventKind) -> bool {
         | EventKind::Ended(Ending::Errored | Ending::Cancelled) => true,
         EventKind::Started
         | EventKind::Ended(Ending::Completed)
-        | EventKind::Progress
+        | EventKind::Progress { .. }
         | EventKind::Completed { .. }
         | EventKind::Output(_)
         | EventKind::Asked(_)
@@ -270,7 +286,6 @@ fn is_follow_up(kind: &EventKind) -> bool {
     }
 }
 
-fn add(rule: &Rule, event: &Event, message: String, notes: &mut Notes) {
-    let finding = Finding::new(rule, event.place, Some(event.session), message);
-    notes.add(finding);
+fn finding(rule: &Rule, event: &Event, message: String) -> Finding {
+    Finding::new(rule, event.place, Some(event.session), message)
 }

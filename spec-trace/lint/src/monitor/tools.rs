@@ -101,7 +101,7 @@ impl Tools {
             EventKind::Ended(ending) => self.ended(event, *ending, notes),
             EventKind::Started
             | EventKind::StateChanged { .. }
-            | EventKind::Progress
+            | EventKind::Progress { .. }
             | EventKind::Output(_)
             | EventKind::Asked(_)
             | EventKind::Clarifying(_)

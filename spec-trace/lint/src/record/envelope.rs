@@ -53,6 +53,8 @@ pub(super) fn read<'a>(
             Some("accepted") => Some(StatedOutcome::Accepted),
             Some("rejected") => Some(StatedOutcome::Rejected),
             Some("cancelled") => Some(StatedOutcome::Cancelled),
+            Some("answered") => Some(StatedOutcome::Answered),
+            Some("unanswered") => Some(StatedOutcome::Unanswered),
             Some(_) | None => None,
         },
         name,
@@ -174,10 +176,10 @@ fn read_ids<'a>(
         EventKind::Invoked { .. } | EventKind::Completed { .. } => {
             (fields.present("tool_call_id"), None)
         }
+        EventKind::Progress { .. } => (None, token_in_extensions(fields).map(Cow::Borrowed)),
         EventKind::Started
         | EventKind::Ended(_)
         | EventKind::StateChanged { .. }
-        | EventKind::Progress
         | EventKind::Output(_)
         | EventKind::Handoff => (None, None),
     };
@@ -186,4 +188,13 @@ fn read_ids<'a>(
         action: own("action").map(Cow::Borrowed),
         token: own_token.or_else(|| own("reply_token").map(Cow::Borrowed)),
     }
+}
+
+/// The question that a `progress.updated` names: the wire has no field for it, so it may stand in any extension.
+fn token_in_extensions<'a>(fields: &Fields<'a, '_>) -> Option<&'a str> {
+    let extensions = fields.present("extensions")?.as_object()?;
+    let mut tokens = extensions
+        .iter()
+        .filter_map(|(_, it)| it.get("reply_token"));
+    tokens.find_map(Value::as_str)
 }

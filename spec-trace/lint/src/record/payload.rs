@@ -1,5 +1,7 @@
 //! AAEP-EV-5: the payload of each core event type: its fields, their types, words and limits.
 
+use std::time::Duration;
+
 use super::fields::{Fields, Need};
 use super::{
     Allowed, Chunk, Clarification, Decision, Ending, EventKind, Question, ResponseKind, Risk,
@@ -47,7 +49,9 @@ pub fn read<'a>(name: &str, fields: &mut Fields<'a, '_>) -> Option<EventKind<'a>
         },
         "progress.updated" => {
             progress(fields);
-            EventKind::Progress
+            EventKind::Progress {
+                eta: fields.present("eta_ms").and_then(milliseconds),
+            }
         }
         "tool.invoked" => {
             fields.text("summary_normal", Required);
@@ -94,6 +98,13 @@ fn progress(fields: &mut Fields<'_, '_>) {
     if percent.is_some_and(|percent| !in_range(percent)) {
         fields.fault("progress.percent is not a number from 0 to 100".to_owned());
     }
+}
+
+/// `eta_ms`, of which the wire facts say no more than its unit. What is beyond any clock is as long as it gets.
+fn milliseconds(eta: Value<'_>) -> Option<i64> {
+    let eta = eta.as_f64().filter(|it| *it >= 0.0)?;
+    let eta = Duration::try_from_secs_f64(eta / 1_000.0).unwrap_or(Duration::MAX);
+    Some(i64::try_from(eta.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn chunk<'a>(fields: &mut Fields<'a, '_>) -> Chunk<'a> {
@@ -181,8 +192,8 @@ fn clarification(fields: &mut Fields<'_, '_>) -> Clarification {
     if offers && fields.present("choices").is_none() {
         fields.fault("choices are missing, and multiple_choice is accepted".to_owned());
     }
-    fields.text("default_response", Optional);
     Clarification {
+        has_default: fields.text("default_response", Optional).is_some(),
         question: fields
             .text("question", Required)
             .unwrap_or_default()

@@ -10,10 +10,11 @@ use crate::monitor::Notes;
 use crate::monitor::asking;
 use crate::monitor::authorisation::Authorisation;
 use crate::monitor::checks::Check;
-use crate::monitor::clarifying::{Clarifications, Status};
+use crate::monitor::clarifying::{Asked, Clarifications};
 use crate::monitor::clock::Clock;
 use crate::monitor::confirmation::{Confirmation, Outcomes};
-use crate::monitor::confirmations::{Confirmations, Replies};
+use crate::monitor::confirmations::{Confirmations, Replies, SLACK_SECONDS};
+use crate::monitor::extension::TimeLeft;
 use crate::monitor::lifecycle::Lifecycle;
 use crate::monitor::output::Outputs;
 use crate::monitor::resolution::Resolution;
@@ -98,6 +99,7 @@ impl OpenSession {
         shared: &mut Shared,
     ) -> Option<Cow<'static, str>> {
         self.latest = self.latest.max(event.sent);
+        self.give_time(event);
         self.clock.event(event, &mut shared.notes);
         self.tools.event(event, &mut shared.notes);
         self.judge_uncalled(event, &mut shared.notes);
@@ -115,10 +117,33 @@ impl OpenSession {
             .event(event, asked, room, &mut shared.recorded);
         let clarification = self.clarifications.event(event, &mut shared.recorded);
         if shared.recorded.len() == found {
-            self.judge_waiting(event, &mut shared.recorded);
+            self.judge_waiting(event, &self.recorded, &mut shared.recorded);
+        }
+        if let Some(unseen) = &self.unseen {
+            self.judge_waiting(event, unseen, &mut shared.unseen);
+        }
+        if matches!(event.kind, EventKind::Ended(_)) {
+            self.clarifications.give_up(&mut shared.recorded);
         }
         shared.judge_ids(event);
         confirmation.or(clarification)
+    }
+
+    /// AAEP-6.4.2-3: a progress.updated may say that a question has more time.
+    fn give_time(&mut self, event: &Event) {
+        let is_question = |token: &str| {
+            let mut clarifications = self.clarifications.all();
+            self.recorded.confirmations.gave_out(token)
+                || clarifications.any(|it| it.ids.token.as_deref() == Some(token))
+        };
+        let Some(left) = TimeLeft::of(event, is_question) else {
+            return;
+        };
+        self.clarifications.give_time(&left);
+        let monitors = [Some(&mut self.recorded), self.unseen.as_deref_mut()];
+        for monitors in monitors.into_iter().flatten() {
+            monitors.confirmations.give_time(&left);
+        }
     }
 
     /// AAEP-A.4-3: where what completes without call was asked about and accepted, it is its call that is missing.
@@ -146,38 +171,72 @@ impl OpenSession {
         pending.filter_map(|it| it.ids.token.as_deref())
     }
 
-    /// AAEP-A.4-2, AAEP-A.5-1, AAEP-6.7.2-1, AAEP-6.7.2-2: with the last question resolved, the state leaves
+    /// AAEP-A.4-2, AAEP-A.5-1, AAEP-6.1-7, AAEP-6.7.2-1, AAEP-6.7.2-2: with the last question resolved, the state leaves
     /// `awaiting_input`.
-    pub(super) fn judge_waiting(&self, event: &Event, notes: &mut Notes) {
+    fn judge_waiting(&self, event: &Event, monitors: &ConfirmationMonitors, notes: &mut Notes) {
         if !matches!(event.kind, EventKind::Ended(Ending::Completed)) {
             return;
         }
         for producer in self.states.waiting() {
-            let mut confirmations = self.recorded.confirmations.all().map(|(_, it)| it);
-            let mut clarifications = self.clarifications.all();
+            let mut confirmations = monitors.confirmations.all().map(|(_, it)| it);
             let may_wait = confirmations
-                .any(|it| it.producer == producer && it.possible.may_be(Outcomes::PENDING))
-                || clarifications
-                    .any(|it| it.producer == producer && it.status != Status::Answered);
-            if may_wait {
-                continue;
-            }
-            let last_confirmation = self.recorded.confirmations.all().last();
-            let last_clarification = self.clarifications.all().last().map(|it| it.place.line);
-            let rule = if last_confirmation.map(|(_, it)| it.place.line) > last_clarification {
-                &rules::STILL_AWAITING
-            } else {
-                &rules::STILL_AWAITING_CLARIFICATION
+                .any(|it| it.producer == producer && it.possible.may_be(Outcomes::PENDING));
+            let clarifications = self.clarifications.all();
+            let mut open =
+                clarifications.filter(|it| it.producer == producer && !it.status.is_over());
+            let may_run = |it: &Asked| {
+                let ends = it.deadline.map(|it| it.plus_seconds(SLACK_SECONDS));
+                ends.is_none_or(|ends| event.sent < Some(ends))
             };
-            let message = "session.completed, every question was answered, and no state.changed has left awaiting_input since".to_owned();
-            notes.add(Finding::new(
-                rule,
-                event.place,
-                Some(event.session),
-                message,
-            ));
+            let ran_out = open.clone().find(|it| !it.followed);
+            let excuse = open.clone().find_map(|it| {
+                let extension = self.clarifications.extension(it)?;
+                let is_over = |now| extension.is_over(now, SLACK_SECONDS);
+                (!event.sent.is_some_and(is_over)).then_some(extension)
+            });
+            match ran_out {
+                _ if may_wait || open.any(may_run) => {}
+                Some(asked) => notes.add_unless(excuse, forgotten(event, asked)),
+                None if excuse.is_none() && monitors.replies == Replies::Recorded => {
+                    self.judge_still_waiting(event, notes);
+                }
+                None => {}
+            }
         }
     }
+
+    fn judge_still_waiting(&self, event: &Event, notes: &mut Notes) {
+        let last_confirmation = self.recorded.confirmations.all().last();
+        let last_clarification = self.clarifications.all().last().map(|it| it.place.line);
+        let rule = if last_confirmation.map(|(_, it)| it.place.line) > last_clarification {
+            &rules::STILL_AWAITING
+        } else {
+            &rules::STILL_AWAITING_CLARIFICATION
+        };
+        let message = "session.completed, every question was answered, and no state.changed has left awaiting_input since".to_owned();
+        notes.add(Finding::new(
+            rule,
+            event.place,
+            Some(event.session),
+            message,
+        ));
+    }
+}
+
+/// AAEP-6.1-7: the timeout of a clarification is over, and the producer waits for nothing else.
+fn forgotten(event: &Event, asked: &Asked) -> Finding {
+    let ended = asked.deadline.map(|it| it.to_string()).unwrap_or_default();
+    let message = format!(
+        "session.completed, the timeout of the clarification on line {} ended at {ended}, and no state.changed has left awaiting_input since",
+        asked.place.line
+    );
+    let session = Some(event.session);
+    Finding::new(
+        &rules::CLARIFICATION_FORGOTTEN,
+        event.place,
+        session,
+        message,
+    )
 }
 
 /// The confirmations of a session, and the monitors that judge what is made of them.
@@ -242,7 +301,7 @@ impl ConfirmationMonitors {
             EventKind::Started
             | EventKind::Ended(_)
             | EventKind::StateChanged { .. }
-            | EventKind::Progress
+            | EventKind::Progress { .. }
             | EventKind::Completed { .. }
             | EventKind::Output(_)
             | EventKind::Asked(_)
@@ -288,7 +347,7 @@ impl OpenSession {
             .all()
             .any(|it| it.ids.token.as_deref() == reply.token);
         if clarifies {
-            return self.clarifications.reply(reply);
+            return self.clarifications.reply(reply, notes);
         }
         let check = match &reply.content {
             Content::Confirmation(Ok(content)) => {
@@ -314,7 +373,8 @@ impl OpenSession {
             authorisation,
             ..
         } = &mut self.recorded;
-        let (decided, failed) = confirmations.reply(reply, content, self.latest, elsewhere);
+        let (decided, failed) =
+            confirmations.reply(reply, content, (self.latest, elsewhere), notes);
         for number in decided {
             if confirmations
                 .kept(number)
@@ -334,7 +394,10 @@ impl OpenSession {
 pub(super) struct Owed {
     pub(super) sessions: Vec<String>,
     pub(super) calls: Vec<u64>,
+    /// Of which nothing was heard.
     pub(super) questions: Vec<u64>,
+    /// Of which what was heard may be the outcome.
+    pub(super) uncertain: Vec<u64>,
     pub(super) undecided: Vec<u64>,
 }
 
@@ -343,12 +406,22 @@ impl Owed {
         self.sessions.push(id.to_owned());
         self.calls.extend(open.tools.open_lines());
         let monitors = open.unseen.as_deref().unwrap_or(&open.recorded);
-        let asked = monitors.confirmations.all().map(|(_, it)| it);
-        let pending = asked.filter(|it| it.possible.may_be(Outcomes::PENDING));
-        self.questions.extend(pending.map(|it| it.place.line));
-        let clarifying = open.clarifications.all();
-        let pending = clarifying.filter(|it| it.status != Status::Answered);
-        self.questions.extend(pending.map(|it| it.place.line));
+        let confirmations = monitors.confirmations.all();
+        let pending = confirmations.filter(|(_, it)| it.possible.may_be(Outcomes::PENDING));
+        let pending = pending.map(|(number, it)| {
+            let silent = monitors.confirmations.is_untouched(number) && it.answered.is_none();
+            (it.place.line, silent)
+        });
+        let clarifications = open.clarifications.all().filter(|it| !it.status.is_over());
+        let clarifying = clarifications.map(|it| (it.place.line, !it.followed));
+        for (line, silent) in pending.chain(clarifying) {
+            let lines = if silent {
+                &mut self.questions
+            } else {
+                &mut self.uncertain
+            };
+            lines.push(line);
+        }
         self.undecided
             .extend(monitors.authorisation.undecided_lines());
     }
@@ -370,6 +443,11 @@ impl Owed {
                 "AAEP-A.7.6-1",
                 "no outcome came for the question on",
                 lines(self.questions),
+            ),
+            (
+                "AAEP-A.7.6-1",
+                "what came may be the outcome or not for the question on",
+                lines(self.uncertain),
             ),
             (
                 "AAEP-A.7.4-1",

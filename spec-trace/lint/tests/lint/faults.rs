@@ -9,6 +9,9 @@ AAEP-6.1-1_reversible-call-by-id-before-acceptance  AAEP-6.1-1 6 violation
 AAEP-6.1-3_rejected-and-nothing-more  AAEP-6.1-3 6 violation
 AAEP-6.1-6_asked-again-in-the-same-words  AAEP-6.1-6 5 warning
 AAEP-6.1-6_asked-again-while-open  AAEP-6.1-6 5 violation
+AAEP-6.1-7_nothing-came-of-a-clarification-and-no-replies-recorded  AAEP-6.1-7 5 warning
+AAEP-6.1-7_timeout-of-a-clarification-never-fires  AAEP-6.1-7 6 warning
+AAEP-6.1-8_clarification-that-nobody-has-answered  AAEP-6.1-8 6 warning
 AAEP-6.1-9_clarification-asked-again-while-open  AAEP-6.1-9 5 warning
 AAEP-6.2-1_question-without-token  AAEP-6.2-1 4 violation
 AAEP-6.2.1-1_token-of-65-characters  AAEP-6.2.1-1 4 violation
@@ -25,6 +28,7 @@ AAEP-6.3.4-1_reply-with-an-empty-rationale  AAEP-6.3.4-1 7 violation
 AAEP-6.3.4-1_reply-without-subscription  AAEP-6.3.4-1 7 violation
 AAEP-6.3.4-3_acceptance-after-the-default-rejected  AAEP-6.3.4-3 7 violation
 AAEP-6.3.4-4_reply-decided-at-the-deadline  AAEP-6.3.4-4 7 violation
+AAEP-6.3.4-4_reply-decided-at-the-end-of-more-time  AAEP-6.3.4-4 8 violation
 AAEP-6.3.4-5_reply-of-a-sender-that-the-transport-refused  AAEP-6.3.4-5 7 violation
 AAEP-6.3.4-6_decision-that-no-question-knows  AAEP-6.3.4-6 7 violation
 AAEP-6.3.4-6_decision-that-was-not-allowed  AAEP-6.3.4-6 7 violation
@@ -34,6 +38,7 @@ AAEP-6.3.4-9_status-tells-one-check-from-another  AAEP-6.3.4-9 6 warning
 AAEP-6.3.5-1_duplicate-acceptance-and-two-calls-by-id  AAEP-6.3.5-1 10 violation
 AAEP-6.3.5-1_one-acceptance-and-two-calls  AAEP-6.3.5-1 9 violation
 AAEP-6.4-1_default-accept-never-fires  AAEP-6.4-1 6 violation
+AAEP-6.4-1_nothing-came-at-the-end-of-more-time  AAEP-6.4-1 7 violation
 AAEP-6.4-1_session-completes-a-minute-after-a-timeout-that-never-fired  AAEP-6.4-1 6 violation
 AAEP-6.4-1_session-completes-after-a-timeout-that-never-fired  AAEP-6.4-1 6 violation
 AAEP-6.4-1_timeout-never-fires-while-the-stream-goes-on  AAEP-6.4-1 7 violation
