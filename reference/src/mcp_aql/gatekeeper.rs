@@ -604,7 +604,7 @@ mod tests {
             adapter: AdapterName::parse("own").expect("a name"),
             check_order: CheckOrder::Sample,
             session_binding: SessionBinding::Every,
-            ended_session: EndedSession::StaysEnded,
+            ended_session: EndedSession::ComesBack,
             persistence: Persistence::InMemory,
             capacity: Capacity::new(2_000).expect("in bounds"),
             retention: Retention::from_seconds(5).expect("in bounds"),

@@ -70,9 +70,9 @@ pub enum SessionBinding {
 pub enum EndedSession {
     /// It cannot: a name stands for one connection, and whoever wants a token for one that has ended is refused. The names
     /// are remembered for as long as the tokens are stored.
+    #[default]
     StaysEnded,
     /// It can: the name stands for another connection then. No token of the one before is good in it.
-    #[default]
     ComesBack,
 }
 

@@ -57,7 +57,7 @@ is bound to the digit. Types and limits: countersign schema driver
 
 --settings is one JSON object; what it leaves out is the first of the values, or the one in [ ]:
   mcp-aql         check_order: table|sample, session_binding: many_uses|every,
-                  ended_session: comes_back|stays_ended, persistence: persistent|in_memory,
+                  ended_session: stays_ended|comes_back, persistence: persistent|in_memory,
                   capacity: 1000 tokens or more [1000000], retention: 0 to 3000 seconds [900],
                   rate_limits: {issuance, failed_validation, revocation: each
                   {burst, interval_millis}; no limit where absent},

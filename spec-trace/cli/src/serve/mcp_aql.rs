@@ -176,7 +176,12 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
         let tokens = self.gatekeeper.tokens();
         let sessions = tokens.filter_map(|token| token.scope.session_id.clone());
         for session_id in sessions.collect::<BTreeSet<_>>() {
-            outputs.extend(self.handle(now, Input::EndSession { session_id })?);
+            // No session was said to have ended: whoever connects again may do so under the same name.
+            let input = Input::Event {
+                kind: EventKind::Logout,
+                session_id: Some(session_id),
+            };
+            outputs.extend(self.handle(now, input)?);
         }
         Ok(outputs)
     }

@@ -318,8 +318,10 @@ fn a_restart_ends_every_session() {
         driver.at(NOW, "restart", json!({})),
         ["audit TOKEN_REVOKED"]
     );
-    let revoked = driver.at(NOW, "call", with_token(several, &bound));
+    let revoked = driver.at(NOW, "call", with_token(several.clone(), &bound));
     assert_eq!(revoked, rejected("revoked", "TOKEN_INVALID"));
+    // Whoever connects again is known by the same name.
+    assert_eq!(driver.at(NOW, "call", several), ASKED);
     assert_eq!(
         driver.at(NOW, "call", with_token(call, &unbound)),
         PERFORMED
@@ -433,7 +435,7 @@ fn a_token_of_a_session_is_good_for_several_calls_and_ends_with_it() {
     call["max_uses"] = json!(3);
     let mut driver = ready();
     let token = driver.asks(call.clone());
-    let retry = with_token(call, &token);
+    let retry = with_token(call.clone(), &token);
     for uses_left in [2, 1] {
         assert_eq!(driver.at(NOW, "call", retry.clone()), PERFORMED);
         let told = driver.at(NOW, "introspect", about("token_status", &token));
@@ -450,6 +452,8 @@ fn a_token_of_a_session_is_good_for_several_calls_and_ends_with_it() {
         driver.at(NOW, "call", retry),
         rejected("revoked", "TOKEN_INVALID")
     );
+    // Nor does another come for it.
+    assert_eq!(driver.at(NOW, "call", call), ["refused AQL-5.4-2"]);
 }
 
 /// AQL-5.3-3: by its holder, AQL-5.3-2: by what happens around it. AQL-5.3-1: then it is as if it had never been.

@@ -458,7 +458,7 @@ pub fn chosen() -> Gatekeeper {
         adapter: AdapterName::parse("other").expect("a name"),
         check_order: CheckOrder::Sample,
         session_binding: SessionBinding::Every,
-        ended_session: EndedSession::StaysEnded,
+        ended_session: EndedSession::ComesBack,
         persistence: Persistence::InMemory,
         capacity: Capacity::new(1_001).expect("room enough"),
         retention: Retention::from_seconds(1).expect("within the hour"),
