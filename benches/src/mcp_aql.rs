@@ -87,6 +87,7 @@ pub fn call(number: usize) -> Call {
         params: Parameters::new(params(number)),
         danger_level: DangerLevel::Destructive,
         session_id: None,
+        session_scope: None,
         max_uses: 1,
         ttl_seconds: Some(900),
         confirmation_token: None,

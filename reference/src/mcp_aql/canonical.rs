@@ -5,24 +5,24 @@
 //! (AQL-3.2-3). A whole number is bound to the digit, also where RFC 8785 would round it; what has no one meaning is refused:
 //! see [`NotCanonical`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
 use super::digest::ParametersHash;
 use super::vocabulary::OperationName;
-use crate::canonical::{NumberOutOfRange, write_object, write_string};
+use crate::canonical::{NumberOutOfRange, write_string, write_value};
 use crate::json::{self, NotJson, Value};
 use crate::number;
 
 /// The most bytes that parameters may have.
 pub const MAX_PARAMS_BYTES: usize = 1024 * 1024;
 
-/// The parameters of a call, as received: the bytes of a JSON object, or whatever the client sent instead.
+/// The parameters of a call, as received: the bytes of a JSON value, mostly of an object, or whatever the client sent instead.
 ///
-/// Written as JSON they are that object, or a string that holds the bytes where JSON within JSON could not carry them
-/// (a key twice, a large number).
+/// Written as JSON they are that value, or a string that holds the bytes: where it is a string itself, and where JSON within
+/// JSON could not carry it (a key twice, a large number).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters(Arc<[u8]>);
 
@@ -35,13 +35,12 @@ pub enum NotCanonical {
     /// Not one JSON value, or one that says two things at once.
     #[error(transparent)]
     NotJson(#[from] NotJson),
-    /// A JSON value of another type.
-    #[error("not an object")]
-    NotAnObject,
     /// A number stands for the double next to it in RFC 8785, and a whole number that is written in full for itself. This one
     /// is neither: with a fraction or an exponent it lies beyond 2^53, or is so small that the double is zero, and readers
     /// differ on what it is.
-    #[error("a number that no double carries")]
+    #[error(
+        "a number that readers differ on: write a large whole number in full, and no other beyond the range of a double"
+    )]
     NumberOutOfRange,
 }
 
@@ -79,7 +78,8 @@ impl ParametersHash {
     }
 }
 
-/// `{"operation": …, "params": {…}}` in canonical form. All parameters are critical where no rule names any.
+/// `{"operation": …, "params": …}` in canonical form. All parameters are critical where no rule names any, and so is the whole
+/// of what is no object, for it has no names (AQL-3.2-1).
 ///
 /// What is critical has to have a canonical form. The rest only has to be JSON without a key twice, for what it means
 /// must not depend on who reads it either.
@@ -95,33 +95,38 @@ pub fn canonical_form(
     if params.0.len() > MAX_PARAMS_BYTES {
         return Err(NotCanonical::TooLong);
     }
-    let Value::Object(mut members) = json::parse(&params.0)? else {
-        return Err(NotCanonical::NotAnObject);
-    };
+    let mut value = json::parse(&params.0)?;
     // AQL-3.2-4: what bears on the impact, and not the rest. AQL-3.2-1: a rule that names nothing is none.
-    if let Some(critical) = critical.filter(|names| !names.is_empty()) {
+    if let (Value::Object(members), Some(critical)) =
+        (&mut value, critical.filter(|names| !names.is_empty()))
+    {
         members.retain(|name, _| critical.contains(name));
     }
     let mut form = String::with_capacity(params.0.len() + 64);
     form.push_str("{\"operation\":");
     write_string(&mut form, operation.as_str());
     form.push_str(",\"params\":");
-    write_object(&mut form, &members, number::to_the_digit)?;
+    write_value(&mut form, &value, number::to_the_digit)?;
     form.push('}');
     Ok(form)
 }
 
-/// An object where JSON carries it and nothing is lost, else a string that holds the bytes.
+/// The value where JSON carries it, nothing is lost and it is no string, else a string that holds the bytes.
 impl Serialize for Parameters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match json::parse(&self.0) {
-            Ok(Value::Object(members)) if is_carried(&members) => serializer.collect_map(members),
+            Ok(value) if is_carried(&value) => value.serialize(serializer),
             Ok(_) | Err(_) => serializer.serialize_str(&String::from_utf8_lossy(&self.0)),
         }
     }
 }
 
-/// Whether every reader of JSON takes the numbers in it for what they are.
-fn is_carried(members: &BTreeMap<String, Value>) -> bool {
-    write_object(&mut String::new(), members, number::canonical).is_ok()
+/// Whether every reader of JSON takes the numbers in it for what they are. A string would pass for one that holds the bytes.
+fn is_carried(value: &Value) -> bool {
+    match value {
+        Value::String(_) => false,
+        Value::Null | Value::Boolean(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            write_value(&mut String::new(), value, number::canonical).is_ok()
+        }
+    }
 }

@@ -10,49 +10,50 @@ use super::gatekeeper::Handling;
 use super::interface::{EventKind, Output};
 use super::rate::Limited;
 use super::response::{Details, Response, Status, TokenStatus};
+use super::settings::EndedSession;
 use super::token::{Phase, Scope, TokenNumber};
 use super::validate::Received;
-use super::vocabulary::{ErrorCode, Oracle, Revoker, SessionId, TokenEvent};
+use super::vocabulary::{AdapterName, ErrorCode, Oracle, Revoker, SessionId, TokenEvent};
 
 impl Handling<'_> {
-    /// AQL-5.3-3: whoever holds a token may give it back.
-    pub(super) fn revoke_token(&mut self, token: &str) {
+    /// AQL-5.3-3: whoever holds a token may give it back. What is answered and what is written down agree.
+    pub(super) fn revoke_token(&mut self, asked: &AdapterName, token: &str) {
         let (limits, limited) = (self.settings.rate_limits, Limited::Revocation);
-        let adapter = &self.settings.adapter;
-        let let_through = self.buckets.check(limits, adapter, limited, self.now);
+        let let_through = self.buckets.check(limits, asked, limited, self.now);
         let received = Received::parse(token);
-        let digest = received.as_ref().map(|received| received.digest);
-        let token_id = Some(Received::id(received.as_ref(), token));
+        let token_id = Received::id(received.as_ref(), token);
+        let number = self.number_of(received.as_ref());
+        let event = TokenEvent::TokenRevoked;
         // AQL-6.5-1
         if let Err(too_many) = let_through {
-            self.audit_revocation(token_id, Some(FailureReason::RateLimited));
+            let failure = Some(FailureReason::RateLimited);
+            self.audit_introspection(event, token_id, asked, failure);
             let response = Response::failed(ErrorCode::RateLimited, too_many.into());
             self.outputs.push(Output::Respond(response));
             return;
         }
-        self.buckets.take(limits, adapter, limited, self.now);
-        if let Some(number) = digest.and_then(|digest| self.tokens.find(&digest)) {
-            self.revoke(number, Revoker::Introspection);
-            self.outputs.push(Output::Respond(Response::Revoked));
-            return;
-        }
-        // One that is not remembered may be with its holder all the same.
-        if let Some(revoked) = received.as_ref().and_then(|it| self.revoke_unkept(it)) {
-            self.audit_revocation(token_id, revoked.err());
-            self.outputs.push(Output::Respond(Response::Revoked));
-            return;
-        }
-        let reason = match digest {
-            Some(_) => FailureReason::Unknown,
-            None => FailureReason::Malformed,
+        self.buckets.take(limits, asked, limited, self.now);
+        let revoked = if let Some(number) = number {
+            self.revoke(number, Revoker::Introspection)
+        } else {
+            // One that is not remembered may be with its holder all the same.
+            let unkept = received.as_ref().and_then(|it| self.revoke_unkept(it));
+            let revoked = unkept.unwrap_or(Err(not_found(received.as_ref())));
+            self.audit_introspection(event, token_id, asked, revoked.err());
+            revoked
         };
-        self.audit_revocation(token_id, Some(reason));
-        let response = match self.introspection_oracle(None) {
-            Oracle::Codes => self.rejection(Oracle::Codes, received, reason, Details::Nothing {}),
-            // AQL-6.3-2: the same as for a token that there is.
-            Oracle::Uniform => Response::Revoked,
+        let response = match revoked {
+            Ok(()) => Response::Revoked,
+            Err(reason) => {
+                let oracle = self.configuration(asked).oracle;
+                self.rejection(oracle, received, reason, Details::Nothing {})
+            }
         };
         self.outputs.push(Output::Respond(response));
+    }
+
+    fn number_of(&self, received: Option<&Received>) -> Option<TokenNumber> {
+        received.and_then(|received| self.tokens.find(&received.digest))
     }
 
     /// AQL-5.3-2
@@ -70,20 +71,31 @@ impl Handling<'_> {
         self.end_unkept();
     }
 
-    /// AQL-5.4-2: a token that is bound to a session ends with it.
-    pub(super) fn revoke_session(&mut self, session_id: &SessionId, by: Revoker) {
+    /// AQL-5.4-2: a token that is bound to a session ends with it, and none comes after.
+    pub(super) fn end_session(&mut self, session_id: SessionId) {
+        self.revoke_session(&session_id, Revoker::SessionEnd);
+        match self.settings.ended_session {
+            EndedSession::StaysEnded => {
+                self.ended_sessions.insert(session_id);
+            }
+            EndedSession::ComesBack => {}
+        }
+    }
+
+    fn revoke_session(&mut self, session_id: &SessionId, by: Revoker) {
         let live = self.tokens.live_of_session(session_id, self.now);
         self.revoke_all(live, by);
     }
 
     pub(super) fn revoke_all(&mut self, tokens: BTreeSet<TokenNumber>, by: Revoker) {
         for number in tokens {
-            self.revoke(number, by);
+            // What could not be taken back is written down as that.
+            let _written = self.revoke(number, by);
         }
     }
 
     /// AQL-7.2-2: takes one token back, if there is anything to take back, and writes down whether there was.
-    fn revoke(&mut self, number: TokenNumber, by: Revoker) {
+    fn revoke(&mut self, number: TokenNumber, by: Revoker) -> Result<(), FailureReason> {
         let failure = match self.status(number).status {
             Status::Expired => Some(FailureReason::Expired),
             Status::Live | Status::Consumed | Status::Revoked | Status::Unknown => {
@@ -104,20 +116,32 @@ impl Handling<'_> {
         let id = Some(token.id());
         let event = TokenEvent::TokenRevoked;
         self.audit(event, id, operation, adapter, session_id, failure);
+        failure.map_or(Ok(()), Err)
     }
 
-    /// AQL-7.3-1: what has become of a token, and nothing of what it is bound to.
-    pub(super) fn token_status(&mut self, token: &str) {
+    /// AQL-7.3-1: what has become of a token, and nothing of what it is bound to. AQL-6.4-1: written down like a validation, of
+    /// the operation `introspect`.
+    pub(super) fn token_status(&mut self, asked: &AdapterName, token: &str) {
         let received = Received::parse(token);
-        let number = received.and_then(|received| self.tokens.find(&received.digest));
+        let token_id = Received::id(received.as_ref(), token);
+        let number = self.number_of(received.as_ref());
         let status = number.map_or(TokenStatus::UNKNOWN, |number| self.status(number));
-        let told = match (self.introspection_oracle(number), status.status) {
-            (Oracle::Codes, _) | (Oracle::Uniform, Status::Live) => status,
+        let failure = match status.status {
+            Status::Live => None,
+            Status::Consumed => Some(FailureReason::AlreadyUsed),
+            Status::Expired => Some(FailureReason::Expired),
+            Status::Revoked => Some(FailureReason::Revoked),
+            Status::Unknown => Some(not_found(received.as_ref())),
+        };
+        let event = match failure {
+            None => TokenEvent::TokenValidated,
+            Some(_) => TokenEvent::TokenRejected,
+        };
+        self.audit_introspection(event, token_id, asked, failure);
+        let told = match (self.configuration(asked).oracle, failure) {
+            (Oracle::Codes, _) | (Oracle::Uniform, None) => status,
             // AQL-6.3-2: one that is no good is as good as none.
-            (
-                Oracle::Uniform,
-                Status::Consumed | Status::Expired | Status::Revoked | Status::Unknown,
-            ) => TokenStatus::UNKNOWN,
+            (Oracle::Uniform, Some(_)) => TokenStatus::UNKNOWN,
         };
         self.outputs.push(Output::Respond(Response::Status(told)));
     }
@@ -137,11 +161,12 @@ impl Handling<'_> {
             expires_at: Some(token.expires_at),
         }
     }
+}
 
-    /// Introspection is the business of the gatekeeper's own adapter. Of a token of another it tells no more than that one.
-    fn introspection_oracle(&self, number: Option<TokenNumber>) -> Oracle {
-        let own = self.configuration(&self.settings.adapter).oracle;
-        let issuer = number.map(|number| &self.tokens.get(number).scope.adapter);
-        issuer.map_or(own, |issuer| own.max(self.configuration(issuer).oracle))
+/// AQL-4.1-1, AQL-2.2-1: why nothing is known of what came as a token.
+fn not_found(received: Option<&Received>) -> FailureReason {
+    match received {
+        Some(_) => FailureReason::Unknown,
+        None => FailureReason::Malformed,
     }
 }

@@ -10,9 +10,9 @@ use super::digest::ParametersHash;
 use super::interface::{Call, Operation, Refusal};
 use super::limits::time_to_live;
 use super::response::{ConfirmationRequired, Details};
-use super::settings::Configuration;
+use super::settings::{Configuration, SessionBinding, Settings};
 use super::token::Scope;
-use super::vocabulary::{AdapterName, ConfirmationToken, DangerLevel, Purpose};
+use super::vocabulary::{AdapterName, ConfirmationToken, DangerLevel, Purpose, SessionId};
 use crate::time::Timestamp;
 
 /// Whether a call has to be confirmed: what is dangerous (AQL-1.3-1), and what goes past a quota whatever it is.
@@ -44,6 +44,26 @@ fn purpose_of_token(purpose: Purpose, danger_level: DangerLevel) -> Purpose {
     }
 }
 
+/// AQL-5.4-1: the session that a token for this call is bound to. AQL-5.2-3: more than one use, but only within a session.
+fn session_of_token(
+    call: &Call,
+    binding: SessionBinding,
+    max_uses: NonZeroU32,
+) -> Result<Option<SessionId>, Refusal> {
+    let is_for_many = max_uses > NonZeroU32::MIN;
+    let by_default = match binding {
+        SessionBinding::ManyUses => is_for_many,
+        SessionBinding::Every => call.session_id.is_some(),
+    };
+    let is_bound = call.session_scope.unwrap_or(by_default);
+    match &call.session_id {
+        Some(session_id) if is_bound => Ok(Some(session_id.clone())),
+        Some(_) | None if is_for_many => Err(Refusal::ManyUsesWithoutSession),
+        None if is_bound => Err(Refusal::ScopeWithoutSession),
+        Some(_) | None => Ok(None),
+    }
+}
+
 /// What is run in the end. `own` is the adapter of a call that names none.
 pub(super) fn operation(call: Call, own: &AdapterName) -> Operation {
     Operation {
@@ -61,6 +81,8 @@ pub(super) struct Gated {
     pub(super) danger_level: DangerLevel,
     pub(super) purpose: Purpose,
     pub(super) max_uses: NonZeroU32,
+    /// The session that a token is bound to, if it is to one (AQL-5.4-1).
+    pub(super) bound_to: Option<SessionId>,
     pub(super) life_seconds: u32,
     pub(super) expires_at: Timestamp,
     pub(super) valid_until: Timestamp,
@@ -69,10 +91,10 @@ pub(super) struct Gated {
 }
 
 impl Gated {
-    /// Checks what the host says of a call at `now`. `own` is the adapter of a call that names none.
+    /// Checks what the host says of a call at `now`.
     pub(super) fn check(
         mut call: Call,
-        own: &AdapterName,
+        settings: &Settings,
         configuration: Arc<Configuration>,
         now: Timestamp,
     ) -> Result<Self, Refusal> {
@@ -80,10 +102,7 @@ impl Gated {
         let purpose = purpose_of_token(call.purpose, danger_level);
         let seconds = time_to_live(purpose, danger_level, call.ttl_seconds)?;
         let max_uses = NonZeroU32::new(call.max_uses).ok_or(Refusal::NoUses)?;
-        // AQL-5.4-1, AQL-5.2-3: more than one use, but only within a session.
-        if max_uses > NonZeroU32::MIN && call.session_id.is_none() {
-            return Err(Refusal::ManyUsesWithoutSession);
-        }
+        let bound_to = session_of_token(&call, settings.session_binding, max_uses)?;
         // AQL-1.2-2, AQL-5.1-2: an expiry that the calendar cannot hold is none.
         let expires_at = now.checked_plus_seconds(seconds);
         let expires_at = expires_at.ok_or(Refusal::WithoutExpiry)?;
@@ -95,12 +114,13 @@ impl Gated {
             danger_level,
             purpose,
             max_uses,
+            bound_to,
             life_seconds: seconds,
             expires_at,
             valid_until,
             reasons: call.reasons.take(),
             confirmation_message: call.confirmation_message.take(),
-            operation: operation(call, own),
+            operation: operation(call, &settings.adapter),
         })
     }
 
@@ -117,15 +137,12 @@ impl Gated {
 
     /// What a token for this call is good for (AQL-1.2-3, AQL-3.2-1).
     pub(super) fn scope(&self, parameters: ParametersHash) -> Scope {
-        let may_be_reused = self.max_uses > NonZeroU32::MIN;
-        let session_id = self.operation.session_id.clone();
         Scope {
             purpose: self.purpose,
             operation: self.operation.operation.clone(),
             parameters,
             adapter: self.operation.adapter.clone(),
-            // AQL-5.4-1: bound to the session where it can be used again in it.
-            session_id: session_id.filter(|_| may_be_reused),
+            session_id: self.bound_to.clone(),
         }
     }
 

@@ -49,6 +49,9 @@ pub struct Gatekeeper {
     /// How the adapters work that were configured.
     adapters: BTreeMap<AdapterName, Arc<Configuration>>,
     tokens: Tokens,
+    /// The sessions that have ended and do not come back.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    ended_sessions: BTreeSet<SessionId>,
     /// Where tokens are signed instead of kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signer: Option<Signer>,
@@ -63,6 +66,7 @@ impl Gatekeeper {
             now: Timestamp::MIN,
             adapters: BTreeMap::new(),
             tokens: Tokens::default(),
+            ended_sessions: BTreeSet::new(),
             signer: None,
             buckets: Buckets::default(),
         }
@@ -100,6 +104,7 @@ impl Gatekeeper {
             settings: &self.settings,
             adapters: &mut self.adapters,
             tokens: &mut self.tokens,
+            ended_sessions: &mut self.ended_sessions,
             signer: &mut self.signer,
             buckets: &mut self.buckets,
             ids,
@@ -119,6 +124,7 @@ impl Gatekeeper {
             Persistence::Persistent => {}
             Persistence::InMemory => {
                 self.tokens.forget_all();
+                self.ended_sessions.clear();
                 self.buckets = Buckets::default();
                 self.now = Timestamp::MIN;
                 if let Some(signer) = &mut self.signer {
@@ -180,6 +186,7 @@ impl TryFrom<Stored> for Gatekeeper {
             now,
             adapters,
             tokens,
+            ended_sessions,
             signer,
             buckets,
         } = stored;
@@ -188,6 +195,7 @@ impl TryFrom<Stored> for Gatekeeper {
             now,
             adapters,
             tokens,
+            ended_sessions,
             signer,
             buckets,
         })
@@ -200,6 +208,7 @@ pub(super) struct Handling<'a> {
     pub(super) settings: &'a Settings,
     pub(super) adapters: &'a mut BTreeMap<AdapterName, Arc<Configuration>>,
     pub(super) tokens: &'a mut Tokens,
+    pub(super) ended_sessions: &'a mut BTreeSet<SessionId>,
     pub(super) signer: &'a mut Option<Signer>,
     pub(super) buckets: &'a mut Buckets,
     pub(super) ids: &'a mut dyn IdSource,
@@ -216,10 +225,15 @@ impl Handling<'_> {
                 critical,
             } => self.configure(adapter, clock_skew_tolerance_seconds, oracle, critical),
             Input::Call(call) => self.call(call),
-            Input::Introspect { query, token } => {
+            Input::Introspect {
+                adapter,
+                query,
+                token,
+            } => {
+                let adapter = adapter.unwrap_or_else(|| self.settings.adapter.clone());
                 match query {
-                    Query::RevokeToken => self.revoke_token(&token),
-                    Query::TokenStatus => self.token_status(&token),
+                    Query::RevokeToken => self.revoke_token(&adapter, &token),
+                    Query::TokenStatus => self.token_status(&adapter, &token),
                 }
                 Ok(())
             }
@@ -228,7 +242,7 @@ impl Handling<'_> {
                 Ok(())
             }
             Input::EndSession { session_id } => {
-                self.revoke_session(&session_id, Revoker::SessionEnd);
+                self.end_session(session_id);
                 Ok(())
             }
             Input::RotateKey { key } => self.rotate_key(key),
@@ -300,8 +314,8 @@ impl Handling<'_> {
         }
         let adapter = call.adapter.as_ref().unwrap_or(&self.settings.adapter);
         let configuration = self.configuration(adapter);
-        let gated = Gated::check(call, &self.settings.adapter, configuration, self.now)?;
-        self.check_uses(&gated)?;
+        let gated = Gated::check(call, self.settings, configuration, self.now)?;
+        self.check_session(&gated)?;
         match token {
             None => self.ask(gated),
             Some(token) => {
@@ -313,6 +327,12 @@ impl Handling<'_> {
 
     /// AQL-1.3-1: nothing is run; the client is told of the danger and gets a token to come back with.
     fn ask(&mut self, gated: Gated) -> Result<(), Refusal> {
+        // AQL-5.4-2: a token for a connection that is no more would outlive it.
+        if let Some(session_id) = &gated.bound_to
+            && self.ended_sessions.contains(session_id)
+        {
+            return Err(Refusal::SessionEnded);
+        }
         let adapter = gated.operation.adapter.clone();
         // AQL-6.5-1
         let (limits, limited) = (self.settings.rate_limits, Limited::Issuance);
@@ -455,7 +475,7 @@ impl Handling<'_> {
 
     // What is told and written down.
 
-    /// What the client is told of a token that was not honoured.
+    /// What the client is told of a token that was not honoured, by the adapter that it was shown to (AQL-4.1-6).
     pub(super) fn rejection(
         &self,
         oracle: Oracle,
@@ -471,22 +491,9 @@ impl Handling<'_> {
                 _,
             ) => Response::failed(code, details),
             // AQL-4.2-1, AQL-7.1-2
-            (_, Oracle::Codes) => {
-                let reason = self.tellable(received.as_ref(), reason);
-                Response::failed(reason.code(), self.details_of(received, reason))
-            }
+            (_, Oracle::Codes) => Response::failed(code, self.details_of(received, reason)),
             // AQL-6.3-2: the same whatever the reason.
             (_, Oracle::Uniform) => Response::failed(ErrorCode::TokenInvalid, Details::Nothing {}),
-        }
-    }
-
-    /// AQL-6.3-2: a token of an adapter that tells nothing is to every other adapter one that it does not know.
-    fn tellable(&self, received: Option<&Received>, reason: FailureReason) -> FailureReason {
-        let number = received.and_then(|received| self.tokens.find(&received.digest));
-        let issuer = number.map(|number| &self.tokens.get(number).scope.adapter);
-        match issuer.map(|adapter| self.configuration(adapter).oracle) {
-            Some(Oracle::Uniform) => FailureReason::Unknown,
-            Some(Oracle::Codes) | None => reason,
         }
     }
 
@@ -541,16 +548,16 @@ impl Handling<'_> {
         );
     }
 
-    /// Writes down whether a token was taken back of which nothing is remembered. It is the gatekeeper's own adapter
-    /// that was asked.
-    pub(super) fn audit_revocation(
+    /// Writes down what an adapter was asked about a token, and answered.
+    pub(super) fn audit_introspection(
         &mut self,
-        token_id: Option<TokenId>,
+        event: TokenEvent,
+        token_id: TokenId,
+        adapter: &AdapterName,
         failure: Option<FailureReason>,
     ) {
-        let event = TokenEvent::TokenRevoked;
-        let (operation, adapter) = (OperationName::introspect(), self.settings.adapter.clone());
-        self.audit(event, token_id, operation, adapter, None, failure);
+        let (operation, adapter) = (OperationName::introspect(), adapter.clone());
+        self.audit(event, Some(token_id), operation, adapter, None, failure);
     }
 
     /// AQL-6.4-1: one entry for each thing that is done with a token.
@@ -583,7 +590,7 @@ impl Handling<'_> {
 mod tests {
     use super::*;
     use crate::ids::SequentialIds;
-    use crate::mcp_aql::settings::{Capacity, RateLimits, Retention};
+    use crate::mcp_aql::settings::{Capacity, EndedSession, RateLimits, Retention, SessionBinding};
     use crate::mcp_aql::token::Scope;
     use crate::mcp_aql::vocabulary::CheckOrder;
     use crate::mcp_aql::{Call, DangerLevel, Parameters, Purpose, RateLimit};
@@ -596,6 +603,8 @@ mod tests {
         Settings {
             adapter: AdapterName::parse("own").expect("a name"),
             check_order: CheckOrder::Sample,
+            session_binding: SessionBinding::Every,
+            ended_session: EndedSession::ComesBack,
             persistence: Persistence::InMemory,
             capacity: Capacity::new(2_000).expect("in bounds"),
             retention: Retention::from_seconds(5).expect("in bounds"),
@@ -625,6 +634,7 @@ mod tests {
             params: Parameters::new(params),
             danger_level,
             session_id: None,
+            session_scope: None,
             max_uses: 1,
             ttl_seconds: None,
             confirmation_token: None,
@@ -671,13 +681,15 @@ mod tests {
             )),
         );
         // A signing gatekeeper keeps what comes back; here is what it would have kept.
-        gatekeeper.tokens = keeping().tokens;
+        let kept = keeping();
+        (gatekeeper.tokens, gatekeeper.ended_sessions) = (kept.tokens, kept.ended_sessions);
         assert_every_field_differs!(
             Gatekeeper {
                 settings,
                 now,
                 adapters,
                 tokens,
+                ended_sessions,
                 signer,
                 buckets
             },
@@ -688,6 +700,8 @@ mod tests {
             Settings {
                 adapter,
                 check_order,
+                session_binding,
+                ended_session,
                 persistence,
                 capacity,
                 retention,
@@ -721,7 +735,10 @@ mod tests {
     /// Two tokens that have nothing in common.
     fn keeping() -> Gatekeeper {
         let session = SessionId::parse("s1").expect("a name");
-        let mut gatekeeper = Gatekeeper::new(Settings::default());
+        let mut gatekeeper = Gatekeeper::new(Settings {
+            ended_session: EndedSession::StaysEnded,
+            ..Settings::default()
+        });
         happens(
             &mut gatekeeper,
             1,

@@ -33,6 +33,8 @@ pub enum Input {
     Call(Call),
     /// A client asks about a token, or gives it back.
     Introspect {
+        /// The adapter asked. The gatekeeper's own where absent.
+        adapter: Option<AdapterName>,
         /// What it wants.
         query: Query,
         /// The token as received.
@@ -45,7 +47,7 @@ pub enum Input {
         /// The session that it is about. Only a logout can be about one.
         session_id: Option<SessionId>,
     },
-    /// A session ends (AQL-5.4-2).
+    /// A session ends (AQL-5.4-2). [`super::EndedSession`] says whether its name can come back.
     EndSession {
         /// Which.
         session_id: SessionId,
@@ -59,7 +61,8 @@ pub enum Input {
     /// Time has passed and nothing else has happened.
     Tick,
     /// The process died and is back with what it had stored after its last call. Outputs that had not been
-    /// carried out by then are lost, and are not repeated.
+    /// carried out by then are lost, and are not repeated. A host whose connections
+    /// have ended with the process lets [`Input::EndSession`] happen for each of them next (AQL-5.4-2).
     Restart,
 }
 
@@ -76,6 +79,9 @@ pub struct Call {
     pub danger_level: DangerLevel,
     /// The session that the call comes in.
     pub session_id: Option<SessionId>,
+    /// Whether a token, if one is issued, is good in that session alone (AQL-5.4-1). [`super::SessionBinding`] says so where
+    /// absent. One of several uses always is.
+    pub session_scope: Option<bool>,
     /// How often a token may be used, if one is issued: 1 or more. More than 1 only in a session.
     pub max_uses: u32,
     /// How long a token lives, if one is issued, in seconds from 1. The default of section 5.1 where absent, and
@@ -188,14 +194,20 @@ pub enum Refusal {
     #[error("critical must name at least one parameter of each operation")]
     WithoutCritical,
     /// Only a session gives the bounds within which a token may be used more than once.
-    #[error("max_uses above 1 needs a session_id")]
+    #[error("max_uses above 1 needs a session_id, and a token that is bound to it")]
     ManyUsesWithoutSession,
+    /// There is no session to bind the token to.
+    #[error("session_scope needs a session_id")]
+    ScopeWithoutSession,
+    /// A token would be bound to a connection that is no more.
+    #[error("the session has ended")]
+    SessionEnded,
     /// A token that can never be used.
     #[error("max_uses must be 1 or more")]
     NoUses,
-    /// A token that counts its uses has to be kept, and the host signs instead.
-    #[error("max_uses above 1 needs a gatekeeper that keeps its tokens")]
-    ManyUsesWithoutStore,
+    /// A token that counts its uses, or ends with its session, has to be kept, and the host signs instead.
+    #[error("a token that is bound to a session needs a gatekeeper that keeps its tokens")]
+    SessionWithoutStore,
     /// There is no key to replace.
     #[error("only a gatekeeper that signs its tokens has a key")]
     NoKey,
@@ -212,7 +224,11 @@ impl Refusal {
             Self::WithoutExpiry => "AQL-5.1-2",
             Self::ToleranceOutOfRange => "AQL-5.1-5",
             Self::WithoutCritical => "AQL-3.2-1",
-            Self::ManyUsesWithoutSession | Self::ManyUsesWithoutStore | Self::NoUses => "AQL-5.4-1",
+            Self::ManyUsesWithoutSession
+            | Self::ScopeWithoutSession
+            | Self::SessionWithoutStore
+            | Self::NoUses => "AQL-5.4-1",
+            Self::SessionEnded => "AQL-5.4-2",
             Self::NoKey => "AQL-6.2-2",
             Self::NoFreshToken => "AQL-3.1-1",
         })

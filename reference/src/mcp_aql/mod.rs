@@ -26,6 +26,7 @@
 //!     params: Parameters::new(r#"{"owner": "acme", "repo": "widgets"}"#),
 //!     danger_level: DangerLevel::Destructive,
 //!     session_id: None,
+//!     session_scope: None,
 //!     max_uses: 1,
 //!     ttl_seconds: None,
 //!     confirmation_token: None,
@@ -79,7 +80,8 @@ pub use interface::{Call, ClauseId, EventKind, Input, Operation, Outcome, Output
 pub use rate::RateLimit;
 pub use response::{ConfirmationRequired, Details, Failure, Response, Status, TokenStatus};
 pub use settings::{
-    Capacity, Configuration, OutOfBounds, Persistence, RateLimits, Retention, Settings, Tolerance,
+    Capacity, Configuration, EndedSession, OutOfBounds, Persistence, RateLimits, Retention,
+    SessionBinding, Settings, Tolerance,
 };
 pub use signed::SigningKey;
 pub use token::{IssuedToken, Phase, Scope};

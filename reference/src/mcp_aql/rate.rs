@@ -24,6 +24,7 @@ pub struct RateLimit {
 
 /// A rate limit as it stands in a document.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Written {
     burst: u32,
     interval_millis: u32,

@@ -12,12 +12,16 @@ use super::vocabulary::{AdapterName, CheckOrder, OperationName, Oracle};
 
 /// What a host chooses once, for all adapters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The adapter of a call that names none. Introspection counts as its business.
     pub adapter: AdapterName,
     /// In which order tokens are checked.
     pub check_order: CheckOrder,
+    /// Which tokens are bound to the session that they are issued in, where the call does not say.
+    pub session_binding: SessionBinding,
+    /// Whether a session that has ended can come back.
+    pub ended_session: EndedSession,
     /// What a restart leaves of the tokens.
     pub persistence: Persistence,
     /// How many tokens of one adapter are remembered.
@@ -32,7 +36,7 @@ pub struct Settings {
 
 /// How an adapter works.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Configuration {
     /// How long after its expiry a token is still taken.
     #[serde(rename = "clock_skew_tolerance_seconds")]
@@ -42,6 +46,34 @@ pub struct Configuration {
     /// The names of the parameters that a token is bound to, by operation. All parameters of an operation of which none is
     /// listed are critical (AQL-3.2-1, AQL-3.2-4).
     pub critical: BTreeMap<OperationName, BTreeSet<String>>,
+}
+
+/// Which tokens are bound to the session that they are issued in, where the call does not say (AQL-5.4-1, AQL-6.1-2).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionBinding {
+    /// Those that can be used more than once. Section 5.4 makes others session tokens only where one asks for it, so that they
+    /// are good in every session and outlive their own.
+    #[default]
+    ManyUses,
+    /// All of them.
+    Every,
+}
+
+/// Whether a session that has ended can come back (AQL-5.4-2).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum EndedSession {
+    /// It cannot: a name stands for one connection, and whoever wants a token for one that has ended is refused. The names
+    /// are remembered for as long as the tokens are stored.
+    #[default]
+    StaysEnded,
+    /// It can: the name stands for another connection then. No token of the one before is good in it.
+    ComesBack,
 }
 
 /// What a restart leaves of the tokens.
@@ -59,7 +91,7 @@ pub enum Persistence {
 
 /// How much is let through, for each adapter (AQL-6.5-1). Where nothing is said, everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct RateLimits {
     /// Tokens that are issued.
     pub issuance: Option<RateLimit>,

@@ -10,7 +10,7 @@
 //!   are [`FailureReason::Unknown`]. Nor is its status told: it is as unknown.
 //! - Such a token can be given back by its holder, but the log does not say what it was for, nor that it had ended with
 //!   its adapter before. Where all tokens of an adapter end, or all there are, the log names only those that had come.
-//! - No token may be used more than once, so none is bound to a session. Its entropy is the 128 bits required, not the
+//! - No token may be used more than once, and none is bound to a session. Its entropy is the 128 bits required, not the
 //!   256 recommended (AQL-3.1-1, AQL-3.1-2).
 //! - The capacity is that of all tokens: where it is reached, no signed token is redeemed that has not come before.
 //! - Where a restart leaves nothing it leaves no key either, for with the key alone what was used would be good again.
@@ -37,10 +37,10 @@ impl Handling<'_> {
         Ok(())
     }
 
-    /// AQL-5.2-3: what counts its uses has to be remembered from the first.
-    pub(super) fn check_uses(&self, gated: &Gated) -> Result<(), Refusal> {
-        if self.signer.is_some() && gated.max_uses > NonZeroU32::MIN {
-            return Err(Refusal::ManyUsesWithoutStore);
+    /// AQL-5.2-3, AQL-5.4-2: what counts its uses, or ends with a session, has to be remembered from the first.
+    pub(super) fn check_session(&self, gated: &Gated) -> Result<(), Refusal> {
+        if self.signer.is_some() && gated.bound_to.is_some() {
+            return Err(Refusal::SessionWithoutStore);
         }
         Ok(())
     }

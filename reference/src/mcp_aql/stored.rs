@@ -3,7 +3,7 @@
 //! The one thing to know: a document that no gatekeeper can have written is not read. Nobody may give a token a longer
 //! life, or more uses, than it could have been issued with, by way of the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use super::settings::{Configuration, OutOfBounds, Settings, Tolerance};
 use super::signed::Signer;
 use super::token::{IssuedToken, Phase};
 use super::tokens::Tokens;
-use super::vocabulary::AdapterName;
+use super::vocabulary::{AdapterName, SessionId};
 use crate::time::Timestamp;
 
 /// The fields of a [`super::Gatekeeper`] as read from a document.
@@ -25,6 +25,8 @@ pub(super) struct Stored {
     pub(super) now: Timestamp,
     pub(super) adapters: BTreeMap<AdapterName, Arc<Configuration>>,
     pub(super) tokens: Tokens,
+    #[serde(default)]
+    pub(super) ended_sessions: BTreeSet<SessionId>,
     #[serde(default)]
     pub(super) signer: Option<Signer>,
     pub(super) buckets: Buckets,
@@ -43,7 +45,7 @@ pub(super) enum Contradiction {
     Tolerance(#[from] OutOfBounds),
     #[error("a token has more uses left than it had")]
     UsesGained,
-    #[error("a token is bound to a session and has one use, or has more and is not")]
+    #[error("a token has more than one use and is bound to no session")]
     SessionWrong,
 }
 
@@ -75,7 +77,7 @@ impl Stored {
             Phase::Live { .. } | Phase::Consumed | Phase::Revoked { .. } => {}
         }
         // AQL-5.4-1
-        if token.scope.session_id.is_some() != (token.max_uses.get() > 1) {
+        if token.scope.session_id.is_none() && token.max_uses.get() > 1 {
             return Err(Contradiction::SessionWrong);
         }
         Ok(())

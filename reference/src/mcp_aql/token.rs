@@ -49,7 +49,7 @@ pub struct Scope {
     pub parameters: ParametersHash,
     /// The adapter.
     pub adapter: AdapterName,
-    /// The session, if the token may be used more than once (AQL-5.4-1).
+    /// The session, if the token is good in no other (AQL-5.4-1). Always there where it may be used more than once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
 }

@@ -82,8 +82,8 @@ impl OperationName {
 
 /// What a token is called in logs: the first 16 hexadecimal digits of its SHA-256.
 ///
-/// AQL-6.4-1 wants each entry to name its token. Whoever reads a log must not be able to redeem what is named there,
-/// so it is named by something that only the token's holder could have come from.
+/// AQL-6.4-1 wants each entry to name its token, and AQL-2.3-1 has the id of a token be the whole of it. Whoever reads a log must
+/// not be able to redeem what is named there, so it is named by something that only the token's holder could have come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenId(pub(super) [u8; 8]);
 
@@ -239,7 +239,9 @@ impl ErrorCode {
             Self::TokenExpired => "The confirmation token has expired.",
             Self::TokenAlreadyUsed => "The confirmation token was used already.",
             Self::TokenScopeMismatch => "The confirmation token is for something else.",
-            Self::InvalidParams => "The parameters have no canonical form.",
+            Self::InvalidParams => {
+                "The parameters have no one meaning, so that nothing can be bound to them."
+            }
             Self::RateLimited => "Too many requests. Try again later.",
             Self::CapacityExceeded => "Too many confirmations are open. Try again later.",
         }

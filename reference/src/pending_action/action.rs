@@ -48,8 +48,8 @@ pub struct Proposal {
     pub summary: Summary,
     /// The words on the button.
     pub label: Label,
-    /// When the question is no longer open. Never, where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// When the question is no longer open. `null`, where that is never: the record says so (PA-1).
+    #[serde(default)]
     pub expires_at: Option<Timestamp>,
     /// Who may decide, where the proposal says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]

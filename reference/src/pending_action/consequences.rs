@@ -19,9 +19,31 @@ use crate::time::Timestamp;
 pub(super) fn consequences(record: &Record, actions: &Actions) -> impl Iterator<Item = Output> {
     let at = record.at;
     let about = record.entry.about().iter();
-    about
+    let of_actions = about
         .filter_map(|action_id| actions.find(*action_id))
-        .flat_map(move |action| Consequences { action, at }.of(&record.entry))
+        .flat_map(move |action| Consequences { action, at }.of(&record.entry));
+    said(&record.entry).into_iter().chain(of_actions)
+}
+
+/// PA-11: what somebody has said, which is about no action.
+fn said(entry: &Entry) -> Option<Output> {
+    match entry {
+        Entry::Said {
+            message_id,
+            by,
+            text,
+        } => {
+            let (by, text) = (Arc::clone(by), Arc::clone(text));
+            let message = Message::UserMessage { by, text };
+            Some(Output::Append(Append::said(*message_id, message)))
+        }
+        Entry::Proposed { .. }
+        | Entry::Decided { .. }
+        | Entry::Expired { .. }
+        | Entry::Cancelled { .. }
+        | Entry::Finished { .. }
+        | Entry::SessionEnded { .. } => None,
+    }
 }
 
 /// What follows for one action from what became true at a time.
@@ -41,6 +63,8 @@ impl Consequences<'_> {
             Entry::Cancelled { .. } => self.cancelled(CancelReason::Requested),
             Entry::Finished { status, result, .. } => self.finished(*status, result),
             Entry::SessionEnded { .. } => self.cancelled(CancelReason::SessionEnded),
+            // It is about no action.
+            Entry::Said { .. } => Vec::new(),
         }
     }
 

@@ -73,13 +73,13 @@ pub struct Propose {
     pub arguments: Text,
     /// What the call does.
     pub effect: Effect,
-    /// What the user is asked: 1 to 4096 characters.
+    /// What the user is asked: 1 to 4096 characters, and not blank.
     pub summary: String,
-    /// The words on the button: 1 to 80 characters, no line break.
+    /// The words on the button: 1 to 80 characters, no line break, and not blank.
     pub label: String,
-    /// When the question closes, in the future. Never, where absent.
+    /// When the question closes, in the future. [`super::ExpiryAbsent`] says when, where absent.
     pub expires_at: Option<Timestamp>,
-    /// Who may decide: 1 or more different names. [`super::DecidersAbsent`] says who, where absent.
+    /// Who may decide: 1 or more different names, none blank. [`super::DecidersAbsent`] says who, where absent.
     pub deciders: Option<Vec<String>>,
     /// Whether calling the tool twice does what calling it once does.
     pub idempotent: bool,
@@ -181,10 +181,10 @@ pub enum Refusal {
         field: &'static str,
     },
     /// The user would be asked nothing, or too much.
-    #[error("summary must be 1 to 4096 characters")]
+    #[error("summary must be 1 to 4096 characters, and not blank")]
     SummaryMalformed,
     /// The words on the button are too many.
-    #[error("label must be 1 to 80 characters without a line break")]
+    #[error("label must be 1 to 80 characters without a line break, and not blank")]
     LabelMalformed,
     /// Nothing can be asked in a session that has ended.
     #[error("the session has ended")]
@@ -193,7 +193,7 @@ pub enum Refusal {
     #[error("expires_at must lie in the future")]
     ExpiresTooSoon,
     /// Nobody could decide, or the list is not what it was meant to be.
-    #[error("deciders must be 1 or more different names")]
+    #[error("deciders must be 1 or more different names, and none blank")]
     DecidersMalformed,
     /// A tool could not be called with that.
     #[error("arguments are {0}")]

@@ -140,6 +140,8 @@ impl Known {
                 session_id,
                 cancelled,
             } => self.end_session(session_id, cancelled, at),
+            // PA-11: what is said changes nothing.
+            Entry::Said { .. } => Ok(()),
         }
     }
 

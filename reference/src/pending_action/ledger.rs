@@ -13,12 +13,11 @@ use super::arguments::Text;
 use super::consequences::consequences;
 use super::interface::{Audit, Decide, Input, Named, Outcome, Output, Propose, Refusal, ToolCall};
 use super::known::{Contradiction, Known};
-use super::message::{Append, Message};
 use super::propose::{check, name};
 use super::record::{Entry, Record};
 use super::settings::{Delivery, ReadEffect, Settings};
 use super::validate::validate;
-use super::vocabulary::{ActionId, Effect, Nonce, SessionId, ToolStatus};
+use super::vocabulary::{ActionId, Effect, MessageId, Nonce, SessionId, ToolStatus};
 use crate::ids::IdSource;
 use crate::time::Timestamp;
 
@@ -251,9 +250,13 @@ impl Handling<'_> {
                 Ok(())
             }
             Input::Say { by, text } => {
-                // PA-11: whatever the words are, they decide nothing.
-                let message = Message::UserMessage { by, text };
-                self.outputs.push(Output::Append(Append::said(message)));
+                // PA-11: whatever the words are, they decide nothing. They are recorded, so that a crash does not lose them.
+                let message_id = MessageId::from_bits(self.ids.next_bits());
+                self.record(Entry::Said {
+                    message_id,
+                    by,
+                    text,
+                });
                 Ok(())
             }
             Input::FinishTool {
@@ -300,7 +303,7 @@ impl Handling<'_> {
     // Proposing.
 
     fn propose(&mut self, propose: Propose) -> Result<(), Refusal> {
-        let proposal = check(self.known.now, propose)?;
+        let proposal = check(self.known.now, self.settings.expiry_absent, propose)?;
         // PA-5: nothing comes from a session after its end.
         if self.known.ended_sessions.contains(&proposal.session_id) {
             return Err(Refusal::SessionEnded);
@@ -486,22 +489,31 @@ impl Handling<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
     use crate::ids::SequentialIds;
     use crate::pending_action::action::Proposal;
-    use crate::pending_action::settings::{DecidersAbsent, ExpiryBoundary};
+    use crate::pending_action::settings::{DecidersAbsent, ExpiryAbsent, ExpiryBoundary};
+
+    fn chosen_otherwise() -> Settings {
+        Settings {
+            read_effect: ReadEffect::Runs,
+            expiry_boundary: ExpiryBoundary::After,
+            expiry_absent: ExpiryAbsent::After {
+                seconds: NonZeroU32::MAX,
+            },
+            deciders_absent: DecidersAbsent::Nobody,
+            delivery: Delivery::AtLeastOnce,
+        }
+    }
 
     /// PA-1, PA-8: what is written down is all there is, neither of what has happened nor of what the host has chosen is
     /// anything lost.
     #[test]
     fn every_field_survives_storage() {
         let new = Ledger::default();
-        let mut ledger = Ledger::new(Settings {
-            read_effect: ReadEffect::Runs,
-            expiry_boundary: ExpiryBoundary::After,
-            deciders_absent: DecidersAbsent::Nobody,
-            delivery: Delivery::AtLeastOnce,
-        });
+        let mut ledger = Ledger::new(chosen_otherwise());
         let mut ids = SequentialIds::new();
         let one = Propose {
             agent_id: "menta".into(),
@@ -545,6 +557,7 @@ mod tests {
             Settings {
                 read_effect,
                 expiry_boundary,
+                expiry_absent,
                 deciders_absent,
                 delivery
             },

@@ -1,18 +1,17 @@
 //! What is appended to the transcript of a session, for the user and the model to read.
 //!
-//! The one thing to know: each message has an id that follows from its action and its kind, so that appending it twice
-//! is appending it once. All results of an action are of one kind: it has one, whatever becomes of it (PA-10).
+//! The one thing to know: each message has an id that follows from its action and its kind, or stands in the record of what
+//! was said, so that appending it twice is appending it once. All results of an action are of one kind: it has one, whatever becomes of it (PA-10).
 
-use std::fmt;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::action::Action;
 use super::arguments::{Arguments, Text};
 use super::vocabulary::{
-    ActionId, CancelReason, DeciderId, Label, SessionId, Summary, ToolName, ToolStatus,
+    ActionId, CancelReason, DeciderId, Label, MessageId, SessionId, Summary, ToolName, ToolStatus,
 };
 
 /// A message and where it belongs.
@@ -21,9 +20,8 @@ pub struct Append {
     /// The session whose transcript it goes into. Absent where the host knows that: it has just said the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// Two with the same id are the same message. What a user says has none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message_id: Option<MessageId>,
+    /// Two with the same id are the same message.
+    pub message_id: MessageId,
     /// What it says.
     #[serde(flatten)]
     pub message: Message,
@@ -105,51 +103,33 @@ pub(super) enum MessageKind {
     Result,
 }
 
-/// Names a message. It follows from the action's id and does not tell it: the user's client gets to see it (PA-9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MessageId(u128);
-
 impl Append {
     pub(super) fn about(action: &Action, kind: MessageKind, message: Message) -> Self {
         Self {
             session_id: Some(action.proposal.session_id.clone()),
-            message_id: Some(MessageId::of(action.action_id, kind)),
+            message_id: message_id(action.action_id, kind),
             message,
         }
     }
 
     /// What a user says belongs to no action.
-    pub(super) fn said(message: Message) -> Self {
+    pub(super) fn said(message_id: MessageId, message: Message) -> Self {
         Self {
             session_id: None,
-            message_id: None,
+            message_id,
             message,
         }
     }
 }
 
-impl MessageId {
-    /// The first 128 bits of the SHA-256 of both.
-    fn of(action_id: ActionId, kind: MessageKind) -> Self {
-        let kind = match kind {
-            MessageKind::Request => "request",
-            MessageKind::Call => "call",
-            MessageKind::Result => "result",
-        };
-        let digest: [u8; 32] = Sha256::digest(format!("{action_id} {kind}")).into();
-        let (halves, _) = digest.as_chunks::<16>();
-        Self(u128::from_be_bytes(halves[0]))
-    }
-}
-
-impl fmt::Display for MessageId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "msg_{:032x}", self.0)
-    }
-}
-
-impl Serialize for MessageId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
+/// The first 128 bits of the SHA-256 of both.
+fn message_id(action_id: ActionId, kind: MessageKind) -> MessageId {
+    let kind = match kind {
+        MessageKind::Request => "request",
+        MessageKind::Call => "call",
+        MessageKind::Result => "result",
+    };
+    let digest: [u8; 32] = Sha256::digest(format!("{action_id} {kind}")).into();
+    let (halves, _) = digest.as_chunks::<16>();
+    MessageId::from_bits(u128::from_be_bytes(halves[0]))
 }

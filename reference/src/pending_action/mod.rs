@@ -92,13 +92,13 @@ pub use interface::{
 };
 pub use known::Contradiction;
 pub use ledger::{Damaged, Ledger, Snapshot};
-pub use message::{Append, Message, MessageId};
+pub use message::{Append, Message};
 pub use record::{Entry, Record};
-pub use settings::{DecidersAbsent, Delivery, ExpiryBoundary, ReadEffect, Settings};
+pub use settings::{DecidersAbsent, Delivery, ExpiryAbsent, ExpiryBoundary, ReadEffect, Settings};
 pub use validate::IgnoredBecause;
 pub use vocabulary::{
     ActionId, AgentId, CancelReason, DeciderId, Deciders, Decision, Effect, InvalidIdentifier,
-    Label, Nonce, RunId, SessionId, Summary, ToolName, ToolStatus,
+    Label, MessageId, Nonce, RunId, SessionId, Summary, ToolName, ToolStatus,
 };
 
 pub use crate::json::{MAX_DEPTH, NotJson};

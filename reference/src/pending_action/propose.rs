@@ -4,20 +4,26 @@
 use super::action::Proposal;
 use super::arguments::Arguments;
 use super::interface::{Propose, Refusal};
+use super::settings::ExpiryAbsent;
 use super::vocabulary::{
     AgentId, DeciderId, Deciders, InvalidIdentifier, Label, RunId, SessionId, Summary, ToolName,
 };
 use crate::time::Timestamp;
 
 /// Checks all of a proposal but its session, and gives what it proposes.
-pub(super) fn check(now: Timestamp, propose: Propose) -> Result<Proposal, Refusal> {
+pub(super) fn check(
+    now: Timestamp,
+    expiry_absent: ExpiryAbsent,
+    propose: Propose,
+) -> Result<Proposal, Refusal> {
     Ok(Proposal {
         // PA-1: where it comes from, and what is to be called.
         agent_id: name("agent_id", &propose.agent_id, AgentId::parse)?,
         session_id: name("session_id", &propose.session_id, SessionId::parse)?,
         run_id: name("run_id", &propose.run_id, RunId::parse)?,
         tool: name("tool", &propose.tool, ToolName::parse)?,
-        expires_at: in_the_future(now, propose.expires_at)?,
+        expires_at: in_the_future(now, propose.expires_at)?
+            .or_else(|| expiry_absent.expires_at(now)),
         deciders: propose.deciders.as_deref().map(deciders).transpose()?,
         // PA-9
         label: Label::parse(&propose.label).map_err(|_| Refusal::LabelMalformed)?,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::Proposal;
 use super::arguments::Text;
-use super::vocabulary::{ActionId, DeciderId, Decision, Nonce, SessionId, ToolStatus};
+use super::vocabulary::{ActionId, DeciderId, Decision, MessageId, Nonce, SessionId, ToolStatus};
 use crate::time::Timestamp;
 
 /// One line of the journal.
@@ -74,6 +74,15 @@ pub enum Entry {
         /// The actions that were cancelled by that: all that were pending, in the order of creation.
         cancelled: Vec<ActionId>,
     },
+    /// Somebody has said something, which decides nothing (PA-11).
+    Said {
+        /// Names the message, so that it is appended once however often it is told.
+        message_id: MessageId,
+        /// Who.
+        by: Arc<str>,
+        /// What, untouched.
+        text: Arc<str>,
+    },
 }
 
 impl Entry {
@@ -86,6 +95,7 @@ impl Entry {
             | Self::Cancelled { action_id }
             | Self::Finished { action_id, .. } => std::slice::from_ref(action_id),
             Self::SessionEnded { cancelled, .. } => cancelled,
+            Self::Said { .. } => &[],
         }
     }
 }

@@ -3,6 +3,8 @@
 //! The one thing to know: settings decide what happens next, never what has happened. The journal says that by itself,
 //! so a host may restart with other settings.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
@@ -17,6 +19,8 @@ pub struct Settings {
     pub read_effect: ReadEffect,
     /// Whether an action is still good at the very instant of its expiry.
     pub expiry_boundary: ExpiryBoundary,
+    /// When a question closes where its proposal does not say.
+    pub expiry_absent: ExpiryAbsent,
     /// Who decides where a proposal does not say.
     pub deciders_absent: DecidersAbsent,
     /// What becomes of a call that was released before a crash and is not recorded as finished.
@@ -49,6 +53,22 @@ pub enum ExpiryBoundary {
     After,
 }
 
+/// When a question closes where its proposal does not say (PA-1, PA-7). The record says what came of it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ExpiryAbsent {
+    /// Never: the text names an expiry and asks for none. The record says `null`.
+    #[default]
+    Never,
+    /// So long after it was asked.
+    After {
+        /// In seconds.
+        seconds: NonZeroU32,
+    },
+}
+
 /// Who may decide where a proposal names nobody (PA-2).
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -74,6 +94,20 @@ pub enum Delivery {
     /// It is released again where its proposal says that twice does what once does, and its session goes on. Else as
     /// above.
     AtLeastOnce,
+}
+
+impl ExpiryAbsent {
+    /// When what is asked at `now` expires, where its proposal does not say.
+    pub(super) fn expires_at(self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Self::Never => None,
+            // What the calendar cannot hold is its end.
+            Self::After { seconds } => Some(
+                now.checked_plus_seconds(seconds.get())
+                    .unwrap_or(Timestamp::MAX),
+            ),
+        }
+    }
 }
 
 impl ExpiryBoundary {

@@ -47,21 +47,37 @@ identifier!(
 identifier!(
     /// The words on the button: short, one line (PA-9).
     Label,
-    "1 to 80 characters without a line break",
+    "1 to 80 characters without a line break, and not blank",
     is_label
 );
 identifier!(
     /// What the user is asked, in words (PA-1).
     Summary,
-    "1 to 4096 characters",
-    |text| (1..=MAX_SUMMARY).contains(&text.chars().count())
+    "1 to 4096 characters, and not blank",
+    |text| (1..=MAX_SUMMARY).contains(&text.chars().count()) && says_something(text)
 );
 
 fn is_label(text: &str) -> bool {
     // Whatever Unicode breaks a line at.
     let breaks_line =
         |character| matches!(character, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
-    (1..=MAX_LABEL).contains(&text.chars().count()) && !text.contains(breaks_line)
+    (1..=MAX_LABEL).contains(&text.chars().count())
+        && !text.contains(breaks_line)
+        && says_something(text)
+}
+
+/// PA-1, PA-9: nobody can decide about what they do not see. White space, controls and what Unicode gives no width are no
+/// words.
+fn says_something(text: &str) -> bool {
+    let is_unseen = |character: char| {
+        character.is_whitespace()
+            || character.is_control()
+            || matches!(
+                character,
+                '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            )
+    };
+    !text.chars().all(is_unseen)
 }
 
 /// Declares an id that the ledger mints: a prefix and 128 random bits, written as 32 lower-case hexadecimal digits.
@@ -126,6 +142,13 @@ minted!(
     "nonce_"
 );
 
+minted!(
+    /// Names a message of a transcript. Where it is about an action it follows from the action's id and does not tell it: the
+    /// user's client gets to see it (PA-9).
+    MessageId,
+    "msg_"
+);
+
 fn bits_from_digits(digits: &str) -> Option<u128> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (digits.len() == 32 && digits.bytes().all(is_digit))
@@ -133,14 +156,14 @@ fn bits_from_digits(digits: &str) -> Option<u128> {
         .flatten()
 }
 
-/// Those who may decide: at least one, sorted, each once (PA-2).
+/// Those who may decide: at least one, sorted, each once and none blank (PA-2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<DeciderId>", into = "Vec<DeciderId>")]
 pub struct Deciders(Box<[DeciderId]>);
 
-/// The list of those who may decide is empty, or names somebody twice.
+/// The list of those who may decide is empty, or names somebody twice or nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("deciders are 1 or more different names")]
+#[error("deciders are 1 or more different names, none of them blank")]
 pub struct InvalidDeciders;
 
 impl Deciders {
@@ -157,7 +180,9 @@ impl TryFrom<Vec<DeciderId>> for Deciders {
         let count = names.len();
         names.sort_unstable();
         names.dedup();
-        if count == 0 || names.len() < count {
+        // Who has a name of blanks is never identified, so that nobody could decide.
+        let is_blank = |name: &DeciderId| name.as_str().trim().is_empty();
+        if count == 0 || names.len() < count || names.iter().any(is_blank) {
             return Err(InvalidDeciders);
         }
         Ok(Self(names.into()))
@@ -266,6 +291,23 @@ mod tests {
         assert!(Label::parse("Sí, borrar\t").is_ok());
     }
 
+    /// PA-1, PA-9: what nobody can see asks nothing; with one character that can be seen it does.
+    #[test]
+    fn what_is_blank_is_no_question() {
+        for unseen in [
+            " ", "\t", "\u{a0}", "\u{3000}", "\0", "\u{ad}", "\u{200b}", "\u{202e}", "\u{2060}",
+            "\u{feff}",
+        ] {
+            for text in [unseen.to_owned(), unseen.repeat(3), format!(" {unseen}")] {
+                assert!(Label::parse(&text).is_err(), "{text:?}");
+                assert!(Summary::parse(&text).is_err(), "{text:?}");
+            }
+            let seen = format!("{unseen}?");
+            assert!(Label::parse(&seen).is_ok() && Summary::parse(&seen).is_ok());
+        }
+        assert!(Summary::parse("\n\n").is_err());
+    }
+
     /// PA-1: one character before the longest summary, at, and after. It may have lines.
     #[test]
     fn a_summary_says_something_and_not_too_much() {
@@ -296,6 +338,8 @@ mod tests {
             (names(&["ana"]), true),
             (names(&["ana", "ben"]), true),
             (names(&["ana", "ben", "ana"]), false),
+            (names(&[" "]), false),
+            (names(&["ana", "\u{a0} "]), false),
         ] {
             assert_eq!(Deciders::try_from(list).is_ok(), is_valid);
         }

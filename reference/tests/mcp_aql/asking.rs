@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql::{
-    Call, ConfirmationToken, DangerLevel, Gatekeeper, Input, Phase, Purpose, Refusal, Settings,
+    Call, ConfirmationToken, DangerLevel, Gatekeeper, Input, Phase, Purpose, Refusal,
+    SessionBinding, Settings,
 };
 use countersign_reference::time::Timestamp;
 
-use crate::stage::{HONOURED, Stage, call, call_for, call_in_session, with_token};
+use crate::stage::{HONOURED, Stage, call, call_for, call_in_session, session, with_token};
 
 const ASKED: [&str; 2] = ["audit TokenIssued", "respond ConfirmationRequired"];
 
@@ -236,6 +237,80 @@ fn many_uses_need_a_session() {
         let issued = stage.gatekeeper.token(&token).expect("remembered");
         assert_eq!(issued.scope.session_id.is_some(), is_bound, "{uses}");
         assert!(matches!(issued.phase, Phase::Live { uses_left } if uses_left.get() == uses));
+    }
+}
+
+/// AQL-5.4-1, AQL-6.1-2: a call can ask for a token of its session; where it does not say, the host's choice counts, and more than
+/// one use is bound in any case.
+#[test]
+fn a_token_is_bound_to_its_session_where_that_is_asked_for() {
+    let (many_uses, every) = (SessionBinding::ManyUses, SessionBinding::Every);
+    let wrong = |refusal| Err(refusal);
+    for (binding, in_session, max_uses, session_scope, expected) in [
+        (many_uses, true, 1, None, Ok(false)),
+        (many_uses, true, 1, Some(false), Ok(false)),
+        (many_uses, true, 1, Some(true), Ok(true)),
+        (many_uses, true, 2, None, Ok(true)),
+        (many_uses, true, 2, Some(true), Ok(true)),
+        (
+            many_uses,
+            true,
+            2,
+            Some(false),
+            wrong(Refusal::ManyUsesWithoutSession),
+        ),
+        (
+            many_uses,
+            false,
+            1,
+            Some(true),
+            wrong(Refusal::ScopeWithoutSession),
+        ),
+        (
+            many_uses,
+            false,
+            2,
+            Some(true),
+            wrong(Refusal::ManyUsesWithoutSession),
+        ),
+        (every, true, 1, None, Ok(true)),
+        (every, true, 1, Some(false), Ok(false)),
+        (every, true, 2, None, Ok(true)),
+        (every, false, 1, None, Ok(false)),
+        (
+            every,
+            false,
+            2,
+            None,
+            wrong(Refusal::ManyUsesWithoutSession),
+        ),
+    ] {
+        let mut stage = Stage::with(Settings {
+            session_binding: binding,
+            ..Settings::default()
+        });
+        let call = Call {
+            session_id: in_session.then(|| session("s1")),
+            session_scope,
+            max_uses,
+            ..call()
+        };
+        match expected {
+            Ok(is_bound) => {
+                let token = stage.asks(call.clone());
+                let elsewhere = Call {
+                    session_id: Some(session("s2")),
+                    session_scope: None,
+                    ..call
+                };
+                let told = stage.does(Input::Call(with_token(elsewhere, &token)));
+                assert_eq!(told == HONOURED, !is_bound, "{binding:?} {session_scope:?}");
+            }
+            Err(refusal) => {
+                assert_eq!(stage.refuses(Input::Call(call)), refusal);
+                assert_eq!(refusal.clause().0, "AQL-5.4-1");
+            }
+        }
     }
 }
 

@@ -132,7 +132,7 @@ fn every_rejection_is_logged() {
             scene.call.adapter = Some(adapter("gitlab"));
         }),
         ("invalid_params", |scene| {
-            scene.call.params = Parameters::new("[]");
+            scene.call.params = Parameters::new("{");
         }),
         ("rate_limited", |scene| {
             let guess = with_token(scene.call.clone(), &token("conf_guessed"));
@@ -266,6 +266,48 @@ fn every_request_to_revoke_is_logged() {
     let mut malformed = of_the_unknown("2026-05-24T14:22:27.500Z", None, Some("malformed"));
     malformed["token_id"] = json!(OF_GUESSED);
     assert_eq!(revokes("guessed", 2), [malformed]);
+}
+
+/// AQL-6.4-1, AQL-7.3-1: who asks for a status has a token looked at, and the entry is that of a validation: of the operation
+/// `introspect`, by the adapter asked, with the token's name and why it is no good.
+#[test]
+fn every_request_for_a_status_is_logged() {
+    let mut stage = Stage::new();
+    let (live, used, revoked) = (stage.asks(call()), stage.asks(call()), stage.asks(call()));
+    stage.retries(&used);
+    stage.does(revoke(&revoked));
+    stage.now = START + 1_500;
+    let of_guessed = token("conf_guessed").id();
+    for (text, token_id, reason) in [
+        (live.as_str(), json!(live.id()), None),
+        (used.as_str(), json!(used.id()), Some("already_used")),
+        (revoked.as_str(), json!(revoked.id()), Some("revoked")),
+        ("conf_guessed", json!(of_guessed), Some("unknown")),
+        ("guessed", json!(OF_GUESSED), Some("malformed")),
+    ] {
+        for asked in [None, Some("gitlab")] {
+            let mut expected = of_the_unknown(LATER, None, reason);
+            let event = if reason.is_some() {
+                "TOKEN_REJECTED"
+            } else {
+                "TOKEN_VALIDATED"
+            };
+            expected["event"] = json!(event);
+            expected["token_id"] = token_id.clone();
+            if let Some(asked) = asked {
+                expected["adapter_name"] = json!(asked);
+            }
+            let outputs = stage.outputs(Input::Introspect {
+                adapter: asked.map(adapter),
+                query: Query::TokenStatus,
+                token: text.into(),
+            });
+            assert_eq!(entries(&outputs), [expected], "{text}");
+        }
+    }
+    stage.now = VALID_UNTIL + 1;
+    let late = entries(&stage.outputs(introspect(Query::TokenStatus, live.as_str())));
+    assert_eq!(late[0]["failure_reason"], "expired");
 }
 
 /// AQL-6.4-1, AQL-5.3-1: a signed token that nobody has seen again is named, and nothing is known of what it was for.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use countersign_reference::mcp_aql::{
-    Audit, Call, EventKind, Input, Oracle, Output, Phase, Query, Refusal, Revoker, SessionId,
-    Status, TokenEvent,
+    Audit, Call, EndedSession, EventKind, Input, Oracle, Output, Phase, Query, Refusal, Revoker,
+    SessionId, Settings, Status, TokenEvent,
 };
 
 use crate::stage::{
@@ -29,18 +29,22 @@ fn a_token_can_be_given_back() {
     );
     assert_eq!(
         stage.does(revoke(&token)),
-        ["audit TokenRevoked failed: Revoked", "respond revoked"]
+        ["audit TokenRevoked failed: Revoked", "respond TokenInvalid"]
     );
 }
 
-/// AQL-5.3-3: there is nothing to take back of what is used or over; it stays what it is.
+/// AQL-5.3-3, AQL-6.4-1: there is nothing to take back of what is used or over; it stays what it is, and the client is told so as
+/// the operator is.
 #[test]
 fn what_is_over_is_not_revoked() {
     let mut stage = Stage::new();
     let used = stage.asks(call());
     stage.retries(&used);
     let failed = "audit TokenRevoked failed: AlreadyUsed";
-    assert_eq!(stage.does(revoke(&used)), [failed, "respond revoked"]);
+    assert_eq!(
+        stage.does(revoke(&used)),
+        [failed, "respond TokenAlreadyUsed"]
+    );
     assert_eq!(stage.retries(&used)[1], "respond TokenAlreadyUsed");
 
     let token = stage.asks(call());
@@ -49,23 +53,38 @@ fn what_is_over_is_not_revoked() {
     assert_eq!(stage.does(revoke(&token)), [REVOKED, "respond revoked"]);
     later.now += 1;
     let failed = "audit TokenRevoked failed: Expired";
-    assert_eq!(later.does(revoke(&token)), [failed, "respond revoked"]);
+    assert_eq!(later.does(revoke(&token)), [failed, "respond TokenExpired"]);
     assert_eq!(later.retries(&token)[1], "respond TokenExpired");
 }
 
-/// AQL-5.3-3, AQL-6.3-2: what there is not cannot be given back; whether that is told depends on the mode.
+/// AQL-5.3-3, AQL-6.3-2: what there is not cannot be given back, and in the mode that tells nothing what is over is answered to the
+/// letter like that.
 #[test]
-fn an_unknown_token_is_told_only_where_codes_are() {
-    for (text, reason) in [("conf_guessed", "Unknown"), ("guessed", "Malformed")] {
+fn what_cannot_be_given_back_is_answered_alike() {
+    let mut stage = Stage::uniform();
+    let (used, revoked, late) = (stage.asks(call()), stage.asks(call()), stage.asks(call()));
+    stage.retries(&used);
+    stage.does(revoke(&revoked));
+    stage.now = VALID_UNTIL + 1;
+    let answer = |stage: &mut Stage, text: &str, reason: &str| {
+        let mut outputs = stage.outputs(introspect(Query::RevokeToken, text));
         let audit = format!("audit TokenRevoked failed: {reason}");
-        for (mut stage, respond) in [
-            (Stage::new(), "respond TokenInvalid"),
-            (Stage::uniform(), "respond revoked"),
-        ] {
-            let outputs = stage.does(introspect(Query::RevokeToken, text));
-            assert_eq!(outputs, [audit.as_str(), respond]);
-        }
+        assert_eq!(crate::stage::tell(&outputs[0]), audit);
+        outputs.remove(1)
+    };
+    let unknown = answer(&mut stage, "conf_guessed", "Unknown");
+    assert_eq!(crate::stage::tell(&unknown), "respond TokenInvalid");
+    for (text, reason) in [
+        ("guessed", "Malformed"),
+        (revoked.as_str(), "Revoked"),
+        (used.as_str(), "Expired"),
+        (late.as_str(), "Expired"),
+    ] {
+        assert_eq!(answer(&mut stage, text, reason), unknown, "{reason}");
     }
+    let mut open = Stage::new();
+    assert_eq!(answer(&mut open, "conf_guessed", "Unknown"), unknown);
+    assert_eq!(answer(&mut open, "guessed", "Malformed"), unknown);
 }
 
 /// The operations of the tokens that were revoked, in order.
@@ -160,7 +179,7 @@ fn a_revoked_token_keeps_what_has_revoked_it() {
             event(EventKind::Configuration, None),
             Revoker::Configuration,
         ),
-        (configure(None), Revoker::Configuration),
+        (configure(Some(29)), Revoker::Configuration),
     ] {
         let mut stage = stage.clone();
         stage.does(input.clone());
@@ -181,6 +200,39 @@ fn a_token_ends_with_its_session() {
     assert_eq!(stage.does(retry.clone()), HONOURED);
     assert_eq!(stage.does(end_session("s1")), [REVOKED]);
     assert_eq!(stage.does(retry)[1], "respond TokenInvalid");
+}
+
+/// AQL-5.4-2: no token comes for a session that has ended, where its name stands for one connection; where it can stand for
+/// another, that one has its own. What is bound to no session is of no concern.
+#[test]
+fn no_token_comes_after_its_session() {
+    for ended_session in [EndedSession::StaysEnded, EndedSession::ComesBack] {
+        let mut stage = Stage::with(Settings {
+            ended_session,
+            ..Settings::default()
+        });
+        let before = stage.asks(call_in_session(2));
+        stage.does(end_session("s1"));
+        let retry = Input::Call(with_token(call_in_session(2), &before));
+        assert_eq!(stage.does(retry)[1], "respond TokenInvalid");
+        stage.asks(call_in_session(1));
+        match ended_session {
+            EndedSession::StaysEnded => {
+                let refusal = stage.refuses(Input::Call(call_in_session(2)));
+                assert_eq!(refusal, Refusal::SessionEnded);
+                assert_eq!(refusal.clause().0, "AQL-5.4-2");
+                // A restart forgets none that has ended.
+                stage.does(Input::Restart);
+                let again = stage.refuses(Input::Call(call_in_session(2)));
+                assert_eq!(again, Refusal::SessionEnded);
+            }
+            EndedSession::ComesBack => {
+                let after = stage.asks(call_in_session(2));
+                let retry = Input::Call(with_token(call_in_session(2), &after));
+                assert_eq!(stage.does(retry), HONOURED);
+            }
+        }
+    }
 }
 
 /// AQL-5.1-5, AQL-5.1-6: what can be configured, and when the operator is warned.
@@ -277,18 +329,20 @@ fn the_uniform_status_tells_only_of_live_tokens() {
     assert_eq!(stage.status(live.as_str()), (Status::Unknown, None));
 }
 
-/// AQL-6.3-2: introspection is the business of the gatekeeper's own adapter, and tells of a token of another what that one tells.
-/// What a third one does is of no concern.
+/// AQL-6.3-2: introspection is answered by the adapter that is asked, and by the gatekeeper's own where none is named. What another
+/// one does is of no concern.
 #[test]
-fn a_discreet_adapter_keeps_its_own_tokens_to_itself() {
+fn the_adapter_that_is_asked_answers() {
     let mut stage = Stage::new();
     let token = stage.asks(call());
     stage.retries(&token);
-    assert_eq!(stage.status(token.as_str()).0, Status::Consumed);
-    for (discreet, told, revoked) in [
-        ("gitlab", Status::Consumed, "respond TokenInvalid"),
-        ("github", Status::Unknown, "respond TokenInvalid"),
-        ("countersign-reference", Status::Unknown, "respond revoked"),
+    for (discreet, asked, is_told) in [
+        ("gitlab", None, true),
+        ("github", None, true),
+        ("countersign-reference", None, false),
+        ("countersign-reference", Some("github"), true),
+        ("github", Some("github"), false),
+        ("gitlab", Some("github"), true),
     ] {
         let mut stage = stage.clone();
         stage.does(Input::Configure {
@@ -297,8 +351,19 @@ fn a_discreet_adapter_keeps_its_own_tokens_to_itself() {
             oracle: Some(Oracle::Uniform),
             critical: None,
         });
-        assert_eq!(stage.status(token.as_str()).0, told, "{discreet}");
-        let guess = introspect(Query::RevokeToken, "conf_guessed");
-        assert_eq!(stage.does(guess)[1], revoked, "{discreet}");
+        let mut asks = |query| {
+            stage.does(Input::Introspect {
+                adapter: asked.map(adapter),
+                query,
+                token: token.to_string(),
+            })
+        };
+        let (status, code) = if is_told {
+            ("respond Consumed", "respond TokenAlreadyUsed")
+        } else {
+            ("respond Unknown", "respond TokenInvalid")
+        };
+        assert_eq!(asks(Query::TokenStatus)[1], status, "{discreet} {asked:?}");
+        assert_eq!(asks(Query::RevokeToken)[1], code, "{discreet} {asked:?}");
     }
 }

@@ -281,6 +281,8 @@ impl Witness {
     /// AQL-6.4-1: every thing done with a token is in the log, once, and before it is done.
     fn judge_log(outputs: &[Output]) {
         let entry = |output: &Output| match output {
+            // AQL-7.3-1: a status is told, and nothing done.
+            Output::Audit(Audit::Token(entry)) if entry.operation.as_str() == "introspect" => None,
             Output::Audit(Audit::Token(entry)) => Some((entry.event, entry.outcome)),
             Output::Audit(Audit::Warning(_)) | Output::Respond(_) | Output::Perform(_) => None,
         };

@@ -234,7 +234,7 @@ fn every_failure_to_validate_counts() {
     let once = RateLimit::new(1, 1_000).expect("in bounds");
     let fails: [(&str, Failing); 9] = [
         ("InvalidParams", |_| Call {
-            params: Parameters::new("[]"),
+            params: Parameters::new("{"),
             ..call()
         }),
         ("Malformed", |_| Call {
@@ -298,7 +298,7 @@ fn every_failure_to_validate_counts() {
 fn a_call_without_a_token_to_hand_out_costs_nothing() {
     let mut stage = limited(two_then_one_a_second(), |limits| &mut limits.issuance);
     let broken = Call {
-        params: Parameters::new("[]"),
+        params: Parameters::new("{"),
         ..call()
     };
     for _ in 0..3 {

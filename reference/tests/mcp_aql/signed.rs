@@ -221,8 +221,13 @@ fn a_signed_token_can_be_given_back() {
             "respond TokenAlreadyUsed",
         ),
     ] {
-        assert_eq!(stage.does(revoke(token)), [first, "respond revoked"]);
-        assert_eq!(stage.does(revoke(token)), [second, "respond revoked"]);
+        let answer = if first == second {
+            code
+        } else {
+            "respond revoked"
+        };
+        assert_eq!(stage.does(revoke(token)), [first, answer]);
+        assert_eq!(stage.does(revoke(token)), [second, code]);
         assert_eq!(stage.retries(token)[1], code);
     }
 }
@@ -283,7 +288,7 @@ fn events_end_signed_tokens() {
         ..call()
     };
     for (input, elsewhere_too) in [
-        (configure(None), false),
+        (configure(Some(29)), false),
         (event(EventKind::Configuration, None), true),
         (event(EventKind::Security, None), true),
         (event(EventKind::Logout, None), true),
@@ -310,7 +315,7 @@ fn events_end_signed_tokens() {
 fn a_signed_token_counts_no_uses() {
     let mut stage = signing();
     let many = stage.refuses(Input::Call(call_in_session(2)));
-    assert_eq!(many, Refusal::ManyUsesWithoutStore);
+    assert_eq!(many, Refusal::SessionWithoutStore);
     let token = stage.asks(call_in_session(1));
     stage.does(event(EventKind::Logout, Some("s1")));
     stage.does(Input::EndSession {

@@ -168,6 +168,7 @@ pub fn call() -> Call {
         params: Parameters::new(r#"{"owner": "acme", "repo": "widgets"}"#),
         danger_level: DangerLevel::Destructive,
         session_id: None,
+        session_scope: None,
         max_uses: 1,
         ttl_seconds: None,
         confirmation_token: None,
@@ -208,6 +209,7 @@ pub fn with_token(call: Call, token: &ConfirmationToken) -> Call {
 
 pub fn introspect(query: Query, token: &str) -> Input {
     Input::Introspect {
+        adapter: None,
         query,
         token: token.into(),
     }

@@ -237,7 +237,8 @@ fn parameters_that_say_two_things_get_no_token() {
 fn parameters_that_json_cannot_carry_go_out_as_text() {
     let deep = format!("{{\"a\": {}{}}}", "[".repeat(64), "]".repeat(64));
     for text in [
-        "[1]",
+        "\"a\"",
+        "9007199254740993",
         "not JSON",
         "{",
         r#"{"a": 1, "a": 2}"#,
@@ -258,6 +259,8 @@ fn parameters_that_json_cannot_carry_go_out_as_text() {
 fn parameters_come_out_as_they_came_in() {
     for text in [
         "{}",
+        "[1,null]",
+        "false",
         r#"{"a":[null,true,false,"\u0007é",{}],"b":{"c":[]}}"#,
         r#"{"a":9007199254740992,"b":-9007199254740992,"c":0}"#,
         r#"{"a":1424953923781206.2,"b":5e-324,"c":1.7976931348623157e+308}"#,

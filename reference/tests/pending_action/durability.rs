@@ -9,7 +9,7 @@ use countersign_reference::time::Timestamp;
 use crate::host::Host;
 use crate::stage::{
     ALLOWED, ASKED, EXPIRED, EXPIRY, START, Stage, allow, cancel, deny, end_session, expiring,
-    finish, of_session, ordinary,
+    finish, of_session, ordinary, say,
 };
 
 fn at_least_once() -> Settings {
@@ -136,6 +136,27 @@ fn what_was_not_carried_out_is_told_again() {
     assert_eq!(stage.outputs(Input::Restart), later);
     stage.ledger.carried(u64::MAX);
     assert_eq!(stage.ledger.watermark(), stage.ledger.recorded());
+    stage.crashes();
+    assert_eq!(stage.outputs(Input::Restart), []);
+}
+
+/// PA-10, PA-11: what somebody has said is told again in the same words and with the same id, in its place; once it is carried
+/// out, no more. Two messages with the same words are two.
+#[test]
+fn what_was_said_is_told_again() {
+    let mut stage = Stage::new();
+    let told: Vec<_> = [say("yes"), Input::Propose(ordinary()), say("yes")]
+        .into_iter()
+        .flat_map(|input| stage.outputs(input))
+        .filter(|output| output.record().is_none())
+        .collect();
+    assert_ne!(told[0], told[3]);
+    stage.crashes();
+    assert_eq!(stage.outputs(Input::Restart), told);
+    stage.ledger.carried(1);
+    stage.crashes();
+    assert_eq!(stage.outputs(Input::Restart), told[1..]);
+    stage.carries();
     stage.crashes();
     assert_eq!(stage.outputs(Input::Restart), []);
 }

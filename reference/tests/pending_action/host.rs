@@ -190,8 +190,7 @@ impl Host {
 
     /// Appends a message unless it is there. The same id says the same.
     fn append(&mut self, append: Append) {
-        let same =
-            |other: &&Append| append.message_id.is_some() && other.message_id == append.message_id;
+        let same = |other: &&Append| other.message_id == append.message_id;
         match self.transcript.iter().find(same) {
             Some(there) => assert_eq!(*there, append),
             None => self.transcript.push(append),
@@ -243,7 +242,7 @@ impl Host {
 
     pub fn message_ids(&self) -> Vec<MessageId> {
         let ids = self.transcript.iter();
-        ids.filter_map(|append| append.message_id).collect()
+        ids.map(|append| append.message_id).collect()
     }
 
     pub fn event_ids(&self) -> Vec<EventId> {

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_reference::pending_action::{
-    Action, ActionId, Decide, DecidersAbsent, Decision, Delivery, Effect, Entry, ExpiryBoundary,
-    Input, Ledger, Message, Output, Propose, ReadEffect, Run, Settings, Snapshot, Status, Text,
-    ToolStatus,
+    Action, ActionId, Decide, DecidersAbsent, Decision, Delivery, Effect, Entry, ExpiryAbsent,
+    ExpiryBoundary, Input, Ledger, Message, Output, Propose, ReadEffect, Run, Settings, Snapshot,
+    Status, Text, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
@@ -101,6 +101,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             } else {
                 ExpiryBoundary::At
             },
+            expiry_absent: ExpiryAbsent::Never,
             deciders_absent: if nobody {
                 DecidersAbsent::Nobody
             } else {
@@ -361,7 +362,7 @@ fn pending_in_journal(host: &Host) -> BTreeMap<ActionId, Option<Timestamp>> {
             Entry::SessionEnded { cancelled, .. } => {
                 pending.retain(|action_id, _| !cancelled.contains(action_id));
             }
-            Entry::Proposed { pends: false, .. } | Entry::Finished { .. } => {}
+            Entry::Proposed { pends: false, .. } | Entry::Finished { .. } | Entry::Said { .. } => {}
         }
     }
     pending

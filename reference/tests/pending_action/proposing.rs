@@ -2,13 +2,14 @@
 
 use countersign_reference::ids::IdSource;
 use countersign_reference::pending_action::{
-    Arguments, Input, MAX_ARGUMENTS_BYTES, MAX_DEPTH, NotArguments, Output, Propose, Refusal, Text,
+    Arguments, ExpiryAbsent, Input, MAX_ARGUMENTS_BYTES, MAX_DEPTH, NotArguments, Output, Propose,
+    Refusal, Settings, Text,
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
-use crate::stage::{ALLOWED, ASKED, START, Stage, allow, ordinary};
+use crate::stage::{ALLOWED, ASKED, EXPIRED, START, Stage, allow, expiring, ordinary};
 
 fn with_arguments(text: &str) -> Input {
     Input::Propose(Propose {
@@ -96,7 +97,47 @@ fn what_has_expired_cannot_be_proposed() {
     accepted(expires(START + 1));
 }
 
-/// PA-2: nobody is not everybody, and nobody is named twice or without a name.
+/// PA-1, PA-7: a question without an expiry has what the host has chosen, and the record says which: never, unless it has; one
+/// millisecond before the end, at it, and beyond the calendar.
+#[test]
+fn an_expiry_that_is_not_said_is_the_hosts() {
+    let recorded = |settings: Settings, now: i64| {
+        let mut stage = Stage::with(settings);
+        stage.now = now;
+        let id = stage.proposes(ordinary());
+        let written = serde_json::to_value(&stage.journal[0]).expect("JSON");
+        let expires_at = written["entry"]["proposed"]["proposal"]["expires_at"].clone();
+        (stage, id, expires_at)
+    };
+    let (mut stage, id, said) = recorded(Settings::default(), START);
+    assert_eq!(said, serde_json::Value::Null);
+    let written = serde_json::to_string(&stage.journal[0]).expect("JSON");
+    assert!(written.contains("\"expires_at\":null"));
+    stage.now = Timestamp::MAX.millis();
+    assert_eq!(stage.does(allow(id)), ALLOWED);
+
+    let minute = Settings {
+        expiry_absent: ExpiryAbsent::After {
+            seconds: 60.try_into().expect("not zero"),
+        },
+        ..Settings::default()
+    };
+    let (mut stage, id, said) = recorded(minute, START);
+    assert_eq!(said, "2026-05-24T14:23:20.000Z");
+    stage.now = START + 59_999;
+    assert_eq!(stage.clone().does(allow(id)), ALLOWED);
+    stage.now += 1;
+    assert_eq!(stage.does(Input::Tick), EXPIRED);
+    // What a proposal says itself counts.
+    let mut stage = Stage::with(minute);
+    let id = stage.proposes(expiring());
+    let action = stage.ledger.action(id).expect("proposed");
+    assert_eq!(action.proposal.expires_at, expiring().expires_at);
+    let (_, _, said) = recorded(minute, Timestamp::MAX.millis() - 1);
+    assert_eq!(said, "9999-12-31T23:59:59.999Z");
+}
+
+/// PA-2: nobody is not everybody, and nobody is named twice, without a name or with a blank one.
 #[test]
 fn deciders_are_named_once_each() {
     let deciders = |names: &[&str]| Propose {
@@ -111,6 +152,7 @@ fn deciders_are_named_once_each() {
         &["ana", "ben", "ana"],
         &[""],
         &["ana", ""],
+        &[" "],
     ] {
         assert_eq!(refused(deciders(bad)), "PA-2", "{bad:?}");
     }

@@ -167,9 +167,18 @@ fn the_rest_in_json() {
             "by": "ana", "at": NOW,
         }})]
     );
+    let said = told(&stage.outputs(say("Sí, borrar")));
+    let message_id = &said[1]["append"]["message_id"];
     assert_eq!(
-        told(&stage.outputs(say("Sí, borrar"))),
-        [json!({"append": {"type": "user_message", "by": "ana", "text": "Sí, borrar"}})]
+        said,
+        [
+            json!({"record": {"number": 3, "at": NOW, "entry": {"said": {
+                "message_id": message_id, "by": "ana", "text": "Sí, borrar",
+            }}}}),
+            json!({"append": {
+                "message_id": message_id, "type": "user_message", "by": "ana", "text": "Sí, borrar",
+            }}),
+        ]
     );
     let named = json!({ "action_id": ID });
     let ended = told(&stage.outputs(end_session("s1")));
@@ -298,7 +307,7 @@ fn a_snapshot_counts_its_records() {
 #[test]
 fn settings_in_json() {
     let defaults = json!({
-        "read_effect": "pends", "expiry_boundary": "at", "deciders_absent": "anyone",
+        "read_effect": "pends", "expiry_boundary": "at", "expiry_absent": "never", "deciders_absent": "anyone",
         "delivery": "at_most_once",
     });
     assert_eq!(
@@ -308,10 +317,16 @@ fn settings_in_json() {
     let empty: Settings = serde_json::from_value(json!({})).expect("defaults");
     assert_eq!(empty, Settings::default());
     let others = json!({
-        "read_effect": "runs", "expiry_boundary": "after", "deciders_absent": "nobody",
-        "delivery": "at_least_once",
+        "read_effect": "runs", "expiry_boundary": "after", "expiry_absent": {"after": {"seconds": 60}},
+        "deciders_absent": "nobody", "delivery": "at_least_once",
     });
     let read: Settings = serde_json::from_value(others.clone()).expect("settings");
     assert_eq!(serde_json::to_value(read).ok(), Some(others));
-    assert!(serde_json::from_value::<Settings>(json!({"delivery": "twice"})).is_err());
+    for wrong in [
+        json!({"delivery": "twice"}),
+        json!({"expiry_absent": {"after": {"seconds": 0}}}),
+        json!({"expires": "never"}),
+    ] {
+        assert!(serde_json::from_value::<Settings>(wrong).is_err());
+    }
 }

@@ -550,6 +550,102 @@ fn the_reference_is_served_until_its_input_ends() {
 }
 
 #[test]
+fn settings_that_cannot_be_are_named() {
+    let cases: [(&[&str], &str); 4] = [
+        (
+            &["serve", "aaep", "--stdio", "--signed"],
+            "--signed is for mcp-aql alone",
+        ),
+        (
+            &["serve", "aaep", "--stdio", "--settings", "{}"],
+            "--settings is for mcp-aql and pending-action",
+        ),
+        (
+            &[
+                "serve",
+                "mcp-aql",
+                "--stdio",
+                "--settings",
+                r#"{"capacity": 999}"#,
+            ],
+            "must be 1000 tokens or more",
+        ),
+        (
+            &[
+                "serve",
+                "mcp-aql",
+                "--stdio",
+                "--settings",
+                r#"{"rate": 1}"#,
+            ],
+            "unknown field `rate`",
+        ),
+    ];
+    for (arguments, message) in cases {
+        let asserted = countersign().args(arguments).assert();
+        asserted.code(2).stdout("").stderr(contains(message));
+    }
+}
+
+/// AQL-5.5-3, AQL-6.5-1, AQL-6.2-2, PA-7: what a host chooses once can be chosen for what is served.
+#[test]
+fn the_settings_of_what_is_served_can_be_chosen() {
+    let conversation = |protocol: &str, requests: &[Value]| -> String {
+        let now = "2026-05-24T14:22:20.000Z";
+        let first = [
+            json!({"op": "hello", "driver": 1, "protocol": protocol}),
+            json!({"op": "reset", "now": now}),
+        ];
+        let lines = first.iter().chain(requests).zip(1..).map(|(request, id)| {
+            let mut request = request.clone();
+            request["id"] = json!(id);
+            if id > 2 {
+                request["now"] = json!(now);
+            }
+            format!("{request}\n")
+        });
+        lines.collect()
+    };
+    let call = json!({
+        "op": "call", "operation": "delete", "params": [1], "danger_level": "destructive",
+    });
+    let limited = r#"{"rate_limits": {"issuance": {"burst": 1, "interval_millis": 1000}}}"#;
+    countersign()
+        .args(["serve", "mcp-aql", "--stdio", "--settings", limited])
+        .write_stdin(conversation("mcp-aql", &[call.clone(), call.clone()]))
+        .assert()
+        .code(0)
+        .stdout(contains("CONFIRMATION_REQUIRED").count(1))
+        .stdout(contains("RATE_LIMITED").count(1));
+    let full = r#"{"capacity": 1000}"#;
+    countersign()
+        .args(["serve", "mcp-aql", "--stdio", "--settings", full])
+        .write_stdin(conversation("mcp-aql", &vec![call.clone(); 1_002]))
+        .assert()
+        .code(0)
+        .stdout(contains("CONFIRMATION_REQUIRED").count(1_000))
+        .stdout(contains("\"CAPACITY_EXCEEDED\"").count(2));
+    countersign()
+        .args(["serve", "mcp-aql", "--stdio", "--signed"])
+        .write_stdin(conversation("mcp-aql", &[call]))
+        .assert()
+        .code(0)
+        .stdout(contains(r#""supports":["quota","introspect","restart"]"#))
+        .stdout(contains("CONFIRMATION_REQUIRED"));
+    let proposal = json!({
+        "op": "propose", "agent_id": "a", "session_id": "s", "run_id": "r", "tool": "t",
+        "arguments": {}, "effect": "write", "summary": "Go?", "label": "Yes",
+    });
+    let minute = r#"{"expiry_absent": {"after": {"seconds": 60}}}"#;
+    countersign()
+        .args(["serve", "pending-action", "--stdio", "--settings", minute])
+        .write_stdin(conversation("pending-action", &[proposal]))
+        .assert()
+        .code(0)
+        .stdout(contains(r#""expires_at":"2026-05-24T14:23:20.000Z""#));
+}
+
+#[test]
 fn help_has_examples_and_the_exit_statuses() {
     countersign()
         .arg("--help")

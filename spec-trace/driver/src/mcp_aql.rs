@@ -35,7 +35,8 @@ impl Protocol for McpAql {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Op {
-    /// An adapter works differently from now on. What is absent stays as it is.
+    /// An adapter works differently from now on. What is absent stays as it is. What has no field here (limits of requests and
+    /// of tokens, signed tokens, sessions that come back) is chosen when the implementation is started.
     Configure {
         /// Which.
         #[schemars(length(min = 1, max = 256))]
@@ -93,7 +94,8 @@ pub struct Call {
     /// The operation called.
     #[schemars(length(min = 1, max = 256))]
     pub operation: String,
-    /// Its parameters: any JSON, as the client wrote it, or a string that holds it.
+    /// Its parameters: any JSON, as the client wrote it, or a string that holds it. What has no one meaning (a name twice, half a
+    /// surrogate pair, a number beyond the range of a double) cannot be confirmed; a whole number in full is bound to the digit.
     pub params: Json,
     /// How much harm the operation can do.
     pub danger_level: DangerLevel,
@@ -101,7 +103,7 @@ pub struct Call {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 256))]
     pub session_id: Option<String>,
-    /// Whether a token for it is to be bound to that session. Only one with several uses, where absent.
+    /// Whether a token for it is to be bound to that session. Only one with several uses, where absent, and that one always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_scope: Option<bool>,
     /// How often a token for it may be used. Once, where absent.

@@ -115,17 +115,17 @@ pub struct Propose {
     pub arguments: Json,
     /// What the call does.
     pub effect: Effect,
-    /// What the user is asked.
+    /// What the user is asked. Not blank.
     #[schemars(length(min = 1, max = 4096))]
     pub summary: String,
-    /// The words on the button. No line break.
+    /// The words on the button. No line break, and not blank.
     #[schemars(length(min = 1, max = 80))]
     pub label: String,
-    /// When the question closes. Never, where absent.
+    /// When the question closes. Where absent: never, unless the implementation has chosen otherwise; its record says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "date-time"))]
     pub expires_at: Option<String>,
-    /// Who may decide: different names.
+    /// Who may decide: different names, none blank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1), inner(length(min = 1, max = 256)), extend("uniqueItems" = true))]
     pub deciders: Option<Vec<String>>,

@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use countersign_reference::{mcp_aql, pending_action};
 use countersign_store::Store;
 use countersign_store::ids::SystemIds;
 use miette::{Context, IntoDiagnostic, miette};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::answer::{Answer, Status};
@@ -55,9 +55,22 @@ from its end, were not carried out. A call whose `params` have no one meaning (a
 with a fraction or an exponent a number beyond 2^53) cannot be confirmed; a whole number in full
 is bound to the digit. Types and limits: countersign schema driver
 
+--settings is one JSON object; what it leaves out is the first of the values, or the one in [ ]:
+  mcp-aql         check_order: table|sample, session_binding: many_uses|every,
+                  ended_session: stays_ended|comes_back, persistence: persistent|in_memory,
+                  capacity: 1000 tokens or more [1000000], retention: 0 to 3000 seconds [900],
+                  rate_limits: {issuance, failed_validation, revocation: each
+                  {burst, interval_millis}; no limit where absent},
+                  configuration: {clock_skew_tolerance_seconds: 0 to 300 [30],
+                  oracle: codes|uniform, critical}; `configure` changes it for one adapter
+  pending-action  read_effect: pends|runs, expiry_boundary: at|after,
+                  expiry_absent: never|{\"after\":{\"seconds\":N}},
+                  deciders_absent: anyone|nobody, delivery: at_most_once|at_least_once
+
 Examples:
   countersign serve aaep --stdio
-  countersign serve pending-action --stdio --store actions.store";
+  countersign serve pending-action --stdio --store actions.store
+  countersign serve mcp-aql --stdio --signed --settings '{\"capacity\":1000}'";
 
 /// One op and its fields, over as many lines as they need.
 fn request(op: &Value) -> String {
@@ -123,6 +136,12 @@ pub struct Args {
     /// After `hello`, `restart` goes on with what the file holds. `reset` forgets all of it and starts afresh.
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
+    /// What the host chooses once, as JSON; the names and values stand below (mcp-aql, pending-action)
+    #[arg(long, value_name = "JSON")]
+    pub settings: Option<String>,
+    /// Sign tokens instead of keeping them (mcp-aql)
+    #[arg(long)]
+    pub signed: bool,
 }
 
 /// Serves until stdin ends or nobody reads stdout any more. Responses are written while it runs, so that there is
@@ -132,24 +151,55 @@ pub struct Args {
 ///
 /// Where stdin cannot be read, stdout cannot be written, or the store cannot be opened.
 pub fn run(arguments: &Args) -> miette::Result<Answer> {
-    match (arguments.protocol, &arguments.store) {
-        (Protocol::Aaep, None) => converse(Aaep::new(SystemIds)),
-        (Protocol::McpAql, None) => converse(McpAql::new(mcp_aql::Settings::default(), SystemIds)),
-        (Protocol::PendingAction, None) => {
-            let settings = pending_action::Settings::default();
-            let service = PendingAction::in_memory(settings, SystemIds);
-            converse(service.into_diagnostic()?)
-        }
-        (Protocol::PendingAction, Some(path)) => {
-            let settings = pending_action::Settings::default();
-            let store = Store::open(path).into_diagnostic()?;
-            converse(PendingAction::kept_in(store, settings, SystemIds))
-        }
-        (Protocol::Aaep | Protocol::McpAql, Some(_)) => Err(miette!(
+    let Args {
+        protocol,
+        store,
+        settings,
+        signed,
+        ..
+    } = arguments;
+    let settings = settings.as_deref();
+    match protocol {
+        Protocol::Aaep | Protocol::McpAql if store.is_some() => Err(miette!(
             help = "leave --store out: the state of this executor lives as long as its process",
             "--store is for pending-action alone"
         )),
+        Protocol::Aaep | Protocol::PendingAction if *signed => Err(miette!(
+            help = "leave --signed out: nothing else has tokens that could be signed",
+            "--signed is for mcp-aql alone"
+        )),
+        Protocol::Aaep if settings.is_some() => Err(miette!(
+            help = "leave --settings out",
+            "--settings is for mcp-aql and pending-action"
+        )),
+        Protocol::Aaep => converse(Aaep::new(SystemIds)),
+        Protocol::McpAql if *signed => converse(McpAql::signing(chosen(settings)?, SystemIds)),
+        Protocol::McpAql => converse(McpAql::new(chosen(settings)?, SystemIds)),
+        Protocol::PendingAction => match store {
+            None => {
+                let service = PendingAction::in_memory(chosen(settings)?, SystemIds);
+                converse(service.into_diagnostic()?)
+            }
+            Some(path) => {
+                let settings = chosen(settings)?;
+                let store = Store::open(path).into_diagnostic()?;
+                converse(PendingAction::kept_in(store, settings, SystemIds))
+            }
+        },
     }
+}
+
+/// The settings as they are given; the defaults where they are not, and for what they do not name.
+fn chosen<S: Default + DeserializeOwned>(settings: Option<&str>) -> miette::Result<S> {
+    let Some(text) = settings else {
+        return Ok(S::default());
+    };
+    serde_json::from_str(text).map_err(|error| {
+        miette!(
+            help = "countersign serve --help lists the settings",
+            "--settings: {error}"
+        )
+    })
 }
 
 fn converse(service: impl Service) -> miette::Result<Answer> {

@@ -11,7 +11,7 @@ use countersign_driver::{Json, Kind, Refused};
 use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql::{
     AdapterName, Call, DangerLevel, EventKind, Gatekeeper, Input, OperationName, Oracle, Outcome,
-    Output, Parameters, Purpose, Query, SessionId, Settings,
+    Output, Parameters, Purpose, Query, SessionId, Settings, SigningKey,
 };
 use countersign_reference::time::Timestamp;
 
@@ -25,6 +25,7 @@ pub const DEFAULT_ADAPTER: &str = "default";
 pub struct McpAql<Ids> {
     gatekeeper: Gatekeeper,
     settings: Settings,
+    signs: bool,
     ids: Ids,
 }
 
@@ -38,16 +39,44 @@ impl<Ids: IdSource> McpAql<Ids> {
         Self {
             gatekeeper: Gatekeeper::new(settings.clone()),
             settings,
+            signs: false,
             ids,
         }
     }
+
+    /// The same, and it signs its tokens instead of keeping them (AQL-6.2-2). Each reset has a key of its own.
+    pub fn signing(settings: Settings, ids: Ids) -> Self {
+        let mut service = Self::new(settings, ids);
+        service.signs = true;
+        service.gatekeeper = service.fresh();
+        service
+    }
+
+    /// A gatekeeper that nothing has happened to.
+    fn fresh(&mut self) -> Gatekeeper {
+        let settings = self.settings.clone();
+        if self.signs {
+            let bits = [self.ids.next_bits(), self.ids.next_bits()];
+            Gatekeeper::signing(settings, SigningKey::from_bits(bits))
+        } else {
+            Gatekeeper::new(settings)
+        }
+    }
 }
+
+/// What a gatekeeper that signs cannot do is keep count, or end with a session (AQL-5.4-1).
+const SIGNING_SUPPORTS: &[Capability] = &[
+    Capability::Quota,
+    Capability::Introspect,
+    Capability::Restart,
+];
 
 impl<Ids: IdSource> Service for McpAql<Ids> {
     type Protocol = Protocol;
     type Input = Input;
     const SUPPORTS: &'static [Capability] = &[
         Capability::MultiUse,
+        Capability::SessionScope,
         Capability::Quota,
         Capability::Introspect,
         Capability::Restart,
@@ -55,8 +84,16 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
     const SHOWS: &'static [Kind] = &[Kind::Perform, Kind::Respond, Kind::Audit, Kind::Refused];
     const TICK: Input = Input::Tick;
 
+    fn supports(&self) -> &'static [Capability] {
+        if self.signs {
+            SIGNING_SUPPORTS
+        } else {
+            Self::SUPPORTS
+        }
+    }
+
     fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
-        self.gatekeeper = Gatekeeper::new(self.settings.clone());
+        self.gatekeeper = self.fresh();
         // There is nothing yet that could happen: this only tells the time.
         let _nothing = self.gatekeeper.handle(now, &mut self.ids, Input::Tick);
         Ok(())
@@ -74,7 +111,7 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
                     Ok((parsed("critical", &name, OperationName::parse)?, parameters))
                 };
                 Input::Configure {
-                    adapter: parsed("adapter", &adapter, AdapterName::parse)?,
+                    adapter: adapter_name(&adapter)?,
                     clock_skew_tolerance_seconds: clock_skew_tolerance_seconds.map(seconds),
                     oracle: oracle.map(|oracle| match oracle {
                         driver::Oracle::Codes => Oracle::Codes,
@@ -91,12 +128,12 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
                 }
             }
             Op::Call(call) => Input::Call(called(call)?),
-            // The gatekeeper is asked as the adapter of whoever names none, and as no other.
             Op::Introspect {
-                adapter: Some(adapter),
-                ..
-            } if adapter != DEFAULT_ADAPTER => return Err(Instead::Unsupported),
-            Op::Introspect { query, token, .. } => Input::Introspect {
+                adapter,
+                query,
+                token,
+            } => Input::Introspect {
+                adapter: adapter.as_deref().map(adapter_name).transpose()?,
                 query: match query {
                     driver::Query::RevokeToken => Query::RevokeToken,
                     driver::Query::TokenStatus => Query::TokenStatus,
@@ -139,7 +176,12 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
         let tokens = self.gatekeeper.tokens();
         let sessions = tokens.filter_map(|token| token.scope.session_id.clone());
         for session_id in sessions.collect::<BTreeSet<_>>() {
-            outputs.extend(self.handle(now, Input::EndSession { session_id })?);
+            // No session was said to have ended: whoever connects again may do so under the same name.
+            let input = Input::Event {
+                kind: EventKind::Logout,
+                session_id: Some(session_id),
+            };
+            outputs.extend(self.handle(now, input)?);
         }
         Ok(outputs)
     }
@@ -154,16 +196,8 @@ fn called(call: driver::Call) -> Result<Call, Instead> {
             u32::MAX
         ))
     })?;
-    // AQL-5.4-1: a token is bound to its session exactly where it has several uses.
-    if call
-        .session_scope
-        .is_some_and(|asked| asked != (max_uses > 1))
-    {
-        return Err(Instead::Unsupported);
-    }
-    let name = |name: String| parsed("adapter", &name, AdapterName::parse);
     Ok(Call {
-        adapter: call.adapter.map(name).transpose()?,
+        adapter: call.adapter.as_deref().map(adapter_name).transpose()?,
         operation: parsed("operation", &call.operation, OperationName::parse)?,
         params: Parameters::new(call.params.text().as_bytes()),
         danger_level: match call.danger_level {
@@ -174,6 +208,7 @@ fn called(call: driver::Call) -> Result<Call, Instead> {
             driver::DangerLevel::Forbidden => DangerLevel::Forbidden,
         },
         session_id: call.session_id.as_deref().map(session).transpose()?,
+        session_scope: call.session_scope,
         max_uses,
         ttl_seconds: call.ttl_seconds.map(|it| u64::try_from(it).unwrap_or(0)),
         confirmation_token: call.confirmation_token,
@@ -184,6 +219,10 @@ fn called(call: driver::Call) -> Result<Call, Instead> {
         reasons: call.reasons,
         confirmation_message: call.confirmation_message,
     })
+}
+
+fn adapter_name(text: &str) -> Result<AdapterName, Instead> {
+    parsed("adapter", text, AdapterName::parse)
 }
 
 fn session(text: &str) -> Result<SessionId, Instead> {

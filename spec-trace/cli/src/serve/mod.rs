@@ -37,6 +37,11 @@ pub trait Service {
     /// Time passes, and nothing else happens.
     const TICK: Self::Input;
 
+    /// What of the optional this one can do, as it is set up.
+    fn supports(&self) -> &'static [<Self::Protocol as Protocol>::Capability] {
+        Self::SUPPORTS
+    }
+
     /// Whether it outlives its process, so that a conversation may begin with `restart` in place of `reset`.
     fn is_kept(&self) -> bool {
         false

@@ -15,7 +15,7 @@ use countersign_reference::pending_action::{
 };
 use countersign_reference::time::Timestamp;
 use countersign_store::{Store, StoreError};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Failure, Instead, Last, Service, parsed, refusal, told};
 
@@ -225,10 +225,6 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
     ) -> Result<Vec<driver::Output>, Instead> {
         let latest = self.latest(now);
         if let Some(Last { carried, lost }) = last {
-            if lost.iter().any(is_said) {
-                let reason = "what somebody has said is not kept, so that it cannot be told again";
-                return Err(Instead::refused(reason));
-            }
             self.carried += carried.iter().filter(|it| is_told_again(it)).count();
             if let (Some(ledger), true) = (&mut self.ledger, lost.is_empty()) {
                 ledger.carried(ledger.recorded());
@@ -308,25 +304,8 @@ fn too_late_to_withdraw(named: Named) -> serde_json::Result<Json> {
 /// Whether it is behind a record, so that the ledger tells it again after a crash (PA-10).
 fn is_told_again(output: &driver::Output) -> bool {
     match output {
-        driver::Output::Append(_) => !is_said(output),
-        driver::Output::Event(_) => true,
+        driver::Output::Append(_) | driver::Output::Event(_) => true,
         driver::Output::Perform(_)
-        | driver::Output::InDoubt(_)
-        | driver::Output::Audit(_)
-        | driver::Output::Snapshot(_)
-        | driver::Output::Refused(_) => false,
-    }
-}
-
-/// PA-11: whether it is what somebody has said, which stands in no record.
-fn is_said(output: &driver::Output) -> bool {
-    match output {
-        driver::Output::Append(message) => {
-            let message: serde_json::Result<Value> = serde_json::from_str(message.as_str());
-            message.is_ok_and(|message| message["type"] == "user_message")
-        }
-        driver::Output::Event(_)
-        | driver::Output::Perform(_)
         | driver::Output::InDoubt(_)
         | driver::Output::Audit(_)
         | driver::Output::Snapshot(_)

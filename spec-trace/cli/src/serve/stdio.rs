@@ -157,7 +157,7 @@ impl<S: Service> Conversation<S> {
         }
         Ok(Answer::Greeting(Greeting {
             name: format!("countersign-reference {}", env!("CARGO_PKG_VERSION")),
-            supports: S::SUPPORTS.iter().cloned().collect(),
+            supports: self.service.supports().iter().cloned().collect(),
             shows: Some(S::SHOWS.iter().copied().collect()),
         }))
     }

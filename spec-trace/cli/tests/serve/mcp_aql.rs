@@ -1,6 +1,7 @@
 //! Whole conversations with `countersign serve mcp-aql --stdio`, over pipes and with ids that count up.
 
 use countersign_cli::serve::mcp_aql::McpAql;
+use countersign_reference::ids::SequentialIds;
 use countersign_reference::mcp_aql::{Capacity, Persistence, RateLimit, RateLimits, Settings};
 use countersign_store::ids::SystemIds;
 use serde_json::json;
@@ -23,7 +24,7 @@ fn hello_says_who_is_here_and_what_it_can_do() {
         concat!(
             r#"{"id":1,"name":"countersign-reference "#,
             env!("CARGO_PKG_VERSION"),
-            r#"","supports":["multi_use","quota","introspect","restart"],"#,
+            r#"","supports":["multi_use","session_scope","quota","introspect","restart"],"#,
             r#""shows":["perform","respond","audit","refused"]}"#
         )
     );
@@ -168,7 +169,13 @@ fn every_fault_has_its_code() {
             "other_purpose",
             "TOKEN_SCOPE_MISMATCH",
         ),
-        ("params", json!([1]), "invalid_params", "INVALID_PARAMS"),
+        ("params", json!("{"), "invalid_params", "INVALID_PARAMS"),
+        (
+            "params",
+            json!([1]),
+            "other_parameters",
+            "TOKEN_SCOPE_MISMATCH",
+        ),
     ] {
         let mut call = honest.clone();
         call[field] = value;
@@ -219,13 +226,21 @@ fn without_an_oracle_every_fault_is_answered_alike() {
         answers.windows(2).all(|pair| pair[0] == pair[1]),
         "{answers:?}"
     );
-    for (token, status) in [
-        (live.as_str(), "live 1"),
-        (&used, "unknown"),
-        ("", "unknown"),
+    driver.at(
+        NOW,
+        "configure",
+        json!({"adapter": "default", "oracle": "uniform"}),
+    );
+    for (token, entry, status) in [
+        (live.as_str(), "TOKEN_VALIDATED", "live 1"),
+        (&used, "TOKEN_REJECTED: already_used", "unknown"),
+        ("", "TOKEN_REJECTED: malformed", "unknown"),
     ] {
         let told = driver.at(NOW, "introspect", about("token_status", token));
-        assert_eq!(told, [format!("respond {status}")]);
+        assert_eq!(
+            told,
+            [format!("audit {entry}"), format!("respond {status}")]
+        );
     }
 }
 
@@ -303,39 +318,99 @@ fn a_restart_ends_every_session() {
         driver.at(NOW, "restart", json!({})),
         ["audit TOKEN_REVOKED"]
     );
-    let revoked = driver.at(NOW, "call", with_token(several, &bound));
+    let revoked = driver.at(NOW, "call", with_token(several.clone(), &bound));
     assert_eq!(revoked, rejected("revoked", "TOKEN_INVALID"));
+    // Whoever connects again is known by the same name.
+    assert_eq!(driver.at(NOW, "call", several), ASKED);
     assert_eq!(
         driver.at(NOW, "call", with_token(call, &unbound)),
         PERFORMED
     );
 }
 
-/// A token is bound to its session exactly where it has several uses, and the gatekeeper says so.
+/// AQL-5.4-1, AQL-6.1-2: a token is bound to its session where the call asks for it; several uses are bound in any case.
 #[test]
-fn a_scope_that_the_gatekeeper_does_not_have_is_unsupported() {
+fn a_call_can_ask_for_a_token_of_its_session() {
     let mut driver = ready();
     let scoped = |max_uses: u64, session_scope: bool| {
         let mut call = deletion();
         call["session_id"] = json!("s1");
         call["max_uses"] = json!(max_uses);
         call["session_scope"] = json!(session_scope);
-        timed(NOW, call)
+        call
     };
-    for (max_uses, session_scope, supported) in [
-        (1, false, true),
-        (1, true, false),
-        (2, false, false),
-        (2, true, true),
+    let refused = driver.at(NOW, "call", scoped(2, false));
+    assert_eq!(refused, ["refused AQL-5.4-1"]);
+    let mut outside = scoped(1, true);
+    outside.as_object_mut().unwrap().remove("session_id");
+    assert_eq!(driver.at(NOW, "call", outside), ["refused AQL-5.4-1"]);
+    for (max_uses, session_scope, is_bound) in [(1, false, false), (1, true, true), (2, true, true)]
+    {
+        let token = driver.asks(scoped(max_uses, session_scope));
+        let mut elsewhere = with_token(deletion(), &token);
+        elsewhere["session_id"] = json!("s2");
+        let told = driver.at(NOW, "call", elsewhere);
+        if is_bound {
+            assert_eq!(told, rejected("other_session", "TOKEN_SCOPE_MISMATCH"));
+        } else {
+            assert_eq!(told, PERFORMED);
+        }
+    }
+    driver.hang_up();
+}
+
+/// AQL-6.3-2: the adapter that is asked answers, as it is configured.
+#[test]
+fn every_adapter_answers_introspection() {
+    let mut driver = ready();
+    driver.at(
+        NOW,
+        "configure",
+        json!({"adapter": "gitlab", "oracle": "uniform"}),
+    );
+    let call = deletion();
+    let token = driver.asks(call.clone());
+    driver.at(NOW, "call", with_token(call, &token));
+    for (adapter, code) in [
+        ("default", "TOKEN_ALREADY_USED"),
+        ("github", "TOKEN_ALREADY_USED"),
+        ("gitlab", "TOKEN_INVALID"),
     ] {
-        let response = driver.ask("call", scoped(max_uses, session_scope));
-        assert_eq!(response["unsupported"] != true, supported, "{response}");
-    }
-    for (adapter, supported) in [("default", true), ("github", false)] {
-        let asked = json!({"now": NOW, "adapter": adapter, "query": "token_status", "token": "x"});
+        let asked =
+            json!({"now": NOW, "adapter": adapter, "query": "revoke_token", "token": token});
         let response = driver.ask("introspect", asked);
-        assert_eq!(response["unsupported"] != true, supported, "{response}");
+        let [audit, respond] = response["outputs"].as_array().unwrap().as_slice() else {
+            panic!("{response}");
+        };
+        assert_eq!(audit["audit"]["failure_reason"], "already_used");
+        assert_eq!(respond["respond"]["error"]["code"], code, "{adapter}");
     }
+    driver.hang_up();
+}
+
+/// AQL-7.3-2, AQL-6.2-2, AQL-5.4-1: a gatekeeper that signs can be served, and says what it cannot do then.
+#[test]
+fn signed_tokens_can_be_served() {
+    let service = McpAql::signing(Settings::default(), SequentialIds::new());
+    let mut driver = Driver::connected(service, summary);
+    let hello = driver.send(r#"{"id":1,"op":"hello","driver":1,"protocol":"mcp-aql"}"#);
+    assert_eq!(hello["supports"], json!(["quota", "introspect", "restart"]));
+    driver.at(NOW, "reset", json!({}));
+    let token = driver.asks(deletion());
+    assert_eq!(token.len(), "conf_".len() + 64);
+    let retry = with_token(deletion(), &token);
+    assert_eq!(driver.at(NOW, "call", retry.clone()), PERFORMED);
+    let again = driver.at(NOW, "call", retry.clone());
+    assert_eq!(again, rejected("already_used", "TOKEN_ALREADY_USED"));
+    let mut scoped = deletion();
+    scoped["session_id"] = json!("s1");
+    scoped["session_scope"] = json!(true);
+    assert_eq!(driver.at(NOW, "call", scoped), ["refused AQL-5.4-1"]);
+    // Another reset, another key.
+    driver.at(NOW, "reset", json!({}));
+    let other = driver.at(NOW, "call", retry);
+    assert_eq!(other, rejected("unknown", "TOKEN_INVALID"));
+    driver.hang_up();
 }
 
 /// AQL-5.5-1: a store in memory loses every token, and then none is good.
@@ -360,11 +435,12 @@ fn a_token_of_a_session_is_good_for_several_calls_and_ends_with_it() {
     call["max_uses"] = json!(3);
     let mut driver = ready();
     let token = driver.asks(call.clone());
-    let retry = with_token(call, &token);
+    let retry = with_token(call.clone(), &token);
     for uses_left in [2, 1] {
         assert_eq!(driver.at(NOW, "call", retry.clone()), PERFORMED);
         let told = driver.at(NOW, "introspect", about("token_status", &token));
-        assert_eq!(told, [format!("respond live {uses_left}")]);
+        let status = format!("respond live {uses_left}");
+        assert_eq!(told, ["audit TOKEN_VALIDATED".to_owned(), status]);
     }
     let end = json!({"session_id": "s1"});
     assert_eq!(
@@ -376,6 +452,8 @@ fn a_token_of_a_session_is_good_for_several_calls_and_ends_with_it() {
         driver.at(NOW, "call", retry),
         rejected("revoked", "TOKEN_INVALID")
     );
+    // Nor does another come for it.
+    assert_eq!(driver.at(NOW, "call", call), ["refused AQL-5.4-2"]);
 }
 
 /// AQL-5.3-3: by its holder, AQL-5.3-2: by what happens around it. AQL-5.3-1: then it is as if it had never been.
@@ -393,8 +471,16 @@ fn a_token_is_taken_back_in_each_of_the_ways() {
         ("event", json!({"kind": "configuration"}), true),
         ("end_session", json!({"session_id": "s1"}), true),
         ("end_session", json!({"session_id": "s2"}), false),
-        ("configure", json!({"adapter": "github"}), true),
-        ("configure", json!({"adapter": "gitlab"}), false),
+        (
+            "configure",
+            json!({"adapter": "github", "oracle": "uniform"}),
+            true,
+        ),
+        (
+            "configure",
+            json!({"adapter": "gitlab", "oracle": "uniform"}),
+            false,
+        ),
     ] {
         let mut driver = ready();
         let token = driver.asks(call.clone());
@@ -409,9 +495,12 @@ fn a_token_is_taken_back_in_each_of_the_ways() {
     let first = driver.at(NOW, "introspect", revoke.clone());
     assert_eq!(first, ["audit TOKEN_REVOKED", "respond revoked"]);
     let second = driver.at(NOW, "introspect", revoke);
-    assert_eq!(second, ["audit TOKEN_REVOKED: revoked", "respond revoked"]);
+    assert_eq!(
+        second,
+        ["audit TOKEN_REVOKED: revoked", "respond TOKEN_INVALID"]
+    );
     let told = driver.at(NOW, "introspect", about("token_status", &token));
-    assert_eq!(told, ["respond revoked 0"]);
+    assert_eq!(told, ["audit TOKEN_REJECTED: revoked", "respond revoked 0"]);
     let unknown = driver.at(NOW, "introspect", about("revoke_token", "conf_guessed"));
     assert_eq!(
         unknown,
@@ -561,7 +650,7 @@ fn the_log_shows_no_parameter_and_no_token() {
             logged += 1;
         }
     }
-    assert_eq!(logged, 8);
+    assert_eq!(logged, 9);
 }
 
 /// AQL-3.1-1, AQL-3.1-2, AQL-3.1-3: 256 bits of the operating system's generator.

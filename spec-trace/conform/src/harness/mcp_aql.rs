@@ -292,6 +292,7 @@ fn call() -> Call {
         params: Parameters::new("{}"),
         danger_level: DangerLevel::Dangerous,
         session_id: None,
+        session_scope: None,
         max_uses: 1,
         ttl_seconds: None,
         confirmation_token: None,

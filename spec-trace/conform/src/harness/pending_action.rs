@@ -223,6 +223,7 @@ impl<'a> Reader<'a> {
                 let mut cancelled = cancelled.iter();
                 ends && cancelled.all(|id| self.resolves_in_time(*id, at, Known::Over))
             }
+            Entry::Said { .. } => true,
         }
     }
 

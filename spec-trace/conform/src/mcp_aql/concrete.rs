@@ -71,6 +71,9 @@ impl Environment {
             settings: Settings {
                 adapter: adapters[0].clone(),
                 check_order: CheckOrder::Table,
+                session_binding: executor::SessionBinding::ManyUses,
+                // The model's few sessions come back, as a name that stands for another connection.
+                ended_session: executor::EndedSession::ComesBack,
                 persistence: Persistence::Persistent,
                 capacity: Capacity::new(1_234).expect("room enough"),
                 retention: Retention::from_seconds(RETENTION.into()).expect("within the hour"),
@@ -129,10 +132,12 @@ impl Environment {
                 Input::Call(self.deliver(host, state, call, &mut picks))
             }
             Action::Revoke(carried) => Input::Introspect {
+                adapter: None,
                 query: Query::RevokeToken,
                 token: token(host, carried, &mut picks),
             },
             Action::AskStatus(carried) => Input::Introspect {
+                adapter: None,
                 query: Query::TokenStatus,
                 token: token(host, carried, &mut picks),
             },
@@ -164,6 +169,7 @@ impl Environment {
             params: picks.among(&self.asked[place(scope.operation)]),
             danger_level: danger_level(&request, picks),
             session_id: scope.session.map(|name| self.session(name)),
+            session_scope: None,
             max_uses: request.max_uses.into(),
             ttl_seconds: seconds_asked(&request),
             confirmation_token: None,
@@ -193,6 +199,7 @@ impl Environment {
             // AQL-5.4-1: more than one only in a session.
             max_uses: session_id.as_ref().map_or(1, |_| picks.among(&[1, 2])),
             session_id,
+            session_scope: None,
             ttl_seconds: None,
             confirmation_token: Some(token(host, call.token, picks)),
             purpose: if call.gated {

@@ -10,7 +10,7 @@ use countersign_model::mcp_aql::words::{Slot, Which};
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
     AdapterName, Audit, AuditEntry, AuditOutcome, ClauseId, ClientContext, ConfirmationToken,
-    Details, ErrorCode, EventKind, Failure, FailureReason, Input, Operation, OperationName,
+    Details, ErrorCode, EventKind, Failure, FailureReason, Input, Operation, OperationName, Query,
     Response, Revoker, SessionId, TokenEvent, TokenStatus, Warning, WarningKind,
 };
 use countersign_reference::time::Timestamp;
@@ -43,9 +43,24 @@ pub(super) fn outputs(
         issued,
         now: host.gatekeeper.now(),
     };
+    // AQL-6.4-1: the model has no entry for a status, so that its place is held to here.
+    let is_logged_status = matches!(
+        answer.outputs[..],
+        [
+            executor::Output::Audit(Audit::Token(_)),
+            executor::Output::Respond(_)
+        ]
+    );
+    if is_query(input, Query::TokenStatus) && !is_logged_status {
+        return Err(unexplained("AQL-6.4-1", "an entry and then the status"));
+    }
     let mut words = Vec::with_capacity(answer.outputs.len() + 1);
     for output in &answer.outputs {
         words.push(match output {
+            executor::Output::Audit(Audit::Token(entry)) if is_query(input, Query::TokenStatus) => {
+                translation.status_entry(entry)?;
+                continue;
+            }
             executor::Output::Audit(Audit::Token(entry)) => translation.entry(entry)?,
             executor::Output::Audit(Audit::Warning(warning)) => translation.warning(warning)?,
             executor::Output::Respond(response) => translation.response(response)?,
@@ -61,6 +76,10 @@ pub(super) fn outputs(
         words.push(Output::Refused(refusal(input, refused)?));
     }
     Ok(words)
+}
+
+fn is_query(input: &Input, wanted: Query) -> bool {
+    matches!(input, Input::Introspect { query, .. } if *query == wanted)
 }
 
 /// AQL-5.3-2, AQL-5.3-3, AQL-5.4-2: who takes tokens back with this call.
@@ -210,6 +229,20 @@ impl Translation<'_> {
         }
     }
 
+    /// AQL-6.4-1, AQL-7.3-1: the entry of a status is that of a validation, by the query.
+    fn status_entry(&self, entry: &AuditEntry) -> Result<(), Unexplained> {
+        let reason = self.why_not_revoked();
+        let (event, outcome) = match reason {
+            None => (TokenEvent::TokenValidated, AuditOutcome::Success),
+            Some(_) => (TokenEvent::TokenRejected, AuditOutcome::Failure),
+        };
+        if (entry.event, entry.outcome, entry.failure_reason) != (event, outcome, reason) {
+            let text = format!("an entry of {event:?}, {reason:?}");
+            return Err(unexplained("AQL-6.4-1", text));
+        }
+        self.check_entry(entry, &self.presented, &self.query())
+    }
+
     fn check_entry(
         &self,
         entry: &AuditEntry,
@@ -284,11 +317,16 @@ impl Translation<'_> {
             Presented::Token(_)
             | Presented::Nothing
             | Presented::Stray(_)
-            | Presented::Malformed(_) => Subject {
-                operation: &self.environment.introspect,
-                adapter: &self.environment.settings.adapter,
-                session_id: None,
-            },
+            | Presented::Malformed(_) => self.query(),
+        }
+    }
+
+    /// A question about a token.
+    fn query(&self) -> Subject<'_> {
+        Subject {
+            operation: &self.environment.introspect,
+            adapter: &self.environment.settings.adapter,
+            session_id: None,
         }
     }
 
@@ -401,7 +439,11 @@ impl Translation<'_> {
 
     fn response(&self, response: &Response) -> Result<Output, Unexplained> {
         let word = match response {
+            Response::Failed(failure) if is_query(self.input, Query::RevokeToken) => {
+                self.unrevoked_answer(failure)?
+            }
             Response::Failed(failure) => self.failure(failure)?,
+            Response::Revoked if self.why_not_revoked().is_some() => None,
             Response::Revoked => Some(Output::AnswerRevocation),
             Response::Status(status) => self.status(*status),
         };
@@ -422,6 +464,26 @@ impl Translation<'_> {
             clause,
             "what goes with such a response, and nothing else",
         ))
+    }
+
+    /// AQL-5.3-3, AQL-6.4-1: what could not be revoked is answered with the code of the reason. The model answers it as revoked,
+    /// but where codes are told and there is no such token.
+    fn unrevoked_answer(&self, failure: &Failure) -> Result<Option<Output>, Unexplained> {
+        let Some(reason) = self.why_not_revoked() else {
+            return Ok(None);
+        };
+        let code = if self.state.is_uniform() {
+            ErrorCode::TokenInvalid
+        } else {
+            reason.code()
+        };
+        let word = self.failure(failure)?.filter(|_| failure.code == code);
+        let is_found = !matches!(reason, FailureReason::Unknown | FailureReason::Malformed);
+        Ok(if self.state.is_uniform() || is_found {
+            word.map(|_| Output::AnswerRevocation)
+        } else {
+            word
+        })
     }
 
     /// A failure as AQL-4.2-1 has it; nothing if its message or its details are not those of its code.
@@ -518,7 +580,9 @@ fn has_own_message(failure: &Failure) -> bool {
         ErrorCode::TokenExpired => "The confirmation token has expired.",
         ErrorCode::TokenAlreadyUsed => "The confirmation token was used already.",
         ErrorCode::TokenScopeMismatch => "The confirmation token is for something else.",
-        ErrorCode::InvalidParams => "The parameters have no canonical form.",
+        ErrorCode::InvalidParams => {
+            "The parameters have no one meaning, so that nothing can be bound to them."
+        }
         ErrorCode::RateLimited => "Too many requests. Try again later.",
         ErrorCode::CapacityExceeded => "Too many confirmations are open. Try again later.",
     };
@@ -553,7 +617,11 @@ fn refusal(input: &Input, refusal: executor::Refusal) -> Result<Refusal, Unexpla
         executor::Refusal::NoUses => Err(unexplained("AQL-5.4-1", "a use at least")),
         executor::Refusal::NoFreshToken => Err(unexplained("AQL-3.1-1", "a fresh token")),
         // The executor under comparison keeps its tokens and has no key.
-        executor::Refusal::ManyUsesWithoutStore | executor::Refusal::NoKey => {
+        // Nor does the model ask for a scope, and its sessions come back.
+        executor::Refusal::SessionWithoutStore
+        | executor::Refusal::ScopeWithoutSession
+        | executor::Refusal::SessionEnded
+        | executor::Refusal::NoKey => {
             let clause = refusal.clause().0;
             Err(unexplained(clause, format!("no refusal because {refusal}")))
         }

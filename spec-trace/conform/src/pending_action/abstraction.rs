@@ -104,7 +104,8 @@ pub(super) fn ended(host: &Host) -> impl Iterator<Item = &str> {
             | Entry::Decided { .. }
             | Entry::Expired { .. }
             | Entry::Cancelled { .. }
-            | Entry::Finished { .. } => None,
+            | Entry::Finished { .. }
+            | Entry::Said { .. } => None,
         })
 }
 

@@ -96,6 +96,7 @@ pub(super) fn input(host: &Host, state: &State, action: Action) -> Option<Input>
 pub(super) const AT_LEAST_ONCE: Settings = Settings {
     read_effect: executor::ReadEffect::Pends,
     expiry_boundary: executor::ExpiryBoundary::At,
+    expiry_absent: executor::ExpiryAbsent::Never,
     deciders_absent: executor::DecidersAbsent::Anyone,
     delivery: Delivery::AtLeastOnce,
 };

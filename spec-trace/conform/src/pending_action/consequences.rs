@@ -26,7 +26,7 @@ pub(super) fn append(
         message: told,
     } = append;
     let (slot, note) = match told {
-        Message::UserMessage { .. } => return said(input, append),
+        Message::UserMessage { .. } => return said(host, input, append),
         Message::ConfirmationRequest { text, label } => {
             let Some(slot) = asked_in(host, append, text.as_str()) else {
                 // PA-1: whoever is asked is asked about what is recorded.
@@ -72,12 +72,12 @@ pub(super) fn append(
         let text = format!("a message in {}", asked.proposal.session_id);
         return Err(unexplained("PA-10", text));
     }
-    note_id(host, slot, note, *message_id)?;
+    note_id(host, slot, note, Some(*message_id))?;
     Ok(Output::Append(note, slot))
 }
 
 /// PA-11: what a user said goes into the transcript as it is, and is about no action.
-fn said(input: &Input, append: &Append) -> Result<Output, Unexplained> {
+fn said(host: &Host, input: &Input, append: &Append) -> Result<Output, Unexplained> {
     let wanted = match input {
         Input::Say { by, text } => Some(Message::UserMessage {
             by: by.clone(),
@@ -91,18 +91,47 @@ fn said(input: &Input, append: &Append) -> Result<Output, Unexplained> {
         | Input::Tick
         | Input::Restart => None,
     };
-    let bare = append.session_id.is_none() && append.message_id.is_none();
-    if bare && wanted.as_ref() == Some(&append.message) {
+    if was_said(host, append) && wanted.as_ref() == Some(&append.message) {
         return Ok(Output::AppendText);
     }
     Err(unexplained("PA-11", format!("{wanted:?} and nothing else")))
+}
+
+/// PA-11: whether it is what somebody has said by the journal, in every field.
+pub(super) fn was_said(host: &Host, append: &Append) -> bool {
+    let mut records = host.journal.iter();
+    records.any(|record| match &record.entry {
+        Entry::Said {
+            message_id,
+            by,
+            text,
+        } => {
+            let message = Message::UserMessage {
+                by: by.clone(),
+                text: text.clone(),
+            };
+            let session_id = None;
+            *append
+                == Append {
+                    session_id,
+                    message_id: *message_id,
+                    message,
+                }
+        }
+        Entry::Proposed { .. }
+        | Entry::Decided { .. }
+        | Entry::Expired { .. }
+        | Entry::Cancelled { .. }
+        | Entry::Finished { .. }
+        | Entry::SessionEnded { .. } => false,
+    })
 }
 
 /// The slot of the action that a request asks about: by the message's id, if it came before, or by its summary.
 fn asked_in(host: &Host, append: &Append, text: &str) -> Option<Slot> {
     let by_id = |slot: &Slot| {
         let known = host.message_ids[slot.index()][place(Note::Request)];
-        known.is_some() && known == append.message_id
+        known == Some(append.message_id)
     };
     let by_summary = |slot: &Slot| {
         let asked = host.asked[slot.index()].as_deref();
@@ -114,10 +143,7 @@ fn asked_in(host: &Host, append: &Append, text: &str) -> Option<Slot> {
 
 /// PA-9: whether a visible message shows the id, the nonce or the arguments of its action, in any of its fields.
 fn is_exposed(asked: &Asked, append: &Append) -> bool {
-    let Some(id) = append.message_id else {
-        return false;
-    };
-    let shown = id.to_string();
+    let shown = append.message_id.to_string();
     let digits = |minted: &str| minted.rsplit('_').next().map(str::to_owned);
     [&asked.action_id, &asked.nonce]
         .into_iter()
@@ -155,6 +181,7 @@ fn find(host: &Host, slot: Slot, is_it: impl Fn(&Entry) -> bool) -> Option<&Reco
         | Entry::Cancelled { action_id }
         | Entry::Finished { action_id, .. } => *action_id == action,
         Entry::SessionEnded { cancelled, .. } => cancelled.contains(&action),
+        Entry::Said { .. } => false,
     };
     let mut records = host.journal.iter();
     let found = records.find(|record| is_about(&record.entry) && is_it(&record.entry));
@@ -200,7 +227,8 @@ fn reason(entry: &Entry) -> CancelReason {
         | Entry::Decided { .. }
         | Entry::Expired { .. }
         | Entry::Cancelled { .. }
-        | Entry::Finished { .. } => CancelReason::Requested,
+        | Entry::Finished { .. }
+        | Entry::Said { .. } => CancelReason::Requested,
     }
 }
 

@@ -30,9 +30,22 @@ pub(super) fn outputs(
 ) -> Result<Vec<Output>, Unexplained> {
     let input = &answer.call;
     let mut words = Vec::with_capacity(answer.outputs.len() + 1);
+    let mut behind = answer.outputs.iter().skip(1);
     for output in &answer.outputs {
+        let next = behind.next();
         words.push(match output {
-            executor::Output::Record(record) => Output::Record(records::note(host, input, record)?),
+            executor::Output::Record(record) => match records::note(host, input, record)? {
+                Some(word) => Output::Record(word),
+                // PA-11: the model has no record of what was said, so that its message is all that tells where it stands.
+                None if matches!(next, Some(executor::Output::Append(_))) => continue,
+                None => return Err(unexplained("PA-11", "a record with its message behind it")),
+            },
+            // PA-11: what was said before the crash is told again from the journal, and to the model it is lost.
+            executor::Output::Append(append)
+                if *input == Input::Restart && consequences::was_said(host, append) =>
+            {
+                continue;
+            }
             executor::Output::Append(append) => consequences::append(host, input, append)?,
             executor::Output::Event(event) => consequences::event(host, event)?,
             executor::Output::Perform(call) => perform(host, call)?,

@@ -17,8 +17,13 @@ use super::spelling::OWNER;
 use super::{Asked, Host};
 use crate::{Unexplained, unexplained};
 
-/// Takes a record that has just come out into the journal; what it says, in the model's words.
-pub(super) fn note(host: &mut Host, input: &Input, record: &Record) -> Result<Word, Unexplained> {
+/// Takes a record that has just come out into the journal; what it says, in the model's words. The model has none for what
+/// somebody has said.
+pub(super) fn note(
+    host: &mut Host,
+    input: &Input,
+    record: &Record,
+) -> Result<Option<Word>, Unexplained> {
     let number = host.journal.len() as u64 + 1;
     if record.number != number {
         return Err(unexplained("PA-1", format!("record number {number}")));
@@ -92,9 +97,24 @@ pub(super) fn note(host: &mut Host, input: &Input, record: &Record) -> Result<Wo
             }
             Word::SessionEnded(name)
         }
+        Entry::Said {
+            message_id: _,
+            by,
+            text,
+        } => {
+            let said = Input::Say {
+                by: by.clone(),
+                text: text.clone(),
+            };
+            if *input != said {
+                return Err(unexplained("PA-11", format!("{input:?} and nothing else")));
+            }
+            host.journal.push(Arc::new(record.clone()));
+            return Ok(None);
+        }
     };
     host.journal.push(Arc::new(record.clone()));
-    Ok(word)
+    Ok(Some(word))
 }
 
 /// The next slot takes the action that was just proposed.
@@ -222,7 +242,8 @@ pub(super) fn status(journal: &[Arc<Record>], action_id: ActionId) -> Option<Sta
             | Entry::Expired { .. }
             | Entry::Cancelled { .. }
             | Entry::SessionEnded { .. }
-            | Entry::Finished { .. } => continue,
+            | Entry::Finished { .. }
+            | Entry::Said { .. } => continue,
         };
         status = Some(next);
     }

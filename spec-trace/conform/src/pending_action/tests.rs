@@ -119,7 +119,6 @@ fn a_question_is_held_against_the_proposal() {
             (|outputs| outputs.swap(0, 1), "PA-1"),
             (|outputs| outputs.swap(1, 2), FREE),
             (|outputs| append(outputs).session_id = None, "PA-10"),
-            (|outputs| append(outputs).message_id = None, "PA-10"),
             (
                 |outputs| {
                     let id = event(outputs).action_id;

@@ -7,10 +7,10 @@ use countersign_conform::mcp_aql::{Environment, Host, McpAqlBridge};
 use countersign_model::mcp_aql::bounds::Bounds;
 use countersign_reference::mcp_aql::{
     AdapterName, Audit, AuditEntry, AuditOutcome, Capacity, CheckOrder, ClauseId, ClientContext,
-    Configuration, ConfirmationRequired, ConfirmationToken, DangerLevel, Details, ErrorCode,
-    Failure, FailureReason, Gatekeeper, Operation, OperationName, Oracle, Output, Parameters,
-    Persistence, RateLimit, RateLimits, Refusal, Response, Retention, SessionId, Settings, Status,
-    TokenEvent, TokenStatus, Tolerance, Warning,
+    Configuration, ConfirmationRequired, ConfirmationToken, DangerLevel, Details, EndedSession,
+    ErrorCode, Failure, FailureReason, Gatekeeper, Operation, OperationName, Oracle, Output,
+    Parameters, Persistence, RateLimit, RateLimits, Refusal, Response, Retention, SessionBinding,
+    SessionId, Settings, Status, TokenEvent, TokenStatus, Tolerance, Warning,
 };
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
@@ -64,7 +64,9 @@ impl Changeable for Environment {
             Refusal::WithoutCritical,
             Refusal::ManyUsesWithoutSession,
             Refusal::NoUses,
-            Refusal::ManyUsesWithoutStore,
+            Refusal::SessionWithoutStore,
+            Refusal::ScopeWithoutSession,
+            Refusal::SessionEnded,
             Refusal::NoKey,
             Refusal::NoFreshToken,
         ];
@@ -455,6 +457,8 @@ pub fn chosen() -> Gatekeeper {
     Gatekeeper::new(Settings {
         adapter: AdapterName::parse("other").expect("a name"),
         check_order: CheckOrder::Sample,
+        session_binding: SessionBinding::Every,
+        ended_session: EndedSession::ComesBack,
         persistence: Persistence::InMemory,
         capacity: Capacity::new(1_001).expect("room enough"),
         retention: Retention::from_seconds(1).expect("within the hour"),

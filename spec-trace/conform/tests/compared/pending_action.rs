@@ -9,8 +9,8 @@ use countersign_conform::pending_action::{Environment, Host, PendingActionBridge
 use countersign_model::pending_action::bounds::Bounds;
 use countersign_reference::pending_action::{
     ActionId, Append, Arguments, Audit, CancelReason, ClauseId, DeciderId, DecidersAbsent,
-    Delivery, Entry, Event, ExpiryBoundary, Happened, IgnoredBecause, Label, Ledger, Message,
-    MessageId, Named, Nonce, NotArguments, Output, Proposal, ReadEffect, Record, Refusal,
+    Delivery, Entry, Event, ExpiryAbsent, ExpiryBoundary, Happened, IgnoredBecause, Label, Ledger,
+    Message, MessageId, Named, Nonce, NotArguments, Output, Proposal, ReadEffect, Record, Refusal,
     SessionId, Settings, Summary, Text, ToolCall, ToolName,
 };
 use serde_json::{Value, json};
@@ -58,10 +58,15 @@ impl Changeable for Environment {
                 .flatten()
                 .map(|asked| asked.minted)
                 .collect(),
-            message_ids: host.message_ids.iter().flatten().copied().collect(),
+            message_ids: host
+                .message_ids
+                .iter()
+                .flatten()
+                .flatten()
+                .copied()
+                .collect(),
             made: Vec::new(),
         };
-        changes.message_ids.retain(Option::is_some);
         changes.actions.push(ActionId::from_bits(1));
         changes.nonces.push(Nonce::from_bits(1));
         match output {
@@ -146,7 +151,7 @@ struct Changes<'a> {
     output: &'a Output,
     actions: Vec<ActionId>,
     nonces: Vec<Nonce>,
-    message_ids: Vec<Option<MessageId>>,
+    message_ids: Vec<MessageId>,
     made: Vec<(Output, Freedom)>,
 }
 
@@ -329,6 +334,20 @@ impl Changes<'_> {
                         .map(|text| finished(action_id, status, text)),
                 );
             }
+            Entry::Said {
+                message_id,
+                by,
+                text,
+            } => {
+                let said = |message_id, by: &str, text: &str| Entry::Said {
+                    message_id,
+                    by: by.into(),
+                    text: text.into(),
+                };
+                all.push(said(foreign().1, &by, &text));
+                all.push(said(message_id, "somebody else", &text));
+                all.push(said(message_id, &by, "something else"));
+            }
             Entry::SessionEnded {
                 session_id,
                 cancelled,
@@ -422,13 +441,15 @@ impl Changes<'_> {
         for session_id in sessions().into_iter().map(Some).chain([None]) {
             self.to(with(&|append| append.session_id.clone_from(&session_id)));
         }
-        self.to(with(&|append| append.message_id = None));
         for id in self.message_ids.clone() {
             self.to(with(&|append| append.message_id = id));
         }
-        if message_id.is_some() && !self.message_ids.contains(message_id) {
+        let renamed = with(&|append| append.message_id = foreign().1);
+        if matches!(message, Message::UserMessage { .. }) {
+            // Its id stands in its record.
+            self.to(renamed);
+        } else if !self.message_ids.contains(message_id) {
             // It is told for the first time.
-            let renamed = with(&|append| append.message_id = Some(foreign().1));
             self.made.push((renamed, Freedom::Free));
         }
         for message in self.messages(message) {
@@ -561,6 +582,7 @@ pub fn chosen() -> Ledger {
     let settings = Settings {
         read_effect: ReadEffect::Runs,
         expiry_boundary: ExpiryBoundary::After,
+        expiry_absent: ExpiryAbsent::Never,
         deciders_absent: DecidersAbsent::Nobody,
         delivery: Delivery::AtLeastOnce,
     };

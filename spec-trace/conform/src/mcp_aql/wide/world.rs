@@ -277,6 +277,7 @@ impl World {
             params: countersign_reference::mcp_aql::Parameters::new(&bytes),
             danger_level: level,
             session_id: session.map(|it| self.names.sessions[it].clone()),
+            session_scope: None,
             max_uses: request.max_uses,
             ttl_seconds: request.ttl_seconds,
             confirmation_token: text.clone(),
@@ -317,6 +318,7 @@ impl World {
         let text = self.text(shown);
         Told {
             input: Input::Introspect {
+                adapter: None,
                 query,
                 token: text.clone(),
             },

@@ -308,16 +308,9 @@ impl Host {
         Some(self.show(call, outcome))
     }
 
-    /// PA-11: a restart that loses what somebody has said is left out, for the executor keeps no record of that and the host
-    /// could not have it told again: as much is lost as comes after it.
+    /// PA-10, PA-11: the process dies, and has lost as many outputs of the last call.
     fn restart(&mut self, lost: u8) -> Shown<PendingActionJudge> {
-        let is_said = |output: &Output| names::is_said(output);
-        let said = self
-            .last
-            .iter()
-            .rposition(is_said)
-            .map_or(0, |place| place + 1);
-        let lost = usize::from(lost).min(self.last.len() + self.behind - said);
+        let lost = usize::from(lost).min(self.last.len() + self.behind);
         let carried_out = &self.last[..self.last.len() - lost.saturating_sub(self.behind)];
         self.carried += carried_out.iter().filter(|it| names::is_told(it)).count();
         if lost == 0 {

@@ -13,7 +13,7 @@ mod step;
 use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::readings::{self, Reading};
 use countersign_reference::pending_action::{
-    DecidersAbsent, Delivery, ExpiryBoundary, ReadEffect, Settings,
+    DecidersAbsent, Delivery, ExpiryAbsent, ExpiryBoundary, ReadEffect, Settings,
 };
 
 pub use host::Host;
@@ -87,6 +87,7 @@ fn settings_of(byte: u8) -> Settings {
         } else {
             ExpiryBoundary::At
         },
+        expiry_absent: ExpiryAbsent::Never,
         deciders_absent: if is_set(2) {
             DecidersAbsent::Nobody
         } else {

@@ -152,16 +152,10 @@ pub(super) const fn status(status: ToolStatus) -> Status {
     }
 }
 
-/// Whether it is what somebody has said.
-pub(super) fn is_said(output: &Output) -> bool {
-    matches!(output, Output::Append(append) if matches!(append.message, Message::UserMessage { .. }))
-}
-
 /// Whether it is behind a record, so that the executor tells it again after a crash.
 pub(super) fn is_told(output: &Output) -> bool {
     match output {
-        Output::Append(_) => !is_said(output),
-        Output::Event(_) => true,
+        Output::Append(_) | Output::Event(_) => true,
         Output::Record(_)
         | Output::Perform(_)
         | Output::Withdraw(_)
@@ -426,7 +420,7 @@ impl Names {
 
 /// PA-9: whether what the user sees holds an id or arguments. The executor's ids begin with `pa_`, and arguments have braces.
 fn exposes(append: &Append, texts: [&str; 2]) -> bool {
-    let id = append.message_id.map(|id| id.to_string());
-    let mut seen = texts.into_iter().chain(id.as_deref());
+    let id = append.message_id.to_string();
+    let mut seen = texts.into_iter().chain([id.as_str()]);
     seen.any(|text| text.contains("pa_") || text.contains('{'))
 }

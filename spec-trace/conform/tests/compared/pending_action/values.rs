@@ -31,10 +31,7 @@ pub fn foreign() -> (EventId, MessageId) {
             Output::Record(_),
             Output::Append(append),
             Output::Event(event),
-        ] => (
-            event.event_id,
-            append.message_id.expect("a message about an action"),
-        ),
+        ] => (event.event_id, append.message_id),
         others => panic!("no proposal: {others:?}"),
     }
 }
