@@ -307,3 +307,16 @@ fn a_clarification_is_forgotten_beyond_the_longer_time_alone() {
         assert_eq!(open(&report).contains(&"AAEP-6.1-7"), is_open, "{now}");
     }
 }
+
+/// AAEP-6.4.3-1: a host that was at rest tells of the time that is left when it is woken, perhaps behind other events.
+#[test]
+fn a_countdown_may_stand_behind_the_events_of_its_moment() {
+    for (told, warned) in [("21:20", &[][..]), ("21:20.001", &[("AAEP-6.4.3-1", 5)])] {
+        let mut lines = question(Confirmation, "reject");
+        lines[2]["timeout_seconds"] = json!(120);
+        lines.push(stranger());
+        lines.push(state("21:20", "awaiting_input", "awaiting_input"));
+        lines.push(progress(told, &json!(40_000)));
+        assert_eq!(places(&judged(lines).warnings), warned, "{told}");
+    }
+}
