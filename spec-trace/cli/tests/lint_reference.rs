@@ -8,8 +8,10 @@ use std::collections::BTreeSet;
 
 use countersign_lint::finding::Finding;
 use countersign_lint::lint;
-use countersign_lint::report::Verdict;
-use countersign_reference::aaep::{Authority, Decision, Phase, SessionOutcome, SessionStatus};
+use countersign_lint::report::{LintReport, Verdict};
+use countersign_reference::aaep::{
+    Authority, ClarificationPhase, Decision, Phase, SessionOutcome, SessionStatus,
+};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::strategy::ValueTree;
@@ -246,6 +248,42 @@ fn tied_recorders() -> impl Strategy<Value = Recorder> {
     })
 }
 
+/// AAEP-6.4.1-3, AAEP-6.4.1-4: what the host asks for as it should not. AAEP-6.1-6: what has the words of another question.
+/// AAEP-A.3-3: a question that is resolved while a tool runs goes by `thinking`, which AAEP-A.4-2 wants more.
+/// AAEP-6.4.3-1, AAEP-6.4.3-4: no countdown comes of a host that sleeps until a timeout is over.
+const KNOWN: [&str; 6] = [
+    "AAEP-6.1-6",
+    "AAEP-6.4.1-3",
+    "AAEP-6.4.1-4",
+    "AAEP-6.4.3-1",
+    "AAEP-6.4.3-4",
+    "AAEP-A.3-3",
+];
+
+/// A clarification that is withdrawn behind a reply that was ignored looks as if that one had been honoured, unless the
+/// producer says what became of it; and one that nobody can answer any more ends before its time.
+const SEEMS_HONOURED: [&str; 4] = [
+    "AAEP-6.5.1-1",
+    "AAEP-6.5.5-1",
+    "AAEP-6.5.5-2",
+    "AAEP-6.5.5-3",
+];
+
+/// Warnings that the reference does not deserve.
+fn undeserved<'a>(
+    report: &'a LintReport,
+    moves: &[Move],
+    recorder: Recorder,
+) -> Vec<(&'a str, u64)> {
+    let closes = moves.iter().any(|it| matches!(it, Move::Unsubscribe(_)));
+    let may_seem = closes || recorder.ids != Ids::All;
+    let mut warnings = places(&report.warnings);
+    warnings.retain(|(clause, _)| {
+        !(KNOWN.contains(clause) || may_seem && SEEMS_HONOURED.contains(clause))
+    });
+    warnings
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: Some(Box::new(FileFailurePersistence::Direct(
@@ -264,6 +302,7 @@ proptest! {
         let run = played(&moves, recorder);
         let report = run.report();
         prop_assert_eq!(places(&report.violations), [], "{}", run.lines.join("\n"));
+        prop_assert_eq!(undeserved(&report, &moves, recorder), [], "{}", run.lines.join("\n"));
         let mut sessions = run.producer.sessions().values();
         let over = sessions.all(|session| session.status != SessionStatus::Active);
         let expected = if over { Verdict::Conforming } else { Verdict::Inconclusive };
@@ -337,7 +376,7 @@ fn random_runs_reach_every_outcome() {
     let strategy = (prop::collection::vec(moves(), 40), tied_recorders());
     let mut seen = BTreeSet::new();
     let mut faults_put_in = 0;
-    for _ in 0..200 {
+    for _ in 0..500 {
         let tree = strategy.new_tree(&mut runner).expect("nothing is filtered");
         let (moves, recorder) = tree.current();
         let run = ended(&moves, recorder);
@@ -350,11 +389,31 @@ fn random_runs_reach_every_outcome() {
                 Phase::Pending => "pending".to_owned(),
             });
         }
+        for clarification in run.producer.clarifications() {
+            seen.insert(match clarification.phase {
+                ClarificationPhase::Resolved { by } => format!("answered by {by:?}"),
+                ClarificationPhase::Cancelled { .. } => "cancelled".to_owned(),
+                ClarificationPhase::Pending => "pending".to_owned(),
+            });
+        }
+        for words in ["Time left to answer", "There is more time"] {
+            let told = run.lines.iter().any(|line| line.contains(words));
+            seen.extend(told.then(|| words.to_owned()));
+        }
+        let reasons = run.report().not_judged.into_iter().map(|it| it.reason);
+        let mut reasons = reasons.filter(|it| it.contains("may have given it time"));
+        seen.extend(reasons.next().map(|_| "left open".to_owned()));
     }
     let outcomes = [
+        "There is more time",
+        "Time left to answer",
         "accepted by Reply",
         "accepted by Timeout",
+        "answered by Reply",
+        "answered by SubscriptionClosed",
+        "answered by Timeout",
         "cancelled",
+        "left open",
         "rejected by Reply",
         "rejected by SubscriptionClosed",
         "rejected by Timeout",

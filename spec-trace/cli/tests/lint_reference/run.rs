@@ -3,9 +3,9 @@
 use countersign_lint::lint;
 use countersign_lint::report::LintReport;
 use countersign_reference::aaep::{
-    Action, ActionId, Ask, Capabilities, Decision, Event, Input, Output, Producer, ReplyToken,
-    RiskLevel, Sender, SessionId, SessionOutcome, Settings, Subscription, SubscriptionId,
-    ToolStatus,
+    Action, ActionId, Ask, Capabilities, Choice, Clarify, Decision, Event, Input, Output, Producer,
+    ReplyToken, ResponseKind, RiskLevel, Sender, SessionId, SessionOutcome, Settings, Subscription,
+    SubscriptionId, ToolStatus,
 };
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::time::Timestamp;
@@ -25,12 +25,16 @@ pub enum Move {
     Wait(i64),
     Start(&'static str),
     Ask(Box<Asking>),
+    Clarify(Box<Clarifying>),
     Reply(Box<Answering>),
+    /// Gives a question so many seconds in all.
+    Extend(Index, u64),
     Cancel(Index),
     Finish(Index),
     End(&'static str, SessionOutcome),
     Unsubscribe(&'static str),
-    Restart,
+    /// So many of the last outputs were not carried out.
+    Restart(usize),
 }
 
 #[derive(Debug, Clone)]
@@ -46,10 +50,23 @@ pub struct Asking {
 }
 
 #[derive(Debug, Clone)]
+pub struct Clarifying {
+    pub session: &'static str,
+    pub question: &'static str,
+    /// The kinds of answer, and whether there are choices.
+    pub accepts: (Option<Vec<ResponseKind>>, bool),
+    pub timeout: u64,
+    pub default: Option<&'static str>,
+}
+
+#[derive(Debug, Clone)]
 pub struct Answering {
     /// Which question, of all that were ever asked.
     pub question: Index,
     pub decision: &'static str,
+    pub response: Value,
+    /// Whether it is of the kind that the question does not want.
+    pub other_kind: bool,
     /// Milliseconds from now to when the reply claims to be decided.
     pub decided: i64,
     pub sender: &'static str,
@@ -98,7 +115,7 @@ fn askings() -> impl Strategy<Value = Move> {
         select(vec!["pay", "mail"]),
         select(vec![RiskLevel::Low, RiskLevel::Medium, RiskLevel::High]),
         any::<bool>(),
-        select(vec![1_u64, 10, 60]),
+        timeouts(),
         select(vec![Decision::Accept, Decision::Reject]),
         select(vec![
             None,
@@ -123,6 +140,54 @@ fn askings() -> impl Strategy<Value = Move> {
         )
 }
 
+/// Some of them are long enough for a countdown.
+fn timeouts() -> impl Strategy<Value = u64> {
+    select(vec![1_u64, 10, 60, 61, 200])
+}
+
+fn clarifyings() -> impl Strategy<Value = Move> {
+    use ResponseKind::{Freetext, MultipleChoice, Numeric, YesNo};
+    let accepts = vec![
+        (None, false),
+        (None, true),
+        (Some(vec![Freetext]), false),
+        (Some(vec![YesNo]), false),
+        (Some(vec![Numeric]), true),
+        (Some(vec![MultipleChoice]), true),
+        (Some(vec![MultipleChoice, Numeric]), true),
+        (Some(vec![YesNo, MultipleChoice, Freetext, Numeric]), true),
+    ];
+    (
+        select(&SESSIONS[..]),
+        select(vec!["Which?", "At which age?"]),
+        select(accepts),
+        timeouts(),
+        select(vec![None, Some("65"), Some("no choice")]),
+    )
+        .prop_map(|(session, question, accepts, timeout, default)| {
+            Move::Clarify(Box::new(Clarifying {
+                session,
+                question,
+                accepts,
+                timeout,
+                default,
+            }))
+        })
+}
+
+fn responses() -> impl Strategy<Value = Value> {
+    select(vec![
+        json!("65"),
+        json!("66"),
+        json!(""),
+        json!(true),
+        json!(67),
+        json!(66.5),
+        json!(null),
+        json!({}),
+    ])
+}
+
 fn answers() -> impl Strategy<Value = Move> {
     let faults = prop_oneof![
         6 => Just(Fault::None),
@@ -133,17 +198,30 @@ fn answers() -> impl Strategy<Value = Move> {
     ];
     (
         any::<Index>(),
-        select(vec!["accept", "accept", "reject", "later"]),
+        (
+            select(vec!["accept", "accept", "reject", "later"]),
+            responses(),
+            prop::bool::weighted(0.1),
+        ),
         select(vec![-70_000_i64, -500, 0, 0, 0, 500, 70_000]),
         select(&SUBSCRIPTIONS[..]),
         faults,
         select(vec![0_usize, 0, 1, 3]),
     )
         .prop_map(
-            |(question, decision, decided, sender, fault, logged_behind)| {
+            |(
+                question,
+                (decision, response, other_kind),
+                decided,
+                sender,
+                fault,
+                logged_behind,
+            )| {
                 Move::Reply(Box::new(Answering {
                     question,
                     decision,
+                    response,
+                    other_kind,
                     decided,
                     sender,
                     fault,
@@ -155,16 +233,18 @@ fn answers() -> impl Strategy<Value = Move> {
 
 pub fn moves() -> impl Strategy<Value = Move> {
     prop_oneof![
-        4 => select(vec![0_i64, 1, 400, 1_000, 6_000, 9_999, 70_000]).prop_map(Move::Wait),
+        4 => select(vec![0_i64, 1, 400, 1_000, 6_000, 9_999, 30_000, 70_000, 140_000]).prop_map(Move::Wait),
         1 => select(&SESSIONS[..]).prop_map(Move::Start),
         6 => askings(),
-        6 => answers(),
+        3 => clarifyings(),
+        8 => answers(),
+        2 => (any::<Index>(), select(vec![11_u64, 61, 100, 300, 600])).prop_map(|(question, timeout)| Move::Extend(question, timeout)),
         1 => any::<Index>().prop_map(Move::Cancel),
         3 => any::<Index>().prop_map(Move::Finish),
         1 => (select(&SESSIONS[..]), select(vec![SessionOutcome::Completed, SessionOutcome::Errored, SessionOutcome::Cancelled]))
             .prop_map(|(session, outcome)| Move::End(session, outcome)),
         1 => select(&SUBSCRIPTIONS[..]).prop_map(Move::Unsubscribe),
-        1 => Just(Move::Restart),
+        1 => (0..4_usize).prop_map(Move::Restart),
     ]
 }
 
@@ -191,6 +271,8 @@ pub struct Run {
     pub recorder: Recorder,
     pub lines: Vec<String>,
     pub replies: usize,
+    /// What the last call put out.
+    last: Vec<Output>,
 }
 
 impl Run {
@@ -202,6 +284,7 @@ impl Run {
             recorder,
             lines: Vec::new(),
             replies: 0,
+            last: Vec::new(),
         };
         for subscription in SUBSCRIPTIONS {
             run.happens(Input::Subscribe {
@@ -227,7 +310,16 @@ impl Run {
                 });
             }
             Move::Ask(asking) => self.happens(Input::Confirm(asked(asking))),
+            Move::Clarify(clarifying) => self.happens(Input::Clarify(clarified(clarifying))),
             Move::Reply(answering) => self.reply(answering),
+            Move::Extend(question, timeout) => {
+                if let Some(token) = self.token(*question) {
+                    self.happens(Input::Extend {
+                        reply_token: token,
+                        timeout_seconds: *timeout,
+                    });
+                }
+            }
             Move::Cancel(question) => {
                 if let Some(token) = self.token(*question) {
                     self.happens(Input::Cancel { reply_token: token });
@@ -257,14 +349,29 @@ impl Run {
                     subscription_id: subscription_id(subscription),
                 });
             }
-            // Everything was carried out by then: events that are lost are missing in the numbers of their sequence too.
-            Move::Restart => self.happens(Input::Restart { lost: Vec::new() }),
+            Move::Restart(lost) => self.restart(*lost),
         }
     }
 
     fn token(&self, question: Index) -> Option<ReplyToken> {
-        let asked = self.producer.confirmations();
-        (!asked.is_empty()).then(|| question.get(asked).question.asked.reply_token.clone())
+        let confirmations = self.producer.confirmations().iter();
+        let clarifications = self.producer.clarifications().iter();
+        let confirmations = confirmations.map(|it| &it.question.asked.reply_token);
+        let clarifications = clarifications.map(|it| &it.question.asked.reply_token);
+        let asked: Vec<_> = confirmations.chain(clarifications).collect();
+        (!asked.is_empty()).then(|| (*question.get(&asked)).clone())
+    }
+
+    /// What is lost was not carried out, so nobody has recorded it.
+    fn restart(&mut self, lost: usize) {
+        let carried_out = self.last.len().saturating_sub(lost);
+        let lost = self.last.split_off(carried_out);
+        for _ in lost.iter().filter(|it| matches!(it, Output::Emit(_))) {
+            let is_event = |line: &String| line.contains("event_id");
+            let unsent = self.lines.iter().rposition(is_event);
+            self.lines.remove(unsent.expect("it was recorded"));
+        }
+        self.happens(Input::Restart { lost });
     }
 
     fn reply(&mut self, answering: &Answering) {
@@ -277,9 +384,22 @@ impl Run {
 
     fn deliver(&mut self, answering: &Answering, token: &str) {
         let mut message = json!({
-            "type": "confirmation.reply", "reply_token": token, "decision": answering.decision,
-            "subscription_id": answering.sender, "timestamp": moment(self.now + answering.decided),
+            "reply_token": token, "subscription_id": answering.sender,
+            "timestamp": moment(self.now + answering.decided),
         });
+        let mut clarifications = self.producer.clarifications().iter();
+        let clarifies = clarifications.any(|it| it.question.asked.reply_token.as_str() == token);
+        let (kind, property, answer) = if clarifies == answering.other_kind {
+            ("confirmation.reply", "decision", json!(answering.decision))
+        } else {
+            (
+                "clarification.reply",
+                "response",
+                answering.response.clone(),
+            )
+        };
+        message["type"] = json!(kind);
+        message[property] = answer;
         match answering.fault {
             Fault::Modified => message["modified_action"] = json!({"amount": 1}),
             Fault::UnknownProperty => message["session_id"] = json!(SESSIONS[0]),
@@ -329,6 +449,7 @@ impl Run {
                 self.record(event);
             }
         }
+        self.last = outputs;
     }
 
     fn record(&mut self, event: &Event) {
@@ -370,6 +491,22 @@ fn asked(asking: &Asking) -> Ask {
         timeout_seconds: asking.timeout,
         default_decision: asking.default,
         allowed_replies: allowed.map(|words| words.iter().map(ToString::to_string).collect()),
+    }
+}
+
+fn clarified(clarifying: &Clarifying) -> Clarify {
+    let (kinds, offers) = &clarifying.accepts;
+    let choices = ["65", "67"].map(|value| Choice {
+        value: value.to_owned(),
+        label: format!("At {value}"),
+    });
+    Clarify {
+        session_id: session_id(clarifying.session),
+        question: clarifying.question.into(),
+        accepted_response_kinds: kinds.clone(),
+        choices: offers.then(|| choices.to_vec()),
+        timeout_seconds: clarifying.timeout,
+        default_response: clarifying.default.map(Into::into),
     }
 }
 

@@ -8,6 +8,7 @@
 use super::Notes;
 use super::confirmation::{Confirmation, FollowUp, Outcomes};
 use super::confirmations::{Confirmations, SLACK_SECONDS};
+use super::extension::Extension;
 use super::ordered::Ordered;
 use crate::finding::Finding;
 use crate::memory::Memory;
@@ -30,6 +31,9 @@ pub struct Timeouts {
     marks: Ordered<(Timestamp, usize, Mark)>,
     /// When the last progress.updated came.
     progress: Option<Timestamp>,
+    /// Countdowns that are missing unless they come at this very moment: who was at rest until then tells of the time that
+    /// is left when it is woken, perhaps behind other events.
+    missing: Vec<(Timestamp, Option<Extension>, Finding)>,
 }
 
 /// What is due at a moment.
@@ -52,10 +56,22 @@ fn marks(asked: Timestamp, deadline: Timestamp) -> [(Timestamp, Mark); 3] {
     ]
 }
 
+fn is_long(asked: Timestamp, deadline: Timestamp) -> bool {
+    deadline > asked.plus_seconds(LONG_SECONDS)
+}
+
 impl Timeouts {
     pub(crate) fn remember(&self, memory: &mut Memory) {
-        let Self { marks, progress } = self;
+        let Self {
+            marks,
+            progress,
+            missing,
+        } = self;
         memory.value(&(marks, progress));
+        memory.each(missing.iter(), |memory, (moment, excuse, finding)| {
+            memory.line(finding.line);
+            memory.value(&(finding.clause, moment, excuse.map(|it| it.until)));
+        });
     }
 
     /// Enters a question.
@@ -63,9 +79,8 @@ impl Timeouts {
         let (Some(asked), Some(deadline)) = (confirmation.asked, confirmation.deadline) else {
             return;
         };
-        let is_long = deadline > asked.plus_seconds(LONG_SECONDS);
         for (moment, mark) in marks(asked, deadline) {
-            if mark == Mark::Applied || is_long {
+            if mark == Mark::Applied || is_long(asked, deadline) {
                 self.marks.insert((moment, number, mark), ());
             }
         }
@@ -79,6 +94,7 @@ impl Timeouts {
         if matches!(event.kind, EventKind::Progress { .. }) {
             self.progress = Some(now);
         }
+        self.judge_missing(event, now, notes);
         for (moment, number, mark) in self.take_due(event, now, confirmations) {
             let Some(confirmation) = confirmations.get(number) else {
                 continue;
@@ -88,7 +104,8 @@ impl Timeouts {
                     let fault = self.judge_countdown(confirmation, mark, moment);
                     let extension = confirmations.extension(confirmation);
                     if let Some((rule, message)) = fault {
-                        notes.add_unless(extension, finding(rule, event, message));
+                        self.missing
+                            .push((now, extension, finding(rule, event, message)));
                     }
                 }
                 Mark::Applied if is_follow_up(&event.kind) => {}
@@ -103,6 +120,25 @@ impl Timeouts {
         }
         if matches!(event.kind, EventKind::Ended(Ending::Completed)) {
             self.judge_end(event, now, confirmations, notes);
+        }
+        if matches!(event.kind, EventKind::Ended(_)) {
+            for (_, excuse, finding) in std::mem::take(&mut self.missing) {
+                notes.add_unless(excuse, finding);
+            }
+        }
+    }
+
+    /// A countdown that was missing has come by now, or will not.
+    fn judge_missing(&mut self, event: &Event, now: Timestamp, notes: &mut Notes) {
+        if self.missing.is_empty() {
+            return;
+        }
+        for (moment, excuse, finding) in std::mem::take(&mut self.missing) {
+            if now > moment {
+                notes.add_unless(excuse, finding);
+            } else if !matches!(event.kind, EventKind::Progress { .. }) {
+                self.missing.push((moment, excuse, finding));
+            }
         }
     }
 

@@ -307,3 +307,38 @@ fn a_clarification_is_forgotten_beyond_the_longer_time_alone() {
         assert_eq!(open(&report).contains(&"AAEP-6.1-7"), is_open, "{now}");
     }
 }
+
+/// AAEP-6.4.3-1: a host that was at rest tells of the time that is left when it is woken, perhaps behind other events.
+#[test]
+fn a_countdown_may_stand_behind_the_events_of_its_moment() {
+    for (told, warned) in [("21:20", &[][..]), ("21:20.001", &[("AAEP-6.4.3-1", 5)])] {
+        let mut lines = question(Confirmation, "reject");
+        lines[2]["timeout_seconds"] = json!(120);
+        lines.push(stranger());
+        lines.push(state("21:20", "awaiting_input", "awaiting_input"));
+        lines.push(progress(told, &json!(40_000)));
+        assert_eq!(places(&judged(lines).warnings), warned, "{told}");
+    }
+}
+
+/// AAEP-A.7.6-1, AAEP-A.5-1: what came at the deadline may be the outcome, and is one where the producer says so.
+#[test]
+fn an_outcome_that_came_is_not_called_missing() {
+    let says = |outcome| json!({"countersign": {"reply_token": "rpl_a", "outcome": outcome}});
+    for (extensions, reasons) in [
+        (json!({}), &["what came may be the outcome or not"][..]),
+        (says("unanswered"), &[]),
+        (says("answered"), &[]),
+        (says("cancelled"), &[]),
+    ] {
+        let mut left = state("21:00", "awaiting_input", "thinking");
+        left["extensions"] = extensions.clone();
+        let mut lines = question(Clarification, "");
+        lines.extend([stranger(), left]);
+        let report = judged(lines);
+        let mut told = report.not_judged.iter().map(|it| it.reason.as_str());
+        let told: Vec<_> = told.by_ref().filter(|it| it.contains("outcome")).collect();
+        assert_eq!(told.len(), reasons.len(), "{extensions}: {told:?}");
+        assert!(told.iter().zip(reasons).all(|(it, with)| it.contains(with)));
+    }
+}
