@@ -5,7 +5,7 @@ mod wide;
 use std::collections::BTreeMap;
 
 use countersign_conform::aaep::wide::{Host, WideRun};
-use countersign_model::aaep::judge::{Body, Call, Output};
+use countersign_model::aaep::judge::{AnsweredBy, Body, Call, Output};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
@@ -54,37 +54,43 @@ fn wide_runs_come_to_everything_that_is_judged() {
         ("start session: refused", 1_500),
         ("subscribe: refused", 1_800),
         ("unsubscribe: refused", 1_600),
-        ("unsubscribe: state changed", 800),
-        ("unsubscribe: answer", 250),
+        ("unsubscribe: state changed", 650),
+        ("unsubscribe: default answer", 110),
+        ("unsubscribe: no answer", 95),
         ("confirm: question", 8_000),
         ("confirm: refused", 6_000),
         ("clarify: clarification", 7_500),
         ("clarify: refused", 5_000),
         ("deliver: response", 30_000),
-        ("deliver: perform", 1_300),
-        ("deliver: answer", 2_500),
-        ("deliver: notice", 500),
-        ("deliver: progress", 1_500),
-        ("cancel: state changed", 1_000),
+        ("deliver: perform", 1_500),
+        ("deliver: answer", 900),
+        ("deliver: default answer", 950),
+        ("deliver: no answer", 750),
+        ("deliver: notice", 650),
+        ("deliver: progress", 1_200),
+        ("cancel: state changed", 2_300),
         ("cancel: refused", 1_500),
-        ("extend: progress", 550),
-        ("extend: refused", 3_000),
+        ("extend: progress", 900),
+        ("extend: refused", 2_300),
         ("finish: completed", 1_000),
         ("finish: refused", 350),
         ("end session: ended", 1_300),
         ("end session: completed", 650),
         ("end session: refused", 220),
         ("restart: in doubt", 3_500),
-        ("restart: perform", 60),
+        ("restart: perform", 50),
         ("restart: question", 150),
         ("restart: clarification", 140),
-        ("restart: answer", 180),
-        ("restart: progress", 160),
+        ("restart: answer", 12),
+        ("restart: default answer", 80),
+        ("restart: no answer", 75),
+        ("restart: progress", 140),
         ("restart: state changed", 750),
-        ("tick: perform", 100),
-        ("tick: answer", 220),
-        ("tick: progress", 170),
-        ("tick: state changed", 750),
+        ("tick: perform", 80),
+        ("tick: default answer", 105),
+        ("tick: no answer", 85),
+        ("tick: progress", 145),
+        ("tick: state changed", 640),
     ] {
         let times = seen.get(word).copied().unwrap_or(0);
         assert!(times >= least, "{word}: {times} times, of {seen:#?}");
@@ -125,7 +131,11 @@ const fn output_word(output: &Output) -> &'static str {
         Output::Notify { .. } => "notice",
         Output::Perform(_) => "perform",
         Output::InDoubt(_) => "in doubt",
-        Output::Answer { .. } => "answer",
+        Output::Answer { by, .. } => match by {
+            AnsweredBy::Reply => "answer",
+            AnsweredBy::Default => "default answer",
+            AnsweredBy::Nobody => "no answer",
+        },
         Output::Respond(_) => "response",
         Output::Refused => "refused",
     }

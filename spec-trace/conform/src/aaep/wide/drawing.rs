@@ -132,7 +132,9 @@ fn answered_of(by: [u8; 9]) -> Answered {
     Answered {
         question: which_of(by[0]),
         response: match by[1] {
-            0..=127 => Response::Text(by[1] % 16),
+            // The values of most choices, and any.
+            0..=79 => Response::Text(by[1] % 4),
+            80..=127 => Response::Text(by[1] % 16),
             128..=191 => Response::Boolean(by[1] & 1 != 0),
             192..=255 => Response::Number(by[1] % 16),
         },

@@ -51,17 +51,21 @@ impl Question {
 }
 
 impl Questions {
-    /// The question that is meant by a step that is about `kind`, or about either kind.
+    /// The question that is meant by a step that is about `kind`, or about either kind. Of those that wait there is one at every
+    /// place, if there is any.
     pub(super) fn find(&self, which: Which, kind: Option<QuestionKind>) -> Option<&Question> {
-        let is_of = |of_kind: bool| {
-            move |question: &&Question| kind.is_none_or(|kind| (question.kind == kind) == of_kind)
+        let waiting = |place: u8, of_kind: bool| {
+            let newest_first = self.all.iter().rev();
+            let mut waiting = newest_first.filter(|question| {
+                question.waits && kind.is_none_or(|kind| (question.kind == kind) == of_kind)
+            });
+            let count = waiting.clone().count();
+            waiting.nth(usize::from(place).checked_rem(count)?)
         };
-        let newest_first = self.all.iter().rev();
-        let waiting = newest_first.clone().filter(|question| question.waits);
         match which {
-            Which::Open(place) => waiting.filter(is_of(true)).nth(usize::from(place)),
-            Which::Other(place) => waiting.filter(is_of(false)).nth(usize::from(place)),
-            Which::Any(place) => newest_first.clone().nth(usize::from(place)),
+            Which::Open(place) => waiting(place, true),
+            Which::Other(place) => waiting(place, false),
+            Which::Any(place) => self.all.iter().rev().nth(usize::from(place)),
             Which::Unknown(_) => None,
         }
     }
