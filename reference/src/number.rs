@@ -37,6 +37,13 @@ pub(crate) fn to_the_digit(written: &str) -> Option<String> {
     canonical(written).or_else(|| is_whole(written).then(|| in_full(written)))
 }
 
+/// Whether a number as written in JSON lies between 0 and 1 or is one of them, to the digit.
+pub(crate) fn is_from_0_to_1(written: &str) -> bool {
+    let number = Decimal::read(written);
+    let is_one = number.magnitude == 1 && number.digits == [b'1'];
+    number.digits.is_empty() || !number.is_negative && (number.magnitude <= 0 || is_one)
+}
+
 fn is_whole(written: &str) -> bool {
     let unsigned = written.strip_prefix('-').unwrap_or(written);
     unsigned.bytes().all(|byte| byte.is_ascii_digit())
@@ -201,6 +208,35 @@ mod tests {
             "1e-400",
         ] {
             assert_eq!(to_the_digit(written), None, "{written}");
+        }
+    }
+
+    /// AAEP-6.5.3-2: before, at and after each end, also where the nearest double is the end itself.
+    #[test]
+    fn a_number_from_0_to_1_is_told_to_the_digit() {
+        for written in [
+            "0",
+            "-0",
+            "0.0e9",
+            "1e-400",
+            "0.9999999999999999999",
+            "1",
+            "1.0",
+            "10E-1",
+        ] {
+            assert!(is_from_0_to_1(written), "{written}");
+        }
+        for written in [
+            "-1e-400",
+            "-0.1",
+            "-1",
+            "1.00000000000000000001",
+            "1.1",
+            "2",
+            "10",
+            "1e400",
+        ] {
+            assert!(!is_from_0_to_1(written), "{written}");
         }
     }
 

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use super::interface::UserResponse;
 use super::vocabulary::{Decision, InvalidIdentifier, ReplyToken, SubscriptionId};
 use crate::json::{self, Member, NotJson};
+use crate::number;
 use crate::time::{DecidedAt, Timestamp};
 
 /// A reply of either kind.
@@ -276,13 +277,9 @@ impl Members {
     }
 
     fn confidence(&mut self) -> Result<Option<WrittenNumber>, Malformed> {
-        let is_confidence = |written: &str| {
-            let number = written.parse::<f64>();
-            number.is_ok_and(|number| (0.0..=1.0).contains(&number))
-        };
         match self.0.remove("confidence") {
             None => Ok(None),
-            Some(Member::Number(written)) if is_confidence(&written) => {
+            Some(Member::Number(written)) if number::is_from_0_to_1(&written) => {
                 Ok(Some(WrittenNumber(written.into())))
             }
             Some(_) => Err(Malformed::Invalid {

@@ -378,7 +378,7 @@ fn wrong_types(kind: QuestionKind) -> [String; 4] {
 fn wrong_confidences(was: &str) -> [String; 4] {
     let all = match was {
         "" => ["-0.1", "1.1", "\"1\"", "null"],
-        _ => ["-1", "2", "1e400", "true"],
+        _ => ["-1e-400", "1.00000000000000000001", "1e400", "true"],
     };
     all.map(str::to_owned)
 }
