@@ -1,18 +1,15 @@
 //! Every property of a model, and whether it holds.
 //!
-//! The one thing to know: stateright checks that the judge finds nothing on any way through the graph. States are told apart
-//! by 64-bit fingerprints, so with 10 million states the chance that it misses one is about 2 in a million. What departs from
-//! the specification is expected to break, so it is searched breadth first: a property of which no counterexample was found
-//! holds only if that search went everywhere.
+//! The one thing to know: a depth-first search checks that the judge finds nothing on any way through the graph. States are told
+//! apart by 64-bit fingerprints, so with 10 million states the chance that it misses one is about 2 in a million. What departs
+//! from the specification is expected to break, so it is searched breadth first: a property of which no counterexample was
+//! found holds only if that search went everywhere.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::time::Duration;
-
-use stateright::{Checker, Model};
 
 use crate::judge::{self, Finding};
-use crate::judged::{Found, Judged, Limit, Searched, search};
+use crate::judged::{Found, Limit, Searched, clean, search};
 use crate::properties::PropertyRow;
 use crate::specification::{Modelled, Specification};
 
@@ -88,7 +85,7 @@ impl CheckReport {
 /// as take less than a minute.
 pub const STATES: usize = 10_000_000;
 
-/// Searches the whole graph, with the judge beside every state; `progress` is told the number of pairs so far, several times
+/// Searches the whole graph, with the judge beside every state; `progress` is told the number of pairs so far, many times
 /// a second.
 ///
 /// The search ends where something breaks. The breadth-first one then takes its place, which goes on behind what is broken.
@@ -96,28 +93,18 @@ pub fn check<T: Modelled>(
     model: &Specification<T>,
     mut progress: impl FnMut(usize),
 ) -> CheckReport {
-    let checker = Judged::new(model.clone()).checker().spawn_dfs();
-    while !checker.is_done() {
-        progress(checker.unique_state_count());
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    let checker = checker.join();
-    if !checker.discoveries().is_empty() {
+    let Some(clean) = clean(model, &mut progress) else {
         return check_within(model, Limit::default(), progress);
-    }
-    let (states, transitions) = checker.model().met();
+    };
     let always = stated(model).map(|row| verdict(row, Kind::Always));
     CheckReport {
-        unique_states: states,
-        transitions,
-        pairs: checker.unique_state_count(),
-        // The start is counted among the pairs that were generated; no step led there.
-        edges: checker.state_count() - 1,
-        depth: checker.max_depth() - 1,
+        unique_states: clean.states,
+        transitions: clean.transitions,
+        pairs: clean.pairs,
+        edges: clean.edges,
+        depth: clean.depth,
         exhaustive: true,
-        properties: always
-            .chain(sometimes(model, checker.model().witnessed()))
-            .collect(),
+        properties: always.chain(sometimes(model, clean.witnessed)).collect(),
     }
 }
 

@@ -3,22 +3,18 @@
 //! The one thing to know: the search goes over pairs of a state and an account of the judge, who is told every call and every
 //! output of the model's producer. So the judge sees each run that the model has, and knows nothing else of it. What he
 //! makes of a call he is asked once: an account and a call that were met before are looked up. [`search`] goes breadth first
-//! and past what it finds, so that the first run to each finding is a shortest one; [`Judged`] is the same graph for
-//! stateright.
+//! and past what it finds, so that the first run to each finding is a shortest one; [`clean`] goes depth first where
+//! nothing is expected to be found, and keeps nothing of the way.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-use stateright::{Model, Property};
 
 use crate::judge::{Finding, Judge, Kind};
+use crate::numbered::as_number;
 use crate::outputs;
 use crate::specification::{Modelled, Specification};
-use crate::steps::{Pair, Step, Steps, actions, as_number, hash};
+use crate::steps::{Pair, Reached, Steps, actions};
 
 /// A judge who is told the steps of a model.
 pub trait InSearch: Judge + Clone + Debug + Eq + Hash + Send + Sync + 'static {
@@ -118,22 +114,74 @@ pub fn search<T: Modelled>(
     let mut search = Search::new(model);
     let exhaustive = search.go(limit, &mut progress);
     Searched {
-        states: search.steps.states(),
-        transitions: search.steps.transitions(),
+        states: search.steps.graph.states(),
+        transitions: search.steps.graph.transitions(),
         pairs: search.pairs.len(),
         edges: search.edges,
         steps: search.deepest,
         exhaustive,
-        witnessed: search.steps.witnessed(),
+        witnessed: search.steps.graph.witnessed(),
         found: search.found,
     }
+}
+
+/// What a search of the whole graph came to in which the judge found nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Clean {
+    /// What was witnessed.
+    pub witnessed: u128,
+    /// States of the model that differ.
+    pub states: usize,
+    /// Steps of the model, counting each from each state.
+    pub transitions: usize,
+    /// Pairs of a state and an account that differ.
+    pub pairs: usize,
+    /// Steps taken, counting each from each pair.
+    pub edges: usize,
+    /// The longest run that was walked, in steps.
+    pub depth: usize,
+}
+
+/// Searches the whole graph depth first; nothing as soon as the judge finds something.
+pub fn clean<T: Modelled>(
+    model: &Specification<T>,
+    mut progress: impl FnMut(usize),
+) -> Option<Clean> {
+    let mut steps = Steps::new(model.clone());
+    let start = steps.start();
+    let mut reached = Reached::from_start(start);
+    let mut open = vec![(start, 0)];
+    let mut next = Vec::new();
+    let (mut edges, mut deepest, mut taken) = (0, 0, 0);
+    while let Some((pair, depth)) = open.pop() {
+        if taken % TOLD_EVERY == 0 {
+            progress(reached.len());
+        }
+        taken += 1;
+        deepest = deepest.max(depth);
+        next.clear();
+        steps.add(pair, &mut next);
+        if next.iter().any(|step| step.findings != 0) {
+            return None;
+        }
+        edges += next.len();
+        reached.go(&next, |_, pair| open.push((pair, depth + 1)));
+    }
+    Some(Clean {
+        states: steps.graph.states(),
+        transitions: steps.graph.transitions(),
+        witnessed: steps.graph.witnessed(),
+        pairs: reached.len(),
+        edges,
+        depth: deepest,
+    })
 }
 
 /// Every account of the judge, and what he was told upon it, each once, in which a search of the whole graph found nothing.
 pub fn asked<T: Modelled>(model: &Specification<T>) -> Vec<(T::Judge, Told<T>)> {
     let mut search = Search::new(model);
     search.go(Limit::default(), &mut |_| {});
-    search.steps.in_order().collect()
+    search.steps.in_order()
 }
 
 /// `progress` is told whenever so many more pairs have been gone on from.
@@ -145,7 +193,7 @@ struct Search<T: Modelled> {
     /// Every pair, in the order in which they were reached.
     pairs: Vec<Pair>,
     /// The same, to be looked up.
-    reached: HashTable<Pair>,
+    reached: Reached,
     /// How each of them was reached; the start from itself.
     origins: Vec<Origin>,
     /// The length of the longest runs that were looked at.
@@ -162,19 +210,18 @@ type Origin = (u32, u32);
 impl<T: Modelled> Search<T> {
     /// At the start.
     fn new(model: &Specification<T>) -> Self {
-        let mut search = Self {
-            steps: Steps::new(model.clone()),
-            pairs: Vec::new(),
-            reached: HashTable::new(),
-            origins: Vec::new(),
+        let mut steps = Steps::new(model.clone());
+        let start = steps.start();
+        Self {
+            steps,
+            pairs: vec![start],
+            reached: Reached::from_start(start),
+            origins: vec![(0, 0)],
             deepest: 0,
             edges: 0,
             noted: 0,
             found: BTreeMap::new(),
-        };
-        let start = search.steps.start();
-        search.reach(start, (0, 0));
-        search
+        }
     }
 
     /// Goes on within the limit; whether that was everywhere.
@@ -191,28 +238,19 @@ impl<T: Modelled> Search<T> {
                 }
                 self.steps.add(self.pairs[from], &mut steps);
                 self.edges += steps.len();
-                for (which, step) in steps.drain(..).enumerate() {
-                    let origin = (as_number(from), as_number(which));
-                    self.note(step.findings, origin);
-                    self.reach(step.to, origin);
+                for (which, step) in steps.iter().enumerate() {
+                    self.note(step.findings, (as_number(from), as_number(which)));
                 }
+                self.reached.go(&steps, |which, pair| {
+                    self.pairs.push(pair);
+                    self.origins.push((as_number(from), as_number(which)));
+                });
+                steps.clear();
             }
             level = level.end..self.pairs.len();
             self.deepest += usize::from(!level.is_empty());
         }
         level.is_empty()
-    }
-
-    /// Notes that a pair was reached.
-    fn reach(&mut self, pair: Pair, origin: Origin) {
-        let entry = self
-            .reached
-            .entry(hash(&pair), |known| *known == pair, hash);
-        if let Entry::Vacant(entry) = entry {
-            entry.insert(pair);
-            self.pairs.push(pair);
-            self.origins.push(origin);
-        }
     }
 
     /// Notes what the judge finds in the last step of a run, unless that was so in a shorter one.
@@ -243,7 +281,7 @@ impl<T: Modelled> Search<T> {
             place = before;
         }
         steps.reverse();
-        actions(&self.steps.model, &steps)
+        actions(&self.steps.graph.model, &steps)
     }
 }
 
@@ -273,59 +311,4 @@ pub fn along<T: Modelled>(model: &Specification<T>, run: &[T::Action]) -> Vec<Ve
         found.push(findings);
     }
     found
-}
-
-/// A model with its judge beside it, for stateright. What was met is remembered as long as it lasts.
-#[derive(Debug)]
-pub struct Judged<T: Modelled>(Mutex<Steps<T>>);
-
-impl<T: Modelled> Judged<T> {
-    /// The model with its judge.
-    pub fn new(model: Specification<T>) -> Self {
-        Self(Mutex::new(Steps::new(model)))
-    }
-
-    /// What was witnessed, as a mask.
-    pub fn witnessed(&self) -> u128 {
-        self.steps().witnessed()
-    }
-
-    /// How many states of the model were met, and how many steps there are from them.
-    pub fn met(&self) -> (usize, usize) {
-        let steps = self.steps();
-        (steps.states(), steps.transitions())
-    }
-
-    /// What is behind the lock, whoever has panicked with it.
-    fn steps(&self) -> MutexGuard<'_, Steps<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What stateright calls a state is a pair and whether the step there was broken; what it calls an action is that step.
-impl<T: Modelled> Model for Judged<T> {
-    type State = Step;
-    type Action = Step;
-
-    fn init_states(&self) -> Vec<Step> {
-        vec![Step {
-            to: self.steps().start(),
-            findings: 0,
-        }]
-    }
-
-    fn actions(&self, from: &Step, steps: &mut Vec<Step>) {
-        self.steps().add(from.to, steps);
-    }
-
-    fn next_state(&self, _: &Step, step: Step) -> Option<Step> {
-        Some(step)
-    }
-
-    fn properties(&self) -> Vec<Property<Self>> {
-        vec![Property::always(
-            "the judge finds nothing",
-            |_, step: &Step| step.findings == 0,
-        )]
-    }
 }

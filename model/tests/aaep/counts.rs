@@ -8,6 +8,7 @@ use countersign_model::aaep::bounds::Bounds;
 use countersign_model::checker::{Kind, check};
 
 use crate::common::counts::{failures, size};
+use crate::common::engine::assert_as_stateright;
 use crate::common::{small, within};
 
 #[test]
@@ -44,4 +45,9 @@ fn a_report_lists_the_invariants_and_then_the_witnesses() {
     // With one confirmation nothing can happen beside it, so some witnesses are missing, and the report says so.
     assert!(failures(&report).contains(&"6.2.2-3 a second confirmation has a token of its own"));
     assert!(!report.holds());
+}
+
+#[test]
+fn the_search_comes_as_far_as_stateright() {
+    assert_as_stateright(&small::<AaepProtocol>());
 }

@@ -3,6 +3,7 @@
 pub mod agreement;
 pub mod bounds;
 pub mod counts;
+pub mod engine;
 pub mod judged;
 pub mod quotient;
 pub mod readings;

@@ -6,6 +6,7 @@
 use countersign_model::pending_action::PendingActionProtocol;
 
 use crate::common::counts::size;
+use crate::common::engine::assert_as_stateright;
 use crate::common::small;
 
 #[test]
@@ -17,4 +18,9 @@ fn every_property_holds_at_small_bounds() {
 fn every_property_holds_at_small_bounds_without_the_quotient() {
     let literal = small::<PendingActionProtocol>().literal();
     assert_eq!(size(&literal), (4_876_795, 11_986_799));
+}
+
+#[test]
+fn the_search_comes_as_far_as_stateright() {
+    assert_as_stateright(&small::<PendingActionProtocol>());
 }

@@ -160,8 +160,6 @@ fn model_and_reference_have_no_hash_maps_clocks_threads_or_files() {
         "getrandom",
         "unsafe ",
     ];
-    // The checker waits for stateright's own thread; what it finds does not depend on it.
-    let waiting = Path::new("model/src/checker.rs");
     let root = workspace();
     for folder in ["model/src", "reference/src"] {
         let files = rust_files(&root.join(folder));
@@ -169,12 +167,7 @@ fn model_and_reference_have_no_hash_maps_clocks_threads_or_files() {
         for file in files {
             let text = fs::read_to_string(&file).expect("a readable source");
             for word in forbidden {
-                let excused = word == "std::thread" && file.ends_with(waiting);
-                assert!(
-                    excused || !text.contains(word),
-                    "{} mentions `{word}`",
-                    file.display()
-                );
+                assert!(!text.contains(word), "{} mentions `{word}`", file.display());
             }
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn append(
         message: told,
     } = append;
     let (slot, note) = match told {
-        Message::UserMessage { .. } => return said(host, input, append),
+        Message::UserMessage { .. } => return said(input, append),
         Message::ConfirmationRequest { text, label } => {
             let Some(slot) = asked_in(host, append, text.as_str()) else {
                 // PA-1: whoever is asked is asked about what is recorded.
@@ -77,7 +77,7 @@ pub(super) fn append(
 }
 
 /// PA-11: what a user said goes into the transcript as it is, and is about no action.
-fn said(host: &Host, input: &Input, append: &Append) -> Result<Output, Unexplained> {
+fn said(input: &Input, append: &Append) -> Result<Output, Unexplained> {
     let wanted = match input {
         Input::Say { by, text } => Some(Message::UserMessage {
             by: by.clone(),
@@ -91,40 +91,10 @@ fn said(host: &Host, input: &Input, append: &Append) -> Result<Output, Unexplain
         | Input::Tick
         | Input::Restart => None,
     };
-    if was_said(host, append) && wanted.as_ref() == Some(&append.message) {
+    if append.session_id.is_none() && wanted.as_ref() == Some(&append.message) {
         return Ok(Output::AppendText);
     }
     Err(unexplained("PA-11", format!("{wanted:?} and nothing else")))
-}
-
-/// PA-11: whether it is what somebody has said by the journal, in every field.
-pub(super) fn was_said(host: &Host, append: &Append) -> bool {
-    let mut records = host.journal.iter();
-    records.any(|record| match &record.entry {
-        Entry::Said {
-            message_id,
-            by,
-            text,
-        } => {
-            let message = Message::UserMessage {
-                by: by.clone(),
-                text: text.clone(),
-            };
-            let session_id = None;
-            *append
-                == Append {
-                    session_id,
-                    message_id: *message_id,
-                    message,
-                }
-        }
-        Entry::Proposed { .. }
-        | Entry::Decided { .. }
-        | Entry::Expired { .. }
-        | Entry::Cancelled { .. }
-        | Entry::Finished { .. }
-        | Entry::SessionEnded { .. } => false,
-    })
 }
 
 /// The slot of the action that a request asks about: by the message's id, if it came before, or by its summary.

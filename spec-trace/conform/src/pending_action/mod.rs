@@ -229,8 +229,13 @@ impl Execution for Environment {
             load(host, bridge.environment.settings)?;
         }
         host.now = host.now.max(now);
+        // PA-11: the model keeps nothing of what is said, and so the walk goes on as though time alone had passed.
+        let unsaid = (action == Action::Say).then(|| unsaid(host, now));
         let ledger = Arc::make_mut(&mut host.ledger);
         let Outcome { outputs, refused } = ledger.handle(now, &mut host.ids, call.clone());
+        if let Some(unsaid) = unsaid {
+            host.ledger = Arc::new(unsaid);
+        }
         Ok(vec![Answered {
             call,
             outputs,
@@ -282,6 +287,14 @@ impl Execution for Environment {
     fn identity(host: &Host, hasher: &mut impl Hasher) {
         abstraction::identity(host, hasher);
     }
+}
+
+/// The ledger after the same time, had nobody said anything.
+fn unsaid(host: &Host, now: Timestamp) -> Ledger {
+    let mut ledger = (*host.ledger).clone();
+    // What is due is put out by the call that says something, too.
+    let _due = ledger.handle(now, &mut host.ids.clone(), Input::Tick);
+    ledger
 }
 
 /// What is required came, in order, and nothing else.

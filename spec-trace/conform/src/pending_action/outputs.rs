@@ -37,15 +37,9 @@ pub(super) fn outputs(
             executor::Output::Record(record) => match records::note(host, input, record)? {
                 Some(word) => Output::Record(word),
                 // PA-11: the model has no record of what was said, so that its message is all that tells where it stands.
-                None if matches!(next, Some(executor::Output::Append(_))) => continue,
+                None if is_told_by(record, next) => continue,
                 None => return Err(unexplained("PA-11", "a record with its message behind it")),
             },
-            // PA-11: what was said before the crash is told again from the journal, and to the model it is lost.
-            executor::Output::Append(append)
-                if *input == Input::Restart && consequences::was_said(host, append) =>
-            {
-                continue;
-            }
             executor::Output::Append(append) => consequences::append(host, input, append)?,
             executor::Output::Event(event) => consequences::event(host, event)?,
             executor::Output::Perform(call) => perform(host, call)?,
@@ -61,6 +55,16 @@ pub(super) fn outputs(
 }
 
 /// PA-3: the tool that was proposed runs, and how its arguments compare with the proposed ones.
+/// PA-11: whether what somebody has said by the record is told by the message behind it.
+fn is_told_by(record: &executor::Record, next: Option<&executor::Output>) -> bool {
+    match (&record.entry, next) {
+        (executor::Entry::Said { message_id, .. }, Some(executor::Output::Append(append))) => {
+            append.message_id == *message_id
+        }
+        _ => false,
+    }
+}
+
 fn perform(host: &Host, call: &ToolCall) -> Result<Output, Unexplained> {
     let ToolCall {
         action_id,

@@ -1,0 +1,64 @@
+//! Values that differ, each with a number.
+//!
+//! The one thing to know: they are told apart by 64-bit fingerprints.
+
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::quality::FixedState;
+
+use crate::lookup::Lookup;
+
+/// Values that differ, each with its number: the first has 0.
+#[derive(Debug)]
+pub(crate) struct Numbered<V> {
+    list: Vec<V>,
+    /// The number of each, by its fingerprint.
+    numbers: Lookup<u32>,
+}
+
+impl<V: Hash> Numbered<V> {
+    /// None, yet.
+    pub fn new() -> Self {
+        Self {
+            list: Vec::new(),
+            numbers: Lookup::new(),
+        }
+    }
+
+    /// The value of a number.
+    pub fn value(&self, number: u32) -> &V {
+        &self.list[number as usize]
+    }
+
+    /// The number of a value.
+    pub fn number(&mut self, value: V) -> u32 {
+        let begun = self.numbers.begin(fingerprint(&value));
+        self.numbers.end(begun).unwrap_or_else(|| {
+            let new = as_number(self.list.len());
+            self.numbers.insert(begun.key, new);
+            self.list.push(value);
+            new
+        })
+    }
+}
+
+/// By what a value is told apart, the same in every run of the program; never 0.
+pub(crate) fn fingerprint(value: &impl Hash) -> u64 {
+    FixedState::default().hash_one(value).max(1)
+}
+
+/// A place as a number, of which there are more than fit into any memory.
+pub(crate) fn as_number(place: usize) -> u32 {
+    u32::try_from(place).expect("fewer things than 2^32 are met")
+}
+
+/// Two numbers as one key.
+pub(crate) fn key(first: u32, second: u32) -> u64 {
+    (u64::from(first) << 32 | u64::from(second)) + 1
+}
+
+/// The two numbers of a key.
+pub(crate) fn of_key(key: u64) -> (u32, u32) {
+    let half = |number| u32::try_from(number).unwrap_or(u32::MAX);
+    (half((key - 1) >> 32), half((key - 1) & u64::from(u32::MAX)))
+}
