@@ -254,11 +254,11 @@ mod the_command {
         assert!(text.contains("\nnot checkable\n  Concerns what"), "{text}");
     }
 
-    /// The test says that no guard carries the clause: it names it and shows nothing of it.
+    /// The test names the clause to say which runs it looks at, and shows nothing of it.
     #[test]
     fn a_test_that_names_a_clause_and_does_not_see_it_at_work_only_mentions_it() {
-        let text = answer(&about("AAEP-6.1-4"), Format::Text);
-        let test = "guards_are_found_by_name_and_by_clause";
+        let text = answer(&about("AAEP-6.2.2-2"), Format::Text);
+        let test = "no_run_of_two_sessions_is_accused";
         let (evidence, mentions) = text.split_once("\nmentioned in\n").expect("a mention");
         assert!(mentions.contains(test), "{text}");
         assert!(!evidence.contains(test), "{text}");

@@ -8,9 +8,10 @@ use std::fmt::{self, Display};
 use countersign_model::aaep::Aaep;
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::bounds::{Bounds, Budgets, Variety};
-use countersign_model::aaep::rules::{GuardRow, PROPERTIES, Rules};
+use countersign_model::aaep::rules::{Guard, GuardRow, PROPERTIES, Rules};
 use countersign_model::aaep::state::{Phase, State};
 use countersign_model::aaep::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot};
+use countersign_model::bounds::Bounds as _;
 use countersign_model::judged::{Limit, along, search};
 use countersign_model::properties::PropertyRow;
 
@@ -119,13 +120,18 @@ const LASTING: Bounds = Bounds {
     ..Bounds::SMALL
 };
 
+/// What no stream can show: that a call of the host is refused, and whom an event went to.
+const OFF_STREAM: [Guard; 2] = [Guard::StopsWhileBlocked, Guard::LeavesOneOut];
+
 /// Leaves one rule out, and judges the streams of what that breaks at small bounds. Nothing, if that is free.
 ///
 /// # Panics
 ///
 /// Never: the bounds are in range, and each rule that is not free breaks something when it is left out.
 pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Option<Ablated> {
-    if guard.free.is_some() {
+    // What the recorded runs have none of cannot go wrong in them.
+    let is_shown = guard.with.is_none_or(|many| Bounds::SMALL.shows(many));
+    if guard.free.is_some() || !is_shown || OFF_STREAM.contains(&guard.guard) {
         return None;
     }
     let (specification, explaining) = (&within(Bounds::SMALL), &within(EXPLAINING));
