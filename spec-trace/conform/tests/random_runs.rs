@@ -14,6 +14,7 @@ use countersign_conform::harness;
 use countersign_conform::mcp_aql::{Environment as McpAql, McpAqlBridge};
 use countersign_conform::pending_action::{Environment as PendingAction, PendingActionBridge};
 use countersign_conform::schedule::{self, ReplayError, SavedRun};
+use countersign_model::bounds::Bounds as _;
 use countersign_model::rules::GuardRow;
 use countersign_model::specification::Modelled;
 use countersign_model::table::Tabled;
@@ -232,7 +233,9 @@ fn missing_rules_are_noticed<E: Far>(of_the_host: &[&str]) {
             || (0..2_000).any(|seed| schedule::run(bridge, choices(seed)).is_err())
     };
     assert!(!differs(E::far()), "with all rules, both sides agree");
+    // A rule about what these runs have none of is held by the wide runs.
     let rows = <E::Protocol as Modelled>::Guard::ROWS.iter();
+    let rows = rows.filter(|row| row.with.is_none_or(|many| E::FAR.shows(many)));
     let (noticed, unnoticed): (Vec<&GuardRow<_>>, Vec<&GuardRow<_>>) =
         rows.partition(|row| differs(&Bridge::far().without(row.guard)));
     let names: Vec<_> = unnoticed.iter().map(|row| row.name).collect();

@@ -19,7 +19,7 @@ fn what_is_due_comes_first() {
     holds("due_first");
 }
 
-/// An error, a refusal, an op that is not supported, and a message that is ignored.
+/// What was done, an error, a refusal, and a message that is ignored. All that an op can ask for is supported here.
 #[test]
 fn there_are_four_answers() {
     holds("four_answers");

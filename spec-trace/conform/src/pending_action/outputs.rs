@@ -30,9 +30,9 @@ pub(super) fn outputs(
 ) -> Result<Vec<Output>, Unexplained> {
     let input = &answer.call;
     let mut words = Vec::with_capacity(answer.outputs.len() + 1);
-    let mut behind = answer.outputs.iter().skip(1);
-    for output in &answer.outputs {
-        let next = behind.next();
+    let outputs = &answer.outputs;
+    for (place, output) in outputs.iter().enumerate() {
+        let next = outputs.get(place + 1);
         words.push(match output {
             executor::Output::Record(record) => match records::note(host, input, record)? {
                 Some(word) => Output::Record(word),
@@ -40,7 +40,16 @@ pub(super) fn outputs(
                 None if is_told_by(record, next) => continue,
                 None => return Err(unexplained("PA-11", "a record with its message behind it")),
             },
-            executor::Output::Append(append) => consequences::append(host, input, append)?,
+            executor::Output::Append(append) => {
+                let word = consequences::append(host, input, append)?;
+                // PA-11: and it is recorded before it is told.
+                let before = place.checked_sub(1).and_then(|before| outputs.get(before));
+                let is_recorded = matches!(before, Some(executor::Output::Record(record)) if is_told_by(record, Some(output)));
+                if word == Output::AppendText && !is_recorded {
+                    return Err(unexplained("PA-11", "a record before the message"));
+                }
+                word
+            }
             executor::Output::Event(event) => consequences::event(host, event)?,
             executor::Output::Perform(call) => perform(host, call)?,
             executor::Output::Withdraw(named) => Output::Withdraw(host.known(named.action_id)?),
@@ -54,7 +63,6 @@ pub(super) fn outputs(
     Ok(words)
 }
 
-/// PA-3: the tool that was proposed runs, and how its arguments compare with the proposed ones.
 /// PA-11: whether what somebody has said by the record is told by the message behind it.
 fn is_told_by(record: &executor::Record, next: Option<&executor::Output>) -> bool {
     match (&record.entry, next) {
@@ -65,6 +73,7 @@ fn is_told_by(record: &executor::Record, next: Option<&executor::Output>) -> boo
     }
 }
 
+/// PA-3: the tool that was proposed runs, and how its arguments compare with the proposed ones.
 fn perform(host: &Host, call: &ToolCall) -> Result<Output, Unexplained> {
     let ToolCall {
         action_id,
