@@ -68,9 +68,11 @@ fn assert_entry<T: Modelled>(entry: &Entry) {
         pairs: STATES,
         steps: steps.unwrap_or_default(),
     };
-    let without = |kept: Rules<T::Guard>, name| kept.without(T::Guard::named(name)[0]);
-    let kept = entry.rules.iter().copied().fold(Rules::all(), without);
-    let model = small::<T>().with(kept, T::Reading::default());
+    let guards = || entry.rules.iter().map(|name| T::Guard::named(name)[0]);
+    let kept = guards().fold(Rules::all(), Rules::without);
+    let first = guards().next().expect("an entry has a rule").row();
+    let shown = small::<T>().showing(first.with);
+    let model = shown.with(kept, T::Reading::default());
     let report = check_within(&model, limit, |_| {});
     for &(steps, name) in &entry.breaks {
         let mut properties = report.properties.iter();
