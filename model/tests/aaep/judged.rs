@@ -1,5 +1,6 @@
 //! The judge, who knows calls and outputs alone, is told of every step of the model.
 
+use countersign_model::aaep::bounds::Bounds;
 use countersign_model::aaep::{Aaep, AaepProtocol};
 use countersign_model::bounds::preset;
 use countersign_model::checker::check_within;
@@ -13,6 +14,12 @@ use crate::common::{small, within};
 #[test]
 fn the_judge_finds_nothing_in_a_producer_that_keeps_every_rule() {
     assert_nothing_is_found(&small::<AaepProtocol>());
+}
+
+/// AAEP-6.1-9: also where it asks what something means, and gives more time.
+#[test]
+fn the_judge_finds_nothing_in_a_producer_that_asks_for_clarifications() {
+    assert_nothing_is_found(&within::<AaepProtocol>(Bounds::CLARIFY));
 }
 
 /// AAEP-6.4-1: also where time goes on because something can still be asked, and not for the deadlines that the producer keeps.
