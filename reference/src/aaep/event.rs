@@ -36,7 +36,7 @@ pub struct Event {
     pub extension: Option<CountersignExtension>,
 }
 
-/// What happened, by the type of the event.
+/// What happened, by the type of the event: one of the core types, and no other (AAEP-EV-9).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Payload {

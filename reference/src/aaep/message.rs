@@ -230,17 +230,17 @@ impl Members {
         matches!(self.0.get("type"), Some(Member::String(text)) if text == "clarification.reply")
     }
 
-    /// AAEP-REPLY-3
+    /// AAEP-REPLY-3, AAEP-6.3.1-2
     fn reply_token(&mut self) -> Result<ReplyToken, Malformed> {
         self.identifier("reply_token", ReplyToken::parse)
     }
 
-    /// AAEP-REPLY-5
+    /// AAEP-REPLY-5, AAEP-6.3.1-4
     fn subscription_id(&mut self) -> Result<SubscriptionId, Malformed> {
         self.identifier("subscription_id", SubscriptionId::parse)
     }
 
-    /// AAEP-REPLY-6: the format is asserted, not an annotation.
+    /// AAEP-REPLY-6, AAEP-6.3.1-5: the format is asserted, not an annotation.
     fn decided_at(&mut self) -> Result<DecidedAt, Malformed> {
         self.required("timestamp", "an RFC 3339 date-time", |text| {
             Timestamp::parse(&text).ok().map(DecidedAt::claimed)

@@ -172,7 +172,7 @@ fn check_2_token_was_issued(
         .ok_or(IgnoredBecause::TokenUnknown)
 }
 
-/// AAEP-6.3.4-3: no reply and no default has used the token up. AAEP-6.8-4: nor was its question cancelled.
+/// AAEP-6.3.4-3, AAEP-6.9-2: no reply and no default has used the token up. AAEP-6.8-4: nor was its question cancelled.
 fn check_3_token_is_unused(
     number: QuestionNumber,
     token: TokenState,
@@ -198,7 +198,7 @@ fn check_4_decided_in_time(decided_at: DecidedAt, asked: &Asked) -> Result<(), I
 }
 
 /// AAEP-6.3.4-5: the transport vouches for the sender (AAEP-6.2.4-1), who speaks on its own open subscription
-/// (AAEP-REPLY-14). Whether that subscription declared that it replies does not matter (AAEP-6.6-4).
+/// (AAEP-REPLY-14); the right token alone proves nothing (AAEP-6.9-1). Whether that subscription declared that it replies does not matter (AAEP-6.6-4).
 fn check_5_sender_is_authentic(
     sender: &Sender,
     named: &SubscriptionId,

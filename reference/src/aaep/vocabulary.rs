@@ -92,6 +92,7 @@ impl Default for AgentId {
     }
 }
 
+/// The grammar of tokens and ids: a prefix, then 1 to 64 ASCII letters or digits (AAEP-6.2.1-1, AAEP-EV-2).
 fn has_prefix(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|suffix| {
         (1..=MAX_SUFFIX).contains(&suffix.len())

@@ -66,6 +66,11 @@ pub enum Level {
 }
 
 impl Level {
+    /// Whether it makes a clause a duty: something required or forbidden.
+    pub fn binds(self) -> bool {
+        matches!(self, Self::Must | Self::MustNot)
+    }
+
     /// The words of the text, as in `MUST NOT`.
     pub fn as_str(self) -> &'static str {
         match self {

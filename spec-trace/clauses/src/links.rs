@@ -2,7 +2,8 @@
 //!
 //! The one thing to know: links are derived. Whoever sees the sources hands in what they cite, what the model states and
 //! what the tests were seen to show ([`Links::derive`]); only a deliberate gap is written down, in `exceptions.toml`, with
-//! its reason, and so is a duty that no rule of a model stands for ([`without_rule`]). That a test names a clause is a mention, which is shown and counts for nothing.
+//! its reason, and so is a duty that no rule of a model stands for ([`without_rule`]), or that the executor has nothing to do
+//! for ([`without_branch`]). That a test names a clause is a mention, which is shown and counts for nothing.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -222,7 +223,8 @@ impl Links {
             .citations
             .iter()
             .map(|citation| (citation.id, citation.at()));
-        let gaps = GAPS.exception.iter().chain(&GAPS.without_rule);
+        let duties = GAPS.without_rule.iter().chain(&GAPS.without_branch);
+        let gaps = GAPS.exception.iter().chain(duties);
         let gaps = gaps
             .flat_map(|gap| &gap.clauses)
             .map(|id| (id.as_str(), "spec-trace/clauses/exceptions.toml".to_owned()));
@@ -250,14 +252,27 @@ impl Links {
 
 /// Why no rule of a model stands for a clause, so that none can be left out; `None` where nothing says so.
 pub fn without_rule(clause: &Clause) -> Option<&'static str> {
-    let gaps = GAPS.without_rule.iter().chain(&GAPS.exception);
-    let mut of_clause = gaps.filter(|gap| gap.clauses.contains(&clause.id));
+    reason(&GAPS.without_rule, clause).or_else(|| reason(&GAPS.exception, clause))
+}
+
+/// Why no place in the reference executor carries a clause out; `None` where nothing says so.
+pub fn without_branch(clause: &Clause) -> Option<&'static str> {
+    reason(&GAPS.without_branch, clause).or_else(|| reason(&GAPS.exception, clause))
+}
+
+fn reason(gaps: &'static [Gap], clause: &Clause) -> Option<&'static str> {
+    let mut of_clause = gaps.iter().filter(|gap| gap.clauses.contains(&clause.id));
     of_clause.next().map(|gap| gap.reason.as_str())
 }
 
 /// The clauses that are said to have no rule, apart from those that nothing can check.
 pub fn said_to_have_no_rule() -> impl Iterator<Item = &'static ClauseId> {
     GAPS.without_rule.iter().flat_map(|gap| &gap.clauses)
+}
+
+/// The clauses that are said to have no place in the executor, apart from those that nothing can check.
+pub fn said_to_have_no_branch() -> impl Iterator<Item = &'static ClauseId> {
+    GAPS.without_branch.iter().flat_map(|gap| &gap.clauses)
 }
 
 /// The deliberate gaps.
@@ -274,6 +289,8 @@ struct Gaps {
     exception: Vec<Gap>,
     /// What no rule of a model stands for.
     without_rule: Vec<Gap>,
+    /// What the executor has nothing to do for.
+    without_branch: Vec<Gap>,
 }
 
 #[derive(Deserialize)]

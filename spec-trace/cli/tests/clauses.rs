@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use countersign_clauses::evidence::Evidence;
 use countersign_clauses::links::{self, Kind};
-use countersign_clauses::{Clause, ClauseId, Level, all, coverage, evidence, faults, get};
+use countersign_clauses::{Clause, ClauseId, all, coverage, evidence, faults, get};
 use countersign_cli::links::{EVIDENCE, LINKS, place_of_test};
 
 fn root() -> PathBuf {
@@ -51,21 +51,48 @@ fn no_clause_has_two_exceptions() {
 /// Every duty can be left out of a model, or it is said why it cannot, and `ablate` says it. Of no other clause is that said.
 #[test]
 fn a_duty_has_a_rule_to_leave_out_or_a_reason_why_not() {
-    let is_duty = |clause: &Clause| matches!(clause.level, Level::Must | Level::MustNot);
-    let said: BTreeSet<&str> = links::said_to_have_no_rule()
-        .map(ClauseId::as_str)
-        .collect();
+    assert_had_or_explained(
+        Kind::Guard,
+        links::without_rule,
+        links::said_to_have_no_rule(),
+    );
+}
+
+/// The same of the executor, which carries every duty out.
+#[test]
+fn a_duty_is_carried_out_or_there_is_a_reason_why_not() {
+    assert_had_or_explained(
+        Kind::Reference,
+        links::without_branch,
+        links::said_to_have_no_branch(),
+    );
+}
+
+/// A test saw every duty at work, or was seen to fail without it. Here only an exception excuses.
+#[test]
+fn a_duty_is_tested() {
+    let excepted = |clause: &Clause| {
+        (LINKS.count(clause, Kind::Exception) > 0).then_some("nothing can check it")
+    };
+    assert_had_or_explained(Kind::Test, excepted, std::iter::empty());
+}
+
+fn assert_had_or_explained(
+    kind: Kind,
+    why_not: impl Fn(&Clause) -> Option<&'static str>,
+    said: impl Iterator<Item = &'static ClauseId>,
+) {
+    let said: Vec<&str> = said.map(ClauseId::as_str).collect();
     for clause in all() {
         let id = clause.id.as_str();
-        let lacks_rule = LINKS.count(clause, Kind::Guard) == 0;
-        if is_duty(clause) && lacks_rule {
-            assert!(links::without_rule(clause).is_some(), "{id}: nothing");
+        if clause.level.binds() && LINKS.count(clause, kind) == 0 {
+            assert!(why_not(clause).is_some(), "{id}: no {}", kind.heading());
         } else {
-            assert!(!said.contains(id), "{id}: it has a rule, or is no duty");
+            assert!(!said.contains(&id), "{id}: it has one, or is no duty");
         }
     }
-    let once = links::said_to_have_no_rule().count();
-    assert_eq!(said.len(), once, "one of them is said twice");
+    let once: BTreeSet<&str> = said.iter().copied().collect();
+    assert_eq!(once.len(), said.len(), "one of them is said twice");
 }
 
 /// Only an exception leads nowhere: a guard, a property or a test whose place is unknown would be one that the scan lost, or

@@ -17,7 +17,7 @@ impl Call<'_> {
         self.outputs.push(Output::Respond(Response::CONSTANT));
         match validate(message, sender, self.questions, self.subscriptions) {
             Ok(valid) => self.honour(valid),
-            // AAEP-6.3.4-7: ignored. AAEP-6.3.4-8: and written down.
+            // AAEP-6.3.4-7, AAEP-6.5.5-4: ignored, and the question goes on waiting. AAEP-6.3.4-8: and written down.
             Err(ignored) => {
                 self.outputs.push(Output::Audit(ignored.audit()));
                 if self.settings.courtesy_notices {
@@ -114,7 +114,7 @@ impl Call<'_> {
             Some(resolution),
         );
         self.go_on(&question.asked.session_id);
-        // AAEP-6.1-1: this is the only place where an action is released.
+        // AAEP-6.1-1, AAEP-6.1-5: only here an action is released, and its invocation told.
         self.outputs.push(Output::Perform(question.tool_call()));
     }
 

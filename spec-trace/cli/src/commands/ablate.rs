@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use countersign_clauses::{self as clauses, Clause, Level, links};
+use countersign_clauses::{self as clauses, Clause, links};
 use countersign_model::aaep::AaepProtocol;
 use countersign_model::ablation::{self, Ablation};
 use countersign_model::mcp_aql::McpAqlProtocol;
@@ -101,7 +101,6 @@ fn without_rule_json((clause, reason): (&Clause, &str)) -> Value {
 
 /// What the text demands or forbids and no rule of the model stands for, each with the reason.
 fn without_rule<T: Modelled>() -> impl Iterator<Item = (&'static Clause, &'static str)> {
-    let binds = |clause: &&Clause| matches!(clause.level, Level::Must | Level::MustNot);
     let has_rule = |clause: &Clause| {
         let mut rows = T::Guard::ROWS.iter();
         rows.any(|row| row.clauses.contains(&clause.id.as_str()))
@@ -109,7 +108,7 @@ fn without_rule<T: Modelled>() -> impl Iterator<Item = (&'static Clause, &'stati
     clauses::all()
         .iter()
         .filter(|clause| clause.protocol == T::NAME)
-        .filter(binds)
+        .filter(|clause| clause.level.binds())
         .filter(move |clause| !has_rule(clause))
         .map(|clause| {
             (

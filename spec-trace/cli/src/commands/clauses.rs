@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use textwrap::fill;
 
 use countersign_clauses::coverage::{self, Tally};
-use countersign_clauses::links::{Kind, Link};
+use countersign_clauses::links::{self, Kind, Link};
 use countersign_clauses::{Clause, Level, Role, all, get, protocols};
 
 use crate::answer::{Answer, Format, Status};
@@ -202,6 +202,31 @@ pub fn explain(clause: &Clause) -> String {
         let _ = writeln!(text, "\n{}", group[0].kind.heading());
         for link in group {
             text += &located(link);
+        }
+    }
+    text + &why_not(clause)
+}
+
+/// What a duty lacks, with the reasons; an exception stands among the links.
+fn why_not(clause: &Clause) -> String {
+    let lacks = |kind| clause.level.binds() && LINKS.count(clause, kind) == 0;
+    let is_excepted = LINKS.count(clause, Kind::Exception) > 0;
+    let mut text = String::new();
+    for (kind, head, reason) in [
+        (
+            Kind::Guard,
+            "no rule of the model",
+            links::without_rule(clause),
+        ),
+        (
+            Kind::Reference,
+            "nothing in the executor",
+            links::without_branch(clause),
+        ),
+    ] {
+        if let Some(reason) = reason.filter(|_| lacks(kind) && !is_excepted) {
+            let _ = writeln!(text, "\n{head}");
+            text += &hanging("  ", reason);
         }
     }
     text
