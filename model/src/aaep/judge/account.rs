@@ -142,6 +142,10 @@ impl Account {
 
 /// A session that was started.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each holds or does not, whatever the others do"
+)]
 pub(super) struct Session {
     pub ended: bool,
     /// The state that was last entered.

@@ -91,26 +91,22 @@ impl Look<'_> {
                 && (resolution.session, resolution.tool) == (name, tool)
                 && (resolution.run.is_none() || tool_call.is_none() || resolution.run == tool_call)
         });
-        let action = accepted.map(|resolution| {
+        let released = accepted.map(|resolution| {
             resolution.invoked = true;
             *resolution
         });
-        match action {
-            Some(resolution) => {
-                self.rating_is_of_what_runs(&resolution, invoked);
-                // Where its completion stands before it, that is said of the run.
-                if !resolution.completed {
-                    let action = Some(resolution.action);
-                    self.account.invoked(name, tool, tool_call, action);
-                }
+        let Some(resolution) = released else {
+            let action = self.tool_was_to_be_invoked(name, invoked);
+            if action.is_none() {
+                self.unreleased_tool_is_invoked(name, tool, tool_call, invoked.irreversible);
             }
-            None => {
-                let action = self.tool_was_to_be_invoked(name, invoked);
-                if action.is_none() {
-                    self.unreleased_tool_is_invoked(name, tool, tool_call, invoked.irreversible);
-                }
-                self.account.invoked(name, tool, tool_call, action);
-            }
+            return self.account.invoked(name, tool, tool_call, action);
+        };
+        self.rating_is_of_what_runs(&resolution, invoked);
+        // Where its completion stands before it, that is said of the run.
+        if !resolution.completed {
+            let action = Some(resolution.action);
+            self.account.invoked(name, tool, tool_call, action);
         }
     }
 

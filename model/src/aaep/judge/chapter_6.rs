@@ -50,8 +50,7 @@ impl Look<'_> {
             // AAEP-EV-16: what the reading decides as soon as it is asked is not what was due before.
             let decided = self.duties.decided.map(|_| token);
             self.account.runs(run, decided);
-        } else if self.tool_was_to_run(run, is_over) {
-        } else {
+        } else if !self.tool_was_to_run(run, is_over) {
             self.run_was_not_released(run);
             self.account.runs(run, None);
         }

@@ -469,11 +469,10 @@ impl Look<'_> {
             // A hostile, late or malformed message is ignored; it is never an error of the caller.
             Call::Deliver(_) => "AAEP-6.3.4-7",
             Call::Cancel { .. } => "AAEP-6.8-1",
-            Call::FinishTool { .. } => "AAEP-A.3-1",
+            Call::FinishTool { .. } | Call::Tool(_) => "AAEP-A.3-1",
             Call::EndSession { .. } => "AAEP-A.1-2",
             Call::Clarify(_) => "AAEP-6.1-9",
             Call::Extend { .. } => "AAEP-6.4.2-3",
-            Call::Tool(_) => "AAEP-A.3-1",
             Call::Output(_) => "AAEP-A.6-1",
             Call::Handoff(_) => "AAEP-A.2-3",
             Call::Confirm(_) | Call::Tick | Call::Restart { .. } => "AAEP-6-1",

@@ -111,14 +111,11 @@ impl Look<'_> {
             };
             time.session == event.session && left.is_none_or(is_right)
         };
-        match self.duties.time.iter().position(told) {
-            Some(position) => {
-                self.duties.time.remove(position);
-            }
-            None => {
-                self.duties.wrong_time.push(event.session);
-                self.stretch_is_told(event, left);
-            }
+        if let Some(position) = self.duties.time.iter().position(told) {
+            self.duties.time.remove(position);
+        } else {
+            self.duties.wrong_time.push(event.session);
+            self.stretch_is_told(event, left);
         }
     }
 

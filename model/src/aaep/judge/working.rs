@@ -155,7 +155,8 @@ impl Look<'_> {
 
     /// Names the clause that forbids what has come, once.
     fn is_forbidden(&mut self, session: u32, clause: &'static str, what: &str) {
-        if self.duties.settled.contains(&session) {
+        let kept = self.account.sessions.get(&session);
+        if self.duties.settled.contains(&session) || kept.is_some_and(|kept| kept.astray) {
             return;
         }
         self.duties.settled.push(session);

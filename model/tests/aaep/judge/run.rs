@@ -457,6 +457,14 @@ pub fn perform(n: u32) -> Out {
     Out::Other(Output::Perform(call_of(n)))
 }
 
+/// Action `n` runs in this call.
+pub fn perform_as(n: u32, tool_call: u32) -> Out {
+    Out::Other(Output::Perform(ToolCall {
+        tool_call,
+        ..call_of(n)
+    }))
+}
+
 pub fn in_doubt(n: u32) -> Out {
     Out::Other(Output::InDoubt(call_of(n)))
 }
