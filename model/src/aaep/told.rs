@@ -13,9 +13,9 @@ use super::Aaep;
 use super::action::Action;
 use super::judge::{
     AaepJudge, Allowed, AnsweredBy, Body, Call, Choice, Clarification, Clarify, Confirm,
-    Decision as Decided, Declared, Delivery, Event, Flaw, Outcome, Output as Shown, Question,
-    QuestionKind, Reply, Response, ResponseKind, Risk as Harm, State as AgentState, ToolCall,
-    ToolStatus,
+    Decision as Decided, Declared, Delivery, Event, Flaw, Invocation, Modified, Outcome,
+    Output as Shown, Question, QuestionKind, Rating, Reply, Response, ResponseKind, Risk as Harm,
+    State as AgentState, ToolCall, ToolStatus,
 };
 use super::message::{Message, Shape, Token};
 use super::output::{Answered, Output, Outputs};
@@ -101,6 +101,14 @@ fn at(moment: impl Into<i64>) -> i64 {
     Scale::of(1_000).millis(moment)
 }
 
+/// A modified action that rates as what was asked.
+const MODIFIED: Modified = Modified {
+    object: TEXT,
+    rating: Some(Rating {
+        risk: None,
+        irreversible: None,
+    }),
+};
 /// What every sender gets to see.
 const RESPONSE: u32 = 0;
 /// A token that was never issued.
@@ -323,7 +331,7 @@ impl Told {
                 response: message.response.map(said),
                 claimed_at: Some(at(message.claimed)),
                 subscription: Some(named),
-                modified_action: message.shape == Shape::Modified,
+                modified_action: (message.shape == Shape::Modified).then_some(MODIFIED),
             },
         }
     }
@@ -369,12 +377,17 @@ impl Told {
                 }
                 Output::Answer(slot, answered) => shown.push(self.answer(of(slot), slot, answered)),
                 Output::Invoked(slot) => {
-                    let body = Body::ToolInvoked {
+                    let Class {
+                        risk, irreversible, ..
+                    } = self.class(slot);
+                    let invoked = Invocation {
                         tool: TEXT,
                         tool_call: Some(self.tool_call(judge, slot).tool_call),
-                        irreversible: self.known[slot.index()].class.irreversible,
+                        args_summary: None,
+                        risk: harm(risk),
+                        irreversible,
                     };
-                    emit(of(slot), body);
+                    emit(of(slot), Body::ToolInvoked(invoked));
                 }
                 Output::Completed(slot) => {
                     let body = Body::ToolCompleted {
@@ -546,6 +559,7 @@ impl Told {
             session,
             action,
             tool_call: in_flight.unwrap_or(new),
+            modified: None,
         }
     }
 }

@@ -81,6 +81,7 @@ impl Wide for Host {
             courtesy_notice,
             delivery: true,
             modified_action: false,
+            work: false,
         })
     }
 

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use countersign_model::aaep::judge::{
-    self, Allowed, AnsweredBy, Body, Clarification, Decision, Event, Outcome, Output, Question,
-    ResponseKind, Risk, State, ToolCall, ToolStatus,
+    self, Allowed, AnsweredBy, Body, Clarification, Decision, Event, Invocation, Outcome, Output,
+    Question, ResponseKind, Risk, State, ToolCall, ToolStatus,
 };
 use countersign_reference::aaep as executor;
 use executor::Payload;
@@ -94,7 +94,11 @@ impl Names {
             response,
             claimed_at: Some(said.claimed_at),
             subscription: Some(self.subscription(said.subscription)),
-            modified_action: modified,
+            // The settings of these runs do not support it, so that it does not matter what it says.
+            modified_action: modified.then_some(judge::Modified {
+                object: 0,
+                rating: None,
+            }),
         }
     }
 
@@ -209,6 +213,7 @@ impl Names {
             session: self.session(call.session_id.as_str()),
             action: self.action(call.action.as_str()),
             tool_call: self.tool_call(call.tool_call_id.as_str()),
+            modified: None,
         }
     }
 
@@ -241,13 +246,16 @@ impl Names {
             Payload::ToolInvoked {
                 tool,
                 tool_call_id,
+                risk_level,
                 irreversible,
                 ..
-            } => Body::ToolInvoked {
+            } => Body::ToolInvoked(Invocation {
                 tool: self.tool(tool),
                 tool_call: Some(self.tool_call(tool_call_id.as_str())),
+                args_summary: None,
+                risk: risk(*risk_level),
                 irreversible: *irreversible,
-            },
+            }),
             Payload::ToolCompleted {
                 tool,
                 status,
