@@ -151,6 +151,9 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
                     driver::ToolStatus::Timeout => ToolStatus::Timeout,
                 },
             },
+            Op::Tool { .. } | Op::Output { .. } | Op::Handoff { .. } => {
+                return Err(Instead::Unsupported);
+            }
             Op::EndSession {
                 session_id,
                 outcome,
@@ -289,6 +292,7 @@ fn tool_call(call: &ToolCall) -> driver::ToolCall {
         tool: Some(call.tool.to_string()),
         tool_call_id: call.tool_call_id.to_string(),
         reply_token: Some(call.reply_token.to_string()),
+        modified_action: None,
     }
 }
 

@@ -10,7 +10,7 @@ use countersign_model::aaep::state::State;
 use countersign_model::aaep::words::{SLOTS, SUBSCRIBERS, SessionName, Slot, Subscriber};
 use countersign_reference::aaep::{
     AgentState, Capabilities, Confirmation, EventId, Output, Payload, Phase, Question, ReplyToken,
-    Session, SessionId, SessionStatus, Subscription, SubscriptionId, ToolCallId,
+    Session, SessionId, SessionStatus, Subscription, SubscriptionId, ToolCallId, Work,
 };
 use countersign_reference::time::Timestamp;
 
@@ -55,6 +55,7 @@ impl Account {
             // AAEP-A.2-1
             state: AgentState::Idle,
             next_sequence_number: 0,
+            work: Work::default(),
         });
     }
 

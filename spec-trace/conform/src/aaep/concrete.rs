@@ -62,6 +62,7 @@ impl Environment {
                 }),
                 courtesy_notices: true,
                 progress: true,
+                modified_action: false,
             },
             scale,
         }

@@ -72,6 +72,9 @@ impl Call {
             | Input::Clarify(_)
             | Input::Extend { .. }
             | Input::Cancel { .. }
+            | Input::Tool(_)
+            | Input::Output(_)
+            | Input::Handoff(_)
             | Input::EndSession { .. }
             | Input::Tick
             | Input::Restart { .. } => call,
@@ -198,7 +201,8 @@ impl TakenStep<'_> {
             action: question.action.id.clone(),
             tool: Arc::clone(&question.action.tool),
             tool_call_id: question.tool_call_id.clone(),
-            reply_token: question.asked.reply_token.clone(),
+            reply_token: Some(question.asked.reply_token.clone()),
+            modified_action: None,
         })
     }
 

@@ -72,6 +72,12 @@ fn event_in_words(
         Payload::ToolCompleted { tool_call_id, .. } => {
             Output::Completed(slot_of_call(account, tool_call_id, "AAEP-A.3-2")?)
         }
+        Payload::OutputStreaming { .. } => {
+            return Err(unexplained("AAEP-A.6-1", "no output where none is put out"));
+        }
+        Payload::HandoffRequested { .. } => {
+            return Err(unexplained("AAEP-A.2-3", "no handoff where none is wanted"));
+        }
         Payload::ProgressUpdated { .. } => {
             return Err(unexplained(
                 "AAEP-6.4.3-4",
@@ -104,10 +110,12 @@ fn state_change_in_words(
             AgentState::AwaitingInput => Ok(Output::AwaitingInput(session)),
             AgentState::Thinking => Ok(Output::Thinking(session)),
             AgentState::CallingTool => Ok(Output::CallingToolAgain(session)),
-            AgentState::Idle => Err(unexplained(
-                "AAEP-A.4-2",
-                "a state.changed out of awaiting_input that names its confirmation",
-            )),
+            AgentState::Idle | AgentState::WritingOutput | AgentState::HandingOff => {
+                Err(unexplained(
+                    "AAEP-A.4-2",
+                    "a state.changed out of awaiting_input that names its confirmation",
+                ))
+            }
         };
     };
     let slot = account
@@ -117,7 +125,7 @@ fn state_change_in_words(
         AgentState::CallingTool => Ok(Output::CallingTool(session)),
         AgentState::Thinking => Ok(Output::FollowUpLeaving(slot)),
         AgentState::AwaitingInput => Ok(Output::FollowUpStaying(slot)),
-        AgentState::Idle => Err(unexplained(
+        AgentState::Idle | AgentState::WritingOutput | AgentState::HandingOff => Err(unexplained(
             "AAEP-6.7.2-2",
             "calling_tool on accept, thinking on reject and cancellation",
         )),
@@ -135,7 +143,8 @@ fn slot_of_call(
 
 /// AAEP-6.1-1: what is to be performed is what was confirmed.
 fn slot_of(account: &Account, call: &executor::ToolCall) -> Result<Slot, Unexplained> {
-    let slot = account.slot_of_token(&call.reply_token);
+    let token = call.reply_token.as_ref();
+    let slot = token.and_then(|token| account.slot_of_token(token));
     slot.ok_or_else(|| unexplained("AAEP-6.1-1", "the action of a confirmation"))
 }
 
@@ -166,6 +175,18 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         | executor::Refusal::ChoicesMalformed
         | executor::Refusal::ChoicesMissing
         | executor::Refusal::QuestionPending
+        | executor::Refusal::HandingOff
+        | executor::Refusal::WorkTextMalformed
+        | executor::Refusal::IrreversibleUnasked
+        | executor::Refusal::ActionUnanswered
+        | executor::Refusal::ActionAsked
+        | executor::Refusal::ToolCallIdUsed
+        | executor::Refusal::OutputComplete
+        | executor::Refusal::ChunkEmpty
+        | executor::Refusal::ChunkTooLong
+        | executor::Refusal::QuestionOpen
+        | executor::Refusal::ToolRunning
+        | executor::Refusal::OutputOpen
         | executor::Refusal::NothingToExtend
         | executor::Refusal::NotLonger
         | executor::Refusal::NoFreshToken

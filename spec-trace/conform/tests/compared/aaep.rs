@@ -219,6 +219,7 @@ impl Changes<'_> {
             tool: _,
             tool_call_id: _,
             reply_token: _,
+            modified_action: _,
         } = call;
         let with = |set: &dyn Fn(&mut ToolCall)| {
             let mut call = call.clone();
@@ -238,7 +239,7 @@ impl Changes<'_> {
             self.to(with(&|call| call.tool_call_id = id.clone()));
         }
         for token in tokens() {
-            self.to(with(&|call| call.reply_token = token.clone()));
+            self.to(with(&|call| call.reply_token = Some(token.clone())));
         }
     }
 
@@ -393,10 +394,13 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
             set!(StateChanged, to_state, states);
             set!(StateChanged, summary_normal, SUMMARIES);
         }
+        // The model asks for neither.
+        Payload::OutputStreaming { .. } | Payload::HandoffRequested { .. } => {}
         Payload::ToolInvoked {
             tool,
             summary_normal,
             tool_call_id,
+            args_summary: _,
             risk_level: _,
             irreversible: _,
         } => {
@@ -531,5 +535,6 @@ pub fn chosen() -> Producer {
         }),
         courtesy_notices: true,
         progress: false,
+        modified_action: true,
     })
 }

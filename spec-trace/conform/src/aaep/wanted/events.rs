@@ -183,6 +183,7 @@ impl TakenStep<'_> {
         account.questions[slot.index()] = Some(Confirmation {
             question: Arc::new(question),
             phase: Phase::Pending,
+            modified_action: None,
         });
         Ok(payload)
     }
@@ -218,6 +219,7 @@ fn envelope(
     // It is no field of its own, and stands on the wire all the same.
     let wanted = match payload {
         Payload::SessionErrored { .. }
+        | Payload::HandoffRequested { .. }
         | Payload::AwaitingConfirmation { .. }
         | Payload::AwaitingClarification { .. } => Urgency::Critical,
         Payload::SessionStarted { .. }
@@ -226,10 +228,11 @@ fn envelope(
         | Payload::StateChanged { .. }
         | Payload::ToolInvoked { .. }
         | Payload::ToolCompleted { .. }
+        | Payload::OutputStreaming { .. }
         | Payload::ProgressUpdated { .. } => Urgency::Normal,
     };
     if payload.urgency() != wanted {
-        let text = "critical urgency for a question and a failed session alone";
+        let text = "critical urgency for a question, a handoff and a failed session alone";
         return Err(unexplained("AAEP-EV-6", text));
     }
     Ok(Event {
@@ -307,6 +310,7 @@ fn invocation(question: &Question) -> Payload {
         tool: Arc::clone(&action.tool),
         summary_normal: Arc::clone(&action.description),
         tool_call_id: question.tool_call_id.clone(),
+        args_summary: None,
         risk_level: action.risk_level,
         irreversible: action.irreversible,
     }

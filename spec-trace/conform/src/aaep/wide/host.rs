@@ -468,6 +468,8 @@ impl Host {
             }
             executor::Payload::StateChanged { .. }
             | executor::Payload::ToolInvoked { .. }
+            | executor::Payload::OutputStreaming { .. }
+            | executor::Payload::HandoffRequested { .. }
             | executor::Payload::ProgressUpdated { .. }
             | executor::Payload::AwaitingClarification { .. }
             | executor::Payload::AwaitingConfirmation { .. } => {}

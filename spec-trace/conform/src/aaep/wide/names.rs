@@ -265,6 +265,9 @@ impl Names {
                 tool_call: Some(self.tool_call(tool_call_id.as_str())),
                 status: tool_status(*status),
             },
+            Payload::OutputStreaming { .. } | Payload::HandoffRequested { .. } => {
+                unimplemented!("wide runs do not ask for it yet")
+            }
             Payload::ProgressUpdated { eta_ms, .. } => Body::Progress {
                 left: Some(i64::try_from(*eta_ms).unwrap_or(i64::MAX)),
             },
@@ -387,6 +390,9 @@ fn state(state: executor::AgentState) -> State {
         executor::AgentState::Thinking => State::Thinking,
         executor::AgentState::CallingTool => State::CallingTool,
         executor::AgentState::AwaitingInput => State::AwaitingInput,
+        executor::AgentState::WritingOutput | executor::AgentState::HandingOff => {
+            unimplemented!("wide runs do not ask for it yet")
+        }
     }
 }
 
