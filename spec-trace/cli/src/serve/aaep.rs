@@ -124,10 +124,7 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
                 capabilities,
             } => Input::Subscribe {
                 subscription_id: subscription("subscription_id", &subscription_id)?,
-                // AAEP-EV-14: a subscriber cannot reply unless it says so.
-                capabilities: Capabilities {
-                    supports_confirmation_reply: capabilities.supports_confirmation_reply,
-                },
+                capabilities: declared(&capabilities),
             },
             Op::Unsubscribe { subscription_id } => Input::Unsubscribe {
                 subscription_id: subscription("subscription_id", &subscription_id)?,
@@ -155,20 +152,13 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
             } => Input::Clarify(Clarify {
                 session_id: session(&session_id)?,
                 question: question.into(),
-                accepted_response_kinds: accepted_response_kinds
-                    .map(|kinds| kinds.into_iter().map(response_kind).collect()),
-                choices: choices.map(|choices| choices.into_iter().map(choice).collect()),
+                accepted_response_kinds: accepted_response_kinds.map(response_kinds),
+                choices: choices.map(listed_choices),
                 timeout_seconds: seconds(timeout_seconds),
                 default_response: default_response.map(Into::into),
             }),
             Op::Deliver(driver::Deliver { sender, message }) => Input::Deliver {
-                sender: Sender {
-                    subscription_id: sender
-                        .subscription_id
-                        .map(|id| subscription("sender.subscription_id", &id))
-                        .transpose()?,
-                    authenticated: sender.authenticated,
-                },
+                sender: known(sender)?,
                 message,
             },
             Op::Cancel { reply_token } => Input::Cancel {
@@ -190,25 +180,21 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
                 session_id: session(&session_id)?,
                 action: parsed("action", &action, ActionId::parse)?,
                 tool_call_id: tool_call(tool_call_id)?,
-                status: match status {
-                    driver::ToolStatus::Success => ToolStatus::Success,
-                    driver::ToolStatus::Error => ToolStatus::Error,
-                    driver::ToolStatus::Timeout => ToolStatus::Timeout,
-                },
+                status: tool_status(status),
             },
             Op::Tool {
                 session_id,
                 action,
                 tool_call_id,
-            } => Input::Tool(run(&session_id, action, tool_call_id)?),
+            } => run(&session_id, action, tool_call_id)?,
             Op::Output {
                 session_id,
                 output_id,
                 chunk,
                 complete,
             } => Input::Output(Chunk {
-                session_id: session(&session_id)?,
                 output_id: parsed("output_id", &output_id, OutputId::parse)?,
+                session_id: session(&session_id)?,
                 text: chunk.into(),
                 is_last: complete,
             }),
@@ -217,26 +203,13 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
                 reason,
                 target_kind,
                 target_uri,
-            } => Input::Handoff(Handoff {
-                session_id: session(&session_id)?,
-                reason: reason.into(),
-                target_kind: match target_kind {
-                    driver::TargetKind::Human => TargetKind::Human,
-                    driver::TargetKind::SpecialistAgent => TargetKind::SpecialistAgent,
-                    driver::TargetKind::EscalationQueue => TargetKind::EscalationQueue,
-                },
-                target_uri: target_uri.map(Into::into),
-            }),
+            } => handed_off(&session_id, reason, target_kind, target_uri)?,
             Op::EndSession {
                 session_id,
                 outcome,
             } => Input::EndSession {
                 session_id: session(&session_id)?,
-                outcome: match outcome {
-                    driver::SessionOutcome::Completed => SessionOutcome::Completed,
-                    driver::SessionOutcome::Errored => SessionOutcome::Errored,
-                    driver::SessionOutcome::Cancelled => SessionOutcome::Cancelled,
-                },
+                outcome: session_outcome(outcome),
             },
         })
     }
@@ -278,6 +251,23 @@ fn subscription(place: &str, text: &str) -> Result<SubscriptionId, Instead> {
     parsed(place, text, SubscriptionId::parse)
 }
 
+/// AAEP-EV-14: a subscriber cannot reply unless it says so.
+fn declared(capabilities: &driver::Capabilities) -> Capabilities {
+    Capabilities {
+        supports_confirmation_reply: capabilities.supports_confirmation_reply,
+    }
+}
+
+fn known(sender: driver::Sender) -> Result<Sender, Instead> {
+    let subscription_id = sender.subscription_id;
+    Ok(Sender {
+        subscription_id: subscription_id
+            .map(|id| subscription("sender.subscription_id", &id))
+            .transpose()?,
+        authenticated: sender.authenticated,
+    })
+}
+
 fn tool_call(id: Option<String>) -> Result<Option<ToolCallId>, Instead> {
     id.map(|id| parsed("tool_call_id", &id, ToolCallId::parse))
         .transpose()
@@ -287,8 +277,8 @@ fn run(
     session_id: &str,
     action: driver::ToolAction,
     tool_call_id: Option<String>,
-) -> Result<Run, Instead> {
-    Ok(Run {
+) -> Result<Input, Instead> {
+    Ok(Input::Tool(Run {
         session_id: session(session_id)?,
         action: parsed("action.id", &action.id, ActionId::parse)?,
         tool: action.tool.into(),
@@ -296,7 +286,21 @@ fn run(
         risk_level: action.risk_level.map_or(RiskLevel::Low, risk_level),
         irreversible: action.irreversible.unwrap_or(false),
         tool_call_id: tool_call(tool_call_id)?,
-    })
+    }))
+}
+
+fn handed_off(
+    session_id: &str,
+    reason: String,
+    target_kind: driver::TargetKind,
+    target_uri: Option<String>,
+) -> Result<Input, Instead> {
+    Ok(Input::Handoff(Handoff {
+        session_id: session(session_id)?,
+        reason: reason.into(),
+        target_kind: target(target_kind),
+        target_uri: target_uri.map(Into::into),
+    }))
 }
 
 fn asked(action: driver::Action) -> Result<Action, Instead> {
@@ -327,10 +331,42 @@ fn response_kind(kind: driver::ResponseKind) -> ResponseKind {
     }
 }
 
+fn response_kinds(kinds: Vec<driver::ResponseKind>) -> Vec<ResponseKind> {
+    kinds.into_iter().map(response_kind).collect()
+}
+
+fn listed_choices(choices: Vec<driver::Choice>) -> Vec<Choice> {
+    choices.into_iter().map(choice).collect()
+}
+
 fn choice(choice: driver::Choice) -> Choice {
     Choice {
         value: choice.value,
         label: choice.label,
+    }
+}
+
+fn target(kind: driver::TargetKind) -> TargetKind {
+    match kind {
+        driver::TargetKind::Human => TargetKind::Human,
+        driver::TargetKind::SpecialistAgent => TargetKind::SpecialistAgent,
+        driver::TargetKind::EscalationQueue => TargetKind::EscalationQueue,
+    }
+}
+
+fn tool_status(status: driver::ToolStatus) -> ToolStatus {
+    match status {
+        driver::ToolStatus::Success => ToolStatus::Success,
+        driver::ToolStatus::Error => ToolStatus::Error,
+        driver::ToolStatus::Timeout => ToolStatus::Timeout,
+    }
+}
+
+fn session_outcome(outcome: driver::SessionOutcome) -> SessionOutcome {
+    match outcome {
+        driver::SessionOutcome::Completed => SessionOutcome::Completed,
+        driver::SessionOutcome::Errored => SessionOutcome::Errored,
+        driver::SessionOutcome::Cancelled => SessionOutcome::Cancelled,
     }
 }
 

@@ -257,8 +257,9 @@ impl Names {
                 tool_call: Some(self.tool_call(tool_call_id.as_str())),
                 status: tool_status(*status),
             },
+            // Wide runs ask for neither yet.
             Payload::OutputStreaming { .. } | Payload::HandoffRequested { .. } => {
-                unimplemented!("wide runs do not ask for it yet")
+                Body::Progress { left: None }
             }
             Payload::ProgressUpdated { eta_ms, .. } => Body::Progress {
                 left: Some(i64::try_from(*eta_ms).unwrap_or(i64::MAX)),
@@ -379,12 +380,12 @@ pub(super) fn outcome(outcome: executor::SessionOutcome) -> Outcome {
 fn state(state: executor::AgentState) -> State {
     match state {
         executor::AgentState::Idle => State::Idle,
-        executor::AgentState::Thinking => State::Thinking,
+        // Wide runs ask for neither of the last two yet.
+        executor::AgentState::Thinking
+        | executor::AgentState::WritingOutput
+        | executor::AgentState::HandingOff => State::Thinking,
         executor::AgentState::CallingTool => State::CallingTool,
         executor::AgentState::AwaitingInput => State::AwaitingInput,
-        executor::AgentState::WritingOutput | executor::AgentState::HandingOff => {
-            unimplemented!("wide runs do not ask for it yet")
-        }
     }
 }
 
