@@ -557,8 +557,14 @@ fn settings_that_cannot_be_are_named() {
             "--signed is for mcp-aql alone",
         ),
         (
-            &["serve", "aaep", "--stdio", "--settings", "{}"],
-            "--settings is for mcp-aql and pending-action",
+            &[
+                "serve",
+                "aaep",
+                "--stdio",
+                "--settings",
+                r#"{"progress": false}"#,
+            ],
+            "unknown field `progress`, expected `modified_action`",
         ),
         (
             &[
@@ -587,7 +593,7 @@ fn settings_that_cannot_be_are_named() {
     }
 }
 
-/// AQL-5.5-3, AQL-6.5-1, AQL-6.2-2, PA-7: what a host chooses once can be chosen for what is served.
+/// AAEP-6.3.2-3, AQL-5.5-3, AQL-6.5-1, AQL-6.2-2, PA-7: what a host chooses once can be chosen for what is served.
 #[test]
 fn the_settings_of_what_is_served_can_be_chosen() {
     let conversation = |protocol: &str, requests: &[Value]| -> String {
@@ -632,6 +638,19 @@ fn the_settings_of_what_is_served_can_be_chosen() {
         .code(0)
         .stdout(contains(r#""supports":["quota","introspect","restart"]"#))
         .stdout(contains("CONFIRMATION_REQUIRED"));
+    let modifying = r#"{"modified_action": true}"#;
+    countersign()
+        .args(["serve", "aaep", "--stdio", "--settings", modifying])
+        .write_stdin(conversation("aaep", &[]))
+        .assert()
+        .code(0)
+        .stdout(contains(r#""extend","modified_action","courtesy_notice""#));
+    countersign()
+        .args(["serve", "aaep", "--stdio", "--settings", "{}"])
+        .write_stdin(conversation("aaep", &[]))
+        .assert()
+        .code(0)
+        .stdout(contains("modified_action").not());
     let proposal = json!({
         "op": "propose", "agent_id": "a", "session_id": "s", "run_id": "r", "tool": "t",
         "arguments": {}, "effect": "write", "summary": "Go?", "label": "Yes",

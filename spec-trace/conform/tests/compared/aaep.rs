@@ -394,8 +394,6 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
             set!(StateChanged, to_state, states);
             set!(StateChanged, summary_normal, SUMMARIES);
         }
-        // The model asks for neither.
-        Payload::OutputStreaming { .. } | Payload::HandoffRequested { .. } => {}
         Payload::ToolInvoked {
             tool,
             summary_normal,
@@ -428,7 +426,10 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
             set!(ToolCompleted, tool_call_id, calls());
         }
         // The model asks for neither.
-        Payload::ProgressUpdated { .. } | Payload::AwaitingClarification { .. } => {}
+        Payload::OutputStreaming { .. }
+        | Payload::HandoffRequested { .. }
+        | Payload::ProgressUpdated { .. }
+        | Payload::AwaitingClarification { .. } => {}
         Payload::AwaitingConfirmation {
             action,
             consequence,

@@ -478,7 +478,10 @@ pub(super) fn outcome(outcome: executor::SessionOutcome) -> Outcome {
 fn state(state: executor::AgentState) -> State {
     match state {
         executor::AgentState::Idle => State::Idle,
-        executor::AgentState::Thinking => State::Thinking,
+        // Wide runs ask for neither of the last two yet.
+        executor::AgentState::Thinking
+        | executor::AgentState::WritingOutput
+        | executor::AgentState::HandingOff => State::Thinking,
         executor::AgentState::CallingTool => State::CallingTool,
         executor::AgentState::AwaitingInput => State::AwaitingInput,
         executor::AgentState::WritingOutput => State::WritingOutput,
