@@ -18,7 +18,7 @@ use super::state::{
     Confirmation, Item, Outbox, Phase, Session, SessionStatus, State, Subscription,
 };
 use super::words::{
-    Clarifies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
+    Clarifies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber, Worked,
 };
 
 /// What an action leads to. What is in neither list of outputs is forbidden.
@@ -188,6 +188,7 @@ impl StepSoFar<'_> {
                 self.finish_tool(slot);
                 Some(())
             }
+            Action::Work(piece) => self.work(piece),
             Action::Crash => self.crash(),
             Action::Transgress(transgression) => self.transgress(transgression),
         }
@@ -285,6 +286,7 @@ impl StepSoFar<'_> {
         // AAEP-A.4-1: the state is awaiting_input at or before the question.
         if rules.forbid(Guard::AsksWithoutState) && !self.state.session(session).awaiting_input {
             self.state.sessions[session.index()].awaiting_input = true;
+            self.stops_writing(session);
             self.emit(Output::AwaitingInput(session));
         }
         self.emit(self.asked(slot));
@@ -330,6 +332,8 @@ impl StepSoFar<'_> {
         // AAEP-A.1-3: no event after the terminal one.
         if !self.state.session(session).is_active() && rules.forbid(Guard::AsksAfterEnd) {
             Some(Refusal::SessionOver)
+        } else if self.was_handed_off(session) {
+            Some(Refusal::HandedOff)
         // AAEP-EV-5: a timeout is at least one second.
         } else if timeout == 0 && rules.forbid(Guard::AsksWithoutTime) {
             Some(Refusal::BadTimeout)
@@ -381,6 +385,8 @@ impl StepSoFar<'_> {
         // AAEP-A.1-3: no event after the terminal one.
         if !self.state.session(session).is_active() && rules.forbid(Guard::AsksAfterEnd) {
             Some(Refusal::SessionOver)
+        } else if self.was_handed_off(session) {
+            Some(Refusal::HandedOff)
         // AAEP-EV-5: a timeout is at least one second.
         } else if timeout == 0 && rules.forbid(Guard::AsksWithoutTime) {
             Some(Refusal::BadTimeout)
@@ -445,6 +451,7 @@ impl StepSoFar<'_> {
                 self.emit(Output::Completed(slot));
             }
         }
+        self.end_work(session, outcome);
         let ended = &mut self.state.sessions[session.index()];
         ended.status = SessionStatus::Ended(outcome);
         ended.awaiting_input = false;
@@ -655,7 +662,18 @@ impl StepSoFar<'_> {
         let in_doubt = self.state.slots_where(|c| {
             c.phase == Phase::Accepted && self.state.session(c.session).is_active()
         });
+        let tool = self.state.work.tool;
         self.settle(None);
+        if let Some(session) = tool {
+            // AAEP-6.9-2: nor is one that nobody was asked about.
+            let repeats = self.model.rules.allow(Guard::RepeatsAfterRestart);
+            let worked = if repeats {
+                Worked::Perform
+            } else {
+                Worked::InDoubt
+            };
+            self.emit(Output::Work(session, worked));
+        }
         for slot in in_doubt.into_iter().flatten() {
             // AAEP-6.9-2: what may have run already is not run again.
             if self.model.rules.forbid(Guard::RepeatsAfterRestart) {

@@ -103,6 +103,7 @@ impl TakenStep<'_> {
                 | Output::Clarify(_)
                 | Output::AskedSome(_)
                 | Output::MoreTime(_)
+                | Output::Work(..)
                 | Output::Answer(..)
                 | Output::CallingTool(_)
                 | Output::CallingToolAgain(_)
@@ -184,6 +185,7 @@ impl TakenStep<'_> {
             Output::Clarify(_)
             | Output::AskedSome(_)
             | Output::MoreTime(_)
+            | Output::Work(..)
             | Output::Answer(..)
             | Output::Tell(_)
             | Output::Refused(_) => return Err(unexplained(CONTRACT, "nothing")),
@@ -316,6 +318,7 @@ impl TakenStep<'_> {
                 | Output::Clarify(_)
                 | Output::AskedSome(_)
                 | Output::MoreTime(_)
+                | Output::Work(..)
                 | Output::Answer(..)
                 | Output::Invoked(_)
                 | Output::Perform(_)
