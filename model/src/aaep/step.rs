@@ -18,7 +18,7 @@ use super::state::{
     Confirmation, Item, Outbox, Phase, Session, SessionStatus, State, Subscription,
 };
 use super::words::{
-    Clarifies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber, Worked,
+    Clarifies, Class, Decision, Risk, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
 };
 
 /// What an action leads to. What is in neither list of outputs is forbidden.
@@ -662,18 +662,7 @@ impl StepSoFar<'_> {
         let in_doubt = self.state.slots_where(|c| {
             c.phase == Phase::Accepted && self.state.session(c.session).is_active()
         });
-        let tool = self.state.work.tool;
         self.settle(None);
-        if let Some(session) = tool {
-            // AAEP-6.9-2: nor is one that nobody was asked about.
-            let repeats = self.model.rules.allow(Guard::RepeatsAfterRestart);
-            let worked = if repeats {
-                Worked::Perform
-            } else {
-                Worked::InDoubt
-            };
-            self.emit(Output::Work(session, worked));
-        }
         for slot in in_doubt.into_iter().flatten() {
             // AAEP-6.9-2: what may have run already is not run again.
             if self.model.rules.forbid(Guard::RepeatsAfterRestart) {
@@ -682,6 +671,7 @@ impl StepSoFar<'_> {
                 self.emit(Output::Perform(slot));
             }
         }
+        self.doubt_work();
         Some(())
     }
 

@@ -143,7 +143,7 @@ impl StepSoFar<'_> {
             complete: false,
             writing: false,
         });
-        // AAEP-A.6: writing_output, unless something else has a state of its own.
+        // AAEP-A.7.7-1: writing_output, unless something else has a state of its own.
         let elsewhere =
             self.state.session(session).awaiting_input || self.state.has_running(session);
         if !elsewhere && !output.writing {
@@ -186,6 +186,19 @@ impl StepSoFar<'_> {
             && output.session == session
         {
             output.writing = false;
+        }
+    }
+
+    /// After a restart. AAEP-6.9-2: what may have run already is not run again.
+    pub(super) fn doubt_work(&mut self) {
+        if let Some(session) = self.state.work.tool {
+            let repeats = self.model.rules.allow(Guard::RepeatsAfterRestart);
+            let worked = if repeats {
+                Worked::Perform
+            } else {
+                Worked::InDoubt
+            };
+            self.emit(Output::Work(session, worked));
         }
     }
 
