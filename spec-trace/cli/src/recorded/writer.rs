@@ -265,9 +265,10 @@ impl StreamWriter {
                 (session, name, payload)
             }
             // None of them is an event: the host does it, or the sender sees it, or the operator.
-            // Clarifications and extensions are not written yet: the bounds that are recorded have none.
+            // Clarifications, extensions and work are not written yet: the bounds that are recorded have none.
             Output::Clarify(_)
             | Output::MoreTime(_)
+            | Output::Work(..)
             | Output::Answer(..)
             | Output::Perform(_)
             | Output::Withdraw(_)

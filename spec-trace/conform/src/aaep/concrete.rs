@@ -123,9 +123,10 @@ impl Environment {
                 lost: account.lost(state),
             }),
             // The producer that breaks a rule is the model's own; no call can ask the executor to.
-            // Clarifications and extensions are not wired yet: the bounds that are walked have none.
+            // Clarifications, extensions and work are not wired yet: the bounds that are walked have none.
             Action::Clarify { .. }
             | Action::Extend { .. }
+            | Action::Work(_)
             | Action::Transgress(_)
             | Action::Answer { .. }
             | Action::Decide { .. }

@@ -106,6 +106,7 @@ impl TakenStep<'_> {
                 | Output::Clarify(_)
                 | Output::AskedSome(_)
                 | Output::MoreTime(_)
+                | Output::Work(..)
                 | Output::Answer(..)
                 | Output::CallingTool(_)
                 | Output::CallingToolAgain(_)
@@ -187,6 +188,7 @@ impl TakenStep<'_> {
             Output::Clarify(_)
             | Output::AskedSome(_)
             | Output::MoreTime(_)
+            | Output::Work(..)
             | Output::Answer(..)
             | Output::Tell(_)
             | Output::Refused(_) => return Err(unexplained(CONTRACT, "nothing")),
@@ -320,6 +322,7 @@ impl TakenStep<'_> {
                 | Output::Clarify(_)
                 | Output::AskedSome(_)
                 | Output::MoreTime(_)
+                | Output::Work(..)
                 | Output::Answer(..)
                 | Output::Invoked(_)
                 | Output::Perform(_)

@@ -92,6 +92,7 @@ impl TakenStep<'_> {
             Output::Clarify(_)
             | Output::AskedSome(_)
             | Output::MoreTime(_)
+            | Output::Work(..)
             | Output::Answer(..)
             | Output::Perform(_)
             | Output::Withdraw(_)
