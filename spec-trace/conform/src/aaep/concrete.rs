@@ -32,7 +32,7 @@ const RESPONSES: [&str; 3] = [r#""left""#, r#""neither""#, "-1.50e2"];
 const CHOICES: [&str; 2] = ["left", "right"];
 
 /// What is taken for the answer when nobody answers.
-const DEFAULT_RESPONSE: &str = "as always";
+pub const DEFAULT_RESPONSE: &str = "as always";
 
 /// What the model's names stand for.
 pub struct Environment {
@@ -216,18 +216,7 @@ impl Environment {
         } else {
             account.free_slot()
         };
-        let choice = |value: &str| Choice {
-            value: value.to_owned(),
-            label: format!("To the {value}"),
-        };
-        let (kinds, choices) = match clarifies.takes {
-            Takes::Words => (vec![ResponseKind::Freetext], None),
-            Takes::Choice => (
-                vec![ResponseKind::MultipleChoice],
-                Some(CHOICES.map(choice).to_vec()),
-            ),
-            Takes::Several => (vec![ResponseKind::YesNo, ResponseKind::Numeric], None),
-        };
+        let (kinds, choices) = taken(clarifies.takes);
         executor::Clarify {
             session_id: self.sessions[session.index()].clone(),
             question: Arc::clone(&self.questions[slot.map_or(0, Slot::index)]),
@@ -290,6 +279,22 @@ impl Environment {
     pub(super) fn response(&self, given: &UserResponse) -> Option<Response> {
         let is_it = |response: &Response| self.responses[*response as usize] == *given;
         Response::ALL.into_iter().find(is_it)
+    }
+}
+
+/// The kinds of response that a clarification takes, and what there is to choose from.
+pub fn taken(takes: Takes) -> (Vec<ResponseKind>, Option<Vec<Choice>>) {
+    let choice = |value: &str| Choice {
+        value: value.to_owned(),
+        label: format!("To the {value}"),
+    };
+    match takes {
+        Takes::Words => (vec![ResponseKind::Freetext], None),
+        Takes::Choice => (
+            vec![ResponseKind::MultipleChoice],
+            Some(CHOICES.map(choice).to_vec()),
+        ),
+        Takes::Several => (vec![ResponseKind::YesNo, ResponseKind::Numeric], None),
     }
 }
 
