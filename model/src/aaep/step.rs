@@ -468,9 +468,11 @@ impl StepSoFar<'_> {
         if !cancels || self.model.rules.allow(Guard::OutlivesSession) {
             return;
         }
-        let pending = self
+        let mut pending = self
             .state
             .slots_where(|c| c.session == session && c.is_pending());
+        // In an order that the text leaves open: confirmations first.
+        pending.sort_by_key(|slot| slot.map(|it| self.state.confirmation(it).clarifies.is_some()));
         for slot in pending.into_iter().flatten() {
             self.state.confirmations[slot.index()].resolve_to(Phase::Cancelled);
             if outcome != SessionOutcome::Cancelled {

@@ -96,6 +96,7 @@ fn verify_has_the_shape_that_others_rely_on() {
             "edges",
             "pairs",
             "literal",
+            "aside",
             "judged",
             "divergences"
         ]
@@ -106,6 +107,8 @@ fn verify_has_the_shape_that_others_rely_on() {
     assert_eq!(protocol["pairs"], 283_854);
     let literal = json!({ "bounds": "small, one session", "states": 841_633, "edges": 2_707_511 });
     assert_eq!(protocol["literal"], literal);
+    let aside = json!({ "bounds": "clarify", "states": 205_867, "edges": 1_692_748 });
+    assert_eq!(protocol["aside"], aside);
     assert_eq!(
         protocol["judged"],
         json!({ "pairs": 103_173, "edges": 281_554 })

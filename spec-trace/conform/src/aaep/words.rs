@@ -3,11 +3,11 @@
 //! The one thing to know: a word is told by the kind of an output and by the confirmation that it names. Whatever else it
 //! says is held against [`super::wanted`]. An output that has no word in the model is not passed over: it is [`Unexplained`].
 
-use countersign_model::aaep::output::Output;
+use countersign_model::aaep::output::{Answered, Output};
 use countersign_model::aaep::rules::{Check, Refusal};
 use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
 use countersign_reference::aaep as executor;
-use countersign_reference::aaep::{AgentState, Event, Payload, ToolCallId};
+use countersign_reference::aaep::{AgentState, Event, Payload, ReplyToken, ToolCallId};
 
 use super::account::Account;
 use super::concrete::Environment;
@@ -31,12 +31,7 @@ pub(super) fn words(
             executor::Output::Perform(call) => Output::Perform(slot_of(account, call)?),
             executor::Output::Withdraw(call) => Output::Withdraw(slot_of(account, call)?),
             executor::Output::InDoubt(call) => Output::InDoubt(slot_of(account, call)?),
-            executor::Output::Answer(_) => {
-                return Err(unexplained(
-                    "AAEP-A.5-1",
-                    "no answer where nothing was asked",
-                ));
-            }
+            executor::Output::Answer(answer) => answer_in_words(environment, account, answer)?,
             executor::Output::Notify(_) => Output::Notice,
             // It has no other field than its status that could differ.
             executor::Output::Respond(response) if response.status() == 204 => Output::Respond,
@@ -78,25 +73,47 @@ fn event_in_words(
         Payload::HandoffRequested { .. } => {
             return Err(unexplained("AAEP-A.2-3", "no handoff where none is wanted"));
         }
+        // No question waits so long that its time is counted down.
         Payload::ProgressUpdated { .. } => {
-            return Err(unexplained(
-                "AAEP-6.4.3-4",
-                "no countdown of a short question",
-            ));
+            let about = event.extension.as_ref().map(|about| &about.reply_token);
+            let slot = about.and_then(|token| account.slot_of_token(token));
+            let slot = slot.ok_or_else(|| unexplained("AAEP-6.4.2-3", "the token of a question"));
+            Output::MoreTime(slot?)
         }
-        Payload::AwaitingClarification { .. } => {
-            return Err(unexplained(
-                "AAEP-A.5-1",
-                "no clarification where none is wanted",
-            ));
+        Payload::AwaitingClarification { reply_token, .. } => {
+            Output::Clarify(slot_asked(account, reply_token)?)
         }
         Payload::AwaitingConfirmation { reply_token, .. } => {
-            // AAEP-6.7-1: a question that was lost comes again.
-            let slot = account.slot_of_token(reply_token);
-            let slot = slot.or_else(|| account.free_slot());
-            Output::Asked(slot.ok_or_else(|| unexplained("AAEP-6.1-6", "no further question"))?)
+            Output::Asked(slot_asked(account, reply_token)?)
         }
     })
+}
+
+/// AAEP-6.7-1: a question is a new one, or one that was lost comes again.
+fn slot_asked(account: &Account, token: &ReplyToken) -> Result<Slot, Unexplained> {
+    let slot = account.slot_of_token(token);
+    let slot = slot.or_else(|| account.free_slot());
+    slot.ok_or_else(|| unexplained("AAEP-6.1-6", "no further question"))
+}
+
+/// AAEP-6.1-7: what the host goes on with.
+fn answer_in_words(
+    environment: &Environment,
+    account: &Account,
+    answer: &executor::Answer,
+) -> Result<Output, Unexplained> {
+    let slot = account.slot_of_token(&answer.reply_token);
+    let slot = slot.ok_or_else(|| unexplained("AAEP-6.1-7", "the token of a clarification"))?;
+    let answered = match &answer.answered {
+        executor::Answered::Reply { response } => {
+            let response = environment.response(response);
+            let given = || unexplained("AAEP-6.1-7", "a response that was given");
+            Answered::Reply(response.ok_or_else(given)?)
+        }
+        executor::Answered::Default { .. } => Answered::Default,
+        executor::Answered::Nobody => Answered::Nobody,
+    };
+    Ok(Output::Answer(slot, answered))
 }
 
 fn state_change_in_words(
@@ -120,7 +137,7 @@ fn state_change_in_words(
     };
     let slot = account
         .slot_of_token(&resolution.reply_token)
-        .ok_or_else(|| unexplained("AAEP-6.7.2-1", "the token of a confirmation"))?;
+        .ok_or_else(|| unexplained("AAEP-6.7.2-1", "the token of a question"))?;
     match to {
         AgentState::CallingTool => Ok(Output::CallingTool(session)),
         AgentState::Thinking => Ok(Output::FollowUpLeaving(slot)),
@@ -166,6 +183,9 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         executor::Refusal::ActionBlocked => Refusal::StillBlocked,
         executor::Refusal::NothingToCancel => Refusal::NotPending,
         executor::Refusal::NothingToFinish => Refusal::NotInFlight,
+        executor::Refusal::QuestionPending => Refusal::StillAsked,
+        // Which of the two it is follows from whether the question waits.
+        executor::Refusal::NothingToExtend | executor::Refusal::NotLonger => Refusal::NoMoreTime,
         executor::Refusal::SessionExists => Refusal::StartedAlready,
         executor::Refusal::SubscriptionExists => Refusal::OpenedAlready,
         executor::Refusal::AllowedRepliesMalformed
@@ -174,7 +194,6 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         | executor::Refusal::KindsMalformed
         | executor::Refusal::ChoicesMalformed
         | executor::Refusal::ChoicesMissing
-        | executor::Refusal::QuestionPending
         | executor::Refusal::HandingOff
         | executor::Refusal::WorkTextMalformed
         | executor::Refusal::IrreversibleUnasked
@@ -187,8 +206,6 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         | executor::Refusal::QuestionOpen
         | executor::Refusal::ToolRunning
         | executor::Refusal::OutputOpen
-        | executor::Refusal::NothingToExtend
-        | executor::Refusal::NotLonger
         | executor::Refusal::NoFreshToken
         | executor::Refusal::NoFreshSessionId => {
             let clause = refusal.clause().0;

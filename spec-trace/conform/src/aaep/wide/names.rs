@@ -479,9 +479,7 @@ fn state(state: executor::AgentState) -> State {
     match state {
         executor::AgentState::Idle => State::Idle,
         // Wide runs ask for neither of the last two yet.
-        executor::AgentState::Thinking
-        | executor::AgentState::WritingOutput
-        | executor::AgentState::HandingOff => State::Thinking,
+        executor::AgentState::Thinking => State::Thinking,
         executor::AgentState::CallingTool => State::CallingTool,
         executor::AgentState::AwaitingInput => State::AwaitingInput,
         executor::AgentState::WritingOutput => State::WritingOutput,
