@@ -45,7 +45,7 @@ impl<G: Tabled<Row = GuardRow<Self>> + PartialEq> Guards for G {}
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rules<G> {
     /// One bit for each guard that is left out.
-    left_out: u64,
+    left_out: u128,
     of: PhantomData<G>,
 }
 

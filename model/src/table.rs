@@ -4,7 +4,7 @@
 
 use std::fmt::Debug;
 
-/// What has a row in a table, as the guards of a protocol do. At most 64 of a kind.
+/// What has a row in a table, as the guards of a protocol do. At most 128 of a kind.
 pub trait Tabled: Copy + Debug + Send + Sync + 'static {
     /// What there is to say about one.
     type Row: 'static;
@@ -21,7 +21,7 @@ pub trait Tabled: Copy + Debug + Send + Sync + 'static {
     }
 
     /// Its bit in a mask.
-    fn bit(self) -> u64 {
+    fn bit(self) -> u128 {
         1 << self.place()
     }
 }

@@ -20,8 +20,8 @@ pub(crate) enum Member {
     Number(String),
     /// True or false.
     Boolean(bool),
-    /// An object, whatever is in it.
-    Object,
+    /// An object, as it is written.
+    Object(String),
     /// Anything else.
     Other,
 }
@@ -69,8 +69,9 @@ impl Parser<'_> {
             let member = match self.peek() {
                 Some(b'"') => Member::String(text(&self.code_units()?)),
                 Some(b'{') => {
+                    let start = self.position;
                     self.pass()?;
-                    Member::Object
+                    Member::Object(self.text[start..self.position].to_owned())
                 }
                 Some(b'[') => {
                     self.pass()?;
@@ -219,7 +220,7 @@ mod tests {
         let json = r#" { "a" : "b\n" , "c" : { "d" : [ ] } , "e" : [ {} ] , "f" : 1.5e900 , "g" : false , "h" : null } "#;
         let expected = [
             ("a", Member::String("b\n".to_owned())),
-            ("c", Member::Object),
+            ("c", Member::Object(r#"{ "d" : [ ] }"#.to_owned())),
             ("e", Member::Other),
             ("f", Member::Number("1.5e900".to_owned())),
             ("g", Member::Boolean(false)),
@@ -247,7 +248,7 @@ mod tests {
                     if depth == 1 {
                         Member::Number("0".to_owned())
                     } else {
-                        Member::Object
+                        Member::Object(objects[4..objects.len() - 1].to_owned())
                     }
                 )])
             );

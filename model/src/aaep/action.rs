@@ -3,7 +3,7 @@
 use super::message::{Message, Shape, Token};
 use super::state::State;
 use super::words::{
-    Clarifies, Class, Decision, Response, SessionName, SessionOutcome, Slot, Subscriber,
+    Clarifies, Class, Decision, Piece, Response, SessionName, SessionOutcome, Slot, Subscriber,
 };
 
 /// One step. Positions are those of [`super::message::Network`].
@@ -121,6 +121,8 @@ pub enum Action {
         /// The confirmation that released the action.
         slot: Slot,
     },
+    /// The agent has work done around the questions (`tool`, `finish_tool`, `output`, `handoff`).
+    Work(Piece),
     /// The process dies with its outbox and comes back with what lasts (`restart`).
     Crash,
     /// The producer does what a rule forbids. Enabled only where that rule is left out.
@@ -166,6 +168,7 @@ impl Action {
             | Self::EndSession { .. }
             | Self::Close { .. }
             | Self::FinishTool { .. }
+            | Self::Work(_)
             | Self::Crash
             | Self::Transgress(_) => true,
         }
@@ -193,6 +196,7 @@ impl Action {
             | Self::Close { .. }
             | Self::CarryOut
             | Self::FinishTool { .. }
+            | Self::Work(_)
             | Self::Crash
             | Self::Transgress(_) => None,
         }

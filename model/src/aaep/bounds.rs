@@ -92,6 +92,8 @@ pub struct Bounds {
     pub clarifications: u8,
     /// How often a question can get more time: 0 to 3.
     pub extensions: u8,
+    /// Pieces of work around the questions in all, tools that nobody is asked about, chunks of output and handoffs: 0 to 3.
+    pub work: u8,
     /// Subscriptions: 2 or 3.
     pub subscribers: u8,
     /// The last tick of the clock: 0 to 8.
@@ -116,6 +118,7 @@ impl Bounds {
         confirmations: 2,
         clarifications: 0,
         extensions: 0,
+        work: 0,
         subscribers: 2,
         ticks: 1,
         longest_timeout: 1,
@@ -135,6 +138,7 @@ impl Bounds {
         confirmations: 2,
         clarifications: 0,
         extensions: 0,
+        work: 0,
         subscribers: 2,
         ticks: 2,
         longest_timeout: 2,
@@ -151,6 +155,7 @@ impl Bounds {
         confirmations: 2,
         clarifications: 0,
         extensions: 0,
+        work: 0,
         subscribers: 2,
         ticks: 3,
         longest_timeout: 3,
@@ -178,11 +183,18 @@ impl Bounds {
         extensions: 1,
         ..Self::SMALL
     };
+
+    /// Work around the confirmations: tools that nobody is asked about, output, handoffs.
+    pub const WORK: Self = Self {
+        name: "work",
+        work: 2,
+        ..Self::SMALL
+    };
 }
 
 impl crate::bounds::Bounds for Bounds {
     const PRESETS: [Self; 4] = [Self::SMALL, Self::DEFAULT, Self::LARGE, Self::THREE];
-    const OWN_PRESETS: &'static [Self] = &[Self::CLARIFY];
+    const OWN_PRESETS: &'static [Self] = &[Self::CLARIFY, Self::WORK];
 
     fn name(&self) -> &'static str {
         self.name
@@ -194,6 +206,7 @@ impl crate::bounds::Bounds for Bounds {
             Number::new("confirmations", &mut self.confirmations, 1, 3),
             Number::new("clarifications", &mut self.clarifications, 0, 2),
             Number::new("extensions", &mut self.extensions, 0, 3),
+            Number::new("work", &mut self.work, 0, 3),
             Number::new("subscribers", &mut self.subscribers, 2, 3),
             Number::new("ticks", &mut self.ticks, 0, 8),
             Number::new("longest_timeout", &mut self.longest_timeout, 1, 3),

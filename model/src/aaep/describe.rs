@@ -4,8 +4,8 @@ use super::Aaep;
 use super::action::{Action, Forgery, Transgression};
 use super::message::{Message, Network, Shape, Token};
 use super::output::{Answered, Output};
-use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Subscription};
-use super::words::{Clarifies, Class, Response, SessionName, Slot, Subscriber};
+use super::state::{Confirmation, Item, Phase, Session, SessionStatus, State, Subscription, Work};
+use super::words::{Clarifies, Class, Piece, Response, SessionName, Slot, Subscriber, Worked};
 use crate::checker::StepText;
 use crate::network::in_words;
 use crate::time;
@@ -129,6 +129,7 @@ fn action_text(model: &Aaep, before: &State, action: Action) -> (String, String)
             "host",
             format!("reports the tool of {} as done", slot.name()),
         ),
+        Action::Work(piece) => own("agent", piece_text(piece)),
         Action::Crash => own(
             "process",
             "crashes and restarts; what the last call put out is lost".to_owned(),
@@ -156,7 +157,8 @@ fn reaches(before: &State, action: Action) -> Option<&'static str> {
         | Action::EndSession { .. }
         | Action::Open { .. }
         | Action::Close { .. }
-        | Action::FinishTool { .. } => Some("producer"),
+        | Action::FinishTool { .. }
+        | Action::Work(_) => Some("producer"),
         Action::CarryOut => match before.outbox.head() {
             Some(Item::Asked(_)) => Some("subscribers"),
             Some(Item::Perform(_)) => Some("tool"),
@@ -218,6 +220,84 @@ fn clarify_text(
         clarifies.takes.name(),
         time::name(before.clock + time::on(timeout)),
     )
+}
+
+/// Work in words.
+fn piece_text(piece: Piece) -> String {
+    let session = piece.session().name();
+    match piece {
+        Piece::Run { irreversible, .. } => {
+            let kind = if irreversible {
+                "irreversible"
+            } else {
+                "reversible"
+            };
+            format!("calls a {kind} tool in session {session}, unasked")
+        }
+        Piece::Finish { .. } => {
+            format!("reports the tool in session {session} that ran unasked as done")
+        }
+        Piece::Write { complete, .. } => {
+            let which = if complete {
+                "the last chunk"
+            } else {
+                "a chunk"
+            };
+            format!("writes {which} of the output of session {session}")
+        }
+        Piece::HandOff { .. } => format!("hands session {session} off"),
+    }
+}
+
+/// What comes of work, as the wire names it.
+fn worked_text(session: SessionName, worked: Worked) -> String {
+    let session = session.name();
+    match worked {
+        Worked::Calling => format!("state.changed({session}: calling_tool)"),
+        Worked::Thinking => format!("state.changed({session}: thinking)"),
+        Worked::Invoked { irreversible } => {
+            let kind = if irreversible {
+                "irreversible"
+            } else {
+                "reversible"
+            };
+            format!("tool.invoked({session}: unasked, {kind})")
+        }
+        Worked::Perform => format!("perform({session}: unasked)"),
+        Worked::Completed => format!("tool.completed({session}: unasked)"),
+        Worked::InDoubt => format!("in_doubt({session}: unasked)"),
+        Worked::Writing => format!("state.changed({session}: writing_output)"),
+        Worked::Chunk { position, complete } => {
+            let last = if complete { ", the last" } else { "" };
+            format!("output.streaming({session}: chunk {}{last})", position + 1)
+        }
+        Worked::HandingOff => format!("state.changed({session}: handing_off)"),
+        Worked::HandedOff => format!("handoff.requested({session})"),
+    }
+}
+
+/// What is done around the questions, in words.
+fn work_text(work: Work) -> String {
+    let tool = work
+        .tool
+        .map(|session| format!("a tool runs in {}", session.name()));
+    let output = work.output.map(|output| {
+        let state = if output.complete { "complete" } else { "open" };
+        format!(
+            "the output of {} is {state}, {} chunks",
+            output.session.name(),
+            output.chunks
+        )
+    });
+    let handed_off = SessionName::ALL
+        .into_iter()
+        .filter(|session| work.handed_off[session.index()])
+        .map(|session| format!("{} is handed off", session.name()));
+    let all: Vec<String> = tool.into_iter().chain(output).chain(handed_off).collect();
+    if all.is_empty() {
+        return "none goes on".to_owned();
+    }
+    all.join("; ")
 }
 
 /// A forgery in words.
@@ -324,6 +404,7 @@ pub fn output_text(output: Output) -> String {
         Output::Clarify(slot) => format!("awaiting.clarification({})", slot.name()),
         Output::AskedSome(slot) => format!("awaiting.confirmation({}: not to all)", slot.name()),
         Output::MoreTime(slot) => format!("progress.updated({}: more time)", slot.name()),
+        Output::Work(session, worked) => worked_text(session, worked),
         Output::Answer(slot, Answered::Reply(response)) => {
             format!("answer({}: {})", slot.name(), response.name())
         }
@@ -398,6 +479,9 @@ pub(super) fn changes(before: &State, after: &State) -> Vec<String> {
                 subscription_text(new)
             ));
         }
+    }
+    if before.work != after.work {
+        changes.push(format!("work: {}", work_text(after.work)));
     }
     if before.network != after.network {
         changes.push(format!("network: {}", network_text(after.network)));

@@ -40,6 +40,7 @@ impl Aaep {
         self.agent(state, actions);
         self.attackers(state, actions);
         if is_quiet(state) {
+            self.works(state, actions);
             self.errors_of_the_caller(state, actions);
         }
         // The timeout of a question that is asked again begins anew, and so on a full tick.
@@ -82,6 +83,7 @@ impl Aaep {
     /// Whether anything is pending, in flight, to be carried out or still to be asked for.
     pub(super) fn is_live(&self, state: &State) -> bool {
         self.can_ask(state)
+            || self.can_work(state)
             || !state.outbox.is_empty()
             || SessionName::ALL
                 .into_iter()
@@ -117,6 +119,7 @@ impl Aaep {
             confirmation.session == session && (in_flight || self.timer_runs(state, confirmation))
         };
         state.slots_where(busy) != [None; SLOTS]
+            || active && (state.work.tool == Some(session) || state.work.writes(session))
     }
 
     /// The clock moves on; a timer is served once it is due, or later.
@@ -268,7 +271,7 @@ impl Aaep {
             .sessions()
             .filter(|&session| state.session(session).is_active())
         {
-            if self.can_ask(state) || self.is_busy(state, session) {
+            if self.can_ask(state) || self.can_work(state) || self.is_busy(state, session) {
                 ends(state, session, actions);
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Where to read: [`words`], [`message`] and [`state`] name the things, [`action`], [`enabled`] and [`asks`] what can happen,
 //! [`rules`] what the text says of it, clause by clause, [`validate`] and [`resolve`] the heart of it, [`step`] what follows
-//! and [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`bounds`] how
+//! [`work`] what goes on around the questions, and [`environment`] what comes from outside, [`readings`] where the text can be taken in more than one way, [`bounds`] how
 //! far the search goes, [`quotient`] what it forgets; [`judge`] is the text as a predicate on calls and outputs, for any
 //! number of questions and to the millisecond, [`told`] what it is told of a step; this file ties them together.
 
@@ -25,6 +25,7 @@ pub mod step;
 pub mod told;
 mod validate;
 pub mod words;
+mod work;
 
 use crate::checker::StepText;
 use crate::properties::PropertyRow;

@@ -1,7 +1,7 @@
 //! What may come out of a step, and the ordered list of it.
 
 use super::rules::{Check, Refusal};
-use super::words::{Response, SessionName, SessionOutcome, Slot};
+use super::words::{Response, SessionName, SessionOutcome, Slot, Worked};
 
 /// One thing that the producer puts out. Events go to every open subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,6 +40,8 @@ pub enum Output {
     Withdraw(Slot),
     /// `session.completed`, `session.errored` or `session.cancelled`.
     Ended(SessionName, SessionOutcome),
+    /// What comes of work around the questions in this session.
+    Work(SessionName, Worked),
     /// After a restart: this action was released and is not recorded as done.
     InDoubt(Slot),
     /// The constant response to the sender of a message (AAEP-6.3.4-9).
@@ -87,6 +89,7 @@ impl Output {
             | Self::CallingToolAgain(_)
             | Self::Thinking(_)
             | Self::Ended(..)
+            | Self::Work(..)
             | Self::Respond
             | Self::Tell(_)
             | Self::Audit(_)
@@ -111,8 +114,20 @@ impl Output {
             | Self::FollowUpStaying(_)
             | Self::Completed(_)
             | Self::Thinking(_)
-            | Self::Ended(..) => true,
-            Self::Perform(_)
+            | Self::Ended(..)
+            | Self::Work(
+                _,
+                Worked::Calling
+                | Worked::Invoked { .. }
+                | Worked::Completed
+                | Worked::Writing
+                | Worked::Thinking
+                | Worked::Chunk { .. }
+                | Worked::HandingOff
+                | Worked::HandedOff,
+            ) => true,
+            Self::Work(_, Worked::Perform | Worked::InDoubt)
+            | Self::Perform(_)
             | Self::Answer(..)
             | Self::Withdraw(_)
             | Self::InDoubt(_)

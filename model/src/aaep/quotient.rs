@@ -68,6 +68,7 @@ impl Aaep {
                 }
             }
         }
+        self.forget_work(&mut q, can_ask);
         if !q.budgets.affords(Disturbance::Crash) {
             q.stale = 0;
         }
@@ -81,8 +82,9 @@ impl Aaep {
     /// What still matters of the sessions: nothing, once nothing of them is pending, in flight or to come.
     fn forget_sessions(&self, q: &mut State) {
         let can_ask = self.can_ask(q);
+        let can_begin = can_ask || self.can_work(q);
         for session in SessionName::ALL {
-            if !can_ask && !self.is_busy(q, session) {
+            if !can_begin && !self.is_busy(q, session) {
                 q.sessions[session.index()] = Session::STARTED;
             } else if let SessionStatus::Ended(outcome) = &mut q.sessions[session.index()].status {
                 *outcome = SessionOutcome::Completed;
@@ -95,6 +97,20 @@ impl Aaep {
             if q.confirmation(slot).phase != Phase::Accepted {
                 q.confirmations[slot.index()].session = SessionName::A;
             }
+        }
+    }
+
+    /// Of the work, what goes on and what is refused because of it: nothing, once no more of it is to come.
+    fn forget_work(&self, q: &mut State, can_ask: bool) {
+        if self.can_work(q) {
+            return;
+        }
+        q.work.output = q.work.output.filter(|output| !output.complete);
+        if let Some(output) = &mut q.work.output {
+            output.writing = false;
+        }
+        if !can_ask {
+            q.work.handed_off = [false; 2];
         }
     }
 

@@ -31,13 +31,19 @@ impl StepSoFar<'_> {
         }
     }
 
-    /// The slots of these confirmations, the one with the earlier deadline first.
+    /// The slots of these questions, the one with the earlier deadline first. Which of two that are due together comes first the
+    /// text leaves open: confirmations here, and of each kind what was issued first.
     pub(super) fn by_deadline(
         &self,
         which: impl Fn(&Confirmation) -> bool,
     ) -> [Option<Slot>; SLOTS] {
         let mut slots = self.state.slots_where(which);
-        slots.sort_by_key(|slot| slot.map(|slot| self.state.confirmation(slot).deadline()));
+        slots.sort_by_key(|slot| {
+            slot.map(|slot| {
+                let question = self.state.confirmation(slot);
+                (question.deadline(), question.clarifies.is_some())
+            })
+        });
         slots
     }
 

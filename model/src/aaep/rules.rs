@@ -12,6 +12,7 @@ use super::state::Item;
 use super::step::StepSoFar;
 use super::words::{
     AllowedReplies, Class, Decision, Response, SUBSCRIBERS, SessionOutcome, Slot, Subscriber,
+    Worked,
 };
 
 text! {
@@ -47,6 +48,8 @@ of step: &StepSoFar<'_>, action: Action;
     forbids StopsWhileBlocked "a tool that does not wait for an answer comes back while a question waits";
     always "what does not wait for an answer goes on";
     sometimes "work goes on while a confirmation is pending" also ["AAEP-6.1-5"] if step.goes_on_while_blocked();
+    sometimes "a tool that needs no answer runs while a confirmation is pending" with "work"
+        if step.puts_out(|it| matches!(it, Output::Work(session, Worked::Perform) if step.state.has_pending(*session, None)));
 }
 
 "AAEP-6.1-5" => {
@@ -384,6 +387,18 @@ of step: &StepSoFar<'_>, action: Action;
     always "the state is awaiting_input while a confirmation is pending";
 }
 
+"AAEP-A.2-3" => {
+    refuses HandedOff "the session was handed off";
+    refuses Busy "the session has a question, a tool or an output that goes on";
+    forbids WorksAfterHandoff "a session that was handed off only ends" with "work=2";
+    forbids HandsOffUnsaid "the state is handing_off when a session is handed off" with "work";
+    always "a session is handed off in its state, and then only ends" with "work";
+    sometimes "a session is handed off" with "work"
+        if step.puts_out(|it| matches!(it, Output::Work(_, Worked::HandedOff)));
+    sometimes "work for a session that was handed off is refused" with "work=2" if step.refuses(Refusal::HandedOff);
+    sometimes "a session with a tool or a question is not handed off" with "work" if step.refuses(Refusal::Busy);
+}
+
 "AAEP-A.3-1" => {
     forbids LeavesToolOpen "every tool.invoked has its tool.completed before its session completes or fails"
         also ["AAEP-A.7.4-2"];
@@ -447,11 +462,39 @@ of step: &StepSoFar<'_>, action: Action;
         if step.answers(|it| it == Answered::Nobody);
 }
 
+"AAEP-A.6-1" => {
+    forbids LeavesOutputOpen "every output is complete before its session completes or fails" with "work";
+    always "every output is complete when its session completes or fails" with "work";
+    sometimes "an output is completed because its session ends" with "work"
+        if matches!(action, Action::EndSession { .. })
+            && step.puts_out(|it| matches!(it, Output::Work(_, Worked::Chunk { .. })));
+}
+
+"AAEP-A.6-2" => {
+    forbids MisplacesChunk "a chunk stands where the one before it ends" also ["AAEP-A.8-7"] with "work=2";
+    always "a chunk stands where the one before it ends" also ["AAEP-A.8-7", "AAEP-A.8-8"] with "work=2";
+    sometimes "an output has a second chunk" with "work=2"
+        if step.puts_out(|it| matches!(it, Output::Work(_, Worked::Chunk { position: 1.., .. })));
+}
+
+"AAEP-A.6-3" => {
+    refuses OutputComplete "the output is complete";
+    forbids WritesOn "a chunk of an output that is complete is refused" also ["AAEP-A.8-6"] with "work=2";
+    forbids CompletesTwice "the last chunk of an output comes once" also ["AAEP-A.6-1"] with "work";
+    always "nothing follows the last chunk of an output" also ["AAEP-A.8-6", "AAEP-A.8-8"] with "work";
+    sometimes "a chunk after the last is refused" with "work=2" if step.refuses(Refusal::OutputComplete);
+}
+
 "AAEP-A.7.4-1" => {
+    refuses NotAskedAbout "nobody was asked about the tool, and it cannot be undone";
+    forbids RunsUnasked "a tool that cannot be undone does not run unasked" also ["AAEP-A.8-4"] with "work";
     always "an irreversible tool.invoked has an authorisation before it"
         also ["AAEP-A.8-4", "AAEP-A.8-5", "AAEP-A.8-8"];
     sometimes "an irreversible action is announced"
         if step.puts_out(|it| matches!(it, Output::Invoked(slot) if step.state.confirmation(*slot).class.irreversible));
+    sometimes "a tool that can be undone runs without a question" with "work"
+        if step.puts_out(|it| matches!(it, Output::Work(_, Worked::Perform)));
+    sometimes "a tool that cannot be undone is refused without a question" with "work" if step.refuses(Refusal::NotAskedAbout);
 }
 
 "AAEP-A.9-2" => {

@@ -239,6 +239,7 @@ impl Item {
             | Output::Thinking(_)
             | Output::Withdraw(_)
             | Output::Ended(..)
+            | Output::Work(..)
             | Output::InDoubt(_)
             | Output::Respond
             | Output::Tell(_)
@@ -270,6 +271,61 @@ impl Packed for Item {
     }
 }
 
+/// What is done around the questions: one tool at a time that nobody is asked about, one output, and handoffs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Work {
+    /// How many pieces of it were begun: 0 to 3.
+    pub begun: u8,
+    /// The session in which a tool runs.
+    pub tool: Option<SessionName>,
+    /// The output, once it has begun.
+    pub output: Option<Streaming>,
+    /// Which sessions were handed off, by [`SessionName::index`].
+    pub handed_off: [bool; 2],
+}
+
+/// An output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Streaming {
+    /// Its session.
+    pub session: SessionName,
+    /// How many chunks it has: 0 to 3.
+    pub chunks: u8,
+    /// Whether the last of them has come.
+    pub complete: bool,
+    /// Whether the state of its session is `writing_output`.
+    pub writing: bool,
+}
+
+impl Work {
+    /// Whether an output of this session is begun and not complete.
+    pub fn writes(&self, session: SessionName) -> bool {
+        let open = |it: Streaming| it.session == session && !it.complete;
+        self.output.is_some_and(open)
+    }
+
+    /// Everything in 16 bits.
+    fn word(self) -> u64 {
+        let [first, second] = self.handed_off;
+        let output = self.output.map_or(0, |it| {
+            packed([
+                (1, 1),
+                (it.session as u64, 1),
+                (u64::from(it.chunks), 2),
+                (u64::from(it.complete), 1),
+                (u64::from(it.writing), 1),
+            ])
+        });
+        packed([
+            (u64::from(self.begun), 2),
+            (self.tool.map_or(0, |session| 1 + session as u64), 2),
+            (output, 6),
+            (u64::from(first), 1),
+            (u64::from(second), 1),
+        ])
+    }
+}
+
 /// One state of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
@@ -281,6 +337,8 @@ pub struct State {
     pub subscriptions: [Subscription; SUBSCRIBERS],
     /// The confirmations, by [`Slot::index`].
     pub confirmations: [Confirmation; SLOTS],
+    /// What is done around the questions.
+    pub work: Work,
     /// The replies under way.
     pub network: Network,
     /// The reply that was honoured last, as long as a replay can still be afforded.
@@ -301,6 +359,7 @@ impl State {
             sessions: [Session::UNSTARTED; 2],
             subscriptions: [Subscription::Unopened; SUBSCRIBERS],
             confirmations: [Confirmation::UNASKED; SLOTS],
+            work: Work::default(),
             network: Network::default(),
             captured: None,
             outbox: Outbox::default(),
@@ -372,7 +431,7 @@ impl State {
         Slot::ALL.into_iter().any(|slot| {
             let confirmation = self.confirmation(slot);
             confirmation.phase == Phase::Accepted && confirmation.session == session
-        })
+        }) || self.work.tool == Some(session)
     }
 
     /// The slot that the next confirmation fills.
@@ -489,7 +548,7 @@ impl State {
         let captured = self.captured.map_or(0, |message| u64::from(message.code()));
         [
             first.word() << 32 | second.word(),
-            third.word(),
+            self.work.word() << 32 | third.word(),
             self.network.word(),
             outbox << 16 | captured,
             world << 32 | u64::from(self.budgets.word()),

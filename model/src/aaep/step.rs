@@ -188,6 +188,7 @@ impl StepSoFar<'_> {
                 self.finish_tool(slot);
                 Some(())
             }
+            Action::Work(piece) => self.work(piece),
             Action::Crash => self.crash(),
             Action::Transgress(transgression) => self.transgress(transgression),
         }
@@ -285,6 +286,7 @@ impl StepSoFar<'_> {
         // AAEP-A.4-1: the state is awaiting_input at or before the question.
         if rules.forbid(Guard::AsksWithoutState) && !self.state.session(session).awaiting_input {
             self.state.sessions[session.index()].awaiting_input = true;
+            self.stops_writing(session);
             self.emit(Output::AwaitingInput(session));
         }
         self.emit(self.asked(slot));
@@ -330,6 +332,8 @@ impl StepSoFar<'_> {
         // AAEP-A.1-3: no event after the terminal one.
         if !self.state.session(session).is_active() && rules.forbid(Guard::AsksAfterEnd) {
             Some(Refusal::SessionOver)
+        } else if self.was_handed_off(session) {
+            Some(Refusal::HandedOff)
         // AAEP-EV-5: a timeout is at least one second.
         } else if timeout == 0 && rules.forbid(Guard::AsksWithoutTime) {
             Some(Refusal::BadTimeout)
@@ -381,6 +385,8 @@ impl StepSoFar<'_> {
         // AAEP-A.1-3: no event after the terminal one.
         if !self.state.session(session).is_active() && rules.forbid(Guard::AsksAfterEnd) {
             Some(Refusal::SessionOver)
+        } else if self.was_handed_off(session) {
+            Some(Refusal::HandedOff)
         // AAEP-EV-5: a timeout is at least one second.
         } else if timeout == 0 && rules.forbid(Guard::AsksWithoutTime) {
             Some(Refusal::BadTimeout)
@@ -445,6 +451,7 @@ impl StepSoFar<'_> {
                 self.emit(Output::Completed(slot));
             }
         }
+        self.end_work(session, outcome);
         let ended = &mut self.state.sessions[session.index()];
         ended.status = SessionStatus::Ended(outcome);
         ended.awaiting_input = false;
@@ -461,9 +468,11 @@ impl StepSoFar<'_> {
         if !cancels || self.model.rules.allow(Guard::OutlivesSession) {
             return;
         }
-        let pending = self
+        let mut pending = self
             .state
             .slots_where(|c| c.session == session && c.is_pending());
+        // In an order that the text leaves open: confirmations first.
+        pending.sort_by_key(|slot| slot.map(|it| self.state.confirmation(it).clarifies.is_some()));
         for slot in pending.into_iter().flatten() {
             self.state.confirmations[slot.index()].resolve_to(Phase::Cancelled);
             if outcome != SessionOutcome::Cancelled {
@@ -664,6 +673,7 @@ impl StepSoFar<'_> {
                 self.emit(Output::Perform(slot));
             }
         }
+        self.doubt_work();
         Some(())
     }
 

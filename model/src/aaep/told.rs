@@ -12,18 +12,18 @@ use crate::time::{self, Scale};
 use super::Aaep;
 use super::action::Action;
 use super::judge::{
-    AaepJudge, Allowed, AnsweredBy, Body, Call, Choice, Clarification, Clarify, Confirm,
-    Decision as Decided, Declared, Delivery, Event, Flaw, Outcome, Output as Shown, Question,
-    QuestionKind, Reply, Response, ResponseKind, Risk as Harm, State as AgentState, ToolCall,
-    ToolStatus,
+    AaepJudge, Allowed, AnsweredBy, Body, Call, Choice, Chunk, Clarification, Clarify, Confirm,
+    Decision as Decided, Declared, Delivery, Event, Flaw, Handed, Handoff, Invocation, Modified,
+    Outcome, Output as Shown, Question, QuestionKind, Rating, Reply, Response, ResponseKind,
+    Risk as Harm, State as AgentState, Streamed, Target, Text, Tool, ToolCall, ToolStatus,
 };
 use super::message::{Message, Shape, Token};
 use super::output::{Answered, Output, Outputs};
 use super::state::State;
 use super::step::Step;
 use super::words::{
-    AllowedReplies, Clarifies, Class, Decision, Response as Says, Risk, SLOTS, SessionName,
-    SessionOutcome, Slot, Subscriber, Takes,
+    AllowedReplies, Clarifies, Class, Decision, Piece, Response as Says, Risk, SLOTS, SessionName,
+    SessionOutcome, Slot, Subscriber, Takes, Worked,
 };
 
 /// A call of the producer and all that it put out.
@@ -34,6 +34,8 @@ pub struct Told {
     /// What was asked.
     pub call: Asked,
     outputs: Outputs,
+    /// How many pieces of work were begun before.
+    begun: u8,
     /// What the names of the confirmations stand for.
     known: [Known; SLOTS],
 }
@@ -81,6 +83,8 @@ pub enum Asked {
     Close(Subscriber),
     /// To take a tool for done.
     Finish(Slot),
+    /// To do this work around the questions.
+    Work(Piece),
     /// To come back from a crash in which this question was lost, if one was.
     Restart(Option<Slot>),
 }
@@ -101,6 +105,43 @@ fn at(moment: impl Into<i64>) -> i64 {
     Scale::of(1_000).millis(moment)
 }
 
+/// A modified action that rates as what was asked.
+const MODIFIED: Modified = Modified {
+    object: TEXT,
+    rating: Some(Rating {
+        risk: None,
+        irreversible: None,
+    }),
+};
+/// The action of every tool that nobody is asked about, and the first of its calls.
+const WORK: u32 = 1_000;
+/// A chunk of output.
+const CHUNK: Text = Text {
+    text: TEXT,
+    characters: 10,
+};
+/// The chunk that is none.
+const NOTHING: Text = Text {
+    text: TEXT,
+    characters: 0,
+};
+/// Why and to whom a session is handed off.
+const TO_A_HUMAN: Handed = Handed {
+    reason: TEXT,
+    target: Target::Human,
+    target_uri: None,
+};
+
+/// What comes of work.
+enum Work {
+    /// The state of its session changes to this.
+    State(AgentState),
+    /// An event of its session.
+    Event(Body),
+    /// Anything else.
+    Other(Shown),
+}
+
 /// What every sender gets to see.
 const RESPONSE: u32 = 0;
 /// A token that was never issued.
@@ -116,6 +157,7 @@ pub(super) fn judge(model: &Aaep) -> AaepJudge {
         clarify: true,
         extend: true,
         delivery: true,
+        work: true,
         ..Declared::default()
     });
     // What a sender sees whose reply is ignored, for AAEP-6.3.4-9.
@@ -206,6 +248,7 @@ impl Told {
             Action::EndSession { session, outcome } => Asked::End(session, outcome),
             Action::Close { subscriber } => Asked::Close(subscriber),
             Action::FinishTool { slot } => Asked::Finish(slot),
+            Action::Work(piece) => Asked::Work(piece),
             Action::Crash => Asked::Restart(before.waiting_question()),
             Action::Decide { .. }
             | Action::Answer { .. }
@@ -219,6 +262,7 @@ impl Told {
             now: before.clock,
             call,
             outputs: step.required,
+            begun: before.work.begun,
             known: step.next.confirmations.map(|confirmation| Known {
                 session: confirmation.session,
                 same_action: confirmation.same_action,
@@ -293,6 +337,7 @@ impl Told {
                 tool_call: Some(self.tool_call(judge, slot).tool_call),
                 status: ToolStatus::Success,
             },
+            Asked::Work(piece) => work(piece),
             Asked::Restart(lost) => Call::Restart {
                 lost: usize::from(lost.is_some()),
             },
@@ -323,7 +368,7 @@ impl Told {
                 response: message.response.map(said),
                 claimed_at: Some(at(message.claimed)),
                 subscription: Some(named),
-                modified_action: message.shape == Shape::Modified,
+                modified_action: (message.shape == Shape::Modified).then_some(MODIFIED),
             },
         }
     }
@@ -369,12 +414,17 @@ impl Told {
                 }
                 Output::Answer(slot, answered) => shown.push(self.answer(of(slot), slot, answered)),
                 Output::Invoked(slot) => {
-                    let body = Body::ToolInvoked {
+                    let Class {
+                        risk, irreversible, ..
+                    } = self.class(slot);
+                    let invoked = Invocation {
                         tool: TEXT,
                         tool_call: Some(self.tool_call(judge, slot).tool_call),
-                        irreversible: self.known[slot.index()].class.irreversible,
+                        args_summary: None,
+                        risk: harm(risk),
+                        irreversible,
                     };
-                    emit(of(slot), body);
+                    emit(of(slot), Body::ToolInvoked(invoked));
                 }
                 Output::Completed(slot) => {
                     let body = Body::ToolCompleted {
@@ -387,6 +437,11 @@ impl Told {
                 Output::Ended(session, outcome) => {
                     emit(session as u32, Body::Ended(ended(outcome)));
                 }
+                Output::Work(session, worked) => match self.worked(judge, session, worked) {
+                    Work::State(to) => changes(session as u32, to),
+                    Work::Event(body) => emit(session as u32, body),
+                    Work::Other(output) => shown.push(output),
+                },
                 Output::Perform(slot) => shown.push(Shown::Perform(self.tool_call(judge, slot))),
                 Output::InDoubt(slot) => shown.push(Shown::InDoubt(self.tool_call(judge, slot))),
                 Output::Respond => shown.push(Shown::Respond(RESPONSE)),
@@ -398,6 +453,55 @@ impl Told {
             }
         }
         shown
+    }
+
+    /// What comes of work, in the judge's words.
+    fn worked(&self, judge: &AaepJudge, session: SessionName, worked: Worked) -> Work {
+        let call = self.call_of_work(judge, session);
+        match worked {
+            Worked::Calling => Work::State(AgentState::CallingTool),
+            Worked::Writing => Work::State(AgentState::WritingOutput),
+            Worked::Thinking => Work::State(AgentState::Thinking),
+            Worked::HandingOff => Work::State(AgentState::HandingOff),
+            Worked::Invoked { irreversible } => Work::Event(Body::ToolInvoked(Invocation {
+                tool: TEXT,
+                tool_call: Some(call.tool_call),
+                args_summary: None,
+                risk: Harm::Low,
+                irreversible,
+            })),
+            Worked::Completed => Work::Event(Body::ToolCompleted {
+                tool: TEXT,
+                tool_call: Some(call.tool_call),
+                status: self.status(),
+            }),
+            Worked::Chunk { position, complete } => Work::Event(Body::OutputStreaming(Streamed {
+                output: Some(TEXT),
+                // A session that ends has nothing more to say.
+                chunk: if matches!(self.call, Asked::End(..)) {
+                    NOTHING
+                } else {
+                    CHUNK
+                },
+                position: i64::from(position) * CHUNK.characters,
+                complete,
+            })),
+            Worked::HandedOff => Work::Event(Body::Handoff(TO_A_HUMAN)),
+            Worked::Perform => Work::Other(Shown::Perform(call)),
+            Worked::InDoubt => Work::Other(Shown::InDoubt(call)),
+        }
+    }
+
+    /// The call of the tool that runs unasked, or else a new one.
+    fn call_of_work(&self, judge: &AaepJudge, session: SessionName) -> ToolCall {
+        let session = session as u32;
+        let in_flight = judge.in_flight(session, WORK).next();
+        ToolCall {
+            session,
+            action: WORK,
+            tool_call: in_flight.unwrap_or(WORK + u32::from(self.begun)),
+            modified: None,
+        }
     }
 
     /// The question that was lost: the last thing that the last call put out.
@@ -468,6 +572,7 @@ impl Told {
             | Asked::Cancel(_)
             | Asked::Close(_)
             | Asked::Finish(_)
+            | Asked::Work(_)
             | Asked::Restart(_) => ToolStatus::Success,
         }
     }
@@ -546,7 +651,44 @@ impl Told {
             session,
             action,
             tool_call: in_flight.unwrap_or(new),
+            modified: None,
         }
+    }
+}
+
+/// What is to be done, in the judge's words.
+const fn work(piece: Piece) -> Call {
+    let session = piece.session() as u32;
+    let out_of_limits = None;
+    match piece {
+        Piece::Run { irreversible, .. } => Call::Tool(Tool {
+            session,
+            action: WORK,
+            tool: TEXT,
+            args_summary: None,
+            risk: Harm::Low,
+            irreversible,
+            tool_call: None,
+            out_of_limits,
+        }),
+        Piece::Finish { .. } => Call::FinishTool {
+            session,
+            action: WORK,
+            tool_call: None,
+            status: ToolStatus::Success,
+        },
+        Piece::Write { complete, .. } => Call::Output(Chunk {
+            session,
+            output: TEXT,
+            chunk: CHUNK,
+            complete,
+            out_of_limits,
+        }),
+        Piece::HandOff { .. } => Call::Handoff(Handoff {
+            session,
+            to: TO_A_HUMAN,
+            out_of_limits,
+        }),
     }
 }
 
@@ -558,7 +700,10 @@ fn event(id: u32, now: u8, session: u32, body: Body) -> Event {
         sequence: None,
         critical: matches!(
             body,
-            Body::Question(_) | Body::Clarification(_) | Body::Ended(Outcome::Errored)
+            Body::Question(_)
+                | Body::Clarification(_)
+                | Body::Handoff(_)
+                | Body::Ended(Outcome::Errored)
         ),
         to: None,
         body,

@@ -243,6 +243,80 @@ impl Response {
     }
 }
 
+/// Work around the questions, which the agent has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Piece {
+    /// A tool runs that nobody is asked about (`tool`): one at a time.
+    Run {
+        /// Its session.
+        session: SessionName,
+        /// Whether it cannot be undone, so that it is refused.
+        irreversible: bool,
+    },
+    /// That tool has come back (`finish_tool`, status success).
+    Finish {
+        /// Its session.
+        session: SessionName,
+    },
+    /// A chunk of the one output that a run has (`output`).
+    Write {
+        /// Its session.
+        session: SessionName,
+        /// Whether it is the last.
+        complete: bool,
+    },
+    /// A session is handed off (`handoff`).
+    HandOff {
+        /// Which.
+        session: SessionName,
+    },
+}
+
+impl Piece {
+    /// The session that it is of.
+    pub const fn session(self) -> SessionName {
+        match self {
+            Self::Run { session, .. }
+            | Self::Finish { session }
+            | Self::Write { session, .. }
+            | Self::HandOff { session } => session,
+        }
+    }
+}
+
+/// What comes of work around the questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Worked {
+    /// `state.changed` to `calling_tool`.
+    Calling,
+    /// `tool.invoked`
+    Invoked {
+        /// `irreversible`
+        irreversible: bool,
+    },
+    /// The tool is to run now.
+    Perform,
+    /// `tool.completed`
+    Completed,
+    /// After a restart: the tool is not known to be done.
+    InDoubt,
+    /// `state.changed` to `writing_output`.
+    Writing,
+    /// `state.changed` to `thinking`.
+    Thinking,
+    /// `output.streaming`
+    Chunk {
+        /// How many chunks stand before it.
+        position: u8,
+        /// Whether it is the last.
+        complete: bool,
+    },
+    /// `state.changed` to `handing_off`.
+    HandingOff,
+    /// `handoff.requested`
+    HandedOff,
+}
+
 /// How a session ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SessionOutcome {

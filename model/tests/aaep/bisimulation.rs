@@ -61,6 +61,7 @@ fn label(action: Action) -> Label {
         | Action::Close { .. }
         | Action::CarryOut
         | Action::FinishTool { .. }
+        | Action::Work(_)
         | Action::Crash
         | Action::Transgress(_) => Label::Whole(action),
     }
@@ -104,6 +105,19 @@ fn that_is_so_for_one_clarification_after_another_as_well() {
         confirmations: 1,
         ticks: 0,
         ..Bounds::CLARIFY
+    };
+    assert_bisimulation_within(bounds, observe);
+}
+
+/// Work around a question.
+#[test]
+fn that_is_so_for_work_as_well() {
+    let bounds = Bounds {
+        sessions: 1,
+        confirmations: 1,
+        work: 3,
+        disturbances: Budgets::NONE,
+        ..Bounds::WORK
     };
     assert_bisimulation_within(bounds, observe);
 }

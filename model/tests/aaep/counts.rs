@@ -29,6 +29,13 @@ fn every_property_holds_at_clarify_bounds() {
     assert_eq!(size(&clarify), (205_867, 1_692_748));
 }
 
+/// So has work around the questions.
+#[test]
+fn every_property_holds_at_work_bounds() {
+    let work = within::<AaepProtocol>(Bounds::WORK);
+    assert_eq!(size(&work), (714_653, 6_402_658));
+}
+
 #[test]
 fn a_report_lists_the_invariants_and_then_the_witnesses() {
     let bounds = Bounds {

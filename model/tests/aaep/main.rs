@@ -13,3 +13,4 @@ mod readings;
 mod search;
 mod steps;
 mod teeth;
+mod teeth_of_work;

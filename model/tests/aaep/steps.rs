@@ -9,7 +9,8 @@ use countersign_model::aaep::rules::{Check, Refusal};
 use countersign_model::aaep::state::{Phase, State, Subscription};
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{
-    AllowedReplies, Class, Decision, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Class, Decision, Piece, Risk, SessionName, SessionOutcome, Slot, Subscriber,
+    Worked,
 };
 use countersign_model::aaep::{Aaep, AaepProtocol};
 use countersign_model::specification::Modelled as _;
@@ -31,6 +32,7 @@ impl Run {
             ticks: 8,
             longest_timeout: 3,
             under_way: 4,
+            work: 3,
             disturbances: Budgets::new([3; 9], 15),
             ..Bounds::DEFAULT
         };
@@ -580,4 +582,119 @@ fn a_rejection_leads_back_to_the_tool_that_runs() {
             Output::CallingToolAgain(SessionName::A)
         ]
     );
+}
+
+/// Work in session A, and what comes of it.
+fn worked(run: &mut Run, piece: Piece) -> Vec<Output> {
+    run.take(Action::Work(piece)).required.iter().collect()
+}
+
+fn of_work<const MANY: usize>(worked: [Worked; MANY]) -> Vec<Output> {
+    worked.map(|it| Output::Work(A, it)).to_vec()
+}
+
+const A: SessionName = SessionName::A;
+const RUN: Piece = Piece::Run {
+    session: A,
+    irreversible: false,
+};
+
+const fn write(complete: bool) -> Piece {
+    Piece::Write {
+        session: A,
+        complete,
+    }
+}
+
+const fn chunk(position: u8, complete: bool) -> Worked {
+    Worked::Chunk { position, complete }
+}
+
+const INVOKED: Worked = Worked::Invoked {
+    irreversible: false,
+};
+
+/// AAEP-A.7.4-1, AAEP-A.3-1: what can be undone runs unasked, and is completed.
+#[test]
+fn a_tool_that_can_be_undone_runs_without_a_question() {
+    let mut run = Run::begun();
+    let irreversible = Piece::Run {
+        session: A,
+        irreversible: true,
+    };
+    let refused = [Output::Refused(Refusal::NotAskedAbout)];
+    assert_eq!(worked(&mut run, irreversible), refused);
+    let runs = [Worked::Calling, INVOKED, Worked::Perform];
+    assert_eq!(worked(&mut run, RUN), of_work(runs));
+    let hand_off = Piece::HandOff { session: A };
+    assert_eq!(worked(&mut run, hand_off), [Output::Refused(Refusal::Busy)]);
+    let finish = Piece::Finish { session: A };
+    assert_eq!(worked(&mut run, finish), of_work([Worked::Completed]));
+    assert!(run.model.step(&run.state, Action::Work(finish)).is_none());
+}
+
+/// AAEP-6.1-4, AAEP-A.2-2: a question waits in its state whatever else is done.
+#[test]
+fn a_question_keeps_its_state_while_a_tool_runs_and_output_is_written() {
+    let mut run = Run::asked(PLAIN, 3);
+    assert_eq!(worked(&mut run, RUN), of_work([INVOKED, Worked::Perform]));
+    assert_eq!(worked(&mut run, write(false)), of_work([chunk(0, false)]));
+    assert!(run.state.session(A).awaiting_input);
+    // AAEP-A.3-3: and then the tool still runs.
+    let step = run.take(Action::Cancel { slot: Slot::First });
+    let again = [
+        Output::FollowUpLeaving(Slot::First),
+        Output::CallingToolAgain(A),
+    ];
+    assert_eq!(step.required.as_slice(), again);
+}
+
+/// AAEP-A.6-1 to AAEP-A.6-3: a chunk before the last, the last, and one after it.
+#[test]
+fn an_output_ends_with_its_last_chunk() {
+    let mut run = Run::begun();
+    let first = [Worked::Writing, chunk(0, false)];
+    assert_eq!(worked(&mut run, write(false)), of_work(first));
+    assert_eq!(worked(&mut run, write(true)), of_work([chunk(1, true)]));
+    let refused = [Output::Refused(Refusal::OutputComplete)];
+    assert_eq!(worked(&mut run, write(true)), refused);
+    let mut run = Run::begun();
+    worked(&mut run, write(false));
+    let outcome = SessionOutcome::Cancelled;
+    let step = run.take(Action::EndSession {
+        session: A,
+        outcome,
+    });
+    let mut ends = of_work([chunk(1, true)]);
+    ends.push(Output::Ended(A, outcome));
+    assert_eq!(step.required.as_slice(), ends);
+}
+
+/// AAEP-A.2-3: in its state, and then nothing but its end.
+#[test]
+fn a_session_that_was_handed_off_only_ends() {
+    let mut run = Run::begun();
+    let hand_off = Piece::HandOff { session: A };
+    let handed = [Worked::HandingOff, Worked::HandedOff];
+    assert_eq!(worked(&mut run, hand_off), of_work(handed));
+    let refused = [Output::Refused(Refusal::HandedOff)];
+    for piece in [RUN, write(true), hand_off] {
+        assert_eq!(worked(&mut run, piece), refused);
+    }
+    assert_eq!(run.ask(A, PLAIN, 1).required.as_slice(), refused);
+    let outcome = SessionOutcome::Completed;
+    let step = run.take(Action::EndSession {
+        session: A,
+        outcome,
+    });
+    assert_eq!(step.required.as_slice(), [Output::Ended(A, outcome)]);
+}
+
+/// AAEP-6.9-2: what nobody was asked about is in doubt like what somebody was.
+#[test]
+fn a_tool_without_a_question_is_in_doubt_after_a_restart() {
+    let mut run = Run::begun();
+    worked(&mut run, RUN);
+    let step = run.take(Action::Crash);
+    assert_eq!(step.required.as_slice(), of_work([Worked::InDoubt]));
 }

@@ -221,7 +221,8 @@ const fn session(told: &Told, output: Output) -> Option<SessionName> {
         | Output::CallingTool(session)
         | Output::CallingToolAgain(session)
         | Output::Thinking(session)
-        | Output::Ended(session, _) => Some(session),
+        | Output::Ended(session, _)
+        | Output::Work(session, _) => Some(session),
         Output::Asked(slot)
         | Output::Clarify(slot)
         | Output::AskedSome(slot)
@@ -258,6 +259,7 @@ const fn action(output: Output) -> Option<Slot> {
         | Output::CallingToolAgain(_)
         | Output::Thinking(_)
         | Output::Ended(..)
+        | Output::Work(..)
         | Output::FollowUpLeaving(_)
         | Output::FollowUpStaying(_)
         | Output::MoreTime(_)

@@ -77,7 +77,18 @@ pub fn assert_table<T: Modelled>(
     freedoms: &[Freedom<T>],
     pinned: &str,
 ) {
-    let found = table(&small(), vocabulary, freedoms);
+    assert_table_within(&small(), |_| true, vocabulary, freedoms, pinned);
+}
+
+/// The same of this model, and of these of its calls.
+pub fn assert_table_within<T: Modelled>(
+    model: &Specification<T>,
+    calls: impl Fn(&Told<T>) -> bool,
+    vocabulary: &[OutputOf<T>],
+    freedoms: &[Freedom<T>],
+    pinned: &str,
+) {
+    let found = table(model, calls, vocabulary, freedoms);
     assert!(found == pinned, "the table of freedoms is now:\n{found}");
 }
 
@@ -88,13 +99,14 @@ pub fn assert_table<T: Modelled>(
 /// If one passes by no freedom, or a freedom lets none pass.
 fn table<T: Modelled>(
     model: &Specification<T>,
+    calls: impl Fn(&Told<T>) -> bool,
     vocabulary: &[OutputOf<T>],
     freedoms: &[Freedom<T>],
 ) -> String {
     let mut kinds = BTreeMap::<_, (usize, usize)>::new();
     let mut used = vec![0; freedoms.len()];
     let mut unnamed = BTreeMap::<_, (usize, String)>::new();
-    for (judge, told) in asked(model) {
+    for (judge, told) in asked(model).into_iter().filter(|(_, told)| calls(told)) {
         for (mutation, outputs) in mutations(told.outputs(), vocabulary) {
             let Some(otherwise) = told.putting_out(&outputs) else {
                 continue;

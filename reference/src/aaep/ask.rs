@@ -1,9 +1,9 @@
-//! What a host may ask: the shapes of both kinds of question, and the table of forbidden defaults in section 6.4.1.
+//! What a host may ask and do: the shapes of both kinds of question, of tools that need none, of output and of handoffs, and the table of forbidden defaults in section 6.4.1.
 //!
 //! The one thing to know: a forbidden default is refused at the moment of asking, so that no such event ever exists.
 
 use super::clarification::ClarificationQuestion;
-use super::interface::{Ask, Clarify, Refusal};
+use super::interface::{Ask, Chunk, Clarify, Handoff, Refusal, Run};
 use super::vocabulary::{Action, Choice, Decision, ResponseKind, RiskLevel};
 use crate::time::{Timeout, Timestamp};
 
@@ -34,7 +34,10 @@ pub(super) fn check_question(
 ) -> Result<(), Refusal> {
     require_deadline(asked_at, timeout)?;
     require_allowed_replies(allowed_replies)?;
-    require_texts(&[&action.tool, &action.description, &action.consequence])?;
+    require_texts(
+        &[&action.tool, &action.description, &action.consequence],
+        Refusal::TextMalformed,
+    )?;
     refuse_forbidden_default(action.irreversible, action.risk_level, default_decision)
 }
 
@@ -62,6 +65,33 @@ pub(super) fn check_clarification(question: &ClarificationQuestion) -> Result<()
     require_deadline(asked.at, asked.timeout)?;
     require_question(text, default_response.as_deref())?;
     require_answers(accepted_response_kinds.as_deref(), choices.as_deref())
+}
+
+/// Checks what can be said by itself of a tool that is to run without a question.
+pub(super) fn check_run(run: &Run) -> Result<(), Refusal> {
+    // AAEP-A.7.4-1: what cannot be undone is asked about.
+    if run.irreversible {
+        return Err(Refusal::IrreversibleUnasked);
+    }
+    require_work_texts(&run.tool, run.args_summary.as_deref())
+}
+
+/// Checks what can be said by itself of a handoff.
+pub(super) fn check_handoff(handoff: &Handoff) -> Result<(), Refusal> {
+    require_work_texts(&handoff.reason, handoff.target_uri.as_deref())
+}
+
+fn require_work_texts(one: &str, other: Option<&str>) -> Result<(), Refusal> {
+    require_texts(&[one, other.unwrap_or(one)], Refusal::WorkTextMalformed)
+}
+
+/// AAEP-EV-10: a chunk does not say too much.
+pub(super) fn require_chunk(chunk: &Chunk) -> Result<(), Refusal> {
+    if chunk.text.len() <= MAX_TEXT_BYTES {
+        Ok(())
+    } else {
+        Err(Refusal::ChunkTooLong)
+    }
 }
 
 /// AAEP-EV-5: the event would be malformed.
@@ -110,12 +140,12 @@ fn require_allowed_replies(replies: &[String]) -> Result<(), Refusal> {
     }
 }
 
-/// AAEP-EV-5: the texts of a question say something. AAEP-EV-10: and not too much.
-fn require_texts(texts: &[&str]) -> Result<(), Refusal> {
+/// AAEP-EV-5: the texts say something. AAEP-EV-10: and not too much.
+fn require_texts(texts: &[&str], refusal: Refusal) -> Result<(), Refusal> {
     if texts.iter().all(|text| is_text(text)) {
         Ok(())
     } else {
-        Err(Refusal::TextMalformed)
+        Err(refusal)
     }
 }
 
@@ -157,6 +187,6 @@ fn are_different<T: PartialEq>(all: &[T]) -> bool {
     indexed.all(|(index, one)| !all[..index].contains(one))
 }
 
-fn is_text(text: &str) -> bool {
+pub(super) fn is_text(text: &str) -> bool {
     (1..=MAX_TEXT_BYTES).contains(&text.len())
 }

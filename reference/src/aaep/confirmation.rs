@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{CountersignExtension, ExtraContext, Payload, ResolutionOutcome};
 use super::interface::ToolCall;
+use super::modified::ModifiedAction;
 use super::question::{Asked, TokenState};
-use super::vocabulary::{Action, Decision, ToolCallId, ToolStatus};
+use super::vocabulary::{Action, Decision, ToolCallId};
 
 /// Which confirmation of this producer: 0 for the first ever asked, then one more each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +26,44 @@ pub struct Confirmation {
     pub question: Arc<Question>,
     /// What has become of it.
     pub phase: Phase,
+    /// What the reply that accepted it has made of the action, if it modified it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified_action: Option<ModifiedAction>,
+}
+
+impl Confirmation {
+    /// The call of the tool that acceptance releases.
+    pub fn tool_call(&self) -> ToolCall {
+        let Question {
+            asked,
+            action,
+            tool_call_id,
+            ..
+        } = &*self.question;
+        let modified_action = self.modified_action.as_ref();
+        ToolCall {
+            session_id: asked.session_id.clone(),
+            action: action.id.clone(),
+            tool: Arc::clone(&action.tool),
+            tool_call_id: tool_call_id.clone(),
+            reply_token: Some(asked.reply_token.clone()),
+            modified_action: modified_action.map(|modified| modified.object().clone()),
+        }
+    }
+
+    /// The event that says that the action is about to run. It is rated as what runs.
+    pub(super) fn tool_invoked(&self) -> Payload {
+        let action = &self.question.action;
+        let modified = self.modified_action.as_ref();
+        Payload::ToolInvoked {
+            tool: Arc::clone(&action.tool),
+            summary_normal: Arc::clone(&action.description),
+            tool_call_id: self.question.tool_call_id.clone(),
+            args_summary: None,
+            risk_level: modified.map_or(action.risk_level, ModifiedAction::risk_level),
+            irreversible: modified.map_or(action.irreversible, ModifiedAction::is_irreversible),
+        }
+    }
 }
 
 /// What was asked: the content of the `awaiting.confirmation` event.
@@ -50,17 +89,6 @@ impl Question {
             .any(|allowed| allowed == decision.as_str())
     }
 
-    /// The call of the tool that acceptance releases.
-    pub fn tool_call(&self) -> ToolCall {
-        ToolCall {
-            session_id: self.asked.session_id.clone(),
-            action: self.action.id.clone(),
-            tool: Arc::clone(&self.action.tool),
-            tool_call_id: self.tool_call_id.clone(),
-            reply_token: self.asked.reply_token.clone(),
-        }
-    }
-
     /// The event that asks.
     pub(super) fn awaiting_confirmation(&self) -> Payload {
         Payload::AwaitingConfirmation {
@@ -75,26 +103,6 @@ impl Question {
             extra_context: ExtraContext {
                 tool_call_id: self.tool_call_id.clone(),
             },
-        }
-    }
-
-    /// The event that says that the action is about to run.
-    pub(super) fn tool_invoked(&self) -> Payload {
-        Payload::ToolInvoked {
-            tool: Arc::clone(&self.action.tool),
-            summary_normal: Arc::clone(&self.action.description),
-            tool_call_id: self.tool_call_id.clone(),
-            risk_level: self.action.risk_level,
-            irreversible: self.action.irreversible,
-        }
-    }
-
-    /// The event that says how it came out.
-    pub(super) fn tool_completed(&self, status: ToolStatus) -> Payload {
-        Payload::ToolCompleted {
-            tool: Arc::clone(&self.action.tool),
-            status,
-            tool_call_id: self.tool_call_id.clone(),
         }
     }
 

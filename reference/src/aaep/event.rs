@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::question::QuestionNumber;
 use super::vocabulary::{
-    ActionId, Choice, Decision, EventId, Identity, ReplyToken, ResponseKind, RiskLevel, SessionId,
-    SessionOutcome, ToolCallId, ToolStatus,
+    ActionId, Choice, Decision, EventId, Identity, OutputId, ReplyToken, ResponseKind, RiskLevel,
+    SessionId, SessionOutcome, TargetKind, ToolCallId, ToolStatus,
 };
 use crate::time::{Timeout, Timestamp};
 
@@ -81,9 +81,12 @@ pub enum Payload {
         summary_normal: Arc<str>,
         /// Ties this event to its completion and to its confirmation.
         tool_call_id: ToolCallId,
-        /// As confirmed.
+        /// What it is called with, for the user to read.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        args_summary: Option<Arc<str>>,
+        /// How much harm it can do: as confirmed or modified, where it was asked about.
         risk_level: RiskLevel,
-        /// As confirmed.
+        /// Whether it cannot be undone: likewise.
         irreversible: bool,
     },
     /// A tool has come back (AAEP-A.3-1).
@@ -94,6 +97,27 @@ pub enum Payload {
         status: ToolStatus,
         /// The call that this completes.
         tool_call_id: ToolCallId,
+    },
+    /// A part of an output (AAEP-A.6-1).
+    OutputStreaming {
+        /// Which output of the session.
+        output_id: OutputId,
+        /// The text of this part.
+        chunk: Arc<str>,
+        /// How many characters of the output come before (AAEP-A.6-2).
+        position: u64,
+        /// Whether this is the last part.
+        complete: bool,
+    },
+    /// The session is handed off, and only ends after this (AAEP-A.2-3).
+    HandoffRequested {
+        /// Why, for the user to read.
+        reason: Arc<str>,
+        /// To whom.
+        target_kind: TargetKind,
+        /// Where they are.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        target_uri: Option<Arc<str>>,
     },
     /// How much time a question has left (AAEP-6.4.3-1).
     ProgressUpdated {
@@ -199,8 +223,12 @@ pub enum AgentState {
     Thinking,
     /// A tool runs.
     CallingTool,
+    /// Output is put out.
+    WritingOutput,
     /// Blocked until the user decides (AAEP-A.2-2).
     AwaitingInput,
+    /// Handed off, and about to end (AAEP-A.2-3).
+    HandingOff,
 }
 
 /// Kinds of failure that a session can end with.
@@ -282,16 +310,19 @@ impl Payload {
             Self::StateChanged { .. } => "aaep:agent.state.changed",
             Self::ToolInvoked { .. } => "aaep:agent.tool.invoked",
             Self::ToolCompleted { .. } => "aaep:agent.tool.completed",
+            Self::OutputStreaming { .. } => "aaep:agent.output.streaming",
+            Self::HandoffRequested { .. } => "aaep:agent.handoff.requested",
             Self::ProgressUpdated { .. } => "aaep:agent.progress.updated",
             Self::AwaitingClarification { .. } => "aaep:agent.awaiting.clarification",
             Self::AwaitingConfirmation { .. } => "aaep:agent.awaiting.confirmation",
         }
     }
 
-    /// AAEP-EV-6: a failed session and a question to the user are critical, everything else is not.
+    /// AAEP-EV-6: a failed session, a handoff and a question to the user are critical, everything else is not.
     pub fn urgency(&self) -> Urgency {
         match self {
             Self::SessionErrored { .. }
+            | Self::HandoffRequested { .. }
             | Self::AwaitingClarification { .. }
             | Self::AwaitingConfirmation { .. } => Urgency::Critical,
             Self::SessionStarted { .. }
@@ -300,6 +331,7 @@ impl Payload {
             | Self::StateChanged { .. }
             | Self::ToolInvoked { .. }
             | Self::ToolCompleted { .. }
+            | Self::OutputStreaming { .. }
             | Self::ProgressUpdated { .. } => Urgency::Normal,
         }
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::event::Event;
-use super::message::WrittenNumber;
+use super::event::{Event, Payload};
+use super::message::{WrittenNumber, WrittenObject};
 use super::vocabulary::{
-    Action, ActionId, Capabilities, Choice, Decision, ReplyToken, ResponseKind, SessionId,
-    SessionOutcome, SubscriptionId, ToolCallId, ToolStatus,
+    Action, ActionId, Capabilities, Choice, Decision, OutputId, ReplyToken, ResponseKind,
+    RiskLevel, SessionId, SessionOutcome, SubscriptionId, TargetKind, ToolCallId, ToolStatus,
 };
 pub use crate::clause::ClauseId;
 
@@ -59,18 +59,24 @@ pub enum Input {
         /// where the calendar ends before.
         timeout_seconds: u64,
     },
+    /// Run a tool that needs no question (AAEP-6.1-4).
+    Tool(Run),
     /// A tool that was told to run has come back.
     FinishTool {
         /// The session of the action.
         session_id: SessionId,
         /// The action that ran.
         action: ActionId,
-        /// Which call of it, as told when it was released. An action that is asked for again while its tool still
-        /// runs has several; where this is absent, the one asked for first has come back.
+        /// Which call of it, as told when it was released. An action that is asked for or run again while its tool still
+        /// runs has several; where this is absent, the first of them has come back. Those that needed no question came before.
         tool_call_id: Option<ToolCallId>,
         /// How it came out.
         status: ToolStatus,
     },
+    /// Put out one chunk of an output (AAEP-A.6-1).
+    Output(Chunk),
+    /// Hand a session off. After that it only ends (AAEP-A.2-3).
+    Handoff(Handoff),
     /// End a session.
     EndSession {
         /// Which.
@@ -121,6 +127,51 @@ pub struct Clarify {
     pub default_response: Option<Arc<str>>,
 }
 
+/// Everything that the host says when it runs a tool that needs no question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The session that the action belongs to.
+    pub session_id: SessionId,
+    /// The host's name for the action. None that was ever asked about in the session; others may run again, and at once.
+    pub action: ActionId,
+    /// The tool that runs it. 1 byte to 16 KiB.
+    pub tool: Arc<str>,
+    /// What it is called with, for the user to read. 1 byte to 16 KiB.
+    pub args_summary: Option<Arc<str>>,
+    /// How much harm it can do.
+    pub risk_level: RiskLevel,
+    /// Whether it cannot be undone. Refused then: the user has to be asked (AAEP-A.7.4-1).
+    pub irreversible: bool,
+    /// The id of this call in the events, never used before in the session. One is made where this is absent.
+    pub tool_call_id: Option<ToolCallId>,
+}
+
+/// One chunk of an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// The session that the output belongs to.
+    pub session_id: SessionId,
+    /// Which output of the session.
+    pub output_id: OutputId,
+    /// What comes next: at most 16 KiB, and empty only where it is the last.
+    pub text: Arc<str>,
+    /// Whether the output is complete with it.
+    pub is_last: bool,
+}
+
+/// Everything that the host says when it hands a session off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handoff {
+    /// Which. Nothing that it has begun may be left open.
+    pub session_id: SessionId,
+    /// Why, for the user to read. 1 byte to 16 KiB.
+    pub reason: Arc<str>,
+    /// To whom.
+    pub target_kind: TargetKind,
+    /// Where they are. 1 byte to 16 KiB.
+    pub target_uri: Option<Arc<str>>,
+}
+
 /// What the transport knows of whoever sent a message (AAEP-6.2.4-1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sender {
@@ -168,7 +219,7 @@ pub enum Output {
     InDoubt(ToolCall),
 }
 
-/// One call of a tool that a confirmation released.
+/// One call of a tool that runs, or has run: a confirmation released it, or it needs none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ToolCall {
     /// The session of the action.
@@ -179,8 +230,23 @@ pub struct ToolCall {
     pub tool: Arc<str>,
     /// The id of this call in the events.
     pub tool_call_id: ToolCallId,
-    /// The token of the confirmation that released it.
-    pub reply_token: ReplyToken,
+    /// The token of the confirmation that released it, where one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_token: Option<ReplyToken>,
+    /// What the user made of the action: it is to run as this says. Only with [`super::Settings::modified_action`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified_action: Option<WrittenObject>,
+}
+
+impl ToolCall {
+    /// The event that says how it came out (AAEP-A.3-1).
+    pub(super) fn completed(&self, status: ToolStatus) -> Payload {
+        Payload::ToolCompleted {
+            tool: Arc::clone(&self.tool),
+            status,
+            tool_call_id: self.tool_call_id.clone(),
+        }
+    }
 }
 
 /// What came of a clarification.
@@ -274,6 +340,9 @@ pub enum Refusal {
     /// No event can come before the start of a session or after its end, so nothing can be asked then.
     #[error("the session is unknown or has ended")]
     SessionNotActive,
+    /// A session that is handed off only ends.
+    #[error("the session is handed off: it only ends")]
+    HandingOff,
     /// A session ends once.
     #[error("the session is unknown or has ended already")]
     SessionNotEndable,
@@ -292,6 +361,9 @@ pub enum Refusal {
     /// A text that the event needs is empty or longer than 16 KiB.
     #[error("tool, description and consequence must be 1 byte to 16 KiB each")]
     TextMalformed,
+    /// A text of a tool that needs no question, or of a handoff, is empty or longer than 16 KiB.
+    #[error("tool, args_summary, reason and target_uri must be 1 byte to 16 KiB each")]
+    WorkTextMalformed,
     /// What a clarification asks or takes by default is too long, or it asks nothing.
     #[error("question must be 1 byte to 16 KiB, and default_response at most 16 KiB")]
     QuestionMalformed,
@@ -316,6 +388,36 @@ pub enum Refusal {
     /// The same question is pending.
     #[error("a clarification with this question is still pending")]
     QuestionPending,
+    /// An irreversible action runs by an answer alone.
+    #[error("an irreversible action must be confirmed")]
+    IrreversibleUnasked,
+    /// The action waits for an answer.
+    #[error("a confirmation of this action is still pending: it runs by the answer alone")]
+    ActionUnanswered,
+    /// The action was asked about before, so it does not run unasked, whatever the answer was.
+    #[error("this action was asked about in this session: it runs by a confirmation alone")]
+    ActionAsked,
+    /// Another call has this id.
+    #[error("the tool_call_id was used before in this session")]
+    ToolCallIdUsed,
+    /// The output is complete.
+    #[error("this output is complete")]
+    OutputComplete,
+    /// A chunk without text takes an output nowhere, unless it completes it.
+    #[error("only the last chunk may be empty")]
+    ChunkEmpty,
+    /// The chunk is too long for an event.
+    #[error("a chunk must be at most 16 KiB")]
+    ChunkTooLong,
+    /// A session that waits for its user cannot be handed off.
+    #[error("a question of this session is still pending")]
+    QuestionOpen,
+    /// A session cannot be handed off in the middle of a tool.
+    #[error("a tool of this session still runs")]
+    ToolRunning,
+    /// A session cannot be handed off in the middle of an output.
+    #[error("an output of this session is not complete")]
+    OutputOpen,
     /// The source of ids has returned nothing but values that are taken.
     #[error("the source of ids returned no unused reply token")]
     NoFreshToken,
@@ -342,12 +444,14 @@ impl Refusal {
         ClauseId(match self {
             Self::SessionExists | Self::NoFreshSessionId => "AAEP-A.1-1",
             Self::SessionNotActive => "AAEP-A.1-3",
+            Self::HandingOff => "AAEP-A.2-3",
             Self::SessionNotEndable => "AAEP-A.1-2",
             Self::SubscriptionExists => "AAEP-EV-2",
             Self::SubscriptionNotOpen => "AAEP-REPLY-14",
             Self::TimeoutOutOfRange
             | Self::AllowedRepliesMalformed
             | Self::TextMalformed
+            | Self::WorkTextMalformed
             | Self::QuestionMalformed
             | Self::KindsMalformed
             | Self::ChoicesMalformed
@@ -357,6 +461,16 @@ impl Refusal {
             Self::ActionBlocked => "AAEP-6.1-6",
             Self::QuestionPending => "AAEP-6.1-9",
             Self::NoFreshToken => "AAEP-6.2.2-3",
+            Self::IrreversibleUnasked => "AAEP-A.7.4-1",
+            Self::ActionUnanswered => "AAEP-6.1-1",
+            Self::ActionAsked => "AAEP-A.4-4",
+            Self::ToolCallIdUsed => "AAEP-A.3-1",
+            Self::OutputComplete => "AAEP-A.6-3",
+            Self::ChunkEmpty => "AAEP-A.6-2",
+            Self::ChunkTooLong => "AAEP-EV-10",
+            Self::QuestionOpen => "AAEP-A.2-2",
+            Self::ToolRunning => "AAEP-A.3-3",
+            Self::OutputOpen => "AAEP-A.6-1",
             Self::NothingToCancel => "AAEP-6.8-1",
             Self::NothingToExtend | Self::NotLonger => "AAEP-6.4.2-3",
             Self::NothingToFinish => "AAEP-A.3-2",

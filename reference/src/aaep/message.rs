@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer, ser::Error as _};
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::interface::UserResponse;
@@ -41,8 +43,8 @@ pub struct ConfirmationReply {
     pub decided_by: Option<String>,
     /// Why, 1 to 4096 characters.
     pub decision_rationale: Option<String>,
-    /// Whether the reply carries a modified action. What it says is not kept: modifications are not supported.
-    pub has_modified_action: bool,
+    /// What the user makes of the action, where the reply says so.
+    pub modified_action: Option<WrittenObject>,
     /// A trace identifier.
     pub correlation_id: Option<String>,
 }
@@ -82,6 +84,50 @@ impl Serialize for WrittenNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw = RawValue::from_string(self.0.to_string()).map_err(S::Error::custom)?;
         raw.serialize(serializer)
+    }
+}
+
+/// An object as it is written in JSON: its numbers to the digit, its names in their order. White space between its parts says
+/// nothing and is left out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WrittenObject(Arc<str>);
+
+impl WrittenObject {
+    /// An object that was read as one.
+    fn read(written: &str) -> Self {
+        let (mut in_text, mut is_escaped) = (false, false);
+        let says_something = |character: &char| {
+            let is_kept = in_text || !matches!(character, ' ' | '\t' | '\n' | '\r');
+            in_text ^= *character == '"' && !is_escaped;
+            is_escaped = in_text && *character == '\\' && !is_escaped;
+            is_kept
+        };
+        let text: String = written.chars().filter(says_something).collect();
+        Self(text.into())
+    }
+
+    /// The object in the grammar of JSON.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// In JSON the object itself, as it was written.
+impl Serialize for WrittenObject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw = RawValue::from_string(self.0.to_string()).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for WrittenObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        match json::members(raw.get().as_bytes()) {
+            Ok(Some(_)) => Ok(Self::read(raw.get())),
+            Ok(None) => Err(D::Error::custom(Malformed::NotAnObject)),
+            Err(not_json) => Err(D::Error::custom(not_json)),
+        }
     }
 }
 
@@ -182,7 +228,7 @@ impl ConfirmationReply {
                 |text| (1..=4096).contains(&text.chars().count()).then_some(text),
             )?,
             // AAEP-REPLY-9
-            has_modified_action: members.optional_object("modified_action")?,
+            modified_action: members.optional_object("modified_action")?,
             correlation_id: members.correlation_id()?,
         };
         members.end()?;
@@ -269,7 +315,7 @@ impl Members {
                 Ok(UserResponse::Number(WrittenNumber(written.into())))
             }
             None => Err(Malformed::Missing(property)),
-            Some(Member::Object | Member::Other) => Err(Malformed::Invalid {
+            Some(Member::Object(_) | Member::Other) => Err(Malformed::Invalid {
                 property,
                 expected: "a string, a boolean or a number",
             }),
@@ -330,17 +376,20 @@ impl Members {
         match self.0.remove(property) {
             None => Ok(None),
             Some(Member::String(text)) => read(text).map(Some).ok_or(invalid),
-            Some(Member::Number(_) | Member::Boolean(_) | Member::Object | Member::Other) => {
+            Some(Member::Number(_) | Member::Boolean(_) | Member::Object(_) | Member::Other) => {
                 Err(invalid)
             }
         }
     }
 
-    /// Takes out an object that may be absent, and tells whether it was there.
-    fn optional_object(&mut self, property: &'static str) -> Result<bool, Malformed> {
+    /// Takes out an object that may be absent.
+    fn optional_object(
+        &mut self,
+        property: &'static str,
+    ) -> Result<Option<WrittenObject>, Malformed> {
         match self.0.remove(property) {
-            None => Ok(false),
-            Some(Member::Object) => Ok(true),
+            None => Ok(None),
+            Some(Member::Object(written)) => Ok(Some(WrittenObject::read(&written))),
             Some(Member::String(_) | Member::Number(_) | Member::Boolean(_) | Member::Other) => {
                 Err(Malformed::Invalid {
                     property,

@@ -2,7 +2,7 @@
 //!
 //! Read `producer` and its folder beside sections 6.1, 6.4, 6.7 and 6.8: they hold every transition. The six checks of section
 //! 6.3.4, and what section 6.5.5 makes of them, are in `validate`, in the order of the text; `message` turns the bytes of a reply
-//! into a typed value. What confirmations and clarifications share is in `question` and `questions`.
+//! into a typed value. Tools that need no question, output and handoffs are in `work`. What confirmations and clarifications share is in `question` and `questions`.
 //!
 //! The one thing to know: a call first settles everything whose deadline has passed, then does what it was asked.
 //! So whatever arrives at or after a deadline finds the default applied, whatever time it claims for itself.
@@ -55,6 +55,7 @@ mod countdown;
 mod event;
 mod interface;
 mod message;
+mod modified;
 mod producer;
 mod question;
 mod questions;
@@ -62,6 +63,7 @@ mod session;
 mod stored;
 mod validate;
 mod vocabulary;
+mod work;
 
 pub use crate::json::NotJson;
 pub use clarification::{Clarification, ClarificationPhase, ClarificationQuestion};
@@ -71,15 +73,19 @@ pub use event::{
     Progress, ResolutionOutcome, Urgency,
 };
 pub use interface::{
-    Answer, Answered, Ask, Audit, Clarify, ClauseId, Input, Notice, Outcome, Output, Refusal,
-    Response, Sender, ToolCall, UserResponse,
+    Answer, Answered, Ask, Audit, Chunk, Clarify, ClauseId, Handoff, Input, Notice, Outcome,
+    Output, Refusal, Response, Run, Sender, ToolCall, UserResponse,
 };
-pub use message::{ClarificationReply, ConfirmationReply, Malformed, Reply, WrittenNumber};
+pub use message::{
+    ClarificationReply, ConfirmationReply, Malformed, Reply, WrittenNumber, WrittenObject,
+};
+pub use modified::ModifiedAction;
 pub use producer::{Producer, Settings};
 pub use question::Asked;
 pub use session::{Session, SessionStatus, Subscription};
 pub use vocabulary::{
     Action, ActionId, AgentId, Capabilities, Choice, Decision, EventId, Identity,
-    InvalidIdentifier, ReplyToken, ResponseKind, RiskLevel, SessionId, SessionOutcome,
-    SubscriptionId, ToolCallId, ToolStatus,
+    InvalidIdentifier, OutputId, ReplyToken, ResponseKind, RiskLevel, SessionId, SessionOutcome,
+    SubscriptionId, TargetKind, ToolCallId, ToolStatus,
 };
+pub use work::{OpenOutput, RunningTool, Work};

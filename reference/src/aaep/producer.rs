@@ -8,6 +8,7 @@ mod asking;
 mod resolving;
 #[cfg(test)]
 mod tests;
+mod working;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use super::confirmation::{
     Authority, Canceller, Confirmation, ConfirmationNumber, Phase, Question,
 };
 use super::event::{AgentState, CountersignExtension, Event, Payload, ResolutionOutcome};
-use super::interface::{Input, Outcome, Output, Refusal};
+use super::interface::{Input, Outcome, Output, Refusal, ToolCall};
 use super::question::QuestionNumber;
 use super::questions::Questions;
 use super::session::{Session, SessionStatus, Subscription, Subscriptions};
@@ -28,6 +29,7 @@ use super::vocabulary::{
     Capabilities, Decision, EventId, Identity, ReplyToken, SessionId, SessionOutcome,
     SubscriptionId, ToolStatus,
 };
+use super::work::OpenOutput;
 use crate::ids::IdSource;
 use crate::time::Timestamp;
 
@@ -46,6 +48,9 @@ pub struct Settings {
     /// Whether the time that a question of more than a minute has left is told (AAEP-6.4.3-1, AAEP-6.4.3-4). On by default.
     #[serde(default = "yes")]
     pub progress: bool,
+    /// Whether a reply may modify the action that it accepts (AAEP-6.3.2-3). Off by default: such a reply then rejects.
+    #[serde(default)]
+    pub modified_action: bool,
 }
 
 impl Default for Settings {
@@ -54,6 +59,7 @@ impl Default for Settings {
             identity: Arc::default(),
             courtesy_notices: false,
             progress: yes(),
+            modified_action: false,
         }
     }
 }
@@ -233,12 +239,15 @@ impl Call<'_> {
                 reply_token,
                 timeout_seconds,
             } => self.extend(&reply_token, timeout_seconds),
+            Input::Tool(run) => self.run_tool(run),
             Input::FinishTool {
                 session_id,
                 action,
                 tool_call_id,
                 status,
             } => self.finish_tool(&session_id, &action, tool_call_id.as_ref(), status),
+            Input::Output(chunk) => self.put_out(chunk),
+            Input::Handoff(handoff) => self.hand_off(handoff),
             Input::EndSession {
                 session_id,
                 outcome,
@@ -279,13 +288,15 @@ impl Call<'_> {
         }
     }
 
+    /// Those that needed no question first, of one session after the other, then the confirmed ones in the order of asking.
     fn tools_in_flight(&self) -> Vec<Output> {
-        let questions = &self.questions;
-        questions
-            .in_flight()
-            .into_iter()
-            .map(|number| Output::InDoubt(questions.confirmation(number).question.tool_call()))
-            .collect()
+        let unasked = self.sessions.iter().flat_map(|(session_id, session)| {
+            let running = session.work.running().iter();
+            running.map(|tool| tool.tool_call(session_id))
+        });
+        let numbers = self.questions.in_flight().into_iter();
+        let confirmed = numbers.map(|number| self.questions.confirmation(number).tool_call());
+        unasked.chain(confirmed).map(Output::InDoubt).collect()
     }
 
     /// AAEP-6.7-1, AAEP-EV-4: an event that nobody has seen comes again as it was, and so does an answer. A question is asked
@@ -357,6 +368,7 @@ impl Call<'_> {
             }
         }
         self.withdraw_tools(session_id, outcome);
+        self.complete_outputs(session_id);
         // AAEP-A.1-3: after this nothing more comes from the session.
         self.emit(session_id, Payload::terminal(outcome), None);
         if let Some(session) = self.sessions.get_mut(session_id) {
@@ -367,21 +379,44 @@ impl Call<'_> {
 
     /// Takes back every action of the session that was released and has not come back.
     fn withdraw_tools(&mut self, session_id: &SessionId, outcome: SessionOutcome) {
-        let in_flight = self.questions.in_flight_in(session_id);
-        for &number in &in_flight {
+        let session = self.sessions.get_mut(session_id);
+        let unasked = session.map(|session| session.work.stop_tools());
+        let unasked = unasked.into_iter().flatten();
+        let mut calls: Vec<ToolCall> = unasked.map(|tool| tool.tool_call(session_id)).collect();
+        for number in self.questions.in_flight_in(session_id) {
             let withdrawn = self.questions.transition(number, Phase::withdraw);
             debug_assert!(withdrawn.is_ok(), "the index holds what is in flight");
-            let tool_call = self.question(number).tool_call();
-            self.outputs.push(Output::Withdraw(tool_call));
+            calls.push(self.questions.confirmation(number).tool_call());
         }
+        self.outputs
+            .extend(calls.iter().cloned().map(Output::Withdraw));
         match outcome {
             // AAEP-A.3-1: a session leaves no invocation without its completion. A cancelled one owes nothing more (AAEP-A.7.2-1).
             SessionOutcome::Completed | SessionOutcome::Errored => {
-                for number in in_flight {
-                    self.emit_tool_completed(number, ToolStatus::Error);
+                for call in calls {
+                    self.emit(session_id, call.completed(ToolStatus::Error), None);
                 }
             }
             SessionOutcome::Cancelled => {}
+        }
+    }
+
+    /// AAEP-A.6-1: every output that is open is completed, in the order in which they began.
+    fn complete_outputs(&mut self, session_id: &SessionId) {
+        let session = self.sessions.get_mut(session_id);
+        let open = session.map(|session| session.work.complete_outputs());
+        for OpenOutput {
+            output_id,
+            position,
+        } in open.into_iter().flatten()
+        {
+            let completed = Payload::OutputStreaming {
+                output_id,
+                chunk: "".into(),
+                position,
+                complete: true,
+            };
+            self.emit(session_id, completed, None);
         }
     }
 

@@ -15,6 +15,7 @@ use super::clarification::{
 use super::confirmation::{
     Canceller, Confirmation, ConfirmationNumber, IllegalTransition, Phase, Question,
 };
+use super::modified::ModifiedAction;
 use super::question::{Asked, QuestionNumber, TokenState};
 use super::vocabulary::{ActionId, ReplyToken, SessionId};
 use crate::time::{Timeout, Timestamp};
@@ -24,6 +25,8 @@ use crate::time::{Timeout, Timestamp};
 pub(super) struct Questions {
     lists: Lists,
     by_token: BTreeMap<ReplyToken, QuestionNumber>,
+    /// All confirmations of a session, in the order of asking.
+    confirmed_in: BTreeMap<SessionId, Vec<ConfirmationNumber>>,
     /// The pending ones, in the order in which they fall due.
     deadlines: BTreeSet<(Timestamp, QuestionNumber)>,
     /// When the time is told that a pending one has left, also what was told by now.
@@ -83,6 +86,7 @@ impl Questions {
         self.lists.confirmations.push(Confirmation {
             question,
             phase: Phase::Pending,
+            modified_action: None,
         });
         self.enter(number.into());
     }
@@ -95,6 +99,15 @@ impl Questions {
             phase: ClarificationPhase::Pending,
         });
         self.enter(number.into());
+    }
+
+    /// Every confirmation ever asked for in a session, in order.
+    pub(super) fn confirmations_in(
+        &self,
+        session_id: &SessionId,
+    ) -> impl Iterator<Item = &Confirmation> {
+        let numbers = self.confirmed_in.get(session_id).into_iter().flatten();
+        numbers.map(|&number| self.confirmation(number))
     }
 
     pub(super) fn confirmation(&self, number: ConfirmationNumber) -> &Confirmation {
@@ -228,6 +241,11 @@ impl Questions {
         self.change(number, |lists| lists.asked_mut(number).timeout = timeout);
     }
 
+    /// A pending confirmation is about to be accepted, and its action to run as modified.
+    pub(super) fn modify(&mut self, number: ConfirmationNumber, modified_action: ModifiedAction) {
+        self.lists.confirmations[number.0].modified_action = Some(modified_action);
+    }
+
     /// Takes one confirmation to its next phase. An illegal transition changes nothing.
     pub(super) fn transition(
         &mut self,
@@ -270,8 +288,12 @@ impl Questions {
 
     /// A question that its list has and no index yet.
     fn enter(&mut self, number: QuestionNumber) {
-        let reply_token = self.asked(number).reply_token.clone();
-        self.by_token.insert(reply_token, number);
+        let asked = self.lists.asked(number);
+        self.by_token.insert(asked.reply_token.clone(), number);
+        if let QuestionNumber::Confirmation(number) = number {
+            let numbers = self.confirmed_in.entry(asked.session_id.clone());
+            numbers.or_default().push(number);
+        }
         self.index(number);
     }
 
@@ -365,7 +387,9 @@ impl Lists {
     fn in_flight(&self, number: QuestionNumber) -> Option<(ActionId, ConfirmationNumber)> {
         match number {
             QuestionNumber::Confirmation(number) => {
-                let Confirmation { question, phase } = &self.confirmations[number.0];
+                let Confirmation {
+                    question, phase, ..
+                } = &self.confirmations[number.0];
                 let is_in_flight = phase.is_in_flight();
                 is_in_flight.then(|| (question.action.id.clone(), number))
             }

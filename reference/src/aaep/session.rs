@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::AgentState;
 use super::vocabulary::{Capabilities, SessionOutcome, SubscriptionId};
+use super::work::Work;
 
 /// A session that was started.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,6 +17,8 @@ pub struct Session {
     pub state: AgentState,
     /// The sequence number of its next event (AAEP-EV-4).
     pub next_sequence_number: u64,
+    /// What it does beside its questions.
+    pub work: Work,
 }
 
 /// Whether a session goes on.
@@ -57,6 +60,7 @@ impl Session {
             status: SessionStatus::Active,
             state: AgentState::Idle,
             next_sequence_number: 0,
+            work: Work::default(),
         }
     }
 }

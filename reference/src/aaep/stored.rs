@@ -10,9 +10,10 @@ use serde::Deserialize;
 
 use super::ask::{check_clarification, check_question};
 use super::clarification::Clarification;
-use super::confirmation::{Confirmation, ConfirmationNumber, Question};
+use super::confirmation::{Authority, Confirmation, ConfirmationNumber, Phase, Question};
 use super::event::AgentState;
 use super::interface::Refusal;
+use super::modified::ModifiedAction;
 use super::producer::Settings;
 use super::question::{Asked, TokenState};
 use super::questions::Questions;
@@ -44,12 +45,18 @@ pub(super) enum Contradiction {
     ToolCallForeign,
     #[error("a question belongs to a session that was not started")]
     SessionUnknown,
-    #[error("a question is open, or its tool in flight, in a session that has ended")]
+    #[error("a question or an output is open, or a tool in flight, in a session that has ended")]
     OpenAfterEnd,
     #[error(
         "the state of a session is awaiting_input without a question, or a question without it"
     )]
     StateWrong,
+    #[error("a session is handed off and still works, or writes an output that is not open")]
+    WorkWrong,
+    #[error("the tools or the outputs of a session contradict each other")]
+    WorkInconsistent,
+    #[error("an action was modified that no reply accepted, or beyond what was asked")]
+    ModifiedWrong,
     #[error("a session has lost count of its events")]
     CountLost,
 }
@@ -86,7 +93,32 @@ impl Stored {
             SessionStatus::Active if is_waiting != self.questions.has_pending(session_id) => {
                 Err(Contradiction::StateWrong)
             }
-            SessionStatus::Active | SessionStatus::Ended(_) => Ok(()),
+            SessionStatus::Active | SessionStatus::Ended(_) => self.check_work(session_id, session),
+        }
+    }
+
+    fn check_work(&self, session_id: &SessionId, session: &Session) -> Result<(), Contradiction> {
+        let work = &session.work;
+        let is_writing = !work.open_outputs().is_empty();
+        let is_running = !work.running().is_empty() || self.questions.has_in_flight(session_id);
+        match (session.status, session.state) {
+            // AAEP-A.1-3: nothing is left open at the end.
+            (SessionStatus::Ended(_), _) if is_writing || is_running => {
+                return Err(Contradiction::OpenAfterEnd);
+            }
+            // AAEP-A.2-3
+            (_, AgentState::HandingOff) if is_writing || is_running => {
+                return Err(Contradiction::WorkWrong);
+            }
+            (SessionStatus::Active, AgentState::WritingOutput) if !is_writing => {
+                return Err(Contradiction::WorkWrong);
+            }
+            (SessionStatus::Active | SessionStatus::Ended(_), _) => {}
+        }
+        if work.is_consistent() {
+            Ok(())
+        } else {
+            Err(Contradiction::WorkInconsistent)
         }
     }
 
@@ -110,15 +142,30 @@ impl Stored {
             *default_decision,
             allowed_replies,
         )?;
-        // AAEP-EV-13
-        if *tool_call_id != ToolCallId::of_confirmation(number) {
-            return Err(Contradiction::ToolCallForeign);
-        }
+        self.check_tool_call_id(number, &asked.session_id, tool_call_id)?;
+        check_modified(confirmation)?;
         let phase = confirmation.phase;
         self.check_asked(
             asked,
             phase.token() == TokenState::Good || phase.is_in_flight(),
         )
+    }
+
+    /// AAEP-EV-13: it is the first of its own that no other call of the session has taken.
+    fn check_tool_call_id(
+        &self,
+        number: ConfirmationNumber,
+        session_id: &SessionId,
+        tool_call_id: &ToolCallId,
+    ) -> Result<(), Contradiction> {
+        let session = self.sessions.get(session_id);
+        let work = &session.ok_or(Contradiction::SessionUnknown)?.work;
+        let mut own = ToolCallId::of_confirmation(number);
+        // What lies before it was taken when it was asked, and so is taken now.
+        match own.find(|id| id == tool_call_id || !work.has_called(id)) {
+            Some(id) if id == *tool_call_id && !work.has_called(&id) => Ok(()),
+            Some(_) | None => Err(Contradiction::ToolCallForeign),
+        }
     }
 
     /// Checks what every question has; `is_open` where an event of its session is still to come of it.
@@ -132,5 +179,22 @@ impl Stored {
             SessionStatus::Ended(_) if is_open => Err(Contradiction::OpenAfterEnd),
             SessionStatus::Active | SessionStatus::Ended(_) => Ok(()),
         }
+    }
+}
+
+/// AAEP-6.3.2-3: only a reply modifies an action, and makes no more of it than was asked.
+fn check_modified(confirmation: &Confirmation) -> Result<(), Contradiction> {
+    let Some(modified) = &confirmation.modified_action else {
+        return Ok(());
+    };
+    let by_reply = match confirmation.phase {
+        Phase::Accepted { by, .. } => by == Authority::Reply,
+        Phase::Pending | Phase::Rejected { .. } | Phase::Cancelled { .. } => false,
+    };
+    let action = &confirmation.question.action;
+    if by_reply && ModifiedAction::of(modified.object(), action).as_ref() == Some(modified) {
+        Ok(())
+    } else {
+        Err(Contradiction::ModifiedWrong)
     }
 }

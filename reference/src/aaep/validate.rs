@@ -8,6 +8,8 @@ use super::clarification::{ClarificationNumber, ClarificationQuestion};
 use super::confirmation::{Authority, Canceller, ConfirmationNumber, Question};
 use super::interface::{Audit, ClauseId, Notice, Sender, UserResponse};
 use super::message::{ClarificationReply, ConfirmationReply, Malformed, Reply};
+use super::modified::ModifiedAction;
+use super::producer::Settings;
 use super::question::{Asked, QuestionNumber, TokenState};
 use super::questions::Questions;
 use super::session::Subscriptions;
@@ -22,10 +24,19 @@ pub(super) enum Valid {
 }
 
 /// A decision that passed every check. Its fields are private to this file: there is no other way to make one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ValidReply {
     confirmation: ConfirmationNumber,
-    decision: Decision,
+    verdict: Verdict,
+}
+
+/// What a reply decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The action may run, as it was asked about or as modified.
+    Accept(Option<ModifiedAction>),
+    /// The action must not run.
+    Reject,
 }
 
 /// The response to a clarification that passed every check. Its fields are private to this file, too.
@@ -87,6 +98,7 @@ pub(super) fn validate(
     sender: &Sender,
     questions: &Questions,
     subscriptions: &Subscriptions,
+    settings: &Settings,
 ) -> Result<Valid, Ignored> {
     let reply = match check_1_message_conforms(message) {
         Ok(reply) => reply,
@@ -99,7 +111,7 @@ pub(super) fn validate(
     };
     let checked = match &reply {
         Reply::Confirmation(reply) => {
-            checks_2_to_6(reply, sender, questions, subscriptions).map(Valid::Reply)
+            checks_2_to_6(reply, sender, questions, subscriptions, settings).map(Valid::Reply)
         }
         Reply::Clarification(reply) => {
             checks_of_an_answer(reply, sender, questions, subscriptions).map(Valid::Answer)
@@ -116,6 +128,7 @@ fn checks_2_to_6(
     sender: &Sender,
     questions: &Questions,
     subscriptions: &Subscriptions,
+    settings: &Settings,
 ) -> Result<ValidReply, IgnoredBecause> {
     let number = check_2_token_was_issued(&reply.reply_token, questions)?;
     // The token of a clarification is that of no confirmation.
@@ -126,10 +139,10 @@ fn checks_2_to_6(
     check_3_token_is_unused(number, asked.phase.token())?;
     check_4_decided_in_time(reply.decided_at, &asked.question.asked)?;
     check_5_sender_is_authentic(sender, &reply.subscription_id, subscriptions)?;
-    let decision = check_6_decision_is_allowed(reply, &asked.question)?;
+    let verdict = check_6_decision_is_allowed(reply, &asked.question, settings)?;
     Ok(ValidReply {
         confirmation,
-        decision,
+        verdict,
     })
 }
 
@@ -218,16 +231,24 @@ fn check_5_sender_is_authentic(
 fn check_6_decision_is_allowed(
     reply: &ConfirmationReply,
     question: &Question,
-) -> Result<Decision, IgnoredBecause> {
-    // AAEP-6.3.2-4: modifications are not supported, so a reply that carries one rejects, whatever else it says and
+    settings: &Settings,
+) -> Result<Verdict, IgnoredBecause> {
+    // AAEP-6.3.2-4: where modifications are not supported, a reply that carries one rejects, whatever else it says and
     // even where reject is not an allowed reply: it must not be left waiting for a default that might accept.
-    if reply.has_modified_action {
-        return Ok(Decision::Reject);
+    if reply.modified_action.is_some() && !settings.modified_action {
+        return Ok(Verdict::Reject);
     }
-    if question.allows(reply.decision) {
-        Ok(reply.decision)
-    } else {
-        Err(IgnoredBecause::DecisionNotAllowed)
+    if !question.allows(reply.decision) {
+        return Err(IgnoredBecause::DecisionNotAllowed);
+    }
+    match (reply.decision, &reply.modified_action) {
+        (Decision::Reject, _) => Ok(Verdict::Reject),
+        (Decision::Accept, None) => Ok(Verdict::Accept(None)),
+        // AAEP-6.3.2-3: it runs as modified, but not where that is more than the user was asked about; then it rejects like above.
+        (Decision::Accept, Some(object)) => {
+            let modified = ModifiedAction::of(object, &question.action);
+            Ok(modified.map_or(Verdict::Reject, |it| Verdict::Accept(Some(it))))
+        }
     }
 }
 
@@ -260,13 +281,13 @@ fn check_response_is_accepted(
 
 impl ValidReply {
     /// The confirmation that it resolves.
-    pub(super) fn confirmation(self) -> ConfirmationNumber {
+    pub(super) fn confirmation(&self) -> ConfirmationNumber {
         self.confirmation
     }
 
     /// What it decides.
-    pub(super) fn decision(self) -> Decision {
-        self.decision
+    pub(super) fn into_verdict(self) -> Verdict {
+        self.verdict
     }
 }
 

@@ -3,6 +3,7 @@
 //! The one thing to know: an identifier value is always well-formed, because parsing is the only way to make one
 //! from text.
 
+use std::iter;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use super::confirmation::ConfirmationNumber;
 pub use crate::identifier::InvalidIdentifier;
 use crate::identifier::{identifier, is_name};
 
-/// The most characters that may follow the prefix of an identifier (AAEP-EV-2).
+/// The most characters that may follow the prefix of an identifier (AAEP-EV-2), or be in one without.
 const MAX_SUFFIX: usize = 64;
 
 identifier!(
@@ -41,8 +42,14 @@ identifier!(
 identifier!(
     /// One call of a tool, unique in its session (AAEP-EV-13).
     ToolCallId,
-    "a name of 1 to 256 characters",
-    is_name
+    "a name of 1 to 64 characters",
+    is_short_name
+);
+identifier!(
+    /// The host's own name for an output, 1 to 64 characters, unique in its session (AAEP-A.6-1).
+    OutputId,
+    "a name of 1 to 64 characters",
+    is_short_name
 );
 identifier!(
     /// The host's own name for an action, 1 to 256 characters. Two asks are about the same action when both the
@@ -80,9 +87,19 @@ impl EventId {
 }
 
 impl ToolCallId {
-    /// The call that belongs to that confirmation: unique because the number is.
-    pub(super) fn of_confirmation(number: ConfirmationNumber) -> Self {
-        Self(Arc::from(format!("call_{}", number.0)))
+    /// The ids that the call of that confirmation may have: the first that the host has not used. No other confirmation has any
+    /// of them, because the number is its own.
+    pub(super) fn of_confirmation(number: ConfirmationNumber) -> impl Iterator<Item = Self> {
+        let first = format!("call_{}", number.0);
+        let others = (1_u64..).map(move |other| format!("call_{}_{other}", number.0));
+        iter::once(first)
+            .chain(others)
+            .map(|id| Self(Arc::from(id)))
+    }
+
+    /// The ids that a call may have that needs no question, from that number on.
+    pub(super) fn of_runs(from: usize) -> impl Iterator<Item = Self> {
+        (from..).map(|number| Self(Arc::from(format!("run_{number}"))))
     }
 }
 
@@ -90,6 +107,10 @@ impl Default for AgentId {
     fn default() -> Self {
         Self(Arc::from("countersign-reference"))
     }
+}
+
+fn is_short_name(text: &str) -> bool {
+    (1..=MAX_SUFFIX).contains(&text.chars().count())
 }
 
 /// The grammar of tokens and ids: a prefix, then 1 to 64 ASCII letters or digits (AAEP-6.2.1-1, AAEP-EV-2).
@@ -130,6 +151,18 @@ pub enum RiskLevel {
     Medium,
     /// Much.
     High,
+}
+
+impl RiskLevel {
+    /// The level of that word on the wire, if it is one.
+    pub(super) fn named(text: &str) -> Option<Self> {
+        match text {
+            "low" => Some(Self::Low),
+            "medium" => Some(Self::Medium),
+            "high" => Some(Self::High),
+            _ => None,
+        }
+    }
 }
 
 /// What the user is asked about: one call of a tool.
@@ -191,6 +224,18 @@ pub enum ToolStatus {
     Error,
     /// It did not come back in time.
     Timeout,
+}
+
+/// Whom a session is handed off to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    /// A person.
+    Human,
+    /// Another agent.
+    SpecialistAgent,
+    /// Whoever comes to it next.
+    EscalationQueue,
 }
 
 /// How a session ends (AAEP-A.1-2).

@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_reference::aaep::{
-    AgentState, Asked, Choice, ClarificationPhase, Clarify, Decision, Event, Input, Output,
-    Payload, Phase, Producer, ReplyToken, ResponseKind, RiskLevel, Sender, SessionId,
-    SessionOutcome, Settings, Tool, ToolStatus,
+    AgentState, Asked, Choice, Chunk, ClarificationPhase, Clarify, Decision, Event, Handoff, Input,
+    Output, Payload, Phase, Producer, ReplyToken, ResponseKind, RiskLevel, Run, Sender, SessionId,
+    SessionOutcome, Settings, Tool, ToolCall, ToolCallId, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{FileFailurePersistence, TestRunner};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::{
-    Stage, action_id, answer, ask, clarify, deliver, extend, reply, session, start, subscribe,
-    subscription, tell, unsubscribe,
+    Stage, action_id, answer, ask, chunk, clarify, deliver, extend, handoff, reply, run_as,
+    session, start, subscribe, subscription, tell, unsubscribe,
 };
 
 /// One input, with the time that goes by before it. Names are drawn from few, so that they often meet.
@@ -74,10 +74,29 @@ enum Happening {
         session: bool,
         action: u8,
     },
+    Work(Work),
     End(bool, SessionOutcome),
     Tick,
     /// So many of the last outputs were not carried out.
     Restart(usize),
+}
+
+/// What is done beside the questions.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    Run {
+        session: bool,
+        action: u8,
+        irreversible: bool,
+        tool_call: u8,
+    },
+    PutOut {
+        session: bool,
+        output: u8,
+        length: u8,
+        is_last: bool,
+    },
+    HandOff(bool),
 }
 
 fn moves() -> impl Strategy<Value = Vec<Move>> {
@@ -110,8 +129,9 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
             }
         ),
         2 => (0..16_u8).prop_map(Happening::Cancel),
-        4 => (any::<bool>(), 0..3_u8).prop_map(|(session, action)| Happening::Finish { session, action }),
+        4 => (any::<bool>(), 0..5_u8).prop_map(|(session, action)| Happening::Finish { session, action }),
         1 => (any::<bool>(), outcome).prop_map(|(session, outcome)| Happening::End(session, outcome)),
+        9 => work().prop_map(Happening::Work),
         2 => Just(Happening::Tick),
         1 => (0..6_usize).prop_map(Happening::Restart),
         4 => (any::<bool>(), 0..3_u8, timeout(), 0..9_u8, any::<bool>()).prop_map(
@@ -128,6 +148,22 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
     ];
     let step = (elapsed, happening).prop_map(|(elapsed, happening)| Move { elapsed, happening });
     prop::collection::vec(step, 0..120)
+}
+
+fn work() -> impl Strategy<Value = Work> {
+    prop_oneof![
+        4 => (any::<bool>(), 0..5_u8, 0..9_u8, 0..9_u8).prop_map(
+            |(session, action, irreversible, tool_call)| Work::Run {
+                session, action, irreversible: irreversible == 0, tool_call,
+            }
+        ),
+        4 => (any::<bool>(), 0..6_u8, 0..4_u8, 0..3_u8).prop_map(
+            |(session, output, length, is_last)| Work::PutOut {
+                session, output, length, is_last: is_last == 0,
+            }
+        ),
+        1 => any::<bool>().prop_map(Work::HandOff),
+    ]
 }
 
 fn session_named(second: bool) -> SessionId {
@@ -161,6 +197,69 @@ fn answered(token: &ReplyToken, response: u8, from: u8, decided_at: i64, fault: 
         message["decision"] = json!("accept");
     }
     deliver(&from, &message)
+}
+
+/// A reply with at most one fault.
+fn replied(mut message: Value, from: u8, named: u8, fault: u8) -> Input {
+    // Most replies name the sender's own subscription, or the sequence would be a row of failures.
+    let named = if fault < 9 { from } else { named };
+    message["subscription_id"] = json!(subscription(&format!("sub_{named}")));
+    match fault {
+        0 => message["session_id"] = json!("sess_a"),
+        1 => message["modified_action"] = json!({"risk_level": "low"}),
+        2 => message["reply_token"] = json!("rpl_guessed"),
+        _none => {}
+    }
+    let sender = Sender {
+        subscription_id: Some(subscription(&format!("sub_{from}"))),
+        authenticated: fault != 3,
+    };
+    Input::Deliver {
+        sender,
+        message: message.to_string().into_bytes(),
+    }
+}
+
+/// A tool that needs no question. Some of the ids are what the producer would take, too.
+fn unasked(session: bool, action: u8, tool_call: u8) -> Run {
+    let action = format!("a{action}");
+    let run = match tool_call {
+        0..3 => run_as(&action, &format!("call_{tool_call}")),
+        3 => run_as(&action, "run_1"),
+        _none => crate::stage::run(&action),
+    };
+    Run {
+        session_id: session_named(session),
+        ..run
+    }
+}
+
+fn input_of(work: Work) -> Input {
+    match work {
+        Work::Run {
+            session,
+            action,
+            irreversible,
+            tool_call,
+        } => Input::Tool(Run {
+            irreversible,
+            ..unasked(session, action, tool_call)
+        }),
+        Work::PutOut {
+            session,
+            output,
+            length,
+            is_last,
+        } => Input::Output(Chunk {
+            session_id: session_named(session),
+            is_last,
+            ..chunk(&format!("o{output}"), &"é".repeat(usize::from(length)))
+        }),
+        Work::HandOff(second) => Input::Handoff(Handoff {
+            session_id: session_named(second),
+            ..handoff()
+        }),
+    }
 }
 
 /// A question in one of three wordings, which takes one of several sets of kinds.
@@ -232,10 +331,13 @@ fn input(happening: Happening, stage: &Stage, last: &[Output]) -> Input {
             from,
             skew,
             fault,
-        } => {
-            let token = token(&stage.producer, question);
-            answered(&token, response, from, stage.now + skew, fault)
-        }
+        } => answered(
+            &token(&stage.producer, question),
+            response,
+            from,
+            stage.now + skew,
+            fault,
+        ),
         Happening::Extend { question, seconds } => {
             extend(&token(&stage.producer, question), seconds)
         }
@@ -247,28 +349,13 @@ fn input(happening: Happening, stage: &Stage, last: &[Output]) -> Input {
             skew,
             fault,
         } => {
-            let mut message = reply(
-                &token(&stage.producer, confirmation),
-                decision,
-                stage.now + skew,
-            );
-            // Most replies name the sender's own subscription, or the sequence would be a row of failures.
-            let named = if fault < 9 { from } else { named };
-            message["subscription_id"] = json!(subscription(&format!("sub_{named}")));
-            match fault {
-                0 => message["session_id"] = json!("sess_a"),
-                1 => message["modified_action"] = json!({}),
-                2 => message["reply_token"] = json!("rpl_guessed"),
-                _none => {}
-            }
-            let sender = Sender {
-                subscription_id: Some(subscription(&format!("sub_{from}"))),
-                authenticated: fault != 3,
-            };
-            Input::Deliver {
-                sender,
-                message: message.to_string().into_bytes(),
-            }
+            let token = token(&stage.producer, confirmation);
+            replied(
+                reply(&token, decision, stage.now + skew),
+                from,
+                named,
+                fault,
+            )
         }
         Happening::Cancel(index) => Input::Cancel {
             reply_token: token(&stage.producer, index),
@@ -279,6 +366,7 @@ fn input(happening: Happening, stage: &Stage, last: &[Output]) -> Input {
             tool_call_id: None,
             status: ToolStatus::Success,
         },
+        Happening::Work(work) => input_of(work),
         Happening::End(second, outcome) => Input::EndSession {
             session_id: session_named(second),
             outcome,
@@ -293,10 +381,10 @@ fn input(happening: Happening, stage: &Stage, last: &[Output]) -> Input {
 /// Everything that has come out so far, judged by itself: it does not look at the producer's state.
 #[derive(Default)]
 struct Witness {
-    performed: BTreeSet<ReplyToken>,
+    performed: BTreeSet<(SessionId, ToolCallId)>,
     answered: BTreeSet<ReplyToken>,
-    /// Tokens whose action must not run any more.
-    barred: BTreeSet<ReplyToken>,
+    /// Calls that must not run any more.
+    barred: BTreeSet<(SessionId, ToolCallId)>,
     issued: BTreeSet<ReplyToken>,
     event_ids: BTreeSet<String>,
     sessions: BTreeMap<SessionId, SessionTrace>,
@@ -311,6 +399,13 @@ struct SessionTrace {
     invoked: BTreeSet<String>,
     completed: BTreeSet<String>,
     awaiting: BTreeSet<String>,
+    /// How many characters each output has, while it is open.
+    open: BTreeMap<String, u64>,
+    complete: BTreeSet<String>,
+}
+
+fn name_of(call: &ToolCall) -> (SessionId, ToolCallId) {
+    (call.session_id.clone(), call.tool_call_id.clone())
 }
 
 impl Witness {
@@ -319,12 +414,9 @@ impl Witness {
             Output::Emit(event) => self.sees_event(event),
             Output::Perform(call) => {
                 // AAEP-6.1-1: at most once, and never after it was rejected or taken back.
+                assert!(self.performed.insert(name_of(call)), "performed twice");
                 assert!(
-                    self.performed.insert(call.reply_token.clone()),
-                    "performed twice"
-                );
-                assert!(
-                    !self.barred.contains(&call.reply_token),
+                    !self.barred.contains(&name_of(call)),
                     "performed after the end"
                 );
                 let trace = &self.sessions[&call.session_id];
@@ -335,18 +427,18 @@ impl Witness {
             }
             Output::Withdraw(call) => {
                 assert!(
-                    self.performed.contains(&call.reply_token),
+                    self.performed.contains(&name_of(call)),
                     "withdrawn but never released"
                 );
-                self.barred.insert(call.reply_token.clone());
+                self.barred.insert(name_of(call));
             }
             Output::InDoubt(call) => {
                 assert!(
-                    self.performed.contains(&call.reply_token),
+                    self.performed.contains(&name_of(call)),
                     "in doubt but never released"
                 );
                 assert!(
-                    !self.barred.contains(&call.reply_token),
+                    !self.barred.contains(&name_of(call)),
                     "in doubt but withdrawn"
                 );
             }
@@ -395,9 +487,9 @@ impl Witness {
             Payload::SessionCompleted { .. } => {
                 // AAEP-A.3-1
                 assert_eq!(trace.invoked, trace.completed, "completed with a tool open");
-                trace.ended = true;
+                trace.ends();
             }
-            Payload::SessionErrored { .. } | Payload::SessionCancelled { .. } => trace.ended = true,
+            Payload::SessionErrored { .. } | Payload::SessionCancelled { .. } => trace.ends(),
             Payload::StateChanged {
                 from_state,
                 to_state,
@@ -407,14 +499,36 @@ impl Witness {
                 assert_eq!(*from_state, trace.state.unwrap_or(AgentState::Idle));
                 trace.state = Some(*to_state);
             }
-            Payload::ToolInvoked { tool_call_id, .. } => {
+            Payload::OutputStreaming {
+                output_id,
+                chunk,
+                position,
+                complete,
+            } => trace.puts_out(output_id.as_str(), chunk, *position, *complete),
+            Payload::HandoffRequested { .. } => {
+                // AAEP-A.2-3, AAEP-A.3-3
+                assert_eq!(trace.state, Some(AgentState::HandingOff));
+                assert_eq!(
+                    trace.invoked, trace.completed,
+                    "handed off with a tool open"
+                );
+                assert!(trace.open.is_empty(), "handed off with an output open");
+            }
+            Payload::ToolInvoked {
+                tool_call_id,
+                irreversible,
+                ..
+            } => {
                 // AAEP-EV-13, AAEP-A.7.4-1
                 assert!(
                     trace.invoked.insert(tool_call_id.to_string()),
                     "invoked twice"
                 );
-                assert!(
+                let is_confirmed = event.extension.is_some();
+                assert!(is_confirmed || !irreversible, "irreversible and unasked");
+                assert_eq!(
                     trace.awaiting.contains(tool_call_id.as_str()),
+                    is_confirmed,
                     "invoked without a question"
                 );
             }
@@ -445,6 +559,28 @@ impl Witness {
     }
 }
 
+impl SessionTrace {
+    /// AAEP-A.6-1, AAEP-A.6-2, AAEP-A.6-3: each chunk lies behind those before it, and one is the last.
+    fn puts_out(&mut self, output: &str, chunk: &str, position: u64, complete: bool) {
+        assert!(!self.complete.contains(output), "a chunk too many");
+        let before = self.open.remove(output);
+        assert_eq!(position, before.unwrap_or(0));
+        if complete {
+            self.complete.insert(output.to_owned());
+        } else {
+            let after = position + chunk.chars().count() as u64;
+            assert!(after > position);
+            self.open.insert(output.to_owned(), after);
+        }
+    }
+
+    /// AAEP-A.6-1: no output is left open.
+    fn ends(&mut self) {
+        assert!(self.open.is_empty(), "ended with an output open");
+        self.ended = true;
+    }
+}
+
 /// What must hold of the producer's state after every call.
 fn check_state(producer: &Producer, witness: &Witness) {
     // AAEP-6.4-1: nothing that is due is left.
@@ -467,8 +603,9 @@ fn check_state(producer: &Producer, witness: &Witness) {
         }
     }
     for confirmation in producer.confirmations() {
-        let token = &confirmation.question.asked.reply_token;
-        let performed = witness.performed.contains(token);
+        let asked = &confirmation.question;
+        let call = (asked.asked.session_id.clone(), asked.tool_call_id.clone());
+        let performed = witness.performed.contains(&call);
         match confirmation.phase {
             Phase::Accepted {
                 tool: Tool::InFlight | Tool::Finished | Tool::Withdrawn,
@@ -546,7 +683,10 @@ fn behind_what_was_lost<'a>(lost: &[Output], again: &'a [Output]) -> &'a [Output
 /// Makes the moves, checking everything after each. Gives what was seen on the way, in words.
 fn run(moves: Vec<Move>) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
-    let mut stage = Stage::empty(Settings::default());
+    let mut stage = Stage::empty(Settings {
+        modified_action: true,
+        ..Settings::default()
+    });
     let mut witness = Witness::default();
     let mut last = Vec::new();
     for step in moves {
@@ -677,6 +817,27 @@ fn random_runs_reach_everything() {
         "perform sess_b a0",
         "withdraw sess_b a0",
         "in doubt sess_b a0",
+        "tool.invoked",
+        "perform sess_b a3",
+        "withdraw sess_b a3",
+        "in doubt sess_b a3",
+        "state.changed Idle>CallingTool",
+        "state.changed WritingOutput>Thinking",
+        "state.changed WritingOutput>CallingTool",
+        "output.streaming o0 \"éé\" at 0",
+        "output.streaming o0 \"\" at 2 complete",
+        "state.changed Idle>HandingOff",
+        "handoff.requested",
+        "refused AAEP-A.2-2",
+        "refused AAEP-A.2-3",
+        "refused AAEP-A.3-1",
+        "refused AAEP-A.3-3",
+        "refused AAEP-A.4-4",
+        "refused AAEP-A.6-1",
+        "refused AAEP-A.6-2",
+        "refused AAEP-A.6-3",
+        "refused AAEP-A.7.4-1",
+        "refused AAEP-6.1-1",
         "respond 204",
         "audit AAEP-6.3.4-1",
         "audit AAEP-6.3.4-2",

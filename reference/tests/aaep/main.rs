@@ -3,6 +3,7 @@
 mod asking;
 mod clarification;
 mod invariants;
+mod modified;
 mod names;
 #[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]
 mod recording;
@@ -12,3 +13,4 @@ mod time;
 mod transitions;
 mod validation;
 mod wire;
+mod work;

@@ -1,6 +1,6 @@
 //! The reply schema, to the letter.
 
-use countersign_reference::aaep::{ConfirmationReply, Decision, Malformed, NotJson};
+use countersign_reference::aaep::{ConfirmationReply, Decision, Malformed, NotJson, WrittenObject};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -52,7 +52,10 @@ fn a_reply_with_every_property_is_read() {
         reply.decision_rationale.as_deref(),
         Some("Too much.\nHalf of it would do.")
     );
-    assert!(reply.has_modified_action);
+    assert_eq!(
+        reply.modified_action.as_ref().map(WrittenObject::as_str),
+        Some(r#"{"amount":300,"nested":[{"deep":null}]}"#)
+    );
     assert_eq!(reply.correlation_id.as_deref(), Some(""));
 }
 
@@ -69,7 +72,7 @@ fn a_reply_with_the_required_properties_alone_is_read() {
         ),
         (None, None, None)
     );
-    assert!(!reply.has_modified_action);
+    assert_eq!(reply.modified_action, None);
 }
 
 /// AAEP-REPLY-1, AAEP-6.3.1-1, AAEP-6.3.1-2, AAEP-6.3.1-3, AAEP-6.3.1-4, AAEP-6.3.1-5: each of the five is required.
@@ -280,7 +283,7 @@ fn no_message_is_too_large_or_too_deep() {
                 .to_string()
                 .replacen('{', &format!(r#"{{"modified_action":{nested},"#), 1);
         let reply = ConfirmationReply::parse(deep.as_bytes()).expect("it conforms");
-        assert!(reply.has_modified_action);
+        assert!(reply.modified_action.is_some());
     }
     assert!(ConfirmationReply::parse(&vec![b'['; 4 * 1024 * 1024]).is_err());
 }
@@ -384,7 +387,9 @@ proptest! {
         prop_assert_eq!(&json!(read.decided_by), reply.get("decided_by").unwrap_or(&Value::Null));
         prop_assert_eq!(&json!(read.decision_rationale), reply.get("decision_rationale").unwrap_or(&Value::Null));
         prop_assert_eq!(&json!(read.correlation_id), reply.get("correlation_id").unwrap_or(&Value::Null));
-        prop_assert_eq!(read.has_modified_action, reply.get("modified_action").is_some());
+        let modified = read.modified_action.as_ref().map(WrittenObject::as_str);
+        let modified: Option<Value> = modified.map(|object| serde_json::from_str(object).expect("JSON"));
+        prop_assert_eq!(modified.as_ref(), reply.get("modified_action"));
     }
 
     /// AAEP-6.3.4-1, AAEP-REPLY-11: one thing too many, one too few or one of a wrong type, and it no longer conforms.

@@ -1,9 +1,10 @@
 //! What every test needs: a producer with a session and a subscriber, and short ways to make things happen to it.
 
 use countersign_reference::aaep::{
-    Action, ActionId, Answered, Ask, Capabilities, Clarify, CountersignExtension, Decision, Input,
-    Output, Payload, Producer, Refusal, ReplyToken, RiskLevel, Sender, SessionId, SessionOutcome,
-    Settings, SubscriptionId, ToolCall, ToolStatus,
+    Action, ActionId, Answered, Ask, Capabilities, Chunk, Clarify, CountersignExtension, Decision,
+    Handoff, Input, Output, OutputId, Payload, Producer, Refusal, ReplyToken, RiskLevel, Run,
+    Sender, SessionId, SessionOutcome, Settings, SubscriptionId, TargetKind, ToolCall, ToolCallId,
+    ToolStatus,
 };
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::time::Timestamp;
@@ -173,12 +174,22 @@ pub fn tell(output: &Output) -> String {
                     ..
                 } => format!(" {from_state:?}>{to_state:?}"),
                 Payload::ToolCompleted { status, .. } => format!(" {status:?}"),
+                Payload::OutputStreaming {
+                    output_id,
+                    chunk,
+                    position,
+                    complete,
+                } => {
+                    let end = if *complete { " complete" } else { "" };
+                    format!(" {output_id} {chunk:?} at {position}{end}")
+                }
                 Payload::ProgressUpdated { eta_ms, .. } => format!(" {eta_ms}"),
                 Payload::SessionStarted { .. }
                 | Payload::SessionCompleted { .. }
                 | Payload::SessionErrored { .. }
                 | Payload::SessionCancelled { .. }
                 | Payload::ToolInvoked { .. }
+                | Payload::HandoffRequested { .. }
                 | Payload::AwaitingClarification { .. }
                 | Payload::AwaitingConfirmation { .. } => String::new(),
             };
@@ -316,6 +327,55 @@ pub fn deliver(from: &str, message: &Value) -> Input {
             authenticated: true,
         },
         message: message.to_string().into_bytes(),
+    }
+}
+
+/// A tool of `sess_a` runs that needs no question.
+pub fn run(action: &str) -> Run {
+    Run {
+        session_id: session("sess_a"),
+        action: action_id(action),
+        tool: "look_up".into(),
+        args_summary: None,
+        risk_level: RiskLevel::Low,
+        irreversible: false,
+        tool_call_id: None,
+    }
+}
+
+/// The same under that id.
+pub fn run_as(action: &str, tool_call_id: &str) -> Run {
+    Run {
+        tool_call_id: Some(ToolCallId::parse(tool_call_id).expect("an id")),
+        ..run(action)
+    }
+}
+
+/// A chunk of an output of `sess_a` that is not its last.
+pub fn chunk(output_id: &str, text: &str) -> Chunk {
+    Chunk {
+        session_id: session("sess_a"),
+        output_id: OutputId::parse(output_id).expect("an id"),
+        text: text.into(),
+        is_last: false,
+    }
+}
+
+/// The last chunk of an output of `sess_a`.
+pub fn last_chunk(output_id: &str, text: &str) -> Chunk {
+    Chunk {
+        is_last: true,
+        ..chunk(output_id, text)
+    }
+}
+
+/// `sess_a` is handed off.
+pub fn handoff() -> Handoff {
+    Handoff {
+        session_id: session("sess_a"),
+        reason: "It needs a person.".into(),
+        target_kind: TargetKind::Human,
+        target_uri: None,
     }
 }
 

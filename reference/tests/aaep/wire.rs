@@ -1,8 +1,9 @@
 //! The JSON that others see: events, outputs, inputs, and the producer as it is stored.
 
 use countersign_reference::aaep::{
-    ActionId, AgentId, Decision, EventId, Identity, Input, Output, Producer, Refusal, ReplyToken,
-    RiskLevel, SessionId, SessionOutcome, Settings, SubscriptionId, ToolStatus,
+    ActionId, AgentId, Decision, EventId, Identity, Input, Output, OutputId, Producer, Refusal,
+    ReplyToken, RiskLevel, SessionId, SessionOutcome, Settings, SubscriptionId, ToolCallId,
+    ToolStatus,
 };
 use serde_json::{Value, json};
 
@@ -403,6 +404,11 @@ fn identifiers_have_their_grammar() {
         }
         assert!(!parses("x") && !parses(&format!("{prefix}a\n")) && !parses(&format!("{prefix}é")));
     }
+    for (length, fits) in [(0, false), (1, true), (63, true), (64, true), (65, false)] {
+        let name = "é".repeat(length);
+        assert_eq!(ToolCallId::parse(&name).is_ok(), fits);
+        assert_eq!(OutputId::parse(&name).is_ok(), fits);
+    }
     for (length, fits) in [
         (0, false),
         (1, true),
@@ -576,6 +582,18 @@ fn refusals_name_their_clauses() {
         (Refusal::QuestionPending, "AAEP-6.1-9"),
         (Refusal::NothingToExtend, "AAEP-6.4.2-3"),
         (Refusal::NotLonger, "AAEP-6.4.2-3"),
+        (Refusal::HandingOff, "AAEP-A.2-3"),
+        (Refusal::WorkTextMalformed, "AAEP-EV-5"),
+        (Refusal::IrreversibleUnasked, "AAEP-A.7.4-1"),
+        (Refusal::ActionUnanswered, "AAEP-6.1-1"),
+        (Refusal::ActionAsked, "AAEP-A.4-4"),
+        (Refusal::ToolCallIdUsed, "AAEP-A.3-1"),
+        (Refusal::OutputComplete, "AAEP-A.6-3"),
+        (Refusal::ChunkEmpty, "AAEP-A.6-2"),
+        (Refusal::ChunkTooLong, "AAEP-EV-10"),
+        (Refusal::QuestionOpen, "AAEP-A.2-2"),
+        (Refusal::ToolRunning, "AAEP-A.3-3"),
+        (Refusal::OutputOpen, "AAEP-A.6-1"),
     ] {
         assert_eq!(refusal.clause().to_string(), clause);
         assert!(!refusal.to_string().is_empty());

@@ -137,6 +137,8 @@ pub struct Verified {
     pub literal: Walk,
     /// Every edge at the smallest bounds, over pairs of model state and executor.
     pub pairs: Walk,
+    /// Every edge within the bounds that the protocol sets aside for what others go without, with their name.
+    pub aside: Option<(&'static str, Walk)>,
     /// Every edge over pairs of model state and judge, where the protocol's streams are recorded and judged: whom the judge
     /// accuses.
     pub judged: Option<Walk>,
@@ -203,6 +205,10 @@ impl Verified {
             is_whole: walk.edges > 0,
             by: links::Kind::Monitor,
         });
+        let aside = self.aside.as_ref().map(|(_, walk)| {
+            let what = "the executor does as the model on every edge, also where clarifications are asked for";
+            of_executor(what, walk, walk.edges > 0)
+        });
         [
             of_executor(
                 "the executor does as the literal model on every edge",
@@ -221,6 +227,7 @@ impl Verified {
             ),
         ]
         .into_iter()
+        .chain(aside)
         .chain(judged)
     }
 
@@ -239,6 +246,9 @@ impl Verified {
                 "states": self.literal.nodes,
                 "edges": self.literal.edges,
             },
+            "aside": self.aside.as_ref().map(|(bounds, walk)| {
+                json!({ "bounds": bounds, "states": walk.nodes, "edges": walk.edges })
+            }),
             "judged": self.judged.as_ref().map(|judged| {
                 json!({ "pairs": judged.nodes, "edges": judged.edges })
             }),

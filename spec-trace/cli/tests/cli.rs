@@ -96,6 +96,7 @@ fn verify_has_the_shape_that_others_rely_on() {
             "edges",
             "pairs",
             "literal",
+            "aside",
             "judged",
             "divergences"
         ]
@@ -106,6 +107,8 @@ fn verify_has_the_shape_that_others_rely_on() {
     assert_eq!(protocol["pairs"], 283_854);
     let literal = json!({ "bounds": "small, one session", "states": 841_633, "edges": 2_707_511 });
     assert_eq!(protocol["literal"], literal);
+    let aside = json!({ "bounds": "clarify", "states": 205_867, "edges": 1_692_748 });
+    assert_eq!(protocol["aside"], aside);
     assert_eq!(
         protocol["judged"],
         json!({ "pairs": 103_173, "edges": 281_554 })
@@ -557,8 +560,14 @@ fn settings_that_cannot_be_are_named() {
             "--signed is for mcp-aql alone",
         ),
         (
-            &["serve", "aaep", "--stdio", "--settings", "{}"],
-            "--settings is for mcp-aql and pending-action",
+            &[
+                "serve",
+                "aaep",
+                "--stdio",
+                "--settings",
+                r#"{"progress": false}"#,
+            ],
+            "unknown field `progress`, expected `modified_action`",
         ),
         (
             &[
@@ -587,7 +596,7 @@ fn settings_that_cannot_be_are_named() {
     }
 }
 
-/// AQL-5.5-3, AQL-6.5-1, AQL-6.2-2, PA-7: what a host chooses once can be chosen for what is served.
+/// AAEP-6.3.2-3, AQL-5.5-3, AQL-6.5-1, AQL-6.2-2, PA-7: what a host chooses once can be chosen for what is served.
 #[test]
 fn the_settings_of_what_is_served_can_be_chosen() {
     let conversation = |protocol: &str, requests: &[Value]| -> String {
@@ -632,6 +641,19 @@ fn the_settings_of_what_is_served_can_be_chosen() {
         .code(0)
         .stdout(contains(r#""supports":["quota","introspect","restart"]"#))
         .stdout(contains("CONFIRMATION_REQUIRED"));
+    let modifying = r#"{"modified_action": true}"#;
+    countersign()
+        .args(["serve", "aaep", "--stdio", "--settings", modifying])
+        .write_stdin(conversation("aaep", &[]))
+        .assert()
+        .code(0)
+        .stdout(contains(r#""extend","modified_action","courtesy_notice""#));
+    countersign()
+        .args(["serve", "aaep", "--stdio", "--settings", "{}"])
+        .write_stdin(conversation("aaep", &[]))
+        .assert()
+        .code(0)
+        .stdout(contains("modified_action").not());
     let proposal = json!({
         "op": "propose", "agent_id": "a", "session_id": "s", "run_id": "r", "tool": "t",
         "arguments": {}, "effect": "write", "summary": "Go?", "label": "Yes",

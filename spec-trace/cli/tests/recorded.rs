@@ -11,7 +11,7 @@ use std::path::Path;
 
 use countersign_cli::recorded::ablated::{self, Ablated, Shows};
 use countersign_cli::recorded::writer::Recorder;
-use countersign_cli::recorded::{APART, RECORDERS, TOGETHER, walk};
+use countersign_cli::recorded::{APART, CLARIFYING, RECORDERS, TOGETHER, UNCOUNTED, walk};
 use countersign_model::aaep::bounds::Bounds;
 use countersign_model::aaep::rules::Guard;
 use countersign_model::table::Tabled;
@@ -40,6 +40,31 @@ fn no_run_of_two_sessions_is_accused() {
     assert_eq!(
         nobody_accused(&[sessions], &[Recorder::FULL]),
         (255_609, 741_038)
+    );
+}
+
+/// AAEP-6.1-7, AAEP-6.4.2-3, AAEP-6.5.5-1, AAEP-A.5-1: nor where clarifications are asked for, and questions have more time.
+#[test]
+fn no_run_with_clarifications_is_accused() {
+    let [in_peace, more_time, _] = CLARIFYING;
+    let [full, events_alone] = UNCOUNTED;
+    assert_eq!(nobody_accused(&[in_peace], &[full]), (47_548, 139_415));
+    assert_eq!(
+        nobody_accused(&[more_time], &[events_alone]),
+        (101_153, 318_317)
+    );
+}
+
+/// AAEP-6.3.4-2, AAEP-6.5.5-4: nor where replies to them are forged, of the other kind or malformed.
+#[test]
+#[ignore = "takes minutes"]
+fn no_run_with_disturbed_clarifications_is_accused() {
+    let [_, more_time, disturbed] = CLARIFYING;
+    let [full, events_alone] = UNCOUNTED;
+    assert_eq!(nobody_accused(&[more_time], &[full]), (193_025, 701_847));
+    assert_eq!(
+        nobody_accused(&[disturbed], &[full, events_alone]),
+        (787_368, 2_479_051)
     );
 }
 

@@ -1,17 +1,26 @@
-//! Every edge of the literal models in readings and settings that are not those of `verify`. What `verify` walks is looked at by
-//! the tests of the command line.
+//! Every edge in readings, settings and bounds that are not those of `verify`, most of them of the literal models. What `verify`
+//! walks is looked at by the tests of the command line.
 
 use countersign_conform::Sides;
 use countersign_conform::aaep::{self, AaepBridge};
 use countersign_conform::edges::{self, Scope};
 use countersign_conform::mcp_aql::{self, McpAqlBridge};
 use countersign_conform::pending_action::{self, PendingActionBridge};
+use countersign_model::aaep::bounds::{Bounds as AaepBounds, Budgets};
 use countersign_model::pending_action::bounds::Bounds;
+
+/// A forged or malformed reply, a cancellation or a crash: one in a run.
+const DISTURBED: Budgets = Budgets::new([0, 0, 1, 0, 1, 1, 0, 1, 0], 1);
 
 /// How many states and edges the two agree on.
 #[track_caller]
 fn agreed(sides: &impl Sides) -> (u64, u64) {
-    let walk = edges::walk(sides, Scope::States, &|_| {});
+    agreed_on(sides, Scope::States)
+}
+
+#[track_caller]
+fn agreed_on(sides: &impl Sides, scope: Scope) -> (u64, u64) {
+    let walk = edges::walk(sides, scope, &|_| {});
     assert_eq!(walk.divergences, []);
     (walk.nodes, walk.edges)
 }
@@ -22,6 +31,33 @@ fn the_producer_agrees_with_the_literal_model_without_courtesy_notices() {
     let bridge = AaepBridge::new(aaep::LITERAL).expect("the bounds are in range");
     let bridge = bridge.literal().without_courtesy_notices();
     assert_eq!(agreed(&bridge), (841_633, 2_707_511));
+}
+
+/// AAEP-6.1-7, AAEP-6.5.5-1: a clarification beside a confirmation, and the replies as they were sent.
+#[test]
+fn the_producer_agrees_with_the_literal_model_that_asks_for_clarifications() {
+    let bounds = AaepBounds {
+        clarifications: 1,
+        sessions: 1,
+        extensions: 0,
+        disturbances: DISTURBED,
+        ..AaepBounds::CLARIFY
+    };
+    let bridge = AaepBridge::new(bounds).expect("the bounds are in range");
+    assert_eq!(agreed(&bridge.literal()), (153_669, 463_830));
+}
+
+/// AAEP-6.1-9, AAEP-6.4.2-3, AAEP-A.5-1: also where a question is asked twice and has more time, in each of the states that the
+/// producer can be in.
+#[test]
+fn the_producer_agrees_in_each_of_its_states_where_it_asks_for_clarifications() {
+    let bounds = AaepBounds {
+        sessions: 1,
+        disturbances: DISTURBED,
+        ..AaepBounds::CLARIFY
+    };
+    let bridge = AaepBridge::new(bounds).expect("the bounds are in range");
+    assert_eq!(agreed_on(&bridge, Scope::Pairs), (113_166, 605_682));
 }
 
 /// AQL-4.3-1, AQL-7.1-1: also where the checks are made in the order of the sample none is left out, and the first of

@@ -4,8 +4,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::json::{object, objects};
+use crate::json::{object, objects, written_object};
 use crate::{Json, Kind, Protocol, Refused};
 
 /// The protocol, as a parameter of types.
@@ -129,6 +130,19 @@ pub enum Op {
         #[schemars(range(min = 1, max = 86_400))]
         timeout_seconds: i64,
     },
+    /// Run a tool that needs no question.
+    Tool {
+        /// The session of the action.
+        #[schemars(regex(pattern = SESSION))]
+        session_id: String,
+        /// What is run.
+        #[serde(deserialize_with = "object")]
+        action: ToolAction,
+        /// The id of this call in the events, never used before in the session. The implementation makes one where this is absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 64))]
+        tool_call_id: Option<String>,
+    },
     /// A tool that was told to run has come back.
     FinishTool {
         /// The session of the action.
@@ -143,6 +157,35 @@ pub enum Op {
         tool_call_id: Option<String>,
         /// How it came out.
         status: ToolStatus,
+    },
+    /// Put out one chunk of an output.
+    Output {
+        /// The session of the output.
+        #[schemars(regex(pattern = SESSION))]
+        session_id: String,
+        /// Which output of the session. The first chunk begins it.
+        #[schemars(length(min = 1, max = 64))]
+        output_id: String,
+        /// The text that comes next: at most 16 KiB of UTF-8, and empty only where it is the last.
+        #[schemars(length(max = 16_384))]
+        chunk: String,
+        /// Whether it is the last.
+        complete: bool,
+    },
+    /// Hand the session off. After that it only ends.
+    Handoff {
+        /// Which.
+        #[schemars(regex(pattern = SESSION))]
+        session_id: String,
+        /// Why, for the user to read. At most 16 KiB of UTF-8, like the next.
+        #[schemars(length(min = 1, max = 16_384))]
+        reason: String,
+        /// To whom.
+        target_kind: TargetKind,
+        /// Where they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(min = 1, max = 16_384))]
+        target_uri: Option<String>,
     },
     /// End a session.
     EndSession {
@@ -183,6 +226,40 @@ pub struct Action {
     pub irreversible: bool,
 }
 
+/// What a tool does that needs no question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolAction {
+    /// The host's name for it. In one session the same name is the same action.
+    #[schemars(length(min = 1, max = 256))]
+    pub id: String,
+    /// The tool that runs it. At most 16 KiB of UTF-8, like the next.
+    #[schemars(length(min = 1, max = 16_384))]
+    pub tool: String,
+    /// What it is called with, for the user to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 16_384))]
+    pub args_summary: Option<String>,
+    /// How much harm it can do; low where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub risk_level: Option<RiskLevel>,
+    /// Whether it cannot be undone; it can where absent. What cannot has to be confirmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub irreversible: Option<bool>,
+}
+
+/// Whom a session is handed off to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    /// A person.
+    Human,
+    /// Another agent.
+    SpecialistAgent,
+    /// Whoever comes to it next.
+    EscalationQueue,
+}
+
 /// A message that arrives: in a request `message`, or `message_base64` where its bytes are no UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "WrittenDelivery", into = "WrittenDelivery")]
@@ -217,7 +294,7 @@ const BASE64: &str = "^([0-9A-Za-z+/]{4})*([0-9A-Za-z+/]{2}==|[0-9A-Za-z+/]{3}=)
 fn exactly_one_message(schema: &mut Schema) {
     let required = |name| serde_json::json!({"required": [name]});
     let one_of = ["message", "message_base64"].map(required);
-    schema.insert("oneOf".to_owned(), serde_json::Value::from(one_of.to_vec()));
+    schema.insert("oneOf".to_owned(), Value::from(one_of.to_vec()));
 }
 
 impl TryFrom<WrittenDelivery> for Deliver {
@@ -439,9 +516,17 @@ pub struct ToolCall {
     pub tool: Option<String>,
     /// The id of this call in the events.
     pub tool_call_id: String,
-    /// The token of the confirmation that released it.
+    /// The token of the confirmation that released it. A tool that needed no question has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_token: Option<String>,
+    /// What the reply made of the action, if it modified it: an object, its numbers to the digit.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "written_object"
+    )]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    pub modified_action: Option<Json>,
 }
 
 /// What the sender of a message gets to see.

@@ -262,6 +262,22 @@ pub(crate) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     ))
 }
 
+/// Reads a field that is an object, as it is written, or null.
+pub(crate) fn written_object<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Json>, D::Error> {
+    let written = Option::<Json>::deserialize(deserializer)?;
+    match written {
+        Some(value) if !value.as_str().starts_with('{') => {
+            let found = value.as_str();
+            Err(D::Error::custom(format!(
+                "invalid type: `{found}`, expected an object"
+            )))
+        }
+        written => Ok(written),
+    }
+}
+
 struct Object<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {

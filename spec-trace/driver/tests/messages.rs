@@ -16,7 +16,7 @@ fn validator(message: &str) -> Validator {
 }
 
 /// A request of each op, with each of its fields.
-const REQUESTS: [&str; 28] = [
+const REQUESTS: [&str; 33] = [
     r#"aaep {"id":1,"op":"hello","driver":1,"protocol":"aaep"}"#,
     r#"aaep {"id":1,"op":"hello","now":"2026-05-24T14:22:20Z","driver":1,"protocol":"aaep"}"#,
     r#"aaep {"id":1,"op":"reset","now":"2026-05-24T14:22:20Z"}"#,
@@ -33,6 +33,11 @@ const REQUESTS: [&str; 28] = [
     r#"aaep {"id":1,"op":"cancel","now":"2026-05-24T14:22:20Z","reply_token":"rpl_1"}"#,
     r#"aaep {"id":1,"op":"extend","now":"2026-05-24T14:22:20Z","reply_token":"rpl_1","timeout_seconds":90}"#,
     r#"aaep {"id":1,"op":"finish_tool","now":"2026-05-24T14:22:20Z","session_id":"sess_1","action":"a1","tool_call_id":"call_1","status":"timeout"}"#,
+    r#"aaep {"id":1,"op":"tool","now":"2026-05-24T14:22:20Z","session_id":"sess_1","action":{"id":"a1","tool":"t"}}"#,
+    r#"aaep {"id":1,"op":"tool","now":"2026-05-24T14:22:20Z","session_id":"sess_1","action":{"id":"a1","tool":"t","args_summary":"s","risk_level":"medium","irreversible":false},"tool_call_id":"c1"}"#,
+    r#"aaep {"id":1,"op":"output","now":"2026-05-24T14:22:20Z","session_id":"sess_1","output_id":"o1","chunk":"","complete":true}"#,
+    r#"aaep {"id":1,"op":"handoff","now":"2026-05-24T14:22:20Z","session_id":"sess_1","reason":"r","target_kind":"specialist_agent","target_uri":"tel:1"}"#,
+    r#"aaep {"id":1,"op":"handoff","now":"2026-05-24T14:22:20Z","session_id":"sess_1","reason":"r","target_kind":"human"}"#,
     r#"aaep {"id":1,"op":"end_session","now":"2026-05-24T14:22:20Z","session_id":"sess_1","outcome":"errored"}"#,
     r#"mcp-aql {"id":1,"op":"configure","now":"2026-05-24T14:22:20Z","adapter":"github","clock_skew_tolerance_seconds":30,"oracle":"uniform","critical":{"delete":["repo"]}}"#,
     r#"mcp-aql {"id":1,"op":"call","now":"2026-05-24T14:22:20Z","operation":"delete","params":{"a":1e400,"a":2},"danger_level":"safe"}"#,
@@ -138,7 +143,8 @@ fn without_an_envelope() -> Vec<(String, &'static str)> {
         (
             timed(r#""op":"tock""#),
             "`op` is \"tock\": expected one of `hello`, `reset`, `tick`, `restart`, `start_session`, `subscribe`, \
-             `unsubscribe`, `confirm`, `clarify`, `deliver`, `cancel`, `extend`, `finish_tool`, `end_session`",
+             `unsubscribe`, `confirm`, `clarify`, `deliver`, `cancel`, `extend`, `tool`, `finish_tool`, \
+             `output`, `handoff`, `end_session`",
         ),
         (r#"{"id":9,"op":"tick"}"#.into(), "`now` is missing"),
         (
@@ -314,6 +320,11 @@ fn a_line_that_is_no_object_says_where_and_what_was_expected() {
 #[test]
 fn a_limit_stands_in_the_schema_and_is_not_the_readers_to_keep() {
     let schema = validator("aaep.request");
+    let output = |id: &str| {
+        timed(&format!(
+            r#""op":"output","session_id":"sess_1","output_id":"{id}","chunk":"c","complete":false"#
+        ))
+    };
     let timeout = |seconds: &str| question(ACTION, &format!(r#""timeout_seconds":{seconds}"#));
     for (line, is_within) in [
         (timeout("-1"), false),
@@ -322,6 +333,9 @@ fn a_limit_stands_in_the_schema_and_is_not_the_readers_to_keep() {
         (timeout("86400"), true),
         (timeout("86401"), false),
         (timed(r#""op":"cancel","reply_token":"rpl""#), false),
+        (output(&"o".repeat(63)), true),
+        (output(&"o".repeat(64)), true),
+        (output(&"o".repeat(65)), false),
         (timed(r#""op":"cancel","reply_token":"rpl_1\n""#), false),
     ] {
         assert!(Request::<Aaep>::read(line.as_bytes()).is_ok(), "{line}");
@@ -382,6 +396,10 @@ fn a_response_may_say_more_than_anybody_asks_and_in_any_order() {
             r#"{"id":1,"outputs":[{"perform":{"action":"a","session_id":"s","tool_call_id":"c"}},{"refused":{"reason":"r"}}]}"#,
         ),
         (
+            r#"{"id":1,"outputs":[{"perform":{"tool_call_id":"c","action":"a","session_id":"s","modified_action":{"b":1.00,"a":18446744073709551617}}}]}"#,
+            r#"{"id":1,"outputs":[{"perform":{"action":"a","session_id":"s","tool_call_id":"c","modified_action":{"b":1.00,"a":18446744073709551617}}}]}"#,
+        ),
+        (
             r#"{"id":1,"outputs":[{"answer":{"by":"reply","response":67.0,"reply_token":"rpl_1","session_id":"sess_1"}}]}"#,
             r#"{"id":1,"outputs":[{"answer":{"session_id":"sess_1","reply_token":"rpl_1","response":67.0,"by":"reply"}}]}"#,
         ),
@@ -420,6 +438,10 @@ fn a_response_is_one_of_four_answers_and_an_output_of_one_known_kind() {
         (
             r#"{"id":1,"outputs":[{"audit":{}},{"perform":{"action":"a1"}}]}"#,
             "`outputs[1]`: `perform.session_id` is missing".into(),
+        ),
+        (
+            r#"{"id":1,"outputs":[{"perform":{"action":"a","session_id":"s","tool_call_id":"c","modified_action":[1]}}]}"#,
+            "`outputs[0]`: `perform.modified_action`: invalid type: `[1]`, expected an object".into(),
         ),
         (
             r#"{"id":1,"name":"x","supports":["clock"]}"#,

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::call::{Allowed, Decision, Event, Output, QuestionKind, State};
+use super::call::{Allowed, Decision, Event, Modified, Output, QuestionKind, Rating, Risk, State};
 use super::clarifications::Takes;
 
 /// The account of one producer. Its sizes are those of the run.
@@ -96,6 +96,13 @@ impl Account {
         }
         for session in self.sessions.values_mut() {
             session.tool_calls.clear();
+            for stream in session
+                .outputs
+                .values_mut()
+                .filter(|stream| stream.complete)
+            {
+                (stream.last, stream.next) = (0, 0);
+            }
             session.entered = session.entered.as_far_as_confirmations_go();
             session.implied = session.implied.map(State::as_far_as_confirmations_go);
         }
@@ -122,6 +129,8 @@ impl Account {
                     }
                     action.refused = true;
                     action.runs = 1;
+                    action.risk = Risk::Low;
+                    action.irreversible = false;
                     action.default = Decision::Reject;
                     action.allowed = Allowed::DEFAULT;
                 }
@@ -133,6 +142,10 @@ impl Account {
 
 /// A session that was started.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each holds or does not, whatever the others do"
+)]
 pub(super) struct Session {
     pub ended: bool,
     /// The state that was last entered.
@@ -149,6 +162,10 @@ pub(super) struct Session {
     /// Its tools in flight, oldest first.
     pub running: Vec<Running>,
     pub tool_calls: BTreeSet<u32>,
+    /// Its outputs, by their names.
+    pub outputs: BTreeMap<Option<u32>, Stream>,
+    /// Whether it was handed off.
+    pub handing_off: bool,
     /// Whether a question of it went astray: then its state says nothing certain any more.
     pub astray: bool,
 }
@@ -165,6 +182,8 @@ impl Session {
             open: BTreeSet::new(),
             running: Vec::new(),
             tool_calls: BTreeSet::new(),
+            outputs: BTreeMap::new(),
+            handing_off: false,
             astray: false,
         }
     }
@@ -173,6 +192,16 @@ impl Session {
     pub(super) fn is_in(&self, state: State) -> bool {
         self.entered == state || self.implied == Some(state)
     }
+}
+
+/// An output that is streamed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Stream {
+    /// Where its last chunk stood.
+    pub last: i64,
+    /// Where its next chunk stands.
+    pub next: i64,
+    pub complete: bool,
 }
 
 /// A tool in flight.
@@ -222,11 +251,30 @@ pub(super) enum About {
 pub(super) struct Blocked {
     pub action: u32,
     pub tool: u32,
+    pub risk: Risk,
+    pub irreversible: bool,
     pub default: Decision,
     pub allowed: Allowed,
     /// Whether it was ever withdrawn or rejected, whatever came after.
     pub refused: bool,
     pub runs: u32,
+}
+
+impl Blocked {
+    /// How what it was modified to is rated; nothing where that is no rating.
+    pub(super) fn rating_of(&self, modified: Modified) -> Option<(Risk, bool)> {
+        let Rating { risk, irreversible } = modified.rating?;
+        let risk = risk.unwrap_or(self.risk);
+        Some((risk, irreversible.unwrap_or(self.irreversible)))
+    }
+
+    // AAEP-6.3.2-3: what rates no higher than what was asked is accepted with it.
+    pub(super) fn covers(&self, modified: Modified) -> bool {
+        let rating = self.rating_of(modified);
+        rating.is_some_and(|(risk, irreversible)| {
+            risk <= self.risk && (self.irreversible || !irreversible)
+        })
+    }
 }
 
 /// The answer that a clarification wants.

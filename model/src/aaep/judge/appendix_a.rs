@@ -2,6 +2,7 @@
 
 use super::account::{Account, Phase, Question, Running, Verdict};
 use super::call::{Body, Event, Outcome, State, ToolCall, ToolStatus};
+use super::work::Invocation;
 use super::{Completion, Ground, Look, Resolution};
 
 /// A.2 and A.4: states.
@@ -12,11 +13,7 @@ impl Look<'_> {
             Body::Ended(outcome) => self.end_comes(event, *outcome),
             Body::StateChanged { from, to } => self.state_changes(event, *from, *to),
             Body::Question(question) => self.question_comes(event, question),
-            Body::ToolInvoked {
-                tool,
-                tool_call,
-                irreversible,
-            } => self.tool_is_invoked(event.session, *tool, *tool_call, *irreversible),
+            Body::ToolInvoked(invoked) => self.tool_is_invoked(event.session, *invoked),
             Body::ToolCompleted {
                 tool,
                 tool_call,
@@ -24,6 +21,8 @@ impl Look<'_> {
             } => self.tool_is_completed(event.session, *tool, *tool_call, *status),
             Body::Clarification(clarification) => self.clarification_comes(event, clarification),
             Body::Progress { left } => self.progress_comes(event, *left),
+            Body::OutputStreaming(streamed) => self.chunk_comes(event.session, *streamed),
+            Body::Handoff(handed) => self.handoff_comes(event.session, *handed),
             Body::Other => {}
         }
         if let Some(session) = self.account.sessions.get_mut(&event.session) {
@@ -35,6 +34,7 @@ impl Look<'_> {
     // idle.
     fn state_changes(&mut self, event: &Event, from: State, to: State) {
         let name = event.session;
+        self.state_follows_handoff(name);
         let Some(session) = self.account.sessions.get_mut(&name) else {
             return;
         };
@@ -71,16 +71,14 @@ impl Look<'_> {
 /// A.3, A.4 and A.7.4: tools.
 impl Look<'_> {
     // AAEP-A.4-3: the tool.invoked of an action that was accepted.
-    fn tool_is_invoked(
-        &mut self,
-        name: u32,
-        tool: u32,
-        tool_call: Option<u32>,
-        irreversible: bool,
-    ) {
+    fn tool_is_invoked(&mut self, name: u32, invoked: Invocation) {
+        let Invocation {
+            tool, tool_call, ..
+        } = invoked;
         // AAEP-EV-13; that an action runs a second time was said, and it may do so under the same name.
         if let Some(tool_call) = tool_call
             && !self.account.runs_again(name, tool_call)
+            && !self.is_forbidden_work(name)
             && let Some(session) = self.account.sessions.get_mut(&name)
             && !session.tool_calls.insert(tool_call)
         {
@@ -93,20 +91,42 @@ impl Look<'_> {
                 && (resolution.session, resolution.tool) == (name, tool)
                 && (resolution.run.is_none() || tool_call.is_none() || resolution.run == tool_call)
         });
-        let action = accepted.map(|resolution| {
+        let released = accepted.map(|resolution| {
             resolution.invoked = true;
-            (resolution.action, resolution.completed)
+            *resolution
         });
-        match action {
-            // Its completion stands before it: that is said of the run.
-            Some((_, true)) => {}
-            Some((action, false)) => {
-                self.account.invoked(name, tool, tool_call, Some(action));
+        let Some(resolution) = released else {
+            let action = self.tool_was_to_be_invoked(name, invoked);
+            if action.is_none() {
+                self.unreleased_tool_is_invoked(name, tool, tool_call, invoked.irreversible);
             }
-            None => {
-                self.unreleased_tool_is_invoked(name, tool, tool_call, irreversible);
-                self.account.invoked(name, tool, tool_call, None);
-            }
+            return self.account.invoked(name, tool, tool_call, action);
+        };
+        self.rating_is_of_what_runs(&resolution, invoked);
+        // Where its completion stands before it, that is said of the run.
+        if !resolution.completed {
+            let action = Some(resolution.action);
+            self.account.invoked(name, tool, tool_call, action);
+        }
+    }
+
+    // AAEP-6.3.2-3: what was modified is told with its own rating.
+    fn rating_is_of_what_runs(&mut self, resolution: &Resolution, invoked: Invocation) {
+        let Resolution {
+            token,
+            action,
+            modified: Some(modified),
+            ..
+        } = *resolution
+        else {
+            return;
+        };
+        let asked = self.account.confirmation(token);
+        let rating = asked.and_then(|(_, asked)| asked.rating_of(modified));
+        if rating.is_some_and(|rating| rating != (invoked.risk, invoked.irreversible)) {
+            let text =
+                format!("a{action} was to be told with the rating of what it was modified to");
+            self.conformance("AAEP-6.3.2-3", &[], text);
         }
     }
 
@@ -127,6 +147,9 @@ impl Look<'_> {
         });
         if runs_already || self.duties.settled.contains(&name) {
             // The run was judged, or the account is not sure what waits here.
+            return;
+        }
+        if self.follows_handoff(name) {
             return;
         }
         let asked = self.account.last_asked.range((name, 0)..=(name, u32::MAX));
@@ -358,7 +381,8 @@ impl Account {
         let ToolCall {
             session,
             action,
-            tool_call,
+            tool_call: _,
+            modified: _,
         } = run;
         let token = token.or_else(|| self.last_asked.get(&(session, action)).copied());
         let question = token.and_then(|token| self.questions.get_mut(&token));
@@ -370,6 +394,17 @@ impl Account {
             // Nobody was asked: no completion can be tied to it by its tool.
             None => return,
         };
+        self.is_in_flight(run, tool);
+    }
+
+    /// Notes that this call is in flight, by which this tool is run.
+    pub(super) fn is_in_flight(&mut self, run: ToolCall, tool: u32) {
+        let ToolCall {
+            session,
+            action,
+            tool_call,
+            modified: _,
+        } = run;
         if let Some(session) = self.sessions.get_mut(&session) {
             let again = (Some(action), Some(tool_call));
             session

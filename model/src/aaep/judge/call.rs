@@ -5,6 +5,7 @@
 //! times are cut off to the millisecond, which moves none of them across a deadline.
 
 use super::clarify::{AnsweredBy, Clarification, Clarify, Response};
+use super::work::{Chunk, Handed, Handoff, Invocation, Streamed, Tool};
 
 /// What a party declares that it does of what a producer may leave out: where it does, it is judged as a duty, and where it does not, it
 /// is let pass. Nothing by default.
@@ -26,6 +27,8 @@ pub struct Declared {
     pub delivery: bool,
     /// A reply may modify the action (AAEP-6.3.2-3).
     pub modified_action: bool,
+    /// Tools without a question, streamed output and handoffs: it does those that it is told to do (AAEP-6.1-4, A.3, A.6, AAEP-A.2-3).
+    pub work: bool,
 }
 
 /// What the driver asks of the producer.
@@ -66,6 +69,12 @@ pub enum Call {
         /// How long it waits from when it was asked.
         timeout_seconds: i64,
     },
+    /// Run a tool that needs no question.
+    Tool(Tool),
+    /// Stream a chunk of output.
+    Output(Chunk),
+    /// Hand a session off.
+    Handoff(Handoff),
     /// A tool has come back.
     FinishTool {
         /// The session of its action.
@@ -159,8 +168,27 @@ pub struct Reply {
     pub claimed_at: Option<i64>,
     /// The subscription over which it is said to be sent.
     pub subscription: Option<u32>,
-    /// Whether it carries a `modified_action`.
-    pub modified_action: bool,
+    /// The `modified_action` that it carries, if it does.
+    pub modified_action: Option<Modified>,
+}
+
+/// The `modified_action` of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Modified {
+    /// The object: the same number is the same object, to the digit and with its names in the same order.
+    pub object: u32,
+    /// How it is rated; nothing where that is no rating that a question can have: a level that is none of low, medium and high, or
+    /// a member of another type.
+    pub rating: Option<Rating>,
+}
+
+/// How a modified action is rated, by its own members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rating {
+    /// `risk_level`, where it has one; else it is that of what was asked.
+    pub risk: Option<Risk>,
+    /// `irreversible`, where it has one; else it is that of what was asked.
+    pub irreversible: Option<bool>,
 }
 
 /// In which way a message fails the schema of a reply.
@@ -240,6 +268,8 @@ pub struct ToolCall {
     pub action: u32,
     /// The id of the call.
     pub tool_call: u32,
+    /// The object that the action was modified to, where what is to run carries one. Nothing of what is in doubt.
+    pub modified: Option<u32>,
 }
 
 impl Output {
@@ -256,7 +286,7 @@ impl Output {
         match self {
             Self::Perform(run) => run.tool_call == call,
             Self::Emit(event) => {
-                matches!(event.body, Body::ToolInvoked { tool_call, .. } if tool_call == Some(call))
+                matches!(&event.body, Body::ToolInvoked(invoked) if invoked.tool_call == Some(call))
             }
             Self::Malformed(_)
             | Self::Notify { .. }
@@ -328,14 +358,7 @@ pub enum Body {
         left: Option<i64>,
     },
     /// `tool.invoked`
-    ToolInvoked {
-        /// The tool.
-        tool: u32,
-        /// The id of the call, where it says.
-        tool_call: Option<u32>,
-        /// Whether it says that what it does cannot be undone.
-        irreversible: bool,
-    },
+    ToolInvoked(Invocation),
     /// `tool.completed`
     ToolCompleted {
         /// The tool.
@@ -345,6 +368,10 @@ pub enum Body {
         /// How it came out.
         status: ToolStatus,
     },
+    /// `output.streaming`
+    OutputStreaming(Streamed),
+    /// `handoff.requested`
+    Handoff(Handed),
     /// Every other event, of this protocol or not: this judge asks no more of it than of any event.
     Other,
 }
@@ -359,8 +386,10 @@ impl Body {
             | Self::Ended(_)
             | Self::StateChanged { .. }
             | Self::Progress { .. }
-            | Self::ToolInvoked { .. }
+            | Self::ToolInvoked(_)
             | Self::ToolCompleted { .. }
+            | Self::OutputStreaming(_)
+            | Self::Handoff(_)
             | Self::Other => None,
         }
     }
@@ -424,8 +453,8 @@ pub enum Decision {
     Reject,
 }
 
-/// How much harm an action can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// How much harm an action can do, in ascending order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Risk {
     /// Little.
     Low,

@@ -32,6 +32,7 @@ impl Look<'_> {
             session,
             action,
             tool_call,
+            modified: _,
         } = run;
         let released = self.duties.resolutions.iter_mut().find(|resolution| {
             resolution.verdict == Verdict::Accept
@@ -41,12 +42,15 @@ impl Look<'_> {
         if let Some(resolution) = released {
             resolution.run = Some(tool_call);
             let (token, cause, tool) = (resolution.token, resolution.cause, resolution.tool);
+            let modified = resolution.modified;
             self.completion_is_of_run(run, tool);
-            self.run_keeps_guarantees(token, cause, is_over);
+            if self.run_keeps_guarantees(token, cause, is_over) {
+                self.run_is_of_what_was_accepted(run, token, modified);
+            }
             // AAEP-EV-16: what the reading decides as soon as it is asked is not what was due before.
             let decided = self.duties.decided.map(|_| token);
             self.account.runs(run, decided);
-        } else {
+        } else if !self.tool_was_to_run(run, is_over) {
             self.run_was_not_released(run);
             self.account.runs(run, None);
         }
@@ -63,8 +67,36 @@ impl Look<'_> {
         }
     }
 
-    /// What holds of every run, however the text is read.
-    fn run_keeps_guarantees(&mut self, token: u32, cause: Cause, is_over: bool) {
+    // AAEP-6.3.2-3: what was modified runs as it was modified to, and everything else as it was asked about.
+    fn run_is_of_what_was_accepted(
+        &mut self,
+        run: ToolCall,
+        token: u32,
+        modified: Option<call::Modified>,
+    ) {
+        let action = run.action;
+        match (modified, run.modified) {
+            (None, None) => {}
+            (None, Some(_)) => {
+                let text = format!("a{action} was to run as c{token} asked about it");
+                self.guarantee("AAEP-6.1-1", &["AAEP-6.3.2-3"], text);
+            }
+            (Some(modified), run) if run == Some(modified.object) => {}
+            (Some(_), _) => {
+                let text = format!("a{action} was to run as the reply to c{token} modified it");
+                self.conformance("AAEP-6.3.2-3", &[], text);
+            }
+        }
+    }
+
+    /// What holds of every run, however the text is read; whether this one keeps it.
+    fn run_keeps_guarantees(&mut self, token: u32, cause: Cause, is_over: bool) -> bool {
+        let found = self.findings.len();
+        self.run_breaks_guarantee(token, cause, is_over);
+        self.findings.len() == found
+    }
+
+    fn run_breaks_guarantee(&mut self, token: u32, cause: Cause, is_over: bool) {
         let Some((question, &asked)) = self.account.confirmation(token) else {
             return;
         };
@@ -162,6 +194,11 @@ impl Look<'_> {
 
     fn ran_though_refused(&mut self, action: u32, token: u32, verdict: Verdict, cause: Cause) {
         let (clause, also, why): (_, &[_], _) = match (verdict, cause) {
+            (_, Cause::Modified) if self.declared.modified_action => (
+                "AAEP-6.3.2-3",
+                &["AAEP-A.4-4"],
+                "a modified action that rates higher counts as a reject",
+            ),
             (_, Cause::Modified) => (
                 "AAEP-6.3.2-4",
                 &["AAEP-A.4-4"],
@@ -494,7 +531,13 @@ impl Look<'_> {
                 );
                 self.conformance("AAEP-EV-16", &["AAEP-A.4-3"], text);
             }
-            Cause::Reply | Cause::Modified | Cause::Cancel | Cause::SessionEnd => {
+            Cause::Modified => {
+                let text = format!(
+                    "a{action} was to run as the reply to c{token} modified and accepted it"
+                );
+                self.conformance("AAEP-6.3.2-3", &["AAEP-A.4-3", "AAEP-A.7.6-1"], text);
+            }
+            Cause::Reply | Cause::Cancel | Cause::SessionEnd => {
                 let text = format!("a{action} was to run: a valid reply accepted c{token}");
                 self.conformance("AAEP-A.4-3", &["AAEP-6.6-4", "AAEP-A.7.6-1"], text);
             }
@@ -662,6 +705,8 @@ impl Account {
         let about = About::Action(Blocked {
             action: confirm.action,
             tool: confirm.tool,
+            risk: confirm.risk,
+            irreversible: confirm.irreversible,
             default: question.default,
             allowed: question.allowed.unwrap_or(Allowed::DEFAULT),
             refused: false,

@@ -59,8 +59,10 @@ impl Look<'_> {
                 | Body::StateChanged { .. }
                 | Body::Clarification(_)
                 | Body::Progress { .. }
-                | Body::ToolInvoked { .. }
+                | Body::ToolInvoked(_)
                 | Body::ToolCompleted { .. }
+                | Body::OutputStreaming(_)
+                | Body::Handoff(_)
                 | Body::Other => None,
             },
             Output::Emit(_)

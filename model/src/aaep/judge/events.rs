@@ -63,7 +63,10 @@ impl Look<'_> {
         // AAEP-EV-6: what waits for somebody, or failed, is critical.
         let urgent = matches!(
             event.body,
-            Body::Question(_) | Body::Clarification(_) | Body::Ended(Outcome::Errored)
+            Body::Question(_)
+                | Body::Clarification(_)
+                | Body::Handoff(_)
+                | Body::Ended(Outcome::Errored)
         );
         if urgent && !event.critical {
             let text = format!("e{} was to be of urgency critical", event.id);
@@ -186,6 +189,7 @@ impl Look<'_> {
         self.duties.end = Some((session, outcome));
         self.end_withdraws_questions(session, outcome == Outcome::Cancelled);
         self.end_completes_tools(session, outcome);
+        self.end_completes_outputs(session, outcome);
     }
 
     // AAEP-A.1-2: one terminal event, the one that was asked for.

@@ -9,9 +9,9 @@
 //! blocks, tokens, defaults and cancellation, [`outcomes`] for how a
 //! resolution is told, [`replies`] for 6.3, [`clarifications`] for 6.5, [`time`] for extensions and the countdown, [`delivery`] for who
 //! gets what, [`appendix_a`] for sessions, tools and states, [`events`] for the
-//! wire, [`restart`] for what a crash has lost. A clause is found by its id, which stands above the block that judges it.
+//! wire, [`working`] for tools without a question, output and handoffs, whose words are in [`work`], [`restart`] for what a crash has lost. A clause is found by its id, which stands above the block that judges it.
 //!
-//! Not judged: streamed output, handoff, and tools that nobody is asked about. What a producer does not declare ([`Declared`]) is not
+//! What a producer does not declare ([`Declared`]) is not
 //! required of it.
 
 mod account;
@@ -26,19 +26,23 @@ mod outcomes;
 mod replies;
 mod restart;
 mod time;
+mod work;
+mod working;
 
 use crate::judge::{Finding, Judge, Kind};
 
 use super::readings::Reading;
 use account::{Account, Cause, Phase, Verdict};
 pub use call::{
-    Allowed, Body, Call, Confirm, Decision, Declared, Delivery, Event, Flaw, Malformed, Outcome,
-    Output, Question, QuestionKind, Reply, Risk, State, ToolCall, ToolStatus,
+    Allowed, Body, Call, Confirm, Decision, Declared, Delivery, Event, Flaw, Malformed, Modified,
+    Outcome, Output, Question, QuestionKind, Rating, Reply, Risk, State, ToolCall, ToolStatus,
 };
 use clarifications::{Answer, Owed};
 pub use clarify::{AnsweredBy, Choice, Clarification, Clarify, Response, ResponseKind};
 use replies::Failed;
-use time::Time;
+use time::{Stretch, Time};
+pub use work::{Chunk, Handed, Handoff, Invocation, Streamed, Target, Text, Tool};
+use working::{Closing, Work};
 
 /// The judge of one producer, from its start on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -207,6 +211,8 @@ struct Duties {
     answers: Vec<Owed>,
     /// Of how much time is to be told that it is left.
     time: Vec<Time>,
+    /// The extension that is not to be.
+    stretch: Option<Stretch>,
     /// The sessions in which a time was told that is none of those.
     wrong_time: Vec<u32>,
     /// What was lost and comes again, in order.
@@ -219,6 +225,10 @@ struct Duties {
     in_doubt: Vec<ToolCall>,
     /// The tools that are to be told complete.
     completions: Vec<Completion>,
+    /// What is to be done around the questions.
+    work: Option<Work>,
+    /// The outputs that are to be complete before the end of their session.
+    closings: Vec<Closing>,
     /// The session that begins, by its id where the driver gives one.
     start: Option<Starting>,
     /// The session that ends.
@@ -246,6 +256,8 @@ struct Resolution {
     verdict: Verdict,
     cause: Cause,
     owes: Owes,
+    /// As what an accepted action is to run, where the reply says.
+    modified: Option<Modified>,
     /// The call of the tool with which the action was run.
     run: Option<u32>,
     invoked: bool,
@@ -329,6 +341,14 @@ impl Look<'_> {
         if let Call::Clarify(clarify) = self.call {
             return self.is_to_ask(What::Clarify(clarify.clone()), &ground);
         }
+        if let Ground::Must(_) = ground
+            && let Call::Extend { token, .. } = self.call
+        {
+            self.duties.stretch = Some(Stretch { token: *token });
+        }
+        if let Call::Tool(_) | Call::Output(_) | Call::Handoff(_) = self.call {
+            return self.is_to_work(&ground);
+        }
         if matches!(ground, Ground::Must(_)) {
             return;
         }
@@ -354,7 +374,13 @@ impl Look<'_> {
                 status,
             } => self.tool_comes_back(*session, *action, *tool_call, *status),
             Call::EndSession { session, outcome } => self.session_is_to_end(*session, *outcome),
-            Call::Confirm(_) | Call::Clarify(_) | Call::Tick | Call::Restart { .. } => {}
+            Call::Confirm(_)
+            | Call::Clarify(_)
+            | Call::Tool(_)
+            | Call::Output(_)
+            | Call::Handoff(_)
+            | Call::Tick
+            | Call::Restart { .. } => {}
         }
     }
 
@@ -374,6 +400,9 @@ impl Look<'_> {
             | Call::Clarify(_)
             | Call::Deliver(_)
             | Call::Cancel { .. }
+            | Call::Tool(_)
+            | Call::Output(_)
+            | Call::Handoff(_)
             | Call::FinishTool { .. }
             | Call::EndSession { .. }
             | Call::Tick
@@ -403,7 +432,9 @@ impl Look<'_> {
             Call::Unsubscribe { subscription } => {
                 none_unless(!self.account.is_active(*subscription), "AAEP-EV-11")
             }
-            Call::Confirm(confirm) => self.ground_against_asking(confirm),
+            Call::Confirm(confirm) => {
+                self.or_handed_off(confirm.session, self.ground_against_asking(confirm))
+            }
             Call::Cancel { token } => self.ground_against_withdrawing(*token),
             Call::FinishTool {
                 session,
@@ -415,7 +446,12 @@ impl Look<'_> {
                 sessions.get(session).is_none_or(|session| session.ended),
                 "AAEP-A.1-2",
             ),
-            Call::Clarify(clarify) => self.ground_against_clarifying(clarify),
+            Call::Clarify(clarify) => {
+                self.or_handed_off(clarify.session, self.ground_against_clarifying(clarify))
+            }
+            Call::Tool(tool) => self.ground_against_tool(tool),
+            Call::Output(chunk) => self.ground_against_output(chunk),
+            Call::Handoff(handoff) => self.ground_against_handoff(handoff),
             Call::Extend {
                 token,
                 timeout_seconds,
@@ -433,10 +469,12 @@ impl Look<'_> {
             // A hostile, late or malformed message is ignored; it is never an error of the caller.
             Call::Deliver(_) => "AAEP-6.3.4-7",
             Call::Cancel { .. } => "AAEP-6.8-1",
-            Call::FinishTool { .. } => "AAEP-A.3-1",
+            Call::FinishTool { .. } | Call::Tool(_) => "AAEP-A.3-1",
             Call::EndSession { .. } => "AAEP-A.1-2",
             Call::Clarify(_) => "AAEP-6.1-9",
             Call::Extend { .. } => "AAEP-6.4.2-3",
+            Call::Output(_) => "AAEP-A.6-1",
+            Call::Handoff(_) => "AAEP-A.2-3",
             Call::Confirm(_) | Call::Tick | Call::Restart { .. } => "AAEP-6-1",
         }
     }
@@ -473,6 +511,7 @@ impl Look<'_> {
             verdict,
             cause,
             owes,
+            modified: None,
             run: None,
             invoked: false,
             completed: false,
@@ -548,5 +587,7 @@ impl Look<'_> {
         self.nobody_is_left_blocked();
         self.sessions_began_and_ended();
         self.tools_were_completed();
+        self.work_was_done();
+        self.outputs_were_completed();
     }
 }

@@ -160,7 +160,12 @@ impl Look<'_> {
             }
             Cause::Modified => {
                 let text = format!("the reply to c{token} was to count as a reject of a{action}");
-                self.conformance("AAEP-6.3.2-4", &["AAEP-6.1-3", "AAEP-A.4-2"], text);
+                let clause = if self.declared.modified_action {
+                    "AAEP-6.3.2-3"
+                } else {
+                    "AAEP-6.3.2-4"
+                };
+                self.conformance(clause, &["AAEP-6.1-3", "AAEP-A.4-2"], text);
             }
             Cause::Reply => {
                 let text = format!(
@@ -197,6 +202,9 @@ impl Look<'_> {
             | Call::Deliver(_)
             | Call::Cancel { .. }
             | Call::Extend { .. }
+            | Call::Tool(_)
+            | Call::Output(_)
+            | Call::Handoff(_)
             | Call::FinishTool { .. }
             | Call::EndSession { .. }
             | Call::Tick
@@ -238,6 +246,9 @@ impl Look<'_> {
             | Call::Clarify(_)
             | Call::Deliver(_)
             | Call::Extend { .. }
+            | Call::Tool(_)
+            | Call::Output(_)
+            | Call::Handoff(_)
             | Call::FinishTool { .. }
             | Call::Tick
             | Call::Restart { .. } => {

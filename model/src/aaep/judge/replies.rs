@@ -1,7 +1,7 @@
 //! Section 6.3 and the reply schema: which reply counts, and what the sender of one that does not gets to see.
 
-use super::account::{About, Cause, Phase, Question, Verdict};
-use super::call::{Delivery, Flaw, Output, QuestionKind, Reply};
+use super::account::{About, Blocked, Cause, Phase, Question, Verdict};
+use super::call::{Decision, Delivery, Flaw, Modified, Output, QuestionKind, Reply};
 use super::clarifications::Misfit;
 use super::{Call, Look, Owes, Resolution};
 use crate::aaep::readings::{CourtesyNotice, TimeoutUsesToken};
@@ -93,8 +93,9 @@ impl Look<'_> {
         };
         match &question.about {
             About::Action(action) => {
-                let (verdict, cause) = self.decided_by(delivery, question.session, action.action);
+                let (verdict, cause) = self.decided_by(&delivery.reply, action);
                 self.resolve(token, verdict, cause, owes);
+                self.accepted_is_modified(delivery.reply.modified_action);
             }
             About::Answer(_) => {
                 self.resolve(token, Verdict::Answer, Cause::Reply, owes);
@@ -104,23 +105,28 @@ impl Look<'_> {
     }
 
     // AAEP-6.3.2-4: without support for modified actions, a reply that carries one is a reject, whatever it decides; also where
-    // reject is not allowed. AAEP-6.3.2-3: with it, the producer runs what it was modified to, or rejects it for its risk.
-    fn decided_by(&self, delivery: &Delivery, session: u32, action: u32) -> (Verdict, Cause) {
-        let reply = &delivery.reply;
-        let decision = reply.decision.map_or(Verdict::Reject, Verdict::from);
-        if !reply.modified_action {
-            return (decision, Cause::Reply);
-        }
-        let is_run = |output: &Output| matches!(output, Output::Perform(run) if (run.session, run.action) == (session, action));
-        let runs = self.declared.modified_action
-            && decision == Verdict::Accept
-            && self.outputs.iter().any(is_run);
-        let verdict = if runs {
-            Verdict::Accept
-        } else {
-            Verdict::Reject
+    // reject is not allowed. AAEP-6.3.2-3: with it, what is accepted runs as it was modified to, and one that rates higher than what was
+    // asked is a reject; also where reject is not allowed.
+    fn decided_by(&self, reply: &Reply, asked: &Blocked) -> (Verdict, Cause) {
+        let decision = reply.decision.unwrap_or(Decision::Reject);
+        let Some(modified) = reply.modified_action else {
+            return (decision.into(), Cause::Reply);
         };
-        (verdict, Cause::Modified)
+        match decision {
+            _ if !self.declared.modified_action => (Verdict::Reject, Cause::Modified),
+            Decision::Reject => (Verdict::Reject, Cause::Reply),
+            Decision::Accept if asked.covers(modified) => (Verdict::Accept, Cause::Modified),
+            Decision::Accept => (Verdict::Reject, Cause::Modified),
+        }
+    }
+
+    /// Notes as what the action that was just accepted is to run.
+    fn accepted_is_modified(&mut self, modified: Option<Modified>) {
+        if let Some(resolution) = self.duties.resolutions.last_mut()
+            && resolution.verdict == Verdict::Accept
+        {
+            resolution.modified = modified;
+        }
     }
 
     /// The checks, in the order of the text: those of 6.3.4, the sixth of which is another one for a clarification
@@ -195,7 +201,8 @@ impl Look<'_> {
         let reply = &delivery.reply;
         match &question.about {
             About::Action(action) => {
-                let taken_for_reject = reply.modified_action && !self.declared.modified_action;
+                let taken_for_reject =
+                    reply.modified_action.is_some() && !self.declared.modified_action;
                 let allowed = |decision| action.allowed.allows(decision);
                 if taken_for_reject || reply.decision.is_some_and(allowed) {
                     return Ok(());

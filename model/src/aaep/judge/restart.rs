@@ -50,6 +50,7 @@ impl Look<'_> {
                         session,
                         action,
                         tool_call,
+                        modified: None,
                     };
                     self.duties.in_doubt.push(doubt);
                 }
@@ -158,7 +159,9 @@ impl Look<'_> {
                     self.was_not_asked(question.token);
                     ("AAEP-6.7-1", &["AAEP-6.1-1", "AAEP-EV-4"])
                 }
-                Body::ToolInvoked { .. } => ("AAEP-A.4-3", &["AAEP-EV-4"]),
+                Body::ToolInvoked(_) => ("AAEP-A.4-3", &["AAEP-EV-4"]),
+                Body::OutputStreaming(_) => ("AAEP-A.6-2", &["AAEP-A.6-1", "AAEP-EV-4"]),
+                Body::Handoff(_) => ("AAEP-A.2-3", &["AAEP-6.7-1", "AAEP-EV-4"]),
                 Body::ToolCompleted { .. } => ("AAEP-A.3-1", &["AAEP-EV-4"]),
                 Body::Clarification(clarification) => {
                     self.was_not_asked(clarification.token);
@@ -199,6 +202,11 @@ impl Look<'_> {
     }
 
     fn doubt_is_reported(&mut self, doubt: ToolCall) {
+        // As what it was to run is not asked here.
+        let doubt = ToolCall {
+            modified: None,
+            ..doubt
+        };
         let owed = self.duties.in_doubt.iter().position(|owed| *owed == doubt);
         if let Some(owed) = owed {
             self.duties.in_doubt.remove(owed);

@@ -16,6 +16,12 @@ pub(super) struct Time {
     why: Why,
 }
 
+/// An extension that is not to be, of a question by this token.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    pub token: u32,
+}
+
 /// Why it is to be told.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Why {
@@ -105,12 +111,35 @@ impl Look<'_> {
             };
             time.session == event.session && left.is_none_or(is_right)
         };
-        match self.duties.time.iter().position(told) {
-            Some(position) => {
-                self.duties.time.remove(position);
-            }
-            None => self.duties.wrong_time.push(event.session),
+        if let Some(position) = self.duties.time.iter().position(told) {
+            self.duties.time.remove(position);
+        } else {
+            self.duties.wrong_time.push(event.session);
+            self.stretch_is_told(event, left);
         }
+    }
+
+    // AAEP-6.4.2-3: what is said in answer to an extension that was to be refused, and is the time left of no question that waits, says that
+    // it was carried out.
+    fn stretch_is_told(&mut self, event: &Event, left: Option<i64>) {
+        let (Some(Stretch { token }), Some(left)) = (self.duties.stretch, left) else {
+            return;
+        };
+        let now = self.account.clock;
+        let is_left_of = |question: &Question| {
+            let waits = question.phase == Phase::Open && question.session == event.session;
+            let until = |from: i64| question.deadline.checked_sub(from);
+            waits && (until(now) == Some(left) || until(event.at) == Some(left))
+        };
+        let named = self.account.questions.get(&token);
+        let elsewhere = named.is_some_and(|question| question.session != event.session);
+        if elsewhere || self.account.questions.values().any(is_left_of) {
+            return;
+        }
+        self.duties.stretch = None;
+        self.goes_astray(token);
+        let text = format!("c{token} was not to get another timeout: this was to be refused");
+        self.conformance("AAEP-6.4.2-3", &[], text);
     }
 
     pub(super) fn time_was_told(&mut self) {

@@ -381,24 +381,6 @@ fn a_late_duplicate_is_told_so_by_who_declares_it_aaep_6_3_5_2() {
     }
 }
 
-/// Whoever supports it runs what the action was modified to, or rejects it.
-#[test]
-fn a_modified_action_may_be_supported_aaep_6_3_2_3() {
-    let modified = |decision| {
-        let mut modified = reply(1, decision, 0);
-        modified.reply.modified_action = true;
-        modified
-    };
-    let mut run = asked(&action(1));
-    run.declared.modified_action = true;
-    run.then(1, Call::Deliver(modified(Decision::Accept)), acceptance());
-    run.conforms();
-    run.steps[3].out = rejection();
-    run.breaks("AAEP-6.3.2-4", |run| run.steps[3].out = vec![respond(0)]);
-    run.steps[3].call = Call::Deliver(modified(Decision::Reject));
-    run.breaks("AAEP-6.3.2-4", |run| run.steps[3].out = acceptance());
-}
-
 #[test]
 fn a_reply_is_read_by_the_deadline_as_it_was_extended_aaep_6_3_4_4() {
     let mut run = clarified(&question(1));

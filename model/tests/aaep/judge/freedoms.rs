@@ -4,7 +4,9 @@ use super::run::{
     Out, Run, SUB, TIMEOUT, action, asks, end, ended, event, finish, goes, harmless, in_doubt,
     invoked, notify, perform, reply, respond, start, started, subscribe, unsubscribe,
 };
-use countersign_model::aaep::judge::{Body, Call, Decision, Outcome, State, ToolStatus};
+use countersign_model::aaep::judge::{
+    Body, Call, Decision, Invocation, Outcome, Risk, State, ToolStatus,
+};
 
 use State::{AwaitingInput, CallingTool, Deciding, Idle, Thinking, WritingOutput};
 
@@ -70,11 +72,13 @@ fn one_that_says_no_more_than_it_must_conforms() {
             goes(AwaitingInput, CallingTool),
             event(
                 1,
-                Body::ToolInvoked {
+                Body::ToolInvoked(Invocation {
                     tool: 1,
                     tool_call: None,
+                    args_summary: None,
+                    risk: Risk::Low,
                     irreversible: false,
-                },
+                }),
             ),
             perform(1),
         ],
@@ -126,11 +130,13 @@ fn one_that_works_on_while_it_is_blocked_conforms() {
     );
     let work = event(
         1,
-        Body::ToolInvoked {
+        Body::ToolInvoked(Invocation {
             tool: 50,
             tool_call: Some(50),
+            args_summary: None,
+            risk: Risk::Low,
             irreversible: false,
-        },
+        }),
     );
     run.then(3, Call::Tick, [goes(AwaitingInput, CallingTool), work]);
     run.then(

@@ -11,12 +11,14 @@ mod blocking;
 mod clarifications;
 mod delivery;
 mod freedoms;
+mod modified;
 mod replies;
 mod restart;
 mod sessions;
 mod time;
 mod told_otherwise;
 mod wire;
+mod work;
 
 use countersign_model::aaep::judge::{
     AnsweredBy, Call, Clarify, Confirm, Decision, Response, State,

@@ -237,7 +237,7 @@ fn a_decision_is_one_of_those_allowed_aaep_6_3_4_6() {
 #[test]
 fn a_modified_action_counts_as_a_reject_aaep_6_3_2_4() {
     let mut modified = accept();
-    modified.reply.modified_action = true;
+    modified.reply.modified_action = Some(super::run::modified(1));
     let mut run = asked(&harmless(1));
     run.then(1_000, Call::Deliver(modified), rejection());
     run.breaks("AAEP-6.3.2-4", |run| run.steps[3].out = acceptance());
@@ -257,7 +257,7 @@ fn a_modified_action_rejects_also_where_nothing_else_may_aaep_6_3_2_4() {
     };
     for decision in [Decision::Accept, Decision::Reject] {
         let mut modified = reply(1, decision, 1_000);
-        modified.reply.modified_action = true;
+        modified.reply.modified_action = Some(super::run::modified(1));
         let mut run = asked(&confirm);
         run.then(1_000, Call::Deliver(modified), rejection());
         run.breaks("AAEP-6.3.2-4", |run| run.steps[3].out = acceptance());

@@ -3,8 +3,8 @@
 
 use countersign_model::aaep::judge::{
     AaepJudge, AnsweredBy, Body, Call, Clarification, Clarify, Confirm, Decision, Declared,
-    Delivery, Event, Outcome, Output, Question, QuestionKind, Reply, Response, ResponseKind, Risk,
-    State, ToolCall, ToolStatus,
+    Delivery, Event, Invocation, Modified, Outcome, Output, Question, QuestionKind, Rating, Reply,
+    Response, ResponseKind, Risk, State, ToolCall, ToolStatus,
 };
 use countersign_model::aaep::readings::Reading;
 use countersign_model::judge::{Finding, Judge};
@@ -258,8 +258,16 @@ pub fn reply(n: u32, decision: Decision, claimed: i64) -> Delivery {
             response: None,
             claimed_at: Some(START + claimed),
             subscription: Some(SUB),
-            modified_action: false,
+            modified_action: None,
         },
+    }
+}
+
+/// What is said to be run instead, object `n`, which rates as what was asked.
+pub fn modified(n: u32) -> Modified {
+    Modified {
+        object: n,
+        rating: Some(Rating::default()),
     }
 }
 
@@ -318,7 +326,10 @@ pub fn end(outcome: Outcome) -> Call {
 pub fn event(session: u32, body: Body) -> Out {
     let critical = matches!(
         body,
-        Body::Question(_) | Body::Clarification(_) | Body::Ended(Outcome::Errored)
+        Body::Question(_)
+            | Body::Clarification(_)
+            | Body::Handoff(_)
+            | Body::Ended(Outcome::Errored)
     );
     Out::Event(Emitted {
         session,
@@ -404,16 +415,14 @@ pub fn invoked(n: u32) -> Out {
 }
 
 pub fn invoked_as(tool: u32, tool_call: u32) -> Out {
-    let irreversible = true;
-    let tool_call = Some(tool_call);
-    event(
-        S,
-        Body::ToolInvoked {
-            tool,
-            tool_call,
-            irreversible,
-        },
-    )
+    let invoked = Invocation {
+        tool,
+        tool_call: Some(tool_call),
+        args_summary: None,
+        risk: Risk::High,
+        irreversible: true,
+    };
+    event(S, Body::ToolInvoked(invoked))
 }
 
 pub fn completed(n: u32, status: ToolStatus) -> Out {
@@ -440,11 +449,20 @@ fn call_of(n: u32) -> ToolCall {
         session: S,
         action: n,
         tool_call: n,
+        modified: None,
     }
 }
 
 pub fn perform(n: u32) -> Out {
     Out::Other(Output::Perform(call_of(n)))
+}
+
+/// Action `n` runs in this call.
+pub fn perform_as(n: u32, tool_call: u32) -> Out {
+    Out::Other(Output::Perform(ToolCall {
+        tool_call,
+        ..call_of(n)
+    }))
 }
 
 pub fn in_doubt(n: u32) -> Out {

@@ -204,6 +204,7 @@ fn the_oldest_call_in_flight_is_meant_where_none_is_named_aaep_a_3_1() {
             session: 1,
             action: 1,
             tool_call: 2,
+            modified: None,
         },
     ));
     let out = [
@@ -237,6 +238,7 @@ fn no_two_calls_share_an_id_aaep_ev_13() {
                 session: 1,
                 action: n,
                 tool_call: call,
+                modified: None,
             },
         ));
         let mut out = vec![

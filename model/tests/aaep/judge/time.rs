@@ -200,7 +200,7 @@ fn replies_go_by_the_new_deadline_aaep_6_3_4_4() {
     run.breaks("AAEP-6.1-7", |run| run.steps[4].out = vec![respond(0)]);
 }
 
-/// One that shortens it, or applies what was refused, is found when it acts on it.
+/// One that shortens it without a word, or applies what was refused, is found when it acts on it.
 #[test]
 fn a_refused_extension_moves_nothing_aaep_6_4_1() {
     let mut run = asked(&action(1));
@@ -208,11 +208,57 @@ fn a_refused_extension_moves_nothing_aaep_6_4_1() {
     run.then(30_000, Call::Tick, []);
     run.then(TIMEOUT, Call::Tick, [goes(AwaitingInput, Thinking)]);
     run.breaks("AAEP-6.4-1", |run| {
-        run.steps[3].out = vec![progress(29_999)];
+        run.steps[3].out.clear();
         run.steps[4].out = std::mem::take(&mut run.steps[5].out);
     });
     run.steps[3].call = extend(1, 86_401);
     run.breaks("AAEP-6.4-1", |run| run.steps[5].out.clear());
+}
+
+/// One that says that it has carried out what was to be refused is found by what it says: a shorter timeout, one beyond a day, a question
+/// that nobody asked or that is over. What it acts on later is not said again.
+#[test]
+fn an_extension_that_was_to_be_refused_is_named_at_once_aaep_6_4_2_3() {
+    for (call, left) in [
+        (extend(1, 59), 58_999),
+        (extend(1, 0), -1),
+        (extend(1, 86_401), 86_400_999),
+        (extend(9, 100), 99_999),
+    ] {
+        for mut run in [asked(&action(1)), clarified(&question(1))] {
+            run.then(1, call.clone(), [refused()]);
+            run.breaks("AAEP-6.4.2-3", |run| {
+                run.steps[3].out = vec![progress(left)];
+                run.then(2, Call::Tick, []);
+            });
+        }
+    }
+    let mut run = asked(&action(1));
+    run.then(TIMEOUT, Call::Tick, [goes(AwaitingInput, Thinking)]);
+    run.then(TIMEOUT + 1, extend(1, 100), [refused()]);
+    run.breaks("AAEP-6.4.2-3", |run| {
+        run.steps[4].out = vec![progress(39_999)];
+    });
+    let mut run = asked(&action(1));
+    run.then(1, extend(1, 59), [refused()]);
+    run.breaks("AAEP-6.4.2-3", |run| {
+        run.steps[3].out = vec![progress(58_999)];
+        run.then(59_000, Call::Tick, [goes(AwaitingInput, Thinking)]);
+    });
+}
+
+/// More progress is free: what says the time that is left has extended nothing.
+#[test]
+fn the_time_that_is_left_may_be_told_instead_of_an_extension_aaep_6_4_3_1() {
+    for timeout in [60, 59] {
+        let mut run = asked(&action(1));
+        run.then(1, extend(1, timeout), [progress(TIMEOUT - 1)]);
+        run.conforms();
+        run.steps[3].out = vec![event(1, Body::Progress { left: None })];
+        run.conforms();
+        run.steps[3].out.clear();
+        run.conforms();
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::time::Timeout;
 impl Call<'_> {
     pub(super) fn ask(&mut self, ask: Ask) -> Result<(), Refusal> {
         // AAEP-A.1-3: a question lies between the start and the end of its session.
-        self.require_active(&ask.session_id, Refusal::SessionNotActive)?;
+        self.require_going_on(&ask.session_id)?;
         let (timeout, allowed_replies) = check_ask(self.now, &ask)?;
         // AAEP-6.1-6: not again while the same action is blocked.
         let subject = Subject::Action(ask.action.id.clone());
@@ -26,8 +26,8 @@ impl Call<'_> {
             return Err(Refusal::ActionBlocked);
         }
         let question = Arc::new(Question {
+            tool_call_id: self.next_tool_call_id(&ask.session_id)?,
             asked: self.asked(ask.session_id, timeout)?,
-            tool_call_id: ToolCallId::of_confirmation(self.questions.next_confirmation()),
             action: ask.action,
             default_decision: ask.default_decision,
             allowed_replies,
@@ -39,7 +39,7 @@ impl Call<'_> {
 
     pub(super) fn clarify(&mut self, clarify: Clarify) -> Result<(), Refusal> {
         // AAEP-A.1-3: a question lies between the start and the end of its session.
-        self.require_active(&clarify.session_id, Refusal::SessionNotActive)?;
+        self.require_going_on(&clarify.session_id)?;
         let timeout = check_clarify(self.now, &clarify)?;
         // AAEP-6.1-9: not again while the same question is open.
         let subject = Subject::Words(Arc::clone(&clarify.question));
@@ -68,13 +68,25 @@ impl Call<'_> {
         })
     }
 
+    /// AAEP-EV-13: the call of the next confirmation has an id that no other call of its session has.
+    fn next_tool_call_id(&self, session_id: &SessionId) -> Result<ToolCallId, Refusal> {
+        let session = self.require_going_on(session_id)?;
+        ToolCallId::of_confirmation(self.questions.next_confirmation())
+            .find(|id| !session.work.has_called(id))
+            .ok_or(Refusal::ToolCallIdUsed)
+    }
+
     /// AAEP-A.4-1, AAEP-A.5-1: the state becomes `awaiting_input` at or before the question.
     fn announce(&mut self, Asked { session_id, .. }: &Asked, question: Payload) {
         match self.sessions.get(session_id).map(|session| session.state) {
             Some(AgentState::AwaitingInput) | None => {}
-            Some(AgentState::Idle | AgentState::Thinking | AgentState::CallingTool) => {
-                self.await_input(session_id);
-            }
+            Some(
+                AgentState::Idle
+                | AgentState::Thinking
+                | AgentState::CallingTool
+                | AgentState::WritingOutput
+                | AgentState::HandingOff,
+            ) => self.await_input(session_id),
         }
         self.emit(session_id, question, None);
     }

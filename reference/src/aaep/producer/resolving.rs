@@ -1,21 +1,27 @@
 //! What becomes of questions: they are answered, or fall due, or are taken back; and what becomes of the tools that they release.
 //!
-//! The one thing to know: an action is released in [`Call::proceed`] alone, and what depends on an answer in [`Call::answer`].
+//! The one thing to know: an action that was asked about is released in [`Call::proceed`] alone, and what depends on an answer in [`Call::answer`].
 
 use super::Call;
 use crate::aaep::clarification::ClarificationNumber;
 use crate::aaep::confirmation::{Authority, Canceller, ConfirmationNumber, Phase};
 use crate::aaep::event::{AgentState, ResolutionOutcome};
-use crate::aaep::interface::{Answer, Answered, Output, Refusal, Response, Sender};
+use crate::aaep::interface::{Answer, Answered, Output, Refusal, Response, Sender, ToolCall};
 use crate::aaep::question::{Asked, QuestionNumber};
-use crate::aaep::validate::{Valid, validate};
+use crate::aaep::validate::{Valid, Verdict, validate};
 use crate::aaep::vocabulary::{ActionId, Decision, ReplyToken, SessionId, ToolCallId, ToolStatus};
 
 impl Call<'_> {
     pub(super) fn deliver(&mut self, sender: &Sender, message: &[u8]) {
         // AAEP-6.3.4-9: the sender gets the same response whatever becomes of the message, and gets it first.
         self.outputs.push(Output::Respond(Response::CONSTANT));
-        match validate(message, sender, self.questions, self.subscriptions) {
+        match validate(
+            message,
+            sender,
+            self.questions,
+            self.subscriptions,
+            self.settings,
+        ) {
             Ok(valid) => self.honour(valid),
             // AAEP-6.3.4-7, AAEP-6.5.5-4: ignored, and the question goes on waiting. AAEP-6.3.4-8: and written down.
             Err(ignored) => {
@@ -32,7 +38,18 @@ impl Call<'_> {
     fn honour(&mut self, valid: Valid) {
         let by = Authority::Reply;
         match valid {
-            Valid::Reply(reply) => self.resolve(reply.confirmation(), reply.decision(), by),
+            Valid::Reply(reply) => {
+                let number = reply.confirmation();
+                match reply.into_verdict() {
+                    Verdict::Accept(modified_action) => {
+                        if let Some(modified_action) = modified_action {
+                            self.questions.modify(number, modified_action);
+                        }
+                        self.resolve(number, Decision::Accept, by);
+                    }
+                    Verdict::Reject => self.resolve(number, Decision::Reject, by),
+                }
+            }
             Valid::Answer(answer) => {
                 let number = answer.clarification();
                 let response = answer.into_response();
@@ -100,7 +117,8 @@ impl Call<'_> {
 
     /// AAEP-A.4-3: the tool of an accepted action is invoked. AAEP-A.4-2: the state leaves `awaiting_input` before.
     fn proceed(&mut self, number: ConfirmationNumber) {
-        let question = self.question(number);
+        let confirmation = self.questions.confirmation(number).clone();
+        let question = &confirmation.question;
         let resolution = question.resolution(ResolutionOutcome::Accepted);
         self.change_state(
             &question.asked.session_id,
@@ -110,12 +128,12 @@ impl Call<'_> {
         );
         self.emit(
             &question.asked.session_id,
-            question.tool_invoked(),
+            confirmation.tool_invoked(),
             Some(resolution),
         );
         self.go_on(&question.asked.session_id);
-        // AAEP-6.1-1, AAEP-6.1-5: only here an action is released, and its invocation told.
-        self.outputs.push(Output::Perform(question.tool_call()));
+        // AAEP-6.1-1, AAEP-6.1-5: only here an action is released that was asked about, and its invocation told.
+        self.outputs.push(Output::Perform(confirmation.tool_call()));
     }
 
     /// AAEP-6.1-3, AAEP-6.8-3: an event reflects that the action will not run. AAEP-A.4-2, AAEP-A.5-1: the state leaves
@@ -140,8 +158,7 @@ impl Call<'_> {
         let state = self.sessions.get(session_id).map(|session| session.state);
         if self.questions.has_pending(session_id) {
             self.await_input(session_id);
-        } else if self.questions.has_in_flight(session_id) && state != Some(AgentState::CallingTool)
-        {
+        } else if self.has_tool_running(session_id) && state != Some(AgentState::CallingTool) {
             let summary = "The tool is still running.";
             self.change_state(session_id, AgentState::CallingTool, summary, None);
         }
@@ -174,21 +191,17 @@ impl Call<'_> {
         tool_call_id: Option<&ToolCallId>,
         status: ToolStatus,
     ) -> Result<(), Refusal> {
-        // AAEP-A.3-2: no completion without an invocation. An ended session has nothing in flight.
-        let is_the_call = |number: &ConfirmationNumber| {
-            tool_call_id.is_none_or(|id| self.question(*number).tool_call_id == *id)
+        // AAEP-A.3-2: no completion without an invocation. An ended session has nothing in flight. Nothing runs unasked once it
+        // was asked about, so what runs unasked is older.
+        let session = self.sessions.get_mut(session_id);
+        let unasked = session.and_then(|session| session.work.finish(action, tool_call_id));
+        let tool_call = match unasked {
+            Some(tool) => tool.tool_call(session_id),
+            None => self.finish_confirmed(session_id, action, tool_call_id)?,
         };
-        let number = self
-            .questions
-            .in_flight_of(session_id, action)
-            .find(is_the_call)
-            .ok_or(Refusal::NothingToFinish)?;
-        self.questions
-            .transition(number, Phase::finish)
-            .map_err(|_| Refusal::NothingToFinish)?;
-        self.emit_tool_completed(number, status);
+        self.emit(session_id, tool_call.completed(status), None);
 
-        let was_the_last = !self.questions.has_in_flight(session_id);
+        let was_the_last = !self.has_tool_running(session_id);
         let state = self.sessions.get(session_id).map(|session| session.state);
         // AAEP-A.3-3: the state is `calling_tool` while a tool runs, and no longer.
         if was_the_last && state == Some(AgentState::CallingTool) {
@@ -202,12 +215,24 @@ impl Call<'_> {
         Ok(())
     }
 
-    pub(super) fn emit_tool_completed(&mut self, number: ConfirmationNumber, status: ToolStatus) {
-        let question = self.question(number);
-        self.emit(
-            &question.asked.session_id,
-            question.tool_completed(status),
-            None,
-        );
+    /// A tool that a confirmation released has come back.
+    fn finish_confirmed(
+        &mut self,
+        session_id: &SessionId,
+        action: &ActionId,
+        tool_call_id: Option<&ToolCallId>,
+    ) -> Result<ToolCall, Refusal> {
+        let is_the_call = |number: &ConfirmationNumber| {
+            tool_call_id.is_none_or(|id| self.question(*number).tool_call_id == *id)
+        };
+        let number = self
+            .questions
+            .in_flight_of(session_id, action)
+            .find(is_the_call)
+            .ok_or(Refusal::NothingToFinish)?;
+        self.questions
+            .transition(number, Phase::finish)
+            .map_err(|_| Refusal::NothingToFinish)?;
+        Ok(self.questions.confirmation(number).tool_call())
     }
 }

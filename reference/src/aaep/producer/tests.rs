@@ -1,9 +1,13 @@
 use super::*;
 use crate::aaep::clarification::ClarificationQuestion;
-use crate::aaep::interface::{Ask, Clarify};
+use crate::aaep::interface::{Ask, Chunk, Clarify, Run, Sender};
 use crate::aaep::question::Asked;
-use crate::aaep::vocabulary::{Action, ActionId, AgentId, Choice, ResponseKind, RiskLevel};
+use crate::aaep::vocabulary::{
+    Action, ActionId, AgentId, Choice, OutputId, ResponseKind, RiskLevel,
+};
+use crate::aaep::work::RunningTool;
 use crate::ids::SequentialIds;
+use serde_json::json;
 
 /// Who has done something of everything, twice in every respect in which it can be done otherwise.
 fn lived_in() -> Producer {
@@ -14,6 +18,7 @@ fn lived_in() -> Producer {
         }),
         courtesy_notices: true,
         progress: false,
+        modified_action: true,
     };
     let mut producer = Producer::new(settings);
     let mut ids = SequentialIds::new();
@@ -61,7 +66,7 @@ fn lived_in() -> Producer {
             default_response: is_choice.then(|| "a".into()),
         })
     };
-    for (second, input) in [
+    let inputs = [
         (1, start("sess_1")),
         (1, start("sess_2")),
         (
@@ -74,6 +79,7 @@ fn lived_in() -> Producer {
             },
         ),
         (1, ask("sess_1", 1, Decision::Accept, accept, save)),
+        (1, reply_that_modifies()),
         (2, ask("sess_2", 2, Decision::Reject, None, send)),
         (2, clarify("sess_1", "Which?", true)),
         (2, clarify("sess_2", "Why?", false)),
@@ -84,11 +90,62 @@ fn lived_in() -> Producer {
                 outcome: SessionOutcome::Completed,
             },
         ),
-    ] {
+    ];
+    for (second, input) in inputs.into_iter().chain(work(&session("sess_1"))) {
         let now = Timestamp::from_millis(second * 1_000);
         assert_eq!(producer.handle(now, &mut ids, input).refused, None);
     }
     producer
+}
+
+/// Something of everything that the session does beside its questions.
+fn work(session_id: &SessionId) -> [(i64, Input); 5] {
+    let run = |action: &str| {
+        Input::Tool(Run {
+            session_id: session_id.clone(),
+            action: ActionId::parse(action).expect("a name"),
+            tool: action.into(),
+            args_summary: None,
+            risk_level: RiskLevel::Low,
+            irreversible: false,
+            tool_call_id: None,
+        })
+    };
+    let put_out = |output: &str, text: &str, is_last| {
+        Input::Output(Chunk {
+            session_id: session_id.clone(),
+            output_id: OutputId::parse(output).expect("a name"),
+            text: text.into(),
+            is_last,
+        })
+    };
+    [
+        run("r1"),
+        run("r2"),
+        put_out("o1", "One", false),
+        put_out("o2", "Three", false),
+        put_out("o3", "", true),
+    ]
+    .map(|input| (2, input))
+}
+
+/// The first question is accepted, and its action modified.
+fn reply_that_modifies() -> Input {
+    let modified = json!({
+        "type": "confirmation.reply",
+        "reply_token": ReplyToken::from_bits(3),
+        "decision": "accept",
+        "subscription_id": "sub_1",
+        "timestamp": "1970-01-01T00:00:01Z",
+        "modified_action": {"risk_level": "low", "irreversible": false, "amount": 3},
+    });
+    Input::Deliver {
+        sender: Sender {
+            subscription_id: Some(SubscriptionId::parse("sub_1").expect("a name")),
+            authenticated: true,
+        },
+        message: modified.to_string().into_bytes(),
+    }
 }
 
 /// AAEP-6.2.2-3: a restart loses nothing, neither of what has happened nor of what the host has chosen.
@@ -111,7 +168,8 @@ fn every_field_survives_storage() {
         Settings {
             identity,
             courtesy_notices,
-            progress
+            progress,
+            modified_action
         },
         &producer.settings,
         new.settings
@@ -126,13 +184,15 @@ fn every_field_survives_storage() {
     );
     the_confirmations_differ(&producer);
     the_clarifications_differ(&producer);
+    the_work_differs(&producer);
     let mut sessions = producer.sessions().values();
     let (one, other) = (sessions.next(), sessions.next());
     assert_every_field_differs!(
         Session {
             status,
             state,
-            next_sequence_number
+            next_sequence_number,
+            work
         },
         one.expect("a session"),
         other.expect("another")
@@ -157,7 +217,15 @@ fn the_confirmations_differ(producer: &Producer) {
     let [one, other] = producer.confirmations() else {
         panic!("asked twice");
     };
-    assert_every_field_differs!(Confirmation { question, phase }, one, other);
+    assert_every_field_differs!(
+        Confirmation {
+            question,
+            phase,
+            modified_action
+        },
+        one,
+        other
+    );
     assert_every_field_differs!(
         Question {
             asked,
@@ -190,6 +258,36 @@ fn the_confirmations_differ(producer: &Producer) {
         },
         &one.question.action,
         other.question.action
+    );
+}
+
+fn the_work_differs(producer: &Producer) {
+    let mut sessions = producer.sessions().values();
+    let (one, other) = (sessions.next(), sessions.next());
+    let work = &one.expect("a session").work;
+    work.assert_every_field_differs_from(&other.expect("another").work);
+    let [one, other] = work.running() else {
+        panic!("two ran");
+    };
+    assert_every_field_differs!(
+        RunningTool {
+            action,
+            tool,
+            tool_call_id
+        },
+        one,
+        other
+    );
+    let [one, other] = work.open_outputs() else {
+        panic!("two were open");
+    };
+    assert_every_field_differs!(
+        OpenOutput {
+            output_id,
+            position
+        },
+        one,
+        other
     );
 }
 

@@ -56,6 +56,7 @@ with a fraction or an exponent a number beyond 2^53) cannot be confirmed; a whol
 is bound to the digit. Types and limits: countersign schema driver
 
 --settings is one JSON object; what it leaves out is the first of the values, or the one in [ ]:
+  aaep            modified_action: false|true, whether a reply may modify what it accepts
   mcp-aql         check_order: table|sample, session_binding: many_uses|every,
                   ended_session: stays_ended|comes_back, persistence: persistent|in_memory,
                   capacity: 1000 tokens or more [1000000], retention: 0 to 3000 seconds [900],
@@ -136,7 +137,7 @@ pub struct Args {
     /// After `hello`, `restart` goes on with what the file holds. `reset` forgets all of it and starts afresh.
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
-    /// What the host chooses once, as JSON; the names and values stand below (mcp-aql, pending-action)
+    /// What the host chooses once, as JSON; the names and values stand below
     #[arg(long, value_name = "JSON")]
     pub settings: Option<String>,
     /// Sign tokens instead of keeping them (mcp-aql)
@@ -168,11 +169,7 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
             help = "leave --signed out: nothing else has tokens that could be signed",
             "--signed is for mcp-aql alone"
         )),
-        Protocol::Aaep if settings.is_some() => Err(miette!(
-            help = "leave --settings out",
-            "--settings is for mcp-aql and pending-action"
-        )),
-        Protocol::Aaep => converse(Aaep::new(SystemIds)),
+        Protocol::Aaep => converse(Aaep::new(chosen(settings)?, SystemIds)),
         Protocol::McpAql if *signed => converse(McpAql::signing(chosen(settings)?, SystemIds)),
         Protocol::McpAql => converse(McpAql::new(chosen(settings)?, SystemIds)),
         Protocol::PendingAction => match store {

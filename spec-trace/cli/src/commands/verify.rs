@@ -34,7 +34,7 @@ pub struct Args {
     /// Only this protocol; all of them where this is absent
     #[arg(long, value_enum)]
     protocol: Option<Protocol>,
-    /// How far the model goes: small, default, large or three, and changes to it, such as small,crash=2
+    /// How far the model goes: small, default, large or three, for aaep also clarify, and changes to it, such as small,crash=2
     #[arg(long, default_value = "default")]
     bounds: String,
 }
@@ -110,6 +110,12 @@ fn verify<E: Execution>(
     let progress = Progress::counting(&comparing("every pair at small bounds"), "edges");
     let pairs = walk(&bridge(small)?, Scope::Pairs, &progress);
     drop(progress);
+    let mut aside = None;
+    if let Some(bounds) = E::ASIDE {
+        let progress = Progress::counting(&comparing("what the bounds go without"), "edges");
+        let walk = walk(&bridge(bounds)?, Scope::States, &progress);
+        aside = Some((bounds.name(), walk));
+    }
     let judged = judge.map(|walk| {
         let what = format!("{protocol}: judging the streams of every run");
         walk(&Progress::counting(&what, "edges"))
@@ -123,6 +129,7 @@ fn verify<E: Execution>(
         literal_bounds: E::LITERAL.name(),
         literal,
         pairs,
+        aside,
         judged,
     })
 }
@@ -168,6 +175,15 @@ fn text(verified: &[Verified]) -> String {
             one.literal_bounds,
             walk_text(&one.literal)
         );
+        if let Some((bounds, walk)) = &one.aside {
+            let _ = writeln!(
+                text,
+                "{}: {} states at {bounds} bounds, edges: {}",
+                one.protocol,
+                grouped(walk.nodes),
+                walk_text(walk)
+            );
+        }
         if let Some(judged) = &one.judged {
             let found = match judged.divergences.len() {
                 0 => "none accused".to_owned(),

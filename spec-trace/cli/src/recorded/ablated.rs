@@ -120,6 +120,25 @@ const LASTING: Bounds = Bounds {
     ..Bounds::SMALL
 };
 
+/// Where clarifications are asked for, and questions have more time: the runs of a rule about those.
+const CLARIFYING: Bounds = Bounds {
+    name: "clarifying",
+    sessions: 1,
+    ..Bounds::CLARIFY
+};
+
+/// Like [`LASTING`] and [`EXPLAINING`] for those.
+const LASTING_CLARIFYING: Bounds = Bounds {
+    ticks: 4,
+    ..CLARIFYING
+};
+
+const EXPLAINING_CLARIFYING: Bounds = Bounds {
+    variety: Variety::Many,
+    disturbances: Budgets::new([1; 9], 2),
+    ..LASTING_CLARIFYING
+};
+
 /// What no stream can show: that a call of the host is refused, and whom an event went to.
 const OFF_STREAM: [Guard; 2] = [Guard::StopsWhileBlocked, Guard::LeavesOneOut];
 
@@ -129,16 +148,29 @@ const OFF_STREAM: [Guard; 2] = [Guard::StopsWhileBlocked, Guard::LeavesOneOut];
 ///
 /// Never: the bounds are in range, and each rule that is not free breaks something when it is left out.
 pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Option<Ablated> {
-    // What the recorded runs have none of cannot go wrong in them.
-    let is_shown = guard.with.is_none_or(|many| Bounds::SMALL.shows(many));
-    if guard.free.is_some() || !is_shown || OFF_STREAM.contains(&guard.guard) {
+    if guard.free.is_some() || OFF_STREAM.contains(&guard.guard) {
         return None;
     }
-    let (specification, explaining) = (&within(Bounds::SMALL), &within(EXPLAINING));
-    let writer = StreamWriter::new(recorder);
+    let is_shown = guard.with.is_none_or(|many| Bounds::SMALL.shows(many));
+    let [of_guard, lasting, explaining] = if is_shown {
+        [Bounds::SMALL, LASTING, EXPLAINING]
+    } else {
+        [CLARIFYING, LASTING_CLARIFYING, EXPLAINING_CLARIFYING]
+    };
+    let [specification, lasting, explaining] = &[of_guard, lasting, explaining].map(within);
+    // A question that has more time is not to be counted down.
+    let seconds = if is_shown {
+        recorder.seconds
+    } else {
+        recorder.seconds / 2
+    };
+    let writer = StreamWriter::new(Recorder {
+        seconds,
+        ..recorder
+    });
     let mut best: Option<Ablated> = None;
     for steps in LONGEST {
-        for counterexample in counterexamples(specification, guard, &writer, steps) {
+        for counterexample in counterexamples(specification, lasting, guard, &writer, steps) {
             let ablated = counterexample.judged(explaining, guard, &writer);
             if matches!(ablated.shows, Shows::Flagged { .. }) {
                 return Some(ablated);
@@ -239,13 +271,14 @@ fn names(finding: &Finding, clause: &str) -> bool {
 /// then the shorter ones.
 fn counterexamples(
     specification: &Aaep,
+    lasting: &Aaep,
     guard: &'static GuardRow,
     writer: &StreamWriter,
     steps: usize,
 ) -> Vec<Counterexample> {
     let rules = Rules::all().without(guard.guard);
     let model = specification.with(rules, specification.reading);
-    let lasting = within(LASTING).with(rules, specification.reading);
+    let lasting = lasting.with(rules, specification.reading);
     let limit = Limit {
         steps,
         ..Limit::default()

@@ -56,6 +56,37 @@ pub const APART: [Bounds; 3] = [
     },
 ];
 
+/// A clarification beside a confirmation, in peace; the same where one of them has more time; and where a reply is forged or
+/// malformed, or a question cancelled.
+pub const CLARIFYING: [Bounds; 3] = [
+    Bounds {
+        name: "a clarification",
+        sessions: 1,
+        clarifications: 1,
+        extensions: 0,
+        skew: 0,
+        disturbances: Budgets::NONE,
+        ..Bounds::CLARIFY
+    },
+    Bounds {
+        name: "a clarification, and more time",
+        sessions: 1,
+        clarifications: 1,
+        skew: 0,
+        disturbances: Budgets::NONE,
+        ..Bounds::CLARIFY
+    },
+    Bounds {
+        name: "a clarification, disturbed",
+        sessions: 1,
+        clarifications: 1,
+        extensions: 0,
+        skew: 0,
+        disturbances: Budgets::new([0, 0, 1, 0, 1, 1, 0, 0, 0], 1),
+        ..Bounds::CLARIFY
+    },
+];
+
 /// Two questions in one session with every disturbance.
 pub const TOGETHER: Bounds = Bounds {
     name: "small, one session",
@@ -81,6 +112,19 @@ pub const RECORDERS: [Recorder; 5] = [
     Recorder {
         ids: false,
         seconds: 1,
+        ..Recorder::EVENTS_ALONE
+    },
+];
+
+/// Recorders of runs in which a question may have twice the time, and would be counted down if that were more than a minute. Each
+/// event says which question it is about: where none does, a clarification that is withdrawn looks like one that is answered.
+pub const UNCOUNTED: [Recorder; 2] = [
+    Recorder {
+        seconds: 30,
+        ..Recorder::FULL
+    },
+    Recorder {
+        seconds: 30,
         ..Recorder::EVENTS_ALONE
     },
 ];

@@ -6,7 +6,7 @@
 
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::message::{Message, Shape, Token};
-use countersign_model::aaep::output::Output;
+use countersign_model::aaep::output::{Answered, Output};
 use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::{Phase, State};
 use countersign_model::aaep::step::Step;
@@ -17,7 +17,7 @@ use countersign_model::time::{self, Scale};
 use countersign_reference::aaep::ReplyToken;
 use serde_json::{Value, json};
 
-use countersign_conform::aaep::concrete::Environment;
+use countersign_conform::aaep::concrete::{DEFAULT_RESPONSE, Environment, taken as taken_kinds};
 use countersign_lint::json;
 
 /// Which replies a stream shows, and where.
@@ -248,13 +248,24 @@ impl StreamWriter {
             }
             Output::Invoked(slot) => (session_of(slot), "tool.invoked", self.call(state, slot)),
             Output::FollowUpLeaving(slot) => {
-                let payload = self.follow_up(position, state, slot, AgentState::Thinking);
+                let payload = self.follow_up(position, state, rest, slot, AgentState::Thinking);
                 (session_of(slot), "state.changed", payload)
             }
             Output::FollowUpStaying(slot) => {
-                let payload = self.follow_up(position, state, slot, AgentState::AwaitingInput);
+                let payload =
+                    self.follow_up(position, state, rest, slot, AgentState::AwaitingInput);
                 (session_of(slot), "state.changed", payload)
             }
+            Output::Clarify(slot) => (
+                session_of(slot),
+                "awaiting.clarification",
+                self.clarification(state, slot),
+            ),
+            Output::MoreTime(slot) => (
+                session_of(slot),
+                "progress.updated",
+                self.more_time(state, slot),
+            ),
             Output::Completed(slot) => (session_of(slot), "tool.completed", self.completion(slot)),
             Output::Thinking(session) => {
                 let payload = position.change(session, AgentState::Thinking);
@@ -265,9 +276,8 @@ impl StreamWriter {
                 (session, name, payload)
             }
             // None of them is an event: the host does it, or the sender sees it, or the operator.
-            // Clarifications and extensions are not written yet: the bounds that are recorded have none.
-            Output::Clarify(_)
-            | Output::MoreTime(_)
+            // Work is not written yet: the bounds that are recorded have none.
+            Output::Work(..)
             | Output::Answer(..)
             | Output::Perform(_)
             | Output::Withdraw(_)
@@ -308,6 +318,41 @@ impl StreamWriter {
         payload
     }
 
+    fn clarification(&self, state: &State, slot: Slot) -> Value {
+        let confirmation = state.confirmation(slot);
+        let mut payload = json!({
+            "urgency": "critical",
+            "question": self.environment.questions[state.question(slot).index()],
+            "reply_token": self.token(state, slot),
+            "timeout_seconds": u64::from(confirmation.timeout) * u64::from(self.recorder.seconds),
+        });
+        if let Some(clarifies) = confirmation.clarifies {
+            let (kinds, choices) = taken_kinds(clarifies.takes);
+            payload["accepted_response_kinds"] = json!(kinds);
+            if let Some(choices) = choices {
+                payload["choices"] = json!(choices);
+            }
+            if clarifies.default {
+                payload["default_response"] = json!(DEFAULT_RESPONSE);
+            }
+        }
+        payload
+    }
+
+    fn more_time(&self, state: &State, slot: Slot) -> Value {
+        let [deadline, now] = [state.confirmation(slot).deadline(), state.clock]
+            .map(|moment| self.environment.time(moment).millis());
+        let mut payload = json!({
+            "progress": {"description": "There is more time."},
+            "eta_ms": deadline - now,
+        });
+        if self.recorder.ids {
+            let token = self.token(state, slot);
+            payload["extensions"] = json!({"countersign": {"reply_token": token}});
+        }
+        payload
+    }
+
     fn call(&self, state: &State, slot: Slot) -> Value {
         let class = state.confirmation(slot).class;
         let mut payload = json!({
@@ -335,6 +380,7 @@ impl StreamWriter {
         &self,
         position: &mut Position,
         state: &State,
+        rest: &[Output],
         slot: Slot,
         to: AgentState,
     ) -> Value {
@@ -342,6 +388,9 @@ impl StreamWriter {
         let mut payload = position.change(confirmation.session, to);
         let outcome = match confirmation.phase {
             Phase::Cancelled => "cancelled",
+            Phase::Answered if rest.contains(&Output::Answer(slot, Answered::Nobody)) => {
+                "unanswered"
+            }
             Phase::Answered => "answered",
             Phase::Unasked
             | Phase::Pending
@@ -356,11 +405,14 @@ impl StreamWriter {
     /// The event says what became of which question.
     fn resolves(&self, payload: &mut Value, state: &State, slot: Slot, outcome: &str) {
         if self.recorder.ids {
-            payload["extensions"] = json!({"countersign": {
+            let mut resolution = json!({
                 "reply_token": self.token(state, slot),
-                "action": self.action(state, slot),
                 "outcome": outcome,
-            }});
+            });
+            if state.confirmation(slot).clarifies.is_none() {
+                resolution["action"] = json!(self.action(state, slot));
+            }
+            payload["extensions"] = json!({"countersign": resolution});
         }
     }
 

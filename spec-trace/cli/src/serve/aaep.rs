@@ -5,12 +5,14 @@ use countersign_driver::aaep::{
 };
 use countersign_driver::{Json, Kind, Refused};
 use countersign_reference::aaep::{
-    Action, ActionId, Answer, Answered, Ask, Capabilities, Choice, Clarify, Decision, Input,
-    Outcome, Output, Producer, ReplyToken, ResponseKind, RiskLevel, Sender, SessionId,
-    SessionOutcome, Settings, SubscriptionId, ToolCall, ToolCallId, ToolStatus,
+    self as reference, Action, ActionId, Answer, Answered, Ask, Capabilities, Choice, Chunk,
+    Clarify, Decision, Handoff, Input, Outcome, Output, OutputId, Producer, ReplyToken,
+    ResponseKind, RiskLevel, Run, Sender, SessionId, SessionOutcome, SubscriptionId, TargetKind,
+    ToolCall, ToolCallId, ToolStatus,
 };
 use countersign_reference::ids::IdSource;
 use countersign_reference::time::Timestamp;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::{Failure, Instead, Last, Service, parsed, refusal, stored_and_read_back, told};
@@ -21,19 +23,55 @@ pub struct Aaep<Ids> {
     producer: Producer,
     /// What the last call put out: kept until the next, as it may have been lost.
     last: Vec<Output>,
+    settings: Settings,
     ids: Ids,
 }
 
+/// What a host chooses once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Whether a reply may modify the action that it accepts (AAEP-6.3.2-3).
+    pub modified_action: bool,
+}
+
 impl<Ids: IdSource> Aaep<Ids> {
-    /// A producer to which nothing has happened, drawing its identifiers from `ids`.
-    pub fn new(ids: Ids) -> Self {
+    /// A producer to which nothing has happened, drawing its identifiers from `ids`. A reset leaves the settings as they are.
+    pub fn new(settings: Settings, ids: Ids) -> Self {
         Self {
-            producer: Producer::new(settings()),
+            producer: Producer::new(settings.of_producer()),
             last: Vec::new(),
+            settings,
             ids,
         }
     }
 }
+
+impl Settings {
+    /// What is served declares all that the producer can do, and so does it; but what the host has chosen.
+    fn of_producer(self) -> reference::Settings {
+        let Self { modified_action } = self;
+        reference::Settings {
+            courtesy_notices: true,
+            progress: true,
+            modified_action,
+            ..reference::Settings::default()
+        }
+    }
+}
+
+/// What a producer can do that takes modified actions.
+const MODIFYING_SUPPORTS: &[Capability] = &[
+    Capability::Clarify,
+    Capability::Cancel,
+    Capability::Extend,
+    Capability::ModifiedAction,
+    Capability::CourtesyNotice,
+    Capability::Progress,
+    Capability::Delivery,
+    Capability::Work,
+    Capability::Restart,
+];
 
 impl<Ids: IdSource> Service for Aaep<Ids> {
     type Protocol = Protocol;
@@ -45,6 +83,7 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
         Capability::CourtesyNotice,
         Capability::Progress,
         Capability::Delivery,
+        Capability::Work,
         Capability::Restart,
     ];
     const SHOWS: &'static [Kind] = &[
@@ -59,8 +98,16 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
     ];
     const TICK: Input = Input::Tick;
 
+    fn supports(&self) -> &'static [Capability] {
+        if self.settings.modified_action {
+            MODIFYING_SUPPORTS
+        } else {
+            Self::SUPPORTS
+        }
+    }
+
     fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
-        self.producer = Producer::new(settings());
+        self.producer = Producer::new(self.settings.of_producer());
         self.last.clear();
         // There is nothing yet that could be due: this only tells the time.
         let _nothing = self.producer.handle(now, &mut self.ids, Input::Tick);
@@ -77,10 +124,7 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
                 capabilities,
             } => Input::Subscribe {
                 subscription_id: subscription("subscription_id", &subscription_id)?,
-                // AAEP-EV-14: a subscriber cannot reply unless it says so.
-                capabilities: Capabilities {
-                    supports_confirmation_reply: capabilities.supports_confirmation_reply,
-                },
+                capabilities: declared(&capabilities),
             },
             Op::Unsubscribe { subscription_id } => Input::Unsubscribe {
                 subscription_id: subscription("subscription_id", &subscription_id)?,
@@ -108,20 +152,13 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
             } => Input::Clarify(Clarify {
                 session_id: session(&session_id)?,
                 question: question.into(),
-                accepted_response_kinds: accepted_response_kinds
-                    .map(|kinds| kinds.into_iter().map(response_kind).collect()),
-                choices: choices.map(|choices| choices.into_iter().map(choice).collect()),
+                accepted_response_kinds: accepted_response_kinds.map(response_kinds),
+                choices: choices.map(listed_choices),
                 timeout_seconds: seconds(timeout_seconds),
                 default_response: default_response.map(Into::into),
             }),
             Op::Deliver(driver::Deliver { sender, message }) => Input::Deliver {
-                sender: Sender {
-                    subscription_id: sender
-                        .subscription_id
-                        .map(|id| subscription("sender.subscription_id", &id))
-                        .transpose()?,
-                    authenticated: sender.authenticated,
-                },
+                sender: known(sender)?,
                 message,
             },
             Op::Cancel { reply_token } => Input::Cancel {
@@ -142,25 +179,37 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
             } => Input::FinishTool {
                 session_id: session(&session_id)?,
                 action: parsed("action", &action, ActionId::parse)?,
-                tool_call_id: tool_call_id
-                    .map(|id| parsed("tool_call_id", &id, ToolCallId::parse))
-                    .transpose()?,
-                status: match status {
-                    driver::ToolStatus::Success => ToolStatus::Success,
-                    driver::ToolStatus::Error => ToolStatus::Error,
-                    driver::ToolStatus::Timeout => ToolStatus::Timeout,
-                },
+                tool_call_id: tool_call(tool_call_id)?,
+                status: tool_status(status),
             },
+            Op::Tool {
+                session_id,
+                action,
+                tool_call_id,
+            } => run(&session_id, action, tool_call_id)?,
+            Op::Output {
+                session_id,
+                output_id,
+                chunk,
+                complete,
+            } => Input::Output(Chunk {
+                output_id: parsed("output_id", &output_id, OutputId::parse)?,
+                session_id: session(&session_id)?,
+                text: chunk.into(),
+                is_last: complete,
+            }),
+            Op::Handoff {
+                session_id,
+                reason,
+                target_kind,
+                target_uri,
+            } => handed_off(&session_id, reason, target_kind, target_uri)?,
             Op::EndSession {
                 session_id,
                 outcome,
             } => Input::EndSession {
                 session_id: session(&session_id)?,
-                outcome: match outcome {
-                    driver::SessionOutcome::Completed => SessionOutcome::Completed,
-                    driver::SessionOutcome::Errored => SessionOutcome::Errored,
-                    driver::SessionOutcome::Cancelled => SessionOutcome::Cancelled,
-                },
+                outcome: session_outcome(outcome),
             },
         })
     }
@@ -189,15 +238,6 @@ impl<Ids: IdSource> Service for Aaep<Ids> {
     }
 }
 
-/// What is served declares all that the producer can do, and so does it.
-fn settings() -> Settings {
-    Settings {
-        courtesy_notices: true,
-        progress: true,
-        ..Settings::default()
-    }
-}
-
 /// AAEP-EV-5: what lies below the range is refused as 0 is.
 fn seconds(timeout_seconds: i64) -> u64 {
     u64::try_from(timeout_seconds).unwrap_or(0)
@@ -211,19 +251,75 @@ fn subscription(place: &str, text: &str) -> Result<SubscriptionId, Instead> {
     parsed(place, text, SubscriptionId::parse)
 }
 
+/// AAEP-EV-14: a subscriber cannot reply unless it says so.
+fn declared(capabilities: &driver::Capabilities) -> Capabilities {
+    Capabilities {
+        supports_confirmation_reply: capabilities.supports_confirmation_reply,
+    }
+}
+
+fn known(sender: driver::Sender) -> Result<Sender, Instead> {
+    let subscription_id = sender.subscription_id;
+    Ok(Sender {
+        subscription_id: subscription_id
+            .map(|id| subscription("sender.subscription_id", &id))
+            .transpose()?,
+        authenticated: sender.authenticated,
+    })
+}
+
+fn tool_call(id: Option<String>) -> Result<Option<ToolCallId>, Instead> {
+    id.map(|id| parsed("tool_call_id", &id, ToolCallId::parse))
+        .transpose()
+}
+
+fn run(
+    session_id: &str,
+    action: driver::ToolAction,
+    tool_call_id: Option<String>,
+) -> Result<Input, Instead> {
+    Ok(Input::Tool(Run {
+        session_id: session(session_id)?,
+        action: parsed("action.id", &action.id, ActionId::parse)?,
+        tool: action.tool.into(),
+        args_summary: action.args_summary.map(Into::into),
+        risk_level: action.risk_level.map_or(RiskLevel::Low, risk_level),
+        irreversible: action.irreversible.unwrap_or(false),
+        tool_call_id: tool_call(tool_call_id)?,
+    }))
+}
+
+fn handed_off(
+    session_id: &str,
+    reason: String,
+    target_kind: driver::TargetKind,
+    target_uri: Option<String>,
+) -> Result<Input, Instead> {
+    Ok(Input::Handoff(Handoff {
+        session_id: session(session_id)?,
+        reason: reason.into(),
+        target_kind: target(target_kind),
+        target_uri: target_uri.map(Into::into),
+    }))
+}
+
 fn asked(action: driver::Action) -> Result<Action, Instead> {
     Ok(Action {
         id: parsed("action.id", &action.id, ActionId::parse)?,
         tool: action.tool.into(),
         description: action.description.into(),
         consequence: action.consequence.into(),
-        risk_level: match action.risk_level {
-            driver::RiskLevel::Low => RiskLevel::Low,
-            driver::RiskLevel::Medium => RiskLevel::Medium,
-            driver::RiskLevel::High => RiskLevel::High,
-        },
+        risk_level: risk_level(action.risk_level),
         irreversible: action.irreversible,
     })
+}
+
+fn risk_level(level: driver::RiskLevel) -> RiskLevel {
+    match level {
+        driver::RiskLevel::Low => RiskLevel::Low,
+        driver::RiskLevel::Medium => RiskLevel::Medium,
+        driver::RiskLevel::High => RiskLevel::High,
+    }
 }
 
 fn response_kind(kind: driver::ResponseKind) -> ResponseKind {
@@ -235,10 +331,42 @@ fn response_kind(kind: driver::ResponseKind) -> ResponseKind {
     }
 }
 
+fn response_kinds(kinds: Vec<driver::ResponseKind>) -> Vec<ResponseKind> {
+    kinds.into_iter().map(response_kind).collect()
+}
+
+fn listed_choices(choices: Vec<driver::Choice>) -> Vec<Choice> {
+    choices.into_iter().map(choice).collect()
+}
+
 fn choice(choice: driver::Choice) -> Choice {
     Choice {
         value: choice.value,
         label: choice.label,
+    }
+}
+
+fn target(kind: driver::TargetKind) -> TargetKind {
+    match kind {
+        driver::TargetKind::Human => TargetKind::Human,
+        driver::TargetKind::SpecialistAgent => TargetKind::SpecialistAgent,
+        driver::TargetKind::EscalationQueue => TargetKind::EscalationQueue,
+    }
+}
+
+fn tool_status(status: driver::ToolStatus) -> ToolStatus {
+    match status {
+        driver::ToolStatus::Success => ToolStatus::Success,
+        driver::ToolStatus::Error => ToolStatus::Error,
+        driver::ToolStatus::Timeout => ToolStatus::Timeout,
+    }
+}
+
+fn session_outcome(outcome: driver::SessionOutcome) -> SessionOutcome {
+    match outcome {
+        driver::SessionOutcome::Completed => SessionOutcome::Completed,
+        driver::SessionOutcome::Errored => SessionOutcome::Errored,
+        driver::SessionOutcome::Cancelled => SessionOutcome::Cancelled,
     }
 }
 
@@ -252,7 +380,7 @@ fn decision(decision: driver::Decision) -> Decision {
 fn output(output: &Output) -> serde_json::Result<driver::Output> {
     Ok(match output {
         Output::Emit(event) => driver::Output::Emit(Json::of(event)?),
-        Output::Perform(call) => driver::Output::Perform(tool_call(call)),
+        Output::Perform(call) => driver::Output::Perform(told_call(call)?),
         Output::Withdraw(call) => driver::Output::Audit(too_late_to_withdraw(call)?),
         Output::Answer(answer) => driver::Output::Answer(answered(answer)?),
         Output::Notify(notice) => driver::Output::Notify(Notice {
@@ -264,7 +392,7 @@ fn output(output: &Output) -> serde_json::Result<driver::Output> {
             body: None,
         }),
         Output::Audit(audit) => driver::Output::Audit(Json::of(audit)?),
-        Output::InDoubt(call) => driver::Output::InDoubt(tool_call(call)),
+        Output::InDoubt(call) => driver::Output::InDoubt(told_call(call)?),
     })
 }
 
@@ -282,14 +410,15 @@ fn answered(answer: &Answer) -> serde_json::Result<driver::Answered> {
     })
 }
 
-fn tool_call(call: &ToolCall) -> driver::ToolCall {
-    driver::ToolCall {
+fn told_call(call: &ToolCall) -> serde_json::Result<driver::ToolCall> {
+    Ok(driver::ToolCall {
         action: call.action.to_string(),
         session_id: call.session_id.to_string(),
         tool: Some(call.tool.to_string()),
         tool_call_id: call.tool_call_id.to_string(),
-        reply_token: Some(call.reply_token.to_string()),
-    }
+        reply_token: call.reply_token.as_ref().map(ToString::to_string),
+        modified_action: call.modified_action.as_ref().map(Json::of).transpose()?,
+    })
 }
 
 /// The driver protocol has no way to take a `perform` back: it counts as carried out once its response was read. So the
@@ -298,8 +427,9 @@ fn too_late_to_withdraw(call: &ToolCall) -> serde_json::Result<Json> {
     // AAEP-6.8-2: the session ended with this call of a tool still in flight.
     Json::of(&json!({
         "clause": "AAEP-6.8-2",
-        "reply_token": call.reply_token.as_str(),
+        "reply_token": call.reply_token.as_ref().map(ReplyToken::as_str),
         "action": call.action.as_str(),
+        "tool_call_id": call.tool_call_id.as_str(),
         "text": "the session ended before this action was reported as done: it should not run if it has not begun",
     }))
 }

@@ -98,8 +98,6 @@ pub struct Last<'a, O> {
 pub enum Instead {
     /// It is not allowed with this value, or in this state.
     Refused(Refused),
-    /// It was not declared in `hello`.
-    Unsupported,
     /// The state could not be stored or read back.
     Failed(Failure),
 }

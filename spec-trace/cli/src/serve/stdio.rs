@@ -185,7 +185,6 @@ impl<S: Service> Conversation<S> {
     ) -> Result<Answer<S::Protocol>, String> {
         match done {
             Ok(outputs) => Ok(self.outputs(outputs)),
-            Err(Instead::Unsupported) => Ok(Answer::Unsupported { unsupported: true }),
             Err(Instead::Failed(failure)) => Err(broken(&failure)),
             Err(Instead::Refused(refused)) => {
                 let due = self.service.handle(now, S::TICK);

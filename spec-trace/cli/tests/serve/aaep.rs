@@ -1,6 +1,6 @@
 //! Whole conversations with `countersign serve aaep --stdio`, over pipes and with ids that count up.
 
-use countersign_cli::serve::aaep::Aaep;
+use countersign_cli::serve::aaep::{Aaep, Settings};
 use countersign_reference::ids::SequentialIds;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn hello_says_who_is_here_and_what_it_can_do() {
         concat!(
             r#"{"id":1,"name":"countersign-reference "#,
             env!("CARGO_PKG_VERSION"),
-            r#"","supports":["clarify","cancel","extend","courtesy_notice","progress","delivery","restart"],"#,
+            r#"","supports":["clarify","cancel","extend","courtesy_notice","progress","delivery","work","restart"],"#,
             r#""shows":["emit","notify","perform","respond","answer","audit","in_doubt","refused"]}"#
         )
     );
@@ -413,7 +413,10 @@ fn hello_and_reset_come_before_anything_else() {
 
 /// A server that nobody has talked to.
 pub fn connected() -> Driver {
-    Driver::connected(Aaep::new(SequentialIds::new()), summary)
+    Driver::connected(
+        Aaep::new(Settings::default(), SequentialIds::new()),
+        summary,
+    )
 }
 
 /// A server after `hello` and `reset`.

@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use countersign_cli::serve::{aaep::Aaep, stdio};
+use countersign_cli::serve::{
+    aaep::{Aaep, Settings},
+    stdio,
+};
 use countersign_reference::ids::SequentialIds;
 use serde_json::{Value, json};
 
@@ -139,6 +142,26 @@ fn an_id_or_a_name_that_cannot_be_is_refused_and_nothing_happens() {
             "`action.id` is \"\": expected a name of 1 to 256 characters",
         ),
         (
+            "tool",
+            json!({"session_id": "sess_1", "action": {"id": "", "tool": "t"}}),
+            "`action.id` is \"\": expected a name of 1 to 256 characters",
+        ),
+        (
+            "tool",
+            json!({"session_id": "sess_1", "action": {"id": "r1", "tool": "t"}, "tool_call_id": ""}),
+            "`tool_call_id` is \"\": expected a name of 1 to 64 characters",
+        ),
+        (
+            "output",
+            json!({"session_id": "sess_1", "output_id": "", "chunk": "x", "complete": true}),
+            "`output_id` is \"\": expected a name of 1 to 64 characters",
+        ),
+        (
+            "handoff",
+            json!({"session_id": "s", "reason": "r", "target_kind": "human"}),
+            "`session_id` is \"s\": expected sess_ and 1 to 64 ASCII letters or digits",
+        ),
+        (
             "deliver",
             json!({"message": "x", "sender": {"authenticated": true, "subscription_id": "1"}}),
             &format!("`sender.subscription_id` is \"1\": {subscription}"),
@@ -176,7 +199,12 @@ fn a_timeout_out_of_range_is_refused_and_no_error() {
 /// The whole of what is written for `input`.
 fn served(input: &[u8]) -> String {
     let mut output = Vec::new();
-    stdio::serve(input, &mut output, Aaep::new(SequentialIds::new())).unwrap();
+    stdio::serve(
+        input,
+        &mut output,
+        Aaep::new(Settings::default(), SequentialIds::new()),
+    )
+    .unwrap();
     String::from_utf8(output).unwrap()
 }
 
@@ -254,7 +282,7 @@ impl Write for Refusing {
 #[test]
 fn a_reader_that_has_gone_ends_the_conversation_quietly_and_any_other_failure_does_not() {
     let serve = |kind| {
-        let service = Aaep::new(SequentialIds::new());
+        let service = Aaep::new(Settings::default(), SequentialIds::new());
         stdio::serve(&b"{}\n{}\n"[..], Refusing(kind), service)
     };
     assert!(serve(io::ErrorKind::BrokenPipe).is_ok());

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use countersign_cli::serve::aaep::Aaep;
+use countersign_cli::serve::aaep::{self, Aaep};
 use countersign_cli::serve::mcp_aql::McpAql;
 use countersign_cli::serve::pending_action::PendingAction;
 use countersign_cli::serve::{Service, stdio};
@@ -19,10 +19,10 @@ fn what_is_due_comes_first() {
     holds("due_first");
 }
 
-/// What was done, an error, a refusal, and a message that is ignored. All that an op can ask for is supported here.
+/// What is not understood is an error, what is not allowed is refused, and a message that is wrong is ignored.
 #[test]
-fn there_are_four_answers() {
-    holds("four_answers");
+fn what_is_not_done_is_an_error_or_refused_or_ignored() {
+    holds("not_done");
 }
 
 /// `hello` declares what is judged; what is not declared is not supported.
@@ -49,6 +49,18 @@ fn a_question_may_be_given_more_time() {
     holds("more_time");
 }
 
+/// Tools that need no question, output, and a handoff. (AAEP-6.1-4, AAEP-A.6-1, AAEP-A.2-3)
+#[test]
+fn a_session_works_beside_its_questions() {
+    holds("work");
+}
+
+/// A reply may make less of an action than was asked about, and no more. (AAEP-6.3.2-3, AAEP-6.3.2-4)
+#[test]
+fn a_reply_may_modify_the_action_that_it_accepts() {
+    holds("modified_action");
+}
+
 /// Bytes that are no UTF-8 arrive as they are. (AAEP-6.3.4-1)
 #[test]
 fn a_message_may_be_any_bytes() {
@@ -62,7 +74,7 @@ fn holds(name: &str) {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/serve/transcripts/{name}.txt"));
     let transcript = fs::read_to_string(&path).unwrap();
-    let heard = heard_again(&transcript);
+    let heard = heard_again(name, &transcript);
     if std::env::var_os("UPDATE_TRANSCRIPTS").is_some() {
         fs::write(&path, &heard).unwrap();
     }
@@ -74,7 +86,7 @@ fn holds(name: &str) {
 }
 
 /// The transcript with the responses that there are today.
-fn heard_again(transcript: &str) -> String {
+fn heard_again(name: &str, transcript: &str) -> String {
     let requests: Vec<&str> = transcript
         .lines()
         .filter_map(|line| line.strip_prefix("→ "))
@@ -82,7 +94,7 @@ fn heard_again(transcript: &str) -> String {
     let is_first = |line: &&str| line.starts_with(r#"{"id":1,"#);
     let mut responses = Vec::new();
     for conversation in requests.chunk_by(|_, next| !is_first(next)) {
-        responses.extend(conversation_with_a_server(conversation));
+        responses.extend(conversation_with_a_server(name, conversation));
     }
     let mut responses = responses.iter();
     let mut heard = String::new();
@@ -95,7 +107,7 @@ fn heard_again(transcript: &str) -> String {
     heard
 }
 
-fn conversation_with_a_server(requests: &[&str]) -> Vec<String> {
+fn conversation_with_a_server(name: &str, requests: &[&str]) -> Vec<String> {
     fn answers(requests: &[&str], service: impl Service) -> Vec<String> {
         let mut output = Vec::new();
         stdio::serve(requests.join("\n").as_bytes(), &mut output, service).unwrap();
@@ -110,6 +122,9 @@ fn conversation_with_a_server(requests: &[&str]) -> Vec<String> {
         let settings = pending_action::Settings::default();
         answers(requests, PendingAction::in_memory(settings, ids).unwrap())
     } else {
-        answers(requests, Aaep::new(ids))
+        let settings = aaep::Settings {
+            modified_action: name == "modified_action",
+        };
+        answers(requests, Aaep::new(settings, ids))
     }
 }

@@ -9,14 +9,18 @@ use countersign_model::aaep::state::{
     self as model, Phase, Producer, ProducerConfirmation, Session, SessionStatus,
 };
 use countersign_model::aaep::words::{
-    AllowedReplies, Class, Decision, Risk, SLOTS, SUBSCRIBERS, SessionName, SessionOutcome, Slot,
-    Subscriber,
+    AllowedReplies, Clarifies, Class, Decision, Risk, SLOTS, SUBSCRIBERS, SessionName,
+    SessionOutcome, Slot, Subscriber, Takes,
 };
 use countersign_model::time;
 use countersign_reference::aaep as executor;
-use countersign_reference::aaep::{AgentState, Confirmation, SessionId, Subscription};
+use countersign_reference::aaep::{
+    AgentState, Asked, Clarification, ClarificationPhase, Confirmation, ResponseKind, SessionId,
+    Subscription,
+};
 
 use super::Host;
+use super::account::Held;
 use super::concrete::Environment;
 use crate::identity::Identity;
 use crate::{Unexplained, unexplained};
@@ -27,10 +31,6 @@ use crate::{Unexplained, unexplained};
 ///
 /// [`Unexplained`] where it holds something that no producer of the model can hold.
 pub(super) fn producer(environment: &Environment, host: &Host) -> Result<Producer, Unexplained> {
-    let confirmations = host.producer.confirmations();
-    if confirmations.len() > SLOTS {
-        return Err(unexplained("AAEP-6.1-6", "three confirmations at most"));
-    }
     let mut sessions = [Session::UNSTARTED; 2];
     for name in SessionName::ALL {
         sessions[name.index()] = session(environment, host, name);
@@ -45,16 +45,53 @@ pub(super) fn producer(environment: &Environment, host: &Host) -> Result<Produce
             Some(Subscription::Closed) => model::Subscription::Closed,
         };
     }
-    let mut asked = [None; SLOTS];
-    for (slot, found) in Slot::ALL.into_iter().zip(confirmations) {
-        let found = confirmation(environment, found, slot, confirmations, sessions)?;
-        asked[slot.index()] = Some(found);
-    }
     Ok(Producer {
         sessions,
         subscriptions,
-        confirmations: asked,
+        confirmations: questions(environment, host, sessions)?,
     })
+}
+
+/// The executor keeps each kind by itself, and only the account knows which was asked when.
+fn questions(
+    environment: &Environment,
+    host: &Host,
+    sessions: [Session; 2],
+) -> Result<[Option<ProducerConfirmation>; SLOTS], Unexplained> {
+    let (confirmations, clarifications) = (
+        host.producer.confirmations(),
+        host.producer.clarifications(),
+    );
+    let first_asked = host.account.questions[0].as_ref();
+    let mut asked = [None; SLOTS];
+    let mut seen = (0, 0);
+    for (place, held) in host.account.questions.iter().enumerate() {
+        asked[place] = match held {
+            None => None,
+            Some(Held::Confirmation(_)) => {
+                seen.0 += 1;
+                let found = confirmations.get(seen.0 - 1);
+                let first = confirmations
+                    .first()
+                    .filter(|_| place > 0 && matches!(first_asked, Some(Held::Confirmation(_))));
+                found
+                    .map(|found| confirmation(environment, found, first, sessions))
+                    .transpose()?
+            }
+            Some(Held::Clarification(_)) => {
+                seen.1 += 1;
+                let found = clarifications.get(seen.1 - 1);
+                let first = clarifications.first().filter(|_| seen.1 > 1);
+                found
+                    .map(|found| clarification(environment, found, first))
+                    .transpose()?
+            }
+        };
+    }
+    if confirmations.len() > seen.0 || clarifications.len() > seen.1 {
+        return Err(unexplained("AAEP-6.1-6", "no question unasked"));
+    }
+    Ok(asked)
 }
 
 /// The model's name of a session.
@@ -92,28 +129,23 @@ fn session(environment: &Environment, host: &Host, name: SessionName) -> Session
     }
 }
 
+/// `first` is the confirmation whose action this may be about.
 fn confirmation(
     environment: &Environment,
     found: &Confirmation,
-    slot: Slot,
-    all: &[Confirmation],
+    first: Option<&Confirmation>,
     sessions: [Session; 2],
 ) -> Result<ProducerConfirmation, Unexplained> {
     let question = &found.question;
-    let name = session_named(environment, &question.asked.session_id)?;
-    let issued = environment
-        .moment(question.asked.at)
-        .and_then(time::tick)
-        .ok_or_else(|| unexplained("AAEP-6.4-1", "the time of the call as time of issue"))?;
-    let timeout = u8::try_from(question.asked.timeout.seconds())
-        .map_err(|_| unexplained("AAEP-6.4-1", "the timeout that was asked for"))?;
-    let same_action = slot != Slot::First
-        && question.action.id == all[0].question.action.id
-        && question.asked.session_id == all[0].question.asked.session_id;
-    let (phase, by_default) = phase(found.phase, sessions[name.index()].status);
+    let (session, issued, timeout) = asked(environment, &question.asked)?;
+    let same_action = first.is_some_and(|first| {
+        question.action.id == first.question.action.id
+            && question.asked.session_id == first.question.asked.session_id
+    });
+    let (phase, by_default) = phase(found.phase, sessions[session.index()].status);
     Ok(ProducerConfirmation {
         phase,
-        session: name,
+        session,
         same_action,
         class: class(question)?,
         clarifies: None,
@@ -121,6 +153,56 @@ fn confirmation(
         timeout,
         by_default,
     })
+}
+
+/// `first` is the clarification whose question this may ask.
+fn clarification(
+    environment: &Environment,
+    found: &Clarification,
+    first: Option<&Clarification>,
+) -> Result<ProducerConfirmation, Unexplained> {
+    let question = &found.question;
+    let (session, issued, timeout) = asked(environment, &question.asked)?;
+    let same_action = first.is_some_and(|first| {
+        question.text == first.question.text
+            && question.asked.session_id == first.question.asked.session_id
+    });
+    let (phase, by_default) = match found.phase {
+        ClarificationPhase::Pending => (Phase::Pending, false),
+        ClarificationPhase::Resolved { by } => (Phase::Answered, is_default(by)),
+        ClarificationPhase::Cancelled { .. } => (Phase::Cancelled, false),
+    };
+    let takes = match question.accepted_response_kinds.as_deref() {
+        Some([ResponseKind::Freetext]) => Takes::Words,
+        Some([ResponseKind::MultipleChoice]) => Takes::Choice,
+        Some([ResponseKind::YesNo, ResponseKind::Numeric]) => Takes::Several,
+        _ => return Err(unexplained("AAEP-EV-5", "the kinds of response asked for")),
+    };
+    Ok(ProducerConfirmation {
+        phase,
+        session,
+        same_action,
+        class: Class::PLAIN,
+        clarifies: Some(Clarifies {
+            takes,
+            default: question.default_response.is_some(),
+        }),
+        issued,
+        timeout,
+        by_default,
+    })
+}
+
+/// Its session, when it was issued, and its timeout.
+fn asked(environment: &Environment, asked: &Asked) -> Result<(SessionName, u8, u8), Unexplained> {
+    let session = session_named(environment, &asked.session_id)?;
+    let issued = environment
+        .moment(asked.at)
+        .and_then(time::tick)
+        .ok_or_else(|| unexplained("AAEP-6.4-1", "the time of the call as time of issue"))?;
+    let timeout = u8::try_from(asked.timeout.seconds())
+        .map_err(|_| unexplained("AAEP-6.4-1", "the timeout that was asked for"))?;
+    Ok((session, issued, timeout))
 }
 
 /// The phase in the model's words, and whether the default led to it.
@@ -176,6 +258,7 @@ fn class(question: &executor::Question) -> Result<Class, Unexplained> {
             ["accept", "reject"] => AllowedReplies::Both,
             ["accept"] => AllowedReplies::AcceptOnly,
             ["reject"] => AllowedReplies::RejectOnly,
+            ["reject", "later"] => AllowedReplies::RejectOrOwn,
             _ => return Err(unexplained("AAEP-6.3.4-6", "the allowed replies asked for")),
         },
     })
@@ -188,9 +271,9 @@ fn class(question: &executor::Question) -> Result<Class, Unexplained> {
 /// no difference because they are held against the account of the bridge.
 pub(super) fn identity(host: &Host, hasher: &mut impl Hasher) {
     let left_out = [("Producer", "now"), ("Session", "next_sequence_number")];
-    let named = Slot::ALL.map(|slot| (host.account.question(slot), slot.name()));
-    let renamed = named.map(|(question, name)| {
-        let token = question.map_or(name, |question| question.asked.reply_token.as_str());
+    let named = Slot::ALL.map(|slot| (host.account.asked(slot), slot.name()));
+    let renamed = named.map(|(asked, name)| {
+        let token = asked.map_or(name, |asked| asked.reply_token.as_str());
         (token, name)
     });
     Identity::feed(&host.producer, hasher, &left_out, &renamed);

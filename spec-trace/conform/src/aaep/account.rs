@@ -9,8 +9,9 @@ use std::sync::Arc;
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::words::{SLOTS, SUBSCRIBERS, SessionName, Slot, Subscriber};
 use countersign_reference::aaep::{
-    AgentState, Capabilities, Confirmation, EventId, Output, Payload, Phase, Question, ReplyToken,
-    Session, SessionId, SessionStatus, Subscription, SubscriptionId, ToolCallId,
+    AgentState, Asked, Authority, Canceller, Capabilities, Clarification, ClarificationPhase,
+    ClarificationQuestion, Confirmation, EventId, Output, Payload, Phase, Question, ReplyToken,
+    Session, SessionId, SessionStatus, Subscription, SubscriptionId, ToolCallId, Work,
 };
 use countersign_reference::time::Timestamp;
 
@@ -21,8 +22,8 @@ use crate::{Unexplained, unexplained};
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Each confirmation that was asked for, by [`Slot::index`].
-    pub questions: [Option<Confirmation>; SLOTS],
+    /// Each question that was asked, by [`Slot::index`].
+    pub questions: [Option<Held>; SLOTS],
     /// Each session that was started, as its events have told it, by `SessionName::index`.
     pub sessions: [Option<Session>; 2],
     /// Each subscription that was opened, by `Subscriber::index`.
@@ -33,6 +34,59 @@ pub struct Account {
     pub asked_last: Option<Arc<Output>>,
     /// The id of every event so far.
     event_ids: Arc<Vec<EventId>>,
+}
+
+/// A question that was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// A confirmation.
+    Confirmation(Confirmation),
+    /// A clarification.
+    Clarification(Clarification),
+}
+
+/// What has become of a question, of whichever kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Became {
+    /// It waits.
+    Pending,
+    /// It was resolved.
+    Resolved(Authority),
+    /// It was taken back.
+    Cancelled(Canceller),
+}
+
+impl Held {
+    /// What every question has.
+    pub(super) fn asked(&self) -> &Asked {
+        match self {
+            Self::Confirmation(it) => &it.question.asked,
+            Self::Clarification(it) => &it.question.asked,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(super) fn asked_mut(&mut self) -> &mut Asked {
+        match self {
+            Self::Confirmation(it) => &mut Arc::make_mut(&mut it.question).asked,
+            Self::Clarification(it) => &mut Arc::make_mut(&mut it.question).asked,
+        }
+    }
+
+    fn became(&self) -> Became {
+        match self {
+            Self::Confirmation(it) => match it.phase {
+                Phase::Pending => Became::Pending,
+                Phase::Accepted { by, .. } | Phase::Rejected { by } => Became::Resolved(by),
+                Phase::Cancelled { by } => Became::Cancelled(by),
+            },
+            Self::Clarification(it) => match it.phase {
+                ClarificationPhase::Pending => Became::Pending,
+                ClarificationPhase::Resolved { by } => Became::Resolved(by),
+                ClarificationPhase::Cancelled { by } => Became::Cancelled(by),
+            },
+        }
+    }
 }
 
 impl Account {
@@ -55,6 +109,7 @@ impl Account {
             // AAEP-A.2-1
             state: AgentState::Idle,
             next_sequence_number: 0,
+            work: Work::default(),
         });
     }
 
@@ -64,14 +119,22 @@ impl Account {
         session.ok_or_else(|| unexplained("AAEP-A.1-1", "session.started before"))
     }
 
-    /// The slot whose confirmation has this token.
+    /// The slot whose question has this token.
     pub(super) fn slot_of_token(&self, token: &ReplyToken) -> Option<Slot> {
-        self.slot_where(|question| question.asked.reply_token == *token)
+        let is_it = |&slot: &Slot| {
+            self.asked(slot)
+                .is_some_and(|asked| asked.reply_token == *token)
+        };
+        Slot::ALL.into_iter().find(is_it)
     }
 
     /// The slot whose action is called under this id.
     pub(super) fn slot_of_call(&self, call: &ToolCallId) -> Option<Slot> {
-        self.slot_where(|question| question.tool_call_id == *call)
+        let is_it = |&slot: &Slot| {
+            self.question(slot)
+                .is_some_and(|question| question.tool_call_id == *call)
+        };
+        Slot::ALL.into_iter().find(is_it)
     }
 
     /// The next slot that is not filled.
@@ -80,22 +143,66 @@ impl Account {
         Slot::ALL.into_iter().find(is_free)
     }
 
-    /// What was asked in that slot.
+    /// What every question has, of the one in that slot.
+    pub(super) fn asked(&self, slot: Slot) -> Option<&Asked> {
+        self.questions[slot.index()].as_ref().map(Held::asked)
+    }
+
+    /// What was asked in that slot, if it is a confirmation.
     pub(super) fn question(&self, slot: Slot) -> Option<&Arc<Question>> {
-        let confirmation = self.questions[slot.index()].as_ref();
-        confirmation.map(|confirmation| &confirmation.question)
+        match self.questions[slot.index()].as_ref()? {
+            Held::Confirmation(it) => Some(&it.question),
+            Held::Clarification(_) => None,
+        }
+    }
+
+    /// What was asked in that slot, if it is a clarification.
+    pub(super) fn clarification(&self, slot: Slot) -> Option<&Arc<ClarificationQuestion>> {
+        match self.questions[slot.index()].as_ref()? {
+            Held::Clarification(it) => Some(&it.question),
+            Held::Confirmation(_) => None,
+        }
+    }
+
+    /// The slot of the first clarification.
+    pub(super) fn first_clarification(&self) -> Option<Slot> {
+        let clarifies = |&slot: &Slot| self.clarification(slot).is_some();
+        Slot::ALL.into_iter().find(clarifies)
     }
 
     /// What has become of what was asked in that slot.
-    pub(super) fn phase(&self, slot: Slot) -> Option<Phase> {
-        let confirmation = self.questions[slot.index()].as_ref();
-        confirmation.map(|confirmation| confirmation.phase)
+    pub(super) fn became(&self, slot: Slot) -> Option<Became> {
+        self.questions[slot.index()].as_ref().map(Held::became)
     }
 
-    /// Notes what has become of what was asked in that slot.
+    /// The same of a confirmation, with its tool.
+    pub(super) fn phase(&self, slot: Slot) -> Option<Phase> {
+        match self.questions[slot.index()].as_ref()? {
+            Held::Confirmation(it) => Some(it.phase),
+            Held::Clarification(_) => None,
+        }
+    }
+
+    /// Notes what has become of the confirmation in that slot.
     pub(super) fn set_phase(&mut self, slot: Slot, phase: Phase) {
-        if let Some(confirmation) = &mut self.questions[slot.index()] {
-            confirmation.phase = phase;
+        if let Some(Held::Confirmation(it)) = &mut self.questions[slot.index()] {
+            it.phase = phase;
+        }
+    }
+
+    /// Notes that the clarification in that slot was resolved.
+    pub(super) fn set_answered(&mut self, slot: Slot, by: Authority) {
+        if let Some(Held::Clarification(it)) = &mut self.questions[slot.index()] {
+            it.phase = ClarificationPhase::Resolved { by };
+        }
+    }
+
+    /// Notes that the question in that slot was taken back.
+    pub(super) fn set_cancelled(&mut self, slot: Slot, by: Canceller) {
+        match &mut self.questions[slot.index()] {
+            Some(Held::Confirmation(it)) => it.phase = Phase::Cancelled { by },
+            Some(Held::Clarification(it)) => it.phase = ClarificationPhase::Cancelled { by },
+            None => {}
         }
     }
 
@@ -139,13 +246,6 @@ impl Account {
             Some(Subscription::Open(_))
         )
     }
-
-    fn slot_where(&self, is_it: impl Fn(&Question) -> bool) -> Option<Slot> {
-        Slot::ALL.into_iter().find(|&slot| {
-            let question = self.question(slot);
-            question.is_some_and(|question| is_it(question))
-        })
-    }
 }
 
 /// The executor holds what the account has, and what the host has chosen.
@@ -167,11 +267,21 @@ pub(super) fn check(environment: &Environment, host: &Host) -> Result<(), Unexpl
     }
     check_sessions(environment, account, producer.sessions())?;
     check_subscriptions(environment, account, producer.subscriptions())?;
-    let questions = account.questions.iter().flatten();
-    if producer.confirmations().iter().eq(questions.clone()) {
+    let questions = || account.questions.iter().flatten();
+    let confirmations = questions().filter_map(|held| match held {
+        Held::Confirmation(it) => Some(it),
+        Held::Clarification(_) => None,
+    });
+    let clarifications = questions().filter_map(|held| match held {
+        Held::Clarification(it) => Some(it),
+        Held::Confirmation(_) => None,
+    });
+    if producer.confirmations().iter().eq(confirmations)
+        && producer.clarifications().iter().eq(clarifications)
+    {
         return Ok(());
     }
-    let questions: Vec<_> = questions.collect();
+    let questions: Vec<_> = questions().collect();
     Err(unexplained("AAEP-6-1", format!("{questions:?}")))
 }
 
@@ -238,5 +348,8 @@ pub(super) fn asks(output: &Output) -> bool {
     let Output::Emit(event) = output else {
         return false;
     };
-    matches!(event.payload, Payload::AwaitingConfirmation { .. })
+    matches!(
+        event.payload,
+        Payload::AwaitingConfirmation { .. } | Payload::AwaitingClarification { .. }
+    )
 }

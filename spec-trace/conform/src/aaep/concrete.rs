@@ -9,13 +9,14 @@ use countersign_model::aaep::action::Action;
 use countersign_model::aaep::message::{Message, Shape, Token};
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::words::{
-    AllowedReplies, Class, Decision, Risk, SLOTS, SUBSCRIBERS, SessionName, SessionOutcome, Slot,
-    Subscriber,
+    AllowedReplies, Clarifies, Class, Decision, Response, Risk, SLOTS, SUBSCRIBERS, SessionName,
+    SessionOutcome, Slot, Subscriber, Takes,
 };
 use countersign_model::time::Scale;
 use countersign_reference::aaep as executor;
 use countersign_reference::aaep::{
-    ActionId, AgentId, Identity, Input, ReplyToken, SessionId, Settings, SubscriptionId, ToolStatus,
+    ActionId, AgentId, Choice, Identity, Input, Reply, ReplyToken, ResponseKind, SessionId,
+    Settings, SubscriptionId, ToolStatus, UserResponse,
 };
 use countersign_reference::time::Timestamp;
 
@@ -23,6 +24,15 @@ use super::account::{Account, capabilities};
 
 /// The start of every run: 2026-05-24T14:22:20Z.
 const START: i64 = 1_779_632_540_000;
+
+/// What a reply to a clarification says on the wire, by the place of its [`Response`]. A number is kept as it is written.
+const RESPONSES: [&str; 3] = [r#""left""#, r#""neither""#, "-1.50e2"];
+
+/// What there is to choose from; of the responses, one is among it.
+const CHOICES: [&str; 2] = ["left", "right"];
+
+/// What is taken for the answer when nobody answers.
+pub const DEFAULT_RESPONSE: &str = "as always";
 
 /// What the model's names stand for.
 pub struct Environment {
@@ -32,6 +42,10 @@ pub struct Environment {
     pub subscriptions: [SubscriptionId; SUBSCRIBERS],
     /// The actions that there are to ask about, by [`Slot::index`].
     pub actions: [ActionId; SLOTS],
+    /// The questions that there are to ask, by [`Slot::index`].
+    pub questions: [Arc<str>; SLOTS],
+    /// The responses of the model, by their place, as the executor reads them.
+    pub responses: [UserResponse; 3],
     /// A token that no producer ever issued.
     pub guess: ReplyToken,
     /// What the host chose: nothing of it is what an executor has by itself, so that it cannot be lost unseen.
@@ -54,6 +68,8 @@ impl Environment {
             sessions: [session("sess_A"), session("sess_B")],
             subscriptions: ["sub_s1", "sub_s2", "sub_s3"].map(subscription),
             actions: [action("a1"), action("a2"), action("a3")],
+            questions: ["Which way?", "Which way then?", "Which way at last?"].map(Arc::from),
+            responses: RESPONSES.map(read_response),
             guess: ReplyToken::parse("rpl_guessed").expect("a well-formed token"),
             settings: Settings {
                 identity: Arc::new(Identity {
@@ -62,6 +78,7 @@ impl Environment {
                 }),
                 courtesy_notices: true,
                 progress: true,
+                modified_action: false,
             },
             scale,
         }
@@ -99,6 +116,23 @@ impl Environment {
                 timeout,
                 same_action,
             ))),
+            Action::Clarify {
+                session,
+                clarifies,
+                timeout,
+                same_question,
+            } => Some(Input::Clarify(self.clarify(
+                account,
+                session,
+                clarifies,
+                timeout,
+                same_question,
+            ))),
+            Action::Extend { slot, longer } => Some(Input::Extend {
+                reply_token: self.token(account, Token::Of(slot)),
+                timeout_seconds: u64::from(account.asked(slot)?.timeout.seconds())
+                    + u64::from(longer),
+            }),
             Action::Deliver { .. } | Action::Replay => {
                 Some(self.deliver(account, action.message(state)?))
             }
@@ -122,9 +156,8 @@ impl Environment {
                 lost: account.lost(state),
             }),
             // The producer that breaks a rule is the model's own; no call can ask the executor to.
-            // Clarifications and extensions are not wired yet: the bounds that are walked have none.
-            Action::Clarify { .. }
-            | Action::Extend { .. }
+            // Work is not wired yet: the bounds that are walked have none.
+            Action::Work(_)
             | Action::Transgress(_)
             | Action::Answer { .. }
             | Action::Decide { .. }
@@ -173,6 +206,30 @@ impl Environment {
         }
     }
 
+    fn clarify(
+        &self,
+        account: &Account,
+        session: SessionName,
+        clarifies: Clarifies,
+        timeout: u8,
+        same_question: bool,
+    ) -> executor::Clarify {
+        let slot = if same_question {
+            account.first_clarification()
+        } else {
+            account.free_slot()
+        };
+        let (kinds, choices) = taken(clarifies.takes);
+        executor::Clarify {
+            session_id: self.sessions[session.index()].clone(),
+            question: Arc::clone(&self.questions[slot.map_or(0, Slot::index)]),
+            accepted_response_kinds: Some(kinds),
+            choices,
+            timeout_seconds: u64::from(timeout),
+            default_response: clarifies.default.then(|| DEFAULT_RESPONSE.into()),
+        }
+    }
+
     fn deliver(&self, account: &Account, message: Message) -> Input {
         Input::Deliver {
             sender: executor::Sender {
@@ -190,30 +247,57 @@ impl Environment {
             Shape::Impostor => other(message.sender),
         };
         let claimed = self.time(message.claimed);
+        let (kind, says) = match message.response {
+            None => (
+                "confirmation",
+                format!(r#""decision":"{}""#, message.decision.name()),
+            ),
+            Some(response) => (
+                "clarification",
+                format!(r#""response":{}"#, RESPONSES[response as usize]),
+            ),
+        };
         let reply = format!(
-            r#"{{"type":"confirmation.reply","reply_token":"{}","decision":"{}","subscription_id":"{}","timestamp":"{claimed}""#,
-            token,
-            message.decision.name(),
+            r#"{{"type":"{kind}.reply","reply_token":"{token}",{says},"subscription_id":"{}","timestamp":"{claimed}""#,
             self.subscriptions[named.index()],
         );
         match message.shape {
             Shape::Plain | Shape::Impostor => format!("{reply}}}"),
             Shape::Modified => format!(r#"{reply},"modified_action":{{"amount":300}}}}"#),
-            Shape::Malformed => malform(&reply, message.claimed),
+            Shape::Malformed => malform(&reply, &says, message.claimed),
         }
         .into_bytes()
     }
 
-    /// The token of a confirmation that was asked for, and the guess for everything else.
+    /// The token of a question that was asked, and the guess for everything else.
     pub(super) fn token(&self, account: &Account, token: Token) -> ReplyToken {
         let issued = match token {
-            Token::Of(slot) => account.question(slot),
+            Token::Of(slot) => account.asked(slot),
             Token::Guessed => None,
         };
-        issued.map_or_else(
-            || self.guess.clone(),
-            |question| question.asked.reply_token.clone(),
-        )
+        issued.map_or_else(|| self.guess.clone(), |asked| asked.reply_token.clone())
+    }
+
+    /// The model's word for a response that was given.
+    pub(super) fn response(&self, given: &UserResponse) -> Option<Response> {
+        let is_it = |response: &Response| self.responses[*response as usize] == *given;
+        Response::ALL.into_iter().find(is_it)
+    }
+}
+
+/// The kinds of response that a clarification takes, and what there is to choose from.
+pub fn taken(takes: Takes) -> (Vec<ResponseKind>, Option<Vec<Choice>>) {
+    let choice = |value: &str| Choice {
+        value: value.to_owned(),
+        label: format!("To the {value}"),
+    };
+    match takes {
+        Takes::Words => (vec![ResponseKind::Freetext], None),
+        Takes::Choice => (
+            vec![ResponseKind::MultipleChoice],
+            Some(CHOICES.map(choice).to_vec()),
+        ),
+        Takes::Several => (vec![ResponseKind::YesNo, ResponseKind::Numeric], None),
     }
 }
 
@@ -229,13 +313,24 @@ fn finish_tool(account: &Account, state: &State, slot: Slot) -> Option<Input> {
     })
 }
 
+/// What the executor reads where a reply says so.
+fn read_response(says: &str) -> UserResponse {
+    let reply = format!(
+        r#"{{"type":"clarification.reply","reply_token":"rpl_any","response":{says},"subscription_id":"sub_any","timestamp":"2026-05-24T14:22:20Z"}}"#
+    );
+    match Reply::parse(reply.as_bytes()) {
+        Ok(Reply::Clarification(reply)) => reply.response,
+        other => unreachable!("a well-formed reply: {other:?}"),
+    }
+}
+
 /// A reply that is not closed yet, made wrong in one of several ways, so that runs of the literal model meet them all; the
-/// quotient keeps one.
-fn malform(reply: &str, which: i8) -> String {
+/// quotient keeps one. `says` is what it says, with its key.
+fn malform(reply: &str, says: &str, which: i8) -> String {
     match which.rem_euclid(4) {
         0 => reply.to_owned(),
         1 => format!(r#"{reply},"session_id":"sess_A"}}"#),
-        2 => format!(r#"{reply},"decision":"accept"}}"#),
+        2 => format!("{reply},{says}}}"),
         _ => format!(r#"{reply},"decided_by":""}}"#),
     }
 }

@@ -94,6 +94,7 @@ impl Execution for Environment {
 
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
+    const ASIDE: Option<Bounds> = Some(Bounds::CLARIFY);
 
     fn specified() -> Self {
         Self::ticking(Scale::of(1_000))
@@ -198,7 +199,7 @@ impl AaepBridge {
         let unexplained = |unexplained| on_wire(&answer.outputs, unexplained);
         let seen = words::words(&self.environment, account, answer).map_err(unexplained)?;
         let wanted = taken.words(account);
-        if seen != wanted {
+        if seen != wanted || !taken.refuses_rightly(answer.refused) {
             return Err(Disagreement::in_outputs(
                 CONTRACT,
                 in_words(&wanted, output_text),

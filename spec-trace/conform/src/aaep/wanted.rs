@@ -10,26 +10,29 @@ use std::sync::Arc;
 
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::message::{Message, Shape, Token};
-use countersign_model::aaep::output::Output;
+use countersign_model::aaep::output::{Answered, Output};
 use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::{Phase as Word, State};
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{SessionName, Slot};
 use countersign_reference::aaep::{
-    self as executor, AgentState, Ask, Audit, Authority, Canceller, ClauseId, Event, Input, Notice,
-    Payload, Phase, Question, Response, Subscription, Tool, ToolCall, ToolStatus,
+    self as executor, AgentState, Answer, Ask, Asked, Audit, Authority, Canceller, Clarify,
+    ClauseId, Event, Input, Notice, Payload, Phase, Question, Refusal, Response, Subscription,
+    Tool, ToolCall, ToolStatus,
 };
 
 use super::CONTRACT;
-use super::account::{Account, capabilities};
+use super::account::{Account, Became, capabilities};
 use super::concrete::{Environment, fault};
 use crate::{Unexplained, unexplained};
 
 /// What of a call its outputs are held against.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What is asked, if the call asks.
+    /// What is to be confirmed, if the call asks so.
     pub(super) ask: Option<Arc<Ask>>,
+    /// What is to be clarified, if the call asks so.
+    pub(super) clarify: Option<Arc<Clarify>>,
     /// How the tool came out, if the call says that one has come back.
     pub(super) finished: Option<ToolStatus>,
     /// The number of bytes of the message that it delivers, 0 if it delivers none.
@@ -50,12 +53,17 @@ impl Call {
     pub(super) fn of(input: &Input) -> Self {
         let call = Self {
             ask: None,
+            clarify: None,
             finished: None,
             received: 0,
         };
         match input {
             Input::Confirm(ask) => Self {
                 ask: Some(Arc::new(ask.clone())),
+                ..call
+            },
+            Input::Clarify(clarify) => Self {
+                clarify: Some(Arc::new(clarify.clone())),
                 ..call
             },
             Input::FinishTool { status, .. } => Self {
@@ -69,9 +77,11 @@ impl Call {
             Input::StartSession { .. }
             | Input::Subscribe { .. }
             | Input::Unsubscribe { .. }
-            | Input::Clarify(_)
             | Input::Extend { .. }
             | Input::Cancel { .. }
+            | Input::Tool(_)
+            | Input::Output(_)
+            | Input::Handoff(_)
             | Input::EndSession { .. }
             | Input::Tick
             | Input::Restart { .. } => call,
@@ -103,6 +113,7 @@ impl TakenStep<'_> {
                 | Output::Clarify(_)
                 | Output::AskedSome(_)
                 | Output::MoreTime(_)
+                | Output::Work(..)
                 | Output::Answer(..)
                 | Output::CallingTool(_)
                 | Output::CallingToolAgain(_)
@@ -121,6 +132,16 @@ impl TakenStep<'_> {
             words.extend(is_promised.then_some(word));
         }
         words
+    }
+
+    /// Whether the call is refused for the reason for which it has to be, where the model has one word for two.
+    pub(super) fn refuses_rightly(&self, refused: Option<Refusal>) -> bool {
+        let is_pending = |slot| self.step.next.confirmation(slot).is_pending();
+        match (refused, self.action) {
+            (Some(Refusal::NotLonger), Action::Extend { slot, .. }) => is_pending(slot),
+            (Some(Refusal::NothingToExtend), Action::Extend { slot, .. }) => !is_pending(slot),
+            _ => true,
+        }
     }
 
     /// Every output is the one that is wanted; takes it into the account.
@@ -164,9 +185,14 @@ impl TakenStep<'_> {
             Output::Respond => executor::Output::Respond(Response::CONSTANT),
             Output::Audit(check) => executor::Output::Audit(self.audit(account, check)?),
             Output::Notice => executor::Output::Notify(self.notice(account)?),
+            Output::Answer(slot, answered) => {
+                executor::Output::Answer(self.answer(account, slot, answered)?)
+            }
             Output::Started(_)
             | Output::AwaitingInput(_)
             | Output::Asked(_)
+            | Output::Clarify(_)
+            | Output::MoreTime(_)
             | Output::CallingTool(_)
             | Output::CallingToolAgain(_)
             | Output::Invoked(_)
@@ -181,24 +207,50 @@ impl TakenStep<'_> {
                 executor::Output::Emit(Box::new(self.event(account, words, came)?))
             }
             // None is an output of the executor, as far as it is wired.
-            Output::Clarify(_)
-            | Output::AskedSome(_)
-            | Output::MoreTime(_)
-            | Output::Answer(..)
-            | Output::Tell(_)
-            | Output::Refused(_) => return Err(unexplained(CONTRACT, "nothing")),
+            Output::Work(..) | Output::AskedSome(_) | Output::Tell(_) | Output::Refused(_) => {
+                return Err(unexplained(CONTRACT, "nothing"));
+            }
         })
     }
 
     /// AAEP-6.1-1: what is to be performed is what was confirmed.
     fn tool_call(&self, account: &Account, slot: Slot) -> Result<ToolCall, Unexplained> {
-        let question = asked(account, slot)?;
+        let question = confirmed(account, slot)?;
         Ok(ToolCall {
             session_id: self.environment.sessions[self.session(slot).index()].clone(),
             action: question.action.id.clone(),
             tool: Arc::clone(&question.action.tool),
             tool_call_id: question.tool_call_id.clone(),
+            reply_token: Some(question.asked.reply_token.clone()),
+            modified_action: None,
+        })
+    }
+
+    /// AAEP-6.1-7, AAEP-A.5-2: the host goes on with what was answered, or with what it asked for by default.
+    fn answer(
+        &self,
+        account: &Account,
+        slot: Slot,
+        answered: Answered,
+    ) -> Result<Answer, Unexplained> {
+        let question = account.clarification(slot);
+        let question =
+            question.ok_or_else(|| unexplained("AAEP-6.1-7", "no answer to what was not asked"))?;
+        Ok(Answer {
+            session_id: self.environment.sessions[self.session(slot).index()].clone(),
             reply_token: question.asked.reply_token.clone(),
+            answered: match answered {
+                Answered::Reply(response) => executor::Answered::Reply {
+                    response: self.environment.responses[response as usize].clone(),
+                },
+                Answered::Default => executor::Answered::Default {
+                    response: question
+                        .default_response
+                        .clone()
+                        .ok_or_else(|| unexplained("AAEP-A.5-2", "no default where none is set"))?,
+                },
+                Answered::Nobody => executor::Answered::Nobody,
+            },
         })
     }
 
@@ -225,14 +277,14 @@ impl TakenStep<'_> {
     }
 
     fn reason(&self, account: &Account, check: Check, message: Message) -> String {
-        let phase = || account.phase(slot_of(message)?);
+        let became = || account.became(slot_of(message)?);
         match check {
             Check::WellFormed => return fault(message, self.call.received),
             Check::Issued => "the token was never issued for such a question",
-            Check::Type => "the response is of a type that the question does not take",
+            Check::Type => "the response is of no accepted kind",
             Check::Choice => "the response is none of the choices",
-            Check::Unused => match phase() {
-                Some(Phase::Accepted { by, .. } | Phase::Rejected { by }) => match by {
+            Check::Unused => match became() {
+                Some(Became::Resolved(by)) => match by {
                     Authority::Reply => "the token was used up by a reply",
                     Authority::Timeout => "the token was used up by the default at its timeout",
                     Authority::SubscriptionClosed => {
@@ -240,19 +292,9 @@ impl TakenStep<'_> {
                          answer closed"
                     }
                 },
-                Some(Phase::Pending | Phase::Cancelled { .. }) | None => "the token was not used",
+                Some(Became::Pending | Became::Cancelled(_)) | None => "the token was not used",
             },
-            Check::NotCancelled => match phase() {
-                Some(Phase::Cancelled { by }) => match by {
-                    Canceller::Producer => "the confirmation was cancelled by the producer",
-                    Canceller::SessionEnd => {
-                        "the confirmation was cancelled by the end of its session"
-                    }
-                },
-                Some(Phase::Pending | Phase::Accepted { .. } | Phase::Rejected { .. }) | None => {
-                    "the confirmation was not cancelled"
-                }
-            },
+            Check::NotCancelled => return cancelled(became(), message),
             Check::InTime => "decided at or after the deadline, as the sender itself says",
             Check::Sender if !message.authenticated => {
                 "the transport has not authenticated the sender"
@@ -316,6 +358,7 @@ impl TakenStep<'_> {
                 | Output::Clarify(_)
                 | Output::AskedSome(_)
                 | Output::MoreTime(_)
+                | Output::Work(..)
                 | Output::Answer(..)
                 | Output::Invoked(_)
                 | Output::Perform(_)
@@ -337,11 +380,11 @@ impl TakenStep<'_> {
             .unwrap_or(AgentState::Idle)
     }
 
-    /// Who resolves the confirmation in this call.
+    /// Who resolves the question in this call.
     fn authority(&self, account: &Account, slot: Slot) -> Result<Authority, Unexplained> {
-        let question = asked(account, slot)?;
-        let seconds = i64::from(question.asked.timeout.seconds());
-        let deadline = question.asked.at.millis() + seconds * 1_000;
+        let asked = asked(account, slot)?;
+        let seconds = i64::from(asked.timeout.seconds());
+        let deadline = asked.at.millis() + seconds * 1_000;
         Ok(if deadline <= account.now.millis() {
             Authority::Timeout
         } else if matches!(self.action, Action::Close { .. }) {
@@ -356,9 +399,8 @@ impl TakenStep<'_> {
     fn note_silent(&self, account: &mut Account) {
         for slot in Slot::ALL {
             let is_cancelled = self.step.next.confirmation(slot).phase == Word::Cancelled;
-            if is_cancelled && account.phase(slot) == Some(Phase::Pending) {
-                let by = Canceller::SessionEnd;
-                account.set_phase(slot, Phase::Cancelled { by });
+            if is_cancelled && account.became(slot) == Some(Became::Pending) {
+                account.set_cancelled(slot, Canceller::SessionEnd);
             }
         }
         if self
@@ -396,9 +438,30 @@ fn slot_of(message: Message) -> Option<Slot> {
     }
 }
 
-fn asked(account: &Account, slot: Slot) -> Result<&Arc<Question>, Unexplained> {
+fn asked(account: &Account, slot: Slot) -> Result<&Asked, Unexplained> {
+    let asked = account.asked(slot);
+    asked.ok_or_else(|| unexplained("AAEP-6.1-1", "nothing about what was not asked"))
+}
+
+fn confirmed(account: &Account, slot: Slot) -> Result<&Arc<Question>, Unexplained> {
     let question = account.question(slot);
     question.ok_or_else(|| unexplained("AAEP-6.1-1", "nothing about what was not asked"))
+}
+
+/// Who took the question back that this message answers.
+fn cancelled(became: Option<Became>, message: Message) -> String {
+    let kind = match message.response {
+        None => "confirmation",
+        Some(_) => "clarification",
+    };
+    let by = match became {
+        Some(Became::Cancelled(by)) => match by {
+            Canceller::Producer => "cancelled by the producer",
+            Canceller::SessionEnd => "cancelled by the end of its session",
+        },
+        Some(Became::Pending | Became::Resolved(_)) | None => "not cancelled",
+    };
+    format!("the {kind} was {by}")
 }
 
 /// AAEP-A.3-1: the tool's further way, if it has not come to its end.
@@ -427,7 +490,8 @@ fn clause(word: Output, wanted: &executor::Output, came: &executor::Output) -> &
         (executor::Output::Notify(_), _) => "AAEP-6.3.5-2",
         (executor::Output::Respond(_), _) => "AAEP-6.3.4-9",
         (executor::Output::Audit(_), _) => "AAEP-6.3.4-8",
-        (executor::Output::Emit(_) | executor::Output::Answer(_), _) => CONTRACT,
+        (executor::Output::Answer(_), _) => "AAEP-6.1-7",
+        (executor::Output::Emit(_), _) => CONTRACT,
     }
 }
 

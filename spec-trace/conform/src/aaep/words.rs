@@ -3,11 +3,11 @@
 //! The one thing to know: a word is told by the kind of an output and by the confirmation that it names. Whatever else it
 //! says is held against [`super::wanted`]. An output that has no word in the model is not passed over: it is [`Unexplained`].
 
-use countersign_model::aaep::output::Output;
+use countersign_model::aaep::output::{Answered, Output};
 use countersign_model::aaep::rules::{Check, Refusal};
 use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
 use countersign_reference::aaep as executor;
-use countersign_reference::aaep::{AgentState, Event, Payload, ToolCallId};
+use countersign_reference::aaep::{AgentState, Event, Payload, ReplyToken, ToolCallId};
 
 use super::account::Account;
 use super::concrete::Environment;
@@ -31,12 +31,7 @@ pub(super) fn words(
             executor::Output::Perform(call) => Output::Perform(slot_of(account, call)?),
             executor::Output::Withdraw(call) => Output::Withdraw(slot_of(account, call)?),
             executor::Output::InDoubt(call) => Output::InDoubt(slot_of(account, call)?),
-            executor::Output::Answer(_) => {
-                return Err(unexplained(
-                    "AAEP-A.5-1",
-                    "no answer where nothing was asked",
-                ));
-            }
+            executor::Output::Answer(answer) => answer_in_words(environment, account, answer)?,
             executor::Output::Notify(_) => Output::Notice,
             // It has no other field than its status that could differ.
             executor::Output::Respond(response) if response.status() == 204 => Output::Respond,
@@ -72,25 +67,53 @@ fn event_in_words(
         Payload::ToolCompleted { tool_call_id, .. } => {
             Output::Completed(slot_of_call(account, tool_call_id, "AAEP-A.3-2")?)
         }
-        Payload::ProgressUpdated { .. } => {
-            return Err(unexplained(
-                "AAEP-6.4.3-4",
-                "no countdown of a short question",
-            ));
+        Payload::OutputStreaming { .. } => {
+            return Err(unexplained("AAEP-A.6-1", "no output where none is put out"));
         }
-        Payload::AwaitingClarification { .. } => {
-            return Err(unexplained(
-                "AAEP-A.5-1",
-                "no clarification where none is wanted",
-            ));
+        Payload::HandoffRequested { .. } => {
+            return Err(unexplained("AAEP-A.2-3", "no handoff where none is wanted"));
+        }
+        // No question waits so long that its time is counted down.
+        Payload::ProgressUpdated { .. } => {
+            let about = event.extension.as_ref().map(|about| &about.reply_token);
+            let slot = about.and_then(|token| account.slot_of_token(token));
+            let slot = slot.ok_or_else(|| unexplained("AAEP-6.4.2-3", "the token of a question"));
+            Output::MoreTime(slot?)
+        }
+        Payload::AwaitingClarification { reply_token, .. } => {
+            Output::Clarify(slot_asked(account, reply_token)?)
         }
         Payload::AwaitingConfirmation { reply_token, .. } => {
-            // AAEP-6.7-1: a question that was lost comes again.
-            let slot = account.slot_of_token(reply_token);
-            let slot = slot.or_else(|| account.free_slot());
-            Output::Asked(slot.ok_or_else(|| unexplained("AAEP-6.1-6", "no further question"))?)
+            Output::Asked(slot_asked(account, reply_token)?)
         }
     })
+}
+
+/// AAEP-6.7-1: a question is a new one, or one that was lost comes again.
+fn slot_asked(account: &Account, token: &ReplyToken) -> Result<Slot, Unexplained> {
+    let slot = account.slot_of_token(token);
+    let slot = slot.or_else(|| account.free_slot());
+    slot.ok_or_else(|| unexplained("AAEP-6.1-6", "no further question"))
+}
+
+/// AAEP-6.1-7: what the host goes on with.
+fn answer_in_words(
+    environment: &Environment,
+    account: &Account,
+    answer: &executor::Answer,
+) -> Result<Output, Unexplained> {
+    let slot = account.slot_of_token(&answer.reply_token);
+    let slot = slot.ok_or_else(|| unexplained("AAEP-6.1-7", "the token of a clarification"))?;
+    let answered = match &answer.answered {
+        executor::Answered::Reply { response } => {
+            let response = environment.response(response);
+            let given = || unexplained("AAEP-6.1-7", "a response that was given");
+            Answered::Reply(response.ok_or_else(given)?)
+        }
+        executor::Answered::Default { .. } => Answered::Default,
+        executor::Answered::Nobody => Answered::Nobody,
+    };
+    Ok(Output::Answer(slot, answered))
 }
 
 fn state_change_in_words(
@@ -104,20 +127,22 @@ fn state_change_in_words(
             AgentState::AwaitingInput => Ok(Output::AwaitingInput(session)),
             AgentState::Thinking => Ok(Output::Thinking(session)),
             AgentState::CallingTool => Ok(Output::CallingToolAgain(session)),
-            AgentState::Idle => Err(unexplained(
-                "AAEP-A.4-2",
-                "a state.changed out of awaiting_input that names its confirmation",
-            )),
+            AgentState::Idle | AgentState::WritingOutput | AgentState::HandingOff => {
+                Err(unexplained(
+                    "AAEP-A.4-2",
+                    "a state.changed out of awaiting_input that names its confirmation",
+                ))
+            }
         };
     };
     let slot = account
         .slot_of_token(&resolution.reply_token)
-        .ok_or_else(|| unexplained("AAEP-6.7.2-1", "the token of a confirmation"))?;
+        .ok_or_else(|| unexplained("AAEP-6.7.2-1", "the token of a question"))?;
     match to {
         AgentState::CallingTool => Ok(Output::CallingTool(session)),
         AgentState::Thinking => Ok(Output::FollowUpLeaving(slot)),
         AgentState::AwaitingInput => Ok(Output::FollowUpStaying(slot)),
-        AgentState::Idle => Err(unexplained(
+        AgentState::Idle | AgentState::WritingOutput | AgentState::HandingOff => Err(unexplained(
             "AAEP-6.7.2-2",
             "calling_tool on accept, thinking on reject and cancellation",
         )),
@@ -135,7 +160,8 @@ fn slot_of_call(
 
 /// AAEP-6.1-1: what is to be performed is what was confirmed.
 fn slot_of(account: &Account, call: &executor::ToolCall) -> Result<Slot, Unexplained> {
-    let slot = account.slot_of_token(&call.reply_token);
+    let token = call.reply_token.as_ref();
+    let slot = token.and_then(|token| account.slot_of_token(token));
     slot.ok_or_else(|| unexplained("AAEP-6.1-1", "the action of a confirmation"))
 }
 
@@ -157,6 +183,9 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         executor::Refusal::ActionBlocked => Refusal::StillBlocked,
         executor::Refusal::NothingToCancel => Refusal::NotPending,
         executor::Refusal::NothingToFinish => Refusal::NotInFlight,
+        executor::Refusal::QuestionPending => Refusal::StillAsked,
+        // Which of the two it is follows from whether the question waits.
+        executor::Refusal::NothingToExtend | executor::Refusal::NotLonger => Refusal::NoMoreTime,
         executor::Refusal::SessionExists => Refusal::StartedAlready,
         executor::Refusal::SubscriptionExists => Refusal::OpenedAlready,
         executor::Refusal::AllowedRepliesMalformed
@@ -165,9 +194,18 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         | executor::Refusal::KindsMalformed
         | executor::Refusal::ChoicesMalformed
         | executor::Refusal::ChoicesMissing
-        | executor::Refusal::QuestionPending
-        | executor::Refusal::NothingToExtend
-        | executor::Refusal::NotLonger
+        | executor::Refusal::HandingOff
+        | executor::Refusal::WorkTextMalformed
+        | executor::Refusal::IrreversibleUnasked
+        | executor::Refusal::ActionUnanswered
+        | executor::Refusal::ActionAsked
+        | executor::Refusal::ToolCallIdUsed
+        | executor::Refusal::OutputComplete
+        | executor::Refusal::ChunkEmpty
+        | executor::Refusal::ChunkTooLong
+        | executor::Refusal::QuestionOpen
+        | executor::Refusal::ToolRunning
+        | executor::Refusal::OutputOpen
         | executor::Refusal::NoFreshToken
         | executor::Refusal::NoFreshSessionId => {
             let clause = refusal.clause().0;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use countersign_conform::aaep::{AaepBridge, Environment, Host};
 use countersign_model::aaep::bounds::Bounds;
 use countersign_reference::aaep::{
-    ActionId, AgentId, AgentState, Audit, ClauseId, CountersignExtension, Decision, Event, EventId,
-    Identity, Notice, Output, Payload, Producer, Refusal, ReplyToken, ResolutionOutcome, RiskLevel,
-    SessionId, Settings, SubscriptionId, ToolCall, ToolCallId, ToolStatus,
+    ActionId, AgentId, AgentState, Answer, Answered, Audit, Choice, ClauseId, CountersignExtension,
+    Decision, Event, EventId, Identity, Notice, Output, Payload, Producer, Refusal, ReplyToken,
+    ResolutionOutcome, ResponseKind, RiskLevel, SessionId, Settings, SubscriptionId, ToolCall,
+    ToolCallId, ToolStatus, UserResponse,
 };
 use countersign_reference::time::{Timeout, Timestamp};
 use serde_json::{Value, json};
@@ -16,12 +17,20 @@ use super::{Changeable, Freedom};
 
 impl Changeable for Environment {
     fn bridge() -> AaepBridge {
-        AaepBridge::new(Bounds::SMALL).expect("the presets are in range")
+        let bounds = Bounds {
+            confirmations: 1,
+            clarifications: 1,
+            extensions: 1,
+            ..Bounds::SMALL
+        };
+        AaepBridge::new(bounds).expect("the bounds are in range")
     }
 
     const KINDS: &[&str] = &[
         "emit aaep:agent.state.changed",
+        "emit aaep:agent.awaiting.clarification",
         "emit aaep:agent.awaiting.confirmation",
+        "emit aaep:agent.progress.updated",
         "emit aaep:agent.tool.invoked",
         "emit aaep:agent.tool.completed",
         "emit aaep:agent.session.completed",
@@ -31,6 +40,7 @@ impl Changeable for Environment {
         "perform",
         "withdraw",
         "in_doubt",
+        "answer",
         "notify",
         "respond",
         "audit",
@@ -58,8 +68,9 @@ impl Changeable for Environment {
             }
             Output::Notify(notice) => changes.of_notice(notice),
             Output::Audit(audit) => changes.of_audit(audit),
-            // There is one such value, and no answer where nothing is asked.
-            Output::Respond(_) | Output::Answer(_) => {}
+            Output::Answer(answer) => changes.of_answer(answer),
+            // There is one such value.
+            Output::Respond(_) => {}
         }
         changes.made
     }
@@ -74,20 +85,30 @@ impl Changeable for Environment {
             Refusal::TimeoutOutOfRange,
             Refusal::AllowedRepliesMalformed,
             Refusal::TextMalformed,
+            Refusal::QuestionMalformed,
+            Refusal::KindsMalformed,
+            Refusal::ChoicesMalformed,
+            Refusal::ChoicesMissing,
             Refusal::AcceptByDefaultHighRisk,
             Refusal::AcceptByDefaultMediumRisk,
             Refusal::ActionBlocked,
+            Refusal::QuestionPending,
             Refusal::NoFreshToken,
             Refusal::NoFreshSessionId,
             Refusal::NothingToCancel,
+            Refusal::NothingToExtend,
+            Refusal::NotLonger,
             Refusal::NothingToFinish,
         ]
     }
 
     fn fixed(kind: &str, field: &str) -> Option<Value> {
-        let is_critical = ["session.errored", "awaiting.confirmation"]
-            .iter()
-            .any(|critical| kind.ends_with(critical));
+        let critical = [
+            "session.errored",
+            "awaiting.clarification",
+            "awaiting.confirmation",
+        ];
+        let is_critical = critical.iter().any(|critical| kind.ends_with(critical));
         Some(match field {
             "/@context" => json!("https://aaep-protocol.org/context/v1"),
             "/urgency" if is_critical => json!("critical"),
@@ -121,6 +142,10 @@ impl Changeable for Environment {
         "cancelled",
         "accept",
         "reject",
+        "freetext",
+        "yes_no",
+        "multiple_choice",
+        "numeric",
         "low",
         "medium",
         "high",
@@ -219,6 +244,7 @@ impl Changes<'_> {
             tool: _,
             tool_call_id: _,
             reply_token: _,
+            modified_action: _,
         } = call;
         let with = |set: &dyn Fn(&mut ToolCall)| {
             let mut call = call.clone();
@@ -238,7 +264,53 @@ impl Changes<'_> {
             self.to(with(&|call| call.tool_call_id = id.clone()));
         }
         for token in tokens() {
-            self.to(with(&|call| call.reply_token = token.clone()));
+            self.to(with(&|call| call.reply_token = Some(token.clone())));
+        }
+    }
+
+    fn of_answer(&mut self, answer: &Answer) {
+        let Answer {
+            session_id,
+            reply_token,
+            answered,
+        } = answer;
+        for session_id in sessions() {
+            self.to(Output::Answer(Answer {
+                session_id,
+                ..answer.clone()
+            }));
+        }
+        for reply_token in tokens() {
+            self.to(Output::Answer(Answer {
+                reply_token,
+                ..answer.clone()
+            }));
+        }
+        let said = |text: &str| Answered::Reply {
+            response: UserResponse::Text(text.to_owned()),
+        };
+        let by_default = |text: &str| Answered::Default {
+            response: text.into(),
+        };
+        let mut others = vec![Answered::Nobody, said(""), said("right"), by_default("")];
+        others.extend(match answered {
+            Answered::Reply { response } => vec![
+                Answered::Reply {
+                    response: UserResponse::Boolean(true),
+                },
+                by_default(&format!("{response:?}")),
+            ],
+            Answered::Default { response } => {
+                vec![said(response), by_default(&response.to_uppercase())]
+            }
+            Answered::Nobody => vec![by_default("as always"), said("left")],
+        });
+        for answered in others {
+            self.to(Output::Answer(Answer {
+                session_id: session_id.clone(),
+                reply_token: reply_token.clone(),
+                answered,
+            }));
         }
     }
 
@@ -268,7 +340,8 @@ impl Changes<'_> {
             text,
         } = audit;
         for clause in [
-            "6.3.4-1", "6.3.4-2", "6.3.4-3", "6.3.4-4", "6.3.4-5", "6.3.4-6", "6.8-4",
+            "6.3.4-1", "6.3.4-2", "6.3.4-3", "6.3.4-4", "6.3.4-5", "6.3.4-6", "6.5.5-2", "6.5.5-3",
+            "6.8-4",
         ] {
             let clause = ["AAEP-", clause].concat();
             self.to(Output::Audit(Audit {
@@ -304,11 +377,13 @@ fn resolutions(resolution: Option<&CountersignExtension>) -> Vec<Option<Counters
         ResolutionOutcome::Accepted,
         ResolutionOutcome::Rejected,
         ResolutionOutcome::Cancelled,
+        ResolutionOutcome::Answered,
+        ResolutionOutcome::Unanswered,
     ];
     let Some(CountersignExtension {
         reply_token,
-        action: Some(action),
-        outcome: Some(outcome),
+        action,
+        outcome,
     }) = resolution
     else {
         return vec![Some(CountersignExtension {
@@ -317,21 +392,21 @@ fn resolutions(resolution: Option<&CountersignExtension>) -> Vec<Option<Counters
             outcome: Some(outcomes[0]),
         })];
     };
-    let with = |reply_token: &ReplyToken, action: &ActionId, outcome| {
+    let with = |reply_token: &ReplyToken, action: Option<&ActionId>, outcome| {
         Some(CountersignExtension {
             reply_token: reply_token.clone(),
-            action: Some(action.clone()),
-            outcome: Some(outcome),
+            action: action.cloned(),
+            outcome,
         })
     };
+    let (action, outcome) = (action.as_ref(), *outcome);
     let mut changed = vec![None];
-    changed.extend(tokens().iter().map(|token| with(token, action, *outcome)));
-    changed.extend(
-        actions()
-            .iter()
-            .map(|action| with(reply_token, action, *outcome)),
-    );
-    changed.extend(outcomes.map(|outcome| with(reply_token, action, outcome)));
+    changed.extend(tokens().iter().map(|token| with(token, action, outcome)));
+    let named = actions();
+    let others = named.iter().map(Some).chain([None]);
+    changed.extend(others.map(|action| with(reply_token, action, outcome)));
+    let others = outcomes.into_iter().map(Some).chain([None]);
+    changed.extend(others.map(|outcome| with(reply_token, action, outcome)));
     changed
 }
 
@@ -397,6 +472,7 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
             tool,
             summary_normal,
             tool_call_id,
+            args_summary: _,
             risk_level: _,
             irreversible: _,
         } => {
@@ -424,7 +500,59 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
             set!(ToolCompleted, tool_call_id, calls());
         }
         // The model asks for neither.
-        Payload::ProgressUpdated { .. } | Payload::AwaitingClarification { .. } => {}
+        Payload::OutputStreaming { .. } | Payload::HandoffRequested { .. } => {}
+        Payload::ProgressUpdated {
+            progress: _,
+            eta_ms,
+        } => {
+            set!(ProgressUpdated, eta_ms, [eta_ms - 1, eta_ms + 1]);
+            with(&|payload| {
+                if let Payload::ProgressUpdated { progress, .. } = payload {
+                    progress.description.push(' ');
+                }
+            });
+        }
+        Payload::AwaitingClarification {
+            question,
+            reply_token: _,
+            timeout,
+            accepted_response_kinds: _,
+            choices: _,
+            default_response: _,
+        } => {
+            let choice = |value: &str, label: &str| Choice {
+                value: value.to_owned(),
+                label: label.to_owned(),
+            };
+            let choices = [
+                None,
+                Some(vec![]),
+                Some(vec![
+                    choice("left", "To the left"),
+                    choice("right", "Right"),
+                ]),
+                Some(vec![
+                    choice("left", "To the left"),
+                    choice("up", "To the right"),
+                ]),
+            ];
+            let kinds = [
+                None,
+                Some(vec![]),
+                Some(vec![ResponseKind::Freetext]),
+                Some(vec![ResponseKind::YesNo]),
+                Some(vec![ResponseKind::Numeric, ResponseKind::YesNo]),
+                Some(vec![ResponseKind::MultipleChoice]),
+            ];
+            let longer = Timeout::from_seconds(u64::from(timeout.seconds()) + 1);
+            set!(AwaitingClarification, question, texts(question));
+            set!(AwaitingClarification, reply_token, tokens());
+            set!(AwaitingClarification, timeout, longer.iter());
+            set!(AwaitingClarification, accepted_response_kinds, kinds);
+            set!(AwaitingClarification, choices, choices);
+            let defaults = [None, Some(Arc::from("")), Some(Arc::from("left"))];
+            set!(AwaitingClarification, default_response, defaults);
+        }
         Payload::AwaitingConfirmation {
             action,
             consequence,
@@ -475,7 +603,7 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
 const RISKS: [RiskLevel; 3] = [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High];
 
 /// What the events say of themselves, one for the other, and nothing at all.
-const SUMMARIES: [&str; 9] = [
+const SUMMARIES: [&str; 12] = [
     "The session has started.",
     "The session has done its work.",
     "The session has failed.",
@@ -483,6 +611,9 @@ const SUMMARIES: [&str; 9] = [
     "The action was accepted and proceeds.",
     "The action was rejected and will not run.",
     "The action is no longer needed and will not run.",
+    "The question is answered.",
+    "Nobody has answered the question.",
+    "The question is no longer needed.",
     "The tool has come back.",
     "",
 ];
@@ -531,5 +662,6 @@ pub fn chosen() -> Producer {
         }),
         courtesy_notices: true,
         progress: false,
+        modified_action: true,
     })
 }

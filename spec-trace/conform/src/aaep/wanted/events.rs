@@ -6,19 +6,20 @@
 use std::sync::Arc;
 
 use countersign_model::aaep::action::Action;
-use countersign_model::aaep::output::Output;
+use countersign_model::aaep::output::{Answered, Output};
 use countersign_model::aaep::state::Phase as Word;
 use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
 use countersign_reference::aaep::{
-    self as executor, AgentState, Asked, CancelledBy, Canceller, Confirmation,
-    CountersignExtension, ErrorCategory, Event, ExtraContext, Payload, Phase, Question,
-    ResolutionOutcome, SessionStatus, Tool, ToolStatus, Urgency,
+    self as executor, AgentState, Asked, CancelledBy, Canceller, Clarification, ClarificationPhase,
+    ClarificationQuestion, Confirmation, CountersignExtension, ErrorCategory, Event, ExtraContext,
+    Payload, Phase, Progress, Question, ReplyToken, ResolutionOutcome, SessionId, SessionStatus,
+    Tool, ToolStatus, Urgency,
 };
 use countersign_reference::time::Timeout;
 
-use super::{TakenStep, asked, settle_tool};
+use super::{TakenStep, asked, confirmed, settle_tool};
 use crate::aaep::CONTRACT;
-use crate::aaep::account::Account;
+use crate::aaep::account::{Account, Held};
 use crate::aaep::concrete::Environment;
 use crate::{Unexplained, unexplained};
 
@@ -63,25 +64,35 @@ impl TakenStep<'_> {
                     change_state(account, session, AgentState::CallingTool, summary(outcome))?;
                 (session, payload, Some(resolution(account, slot, outcome)?))
             }
-            Output::FollowUpLeaving(slot) => self.follow_up(account, slot, AgentState::Thinking)?,
+            Output::FollowUpLeaving(slot) => {
+                self.follow_up(account, words, slot, AgentState::Thinking)?
+            }
             Output::FollowUpStaying(slot) => {
-                self.follow_up(account, slot, AgentState::AwaitingInput)?
+                self.follow_up(account, words, slot, AgentState::AwaitingInput)?
             }
             Output::Asked(slot) => {
                 let payload = self.question(account, slot, came)?;
                 (self.session(slot), payload, None)
+            }
+            Output::Clarify(slot) => {
+                let payload = self.clarification(account, slot, came)?;
+                (self.session(slot), payload, None)
+            }
+            Output::MoreTime(slot) => {
+                let (payload, about) = more_time(account, slot)?;
+                (self.session(slot), payload, Some(about))
             }
             Output::Invoked(slot) => {
                 let by = self.authority(account, slot)?;
                 let tool = Tool::InFlight;
                 account.set_phase(slot, Phase::Accepted { by, tool });
                 let resolution = resolution(account, slot, ResolutionOutcome::Accepted)?;
-                let payload = invocation(asked(account, slot)?);
+                let payload = invocation(confirmed(account, slot)?);
                 (self.session(slot), payload, Some(resolution))
             }
             Output::Completed(slot) => {
                 settle_tool(account, slot, Tool::Finished);
-                let payload = self.completion(asked(account, slot)?);
+                let payload = self.completion(confirmed(account, slot)?);
                 (self.session(slot), payload, None)
             }
             Output::Ended(session, outcome) => {
@@ -89,9 +100,8 @@ impl TakenStep<'_> {
                 account.session(session)?.status = status;
                 (session, terminal(outcome), None)
             }
-            Output::Clarify(_)
+            Output::Work(..)
             | Output::AskedSome(_)
-            | Output::MoreTime(_)
             | Output::Answer(..)
             | Output::Perform(_)
             | Output::Withdraw(_)
@@ -102,7 +112,8 @@ impl TakenStep<'_> {
             | Output::Refused(_)
             | Output::Notice => return Err(unexplained(CONTRACT, "no event")),
         };
-        let number = if self.action == Action::Crash && matches!(words[0], Output::Asked(_)) {
+        let asks = matches!(words[0], Output::Asked(_) | Output::Clarify(_));
+        let number = if self.action == Action::Crash && asks {
             account.note_again(session, &came.event_id)?
         } else {
             account.note_event(session, &came.event_id)?
@@ -111,28 +122,45 @@ impl TakenStep<'_> {
         envelope(self.environment, account, content, number, came)
     }
 
-    /// AAEP-6.1-3, AAEP-6.8-3: the event that reflects that the action will not run, and why.
+    /// AAEP-6.1-3, AAEP-6.8-3: the event that reflects that the action will not run, and why. AAEP-A.5-1: or that there is an answer,
+    /// or none.
     fn follow_up(
         &self,
         account: &mut Account,
+        words: &[Output],
         slot: Slot,
         to: AgentState,
     ) -> Result<EventContent, Unexplained> {
         let is_cancelled = self.step.next.confirmation(slot).phase == Word::Cancelled;
-        let (outcome, phase) = if is_cancelled {
+        let clarifies = account.clarification(slot).is_some();
+        let outcome = if is_cancelled {
             let by = if matches!(self.action, Action::EndSession { .. }) {
                 Canceller::SessionEnd
             } else {
                 Canceller::Producer
             };
-            (ResolutionOutcome::Cancelled, Phase::Cancelled { by })
+            account.set_cancelled(slot, by);
+            ResolutionOutcome::Cancelled
+        } else if clarifies {
+            let by = self.authority(account, slot)?;
+            account.set_answered(slot, by);
+            if words.contains(&Output::Answer(slot, Answered::Nobody)) {
+                ResolutionOutcome::Unanswered
+            } else {
+                ResolutionOutcome::Answered
+            }
         } else {
             let by = self.authority(account, slot)?;
-            (ResolutionOutcome::Rejected, Phase::Rejected { by })
+            account.set_phase(slot, Phase::Rejected { by });
+            ResolutionOutcome::Rejected
         };
-        account.set_phase(slot, phase);
         let session = self.session(slot);
-        let payload = change_state(account, session, to, summary(outcome))?;
+        let text = if clarifies {
+            summary_of_question(outcome)
+        } else {
+            summary(outcome)
+        };
+        let payload = change_state(account, session, to, text)?;
         Ok((session, payload, Some(resolution(account, slot, outcome)?)))
     }
 
@@ -154,10 +182,6 @@ impl TakenStep<'_> {
         if self.action == Action::Crash {
             return Self::question_again(account, slot);
         }
-        if account.slot_of_token(reply_token).is_some() {
-            let text = "a token that was never issued before";
-            return Err(unexplained("AAEP-6.2.2-3", text));
-        }
         if account.slot_of_call(tool_call_id).is_some() {
             let text = "a tool_call_id that no other call has";
             return Err(unexplained("AAEP-EV-13", text));
@@ -167,23 +191,49 @@ impl TakenStep<'_> {
         // AAEP-6.3.4-6: where the host names none, both.
         let both = || vec!["accept".to_owned(), "reject".to_owned()];
         let question = Question {
-            asked: Asked {
-                reply_token: reply_token.clone(),
-                session_id: ask.session_id.clone(),
-                at: account.now,
-                timeout: Timeout::try_from(ask.timeout_seconds)
-                    .map_err(|_| unexplained("AAEP-EV-5", "no question with such a timeout"))?,
-            },
+            asked: newly_asked(account, reply_token, &ask.session_id, ask.timeout_seconds)?,
             action: ask.action.clone(),
             tool_call_id: tool_call_id.clone(),
             default_decision: ask.default_decision,
             allowed_replies: ask.allowed_replies.clone().unwrap_or_else(both),
         };
         let payload = asking(&question);
-        account.questions[slot.index()] = Some(Confirmation {
+        account.questions[slot.index()] = Some(Held::Confirmation(Confirmation {
             question: Arc::new(question),
             phase: Phase::Pending,
-        });
+            modified_action: None,
+        }));
+        Ok(payload)
+    }
+
+    /// The same of a clarification.
+    fn clarification(
+        &self,
+        account: &mut Account,
+        slot: Slot,
+        came: &Event,
+    ) -> Result<Payload, Unexplained> {
+        let Payload::AwaitingClarification { reply_token, .. } = &came.payload else {
+            return Err(unexplained("AAEP-6.2-1", "a question"));
+        };
+        if self.action == Action::Crash {
+            return Self::question_again(account, slot);
+        }
+        let clarify = self.call.clarify.as_ref();
+        let clarify = clarify.ok_or_else(|| unexplained("AAEP-6.1-9", "no question unasked"))?;
+        let session_id = &clarify.session_id;
+        let question = ClarificationQuestion {
+            asked: newly_asked(account, reply_token, session_id, clarify.timeout_seconds)?,
+            text: Arc::clone(&clarify.question),
+            accepted_response_kinds: clarify.accepted_response_kinds.clone(),
+            choices: clarify.choices.clone(),
+            default_response: clarify.default_response.clone(),
+        };
+        let payload = clarifying(&question);
+        account.questions[slot.index()] = Some(Held::Clarification(Clarification {
+            question: Arc::new(question),
+            phase: ClarificationPhase::Pending,
+        }));
         Ok(payload)
     }
 
@@ -192,8 +242,11 @@ impl TakenStep<'_> {
         let now = account.now;
         let again = account.questions[slot.index()].as_mut();
         let again = again.ok_or_else(|| unexplained("AAEP-6.1-6", "no question unasked"))?;
-        Arc::make_mut(&mut again.question).asked.at = now;
-        Ok(asking(&again.question))
+        again.asked_mut().at = now;
+        Ok(match again {
+            Held::Confirmation(again) => asking(&again.question),
+            Held::Clarification(again) => clarifying(&again.question),
+        })
     }
 
     /// AAEP-A.3-1: the event completes the call that was announced, and comes out as it did: as the host says, or with an
@@ -218,6 +271,7 @@ fn envelope(
     // It is no field of its own, and stands on the wire all the same.
     let wanted = match payload {
         Payload::SessionErrored { .. }
+        | Payload::HandoffRequested { .. }
         | Payload::AwaitingConfirmation { .. }
         | Payload::AwaitingClarification { .. } => Urgency::Critical,
         Payload::SessionStarted { .. }
@@ -226,10 +280,11 @@ fn envelope(
         | Payload::StateChanged { .. }
         | Payload::ToolInvoked { .. }
         | Payload::ToolCompleted { .. }
+        | Payload::OutputStreaming { .. }
         | Payload::ProgressUpdated { .. } => Urgency::Normal,
     };
     if payload.urgency() != wanted {
-        let text = "critical urgency for a question and a failed session alone";
+        let text = "critical urgency for a question, a handoff and a failed session alone";
         return Err(unexplained("AAEP-EV-6", text));
     }
     Ok(Event {
@@ -264,10 +319,10 @@ fn resolution(
     slot: Slot,
     outcome: ResolutionOutcome,
 ) -> Result<CountersignExtension, Unexplained> {
-    let question = asked(account, slot)?;
+    let action = account.question(slot);
     Ok(CountersignExtension {
-        reply_token: question.asked.reply_token.clone(),
-        action: Some(question.action.id.clone()),
+        reply_token: asked(account, slot)?.reply_token.clone(),
+        action: action.map(|question| question.action.id.clone()),
         outcome: Some(outcome),
     })
 }
@@ -281,6 +336,66 @@ fn summary(outcome: ResolutionOutcome) -> &'static str {
         // No confirmation comes to these.
         ResolutionOutcome::Answered | ResolutionOutcome::Unanswered => "",
     }
+}
+
+/// AAEP-A.5-1: the same of a clarification.
+fn summary_of_question(outcome: ResolutionOutcome) -> &'static str {
+    match outcome {
+        ResolutionOutcome::Answered => "The question is answered.",
+        ResolutionOutcome::Unanswered => "Nobody has answered the question.",
+        ResolutionOutcome::Cancelled => "The question is no longer needed.",
+        // No clarification comes to these.
+        ResolutionOutcome::Accepted | ResolutionOutcome::Rejected => "",
+    }
+}
+
+/// AAEP-6.4.2-3: a question has a second more, which is told with the time that is left.
+fn more_time(
+    account: &mut Account,
+    slot: Slot,
+) -> Result<(Payload, CountersignExtension), Unexplained> {
+    let now = account.now;
+    let held = account.questions[slot.index()].as_mut();
+    let held = held.ok_or_else(|| unexplained("AAEP-6.4.2-3", "no time for what was not asked"))?;
+    let asked = held.asked_mut();
+    let longer = u64::from(asked.timeout.seconds()) + 1;
+    asked.timeout = Timeout::try_from(longer)
+        .map_err(|_| unexplained("AAEP-6.4.2-3", "no question with such a timeout"))?;
+    let eta_ms = asked.deadline().millis().abs_diff(now.millis());
+    let seconds = eta_ms.div_ceil(1_000);
+    let unit = if seconds == 1 { "second" } else { "seconds" };
+    let payload = Payload::ProgressUpdated {
+        progress: Progress {
+            description: format!("There is more time to answer now: {seconds} {unit}."),
+        },
+        eta_ms,
+    };
+    let about = CountersignExtension {
+        reply_token: asked.reply_token.clone(),
+        action: None,
+        outcome: None,
+    };
+    Ok((payload, about))
+}
+
+/// AAEP-6.2.2-3: what every new question has, with a token that no other has.
+fn newly_asked(
+    account: &Account,
+    reply_token: &ReplyToken,
+    session_id: &SessionId,
+    timeout_seconds: u64,
+) -> Result<Asked, Unexplained> {
+    if account.slot_of_token(reply_token).is_some() {
+        let text = "a token that was never issued before";
+        return Err(unexplained("AAEP-6.2.2-3", text));
+    }
+    Ok(Asked {
+        reply_token: reply_token.clone(),
+        session_id: session_id.clone(),
+        at: account.now,
+        timeout: Timeout::try_from(timeout_seconds)
+            .map_err(|_| unexplained("AAEP-EV-5", "no question with such a timeout"))?,
+    })
 }
 
 /// AAEP-EV-5: the event that asks.
@@ -300,6 +415,18 @@ fn asking(question: &Question) -> Payload {
     }
 }
 
+/// AAEP-EV-5: the event that asks for a clarification.
+fn clarifying(question: &ClarificationQuestion) -> Payload {
+    Payload::AwaitingClarification {
+        question: Arc::clone(&question.text),
+        reply_token: question.asked.reply_token.clone(),
+        timeout: question.asked.timeout,
+        accepted_response_kinds: question.accepted_response_kinds.clone(),
+        choices: question.choices.clone(),
+        default_response: question.default_response.clone(),
+    }
+}
+
 /// AAEP-EV-5: the event announces the call that was confirmed, in every field.
 fn invocation(question: &Question) -> Payload {
     let action = &question.action;
@@ -307,6 +434,7 @@ fn invocation(question: &Question) -> Payload {
         tool: Arc::clone(&action.tool),
         summary_normal: Arc::clone(&action.description),
         tool_call_id: question.tool_call_id.clone(),
+        args_summary: None,
         risk_level: action.risk_level,
         irreversible: action.irreversible,
     }

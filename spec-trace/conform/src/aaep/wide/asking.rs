@@ -7,10 +7,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use countersign_reference::aaep as executor;
-use executor::{Action, ActionId, Ask, Choice, Clarify, ResponseKind, SessionId};
+use executor::{
+    Action, ActionId, Ask, Choice, Chunk, Clarify, Handoff, OutputId, ResponseKind, Run, SessionId,
+    TargetKind, ToolCallId,
+};
 
 use super::spelling;
-use super::step::{Clarified, Confirmed};
+use super::step::{Clarified, Confirmed, HandedOff, Ran, Streamed};
 
 /// AAEP-EV-10: the longest text of an event, in bytes.
 const LONGEST: usize = 16 * 1024;
@@ -33,11 +36,6 @@ pub(super) fn confirmation(session_id: SessionId, confirmed: Confirmed) -> Ask {
             format!("{words}")
         }
     };
-    let risk_level = match class % 3 {
-        0 => executor::RiskLevel::Low,
-        1 => executor::RiskLevel::Medium,
-        _ => executor::RiskLevel::High,
-    };
     let accept = class / 6 == 0;
     Ask {
         session_id,
@@ -50,7 +48,7 @@ pub(super) fn confirmation(session_id: SessionId, confirmed: Confirmed) -> Ask {
             }),
             description: Arc::from(format!("do {action} {}", long(242, 16 * 1024 - 6))),
             consequence: Arc::from(long(243, 16 * 1024 + 1)),
-            risk_level,
+            risk_level: risk_of(class),
             irreversible: class / 3 % 2 == 1,
         },
         timeout_seconds,
@@ -89,6 +87,127 @@ pub(super) fn clarification(session_id: SessionId, clarified: Clarified) -> Clar
         timeout_seconds,
         default_response: (default != 0).then(|| Arc::from(spelling::text(default))),
     }
+}
+
+/// A tool that needs no question.
+pub(super) fn run(session_id: SessionId, ran: Ran) -> Run {
+    let Ran {
+        place: _,
+        action,
+        tool,
+        class,
+        call,
+        words,
+    } = ran;
+    Run {
+        session_id,
+        action: ActionId::parse(&format!("a{action}")).expect("a well-formed name"),
+        tool: Arc::from(match words {
+            250 => String::new(),
+            251 => "x".repeat(LONGEST),
+            252 => "x".repeat(LONGEST + 1),
+            _ => format!("tool{tool}"),
+        }),
+        args_summary: (words % 3 != 0 || words > 252).then(|| {
+            Arc::from(match words {
+                253 => String::new(),
+                254 => "x".repeat(LONGEST),
+                255 => "x".repeat(LONGEST + 1),
+                _ => format!("with {words}"),
+            })
+        }),
+        risk_level: risk_of(class),
+        irreversible: class / 3 % 2 == 1,
+        tool_call_id: call_id(call),
+    }
+}
+
+/// Some are such as an executor might make by itself.
+fn call_id(call: u8) -> Option<ToolCallId> {
+    let name = match call {
+        0 => return None,
+        1..=4 => format!("t{call}"),
+        5..=6 => format!("call_{}", call - 4),
+        7 => "run_0".to_owned(),
+        8 => "\u{fc}".repeat(64),
+        _ => "run_1".to_owned(),
+    };
+    Some(ToolCallId::parse(&name).expect("a well-formed name"))
+}
+
+/// A chunk of output.
+pub(super) fn chunk(session_id: SessionId, streamed: Streamed) -> Chunk {
+    let Streamed {
+        place: _,
+        output,
+        text,
+        complete,
+    } = streamed;
+    let text = match text {
+        0..=1 => String::new(),
+        2..=7 => "x".repeat(usize::from(text)),
+        8..=10 => "\u{fc}\u{1f4b6}".repeat(usize::from(text)),
+        11 => "e\u{301}\r\n\0".to_owned(),
+        12..=13 => "y".to_owned(),
+        14 => "\u{1f4b6}".repeat(LONGEST / 4),
+        _ => "\u{fc}".repeat(LONGEST / 2) + "x",
+    };
+    Chunk {
+        session_id,
+        output_id: OutputId::parse(&format!("o{output}")).expect("a well-formed name"),
+        text: Arc::from(text),
+        is_last: complete,
+    }
+}
+
+/// A session that is handed off.
+pub(super) fn handoff(session_id: SessionId, handed: HandedOff) -> Handoff {
+    let HandedOff {
+        place: _,
+        target,
+        words,
+    } = handed;
+    let text = |is: u8, text: &str| match words {
+        words if words == is => Arc::from(""),
+        words if words == is + 1 => Arc::from("x".repeat(LONGEST)),
+        words if words == is + 2 => Arc::from("x".repeat(LONGEST + 1)),
+        _ => Arc::from(format!("{text}{words}")),
+    };
+    Handoff {
+        session_id,
+        reason: text(240, "why "),
+        target_kind: match target {
+            0 => TargetKind::Human,
+            1 => TargetKind::SpecialistAgent,
+            _ => TargetKind::EscalationQueue,
+        },
+        target_uri: (words % 2 == 0 || words > 244).then(|| text(250, "tel:")),
+    }
+}
+
+fn risk_of(class: u8) -> executor::RiskLevel {
+    match class % 3 {
+        0 => executor::RiskLevel::Low,
+        1 => executor::RiskLevel::Medium,
+        _ => executor::RiskLevel::High,
+    }
+}
+
+/// The clause that a tool is out of the limits of, by itself.
+pub(super) fn limits_of_run(run: &Run) -> Option<&'static str> {
+    let texts = run.args_summary.iter().map(|text| &**text);
+    limits_of(&texts.chain([&*run.tool]).collect::<Vec<_>>())
+}
+
+/// The clause that a chunk is out of the limits of. It may be empty, if it is the last.
+pub(super) fn limits_of_chunk(chunk: &Chunk) -> Option<&'static str> {
+    (chunk.text.len() > LONGEST).then_some("AAEP-EV-10")
+}
+
+/// The clause that a handoff is out of the limits of, by itself.
+pub(super) fn limits_of_handoff(handoff: &Handoff) -> Option<&'static str> {
+    let texts = handoff.target_uri.iter().map(|text| &**text);
+    limits_of(&texts.chain([&*handoff.reason]).collect::<Vec<_>>())
 }
 
 /// The clause that a confirmation is out of the limits of, by itself.

@@ -3,8 +3,8 @@
 //! The one thing to know: any bytes are a step, so that a fuzzer can mutate them as it likes.
 
 use super::step::{
-    Answered, Asked, Claim, Clarified, Confirmed, Delivered, Extended, Response, Sender, Step,
-    Which,
+    Answered, Asked, Claim, Clarified, Confirmed, Delivered, Extended, HandedOff, Ran, Response,
+    Sender, Step, Streamed, Which,
 };
 use crate::wide::Clock;
 
@@ -41,43 +41,55 @@ fn clock_of(kind: u8, by: u8) -> Clock {
 
 fn asked_of(kind: u8, by: [u8; 9]) -> Asked {
     match kind {
-        0..=11 => Asked::StartSession {
+        0..=10 => Asked::StartSession {
             place: place_of(by[0], by[1]),
             unnamed: by[2] < 20,
         },
-        12..=23 => Asked::Subscribe {
+        11..=21 => Asked::Subscribe {
             place: place_of(by[0], by[1]),
             can_reply: by[2] < 160,
         },
-        24..=31 => Asked::Unsubscribe {
+        22..=28 => Asked::Unsubscribe {
             place: place_of(by[0], by[1]),
         },
-        32..=73 => Asked::Confirm(confirmed_of(by)),
-        74..=109 => Asked::Clarify(clarified_of(by)),
-        110..=149 => Asked::Deliver(delivered_of(by)),
-        150..=187 => Asked::Answer(answered_of(by)),
-        188..=197 => Asked::Replay {
+        29..=66 => Asked::Confirm(confirmed_of(by)),
+        67..=96 => Asked::Clarify(clarified_of(by)),
+        97..=134 => Asked::Deliver(delivered_of(by)),
+        135..=166 => Asked::Answer(answered_of(by)),
+        167..=175 => Asked::Replay {
             message: by[0] % 16,
             sender: sender_of(by[1], by[2]),
         },
-        198..=205 => Asked::Cancel {
+        176..=182 => Asked::Cancel {
             question: which_of(by[0]),
         },
-        206..=215 => Asked::Extend {
+        183..=190 => Asked::Extend {
             question: which_of(by[0]),
             to: extended_of(by[1], by[2]),
         },
-        216..=234 => Asked::Finish {
+        191..=209 => Asked::Finish {
             call: by[0] % 12,
             named: by[1] < 128,
             status: by[2] % 3,
         },
-        235..=239 => Asked::EndSession {
+        210..=222 => Asked::Tool(ran_of(by)),
+        223..=237 => Asked::Output(Streamed {
+            place: place_of(by[0], by[1]),
+            output: by[2] % 4,
+            text: by[3] % 16,
+            complete: by[4] < 60,
+        }),
+        238..=240 => Asked::Handoff(HandedOff {
+            place: place_of(by[0], by[1]),
+            target: by[2] % 3,
+            words: by[3],
+        }),
+        241..=244 => Asked::EndSession {
             place: place_of(by[0], by[1]),
             outcome: by[2] % 3,
         },
-        240..=245 => Asked::Restart { lost: by[0] % 8 },
-        246..=255 => Asked::Tick,
+        245..=249 => Asked::Restart { lost: by[0] % 8 },
+        250..=255 => Asked::Tick,
     }
 }
 
@@ -90,6 +102,22 @@ fn confirmed_of(by: [u8; 9]) -> Confirmed {
         timeout_seconds: seconds_of(by[5]),
         allowed: if by[6] < 180 { 0 } else { by[6] % 10 },
         words: if by[7] < 240 { by[7] % 8 } else { by[7] },
+    }
+}
+
+fn ran_of(by: [u8; 9]) -> Ran {
+    Ran {
+        place: place_of(by[0], by[1]),
+        // Most were never asked about, or most would be refused.
+        action: if by[2] < 80 {
+            by[2] % 40
+        } else {
+            32 + by[2] % 8
+        },
+        tool: by[3] % 5,
+        class: if by[4] < 230 { by[4] % 3 } else { by[4] % 6 },
+        call: if by[5] < 160 { 0 } else { by[5] % 10 },
+        words: by[6],
     }
 }
 
@@ -122,7 +150,8 @@ fn delivered_of(by: [u8; 9]) -> Delivered {
         claims: claim_of(by[2], by[3]),
         sender: sender_of(by[4], by[5]),
         names: names_of(by[6]),
-        modified: (24..40).contains(&by[6]),
+        modified: (24..56).contains(&by[6]),
+        rated: by[6] % 16,
         flaw: flaw_of(by[7]),
         spelling: by[8],
     }

@@ -13,7 +13,7 @@ use judge::QuestionKind;
 use super::asking;
 use super::names::{self, Names};
 use super::questions::{Question, Questions};
-use super::spelling::{self, Said, Says, Written};
+use super::spelling::{self, Modified, Said, Says, Written};
 use super::step::{Answered, Asked, Claim, Delivered, Extended, Sender, Step, Which};
 use crate::wide::{Clock, Shown};
 
@@ -160,6 +160,24 @@ impl Host {
                 (Input::Cancel { reply_token }, judge::Call::Cancel { token })
             }
             Asked::Extend { question, to } => self.extend(question, to),
+            Asked::Tool(ran) => {
+                let run = asking::run(self.session(ran.place), ran);
+                let limits = asking::limits_of_run(&run);
+                let call = judge::Call::Tool(self.names.run(&run, limits));
+                (Input::Tool(run), call)
+            }
+            Asked::Output(streamed) => {
+                let chunk = asking::chunk(self.session(streamed.place), streamed);
+                let limits = asking::limits_of_chunk(&chunk);
+                let call = judge::Call::Output(self.names.chunk(&chunk, limits));
+                (Input::Output(chunk), call)
+            }
+            Asked::Handoff(handed) => {
+                let handoff = asking::handoff(self.session(handed.place), handed);
+                let limits = asking::limits_of_handoff(&handoff);
+                let call = judge::Call::Handoff(self.names.handoff(&handoff, limits));
+                (Input::Handoff(handoff), call)
+            }
             Asked::Finish {
                 call,
                 named,
@@ -283,9 +301,14 @@ impl Host {
             sender,
             names,
             modified,
+            rated,
             flaw,
             spelling,
         } = delivered;
+        let modified = modified.then_some(Modified {
+            rated,
+            is_deep: spelling & 8 != 0,
+        });
         let says = Says::Decision { accepts, modified };
         self.reply(says, question, claims, (sender, names), (flaw, spelling))
     }
@@ -468,6 +491,8 @@ impl Host {
             }
             executor::Payload::StateChanged { .. }
             | executor::Payload::ToolInvoked { .. }
+            | executor::Payload::OutputStreaming { .. }
+            | executor::Payload::HandoffRequested { .. }
             | executor::Payload::ProgressUpdated { .. }
             | executor::Payload::AwaitingClarification { .. }
             | executor::Payload::AwaitingConfirmation { .. } => {}

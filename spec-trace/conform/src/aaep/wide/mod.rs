@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 
 pub use host::Host;
 pub use step::{
-    Answered, Asked, Claim, Clarified, Confirmed, Delivered, Extended, Response, Sender, Step,
-    Which,
+    Answered, Asked, Claim, Clarified, Confirmed, Delivered, Extended, HandedOff, Ran, Response,
+    Sender, Step, Streamed, Which,
 };
 
 use crate::wide::{Run, Shown, Wide};
@@ -37,6 +37,9 @@ pub struct Choices {
     pub courtesy_notices: bool,
     /// Whether the countdown of long questions is told.
     pub progress: bool,
+    /// Whether the user may modify an action. The judge holds the party to it only where it declares it.
+    #[serde(default)]
+    pub modified_action: bool,
     /// Whether the party declares to the judge what it does, so that it is held to all of it.
     pub declares: bool,
     /// Whether the run comes near the end of the calendar.
@@ -54,6 +57,7 @@ impl Wide for Host {
         Choices {
             courtesy_notices: byte & 0b1 != 0,
             progress: byte & 0b110 != 0,
+            modified_action: byte & 0b11_1000 != 0 && byte & 0b1000_0000 != 0,
             declares: byte & 0b11_1000 != 0,
             late: byte & 0b1100_0001 == 0,
         }
@@ -67,6 +71,7 @@ impl Wide for Host {
         let Choices {
             courtesy_notices: courtesy_notice,
             progress,
+            modified_action,
             declares,
             late: _,
         } = choices;
@@ -80,7 +85,8 @@ impl Wide for Host {
             progress,
             courtesy_notice,
             delivery: true,
-            modified_action: false,
+            modified_action,
+            work: true,
         })
     }
 
@@ -88,12 +94,14 @@ impl Wide for Host {
         let Choices {
             courtesy_notices,
             progress,
+            modified_action,
             declares: _,
             late,
         } = choices;
         let settings = Settings {
             courtesy_notices,
             progress,
+            modified_action,
             ..Settings::default()
         };
         Self::new(settings, late)

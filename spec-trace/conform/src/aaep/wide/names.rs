@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use countersign_model::aaep::judge::{
-    self, Allowed, AnsweredBy, Body, Clarification, Decision, Event, Outcome, Output, Question,
-    ResponseKind, Risk, State, ToolCall, ToolStatus,
+    self, Allowed, AnsweredBy, Body, Clarification, Decision, Event, Handed, Invocation, Outcome,
+    Output, Question, ResponseKind, Risk, State, Streamed, Target, Text, ToolCall, ToolStatus,
 };
 use countersign_reference::aaep as executor;
 use executor::Payload;
@@ -25,6 +25,7 @@ pub(super) struct Names {
     texts: Series,
     tokens: Series,
     tool_calls: Series,
+    outputs: Series,
     events: Series,
     responses: Series,
     /// The numbers that are answered, by their value.
@@ -86,7 +87,7 @@ impl Names {
                 };
                 (Some(decision), None, modified)
             }
-            Says::Response(response) => (None, Some(self.response(response)), false),
+            Says::Response(response) => (None, Some(self.response(response)), None),
         };
         judge::Reply {
             token: Some(self.token(said.token)),
@@ -94,7 +95,10 @@ impl Names {
             response,
             claimed_at: Some(said.claimed_at),
             subscription: Some(self.subscription(said.subscription)),
-            modified_action: modified,
+            modified_action: modified.map(|modified| judge::Modified {
+                object: self.text(&modified.object()),
+                rating: modified.rating(),
+            }),
         }
     }
 
@@ -146,6 +150,68 @@ impl Names {
             timeout_seconds: seconds(clarify.timeout_seconds),
             default: default.map(|text| self.text(text)),
             out_of_limits,
+        }
+    }
+
+    /// A tool that needs no question.
+    pub(super) fn run(
+        &mut self,
+        run: &executor::Run,
+        out_of_limits: Option<&'static str>,
+    ) -> judge::Tool {
+        let tool_call_id = run.tool_call_id.as_ref();
+        judge::Tool {
+            session: self.session(run.session_id.as_str()),
+            action: self.action(run.action.as_str()),
+            tool: self.tool(&run.tool),
+            args_summary: self.optional(run.args_summary.as_deref()),
+            risk: risk(run.risk_level),
+            irreversible: run.irreversible,
+            tool_call: tool_call_id.map(|id| self.tool_call(id.as_str())),
+            out_of_limits,
+        }
+    }
+
+    /// A chunk of output.
+    pub(super) fn chunk(
+        &mut self,
+        chunk: &executor::Chunk,
+        out_of_limits: Option<&'static str>,
+    ) -> judge::Chunk {
+        judge::Chunk {
+            session: self.session(chunk.session_id.as_str()),
+            output: self.outputs.number(chunk.output_id.as_str()),
+            chunk: self.counted(&chunk.text),
+            complete: chunk.is_last,
+            out_of_limits,
+        }
+    }
+
+    /// A session that is to be handed off.
+    pub(super) fn handoff(
+        &mut self,
+        handoff: &executor::Handoff,
+        out_of_limits: Option<&'static str>,
+    ) -> judge::Handoff {
+        judge::Handoff {
+            session: self.session(handoff.session_id.as_str()),
+            to: Handed {
+                reason: self.text(&handoff.reason),
+                target: target(handoff.target_kind),
+                target_uri: self.optional(handoff.target_uri.as_deref()),
+            },
+            out_of_limits,
+        }
+    }
+
+    fn optional(&mut self, text: Option<&str>) -> Option<u32> {
+        text.map(|text| self.text(text))
+    }
+
+    fn counted(&mut self, text: &str) -> Text {
+        Text {
+            text: self.text(text),
+            characters: i64::try_from(text.chars().count()).unwrap_or(i64::MAX),
         }
     }
 
@@ -209,6 +275,10 @@ impl Names {
             session: self.session(call.session_id.as_str()),
             action: self.action(call.action.as_str()),
             tool_call: self.tool_call(call.tool_call_id.as_str()),
+            modified: call
+                .modified_action
+                .as_ref()
+                .map(|object| self.text(object.as_str())),
         }
     }
 
@@ -241,13 +311,17 @@ impl Names {
             Payload::ToolInvoked {
                 tool,
                 tool_call_id,
+                args_summary,
+                risk_level,
                 irreversible,
                 ..
-            } => Body::ToolInvoked {
+            } => Body::ToolInvoked(Invocation {
                 tool: self.tool(tool),
                 tool_call: Some(self.tool_call(tool_call_id.as_str())),
+                args_summary: self.optional(args_summary.as_deref()),
+                risk: risk(*risk_level),
                 irreversible: *irreversible,
-            },
+            }),
             Payload::ToolCompleted {
                 tool,
                 status,
@@ -257,6 +331,26 @@ impl Names {
                 tool_call: Some(self.tool_call(tool_call_id.as_str())),
                 status: tool_status(*status),
             },
+            Payload::OutputStreaming {
+                output_id,
+                chunk,
+                position,
+                complete,
+            } => Body::OutputStreaming(Streamed {
+                output: Some(self.outputs.number(output_id.as_str())),
+                chunk: self.counted(chunk),
+                position: i64::try_from(*position).unwrap_or(i64::MAX),
+                complete: *complete,
+            }),
+            Payload::HandoffRequested {
+                reason,
+                target_kind,
+                target_uri,
+            } => Body::Handoff(Handed {
+                reason: self.text(reason),
+                target: target(*target_kind),
+                target_uri: self.optional(target_uri.as_deref()),
+            }),
             Payload::ProgressUpdated { eta_ms, .. } => Body::Progress {
                 left: Some(i64::try_from(*eta_ms).unwrap_or(i64::MAX)),
             },
@@ -342,6 +436,14 @@ fn allowed(replies: &[String]) -> Allowed {
     }
 }
 
+fn target(target: executor::TargetKind) -> Target {
+    match target {
+        executor::TargetKind::Human => Target::Human,
+        executor::TargetKind::SpecialistAgent => Target::SpecialistAgent,
+        executor::TargetKind::EscalationQueue => Target::EscalationQueue,
+    }
+}
+
 fn decision(decision: executor::Decision) -> Decision {
     match decision {
         executor::Decision::Accept => Decision::Accept,
@@ -376,9 +478,12 @@ pub(super) fn outcome(outcome: executor::SessionOutcome) -> Outcome {
 fn state(state: executor::AgentState) -> State {
     match state {
         executor::AgentState::Idle => State::Idle,
+        // Wide runs ask for neither of the last two yet.
         executor::AgentState::Thinking => State::Thinking,
         executor::AgentState::CallingTool => State::CallingTool,
         executor::AgentState::AwaitingInput => State::AwaitingInput,
+        executor::AgentState::WritingOutput => State::WritingOutput,
+        executor::AgentState::HandingOff => State::HandingOff,
     }
 }
 

@@ -109,6 +109,8 @@ impl Questions {
             }
             Payload::SessionStarted { .. }
             | Payload::ToolInvoked { .. }
+            | Payload::OutputStreaming { .. }
+            | Payload::HandoffRequested { .. }
             | Payload::ToolCompleted { .. }
             | Payload::ProgressUpdated { .. } => {}
         }

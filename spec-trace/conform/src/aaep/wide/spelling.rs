@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_model::aaep::judge::{Flaw, QuestionKind};
+use countersign_model::aaep::judge::{Flaw, QuestionKind, Rating, Risk};
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -22,9 +22,21 @@ pub(super) struct Said<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum Says {
     /// As a `confirmation.reply` says it.
-    Decision { accepts: bool, modified: bool },
+    Decision {
+        accepts: bool,
+        modified: Option<Modified>,
+    },
     /// As a `clarification.reply` says it.
     Response(Response),
+}
+
+/// What the user makes of the action.
+#[derive(Clone, Copy)]
+pub(super) struct Modified {
+    /// How it is rated, by number.
+    pub rated: u8,
+    /// Whether it is deeper than most readers go.
+    pub is_deep: bool,
 }
 
 /// A reply in bytes.
@@ -69,6 +81,55 @@ impl Says {
         match self {
             Self::Decision { .. } => QuestionKind::Confirmation,
             Self::Response(_) => QuestionKind::Clarification,
+        }
+    }
+}
+
+impl Modified {
+    /// The object as it is written, without white space between its parts.
+    pub(super) fn object(self) -> String {
+        let deep = if self.is_deep { deep() } else { quoted("") };
+        let (rating, _) = self.both();
+        let of = r#""amount":300,"of":[null,1.5e400,"💶","#;
+        if self.rated % 2 == 0 {
+            format!("{{{of}{deep}]{rating}}}")
+        } else {
+            // The rating of what is in it is not its own.
+            format!(r#"{{{of}{deep},{{"risk_level":"low","irreversible":true}}]{rating}}}"#)
+        }
+    }
+
+    /// How its own members rate it; nothing where one of them is no rating.
+    pub(super) fn rating(self) -> Option<Rating> {
+        self.both().1
+    }
+
+    /// The members that rate it, as they are written behind others, and what they say.
+    fn both(self) -> (&'static str, Option<Rating>) {
+        let rated = |risk, irreversible| Some(Rating { risk, irreversible });
+        let (low, medium, high) = (Some(Risk::Low), Some(Risk::Medium), Some(Risk::High));
+        match self.rated % 16 {
+            0..=1 => ("", rated(None, None)),
+            2 => (r#","risk_level":"low""#, rated(low, None)),
+            3 => (r#","risk_level":"medium""#, rated(medium, None)),
+            4 => (r#","risk_level":"high""#, rated(high, None)),
+            5 => (r#","irreversible":false"#, rated(None, Some(false))),
+            6 => (r#","irreversible":true"#, rated(None, Some(true))),
+            7 => (
+                r#","irreversible":true,"risk_level":"low""#,
+                rated(low, Some(true)),
+            ),
+            8 => (
+                r#","risk_level":"high","irreversible":false"#,
+                rated(high, Some(false)),
+            ),
+            9 => (r#","Risk_level":"high""#, rated(None, None)),
+            10 => (r#","risk_level":"Low""#, None),
+            11 => (r#","risk_level":null"#, None),
+            12 => (r#","risk_level":"low","irreversible":"false""#, None),
+            13 => (r#","irreversible":0"#, None),
+            14 => (r#","irreversible":false,"risk_level":["low"]"#, None),
+            _ => (r#","irreversible":null"#, None),
         }
     }
 }
@@ -201,10 +262,8 @@ fn right(said: &Said<'_>, way: u8) -> Members {
         Says::Decision { accepts, modified } => {
             let decision = if accepts { "accept" } else { "reject" };
             put("decision", quoted(decision));
-            if modified {
-                let deep = if way & 8 != 0 { deep() } else { quoted("") };
-                let action = format!(r#"{{"amount":300,"of":[null,1.5,"💶",{deep}]}}"#);
-                put("modified_action", action);
+            if let Some(modified) = modified {
+                put("modified_action", modified.object());
             }
             if way & 64 != 0 {
                 let rationale = "\u{fc}".repeat(characters(4_096));
@@ -409,14 +468,17 @@ mod tests {
     }
 
     fn all_that_can_be_said() -> impl Iterator<Item = Says> {
-        let decisions = [(true, false), (true, true), (false, false), (false, true)];
-        let decisions = decisions.map(|(accepts, modified)| Says::Decision { accepts, modified });
+        let modified = (0..16)
+            .flat_map(|rated| [false, true].map(|is_deep| Some(Modified { rated, is_deep })));
+        let decisions = modified
+            .chain([None])
+            .flat_map(|modified| [true, false].map(|accepts| Says::Decision { accepts, modified }));
         let texts = (0..TEXTS).map(Response::Text);
         let numbers = (0..16).map(Response::Number);
         let responses = texts
             .chain(numbers)
             .chain([true, false].map(Response::Boolean));
-        decisions.into_iter().chain(responses.map(Says::Response))
+        decisions.chain(responses.map(Says::Response))
     }
 
     /// AAEP-6.3.4-1, AAEP-6.5.5-1: in every way, a reply without a flaw fits the schema of its kind.
@@ -458,7 +520,7 @@ mod tests {
         let answer = Says::Response(Response::Boolean(true));
         let decision = Says::Decision {
             accepts: true,
-            modified: false,
+            modified: None,
         };
         let of = |says, flaw, way| {
             let written = write(&said(says), flaw, way);

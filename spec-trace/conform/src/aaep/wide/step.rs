@@ -67,6 +67,12 @@ pub enum Asked {
         /// How much.
         to: Extended,
     },
+    /// A tool is to run that needs no question.
+    Tool(Ran),
+    /// A chunk of output is to be streamed.
+    Output(Streamed),
+    /// A session is to be handed off.
+    Handoff(HandedOff),
     /// A tool comes back.
     Finish {
         /// Which of those that were told to run, counted from the newest.
@@ -132,6 +138,50 @@ pub struct Clarified {
     pub words: u8,
 }
 
+/// A tool that is to run without a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ran {
+    /// In the session at which place.
+    pub place: u8,
+    /// Which of 40 actions, of which confirmations are about the first 32.
+    pub action: u8,
+    /// The tool that runs it.
+    pub tool: u8,
+    /// Its risk, and whether it can be undone: which of the 6 there are.
+    pub class: u8,
+    /// Which id the call is given; none where 0.
+    pub call: u8,
+    /// Which words it has.
+    pub words: u8,
+}
+
+/// A chunk of output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Streamed {
+    /// In the session at which place.
+    pub place: u8,
+    /// Of which output.
+    pub output: u8,
+    /// What it says.
+    pub text: u8,
+    /// Whether it is the last.
+    pub complete: bool,
+}
+
+/// A session that is to be handed off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HandedOff {
+    /// The one at which place.
+    pub place: u8,
+    /// To whom, in the order of the driver protocol.
+    pub target: u8,
+    /// Which words it has.
+    pub words: u8,
+}
+
 /// How long a question is to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -158,6 +208,9 @@ pub struct Delivered {
     pub names: Option<u8>,
     /// Whether it carries a modified action.
     pub modified: bool,
+    /// How that is rated.
+    #[serde(default)]
+    pub rated: u8,
     /// What is wrong with its form; nothing where 0.
     pub flaw: u8,
     /// In which of the right or wrong ways it is written.
