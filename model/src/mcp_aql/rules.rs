@@ -216,10 +216,13 @@ of step: &StepSoFar<'_>, action: Action;
     forbids OutlivesSecurityEvent "a security event revokes every token"
         free "AQL-5.3-2 is a MAY: a security event may revoke tokens, and need not.";
     forbids RevokesOthers "a trigger revokes the tokens that it concerns and no others";
+    forbids RevokesUnchanged "a configuration that changes nothing revokes nothing";
     always "a trigger revokes what it concerns alone, and what is revoked stays so" also ["AQL-5.4-2"];
     sometimes "a logout revokes a token" if matches!(action, Action::Trigger(Trigger::Logout(_))) && step.revokes();
     sometimes "a change of configuration revokes a token"
         if matches!(action, Action::Trigger(Trigger::Configuration(_))) && step.revokes();
+    sometimes "a configuration that changes nothing spares a token"
+        if matches!(action, Action::Reconfigure(adapter) if step.has(|it| it.phase == Phase::Live && it.scope.adapter == adapter));
     sometimes "a security event revokes a token" if action == Action::Trigger(Trigger::Security) && step.revokes();
     sometimes "a trigger spares a token that it does not concern"
         if matches!(action, Action::Trigger(trigger) if step.has(|it| it.phase == Phase::Live && !trigger.concerns(it.scope)));

@@ -14,7 +14,9 @@ use super::readings::{MultiUse, SessionBinding};
 use super::rules::{self, Check, Code, Guard, Refusal};
 use super::state::{ETERNAL, Phase, Setup, State, Token};
 use super::validate::Memory;
-use super::words::{FIVE_MINUTES, Lifetime, Oracle, Request, Scope, Slot, Store, Trigger, Which};
+use super::words::{
+    FIVE_MINUTES, Lifetime, Oracle, Request, SLOTS, Scope, Slot, Store, Trigger, Which,
+};
 
 /// What an action leads to. What is in no list of outputs is forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +105,10 @@ impl StepSoFar<'_> {
                 Some(())
             }
             Action::Trigger(trigger) => self.told(0)?.trigger(trigger),
+            Action::Reconfigure(adapter) => {
+                self.told(0)?.reconfigure(adapter);
+                Some(())
+            }
             Action::Tick => self.tick(),
             Action::Purge { slot } => self.told(0)?.purge(slot),
             Action::Restart(store) => self.told(0)?.restart(store),
@@ -154,9 +160,6 @@ impl StepSoFar<'_> {
     /// Tokens are revoked by what happens: the session ends, the user logs out, the adapter changes, security is at stake.
     fn trigger(&mut self, trigger: Trigger) -> Option<()> {
         self.state.budgets.spend(Disturbance::Revoke)?;
-        if let Trigger::Configuration(adapter) = trigger {
-            self.warn(adapter);
-        }
         let rules = self.model.rules;
         let heeded = rules.forbid(match trigger {
             // AQL-5.4-2
@@ -170,10 +173,27 @@ impl StepSoFar<'_> {
             let concerns = trigger.concerns(token.scope) || rules.allow(Guard::RevokesOthers);
             heeded && concerns && self.is_live(token)
         });
+        self.revoke_all(concerned);
+        // The tolerance is set again once the adapter works as before.
+        if let Trigger::Configuration(adapter) = trigger {
+            self.warn(adapter);
+        }
+        Some(())
+    }
+
+    /// AQL-5.3-2: what is configured as it is does not change, and revokes nothing.
+    fn reconfigure(&mut self, adapter: Which) {
+        if self.model.rules.allow(Guard::RevokesUnchanged) {
+            let own = |token: &Token| token.scope.adapter == adapter && self.is_live(token);
+            self.revoke_all(self.state.slots_where(own));
+        }
+        self.warn(adapter);
+    }
+
+    fn revoke_all(&mut self, concerned: [Option<Slot>; SLOTS]) {
         for slot in concerned.into_iter().flatten() {
             self.revoke(slot);
         }
-        Some(())
     }
 
     // What the clients and their attackers do.

@@ -415,6 +415,20 @@ fn a_trigger_revokes_what_it_concerns_and_nothing_else() {
     }
 }
 
+/// AQL-5.3-2, AQL-5.1-6: a configuration that says what is so already revokes nothing; a wide tolerance is warned of again.
+#[test]
+fn a_configuration_that_changes_nothing_revokes_nothing() {
+    let warned = [Output::Warned(Which::First)];
+    for (tolerance, expected) in [(0, &[][..]), (5, &warned)] {
+        let mut run = Run::with_tolerance(tolerance);
+        run.request(PLAIN);
+        let step = run.take(Action::Reconfigure(Which::First));
+        assert_eq!(step.required.as_slice(), expected);
+        assert_eq!(run.first(), Phase::Live);
+        assert_eq!(run.call(Fault::None).rejected, None);
+    }
+}
+
 /// AQL-5.3-3, AQL-6.4-1: a live token is revoked, and a second revocation finds nothing; both are audited.
 #[test]
 fn a_token_is_revoked_by_hand_once() {

@@ -36,6 +36,9 @@ const START: i64 = 1_779_632_540_000;
 /// How long an expired token is remembered, in seconds: a few ticks, so that walks meet it both remembered and forgotten.
 const RETENTION: u32 = 5 * TICK;
 
+/// A tolerance in seconds that the model does not have, and that nobody is warned of.
+const OTHER_TOLERANCE: u64 = 7;
+
 /// What the model's names stand for.
 pub struct Environment {
     /// By [`Which`]. The first is the gatekeeper's own.
@@ -141,7 +144,13 @@ impl Environment {
                 query: Query::TokenStatus,
                 token: token(host, carried, &mut picks),
             },
-            Action::Trigger(trigger) => self.trigger(state, trigger, &mut picks)?,
+            Action::Trigger(Trigger::Configuration(which)) => {
+                let setup = state.setup?;
+                let other = self.otherwise(which, setup, &mut picks);
+                return Some(vec![other, self.as_it_is(which, setup, &mut picks)]);
+            }
+            Action::Reconfigure(which) => self.as_it_is(which, state.setup?, &mut picks),
+            Action::Trigger(trigger) => self.trigger(trigger, &mut picks)?,
             // A gatekeeper forgets when it likes, once it may; it is given the occasion.
             Action::Purge { .. } => Input::Tick,
             Action::Restart(_) => Input::Restart,
@@ -230,7 +239,8 @@ impl Environment {
         }
     }
 
-    fn trigger(&self, state: &State, trigger: Trigger, picks: &mut Picks) -> Option<Input> {
+    /// What revokes and is no configuration.
+    fn trigger(&self, trigger: Trigger, picks: &mut Picks) -> Option<Input> {
         let event = |kind, session_id| Input::Event { kind, session_id };
         Some(match trigger {
             Trigger::SessionEnd(name) => Input::EndSession {
@@ -245,12 +255,35 @@ impl Environment {
                 picks.among(&[EventKind::Security, EventKind::Configuration]),
                 None,
             ),
-            Trigger::Configuration(which) => {
-                let setup = state.setup?;
-                let again = self.configure(which, setup.tolerance, setup.oracle);
-                picks.among(&[again, without_the_rest(which, self, setup.tolerance)])
-            }
+            Trigger::Configuration(_) => return None,
         })
+    }
+
+    /// AQL-5.3-2: an adapter is configured in one thing otherwise than it is.
+    fn otherwise(&self, which: Which, setup: Setup, picks: &mut Picks) -> Input {
+        let change = |tolerance, mode: Option<Oracle>| Input::Configure {
+            adapter: self.adapters[place(which)].clone(),
+            clock_skew_tolerance_seconds: tolerance,
+            oracle: mode.map(oracle),
+            critical: None,
+        };
+        picks.among(&[
+            change(Some(OTHER_TOLERANCE), None),
+            change(None, Some(setup.oracle.other())),
+        ])
+    }
+
+    /// An adapter is configured as it was set up. What is left out of a configuration stays as it was.
+    fn as_it_is(&self, which: Which, setup: Setup, picks: &mut Picks) -> Input {
+        let whole = self.configure(which, setup.tolerance, setup.oracle);
+        let mut part = whole.clone();
+        if let Input::Configure {
+            oracle, critical, ..
+        } = &mut part
+        {
+            (*oracle, *critical) = (Some(self::oracle(setup.oracle)), None);
+        }
+        picks.among(&[whole, part])
     }
 
     fn configure(&self, which: Which, tolerance: u8, mode: Oracle) -> Input {
@@ -277,16 +310,6 @@ impl Environment {
     /// The adapter that a call is made to.
     pub(super) fn adapter_of<'a>(&'a self, call: &'a executor::Call) -> &'a AdapterName {
         call.adapter.as_ref().unwrap_or(&self.settings.adapter)
-    }
-}
-
-/// What is left out of a configuration stays as it was.
-fn without_the_rest(which: Which, environment: &Environment, tolerance: u8) -> Input {
-    Input::Configure {
-        adapter: environment.adapters[place(which)].clone(),
-        clock_skew_tolerance_seconds: Some(seconds(tolerance)),
-        oracle: None,
-        critical: None,
     }
 }
 

@@ -304,6 +304,7 @@ fn carried(state: &State, action: Action) -> Option<Carried> {
         | Action::Redeem { .. }
         | Action::CarryOut { .. }
         | Action::Trigger(_)
+        | Action::Reconfigure(_)
         | Action::Tick
         | Action::Purge { .. }
         | Action::Restart(_) => None,
