@@ -90,6 +90,10 @@ impl TokenJudge {
     /// Whether a call was not taken at all. Where nothing allows that, the clauses that follow miss what they want.
     pub(super) fn is_turned_away(&mut self, request: &Request, case: &mut Case) -> bool {
         let may = self.may_be_refused(request);
+        let tried = match request.token {
+            None => Tried::Issuance,
+            Some(_) => Tried::FailedValidation,
+        };
         match case.answers.first() {
             _ if case.refused && !may => {
                 case.conformance(
@@ -109,13 +113,7 @@ impl TokenJudge {
                 ),
             ),
             // AQL-6.5-1: what repeats something may be limited.
-            Some(Answer::Limited) => {
-                let tried = match request.token {
-                    None => Tried::Issuance,
-                    Some(_) => Tried::FailedValidation,
-                };
-                self.is_limited(&[tried], case);
-            }
+            Some(Answer::Limited) => self.is_limited(&[tried], case),
             // AQL-5.5-3: a thousand tokens can be alive.
             Some(Answer::Full) if !self.account.has_room(request.adapter) => {}
             Some(Answer::Full) => case.conformance(
@@ -129,7 +127,7 @@ impl TokenJudge {
             _ => return false,
         }
         // What was tried in vain is repeated by the next.
-        self.account.attempts += 1;
+        self.may_count(tried);
         if !std::mem::take(&mut case.refused) {
             case.take_answer();
         }

@@ -92,9 +92,9 @@ impl Limit {
 }
 
 impl Account {
-    /// Where a process comes back its limits may begin anew.
+    /// Where a process comes back its limits may begin anew, or go on.
     pub(super) fn forget_tries(&mut self) {
-        self.tries = Tries::default();
+        self.tries.of_one.clear();
     }
 }
 
@@ -115,18 +115,13 @@ impl TokenJudge {
 
     /// AQL-6.5-1: something that may be limited was answered as if it were not.
     pub(super) fn is_tried(&mut self, tried: Tried, by: By, case: &mut Case) {
-        self.account.attempts += 1;
+        self.may_count(tried);
         let Some(limit) = self.limit(tried) else {
             return;
         };
-        let now = self.account.latest;
-        let tries = &mut self.account.tries;
-        tries
-            .of_all
-            .entry(tried)
-            .or_default()
-            .add(limit, now, limit.whole());
-        let of_one = tries.of_one.entry((tried, by)).or_default();
+        // A process that came back may know no time but that since.
+        let now = self.account.latest_since;
+        let of_one = self.account.tries.of_one.entry((tried, by)).or_default();
         of_one.add(limit, now, i64::MAX);
         if of_one.millis > limit.whole() {
             let text = format!(
@@ -155,12 +150,18 @@ impl TokenJudge {
             let text = "nothing was to be limited: too little was tried".to_owned();
             case.conformance("AQL-6.5-1", &["AQL-7.1-2"], text);
         }
-        self.account.attempts += 1;
         for &tried in kinds {
-            if let Some(limit) = self.limit(tried) {
-                let spent = self.account.tries.of_all.entry(tried).or_default();
-                spent.add(limit, now, limit.whole());
-            }
+            self.may_count(tried);
+        }
+    }
+
+    /// Something was tried in vain, and what it repeats the text does not say: it may count.
+    pub(super) fn may_count(&mut self, tried: Tried) {
+        self.account.attempts += 1;
+        let now = self.account.latest;
+        if let Some(limit) = self.limit(tried) {
+            let spent = self.account.tries.of_all.entry(tried).or_default();
+            spent.add(limit, now, limit.whole());
         }
     }
 }

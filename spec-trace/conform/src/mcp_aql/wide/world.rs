@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_model::judge::{Finding, Judge as _};
 use countersign_model::mcp_aql::judge::TokenJudge;
+use countersign_model::mcp_aql::judge::limits::{self, Limits};
 use countersign_model::mcp_aql::judge::words as judged;
 use countersign_model::mcp_aql::readings::{CheckOrder, Reading};
 use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql::{
-    Call, ConfirmationToken, DangerLevel, EventKind, Gatekeeper, Input, Oracle, Output,
-    Persistence, Purpose, Query, RateLimit, RateLimits, Retention, Settings,
+    Call, DangerLevel, EventKind, Gatekeeper, Input, OperationName, Oracle, Output, Persistence,
+    Purpose, Query, RateLimit, RateLimits, Retention, Settings,
 };
 use countersign_reference::time::Timestamp;
 
@@ -93,7 +94,7 @@ impl World {
             host,
             gatekeeper: Gatekeeper::new(settings),
             ids: Scattered(0),
-            judge: TokenJudge::new(reading, host.shows_log),
+            judge: TokenJudge::new(reading, host.shows_log).of_limited(limits(host.burst)),
             names: Names::new(),
             now: START,
             issued: Vec::new(),
@@ -353,14 +354,6 @@ impl World {
                 judged::Oracle::Codes
             }
         };
-        let lists = |lists: &[(u8, u8)]| {
-            let operation = |it: u8| self.names.operations[usize::from(it)].clone();
-            let names = |bits| Parameters::named(bits).map(|(_, name)| name.to_owned());
-            lists
-                .iter()
-                .map(|(name, bits)| (operation(*name), names(*bits).collect()))
-                .collect()
-        };
         let judged_lists = |lists: &[(u8, u8)]| {
             let names = |bits| Parameters::named(bits).map(|(place, _)| place);
             let list = |&(operation, bits): &(u8, u8)| {
@@ -373,7 +366,7 @@ impl World {
                 adapter: self.names.adapters[usize::from(adapter)].clone(),
                 clock_skew_tolerance_seconds: tolerance_seconds,
                 oracle: uniform.map(oracle),
-                critical: critical.map(lists),
+                critical: critical.map(|lists| self.lists(lists)),
             },
             judged::Call::Configure(judged::Configuration {
                 adapter: u32::from(adapter),
@@ -417,14 +410,6 @@ impl World {
         }
     }
 
-    /// Whether the gatekeeper would still take a token somewhere.
-    pub(super) fn is_live(&self, issued: &Issued) -> bool {
-        let token = ConfirmationToken::parse(&issued.text).ok();
-        let token = token.and_then(|it| self.gatekeeper.token(&it).cloned());
-        let now = self.gatekeeper.now().max(Timestamp::from_millis(self.now));
-        token.is_some_and(|it| it.is_live(now))
-    }
-
     /// Whether an adapter tells checks apart.
     pub(super) fn is_uniform(&self, adapter: u8) -> bool {
         let adapter = &self.names.adapters[usize::from(adapter)];
@@ -435,6 +420,22 @@ impl World {
     pub(super) fn tolerance_seconds(&self, adapter: u8) -> u64 {
         let adapter = &self.names.adapters[usize::from(adapter)];
         u64::from(self.gatekeeper.configuration(adapter).tolerance)
+    }
+
+    /// Whether these are the lists of an adapter.
+    pub(super) fn is_listed(&self, adapter: u8, critical: &[(u8, u8)]) -> bool {
+        let adapter = &self.names.adapters[usize::from(adapter)];
+        self.gatekeeper.configuration(adapter).critical == self.lists(critical)
+    }
+
+    /// What counts in which operation, as an operator says it.
+    fn lists(&self, critical: &[(u8, u8)]) -> BTreeMap<OperationName, BTreeSet<String>> {
+        let operation = |it: u8| self.names.operations[usize::from(it)].clone();
+        let names = |bits| Parameters::named(bits).map(|(_, name)| name.to_owned());
+        critical
+            .iter()
+            .map(|(name, bits)| (operation(*name), names(*bits).collect()))
+            .collect()
     }
 
     fn count(&mut self, what: &What, outputs: &[judged::Output]) {
@@ -467,6 +468,19 @@ impl World {
             What::Retry { .. } | What::Tick => "a tick",
         };
         *self.played.seen.entry(how).or_default() += 1;
+    }
+}
+
+/// The limits of a host, as the judge is told of them: so many at once, and then one a second.
+fn limits(burst: Option<u32>) -> Limits {
+    let limit = burst.map(|burst| limits::Limit {
+        burst,
+        every_ms: 1_000,
+    });
+    Limits {
+        issuance: limit,
+        failed_validation: limit,
+        revocation: limit,
     }
 }
 
