@@ -1,4 +1,4 @@
-//! Every edge of the literal models in readings and settings that are not those of `verify`. What `verify` walks is looked at by
+//! Every edge of the models, most of them literal, in readings and settings that are not those of `verify`. What `verify` walks is looked at by
 //! the tests of the command line.
 
 use countersign_conform::Sides;
@@ -31,6 +31,15 @@ fn the_gatekeeper_agrees_with_the_literal_model_in_the_order_of_the_sample() {
     let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
     let bridge = bridge.in_the_order_of_the_sample();
     assert_eq!(agreed(&bridge), (1_040_859, 5_162_491));
+}
+
+/// AQL-5.1-4, AQL-5.1-5, AQL-5.1-6, AQL-5.1-7: also with the tolerance of 30 seconds, which is there unless the operator says
+/// otherwise, and which nobody is warned of.
+#[test]
+fn the_gatekeeper_agrees_with_the_model_with_thirty_seconds_of_tolerance() {
+    let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
+    let bridge = bridge.with_thirty_seconds_of_tolerance();
+    assert_eq!(agreed(&bridge), (73_647, 523_643));
 }
 
 /// PA-2, PA-7: also where an action is good at the very moment of its expiry, and nobody decides where nobody is named. The
