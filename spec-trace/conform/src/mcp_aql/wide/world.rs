@@ -9,8 +9,8 @@ use countersign_model::mcp_aql::judge::words as judged;
 use countersign_model::mcp_aql::readings::{CheckOrder, Reading};
 use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql::{
-    Call, DangerLevel, EventKind, Gatekeeper, Input, OperationName, Oracle, Output, Persistence,
-    Purpose, Query, RateLimit, RateLimits, Retention, Settings,
+    Call, Capacity, DangerLevel, EventKind, Gatekeeper, Input, OperationName, Oracle, Output,
+    Persistence, Purpose, Query, RateLimit, RateLimits, Retention, Settings,
 };
 use countersign_reference::time::Timestamp;
 
@@ -21,6 +21,12 @@ use super::translation::Names;
 
 /// 2026-05-24T14:22:20.000Z.
 const START: i64 = 1_779_632_540_000;
+
+/// How many tokens of an adapter are kept (AQL-5.5-3): more than the thousand that can be alive, as those that were used are
+/// counted too.
+const ROOM: u16 = 1_200;
+/// How many of them a crowd has.
+pub(super) const CROWD: u16 = ROOM - 2;
 
 /// The gatekeeper under the judge.
 pub(super) struct World {
@@ -73,6 +79,7 @@ impl World {
             } else {
                 Persistence::Persistent
             },
+            capacity: Capacity::new(usize::from(ROOM)).expect("room enough"),
             retention: Retention::from_seconds(host.retention_seconds.min(3_000))
                 .expect("in bounds"),
             rate_limits: RateLimits {
@@ -457,6 +464,11 @@ impl World {
                 if came(|it| matches!(it, judged::Output::Respond(judged::Answer::Issued(_)))) =>
             {
                 "a token is issued"
+            }
+            What::Call(_)
+                if came(|it| matches!(it, judged::Output::Respond(judged::Answer::Full))) =>
+            {
+                "there is no room"
             }
             What::Call(_) => "a call without a token runs or is turned away",
             What::Revoke(_) => "a revocation",
