@@ -38,10 +38,6 @@ pub struct TokenJudge {
 
 /// What a gatekeeper is known to do otherwise, and is not to be told each time. Nothing, unless it is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one of its own, and goes by itself"
-)]
 pub struct Deviations {
     /// The revocation of a token that is not alive is answered as that of one that is, and logged as the failure that it
     /// is (AQL-5.3-3).

@@ -27,6 +27,7 @@ pub struct Run {
 /// What the host chose once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Host {
     /// Tokens are checked in the order of the sample, not of the table.
     pub sample_order: bool,
