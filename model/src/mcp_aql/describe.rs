@@ -249,6 +249,7 @@ pub fn output_text(output: Output) -> String {
             format!("respond(CONFIRMATION_REQUIRED {})", slot.name())
         }
         Output::Fail(code) => format!("respond({})", code.name()),
+        Output::Limited => "respond(RATE_LIMITED)".to_owned(),
         Output::AnswerRevocation => "respond(revoked)".to_owned(),
         Output::AnswerStatus(status) => format!("respond(status {})", status_text(status)),
         Output::Expose => "respond(with parameter values)".to_owned(),

@@ -319,6 +319,17 @@ of step: &StepSoFar<'_>, action: Action;
     always "every operation on a token is audited";
 }
 
+"AQL-6.5-1" => {
+    forbids IgnoresLimit "once its limit of failures is used up, nothing is validated" with "limit";
+    forbids CountsNoStatus "the status of a token that is no good is a validation that failed" with "limit";
+    forbids LimitsEarly "nothing is turned away before a limit is used up" with "limit";
+    always "what is tried beyond its limit is turned away, and nothing before" with "limit";
+    sometimes "a call is turned away: too many validations have failed" with "limit"
+        if matches!(action, Action::Deliver { .. }) && step.is_turned_away();
+    sometimes "a status is not told: too many validations have failed" with "limit"
+        if matches!(action, Action::AskStatus(_)) && step.is_turned_away();
+}
+
 // § 7 Operations
 
 "AQL-7.1-1" => {

@@ -277,6 +277,10 @@ impl StepSoFar<'_> {
             self.pass_ungated(call);
             return Some(());
         }
+        if self.is_limited() {
+            self.required.push(Output::Limited);
+            return Some(());
+        }
         let remembered = self.validate(call, Memory::Remembers);
         if self.model.redeems_apart() && remembered.is_ok() {
             let room = self.state.validated.len() < Network::CAPACITY;
@@ -369,11 +373,25 @@ impl StepSoFar<'_> {
     /// The call fails a check (AQL-7.1-1).
     fn reject(&mut self, call: Call, check: Check) {
         self.rejected = Some(check);
+        self.count_failure();
         self.required = self.rejection(check);
         // AQL-1.2-1: a token is used by a call that succeeds.
         if self.model.rules.allow(Guard::ConsumesOnFailure) {
             self.use_up(call);
         }
+    }
+
+    /// AQL-6.5-1: whether validations are turned away, as too many have failed.
+    pub(super) fn is_limited(&self) -> bool {
+        let limit = self.model.bounds.limit;
+        let rules = self.model.rules;
+        let is_used_up = self.state.failed >= limit && rules.forbid(Guard::IgnoresLimit);
+        limit > 0 && (is_used_up || rules.allow(Guard::LimitsEarly))
+    }
+
+    /// AQL-6.5-1: a validation has failed.
+    pub(super) fn count_failure(&mut self) {
+        self.state.failed = (self.state.failed + 1).min(self.model.bounds.limit);
     }
 
     /// What comes out when a call fails a check.
@@ -451,6 +469,7 @@ impl StepSoFar<'_> {
         self.state.validated = Network::default();
         if store == Store::InMemory {
             self.state.latest = self.before.clock;
+            self.state.failed = 0;
         }
         Some(())
     }

@@ -10,6 +10,7 @@ use crate::time::{self, Scale};
 
 use super::McpAql;
 use super::action::Action;
+use super::judge::limits::{Limit, Limits};
 use super::judge::words::{
     self as judged, Answer, Call, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued,
     Level, LogEvent, Output as Shown, Parameter, Parameters, Performed, Query, Weight,
@@ -104,7 +105,15 @@ pub(super) fn judge(model: &McpAql) -> TokenJudge {
     for told in guesses() {
         judge.is_told(told);
     }
-    judge
+    // AQL-6.5-1: what is tried is never had back within the bounds.
+    let limit = Limit {
+        burst: model.bounds.limit.into(),
+        every_ms: None,
+    };
+    judge.of_limited(Limits {
+        failed_validation: (model.bounds.limit > 0).then_some(limit),
+        ..Limits::default()
+    })
 }
 
 impl InSearch for TokenJudge {
@@ -341,6 +350,7 @@ impl Told {
                 let failure = failure(Code::ScopeMismatch, true);
                 Some(Shown::Respond(Answer::Failed(failure)))
             }
+            Output::Limited => Some(Shown::Respond(Answer::Limited)),
             Output::AnswerRevocation => Some(Shown::Respond(Answer::Revoked {
                 done: true,
                 shape: SAME,
@@ -385,6 +395,7 @@ impl Told {
             | Output::PerformUngated
             | Output::ConfirmationRequired(_)
             | Output::Fail(_)
+            | Output::Limited
             | Output::AnswerRevocation
             | Output::AnswerStatus(_)
             | Output::Expose
@@ -447,6 +458,7 @@ impl Part {
             | Output::PerformUngated
             | Output::ConfirmationRequired(_)
             | Output::Fail(_)
+            | Output::Limited
             | Output::AnswerRevocation
             | Output::AnswerStatus(_)
             | Output::Expose

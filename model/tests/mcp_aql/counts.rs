@@ -21,6 +21,15 @@ fn every_property_holds_at_small_bounds_without_the_quotient() {
     assert_eq!(size(&literal), (1_040_859, 5_162_491));
 }
 
+/// AQL-6.5-1: also where validations are limited.
+#[test]
+fn every_property_holds_where_failed_validations_are_limited() {
+    assert_eq!(
+        size(&within::<McpAqlProtocol>(Bounds::LIMITED)),
+        (165_457, 1_194_597)
+    );
+}
+
 #[test]
 fn the_search_comes_as_far_as_stateright() {
     // Stateright keeps each judge as a whole.

@@ -1694,7 +1694,7 @@ fn limited() -> Run {
     let mut run = Run::new();
     let limit = Some(Limit {
         burst: 2,
-        every_ms: 1_000,
+        every_ms: Some(1_000),
     });
     run.judge = run.judge.of_limited(Limits {
         issuance: limit,

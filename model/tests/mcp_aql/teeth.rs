@@ -144,6 +144,7 @@ fn vocabulary() -> Vec<Output> {
     let mut all = vec![
         Output::NotRevoked,
         Output::PerformUngated,
+        Output::Limited,
         Output::AnswerRevocation,
         Output::AnswerStatus(Status::Live { uses_left: 1 }),
         Output::AnswerStatus(Status::Consumed),

@@ -15,8 +15,8 @@ use super::{Case, TokenJudge};
 pub struct Limit {
     /// How many times at once.
     pub burst: u32,
-    /// The time in milliseconds after which it is once more.
-    pub every_ms: i64,
+    /// The time in milliseconds after which it is once more; none if it never is.
+    pub every_ms: Option<i64>,
 }
 
 /// The limits that a party declares; where there is none, nothing is said of it.
@@ -60,7 +60,7 @@ pub struct Tries {
     of_all: BTreeMap<Tried, Spent>,
 }
 
-/// How much of a limit is used, as the time that it takes to have it back.
+/// How much of a limit is used, as the time that it takes to have it back; in tries where nothing is had back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Spent {
     millis: i64,
@@ -69,25 +69,29 @@ struct Spent {
 
 impl Spent {
     /// What is still used at this time.
-    fn left(self, now: i64) -> i64 {
-        self.millis
-            .saturating_sub(now.saturating_sub(self.at))
-            .max(0)
+    fn left(self, limit: Limit, now: i64) -> i64 {
+        let back = limit.every_ms.map_or(0, |_| now.saturating_sub(self.at));
+        self.millis.saturating_sub(back).max(0)
     }
 
     /// One try more; no more is ever used than there is, unless it was answered beyond that.
     fn add(&mut self, limit: Limit, now: i64, most: i64) {
-        let used = self.left(now).saturating_add(limit.every_ms);
+        let used = self.left(limit, now).saturating_add(limit.one());
         *self = Self {
             millis: used.min(most),
-            at: now,
+            at: limit.every_ms.map_or(0, |_| now),
         };
     }
 }
 
 impl Limit {
     fn whole(self) -> i64 {
-        i64::from(self.burst).saturating_mul(self.every_ms)
+        i64::from(self.burst).saturating_mul(self.one())
+    }
+
+    /// What one try uses.
+    fn one(self) -> i64 {
+        self.every_ms.unwrap_or(1)
     }
 }
 
@@ -142,8 +146,8 @@ impl TokenJudge {
             None => self.account.attempts > 0,
             Some(limit) => {
                 let spent = self.account.tries.of_all.get(&tried);
-                let used = spent.map_or(0, |it| it.left(now));
-                used.saturating_add(limit.every_ms) > limit.whole()
+                let used = spent.map_or(0, |it| it.left(limit, now));
+                used.saturating_add(limit.one()) > limit.whole()
             }
         };
         if !kinds.iter().any(used_up) {

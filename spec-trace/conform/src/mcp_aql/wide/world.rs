@@ -487,7 +487,7 @@ impl World {
 fn limits(burst: Option<u32>) -> Limits {
     let limit = burst.map(|burst| limits::Limit {
         burst,
-        every_ms: 1_000,
+        every_ms: Some(1_000),
     });
     Limits {
         issuance: limit,
