@@ -1,7 +1,7 @@
 //! What can happen: one [`Action`] for each step of the operator, the clients, the network, the host and time.
 
 use super::message::Carried;
-use super::words::{Oracle, Request, Slot, Store, Trigger};
+use super::words::{Oracle, Request, Slot, Store, Trigger, Which};
 
 /// One step. Positions are those of [`super::message::Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +47,8 @@ pub enum Action {
     AskStatus(Carried),
     /// Something happens that revokes tokens (`end_session`, `event`, `configure`).
     Trigger(Trigger),
+    /// The operator configures an adapter as it is (`configure`): nothing changes.
+    Reconfigure(Which),
     /// The clock moves on to the next moment at which there is something to see. No call.
     Tick,
     /// The store forgets a token that can never be valid again, if it has not yet (`tick`). It may do so in any call.
@@ -70,6 +72,7 @@ impl Action {
             | Self::Revoke(_)
             | Self::AskStatus(_)
             | Self::Trigger(_)
+            | Self::Reconfigure(_)
             | Self::Purge { .. }
             | Self::Restart(_) => true,
         }

@@ -84,6 +84,10 @@ fn action_text(model: &McpAql, before: &State, action: Action) -> (&'static str,
             format!("asks for the status of {}", carried_text(carried)),
         ),
         Action::Trigger(trigger) => trigger_text(trigger),
+        Action::Reconfigure(adapter) => (
+            "operator",
+            format!("configures adapter {} as it is", adapter.number()),
+        ),
         Action::Tick => {
             let next = model.next_moment(before).unwrap_or(before.clock);
             ("clock", format!("moves on to t={}", time::name(next)))
@@ -109,7 +113,8 @@ const fn reaches(action: Action) -> Option<&'static str> {
         | Action::Deliver { .. }
         | Action::Revoke(_)
         | Action::AskStatus(_)
-        | Action::Trigger(_) => Some("gatekeeper"),
+        | Action::Trigger(_)
+        | Action::Reconfigure(_) => Some("gatekeeper"),
         Action::CarryOut { .. } => Some("tool"),
         Action::Redeem { .. } | Action::Tick | Action::Purge { .. } | Action::Restart(_) => None,
     }
@@ -178,7 +183,10 @@ fn trigger_text(trigger: Trigger) -> (&'static str, String) {
         Trigger::Logout(None) => ("user", "logs out of all sessions".to_owned()),
         Trigger::Configuration(adapter) => (
             "operator",
-            format!("configures adapter {} again", adapter.number()),
+            format!(
+                "configures adapter {} otherwise, and then as before",
+                adapter.number()
+            ),
         ),
         Trigger::Security => ("operator", "reports a security event".to_owned()),
     }
@@ -241,6 +249,7 @@ pub fn output_text(output: Output) -> String {
             format!("respond(CONFIRMATION_REQUIRED {})", slot.name())
         }
         Output::Fail(code) => format!("respond({})", code.name()),
+        Output::Limited => "respond(RATE_LIMITED)".to_owned(),
         Output::AnswerRevocation => "respond(revoked)".to_owned(),
         Output::AnswerStatus(status) => format!("respond(status {})", status_text(status)),
         Output::Expose => "respond(with parameter values)".to_owned(),

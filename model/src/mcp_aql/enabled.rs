@@ -170,7 +170,8 @@ impl McpAql {
         }
     }
 
-    /// Calls that change nothing: queries, what is refused, what needs no token, and revocations of what is not live.
+    /// Calls that change nothing: queries, what is refused, what needs no token, revocations of what is not live, and
+    /// configurations that say what is so already, as long as there is a token that they spare.
     fn idle_calls(&self, state: &State, actions: &mut Vec<Action>) {
         for slot in state.slots_where(|_| true).into_iter().flatten() {
             let carried = Carried::Token(slot);
@@ -188,6 +189,9 @@ impl McpAql {
         actions.push(Action::Request(safe));
         if self.can_issue(state) {
             actions.extend(refused_requests().map(Action::Request));
+        }
+        if state.slots_where(|token| is_live(state, token)) != [None; SLOTS] {
+            actions.extend(Which::ALL.map(Action::Reconfigure));
         }
     }
 }

@@ -60,6 +60,16 @@ impl StepSoFar<'_> {
 
     /// `introspect`, `token_status`.
     pub(super) fn ask_status(&mut self, carried: Carried) {
+        // AQL-6.5-1: to tell of a token whether it is good is to validate it.
+        if self.is_limited() {
+            self.required.push(Output::Limited);
+            return;
+        }
+        let known = self.known(carried, Memory::Remembers);
+        let is_good = known.is_some_and(|slot| self.is_live(self.state.token(slot)));
+        if !is_good && self.model.rules.forbid(Guard::CountsNoStatus) {
+            self.count_failure();
+        }
         for memory in [Memory::Remembers, Memory::Purged] {
             let mut outputs = Outputs::none();
             outputs.push(Output::AnswerStatus(self.status(carried, memory)));

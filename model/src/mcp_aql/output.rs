@@ -44,6 +44,8 @@ pub enum Output {
     ConfirmationRequired(Slot),
     /// Response to a call or a revocation that failed.
     Fail(Code),
+    /// Response `RATE_LIMITED`: nothing was looked at.
+    Limited,
     /// Response to a revocation that succeeded, or that found nothing left to revoke.
     AnswerRevocation,
     /// Response to a query for a token's status.

@@ -216,10 +216,13 @@ of step: &StepSoFar<'_>, action: Action;
     forbids OutlivesSecurityEvent "a security event revokes every token"
         free "AQL-5.3-2 is a MAY: a security event may revoke tokens, and need not.";
     forbids RevokesOthers "a trigger revokes the tokens that it concerns and no others";
+    forbids RevokesUnchanged "a configuration that changes nothing revokes nothing";
     always "a trigger revokes what it concerns alone, and what is revoked stays so" also ["AQL-5.4-2"];
     sometimes "a logout revokes a token" if matches!(action, Action::Trigger(Trigger::Logout(_))) && step.revokes();
     sometimes "a change of configuration revokes a token"
         if matches!(action, Action::Trigger(Trigger::Configuration(_))) && step.revokes();
+    sometimes "a configuration that changes nothing spares a token"
+        if matches!(action, Action::Reconfigure(adapter) if step.has(|it| it.phase == Phase::Live && it.scope.adapter == adapter));
     sometimes "a security event revokes a token" if action == Action::Trigger(Trigger::Security) && step.revokes();
     sometimes "a trigger spares a token that it does not concern"
         if matches!(action, Action::Trigger(trigger) if step.has(|it| it.phase == Phase::Live && !trigger.concerns(it.scope)));
@@ -314,6 +317,17 @@ of step: &StepSoFar<'_>, action: Action;
     forbids AuditsTwice "what happens once is audited once"
         free "AQL-6.4-1 has no event for a redemption: a second entry may be that of the redemption.";
     always "every operation on a token is audited";
+}
+
+"AQL-6.5-1" => {
+    forbids IgnoresLimit "once its limit of failures is used up, nothing is validated" with "limit";
+    forbids CountsNoStatus "the status of a token that is no good is a validation that failed" with "limit";
+    forbids LimitsEarly "nothing is turned away before a limit is used up" with "limit";
+    always "what is tried beyond its limit is turned away, and nothing before" with "limit";
+    sometimes "a call is turned away: too many validations have failed" with "limit"
+        if matches!(action, Action::Deliver { .. }) && step.is_turned_away();
+    sometimes "a status is not told: too many validations have failed" with "limit"
+        if matches!(action, Action::AskStatus(_)) && step.is_turned_away();
 }
 
 // § 7 Operations

@@ -19,6 +19,11 @@ impl StepSoFar<'_> {
         self.required.contains(Output::Rejected(check))
     }
 
+    /// Whether nothing is looked at, as too many validations have failed.
+    pub(super) fn is_turned_away(&self) -> bool {
+        self.required.contains(Output::Limited)
+    }
+
     /// Whether the caller errs so.
     pub(super) fn refuses(&self, refusal: Refusal) -> bool {
         self.required.contains(Output::Refused(refusal))
@@ -26,7 +31,7 @@ impl StepSoFar<'_> {
 
     /// Whether a call with a token like this is admitted, at a node whose clock is off by so much.
     pub(super) fn admits(&self, action: Action, like: impl Fn(Slot, &Token, i8) -> bool) -> bool {
-        self.rejected.is_none() && self.is_called(action, like)
+        self.rejected.is_none() && !self.is_turned_away() && self.is_called(action, like)
     }
 
     /// Whether a call with a token like this is rejected because of its expiry, at a node whose clock is off by so much.

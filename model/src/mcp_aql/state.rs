@@ -128,6 +128,8 @@ pub struct State {
     pub network: Network,
     /// The calls that were validated and not redeemed. Only where a rule is left out are there any.
     pub validated: Network,
+    /// How many validations have failed, up to the limit; 0 where there is none.
+    pub failed: u8,
     /// How often each disturbance can still happen.
     pub budgets: Budgets,
 }
@@ -142,6 +144,7 @@ impl State {
             tokens: [Token::UNISSUED; SLOTS],
             network: Network::default(),
             validated: Network::default(),
+            failed: 0,
             budgets,
         }
     }
@@ -230,7 +233,8 @@ impl State {
             third.word(),
             self.network.word(),
             self.validated.word(),
-            setup << 48
+            u64::from(self.failed) << 56
+                | setup << 48
                 | u64::from(self.clock) << 40
                 | u64::from(self.latest) << 32
                 | u64::from(self.budgets.word()),

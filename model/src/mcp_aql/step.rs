@@ -14,7 +14,9 @@ use super::readings::{MultiUse, SessionBinding};
 use super::rules::{self, Check, Code, Guard, Refusal};
 use super::state::{ETERNAL, Phase, Setup, State, Token};
 use super::validate::Memory;
-use super::words::{FIVE_MINUTES, Lifetime, Oracle, Request, Scope, Slot, Store, Trigger, Which};
+use super::words::{
+    FIVE_MINUTES, Lifetime, Oracle, Request, SLOTS, Scope, Slot, Store, Trigger, Which,
+};
 
 /// What an action leads to. What is in no list of outputs is forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +105,10 @@ impl StepSoFar<'_> {
                 Some(())
             }
             Action::Trigger(trigger) => self.told(0)?.trigger(trigger),
+            Action::Reconfigure(adapter) => {
+                self.told(0)?.reconfigure(adapter);
+                Some(())
+            }
             Action::Tick => self.tick(),
             Action::Purge { slot } => self.told(0)?.purge(slot),
             Action::Restart(store) => self.told(0)?.restart(store),
@@ -154,9 +160,6 @@ impl StepSoFar<'_> {
     /// Tokens are revoked by what happens: the session ends, the user logs out, the adapter changes, security is at stake.
     fn trigger(&mut self, trigger: Trigger) -> Option<()> {
         self.state.budgets.spend(Disturbance::Revoke)?;
-        if let Trigger::Configuration(adapter) = trigger {
-            self.warn(adapter);
-        }
         let rules = self.model.rules;
         let heeded = rules.forbid(match trigger {
             // AQL-5.4-2
@@ -170,10 +173,27 @@ impl StepSoFar<'_> {
             let concerns = trigger.concerns(token.scope) || rules.allow(Guard::RevokesOthers);
             heeded && concerns && self.is_live(token)
         });
+        self.revoke_all(concerned);
+        // The tolerance is set again once the adapter works as before.
+        if let Trigger::Configuration(adapter) = trigger {
+            self.warn(adapter);
+        }
+        Some(())
+    }
+
+    /// AQL-5.3-2: what is configured as it is does not change, and revokes nothing.
+    fn reconfigure(&mut self, adapter: Which) {
+        if self.model.rules.allow(Guard::RevokesUnchanged) {
+            let own = |token: &Token| token.scope.adapter == adapter && self.is_live(token);
+            self.revoke_all(self.state.slots_where(own));
+        }
+        self.warn(adapter);
+    }
+
+    fn revoke_all(&mut self, concerned: [Option<Slot>; SLOTS]) {
         for slot in concerned.into_iter().flatten() {
             self.revoke(slot);
         }
-        Some(())
     }
 
     // What the clients and their attackers do.
@@ -255,6 +275,10 @@ impl StepSoFar<'_> {
         self.call = Some(call);
         if !call.gated {
             self.pass_ungated(call);
+            return Some(());
+        }
+        if self.is_limited() {
+            self.required.push(Output::Limited);
             return Some(());
         }
         let remembered = self.validate(call, Memory::Remembers);
@@ -349,11 +373,25 @@ impl StepSoFar<'_> {
     /// The call fails a check (AQL-7.1-1).
     fn reject(&mut self, call: Call, check: Check) {
         self.rejected = Some(check);
+        self.count_failure();
         self.required = self.rejection(check);
         // AQL-1.2-1: a token is used by a call that succeeds.
         if self.model.rules.allow(Guard::ConsumesOnFailure) {
             self.use_up(call);
         }
+    }
+
+    /// AQL-6.5-1: whether validations are turned away, as too many have failed.
+    pub(super) fn is_limited(&self) -> bool {
+        let limit = self.model.bounds.limit;
+        let rules = self.model.rules;
+        let is_used_up = self.state.failed >= limit && rules.forbid(Guard::IgnoresLimit);
+        limit > 0 && (is_used_up || rules.allow(Guard::LimitsEarly))
+    }
+
+    /// AQL-6.5-1: a validation has failed.
+    pub(super) fn count_failure(&mut self) {
+        self.state.failed = (self.state.failed + 1).min(self.model.bounds.limit);
     }
 
     /// What comes out when a call fails a check.
@@ -431,6 +469,7 @@ impl StepSoFar<'_> {
         self.state.validated = Network::default();
         if store == Store::InMemory {
             self.state.latest = self.before.clock;
+            self.state.failed = 0;
         }
         Some(())
     }

@@ -10,6 +10,7 @@ use crate::time::{self, Scale};
 
 use super::McpAql;
 use super::action::Action;
+use super::judge::limits::{Limit, Limits};
 use super::judge::words::{
     self as judged, Answer, Call, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued,
     Level, LogEvent, Output as Shown, Parameter, Parameters, Performed, Query, Weight,
@@ -18,9 +19,11 @@ use super::judge::{Deviations, TokenJudge};
 use super::message::{self, Carried};
 use super::output::{Output, Outputs, Status};
 use super::rules::{Check, Code};
-use super::state::{ETERNAL, State};
+use super::state::{ETERNAL, Setup, State};
 use super::step::{Step, expiry};
-use super::words::{Danger, Lifetime, Oracle, Purpose, Request, Scope, Slot, Trigger, Which};
+use super::words::{
+    Danger, Lifetime, Oracle, Purpose, Request, Scope, SessionName, Slot, Trigger, Which,
+};
 
 /// A call of the gatekeeper and all that it put out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,8 +53,17 @@ pub enum Asked {
     Deliver(message::Call),
     /// A query about a token.
     Introspect(Query, Carried),
-    /// Something happens that revokes tokens.
+    /// Something happens that revokes tokens, and is no configuration.
     Trigger(Trigger),
+    /// An adapter is configured as it is, or first otherwise.
+    Configure {
+        /// Which.
+        adapter: Which,
+        /// How it is configured.
+        setup: Setup,
+        /// Whether it is first configured otherwise.
+        otherwise: bool,
+    },
     /// Time passes.
     Tick,
     /// The process comes back.
@@ -60,7 +72,6 @@ pub enum Asked {
 
 /// What model and executor do otherwise than the text, as it is judged: nobody is told of it in the search.
 const PASSED_OVER: Deviations = Deviations {
-    revokes_where_nothing_changes: true,
     revokes_the_dead: true,
     connections_outlast_the_process: true,
     tells_status_unlogged: true,
@@ -94,7 +105,15 @@ pub(super) fn judge(model: &McpAql) -> TokenJudge {
     for told in guesses() {
         judge.is_told(told);
     }
-    judge
+    // AQL-6.5-1: what is tried is never had back within the bounds.
+    let limit = Limit {
+        burst: model.bounds.limit.into(),
+        every_ms: None,
+    };
+    judge.of_limited(Limits {
+        failed_validation: (model.bounds.limit > 0).then_some(limit),
+        ..Limits::default()
+    })
 }
 
 impl InSearch for TokenJudge {
@@ -102,9 +121,8 @@ impl InSearch for TokenJudge {
 
     fn is_told(&mut self, told: Told) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for adapter in told.adapters() {
-            let call = told.call(self, adapter);
-            let outputs = told.shown(self, adapter);
+        for (part, call) in told.calls(self) {
+            let outputs = told.shown(self, part, &call);
             findings.extend(self.see(at(told.now), &call, &outputs));
         }
         self.forget();
@@ -183,6 +201,7 @@ impl CallTold for Told {
             | Asked::Deliver(_)
             | Asked::Introspect(..)
             | Asked::Trigger(_)
+            | Asked::Configure { .. }
             | Asked::Tick
             | Asked::Restart => self.expires,
         };
@@ -212,6 +231,16 @@ impl Told {
             Action::Redeem { index } => Asked::Deliver(before.validated.get(index.into())?),
             Action::Revoke(carried) => Asked::Introspect(Query::Revoke, carried),
             Action::AskStatus(carried) => Asked::Introspect(Query::Status, carried),
+            Action::Trigger(Trigger::Configuration(adapter)) => Asked::Configure {
+                adapter,
+                setup: before.setup?,
+                otherwise: true,
+            },
+            Action::Reconfigure(adapter) => Asked::Configure {
+                adapter,
+                setup: before.setup?,
+                otherwise: false,
+            },
             Action::Trigger(trigger) => Asked::Trigger(trigger),
             Action::Purge { .. } => Asked::Tick,
             Action::Restart(_) => Asked::Restart,
@@ -230,55 +259,53 @@ impl Told {
         })
     }
 
-    /// The adapters that are called, one after the other.
-    fn adapters(&self) -> Vec<Which> {
+    /// The calls, one after the other.
+    fn calls(&self, judge: &TokenJudge) -> Vec<(Part, Call)> {
+        let whole = |call| vec![(Part::Whole, call)];
         match self.call {
-            Asked::SetUp { .. } => Which::ALL.to_vec(),
-            Asked::Request(Request { scope, .. }) | Asked::Deliver(message::Call { scope, .. }) => {
-                vec![scope.adapter]
+            Asked::SetUp { tolerance, oracle } => {
+                let configure = |adapter| {
+                    let call = configured(adapter, Setup { tolerance, oracle });
+                    (Part::Of(adapter), Call::Configure(call))
+                };
+                Which::ALL.map(configure).to_vec()
             }
-            Asked::Trigger(Trigger::Configuration(adapter)) => vec![adapter],
-            Asked::Introspect(..) | Asked::Trigger(_) | Asked::Tick | Asked::Restart => {
-                vec![Which::First]
+            Asked::Configure {
+                adapter,
+                setup,
+                otherwise,
+            } => {
+                let other = Configuration {
+                    adapter: adapter as u32,
+                    tolerance_seconds: None,
+                    oracle: Some(told(setup.oracle.other())),
+                    critical: None,
+                };
+                let first = otherwise.then_some((Part::Revoking, Call::Configure(other)));
+                let part = if otherwise {
+                    Part::Warning(adapter)
+                } else {
+                    Part::Of(adapter)
+                };
+                let as_it_is = (part, Call::Configure(configured(adapter, setup)));
+                first.into_iter().chain([as_it_is]).collect()
             }
-        }
-    }
-
-    fn call(&self, judge: &TokenJudge, adapter: Which) -> Call {
-        match self.call {
-            Asked::SetUp { tolerance, oracle } => Call::Configure(Configuration {
-                tolerance_seconds: Some(seconds(tolerance)),
-                oracle: Some(told(oracle)),
-                ..unchanged(adapter)
-            }),
-            Asked::Request(request) => Call::Operation(asked(&request)),
-            Asked::Deliver(call) => Call::Operation(retried(call, judge)),
-            Asked::Introspect(query, carried) => Call::Introspect {
+            Asked::Request(request) => whole(Call::Operation(asked(&request))),
+            Asked::Deliver(call) => whole(Call::Operation(retried(call, judge))),
+            Asked::Introspect(query, carried) => whole(Call::Introspect {
                 adapter: ASKED,
                 query,
                 token: token(carried),
-            },
-            Asked::Trigger(Trigger::SessionEnd(session)) => Call::EndSession {
-                session: session as u32,
-            },
-            Asked::Trigger(Trigger::Logout(session)) => Call::Event {
-                kind: EventKind::Logout,
-                session: session.map(|session| session as u32),
-            },
-            Asked::Trigger(Trigger::Configuration(_)) => Call::Configure(unchanged(adapter)),
-            Asked::Trigger(Trigger::Security) => Call::Event {
-                kind: EventKind::Security,
-                session: None,
-            },
-            Asked::Tick => Call::Tick,
-            Asked::Restart => Call::Restart { lost: 0 },
+            }),
+            Asked::Trigger(trigger) => trigger_call(trigger).map(whole).unwrap_or_default(),
+            Asked::Tick => whole(Call::Tick),
+            Asked::Restart => whole(Call::Restart { lost: 0 }),
         }
     }
 
-    /// What came out, in the judge's words; of the configuration, what it was for this adapter.
-    fn shown(&self, judge: &TokenJudge, adapter: Which) -> Vec<Shown> {
-        let call = self.call(judge, adapter);
-        let request = match &call {
+    /// What came out of one call, in the judge's words.
+    fn shown(&self, judge: &TokenJudge, part: Part, call: &Call) -> Vec<Shown> {
+        let request = match call {
             Call::Operation(request) => Some(request),
             Call::Configure(_)
             | Call::Introspect { .. }
@@ -287,10 +314,23 @@ impl Told {
             | Call::Tick
             | Call::Restart { .. } => None,
         };
+        let of_part = self.outputs.iter().filter(|&output| part.has(output));
+        of_part
+            .filter_map(|output| self.shown_as(judge, request, output))
+            .collect()
+    }
+
+    /// One output in the judge's words.
+    fn shown_as(
+        &self,
+        judge: &TokenJudge,
+        request: Option<&judged::Request>,
+        output: Output,
+    ) -> Option<Shown> {
         // What comes out although nothing was called is as of the plain call.
         let plain = || called(Scope::PLAIN, Level::Destructive);
-        let shown = |output| match output {
-            Output::Warned(which) => (which == adapter).then_some(Shown::Warn),
+        match output {
+            Output::Warned(_) => Some(Shown::Warn),
             Output::Perform(_) | Output::PerformUngated => {
                 let runs = request.map_or_else(|| performed(&plain()), performed);
                 Some(Shown::Perform(runs))
@@ -310,14 +350,14 @@ impl Told {
                 let failure = failure(Code::ScopeMismatch, true);
                 Some(Shown::Respond(Answer::Failed(failure)))
             }
+            Output::Limited => Some(Shown::Respond(Answer::Limited)),
             Output::AnswerRevocation => Some(Shown::Respond(Answer::Revoked {
                 done: true,
                 shape: SAME,
             })),
             Output::AnswerStatus(status) => Some(Shown::Respond(answered(status))),
             Output::Refused(_) => Some(Shown::Refused),
-        };
-        self.outputs.iter().filter_map(shown).collect()
+        }
     }
 
     /// The answer that gives a token away.
@@ -355,6 +395,7 @@ impl Told {
             | Output::PerformUngated
             | Output::ConfirmationRequired(_)
             | Output::Fail(_)
+            | Output::Limited
             | Output::AnswerRevocation
             | Output::AnswerStatus(_)
             | Output::Expose
@@ -384,18 +425,76 @@ impl Told {
             Asked::SetUp { .. }
             | Asked::Request(_)
             | Asked::Trigger(_)
+            | Asked::Configure { .. }
             | Asked::Tick
             | Asked::Restart => GUESSED,
         }
     }
 }
 
-/// A configuration in which everything stays as it is.
-const fn unchanged(adapter: Which) -> Configuration {
+/// Which outputs of a step belong to one of its calls.
+#[derive(Clone, Copy)]
+enum Part {
+    /// All: there is one call.
+    Whole,
+    /// All but the warnings about the other adapter.
+    Of(Which),
+    /// All but warnings: the first call is what revokes.
+    Revoking,
+    /// Only the warnings about this adapter.
+    Warning(Which),
+}
+
+impl Part {
+    fn has(self, output: Output) -> bool {
+        let about = match output {
+            Output::Warned(adapter) => Some(adapter),
+            Output::Issued(_)
+            | Output::Validated(_)
+            | Output::Rejected(_)
+            | Output::Revoked(_)
+            | Output::NotRevoked
+            | Output::Perform(_)
+            | Output::PerformUngated
+            | Output::ConfirmationRequired(_)
+            | Output::Fail(_)
+            | Output::Limited
+            | Output::AnswerRevocation
+            | Output::AnswerStatus(_)
+            | Output::Expose
+            | Output::Refused(_) => None,
+        };
+        match self {
+            Self::Whole => true,
+            Self::Of(adapter) => about.is_none_or(|it| it == adapter),
+            Self::Revoking => about.is_none(),
+            Self::Warning(adapter) => about == Some(adapter),
+        }
+    }
+}
+
+/// What is not a configuration and revokes tokens, as a call.
+fn trigger_call(trigger: Trigger) -> Option<Call> {
+    let event = |kind, session: Option<SessionName>| Call::Event {
+        kind,
+        session: session.map(|session| session as u32),
+    };
+    match trigger {
+        Trigger::SessionEnd(session) => Some(Call::EndSession {
+            session: session as u32,
+        }),
+        Trigger::Logout(session) => Some(event(EventKind::Logout, session)),
+        Trigger::Security => Some(event(EventKind::Security, None)),
+        Trigger::Configuration(_) => None,
+    }
+}
+
+/// An adapter that works like this.
+fn configured(adapter: Which, setup: Setup) -> Configuration {
     Configuration {
         adapter: adapter as u32,
-        tolerance_seconds: None,
-        oracle: None,
+        tolerance_seconds: Some(seconds(setup.tolerance)),
+        oracle: Some(told(setup.oracle)),
         critical: None,
     }
 }

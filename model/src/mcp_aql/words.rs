@@ -222,6 +222,15 @@ impl Oracle {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Codes, Self::Uniform];
 
+    /// The other one.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Codes => Self::Uniform,
+            Self::Uniform => Self::Codes,
+        }
+    }
+
     /// The value of `oracle`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -252,7 +261,7 @@ pub enum Trigger {
     SessionEnd(SessionName),
     /// The user logs out of this session (`event` of kind `logout`), of all if none is named.
     Logout(Option<SessionName>),
-    /// The adapter is configured anew, as before (`configure`).
+    /// The adapter is configured otherwise, and then as before (`configure`, twice).
     Configuration(Which),
     /// A security event (`event` of kind `security`).
     Security,

@@ -43,6 +43,16 @@ fn a_state_and_its_quotient_offer_the_same_steps() {
     assert_bisimulation(observe);
 }
 
+/// AQL-6.5-1: what `small` bounds do not have: a limit.
+#[test]
+fn that_is_so_where_failed_validations_are_limited() {
+    let limited = Bounds {
+        tokens: 1,
+        ..Bounds::LIMITED
+    };
+    assert_bisimulation_within(limited, observe);
+}
+
 /// What `small` bounds do not have: three.
 #[test]
 fn that_is_so_for_three_as_well() {

@@ -12,13 +12,22 @@ use crate::common::{small, within};
 
 #[test]
 fn every_property_holds_at_small_bounds() {
-    assert_eq!(size(&small::<McpAqlProtocol>()), (73_647, 517_831));
+    assert_eq!(size(&small::<McpAqlProtocol>()), (73_647, 523_643));
 }
 
 #[test]
 fn every_property_holds_at_small_bounds_without_the_quotient() {
     let literal = small::<McpAqlProtocol>().literal();
-    assert_eq!(size(&literal), (1_040_859, 5_108_167));
+    assert_eq!(size(&literal), (1_040_859, 5_162_491));
+}
+
+/// AQL-6.5-1: also where validations are limited.
+#[test]
+fn every_property_holds_where_failed_validations_are_limited() {
+    assert_eq!(
+        size(&within::<McpAqlProtocol>(Bounds::LIMITED)),
+        (165_457, 1_194_597)
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_model::judge::{Finding, Judge, Kind};
 use countersign_model::judged::InSearch;
+use countersign_model::mcp_aql::judge::limits::{Limit, Limits};
 use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued, Level,
     LogEvent, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query, Request, Weight,
@@ -1541,31 +1542,28 @@ fn passing_over(deviations: Deviations) -> Run {
 }
 
 const NONE: Deviations = Deviations {
-    revokes_where_nothing_changes: false,
     revokes_the_dead: false,
     connections_outlast_the_process: false,
     tells_status_unlogged: false,
 };
 
 #[test]
-fn a_configuration_that_changes_nothing_may_be_let_revoke_its_own_tokens_aql_5_3_2() {
-    let lets = Deviations {
-        revokes_where_nothing_changes: true,
-        ..NONE
-    };
-    for (adapter, deviations, clauses) in [
-        (1, NONE, &["AQL-5.3-2"][..]),
-        (1, lets, &[]),
-        (2, lets, &["AQL-5.3-2"]),
+fn a_configuration_revokes_where_it_changes_something_and_not_where_it_says_the_same_aql_5_3_2() {
+    for (adapter, seconds, clauses) in [
+        (1, 29, &[][..]),
+        (1, 30, &["AQL-5.3-2"]),
+        (1, 31, &[]),
+        (2, 31, &["AQL-5.3-2"]),
     ] {
-        let mut run = passing_over(deviations);
+        let mut run = Run::new();
         run.issue(&request(), 1);
-        let unchanged = Call::Configure(Configuration {
+        let configured = Call::Configure(Configuration {
             adapter,
+            tolerance_seconds: Some(seconds),
             ..configuration()
         });
         let revoked = run.log(LogEvent::Revoked, true, &request(), 1);
-        run.finds(&unchanged, &[revoked], clauses);
+        run.finds(&configured, &[revoked], clauses);
     }
 }
 
@@ -1689,4 +1687,111 @@ fn a_party_that_shows_no_log_loses_its_tokens_and_refuses_ended_sessions_conform
             shape: 1,
         })],
     );
+}
+
+/// A party that declares to let two of each through at once, and one more each second.
+fn limited() -> Run {
+    let mut run = Run::new();
+    let limit = Some(Limit {
+        burst: 2,
+        every_ms: Some(1_000),
+    });
+    run.judge = run.judge.of_limited(Limits {
+        issuance: limit,
+        failed_validation: limit,
+        revocation: limit,
+    });
+    run
+}
+
+const LIMITED: [Output; 1] = [Output::Respond(Answer::Limited)];
+
+impl Run {
+    /// The status of a token that nobody issued is told as it is.
+    fn guesses(&mut self, clauses: &[&str]) {
+        let shape = 1;
+        let told = Output::Respond(Answer::Status {
+            valid: false,
+            shape,
+        });
+        let logged = self.log(LogEvent::Rejected, false, &request(), 9);
+        self.finds(&status(9), &[told, logged], clauses);
+    }
+}
+
+#[test]
+fn who_guesses_by_status_may_be_limited_from_the_second_on_aql_6_5_1() {
+    let mut run = Run::new();
+    run.finds(&status(9), &LIMITED, &["AQL-6.5-1"]);
+    let mut run = Run::new();
+    run.guesses(&[]);
+    run.conforms(&status(9), &LIMITED);
+    // No limit is declared, and the text gives none.
+    for _ in 0..100 {
+        run.guesses(&[]);
+    }
+}
+
+#[test]
+fn a_declared_limit_of_failed_validations_counts_those_by_status_too_aql_6_5_1() {
+    let mut run = limited();
+    run.guesses(&[]);
+    run.finds(&status(9), &LIMITED, &["AQL-6.5-1"]);
+    let mut run = limited();
+    run.guesses(&[]);
+    let outputs = run.refused(&request(), 9, Code::Invalid);
+    run.conforms(&with(&request(), 9), &outputs);
+    run.conforms(&status(9), &LIMITED);
+    run.conforms(&with(&request(), 9), &LIMITED);
+    // The call named no session and was made to the same adapter.
+    run.guesses(&["AQL-6.5-1"]);
+}
+
+#[test]
+fn a_try_is_given_back_when_its_time_is_over_aql_6_5_1() {
+    for (after, clauses) in [(999, &["AQL-6.5-1"][..]), (1_000, &[]), (1_001, &[])] {
+        let mut run = limited();
+        run.guesses(&[]);
+        run.guesses(&[]);
+        run.now += after;
+        run.guesses(clauses);
+    }
+    for (after, clauses) in [
+        (999, &[][..]),
+        (1_000, &["AQL-6.5-1"]),
+        (1_001, &["AQL-6.5-1"]),
+    ] {
+        let mut run = limited();
+        run.guesses(&[]);
+        run.guesses(&[]);
+        run.now += after;
+        run.finds(&status(9), &LIMITED, clauses);
+    }
+}
+
+#[test]
+fn a_declared_limit_of_issues_is_one_of_a_session_and_ends_with_the_process_aql_6_5_1() {
+    let in_session = |session| Request {
+        session: Some(session),
+        ..request()
+    };
+    let mut run = limited();
+    run.issue(&in_session(1), 1);
+    run.issue(&in_session(1), 2);
+    run.issue(&in_session(2), 3);
+    let (call, outputs) = run.issuing(&in_session(1), 4);
+    run.finds(&call, &outputs, &["AQL-6.5-1"]);
+    run.conforms(&call, &LIMITED);
+    run.conforms(&Call::Restart { lost: 0 }, &[]);
+    let (call, outputs) = run.issuing(&in_session(3), 5);
+    run.conforms(&call, &outputs);
+    // A status of a good token is no failure.
+    let mut run = limited();
+    run.issue(&request(), 1);
+    let shape = 0;
+    let valid = Output::Respond(Answer::Status { valid: true, shape });
+    for _ in 0..4 {
+        let logged = run.log(LogEvent::Validated, true, &request(), 1);
+        run.conforms(&status(1), &[valid.clone(), logged]);
+    }
 }

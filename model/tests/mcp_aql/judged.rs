@@ -19,6 +19,18 @@ fn the_judge_finds_nothing_without_the_quotient_either() {
     assert_nothing_is_found(&small::<McpAqlProtocol>().literal());
 }
 
+/// AQL-6.5-1: also where validations are limited, and with more than one failure.
+#[test]
+fn the_judge_finds_nothing_where_failed_validations_are_limited() {
+    assert_nothing_is_found(&within::<McpAqlProtocol>(Bounds::LIMITED));
+    let twice = Bounds {
+        tokens: 1,
+        limit: 2,
+        ..Bounds::LIMITED
+    };
+    assert_nothing_is_found(&within::<McpAqlProtocol>(twice).literal());
+}
+
 /// With the quotient the judge forgets of a token that is over all but that it is.
 #[test]
 fn what_is_over_is_taken_for_alike_and_its_use_found_all_the_same() {

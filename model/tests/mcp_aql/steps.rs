@@ -415,6 +415,44 @@ fn a_trigger_revokes_what_it_concerns_and_nothing_else() {
     }
 }
 
+/// AQL-5.3-2, AQL-5.1-6: a configuration that says what is so already revokes nothing; a wide tolerance is warned of again.
+#[test]
+fn a_configuration_that_changes_nothing_revokes_nothing() {
+    let warned = [Output::Warned(Which::First)];
+    for (tolerance, expected) in [(0, &[][..]), (5, &warned)] {
+        let mut run = Run::with_tolerance(tolerance);
+        run.request(PLAIN);
+        let step = run.take(Action::Reconfigure(Which::First));
+        assert_eq!(step.required.as_slice(), expected);
+        assert_eq!(run.first(), Phase::Live);
+        assert_eq!(run.call(Fault::None).rejected, None);
+    }
+}
+
+/// AQL-6.5-1: a failed validation, in a call or by status, is answered up to the limit and turned away beyond it.
+#[test]
+fn a_validation_beyond_the_limit_is_turned_away() {
+    for (limit, answered) in [(0, 3), (1, 1), (2, 2)] {
+        let bounds = Bounds {
+            limit,
+            ..Bounds::LIMITED
+        };
+        let model = McpAql::new(bounds).expect("in range");
+        let set_up = Action::SetUp {
+            tolerance: 0,
+            oracle: Oracle::Codes,
+        };
+        let mut state = model.step(&model.start(), set_up).expect("a step").next;
+        for nth in 0..3 {
+            let asked = Action::AskStatus(Carried::Guessed);
+            let step = model.step(&state, asked).expect("a step");
+            let turned_away = step.required.as_slice() == [Output::Limited];
+            assert_eq!(turned_away, nth >= answered, "{limit}: {nth}");
+            state = step.next;
+        }
+    }
+}
+
 /// AQL-5.3-3, AQL-6.4-1: a live token is revoked, and a second revocation finds nothing; both are audited.
 #[test]
 fn a_token_is_revoked_by_hand_once() {

@@ -53,7 +53,7 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
         clause: "AQL-5.1-6",
         name: "a warning may come at any time and of any tolerance, and need not where none is set",
         applies: |_, told, done| {
-            let sets_none = matches!(told.call, Asked::Trigger(_));
+            let sets_none = matches!(told.call, Asked::Configure { .. });
             let warns = |it| matches!(it, Output::Warned(_));
             done.adds(warns) || (sets_none && (done.leaves_out(warns) || done.changes(warns)))
         },
@@ -64,11 +64,13 @@ const FREEDOMS: &[Freedom<McpAqlProtocol>] = &[
         applies: |_, told, done| {
             let revokes = |it| matches!(it, Output::Revoked(_));
             let refuses = |it| matches!(it, Output::Refused(_));
-            matches!(told.call, Asked::Trigger(_))
+            let is_event = matches!(told.call, Asked::Trigger(_));
+            let changes = |it: &_| matches!(it, Asked::Configure { otherwise, .. } if *otherwise);
+            (is_event || changes(&told.call))
                 && (done.adds(revokes)
                     || done.leaves_out(revokes)
                     || done.changes(revokes)
-                    || (told.outputs().is_empty() && done.adds(refuses)))
+                    || (is_event && told.outputs().is_empty() && done.adds(refuses)))
         },
     },
     Freedom {
@@ -142,6 +144,7 @@ fn vocabulary() -> Vec<Output> {
     let mut all = vec![
         Output::NotRevoked,
         Output::PerformUngated,
+        Output::Limited,
         Output::AnswerRevocation,
         Output::AnswerStatus(Status::Live { uses_left: 1 }),
         Output::AnswerStatus(Status::Consumed),

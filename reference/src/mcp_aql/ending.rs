@@ -120,10 +120,18 @@ impl Handling<'_> {
     }
 
     /// AQL-7.3-1: what has become of a token, and nothing of what it is bound to. AQL-6.4-1: written down like a validation, of
-    /// the operation `introspect`.
+    /// the operation `introspect`. AQL-6.5-1: limited like one, or it would be the better way to guess.
     pub(super) fn token_status(&mut self, asked: &AdapterName, token: &str) {
+        let (limits, limited) = (self.settings.rate_limits, Limited::FailedValidation);
         let received = Received::parse(token);
         let token_id = Received::id(received.as_ref(), token);
+        if let Err(too_many) = self.buckets.check(limits, asked, limited, self.now) {
+            let reason = Some(FailureReason::RateLimited);
+            self.audit_introspection(TokenEvent::TokenRejected, token_id, asked, reason);
+            let response = Response::failed(ErrorCode::RateLimited, too_many.into());
+            self.outputs.push(Output::Respond(response));
+            return;
+        }
         let number = self.number_of(received.as_ref());
         let status = number.map_or(TokenStatus::UNKNOWN, |number| self.status(number));
         let failure = match status.status {
@@ -133,9 +141,11 @@ impl Handling<'_> {
             Status::Revoked => Some(FailureReason::Revoked),
             Status::Unknown => Some(not_found(received.as_ref())),
         };
-        let event = match failure {
-            None => TokenEvent::TokenValidated,
-            Some(_) => TokenEvent::TokenRejected,
+        let event = if failure.is_some() {
+            self.buckets.take(limits, asked, limited, self.now);
+            TokenEvent::TokenRejected
+        } else {
+            TokenEvent::TokenValidated
         };
         self.audit_introspection(event, token_id, asked, failure);
         let told = match (self.configuration(asked).oracle, failure) {

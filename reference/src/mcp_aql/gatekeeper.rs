@@ -273,7 +273,10 @@ impl Handling<'_> {
         }
         configuration.oracle = oracle.unwrap_or(configuration.oracle);
         configuration.critical = critical.unwrap_or(configuration.critical);
-        // AQL-5.3-2: what was confirmed was confirmed of the adapter as it was.
+        // AQL-5.3-2: what was confirmed was confirmed of the adapter as it was. Where nothing changes, it still is.
+        if configuration == *self.configuration(&adapter) {
+            return Ok(());
+        }
         let live = self.tokens.live_of_adapter(&adapter, self.now);
         self.revoke_all(live, Revoker::Configuration);
         self.end_unkept_of(&adapter);

@@ -154,7 +154,10 @@ fn each_trigger_revokes_its_own() {
         (event(EventKind::Security, None), &all),
         (event(EventKind::Security, Some("s1")), &all),
         (event(EventKind::Configuration, None), &all),
-        (configure(None), &of_github),
+        (configure(Some(29)), &of_github),
+        // AQL-5.3-2: where nothing changes, nothing is to be confirmed anew.
+        (configure(None), &vec![]),
+        (configure(Some(30)), &vec![]),
     ] {
         let mut stage = crowd();
         assert_eq!(&revoked(&stage.outputs(input.clone())), expected);

@@ -361,7 +361,9 @@ impl Witness {
     /// AQL-5.3-2, AQL-5.4-2: nothing is left live of what had to end.
     fn judge_end(&mut self, happening: Happening, persistence: Persistence) {
         let ends = |token: &Witnessed| match happening {
-            Happening::Configure(_) => token.shape.adapter,
+            Happening::Configure(tolerance) => {
+                token.shape.adapter && self.tolerances[&true] != i64::from(tolerance) * 1_000
+            }
             Happening::Event(EventKind::Logout, Some(second)) | Happening::EndSession(second) => {
                 token.shape.uses > 1 && token.shape.session == Some(second)
             }
@@ -374,8 +376,9 @@ impl Witness {
             | Happening::Status(_)
             | Happening::Tick => false,
         };
-        for token in self.tokens.iter_mut().filter(|token| ends(token)) {
-            token.is_over = true;
+        let over: Vec<bool> = self.tokens.iter().map(ends).collect();
+        for (token, ends) in self.tokens.iter_mut().zip(over) {
+            token.is_over |= ends;
         }
     }
 }

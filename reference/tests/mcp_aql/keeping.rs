@@ -293,6 +293,32 @@ fn every_failure_to_validate_counts() {
     }
 }
 
+/// AQL-6.5-1: a status of a token that is no good counts like a call with it, and is limited like it; one that is good costs nothing.
+#[test]
+fn asking_for_a_status_is_limited() {
+    let mut stage = limited(two_then_one_a_second(), |limits| {
+        &mut limits.failed_validation
+    });
+    let own = Call {
+        adapter: None,
+        ..call()
+    };
+    let good = stage.asks(own.clone());
+    let asks = |text: &str| introspect(Query::TokenStatus, text);
+    for text in [good.as_str(), "conf_guessed", good.as_str(), "guessed"] {
+        assert_ne!(stage.does(asks(text))[1], "respond RateLimited");
+    }
+    let limited = [
+        "audit TokenRejected failed: RateLimited",
+        "respond RateLimited",
+    ];
+    assert_eq!(stage.does(asks(good.as_str())), limited);
+    let retry = Input::Call(with_token(own, &good));
+    assert_eq!(stage.does(retry.clone()), limited);
+    stage.now += 1_000;
+    assert_eq!(stage.does(retry), HONOURED);
+}
+
 /// AQL-6.5-1: it is the tokens handed out that are limited; a call that gets none leaves what there is.
 #[test]
 fn a_call_without_a_token_to_hand_out_costs_nothing() {

@@ -48,9 +48,9 @@ fn the_gatekeeper_agrees_with_the_model_on_every_edge() {
         "mcp-aql",
         [
             "mcp-aql   holds",
-            "517,831 agree",
+            "523,643 agree",
             "404,299 pairs of model state and executor",
-            "1,040,859 states of the literal model (small), edges: 5,108,167 agree",
+            "1,040,859 states of the literal model (small), edges: 5,162,491 agree",
         ],
     );
 }

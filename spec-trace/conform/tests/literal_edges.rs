@@ -66,7 +66,16 @@ fn the_producer_agrees_in_each_of_its_states_where_it_asks_for_clarifications() 
 fn the_gatekeeper_agrees_with_the_literal_model_in_the_order_of_the_sample() {
     let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
     let bridge = bridge.in_the_order_of_the_sample();
-    assert_eq!(agreed(&bridge), (1_040_859, 5_108_167));
+    assert_eq!(agreed(&bridge), (1_040_859, 5_162_491));
+}
+
+/// AQL-5.1-4, AQL-5.1-5, AQL-5.1-6, AQL-5.1-7: also with the tolerance of 30 seconds, which is there unless the operator says
+/// otherwise, and which nobody is warned of.
+#[test]
+fn the_gatekeeper_agrees_with_the_model_with_thirty_seconds_of_tolerance() {
+    let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
+    let bridge = bridge.with_thirty_seconds_of_tolerance();
+    assert_eq!(agreed(&bridge), (73_647, 523_643));
 }
 
 /// PA-2, PA-7: also where an action is good at the very moment of its expiry, and nobody decides where nobody is named. The

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::limits::Tries;
 use super::words::{Level, Oracle, Parameters, Purpose, Query, Request, Weight};
 
 /// Whether something is so, as far as can be seen.
@@ -48,6 +49,8 @@ pub struct Account {
     disconnections: u32,
     /// How often something was tried that may be limited.
     pub attempts: u64,
+    /// What was tried of what a party declares to limit.
+    pub tries: Tries,
 }
 
 /// What was seen to become of a token.
@@ -245,6 +248,7 @@ impl Default for Account {
             restarts: 0,
             disconnections: 0,
             attempts: 0,
+            tries: Tries::default(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::mcp_aql::readings::{MultiUse, SessionBinding};
 
 use super::account::{Chance, Token};
+use super::limits::Tried;
 use super::words::{Answer, Issued, Level, LogEvent, Performed, Purpose, Request};
 use super::{Case, TokenJudge, is_time, log};
 
@@ -89,6 +90,10 @@ impl TokenJudge {
     /// Whether a call was not taken at all. Where nothing allows that, the clauses that follow miss what they want.
     pub(super) fn is_turned_away(&mut self, request: &Request, case: &mut Case) -> bool {
         let may = self.may_be_refused(request);
+        let tried = match request.token {
+            None => Tried::Issuance,
+            Some(_) => Tried::FailedValidation,
+        };
         match case.answers.first() {
             _ if case.refused && !may => {
                 case.conformance(
@@ -107,13 +112,8 @@ impl TokenJudge {
                     request.operation
                 ),
             ),
-            // AQL-6.5-1: repeated requests may be limited; the first is not repeated.
-            Some(Answer::Limited) if self.account.attempts > 0 => {}
-            Some(Answer::Limited) => case.conformance(
-                "AQL-6.5-1",
-                &[],
-                "the first request was not to be limited: it repeats none".to_owned(),
-            ),
+            // AQL-6.5-1: what repeats something may be limited.
+            Some(Answer::Limited) => self.is_limited(&[tried], case),
             // AQL-5.5-3: a thousand tokens can be alive.
             Some(Answer::Full) if !self.account.has_room(request.adapter) => {}
             Some(Answer::Full) => case.conformance(
@@ -127,7 +127,7 @@ impl TokenJudge {
             _ => return false,
         }
         // What was tried in vain is repeated by the next.
-        self.account.attempts += 1;
+        self.may_count(tried);
         if !std::mem::take(&mut case.refused) {
             case.take_answer();
         }
@@ -157,7 +157,8 @@ impl TokenJudge {
 
     /// Sections 2 and 3: a token was given away.
     fn is_issued(&mut self, request: &Request, issued: Issued, case: &mut Case) {
-        self.account.attempts += 1;
+        let by = (request.adapter, request.session);
+        self.is_tried(Tried::Issuance, by, case);
         self.is_well_made(request, issued, case);
         tells_what_is_asked(request, issued, case);
         self.may_have_its_uses(request, case);

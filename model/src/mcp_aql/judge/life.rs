@@ -2,6 +2,7 @@
 //! and the status (7.3).
 
 use super::account::{Asked, Binding, Chance, Token};
+use super::limits::Tried;
 use super::words::{Answer, Code, Configuration, EventKind, LogEvent, Oracle, Query};
 use super::{Case, TokenJudge, log};
 
@@ -29,9 +30,8 @@ impl TokenJudge {
         let changes = self.follow_configuration(configuration);
         // AQL-5.3-2: a configuration may revoke what it changes, and nothing else.
         let adapter = configuration.adapter;
-        let whole = changes.everything || self.deviations.revokes_where_nothing_changes;
         self.may_revoke(case, |token| {
-            let touched = whole || changes.operations.contains(&token.operation);
+            let touched = changes.everything || changes.operations.contains(&token.operation);
             token.adapter == adapter && touched
         });
     }
@@ -100,8 +100,15 @@ impl TokenJudge {
         }
         let answer = case.take_answer();
         match (query, answer) {
-            // AQL-6.5-1: repeated requests may be limited.
-            (_, Some(Answer::Limited)) if self.account.attempts > 0 => {
+            // AQL-6.5-1: what repeats something may be limited. A status that tells of a token whether it is good is a validation.
+            (query, Some(Answer::Limited)) => {
+                self.is_limited(
+                    match query {
+                        Query::Revoke => &[Tried::Revocation, Tried::FailedValidation],
+                        Query::Status => &[Tried::FailedValidation],
+                    },
+                    case,
+                );
                 let wanted = log::Wanted::new(NOT_REVOKED, token).shown_to(adapter);
                 self.may_be_logged(&wanted, case);
             }
@@ -112,7 +119,7 @@ impl TokenJudge {
 
     // AQL-5.3-1, AQL-5.3-3, AQL-7.2-2: a token that is alive can be revoked, and then it is.
     fn is_given_back(&mut self, adapter: u32, token: u32, answer: Option<Answer>, case: &mut Case) {
-        self.account.attempts += 1;
+        self.is_tried(Tried::Revocation, (adapter, None), case);
         let validity = self.shown(token, adapter, None).validity();
         let uniform = self.oracle(adapter) == Oracle::Uniform;
         let logged = case
@@ -229,9 +236,11 @@ impl TokenJudge {
             (Some(false), Some(_)) => self.follow_status(token),
             (Some(true | false), None) => {}
         }
+        // AQL-6.5-1: who asks for the status of a token that is no good may be guessing.
         let outcome = if valid == Some(true) {
             VALID
         } else {
+            self.is_tried(Tried::FailedValidation, (adapter, None), case);
             NOT_VALID
         };
         let wanted = log::Wanted::new(outcome, token).shown_to(adapter);
@@ -363,6 +372,7 @@ impl TokenJudge {
         }
         self.may_revoke(case, |token| token.bound > Chance::No);
         self.account.restarts += 1;
+        self.account.forget_tries();
         if !self.deviations.connections_outlast_the_process {
             self.account.end_connections();
         }

@@ -2,7 +2,7 @@
 //!
 //! Where to read, in the order of the text: [`issue`] for sections 1 to 3 and the lifetimes of 5.1, [`validation`] for
 //! section 4 and what sections 5 and 6 add to its checks, [`redemption`] for what follows from them, [`life`] for the
-//! configuration of 5.1 and for 5.3, 5.4, 5.5 and 7.3, [`log`] for 6.4. [`words`] names what is asked and put out,
+//! configuration of 5.1 and for 5.3, 5.4, 5.5 and 7.3, [`log`] for 6.4, [`limits`] for 6.5. [`words`] names what is asked and put out,
 //! [`account`] what is remembered. Where the text is silent, it is taken as the driver protocol and the readings take it.
 //!
 //! The one thing to know: an output is taken out of the [`Case`] by the clause that explains it; what nothing explains is
@@ -11,6 +11,7 @@
 mod account;
 mod issue;
 mod life;
+pub mod limits;
 mod log;
 mod redemption;
 mod validation;
@@ -20,6 +21,7 @@ use crate::judge::{Finding, Judge, Kind};
 
 use super::readings::Reading;
 use account::{Account, Token};
+use limits::Limits;
 use words::{Answer, Call, Entry, Output, Performed, Request};
 
 /// The judge of one gatekeeper, from its start on.
@@ -28,6 +30,7 @@ pub struct TokenJudge {
     reading: Reading,
     shows_log: bool,
     deviations: Deviations,
+    limits: Limits,
     account: Account,
     /// The entries of the last call, which a restart may lose.
     last_entries: Vec<Entry>,
@@ -35,13 +38,7 @@ pub struct TokenJudge {
 
 /// What a gatekeeper is known to do otherwise, and is not to be told each time. Nothing, unless it is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one of its own, and goes by itself"
-)]
 pub struct Deviations {
-    /// A configuration that changes nothing revokes the tokens of its adapter (AQL-5.3-2).
-    pub revokes_where_nothing_changes: bool,
     /// The revocation of a token that is not alive is answered as that of one that is, and logged as the failure that it
     /// is (AQL-5.3-3).
     pub revokes_the_dead: bool,
@@ -58,6 +55,7 @@ impl TokenJudge {
             reading,
             shows_log,
             deviations: Deviations::default(),
+            limits: Limits::default(),
             account: Account::default(),
             last_entries: Vec::new(),
         }

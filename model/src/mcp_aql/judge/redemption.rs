@@ -4,6 +4,7 @@ use crate::mcp_aql::readings::OracleModes;
 
 use super::account::{Alike, Asked, Chance};
 use super::issue::runs_as_called;
+use super::limits::Tried;
 use super::validation::{Shown, Validity};
 use super::words::{Answer, Code, Failure, LogEvent, Oracle, Request};
 use super::{Case, TokenJudge, is_time, log};
@@ -106,7 +107,8 @@ impl TokenJudge {
         failure: Failure,
         case: &mut Case,
     ) {
-        self.account.attempts += 1;
+        let by = (request.adapter, request.session);
+        self.is_tried(Tried::FailedValidation, by, case);
         let logged = case.entries.iter().find_map(|entry| entry.reason);
         let told = self.told(request.adapter, failure);
         let wanted = log::Wanted::new(REFUSED, token).about(request);

@@ -476,6 +476,12 @@ fn a_token_is_taken_back_in_each_of_the_ways() {
             json!({"adapter": "github", "oracle": "uniform"}),
             true,
         ),
+        // AQL-5.3-2: what changes nothing, or another adapter, is no change.
+        (
+            "configure",
+            json!({"adapter": "github", "oracle": "codes"}),
+            false,
+        ),
         (
             "configure",
             json!({"adapter": "gitlab", "oracle": "uniform"}),

@@ -11,7 +11,7 @@ use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::message::{Call, Carried};
 use countersign_model::mcp_aql::state::{Setup, State};
 use countersign_model::mcp_aql::words::{
-    Danger, Lifetime, Oracle, Purpose, Request, SessionName, Slot, Trigger, Which,
+    Danger, FIVE_MINUTES, Lifetime, Oracle, Purpose, Request, SessionName, Slot, Trigger, Which,
 };
 use countersign_model::time::Scale;
 use countersign_reference::mcp_aql as executor;
@@ -27,14 +27,19 @@ use super::Host;
 use super::spelling::{CRITICAL, OPERATIONS, Spelling};
 use crate::concretion::Picks;
 
-/// A tick, in seconds.
-const TICK: u32 = 60;
-/// The model's times in milliseconds.
-const SCALE: Scale = Scale::of(TICK as i64 * 1_000);
+/// A tick in seconds, where lifetimes are those of the text and the longest tolerance is (AQL-5.1-5).
+const MINUTE: u32 = 60;
+/// A tick in seconds, where the longest tolerance of the model is the default of the text (AQL-5.1-4, AQL-5.1-5).
+const TENTH: u32 = 6;
 /// The start of every run: 2026-05-24T14:22:20Z.
 const START: i64 = 1_779_632_540_000;
-/// How long an expired token is remembered, in seconds: a few ticks, so that walks meet it both remembered and forgotten.
-const RETENTION: u32 = 5 * TICK;
+/// How long an expired token is remembered, in ticks: a few, so that walks meet it both remembered and forgotten.
+const RETENTION: u8 = 5;
+
+/// The widest tolerance, in seconds (AQL-5.1-5).
+const WIDEST: u64 = 300;
+/// A tolerance in seconds that the model does not have, and that nobody is warned of.
+const OTHER_TOLERANCE: u64 = 7;
 
 /// What the model's names stand for.
 pub struct Environment {
@@ -50,6 +55,8 @@ pub struct Environment {
     pub settings: Settings,
     /// What the log names as the operation where a query finds nothing.
     pub introspect: OperationName,
+    /// A tick, in seconds.
+    tick: u32,
     critical: BTreeMap<OperationName, BTreeSet<String>>,
     /// How the parameters that are asked for can be written, by operation.
     asked: [Vec<Parameters>; 2],
@@ -59,6 +66,18 @@ pub struct Environment {
 
 impl Environment {
     pub(super) fn new() -> Self {
+        Self::of_ticks(MINUTE)
+    }
+
+    /// The same in which the longest tolerance is 30 seconds, and is there unless the operator says otherwise (AQL-5.1-5).
+    pub(super) fn of_thirty_seconds() -> Self {
+        let mut environment = Self::of_ticks(TENTH);
+        let by_itself = Settings::default().configuration.tolerance;
+        Arc::make_mut(&mut environment.settings.configuration).tolerance = by_itself;
+        environment
+    }
+
+    fn of_ticks(tick: u32) -> Self {
         let adapters = ["files", "Files"]
             .map(|text| AdapterName::parse(text).expect("a well-formed adapter name"));
         let operations = OPERATIONS
@@ -76,7 +95,8 @@ impl Environment {
                 ended_session: executor::EndedSession::ComesBack,
                 persistence: Persistence::Persistent,
                 capacity: Capacity::new(1_234).expect("room enough"),
-                retention: Retention::from_seconds(RETENTION.into()).expect("within the hour"),
+                retention: Retention::from_seconds(u64::from(tick) * u64::from(RETENTION))
+                    .expect("within the hour"),
                 rate_limits: RateLimits::default(),
                 // Both adapters are configured before they are called. But the strictest mode of all is that of introspection.
                 configuration: Arc::new(Configuration {
@@ -86,6 +106,7 @@ impl Environment {
                 }),
             },
             introspect,
+            tick,
             critical: BTreeMap::from([(operations[0].clone(), BTreeSet::from(critical))]),
             adapters,
             operations,
@@ -100,12 +121,27 @@ impl Environment {
     /// The time at a node whose clock is off by so many moments.
     pub fn time(&self, clock: u8, skew: i8) -> Timestamp {
         let moment = i64::from(clock) + i64::from(skew);
-        Timestamp::from_millis(START + SCALE.millis(moment))
+        Timestamp::from_millis(START + self.scale().millis(moment))
     }
 
     /// The moment at this time; nothing for a time between two, or before the start.
     pub fn moment(&self, time: Timestamp) -> Option<u8> {
-        SCALE.moment(time.millis() - START)
+        self.scale().moment(time.millis() - START)
+    }
+
+    /// The model's times in milliseconds.
+    fn scale(&self) -> Scale {
+        Scale::of(i64::from(self.tick) * 1_000)
+    }
+
+    /// So many ticks in seconds.
+    pub(super) fn seconds(&self, ticks: u8) -> u64 {
+        u64::from(ticks) * u64::from(self.tick)
+    }
+
+    /// AQL-5.1-6: whether a tolerance of so many ticks is one to be warned of.
+    pub(super) fn is_warned_of(&self, tolerance: u8) -> bool {
+        self.seconds(tolerance) > 60
     }
 
     /// Whether an adapter works as the operator has configured it; as by default, if he has not.
@@ -113,7 +149,7 @@ impl Environment {
         let Some(setup) = setup else {
             return *found == *self.settings.configuration;
         };
-        u64::from(found.tolerance.seconds()) == seconds(setup.tolerance)
+        u64::from(found.tolerance.seconds()) == self.seconds(setup.tolerance)
             && found.oracle == oracle(setup.oracle)
             && found.critical == self.critical
     }
@@ -123,8 +159,8 @@ impl Environment {
         let mut picks = Picks::of(&state.words());
         let input = match action {
             Action::SetUp { tolerance, oracle } => {
-                let configure = |which| self.configure(which, tolerance, oracle);
-                return Some(Which::ALL.map(configure).to_vec());
+                let mut configure = |which| self.set_up(which, tolerance, oracle, &mut picks);
+                return Some(Which::ALL.map(&mut configure).to_vec());
             }
             Action::Request(request) => Input::Call(self.request(request, &mut picks)?),
             Action::Deliver { index, .. } => {
@@ -141,7 +177,13 @@ impl Environment {
                 query: Query::TokenStatus,
                 token: token(host, carried, &mut picks),
             },
-            Action::Trigger(trigger) => self.trigger(state, trigger, &mut picks)?,
+            Action::Trigger(Trigger::Configuration(which)) => {
+                let setup = state.setup?;
+                let other = self.otherwise(which, setup, &mut picks);
+                return Some(vec![other, self.as_it_is(which, setup, &mut picks)]);
+            }
+            Action::Reconfigure(which) => self.as_it_is(which, state.setup?, &mut picks),
+            Action::Trigger(trigger) => self.trigger(trigger, &mut picks)?,
             // A gatekeeper forgets when it likes, once it may; it is given the occasion.
             Action::Purge { .. } => Input::Tick,
             Action::Restart(_) => Input::Restart,
@@ -171,7 +213,7 @@ impl Environment {
             session_id: scope.session.map(|name| self.session(name)),
             session_scope: None,
             max_uses: request.max_uses.into(),
-            ttl_seconds: seconds_asked(&request),
+            ttl_seconds: self.seconds_asked(&request),
             confirmation_token: None,
             purpose: purpose(scope.purpose),
             reasons: picks.among(&reasons),
@@ -230,7 +272,8 @@ impl Environment {
         }
     }
 
-    fn trigger(&self, state: &State, trigger: Trigger, picks: &mut Picks) -> Option<Input> {
+    /// What revokes and is no configuration.
+    fn trigger(&self, trigger: Trigger, picks: &mut Picks) -> Option<Input> {
         let event = |kind, session_id| Input::Event { kind, session_id };
         Some(match trigger {
             Trigger::SessionEnd(name) => Input::EndSession {
@@ -245,18 +288,73 @@ impl Environment {
                 picks.among(&[EventKind::Security, EventKind::Configuration]),
                 None,
             ),
-            Trigger::Configuration(which) => {
-                let setup = state.setup?;
-                let again = self.configure(which, setup.tolerance, setup.oracle);
-                picks.among(&[again, without_the_rest(which, self, setup.tolerance)])
-            }
+            Trigger::Configuration(_) => return None,
         })
+    }
+
+    /// AQL-5.3-2: an adapter is configured in one thing otherwise than it is.
+    fn otherwise(&self, which: Which, setup: Setup, picks: &mut Picks) -> Input {
+        let change = |tolerance, mode: Option<Oracle>| Input::Configure {
+            adapter: self.adapters[place(which)].clone(),
+            clock_skew_tolerance_seconds: tolerance,
+            oracle: mode.map(oracle),
+            critical: None,
+        };
+        picks.among(&[
+            change(Some(OTHER_TOLERANCE), None),
+            change(None, Some(setup.oracle.other())),
+        ])
+    }
+
+    /// An adapter is configured as it was set up. What is left out of a configuration stays as it was.
+    fn as_it_is(&self, which: Which, setup: Setup, picks: &mut Picks) -> Input {
+        let whole = self.configure(which, setup.tolerance, setup.oracle);
+        let mut part = whole.clone();
+        if let Input::Configure {
+            oracle, critical, ..
+        } = &mut part
+        {
+            (*oracle, *critical) = (Some(self::oracle(setup.oracle)), None);
+        }
+        picks.among(&[whole, part])
+    }
+
+    /// The first configuration. A tolerance that is there by itself need not be set; what is too wide in the model by a tick
+    /// is too wide here by a second.
+    fn set_up(&self, which: Which, tolerance: u8, mode: Oracle, picks: &mut Picks) -> Input {
+        let mut input = self.configure(which, tolerance, mode);
+        let by_itself = self.settings.configuration.tolerance.seconds();
+        if let Input::Configure {
+            clock_skew_tolerance_seconds: seconds,
+            ..
+        } = &mut input
+        {
+            if tolerance > FIVE_MINUTES {
+                *seconds = Some(WIDEST + 1);
+            } else if *seconds == Some(by_itself.into()) {
+                *seconds = picks.among(&[None, *seconds]);
+            }
+        }
+        input
+    }
+
+    /// AQL-5.1-1: the life that is asked for; what is too long in the model by a tick is too long here by a second.
+    fn seconds_asked(&self, request: &Request) -> Option<u64> {
+        let longest = request.longest_lifetime();
+        match request.lifetime {
+            Lifetime::Default if self.tick == MINUTE => None,
+            Lifetime::Default => Some(self.seconds(request.default_lifetime())),
+            Lifetime::Ticks(ticks) if ticks > longest => {
+                Some(u64::from(longest) * u64::from(MINUTE) + 1)
+            }
+            Lifetime::Ticks(ticks) => Some(self.seconds(ticks)),
+        }
     }
 
     fn configure(&self, which: Which, tolerance: u8, mode: Oracle) -> Input {
         Input::Configure {
             adapter: self.adapters[place(which)].clone(),
-            clock_skew_tolerance_seconds: Some(seconds(tolerance)),
+            clock_skew_tolerance_seconds: Some(self.seconds(tolerance)),
             oracle: Some(oracle(mode)),
             critical: Some(self.critical.clone()),
         }
@@ -277,16 +375,6 @@ impl Environment {
     /// The adapter that a call is made to.
     pub(super) fn adapter_of<'a>(&'a self, call: &'a executor::Call) -> &'a AdapterName {
         call.adapter.as_ref().unwrap_or(&self.settings.adapter)
-    }
-}
-
-/// What is left out of a configuration stays as it was.
-fn without_the_rest(which: Which, environment: &Environment, tolerance: u8) -> Input {
-    Input::Configure {
-        adapter: environment.adapters[place(which)].clone(),
-        clock_skew_tolerance_seconds: Some(seconds(tolerance)),
-        oracle: None,
-        critical: None,
     }
 }
 
@@ -376,21 +464,6 @@ fn level_of_call(host: &Host, call: Call, picks: &mut Picks) -> DangerLevel {
         0 => picks.among(levels),
         fitting => picks.among(&levels[..fitting]),
     }
-}
-
-/// AQL-5.1-1: the life that is asked for; what is too long in the model by a tick is too long here by a second.
-fn seconds_asked(request: &Request) -> Option<u64> {
-    let longest = request.longest_lifetime();
-    match request.lifetime {
-        Lifetime::Default => None,
-        Lifetime::Ticks(ticks) if ticks > longest => Some(seconds(longest) + 1),
-        Lifetime::Ticks(ticks) => Some(seconds(ticks)),
-    }
-}
-
-/// So many ticks in seconds.
-pub(super) fn seconds(ticks: u8) -> u64 {
-    u64::from(ticks) * u64::from(TICK)
 }
 
 /// AQL-5.1-1: how long a token for this call lives, in seconds.

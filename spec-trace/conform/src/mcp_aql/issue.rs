@@ -11,12 +11,13 @@ use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{Call, ConfirmationRequired, Input};
 use countersign_reference::time::Timestamp;
 
-use super::concrete::{later, life, longest_life, seconds, sha_256};
+use super::concrete::{Environment, later, life, longest_life, sha_256};
 use super::{Answer, Host, Issued};
 use crate::{Unexplained, unexplained};
 
 /// The next free slot takes the token that was just handed out.
 pub(super) fn note_issue(
+    environment: &Environment,
     host: &mut Host,
     state: &State,
     answer: &Answer,
@@ -57,7 +58,7 @@ pub(super) fn note_issue(
         id: token.id(),
         issued_at,
         expires_at,
-        valid_until: later(expires_at, seconds(state.tolerance())),
+        valid_until: later(expires_at, environment.seconds(state.tolerance())),
     }));
     Ok(Some(slot))
 }

@@ -33,7 +33,7 @@ pub(super) fn outputs(
     answer: &Answer,
 ) -> Result<Vec<Output>, Unexplained> {
     let input = &answer.call;
-    let issued = note_issue(host, state, answer)?;
+    let issued = note_issue(environment, host, state, answer)?;
     let translation = Translation {
         environment,
         host,

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use step::Run;
 use step::Step;
-use world::World;
+use world::{CROWD, World};
 
 use crate::shrinking;
 
@@ -63,6 +63,17 @@ pub fn play(run: &Run) -> Result<Played, Box<Broken>> {
 
 fn play_once(run: &Run) -> Result<Played, Box<Broken>> {
     let mut world = World::new(run.host);
+    let crowd = if run.host.crowded { CROWD } else { 0 };
+    for _ in 0..crowd {
+        let findings = world.take(&Step::of_crowd());
+        if !findings.is_empty() {
+            let run = Run {
+                host: run.host,
+                steps: Vec::new(),
+            };
+            return Err(Box::new(Broken { run, findings }));
+        }
+    }
     for (place, step) in run.steps.iter().enumerate() {
         let findings = world.take(step);
         if !findings.is_empty() {

@@ -27,6 +27,7 @@ pub struct Run {
 /// What the host chose once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Host {
     /// Tokens are checked in the order of the sample, not of the table.
     pub sample_order: bool,
@@ -38,6 +39,9 @@ pub struct Host {
     pub burst: Option<u32>,
     /// Whether the judge is shown the log.
     pub shows_log: bool,
+    /// Whether so many tokens of the first adapter are alive at the start that there is hardly room for more.
+    #[serde(default)]
+    pub crowded: bool,
 }
 
 /// Time passes, and then something happens.
@@ -229,13 +233,16 @@ impl Run {
     /// The run that the bytes choose, as long as there are any.
     pub fn of(bytes: &[u8]) -> Self {
         let mut choices = Choices::new(bytes);
-        let host = Host {
+        let mut host = Host {
             sample_order: choices.one_in(3),
             in_memory: choices.one_in(4),
             retention_seconds: choices.pick(&[900, 0, 1, 3_000]),
             burst: choices.maybe(4, |it| u32::from(1 + it.below(5))),
             shows_log: !choices.one_in(4),
+            crowded: false,
         };
+        // A crowd takes its time, and does not come past a limit.
+        host.crowded = host.burst.is_none() && choices.one_in(40);
         let mut steps = Vec::new();
         while !choices.bytes.is_empty() {
             steps.push(Step::chosen(&mut choices));
@@ -245,6 +252,28 @@ impl Run {
 }
 
 impl Step {
+    /// Somebody in the crowd gets a token, for as long as there is one.
+    pub(super) fn of_crowd() -> Self {
+        Self {
+            after: Passing::Millis(0),
+            what: What::Call(Request {
+                adapter: 0,
+                operation: 0,
+                parameters: Parameters {
+                    values: [Some(0); PARAMETERS as usize],
+                    spelling: 0,
+                    broken: None,
+                },
+                level: 2,
+                quota: false,
+                session: None,
+                max_uses: 1,
+                ttl_seconds: Some(900),
+                shown: None,
+            }),
+        }
+    }
+
     fn chosen(it: &mut Choices<'_>) -> Self {
         let after = Passing::chosen(it);
         let what = match it.below(40) {

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_model::judge::{Finding, Judge as _};
 use countersign_model::mcp_aql::judge::TokenJudge;
+use countersign_model::mcp_aql::judge::limits::{self, Limits};
 use countersign_model::mcp_aql::judge::words as judged;
 use countersign_model::mcp_aql::readings::{CheckOrder, Reading};
 use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql::{
-    Call, ConfirmationToken, DangerLevel, EventKind, Gatekeeper, Input, Oracle, Output,
+    Call, Capacity, DangerLevel, EventKind, Gatekeeper, Input, OperationName, Oracle, Output,
     Persistence, Purpose, Query, RateLimit, RateLimits, Retention, Settings,
 };
 use countersign_reference::time::Timestamp;
@@ -20,6 +21,12 @@ use super::translation::Names;
 
 /// 2026-05-24T14:22:20.000Z.
 const START: i64 = 1_779_632_540_000;
+
+/// How many tokens of an adapter are kept (AQL-5.5-3): more than the thousand that can be alive, as those that were used are
+/// counted too.
+const ROOM: u16 = 1_200;
+/// How many of them a crowd has.
+pub(super) const CROWD: u16 = ROOM - 2;
 
 /// The gatekeeper under the judge.
 pub(super) struct World {
@@ -72,6 +79,7 @@ impl World {
             } else {
                 Persistence::Persistent
             },
+            capacity: Capacity::new(usize::from(ROOM)).expect("room enough"),
             retention: Retention::from_seconds(host.retention_seconds.min(3_000))
                 .expect("in bounds"),
             rate_limits: RateLimits {
@@ -93,7 +101,7 @@ impl World {
             host,
             gatekeeper: Gatekeeper::new(settings),
             ids: Scattered(0),
-            judge: TokenJudge::new(reading, host.shows_log),
+            judge: TokenJudge::new(reading, host.shows_log).of_limited(limits(host.burst)),
             names: Names::new(),
             now: START,
             issued: Vec::new(),
@@ -353,14 +361,6 @@ impl World {
                 judged::Oracle::Codes
             }
         };
-        let lists = |lists: &[(u8, u8)]| {
-            let operation = |it: u8| self.names.operations[usize::from(it)].clone();
-            let names = |bits| Parameters::named(bits).map(|(_, name)| name.to_owned());
-            lists
-                .iter()
-                .map(|(name, bits)| (operation(*name), names(*bits).collect()))
-                .collect()
-        };
         let judged_lists = |lists: &[(u8, u8)]| {
             let names = |bits| Parameters::named(bits).map(|(place, _)| place);
             let list = |&(operation, bits): &(u8, u8)| {
@@ -373,7 +373,7 @@ impl World {
                 adapter: self.names.adapters[usize::from(adapter)].clone(),
                 clock_skew_tolerance_seconds: tolerance_seconds,
                 oracle: uniform.map(oracle),
-                critical: critical.map(lists),
+                critical: critical.map(|lists| self.lists(lists)),
             },
             judged::Call::Configure(judged::Configuration {
                 adapter: u32::from(adapter),
@@ -417,14 +417,6 @@ impl World {
         }
     }
 
-    /// Whether the gatekeeper would still take a token somewhere.
-    pub(super) fn is_live(&self, issued: &Issued) -> bool {
-        let token = ConfirmationToken::parse(&issued.text).ok();
-        let token = token.and_then(|it| self.gatekeeper.token(&it).cloned());
-        let now = self.gatekeeper.now().max(Timestamp::from_millis(self.now));
-        token.is_some_and(|it| it.is_live(now))
-    }
-
     /// Whether an adapter tells checks apart.
     pub(super) fn is_uniform(&self, adapter: u8) -> bool {
         let adapter = &self.names.adapters[usize::from(adapter)];
@@ -435,6 +427,22 @@ impl World {
     pub(super) fn tolerance_seconds(&self, adapter: u8) -> u64 {
         let adapter = &self.names.adapters[usize::from(adapter)];
         u64::from(self.gatekeeper.configuration(adapter).tolerance)
+    }
+
+    /// Whether these are the lists of an adapter.
+    pub(super) fn is_listed(&self, adapter: u8, critical: &[(u8, u8)]) -> bool {
+        let adapter = &self.names.adapters[usize::from(adapter)];
+        self.gatekeeper.configuration(adapter).critical == self.lists(critical)
+    }
+
+    /// What counts in which operation, as an operator says it.
+    fn lists(&self, critical: &[(u8, u8)]) -> BTreeMap<OperationName, BTreeSet<String>> {
+        let operation = |it: u8| self.names.operations[usize::from(it)].clone();
+        let names = |bits| Parameters::named(bits).map(|(_, name)| name.to_owned());
+        critical
+            .iter()
+            .map(|(name, bits)| (operation(*name), names(*bits).collect()))
+            .collect()
     }
 
     fn count(&mut self, what: &What, outputs: &[judged::Output]) {
@@ -457,6 +465,11 @@ impl World {
             {
                 "a token is issued"
             }
+            What::Call(_)
+                if came(|it| matches!(it, judged::Output::Respond(judged::Answer::Full))) =>
+            {
+                "there is no room"
+            }
             What::Call(_) => "a call without a token runs or is turned away",
             What::Revoke(_) => "a revocation",
             What::Status(_) => "a status",
@@ -467,6 +480,19 @@ impl World {
             What::Retry { .. } | What::Tick => "a tick",
         };
         *self.played.seen.entry(how).or_default() += 1;
+    }
+}
+
+/// The limits of a host, as the judge is told of them: so many at once, and then one a second.
+fn limits(burst: Option<u32>) -> Limits {
+    let limit = burst.map(|burst| limits::Limit {
+        burst,
+        every_ms: Some(1_000),
+    });
+    Limits {
+        issuance: limit,
+        failed_validation: limit,
+        revocation: limit,
     }
 }
 
