@@ -91,7 +91,7 @@ impl Modified {
         let deep = if self.is_deep { deep() } else { quoted("") };
         let (rating, _) = self.both();
         let of = r#""amount":300,"of":[null,1.5e400,"💶","#;
-        if self.rated % 2 == 0 {
+        if self.rated.is_multiple_of(2) {
             format!("{{{of}{deep}]{rating}}}")
         } else {
             // The rating of what is in it is not its own.
