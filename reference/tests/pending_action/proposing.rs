@@ -2,14 +2,14 @@
 
 use countersign_reference::ids::IdSource;
 use countersign_reference::pending_action::{
-    Arguments, ExpiryAbsent, ExpiryBoundary, Input, MAX_ARGUMENTS_BYTES, MAX_DEPTH, NotArguments,
-    Output, Propose, Refusal, Settings, Text,
+    Arguments, Decide, Decision, ExpiryAbsent, ExpiryBoundary, IgnoredBecause, Input,
+    MAX_ARGUMENTS_BYTES, MAX_DEPTH, NotArguments, Output, Propose, Refusal, Settings, Text,
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
-use crate::stage::{ALLOWED, ASKED, EXPIRED, START, Stage, allow, expiring, ordinary};
+use crate::stage::{ALLOWED, ASKED, EXPIRED, START, Stage, allow, decision, expiring, ordinary};
 
 fn with_arguments(text: &str) -> Input {
     Input::Propose(Propose {
@@ -162,6 +162,39 @@ fn a_question_that_would_close_as_it_is_asked_is_refused() {
     let mut stage = Stage::new();
     stage.now = last;
     assert_eq!(stage.does(Input::Propose(ordinary())), ASKED);
+}
+
+/// PA-1, PA-2: what nobody can see names nobody: neither who proposes, nor who decides.
+#[test]
+fn a_blank_name_names_nobody() {
+    for blank in [" ", "\u{a0}", "\0", "\u{200b}", "\u{2060}\u{feff}"] {
+        let named = |change: fn(&mut Propose, String)| {
+            let mut propose = ordinary();
+            change(&mut propose, blank.to_owned());
+            refused(propose)
+        };
+        assert_eq!(named(|propose, name| propose.agent_id = name), "PA-1");
+        assert_eq!(named(|propose, name| propose.session_id = name), "PA-1");
+        assert_eq!(named(|propose, name| propose.run_id = name), "PA-1");
+        assert_eq!(named(|propose, name| propose.tool = name), "PA-1");
+        assert_eq!(
+            named(|propose, name| propose.deciders = Some(vec![name])),
+            "PA-2"
+        );
+        let mut stage = Stage::new();
+        let id = stage.proposes(ordinary());
+        for decision in [Decision::Allow, Decision::Deny] {
+            let decide = Decide {
+                by: blank.to_owned(),
+                ..self::decision(id, decision)
+            };
+            let outputs = stage.outputs(Input::Decide(decide));
+            assert!(
+                matches!(&outputs[..], [Output::Audit(audit)] if audit.reason == IgnoredBecause::NotEntitled),
+                "{blank:?}: {outputs:?}"
+            );
+        }
+    }
 }
 
 /// PA-2: nobody is not everybody, and nobody is named twice, without a name or with a blank one.

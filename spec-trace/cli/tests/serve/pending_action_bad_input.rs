@@ -27,12 +27,14 @@ fn proposals_that_the_contract_does_not_allow_are_refused() {
     let arguments = |text: String| with("arguments", json!(text));
     let cases = [
         (with("agent_id", json!("")), "PA-1"),
+        (with("agent_id", json!("\u{2060}")), "PA-1"),
         (with("tool", json!("")), "PA-1"),
         (with("summary", json!("")), "PA-1"),
         (with("summary", json!(" \n")), "PA-1"),
         (with("label", json!(" ")), "PA-9"),
         (with("label", json!("\u{200b}")), "PA-9"),
         (with("deciders", json!(["ana", " "])), "PA-2"),
+        (with("deciders", json!(["ana", "\u{feff}"])), "PA-2"),
         (with("label", json!("two\nlines")), "PA-9"),
         (with("deciders", json!([])), "PA-2"),
         (with("deciders", json!(["ana", "ana"])), "PA-2"),
