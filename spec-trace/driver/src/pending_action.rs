@@ -1,7 +1,7 @@
 //! Pending actions: a ledger of proposals and decisions, and what the loop and the clients tell it.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Json, Kind, Protocol, Refused};
 
@@ -55,7 +55,11 @@ pub enum Op {
         /// Who, as the host has identified them.
         by: String,
         /// What the client says was approved: any JSON, as it is written, or a string that holds it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "value"
+        )]
         arguments: Option<Json>,
     },
     /// Somebody says something that is no decision.
@@ -71,8 +75,14 @@ pub enum Op {
         action_id: String,
         /// How it came out.
         status: ToolStatus,
-        /// What it returned: any JSON, as it is written, or a string that holds it. Nothing, where absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        /// What it returned: any JSON, as it is written, or a string, which stands for the text in it, be that JSON or not (half
+        /// of a surrogate pair makes it stand for itself). Nobody reads it, so that it may be as deep and as large as a line holds;
+        /// it comes out as that text. Null is a value. Empty, where absent.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "value"
+        )]
         result: Option<Json>,
     },
     /// The host takes a question back.
@@ -93,6 +103,11 @@ pub enum Op {
         /// What was put out then.
         snapshot: Json,
     },
+}
+
+/// Reads a field whose null is a value: what is not meant is left out.
+fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
 }
 
 /// A call that is to be confirmed.

@@ -547,3 +547,20 @@ fn an_id_that_can_be_read_is_echoed() {
         assert_eq!(bad::<PendingAction>(line).id, id, "{line}");
     }
 }
+
+/// PA-3: who says that null was approved, or returned, has said something.
+#[test]
+fn a_null_in_a_field_for_any_json_is_a_value() {
+    for fields in [
+        r#""op":"decide","action_id":"pa_1","decision":"allow","by":"ana","arguments":null"#,
+        r#""op":"finish_tool","action_id":"pa_1","status":"success","result":null"#,
+    ] {
+        let line = timed(fields);
+        assert_eq!(
+            value(&reread::<PendingAction>(&line).unwrap()),
+            value(&line)
+        );
+        let schema = validator("pending-action.request");
+        assert!(schema.is_valid(&value(&line)), "{line}");
+    }
+}

@@ -102,6 +102,56 @@ fn approved_arguments_are_held_against_the_proposed_ones() {
     driver.hang_up();
 }
 
+/// PA-3: null is a value like any other, and approves nothing but null. Who leaves the field out says nothing.
+#[test]
+fn null_approves_null_alone() {
+    let mut driver = ready();
+    let other = "audit PA-3: the approved arguments are not the proposed ones";
+    for (proposed, written, outcome) in [
+        (ARGUMENTS, "null", other),
+        (ARGUMENTS, "\"null\"", other),
+        ("null", "null", ALLOWED[0]),
+        ("null", "\"null\"", ALLOWED[0]),
+        ("null", "{}", other),
+    ] {
+        let mut proposal = deletion();
+        proposal["arguments"] = json!(proposed);
+        let event = driver.proposes(proposal);
+        let mut fields = decision(&event, "allow");
+        fields["arguments"] = serde_json::from_str(written).unwrap();
+        assert_eq!(driver.at(NOW, "decide", fields)[0], outcome, "{written}");
+    }
+    driver.hang_up();
+}
+
+/// PA-4: what a tool returned comes out as its text, whatever that is; null is something, and nothing is nothing.
+#[test]
+fn a_result_comes_out_as_its_text() {
+    let mut driver = ready();
+    for (written, text) in [
+        (Some("null"), "null"),
+        (Some("\"null\""), "null"),
+        (None, ""),
+        (Some("\"\""), ""),
+        (Some("\"not json\""), "not json"),
+        (Some(r#""\ud800""#), r#""\ud800""#),
+        (Some("{\"a\" :1e400}"), "{\"a\" :1e400}"),
+    ] {
+        let event = driver.proposes(deletion());
+        driver.at(NOW, "decide", decision(&event, "allow"));
+        let result = written.map_or(String::new(), |written| format!(r#","result":{written}"#));
+        let response = driver.send(&format!(
+            r#"{{"id":9,"op":"finish_tool","now":"{NOW}","action_id":{},"status":"success"{result}}}"#,
+            event["action_id"]
+        ));
+        assert_eq!(
+            response["outputs"][0]["append"]["result"], text,
+            "{response}"
+        );
+    }
+    driver.hang_up();
+}
+
 /// PA-5, PA-6, PA-7, PA-8: the endings without a run, and decisions that come after them.
 #[test]
 fn what_is_denied_cancelled_or_expired_does_not_run() {
