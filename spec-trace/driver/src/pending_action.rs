@@ -1,5 +1,9 @@
 //! Pending actions: a ledger of proposals and decisions, and what the loop and the clients tell it.
 
+mod shapes;
+
+pub use shapes::{Append, Audit, CancelReason, Event, Happened, Message};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -208,14 +212,17 @@ pub enum Capability {
 #[serde(rename_all = "snake_case")]
 pub enum Output {
     /// A message for the transcript.
+    #[schemars(with = "Append")]
     Append(Json),
     /// Something has happened to an action.
+    #[schemars(with = "Event")]
     Event(Json),
     /// Run the tool now.
     Perform(ToolCall),
     /// After a restart: this was released and is not recorded as finished.
     InDoubt(Named),
     /// What only the operator sees.
+    #[schemars(with = "Audit")]
     Audit(Json),
     /// The state as it is now, to hand back.
     Snapshot(Json),

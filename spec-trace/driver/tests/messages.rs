@@ -564,3 +564,30 @@ fn a_null_in_a_field_for_any_json_is_a_value() {
         assert!(schema.is_valid(&value(&line)), "{line}");
     }
 }
+
+/// PA-10: whoever reads events and messages knows them by their type, and finds every id that they answer with.
+#[test]
+fn the_schema_gives_the_shape_of_what_is_told() {
+    let schema = validator("pending-action.response");
+    let event = r#""event_id":"e","action_id":"pa_1","at":"2026-05-24T14:22:20Z""#;
+    let proposal = r#""agent_id":"a","session_id":"s","run_id":"r","tool":"t","arguments":"1","effect":"read","summary":"s","label":"l","expires_at":null,"idempotent":false"#;
+    let message = r#""session_id":"s","message_id":"m""#;
+    for (output, is_valid) in [
+        (format!(r#"{{"event":{{{event},"type":"created","nonce":"n",{proposal}}}}}"#), true),
+        (format!(r#"{{"event":{{{event},"type":"created",{proposal}}}}}"#), false),
+        (format!(r#"{{"event":{{{event},"type":"decided","decision":"allow"}}}}"#), true),
+        (format!(r#"{{"event":{{{event},"type":"decided"}}}}"#), false),
+        (format!(r#"{{"event":{{{event},"type":"not_run","more":1}}}}"#), true),
+        (format!(r#"{{"event":{{{event},"type":"vanished"}}}}"#), false),
+        (r#"{"event":{"event_id":"e","at":"2026-05-24T14:22:20Z","type":"expired"}}"#.into(), false),
+        (format!(r#"{{"append":{{{message},"type":"denied_result","tool_call_id":"pa_1","tool":"t","by":"ana"}}}}"#), true),
+        (format!(r#"{{"append":{{{message},"type":"denied_result","tool":"t","by":"ana"}}}}"#), false),
+        (r#"{"append":{"message_id":"m","type":"user_message","by":"a","text":"b"}}"#.into(), true),
+        (r#"{"append":{"type":"user_message","by":"a","text":"b"}}"#.into(), false),
+        (r#"{"audit":{"clause":"PA-8","reason":"r","action_id":"pa_1","by":"","at":"2026-05-24T14:22:20Z"}}"#.into(), true),
+        (r#"{"audit":{"clause":"PA-5","reason":"r","action_id":"pa_1"}}"#.into(), false),
+    ] {
+        let response: Value = serde_json::from_str(&format!(r#"{{"id":1,"outputs":[{output}]}}"#)).unwrap();
+        assert_eq!(schema.is_valid(&response), is_valid, "{output}");
+    }
+}

@@ -15,7 +15,6 @@ use countersign_reference::pending_action::{
 };
 use countersign_reference::time::Timestamp;
 use countersign_store::{Store, StoreError};
-use serde_json::json;
 
 use super::{Failure, Instead, Last, Service, parsed, refusal, told};
 
@@ -76,10 +75,11 @@ impl<Ids: IdSource> PendingAction<Ids> {
         let Outcome { outputs, refused } = ledger.handle(now, &mut self.ids, input);
         let records = outputs.iter().filter_map(Output::record);
         self.store.append(records, ledger.watermark())?;
+        let at = ledger.now();
         self.ledger = Some(ledger);
         let refused = refused.map(|it| refusal(it.clause(), it));
         told::<Self>(
-            outputs.iter().filter_map(|it| output(it).transpose()),
+            outputs.iter().filter_map(|it| output(it, at).transpose()),
             refused,
         )
     }
@@ -272,7 +272,7 @@ fn text(json: &Json) -> Text {
 }
 
 /// Nothing where it is for the store alone.
-fn output(output: &Output) -> serde_json::Result<Option<driver::Output>> {
+fn output(output: &Output, at: Timestamp) -> serde_json::Result<Option<driver::Output>> {
     Ok(Some(match output {
         Output::Record(_) => return Ok(None),
         Output::Append(append) => driver::Output::Append(Json::of(append)?),
@@ -282,7 +282,7 @@ fn output(output: &Output) -> serde_json::Result<Option<driver::Output>> {
             tool: call.tool.to_string(),
             arguments: Json::holding(call.arguments.as_str()),
         }),
-        Output::Withdraw(named) => driver::Output::Audit(too_late_to_withdraw(*named)?),
+        Output::Withdraw(named) => driver::Output::Audit(too_late_to_withdraw(*named, at)?),
         Output::InDoubt(named) => driver::Output::InDoubt(driver::Named {
             action_id: named.action_id.to_string(),
         }),
@@ -292,13 +292,16 @@ fn output(output: &Output) -> serde_json::Result<Option<driver::Output>> {
 
 /// The driver protocol has no way to take a `perform` back: it counts as carried out once its response was read. So the
 /// operator learns of it, and nobody else.
-fn too_late_to_withdraw(named: Named) -> serde_json::Result<Json> {
+fn too_late_to_withdraw(named: Named, at: Timestamp) -> serde_json::Result<Json> {
     // PA-5: the session ended with this call still in flight.
-    Json::of(&json!({
-        "clause": "PA-5",
-        "action_id": named.action_id.to_string(),
-        "text": "the session ended before this action was reported as done: it should not run if it has not begun",
-    }))
+    let reason = "the session ended before this action was reported as done: it should not run if it has not begun";
+    Json::of(&driver::Audit {
+        clause: "PA-5".to_owned(),
+        reason: reason.to_owned(),
+        action_id: named.action_id.to_string(),
+        by: None,
+        at: at.to_string(),
+    })
 }
 
 /// Whether it is behind a record, so that the ledger tells it again after a crash (PA-10).

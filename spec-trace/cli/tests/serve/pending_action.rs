@@ -214,6 +214,7 @@ fn the_end_of_a_session_cancels_and_withdraws() {
     };
     assert_eq!(audit["audit"]["clause"], "PA-5");
     assert_eq!(audit["audit"]["action_id"], released["action_id"]);
+    assert_eq!(audit["audit"]["at"], NOW);
     assert_eq!(driver.at(NOW, "propose", deletion()), ["refused PA-5"]);
     driver.hang_up();
 }
