@@ -73,7 +73,11 @@ impl<Ids: IdSource> PendingAction<Ids> {
         // Taken away until it is known to be no more than what is durable.
         let mut ledger = self.ledger.take().ok_or(NO_LEDGER)?;
         let Outcome { outputs, refused } = ledger.handle(now, &mut self.ids, input);
-        let records = outputs.iter().filter_map(Output::record);
+        let mut records = outputs.iter().filter_map(Output::record).peekable();
+        if records.peek().is_none() {
+            // PA-7: nothing un-expires, so that the time is kept also where it is all that has changed.
+            self.store.pass(ledger.now())?;
+        }
         self.store.append(records, ledger.watermark())?;
         let at = ledger.now();
         self.ledger = Some(ledger);
@@ -110,9 +114,10 @@ impl<Ids: IdSource> PendingAction<Ids> {
         Ok(outputs)
     }
 
-    /// The greatest time so far.
+    /// The greatest time so far, as far as it is not in the journal alone.
     fn latest(&self, now: Timestamp) -> Timestamp {
-        self.ledger.as_ref().map_or(now, |it| it.now().max(now))
+        let known = self.ledger.as_ref().map_or(now, |it| it.now().max(now));
+        known.max(self.store.passed())
     }
 }
 
@@ -143,6 +148,7 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
         let mut ledger = Ledger::new(self.settings);
         // There is nothing yet that could have expired: this only tells the time.
         let _nothing = ledger.handle(now, &mut self.ids, Input::Tick);
+        self.store.pass(now)?;
         self.ledger = Some(ledger);
         Ok(())
     }

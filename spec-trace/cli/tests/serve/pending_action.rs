@@ -425,6 +425,38 @@ fn a_store_outlives_its_server() {
     driver.hang_up();
 }
 
+/// PA-7: the greatest time so far outlives the process, also where only a tick, a snapshot, or an op that was refused or
+/// ignored has moved it, or nothing but the reset has told it.
+#[test]
+fn a_store_keeps_the_time() {
+    let nothing = json!({});
+    let ignored = json!({"action_id": "pa_1", "decision": "allow", "by": "ana"});
+    for (op, fields) in [
+        ("reset", nothing.clone()),
+        ("tick", nothing.clone()),
+        ("snapshot", nothing),
+        ("decide", ignored),
+        ("cancel", json!({"action_id": "pa_1"})),
+        ("rollback", json!({"snapshot": "{}"})),
+        ("end_session", json!({"session_id": "s2"})),
+        ("restart", json!({"lost": 0})),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("actions.store");
+        let mut driver = again(&path, 0);
+        driver.ask("reset", json!({"now": NOW}));
+        driver.ask(op, timed(LATE, fields));
+        driver.hang_up();
+        for lives in 1..3 {
+            let mut driver = again(&path, lives);
+            driver.at(NOW, "restart", json!({"lost": 0}));
+            let refused = driver.at(NOW, "propose", expiring());
+            assert_eq!(refused, ["refused PA-7"], "{op}");
+            driver.hang_up();
+        }
+    }
+}
+
 /// Without a store there is nothing to go on with.
 #[test]
 fn a_conversation_without_a_store_begins_with_reset() {
