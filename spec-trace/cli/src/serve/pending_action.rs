@@ -97,6 +97,12 @@ impl<Ids: IdSource> PendingAction<Ids> {
         // PA-7: what was due is due whether or not the snapshot is one.
         let mut outputs = self.happens(now, Input::Tick)?;
         let latest = self.latest(now);
+        if snapshot.now() > latest {
+            // PA-7: no journal tells its time, and it would move the clock for ever.
+            let reason = "the snapshot is of a later time than it has ever been here";
+            outputs.push(Self::refused(refusal("PA-7", reason)));
+            return Ok(outputs);
+        }
         let through = self.ledger.as_ref().map_or(0, Ledger::watermark);
         match self.store.ledger(self.settings, Some(snapshot)) {
             Ok(mut ledger) => {

@@ -457,6 +457,27 @@ fn a_store_keeps_the_time() {
     }
 }
 
+/// PA-7: a snapshot is of this journal, and somebody has changed its time: it does not move the clock.
+#[test]
+fn a_snapshot_of_a_later_time_is_refused() {
+    let mut driver = ready();
+    let event = driver.proposes(expiring());
+    let text = driver.output("snapshot", json!({}), 0);
+    let at = |now: &str| {
+        let text = text["snapshot"].as_str().unwrap();
+        json!({"snapshot": text.replacen(NOW, now, 1)})
+    };
+    for (now, outcome) in [
+        (NOW, &[][..]),
+        ("2026-05-24T14:22:20.001Z", &["refused PA-7"]),
+        ("9999-12-31T23:59:59.999Z", &["refused PA-7"]),
+    ] {
+        assert_eq!(driver.at(NOW, "rollback", at(now)), outcome, "{now}");
+    }
+    assert_eq!(driver.at(NOW, "decide", decision(&event, "allow")), ALLOWED);
+    driver.hang_up();
+}
+
 /// Without a store there is nothing to go on with.
 #[test]
 fn a_conversation_without_a_store_begins_with_reset() {
