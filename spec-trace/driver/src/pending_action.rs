@@ -94,7 +94,8 @@ pub enum Op {
         /// Which.
         action_id: String,
     },
-    /// A session ends.
+    /// A session ends: what pends in it is cancelled, and nothing is proposed in it any more. It ends once. Sessions are not
+    /// started, so that one of which nothing was seen yet may end as well.
     EndSession {
         /// Which.
         #[schemars(length(min = 1, max = 256))]

@@ -219,6 +219,24 @@ fn the_end_of_a_session_cancels_and_withdraws() {
     driver.hang_up();
 }
 
+/// PA-5: a session ends once; one of which nothing was seen may end as well.
+#[test]
+fn the_end_of_a_session_that_has_ended_is_refused() {
+    let mut driver = ready();
+    driver.at(NOW, "propose", expiring());
+    let other = json!({"session_id": "never seen"});
+    assert_eq!(driver.at(NOW, "end_session", other.clone()), [""; 0]);
+    // What is due happens all the same.
+    assert_eq!(
+        driver.at(LATE, "end_session", other),
+        ["append expired_result", "event expired", "refused PA-5"]
+    );
+    let this = json!({"session_id": "s1"});
+    assert_eq!(driver.at(LATE, "end_session", this.clone()), [""; 0]);
+    assert_eq!(driver.at(LATE, "end_session", this), ["refused PA-5"]);
+    driver.hang_up();
+}
+
 /// PA-8: a restart tells what is in doubt, as often as it is asked, and performs nothing again.
 #[test]
 fn what_was_released_is_in_doubt_after_every_restart_until_it_is_finished() {
