@@ -56,7 +56,8 @@ pub enum Op {
         nonce: Option<String>,
         /// What.
         decision: Decision,
-        /// Who, as the host has identified them.
+        /// Who, as the host has identified them. Blank, as in `propose`: nobody, whose decision is ignored.
+        #[schemars(length(max = 256))]
         by: String,
         /// What the client says was approved: any JSON, as it is written, or a string that holds it.
         #[serde(

@@ -145,6 +145,9 @@ impl<Ids: IdSource> PendingAction<Ids> {
     }
 }
 
+/// The most characters that the name of a decider may have.
+const MAX_NAME: usize = 256;
+
 /// Why there is no ledger to ask.
 const NO_LEDGER: &str = "the store has failed: start again";
 
@@ -193,7 +196,7 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
                     driver::Decision::Allow => Decision::Allow,
                     driver::Decision::Deny => Decision::Deny,
                 },
-                by,
+                by: identified(by)?,
                 arguments: arguments.as_ref().map(text),
             }),
             Op::Say { by, text } => Input::Say {
@@ -303,6 +306,16 @@ fn proposed(propose: driver::Propose) -> Result<Propose, Instead> {
         deciders: propose.deciders,
         idempotent: propose.idempotent.unwrap_or(false),
     })
+}
+
+/// PA-2: who cannot have been identified has not decided. Who is nobody is the ledger's to ignore; a name beyond the limit
+/// is the host's mistake, whatever was decided.
+fn identified(by: String) -> Result<String, Instead> {
+    if by.chars().nth(MAX_NAME).is_some() {
+        let reason = format!("`by` must be at most {MAX_NAME} characters");
+        return Err(Instead::Refused(refusal("PA-2", reason)));
+    }
+    Ok(by)
 }
 
 fn text(json: &Json) -> Text {

@@ -152,6 +152,30 @@ fn a_result_comes_out_as_its_text() {
     driver.hang_up();
 }
 
+/// PA-2, PA-5: a name beyond the limit is the host's mistake, and decides neither this nor that.
+#[test]
+fn a_decider_whose_name_is_too_long_is_refused() {
+    let mut driver = ready();
+    for word in ["allow", "deny"] {
+        for (length, is_refused) in [(255, false), (256, false), (257, true)] {
+            let event = driver.proposes(deletion());
+            let mut fields = decision(&event, word);
+            fields["by"] = json!("é".repeat(length));
+            let outputs = driver.at(NOW, "decide", fields);
+            assert_eq!(outputs == ["refused PA-2"], is_refused, "{word} {length}");
+        }
+    }
+    // Nobody has identified who has a blank name.
+    let event = driver.proposes(deletion());
+    for by in ["", " ", "\u{200b}", "\0"] {
+        let mut fields = decision(&event, "deny");
+        fields["by"] = json!(by);
+        let ignored = driver.at(NOW, "decide", fields);
+        assert_eq!(ignored, ["audit PA-2: the decider is not entitled"]);
+    }
+    driver.hang_up();
+}
+
 /// PA-5, PA-6, PA-7, PA-8: the endings without a run, and decisions that come after them.
 #[test]
 fn what_is_denied_cancelled_or_expired_does_not_run() {
