@@ -542,7 +542,7 @@ fn an_id_that_can_be_read_is_echoed() {
         ),
         (r#"{"id":9,"id":9,"op":"tick"}"#, None),
         (r#"{"id":9,"op":"tick""#, None),
-        (r#"[9]"#, None),
+        ("[9]", None),
     ] {
         assert_eq!(bad::<PendingAction>(line).id, id, "{line}");
     }

@@ -112,6 +112,10 @@ pub struct Event {
 /// What has happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a shape for the schema; nobody keeps many"
+)]
 pub enum Happened {
     /// It was proposed. With all that was, so that a client can show the question and answer it.
     Created {
