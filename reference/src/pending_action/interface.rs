@@ -61,7 +61,8 @@ pub enum Input {
 /// A call that is to be confirmed (PA-1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Propose {
-    /// Who proposes: 1 to 256 characters, like the next three.
+    /// Who proposes: 1 to 256 characters and not blank, like the next three. Blank means everywhere: nothing but white space,
+    /// control characters and characters without width.
     pub agent_id: String,
     /// The session that the call belongs to. It must not have ended.
     pub session_id: String,
@@ -175,7 +176,7 @@ pub struct Audit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A name that names nothing.
-    #[error("{field} must be a name of 1 to 256 characters")]
+    #[error("{field} must be a name of 1 to 256 characters, and not blank")]
     NoName {
         /// Of what.
         field: &'static str,

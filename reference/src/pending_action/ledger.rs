@@ -86,7 +86,7 @@ impl Ledger {
     ///
     /// Without a snapshot, `records` are the whole journal. With one, they may also begin later, at or before the record
     /// that the snapshot stands on ([`Snapshot::recorded`]): then the snapshot is a short cut and believed, so it must come
-    /// from where nobody else can write. Held against the whole journal, it needs no trust. The journal is the truth in
+    /// from where nobody else can write. Held against the whole journal, it needs no trust but for [`Snapshot::now`]. The journal is the truth in
     /// either case: what was recorded after the snapshot is caught up with, so an old one undoes nothing. `carried` is the greatest number that
     /// [`Ledger::carried`] was called with, or any smaller one.
     ///
@@ -224,6 +224,12 @@ impl Snapshot {
     /// The number of the last record before it, 0 if there is none.
     pub fn recorded(&self) -> u64 {
         self.0.recorded
+    }
+
+    /// The time when it was taken. No journal bears it out, so a host does not take one from later than its own time: it
+    /// would move the clock for ever (PA-7).
+    pub fn now(&self) -> Timestamp {
+        self.0.now
     }
 }
 

@@ -22,8 +22,7 @@ pub(super) fn check(
         session_id: name("session_id", &propose.session_id, SessionId::parse)?,
         run_id: name("run_id", &propose.run_id, RunId::parse)?,
         tool: name("tool", &propose.tool, ToolName::parse)?,
-        expires_at: in_the_future(now, propose.expires_at)?
-            .or_else(|| expiry_absent.expires_at(now)),
+        expires_at: in_the_future(now, propose.expires_at.or(expiry_absent.expires_at(now)))?,
         deciders: propose.deciders.as_deref().map(deciders).transpose()?,
         // PA-9
         label: Label::parse(&propose.label).map_err(|_| Refusal::LabelMalformed)?,
@@ -45,7 +44,8 @@ pub(super) fn name<T>(
     parse(text).map_err(|_| Refusal::NoName { field })
 }
 
-/// PA-7: what has expired before it is asked could never be decided.
+/// PA-7: what has expired before it is asked could never be decided. At the end of the calendar nothing can be asked that
+/// expires.
 fn in_the_future(
     now: Timestamp,
     expires_at: Option<Timestamp>,

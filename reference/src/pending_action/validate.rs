@@ -87,10 +87,7 @@ fn is_entitled(
     proposal: &Proposal,
     deciders_absent: DecidersAbsent,
 ) -> Result<DeciderId, IgnoredBecause> {
-    let by = DeciderId::parse(&decide.by)
-        .ok()
-        .filter(|by| !by.as_str().trim().is_empty())
-        .ok_or(IgnoredBecause::NotEntitled)?;
+    let by = DeciderId::parse(&decide.by).map_err(|_| IgnoredBecause::NotEntitled)?;
     let is_entitled = match (&proposal.deciders, deciders_absent) {
         (Some(deciders), DecidersAbsent::Anyone | DecidersAbsent::Nobody) => deciders.contain(&by),
         (None, DecidersAbsent::Anyone) => by.as_str() != proposal.agent_id.as_str(),

@@ -17,32 +17,32 @@ const MAX_SUMMARY: usize = 4_096;
 identifier!(
     /// The agent whose loop proposes (PA-1).
     AgentId,
-    "a name of 1 to 256 characters",
-    is_name
+    "a name of 1 to 256 characters, and not blank",
+    is_somebody
 );
 identifier!(
     /// The session that a call belongs to; its transcript is where messages are appended (PA-1).
     SessionId,
-    "a name of 1 to 256 characters",
-    is_name
+    "a name of 1 to 256 characters, and not blank",
+    is_somebody
 );
 identifier!(
     /// The run of the agent's loop that proposes (PA-1).
     RunId,
-    "a name of 1 to 256 characters",
-    is_name
+    "a name of 1 to 256 characters, and not blank",
+    is_somebody
 );
 identifier!(
     /// The tool, or ability, to call (PA-1).
     ToolName,
-    "a name of 1 to 256 characters",
-    is_name
+    "a name of 1 to 256 characters, and not blank",
+    is_somebody
 );
 identifier!(
     /// Somebody who decides, as the host has identified them (PA-2).
     DeciderId,
-    "a name of 1 to 256 characters",
-    is_name
+    "a name of 1 to 256 characters, and not blank",
+    is_somebody
 );
 identifier!(
     /// The words on the button: short, one line (PA-9).
@@ -54,8 +54,13 @@ identifier!(
     /// What the user is asked, in words (PA-1).
     Summary,
     "1 to 4096 characters, and not blank",
-    |text| (1..=MAX_SUMMARY).contains(&text.chars().count()) && says_something(text)
+    |text| (1..=MAX_SUMMARY).contains(&text.chars().count()) && !is_blank(text)
 );
+
+/// PA-1, PA-2: a name of blanks names nobody and nothing.
+fn is_somebody(text: &str) -> bool {
+    is_name(text) && !is_blank(text)
+}
 
 fn is_label(text: &str) -> bool {
     // Whatever Unicode breaks a line at.
@@ -63,12 +68,12 @@ fn is_label(text: &str) -> bool {
         |character| matches!(character, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
     (1..=MAX_LABEL).contains(&text.chars().count())
         && !text.contains(breaks_line)
-        && says_something(text)
+        && !is_blank(text)
 }
 
-/// PA-1, PA-9: nobody can decide about what they do not see. White space, controls and what Unicode gives no width are no
-/// words.
-fn says_something(text: &str) -> bool {
+/// PA-1, PA-2, PA-9: nobody can decide about what they do not see, nor be told from others by it. White space, controls and
+/// what Unicode gives no width are no words and no names.
+fn is_blank(text: &str) -> bool {
     let is_unseen = |character: char| {
         character.is_whitespace()
             || character.is_control()
@@ -77,7 +82,7 @@ fn says_something(text: &str) -> bool {
                 '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
             )
     };
-    !text.chars().all(is_unseen)
+    text.chars().all(is_unseen)
 }
 
 /// Declares an id that the ledger mints: a prefix and 128 random bits, written as 32 lower-case hexadecimal digits.
@@ -156,14 +161,14 @@ fn bits_from_digits(digits: &str) -> Option<u128> {
         .flatten()
 }
 
-/// Those who may decide: at least one, sorted, each once and none blank (PA-2).
+/// Those who may decide: at least one, sorted and each once (PA-2).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Vec<DeciderId>", into = "Vec<DeciderId>")]
 pub struct Deciders(Box<[DeciderId]>);
 
-/// The list of those who may decide is empty, or names somebody twice or nobody.
+/// The list of those who may decide is empty, or names somebody twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("deciders are 1 or more different names, none of them blank")]
+#[error("deciders are 1 or more different names")]
 pub struct InvalidDeciders;
 
 impl Deciders {
@@ -180,9 +185,7 @@ impl TryFrom<Vec<DeciderId>> for Deciders {
         let count = names.len();
         names.sort_unstable();
         names.dedup();
-        // Who has a name of blanks is never identified, so that nobody could decide.
-        let is_blank = |name: &DeciderId| name.as_str().trim().is_empty();
-        if count == 0 || names.len() < count || names.iter().any(is_blank) {
+        if count == 0 || names.len() < count {
             return Err(InvalidDeciders);
         }
         Ok(Self(names.into()))
@@ -301,9 +304,14 @@ mod tests {
             for text in [unseen.to_owned(), unseen.repeat(3), format!(" {unseen}")] {
                 assert!(Label::parse(&text).is_err(), "{text:?}");
                 assert!(Summary::parse(&text).is_err(), "{text:?}");
+                // PA-2: nor is it anybody.
+                assert!(DeciderId::parse(&text).is_err(), "{text:?}");
+                assert!(AgentId::parse(&text).is_err() && ToolName::parse(&text).is_err());
+                assert!(SessionId::parse(&text).is_err() && RunId::parse(&text).is_err());
             }
             let seen = format!("{unseen}?");
             assert!(Label::parse(&seen).is_ok() && Summary::parse(&seen).is_ok());
+            assert!(DeciderId::parse(&seen).is_ok());
         }
         assert!(Summary::parse("\n\n").is_err());
     }
@@ -338,8 +346,6 @@ mod tests {
             (names(&["ana"]), true),
             (names(&["ana", "ben"]), true),
             (names(&["ana", "ben", "ana"]), false),
-            (names(&[" "]), false),
-            (names(&["ana", "\u{a0} "]), false),
         ] {
             assert_eq!(Deciders::try_from(list).is_ok(), is_valid);
         }

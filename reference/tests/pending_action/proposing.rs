@@ -2,14 +2,14 @@
 
 use countersign_reference::ids::IdSource;
 use countersign_reference::pending_action::{
-    Arguments, ExpiryAbsent, Input, MAX_ARGUMENTS_BYTES, MAX_DEPTH, NotArguments, Output, Propose,
-    Refusal, Settings, Text,
+    Arguments, Decide, Decision, ExpiryAbsent, ExpiryBoundary, IgnoredBecause, Input,
+    MAX_ARGUMENTS_BYTES, MAX_DEPTH, NotArguments, Output, Propose, Refusal, Settings, Text,
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
-use crate::stage::{ALLOWED, ASKED, EXPIRED, START, Stage, allow, expiring, ordinary};
+use crate::stage::{ALLOWED, ASKED, EXPIRED, START, Stage, allow, decision, expiring, ordinary};
 
 fn with_arguments(text: &str) -> Input {
     Input::Propose(Propose {
@@ -135,6 +135,66 @@ fn an_expiry_that_is_not_said_is_the_hosts() {
     assert_eq!(action.proposal.expires_at, expiring().expires_at);
     let (_, _, said) = recorded(minute, Timestamp::MAX.millis() - 1);
     assert_eq!(said, "9999-12-31T23:59:59.999Z");
+}
+
+/// PA-1, PA-7, PA-10: at the end of the calendar no expiry lies in the future. What would close at once is refused with a
+/// reason, and never left out without a word.
+#[test]
+fn a_question_that_would_close_as_it_is_asked_is_refused() {
+    let minute = Settings {
+        expiry_absent: ExpiryAbsent::After {
+            seconds: 60.try_into().expect("not zero"),
+        },
+        ..Settings::default()
+    };
+    let last = Timestamp::MAX.millis();
+    for expiry_boundary in [ExpiryBoundary::At, ExpiryBoundary::After] {
+        let mut stage = Stage::with(Settings {
+            expiry_boundary,
+            ..minute
+        });
+        stage.now = last - 1;
+        assert_eq!(stage.clone().does(Input::Propose(ordinary())), ASKED);
+        stage.now = last;
+        let refused = stage.refuses(Input::Propose(ordinary()));
+        assert_eq!(refused, Refusal::ExpiresTooSoon, "{expiry_boundary:?}");
+    }
+    let mut stage = Stage::new();
+    stage.now = last;
+    assert_eq!(stage.does(Input::Propose(ordinary())), ASKED);
+}
+
+/// PA-1, PA-2: what nobody can see names nobody: neither who proposes, nor who decides.
+#[test]
+fn a_blank_name_names_nobody() {
+    for blank in [" ", "\u{a0}", "\0", "\u{200b}", "\u{2060}\u{feff}"] {
+        let named = |change: fn(&mut Propose, String)| {
+            let mut propose = ordinary();
+            change(&mut propose, blank.to_owned());
+            refused(propose)
+        };
+        assert_eq!(named(|propose, name| propose.agent_id = name), "PA-1");
+        assert_eq!(named(|propose, name| propose.session_id = name), "PA-1");
+        assert_eq!(named(|propose, name| propose.run_id = name), "PA-1");
+        assert_eq!(named(|propose, name| propose.tool = name), "PA-1");
+        assert_eq!(
+            named(|propose, name| propose.deciders = Some(vec![name])),
+            "PA-2"
+        );
+        let mut stage = Stage::new();
+        let id = stage.proposes(ordinary());
+        for decision in [Decision::Allow, Decision::Deny] {
+            let decide = Decide {
+                by: blank.to_owned(),
+                ..self::decision(id, decision)
+            };
+            let outputs = stage.outputs(Input::Decide(decide));
+            assert!(
+                matches!(&outputs[..], [Output::Audit(audit)] if audit.reason == IgnoredBecause::NotEntitled),
+                "{blank:?}: {outputs:?}"
+            );
+        }
+    }
 }
 
 /// PA-2: nobody is not everybody, and nobody is named twice, without a name or with a blank one.

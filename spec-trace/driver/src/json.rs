@@ -26,8 +26,12 @@ const KEPT_OF_MESSAGE: usize = 512;
 
 /// Why a line is no message: the place, what was there, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Problem(String);
+#[error("{message}")]
+pub struct Problem {
+    message: String,
+    /// Where what is wrong is a value of the right type: the place, and a value that would be allowed there.
+    allowed: Option<(String, String)>,
+}
 
 /// A JSON value as it is written, byte for byte, whatever its numbers and keys.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,12 +54,22 @@ impl Problem {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         let message = message.into();
         let length = message.chars().count();
-        if length <= 2 * KEPT_OF_MESSAGE {
-            return Self(message);
+        let message = if length <= 2 * KEPT_OF_MESSAGE {
+            message
+        } else {
+            let start = message.chars().take(KEPT_OF_MESSAGE);
+            let end = message.chars().skip(length - KEPT_OF_MESSAGE);
+            start.chain(['…']).chain(end).collect()
+        };
+        Self {
+            message,
+            allowed: None,
         }
-        let start = message.chars().take(KEPT_OF_MESSAGE);
-        let end = message.chars().skip(length - KEPT_OF_MESSAGE);
-        Self(start.chain(['…']).chain(end).collect())
+    }
+
+    /// Whether what is wrong is a value, and neither its type nor that it is missing or unknown.
+    pub(crate) fn is_about_a_value(&self) -> bool {
+        self.allowed.is_some()
     }
 
     /// What serde says of the value at `place`, in our words.
@@ -79,9 +93,23 @@ impl Problem {
             .replace("expected i64", "expected a whole number");
         match place {
             "" => Self::new(said),
-            _ => Self::new(format!("`{place}`: {said}")),
+            _ => Self {
+                allowed: allowed_instead(&said).map(|allowed| (place.to_owned(), allowed)),
+                ..Self::new(format!("`{place}`: {said}"))
+            },
         }
     }
+}
+
+/// A value that would be allowed where serde complains of one that has the right type.
+fn allowed_instead(said: &str) -> Option<String> {
+    if said.starts_with("unknown variant `") {
+        // The words that are expected stand last, whatever the unknown one holds.
+        let (_, expected) = said.rsplit_once(", expected ")?;
+        return Some(format!("\"{}\"", expected.split('`').nth(1)?));
+    }
+    // Whatever the field, serde has a number for it.
+    said.starts_with("invalid value: ").then(|| "0".to_owned())
 }
 
 impl Json {
@@ -172,6 +200,27 @@ impl Members {
         let mut tagged: BTreeMap<String, Self> = serde_json::from_str(Json::of(value)?.as_str())?;
         let variant = tagged.pop_first();
         variant.ok_or_else(|| Error::custom("expected a variant"))
+    }
+
+    /// Serde says the same of an object in the place of a word, which is another type.
+    pub(crate) fn judged(&self, problem: Problem) -> Problem {
+        let is_object = |(place, _): &(String, String)| {
+            let member = self.0.get(place);
+            member.is_some_and(|member| member.as_str().starts_with('{'))
+        };
+        let allowed = problem.allowed.filter(|allowed| !is_object(allowed));
+        Problem { allowed, ..problem }
+    }
+
+    /// The members with an allowed value where one is not, to see what else is wrong. None, where it is no member by itself,
+    /// or nothing would change.
+    pub(crate) fn allowing(&self, problem: &Problem) -> Option<Self> {
+        let (place, allowed) = problem.allowed.as_ref()?;
+        let mut members = self.clone();
+        let member = members.0.get_mut(place)?;
+        let allowed = RawValue::from_string(allowed.clone()).ok()?;
+        (member.as_str() != allowed.get()).then(|| *member = Json(allowed))?;
+        Some(members)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Json)> {
@@ -442,6 +491,17 @@ fn joined(place: &str, name: &str) -> String {
     }
 }
 
+/// The id of a line that is otherwise no message, if it is a JSON object with one.
+pub(crate) fn id_of(line: &[u8]) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Identified {
+        id: u64,
+    }
+    let is_object = line.trim_ascii_start().starts_with(b"{");
+    let read = || serde_json::from_slice(line).ok();
+    is_object.then(read).flatten().map(|Identified { id }| id)
+}
+
 /// What the parser says, and the column by itself: every message is one line.
 fn said_at(error: &serde_json::Error) -> (String, usize) {
     let (line, column) = (error.line(), error.column());
@@ -478,7 +538,7 @@ mod tests {
             (1_025, 1_025),
             (1_026, 1_025),
         ] {
-            let Problem(message) = Problem::new("é".repeat(length));
+            let Problem { message, .. } = Problem::new("é".repeat(length));
             assert_eq!(message.chars().count(), kept);
             assert_eq!(message.contains('…'), length > 1_024);
         }

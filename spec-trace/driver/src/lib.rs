@@ -5,8 +5,9 @@
 //! belongs to the protocols themselves, such as an event or the parameters of a call, passes through as it is written.
 //!
 //! A request is of one of three sorts: not understood ([`Request::read`] fails, and nothing happens), understood and not
-//! allowed (an output [`Refused`]), or carried out. The reader decides on the first alone: it knows names, fields and
-//! types. Limits of lengths and ranges stand in the [`schema()`], and are kept by whoever carries the request out.
+//! allowed (an output [`Refused`]), or carried out. The reader knows names, fields and types, and says of a word that is not
+//! among those that a field may hold that it is to be refused. Limits of lengths and ranges stand in the [`schema()`], and
+//! are kept by whoever carries the request out.
 
 pub mod aaep;
 mod json;

@@ -191,6 +191,10 @@ impl Visitor<'_> for Level {
         let unknown = || E::invalid_value(Unexpected::Unsigned(number), &self);
         found.map(|(_, level)| *level).ok_or_else(unknown)
     }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<DangerLevel, E> {
+        Err(E::invalid_value(Unexpected::Signed(number), &self))
+    }
 }
 
 /// How much a failed check tells the client.

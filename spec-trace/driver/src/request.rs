@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::{Members, Nulls, listed};
+use crate::json::{Members, Nulls, id_of, listed};
 use crate::schema::variants;
 use crate::{Problem, Protocol};
 
@@ -48,18 +48,25 @@ pub enum Common {
     Tick {},
     /// The process dies, and comes back with what it had stored.
     Restart {
-        /// How many outputs of the last response, from its end, were not carried out. None where absent.
+        /// How many outputs of the last response, from its end, were not carried out. None where absent. The last response is
+        /// the last one with `outputs`, be they none. Every output of it counts, and those come again that tell of something or
+        /// append it; not what was refused, audited or a snapshot. Where a store has outlived its process, nothing is known of
+        /// the last response of that process: right after `hello`, 0 says that nothing of it was lost, and with any other
+        /// number or none everything comes again that is not known to be carried out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lost: Option<u64>,
     },
 }
 
-/// A line that is no request. Nothing happens, and no time passes.
+/// A line that is no request. Nothing happens, and no time passes, unless it is to be refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct BadRequest {
     /// Its id, if that could be read.
     pub id: Option<u64>,
+    /// Its `now`, where it is understood, every field is there and has its type, and one value is not allowed: such a
+    /// request is refused, and time passes. None, where it is answered with an error.
+    pub refused_at: Option<String>,
     /// What is wrong with it.
     pub problem: Problem,
 }
@@ -70,27 +77,40 @@ impl<P: Protocol> Request<P> {
     /// # Errors
     ///
     /// [`BadRequest`] where it is no JSON object, a key is in it twice, the op is unknown, or a field is missing,
-    /// unknown, null or of another type.
+    /// unknown, null, of another type or a word that is not among those that it may hold.
     pub fn read(line: &[u8]) -> Result<Self, BadRequest> {
-        let mut id = None;
-        let read =
-            Members::of_line(line, Nulls::Refused).and_then(|members| Self::of(members, &mut id));
-        read.map_err(|problem| BadRequest { id, problem })
+        let members = Members::of_line(line, Nulls::Refused).map_err(|problem| BadRequest {
+            id: id_of(line),
+            refused_at: None,
+            problem,
+        })?;
+        Self::of(members)
     }
 
-    /// Reads the members of an object. `id` is set as soon as it is known, so that a complaint can carry it.
-    fn of(mut members: Members, id: &mut Option<u64>) -> Result<Self, Problem> {
-        let number = members.require("id")?;
-        *id = Some(number);
-        let op: String = members.require("op")?;
-        let now = match op.as_str() {
-            "hello" => members.take("now")?,
-            _ => Some(members.require("now")?),
+    /// Reads the members of an object. A complaint carries what is known by then.
+    fn of(mut members: Members) -> Result<Self, BadRequest> {
+        let (mut id, mut refusable) = (None, None);
+        let mut read = || {
+            let number = members.require("id")?;
+            id = Some(number);
+            let op: String = members.require("op")?;
+            let now: Option<String> = match op.as_str() {
+                "hello" => members.take("now")?,
+                _ => Some(members.require("now")?),
+            };
+            // Who greets is not refused: no time passes before there is any.
+            refusable = now.clone().filter(|_| op != "hello");
+            let op = Op::of(&op, &members)?;
+            Ok(Self {
+                id: number,
+                now,
+                op,
+            })
         };
-        Ok(Self {
-            id: number,
-            now,
-            op: Op::of(&op, &members)?,
+        read().map_err(|problem: Problem| BadRequest {
+            id,
+            refused_at: refusable.filter(|_| problem.is_about_a_value()),
+            problem,
         })
     }
 }
@@ -114,7 +134,16 @@ impl<P: Protocol> Op<P> {
             "hello" | "reset" | "tick" | "restart" => fields.read_variant(name).map(Self::Common),
             _ => fields.read_variant(name).map(Self::Own),
         };
-        read.map_err(|problem| unknown_op::<P>(name).unwrap_or(problem))
+        let problem = match read {
+            Ok(op) => return Ok(op),
+            Err(problem) => unknown_op::<P>(name).unwrap_or_else(|| fields.judged(problem)),
+        };
+        // A field that is missing or of another type counts before a value, wherever it stands.
+        let rest = fields.allowing(&problem).map(|rest| Self::of(name, &rest));
+        match rest {
+            Some(Err(other)) if !other.is_about_a_value() => Err(other),
+            Some(Ok(_) | Err(_)) | None => Err(problem),
+        }
     }
 }
 
@@ -146,6 +175,6 @@ impl<P: Protocol> Serialize for Request<P> {
 impl<'de, P: Protocol> Deserialize<'de> for Request<P> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let members = Members::deserialize(deserializer)?;
-        Self::of(members, &mut None).map_err(serde::de::Error::custom)
+        Self::of(members).map_err(serde::de::Error::custom)
     }
 }

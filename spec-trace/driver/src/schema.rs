@@ -26,8 +26,11 @@ pub fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("The driver protocol, version {VERSION}"),
-        "description": format!("One JSON object a line, of at most {LONGEST_LINE} bytes. A request that breaks a type is answered with an error; one that breaks a \
-            limit (a length, a range, a form) is refused."),
+        "description": format!("One JSON object a line, of at most {LONGEST_LINE} bytes. A request that lacks a field, has one that is not known, or has one of another \
+            type is answered with an error, and so is one whose `now` is no time, for without it none can pass; one that breaks a \
+            limit (a length, a range, a form) or has a word that is not among those listed is refused. Whole numbers are written \
+            in digits alone and fit 64 bits; any other number is of another type. Times are RFC 3339 and count in whole \
+            milliseconds: finer digits are cut off, and what the years 0000 to 9999 of UTC do not hold counts as their nearest."),
         "anyOf": any,
         "$defs": messages,
     })
@@ -80,8 +83,9 @@ fn tagged<T: JsonSchema>(generator: &mut SchemaGenerator) -> Vec<(String, Value)
 /// The members that every request has, and those of its op.
 fn request(op: &str, mut fields: Value) -> Value {
     without_nulls(&mut fields);
-    let id =
-        json!({"description": "The response carries the same.", "type": "integer", "minimum": 0});
+    let id = json!({
+        "description": "The response carries the same.", "type": "integer", "minimum": 0, "maximum": u64::MAX,
+    });
     let now = json!({
         "description": "The time that it is, RFC 3339.", "type": "string", "format": "date-time",
     });
@@ -143,8 +147,8 @@ fn response(outputs: &[Value], greeting: Value) -> Value {
         ),
     ];
     let id = json!({
-        "description": "That of the request; null where that could not be read.",
-        "type": ["integer", "null"], "minimum": 0,
+        "description": "That of the request; null where that could not be read: no JSON object, or no one `id` in it.",
+        "type": ["integer", "null"], "minimum": 0, "maximum": u64::MAX,
     });
     json!({"type": "object", "properties": {"id": id}, "oneOf": answers})
 }

@@ -4,7 +4,7 @@
 //! included; before it has, nothing behind them may be carried out. `examples/pending_action_host.rs` is the loop around
 //! it, `countersign serve` another one.
 //!
-//! It is a [`redb`] database of three tables. Each call of [`Store::append`] is one transaction and one sync of the file,
+//! It is a [`redb`] database of four tables. Each call of [`Store::append`] is one transaction and one sync of the file,
 //! however many records there are, so a busy host appends what several calls of the ledger have put out at once. A crash
 //! leaves the records of a call all there or all missing. No snapshot is kept: the journal is the truth, and is read
 //! from its beginning.
@@ -15,7 +15,8 @@ mod open;
 use std::path::Path;
 
 use countersign_reference::pending_action::{Damaged, Ledger, Record, Settings, Snapshot};
-use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
+use countersign_reference::time::Timestamp;
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableError};
 
 pub use open::OpenError;
 
@@ -24,6 +25,10 @@ const JOURNAL: TableDefinition<u64, &[u8]> = TableDefinition::new("journal");
 
 /// One row: the number of the last record whose outputs were all carried out. None, as long as that is 0.
 const CARRIED: TableDefinition<(), u64> = TableDefinition::new("carried");
+
+/// One row: the latest time that has passed without a record, in milliseconds since the epoch. None, as long as there was no
+/// such time: a store of before there was this table has none either.
+const PASSED: TableDefinition<(), i64> = TableDefinition::new("passed");
 
 /// The journal of one ledger, on disk. It belongs to one process at a time.
 ///
@@ -35,6 +40,8 @@ pub struct Store {
     recorded: u64,
     /// The watermark that is durable.
     carried: u64,
+    /// The latest time that is durable in a row of its own, or with a record that was appended since the store was opened.
+    passed: Timestamp,
 }
 
 /// Why the journal cannot be written or read.
@@ -106,10 +113,16 @@ impl Store {
         let table = reading.open_table(CARRIED)?;
         let carried = table.get(())?;
         let carried = carried.map_or(0, |number| number.value());
+        let passed = match reading.open_table(PASSED) {
+            Ok(table) => table.get(())?.map(|millis| millis.value()),
+            Err(TableError::TableDoesNotExist(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
         Ok(Self {
             database,
             recorded,
             carried,
+            passed: passed.map_or(Timestamp::MIN, Timestamp::from_millis),
         })
     }
 
@@ -129,7 +142,7 @@ impl Store {
         if records.peek().is_none() {
             return Ok(());
         }
-        let mut recorded = self.recorded;
+        let (mut recorded, mut passed) = (self.recorded, self.passed);
         let writing = self.database.begin_write()?;
         {
             let mut journal = writing.open_table(JOURNAL)?;
@@ -142,9 +155,29 @@ impl Store {
                 let row = serde_json::to_vec(record).map_err(because)?;
                 journal.insert(number, &*row)?;
                 recorded = number;
+                passed = passed.max(record.at);
             }
         }
-        self.commit(writing, recorded, carried)
+        self.commit(writing, recorded, carried)?;
+        self.passed = passed;
+        Ok(())
+    }
+
+    /// Makes it durable that it is so late, where no record says so: [`Ledger::now`] after a call that put out none. Nothing
+    /// is written where time has not moved, so that only a call that moves it and does nothing else costs a sync of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]. Then nobody may be told anything that holds by that time (PA-7).
+    pub fn pass(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        if now <= self.passed {
+            return Ok(());
+        }
+        let writing = self.database.begin_write()?;
+        writing.open_table(PASSED)?.insert((), now.millis())?;
+        writing.commit()?;
+        self.passed = now;
+        Ok(())
     }
 
     /// Makes the watermark durable without any record: for a host that ends in peace.
@@ -223,6 +256,12 @@ impl Store {
         self.carried
     }
 
+    /// The latest time that has passed, as far as it is not the journal that tells it: it and [`Ledger::now`] of
+    /// [`Store::ledger`] together are the earliest that a host may say it is (PA-7).
+    pub fn passed(&self) -> Timestamp {
+        self.passed
+    }
+
     /// Forgets everything, durably.
     ///
     /// # Errors
@@ -232,10 +271,11 @@ impl Store {
         let writing = self.database.begin_write()?;
         writing.delete_table(JOURNAL)?;
         writing.delete_table(CARRIED)?;
+        writing.delete_table(PASSED)?;
         writing.open_table(JOURNAL)?;
         writing.open_table(CARRIED)?;
         writing.commit()?;
-        (self.recorded, self.carried) = (0, 0);
+        (self.recorded, self.carried, self.passed) = (0, 0, Timestamp::MIN);
         Ok(())
     }
 }

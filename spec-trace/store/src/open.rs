@@ -16,7 +16,8 @@ use super::{CARRIED, JOURNAL, StoreError};
 /// One row: the version of this layout.
 const FORMAT: TableDefinition<(), u64> = TableDefinition::new("countersign pending actions");
 
-/// The version that is written here: three tables, records as the JSON of this version of the reference.
+/// The version that is written here: these tables, records as the JSON of this version of the reference, and the time in a
+/// fourth table once one has passed without a record.
 const VERSION: u64 = 1;
 
 /// How much of the file is kept in memory. The journal is only ever read once, and written at its end.

@@ -49,11 +49,16 @@ The ops, with their fields (? may be absent):
 
 const LAST: &str = "
 `params`, `arguments` and `result` are any JSON and reach the executor as they are written; a
-string holds the text of it. `arguments` and `result` come out as such a string. A message whose
-bytes are no UTF-8 comes as `message_base64`. `lost` says how many outputs of the last response,
-from its end, were not carried out. A call whose `params` have no one meaning (a name twice, or
-with a fraction or an exponent a number beyond 2^53) cannot be confirmed; a whole number in full
-is bound to the digit. Types and limits: countersign schema driver
+string holds the text of it, and that of a `result` need be no JSON. `arguments` and `result` come
+out as such a string. A message whose bytes are no UTF-8 comes as `message_base64`. `lost` says
+how many outputs of the last response, from its end, were not carried out; the first `restart`
+on a store tells all again that is not known to be carried out, unless `lost` is 0.
+A call whose `params` have no one meaning (a name twice, or with a fraction or an exponent a
+number beyond 2^53) cannot be confirmed; `arguments` are kept as they are, whatever their
+numbers, and approved by what means the same. A whole number in full is bound to the digit.
+A missing field, an unknown one or one of another type is an `error`, and so is a `now` that is
+no time; a value that is not allowed is `refused`. Types, limits, the shapes of what comes out,
+and what is read into the texts: countersign schema driver
 
 --settings is one JSON object; what it leaves out is the first of the values, or the one in [ ]:
   aaep            modified_action: false|true, whether a reply may modify what it accepts
@@ -64,9 +69,13 @@ is bound to the digit. Types and limits: countersign schema driver
                   {burst, interval_millis}; no limit where absent},
                   configuration: {clock_skew_tolerance_seconds: 0 to 300 [30],
                   oracle: codes|uniform, critical}; `configure` changes it for one adapter
-  pending-action  read_effect: pends|runs, expiry_boundary: at|after,
-                  expiry_absent: never|{\"after\":{\"seconds\":N}},
-                  deciders_absent: anyone|nobody, delivery: at_most_once|at_least_once
+  pending-action  read_effect: pends|runs (a read runs though it names deciders; its event
+                  `decided` names nobody), expiry_boundary: at|after (a decision at the very
+                  time of the expiry is late, or counts; a proposal has to expire after `now`
+                  in either case), expiry_absent: never|{\"after\":{\"seconds\":N}},
+                  deciders_absent: anyone|nobody, delivery: at_most_once|at_least_once (an
+                  allowed idempotent call runs again with each restart until it is finished or
+                  its session has ended, also after its expiry, which binds decisions alone)
 
 Examples:
   countersign serve aaep --stdio

@@ -15,7 +15,6 @@ use countersign_reference::pending_action::{
 };
 use countersign_reference::time::Timestamp;
 use countersign_store::{Store, StoreError};
-use serde_json::json;
 
 use super::{Failure, Instead, Last, Service, parsed, refusal, told};
 
@@ -74,14 +73,37 @@ impl<Ids: IdSource> PendingAction<Ids> {
         // Taken away until it is known to be no more than what is durable.
         let mut ledger = self.ledger.take().ok_or(NO_LEDGER)?;
         let Outcome { outputs, refused } = ledger.handle(now, &mut self.ids, input);
-        let records = outputs.iter().filter_map(Output::record);
+        let mut records = outputs.iter().filter_map(Output::record).peekable();
+        if records.peek().is_none() {
+            // PA-7: nothing un-expires, so that the time is kept also where it is all that has changed.
+            self.store.pass(ledger.now())?;
+        }
         self.store.append(records, ledger.watermark())?;
+        let at = ledger.now();
         self.ledger = Some(ledger);
         let refused = refused.map(|it| refusal(it.clause(), it));
         told::<Self>(
-            outputs.iter().filter_map(|it| output(it).transpose()),
+            outputs.iter().filter_map(|it| output(it, at).transpose()),
             refused,
         )
+    }
+
+    /// PA-5: a session ends once, and whoever ends it again has erred.
+    fn has_ended(&self, input: &Input) -> bool {
+        let ended = self.ledger.as_ref().map(Ledger::ended_sessions);
+        match input {
+            Input::EndSession { session_id } => ended
+                .into_iter()
+                .flatten()
+                .any(|ended| ended.as_str() == session_id),
+            Input::Propose(_)
+            | Input::Decide(_)
+            | Input::Say { .. }
+            | Input::FinishTool { .. }
+            | Input::Cancel { .. }
+            | Input::Tick
+            | Input::Restart => false,
+        }
     }
 
     /// PA-8: the journal is the truth, so what was recorded after the snapshot is caught up with.
@@ -93,6 +115,12 @@ impl<Ids: IdSource> PendingAction<Ids> {
         // PA-7: what was due is due whether or not the snapshot is one.
         let mut outputs = self.happens(now, Input::Tick)?;
         let latest = self.latest(now);
+        if snapshot.now() > latest {
+            // PA-7: no journal tells its time, and it would move the clock for ever.
+            let reason = "the snapshot is of a later time than it has ever been here";
+            outputs.push(Self::refused(refusal("PA-7", reason)));
+            return Ok(outputs);
+        }
         let through = self.ledger.as_ref().map_or(0, Ledger::watermark);
         match self.store.ledger(self.settings, Some(snapshot)) {
             Ok(mut ledger) => {
@@ -110,11 +138,15 @@ impl<Ids: IdSource> PendingAction<Ids> {
         Ok(outputs)
     }
 
-    /// The greatest time so far.
+    /// The greatest time so far, as far as it is not in the journal alone.
     fn latest(&self, now: Timestamp) -> Timestamp {
-        self.ledger.as_ref().map_or(now, |it| it.now().max(now))
+        let known = self.ledger.as_ref().map_or(now, |it| it.now().max(now));
+        known.max(self.store.passed())
     }
 }
+
+/// The most characters that the name of a decider may have.
+const MAX_NAME: usize = 256;
 
 /// Why there is no ledger to ask.
 const NO_LEDGER: &str = "the store has failed: start again";
@@ -143,6 +175,7 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
         let mut ledger = Ledger::new(self.settings);
         // There is nothing yet that could have expired: this only tells the time.
         let _nothing = ledger.handle(now, &mut self.ids, Input::Tick);
+        self.store.pass(now)?;
         self.ledger = Some(ledger);
         Ok(())
     }
@@ -163,7 +196,7 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
                     driver::Decision::Allow => Decision::Allow,
                     driver::Decision::Deny => Decision::Deny,
                 },
-                by,
+                by: identified(by)?,
                 arguments: arguments.as_ref().map(text),
             }),
             Op::Say { by, text } => Input::Say {
@@ -206,6 +239,14 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
             self.carried = 0;
         }
         match request {
+            Request::Happens(input) if self.has_ended(&input) => {
+                let mut outputs = self.happens(now, Input::Tick)?;
+                outputs.push(Self::refused(refusal(
+                    "PA-5",
+                    "the session has ended already",
+                )));
+                Ok(outputs)
+            }
             Request::Happens(input) => self.happens(now, input),
             Request::Snapshot => {
                 let mut outputs = self.happens(now, Input::Tick)?;
@@ -267,12 +308,22 @@ fn proposed(propose: driver::Propose) -> Result<Propose, Instead> {
     })
 }
 
+/// PA-2: who cannot have been identified has not decided. Who is nobody is the ledger's to ignore; a name beyond the limit
+/// is the host's mistake, whatever was decided.
+fn identified(by: String) -> Result<String, Instead> {
+    if by.chars().nth(MAX_NAME).is_some() {
+        let reason = format!("`by` must be at most {MAX_NAME} characters");
+        return Err(Instead::Refused(refusal("PA-2", reason)));
+    }
+    Ok(by)
+}
+
 fn text(json: &Json) -> Text {
     Text::new(json.text().as_ref())
 }
 
 /// Nothing where it is for the store alone.
-fn output(output: &Output) -> serde_json::Result<Option<driver::Output>> {
+fn output(output: &Output, at: Timestamp) -> serde_json::Result<Option<driver::Output>> {
     Ok(Some(match output {
         Output::Record(_) => return Ok(None),
         Output::Append(append) => driver::Output::Append(Json::of(append)?),
@@ -282,7 +333,7 @@ fn output(output: &Output) -> serde_json::Result<Option<driver::Output>> {
             tool: call.tool.to_string(),
             arguments: Json::holding(call.arguments.as_str()),
         }),
-        Output::Withdraw(named) => driver::Output::Audit(too_late_to_withdraw(*named)?),
+        Output::Withdraw(named) => driver::Output::Audit(too_late_to_withdraw(*named, at)?),
         Output::InDoubt(named) => driver::Output::InDoubt(driver::Named {
             action_id: named.action_id.to_string(),
         }),
@@ -292,13 +343,16 @@ fn output(output: &Output) -> serde_json::Result<Option<driver::Output>> {
 
 /// The driver protocol has no way to take a `perform` back: it counts as carried out once its response was read. So the
 /// operator learns of it, and nobody else.
-fn too_late_to_withdraw(named: Named) -> serde_json::Result<Json> {
+fn too_late_to_withdraw(named: Named, at: Timestamp) -> serde_json::Result<Json> {
     // PA-5: the session ended with this call still in flight.
-    Json::of(&json!({
-        "clause": "PA-5",
-        "action_id": named.action_id.to_string(),
-        "text": "the session ended before this action was reported as done: it should not run if it has not begun",
-    }))
+    let reason = "the session ended before this action was reported as done: it should not run if it has not begun";
+    Json::of(&driver::Audit {
+        clause: "PA-5".to_owned(),
+        reason: reason.to_owned(),
+        action_id: named.action_id.to_string(),
+        by: None,
+        at: at.to_string(),
+    })
 }
 
 /// Whether it is behind a record, so that the ledger tells it again after a crash (PA-10).

@@ -6,7 +6,8 @@
 use std::io::{self, BufRead, Write};
 
 use countersign_driver::{
-    Answer, Common, Greeting, LONGEST_LINE, Op, Output as Put, Protocol, Request, Response, VERSION,
+    Answer, Common, Greeting, LONGEST_LINE, Op, Output as Put, Problem, Protocol, Request,
+    Response, VERSION,
 };
 use countersign_lint::lines::{Line, Lines};
 use countersign_reference::time::Timestamp;
@@ -81,10 +82,28 @@ impl<S: Service> Conversation<S> {
                     answer,
                 }
             }
-            Err(bad) => Response {
-                id: bad.id,
-                answer: error(number, bad.problem),
-            },
+            Err(bad) => {
+                let answer = self.refuse(bad.refused_at.as_deref(), &bad.problem);
+                let answer = answer.unwrap_or_else(|problem| error(number, problem));
+                Response { id: bad.id, answer }
+            }
+        }
+    }
+
+    /// Refuses a request that is understood and holds a value that is not allowed. Any other is an error.
+    fn refuse(
+        &mut self,
+        refused_at: Option<&str>,
+        problem: &Problem,
+    ) -> Result<Answer<S::Protocol>, String> {
+        match (refused_at, self.stage) {
+            (Some(now), Stage::Serving) => {
+                let refused = Instead::refused(problem.to_string());
+                self.done(time(now)?, Err(refused))
+            }
+            (Some(_) | None, Stage::Silent | Stage::Greeted | Stage::Serving) => {
+                Err(problem.to_string())
+            }
         }
     }
 

@@ -185,7 +185,13 @@ fn parameters_that_are_no_json_are_an_error_of_the_request() {
         ),
     ] {
         let response = driver.send(&line);
-        assert_eq!(response["id"], Value::Null);
+        // A line that is JSON, and has one id, has that id.
+        let id = if error.ends_with("twice") {
+            json!(9)
+        } else {
+            Value::Null
+        };
+        assert_eq!(response["id"], id, "{error}");
         let complaint = response["error"].as_str().unwrap();
         assert!(
             complaint.contains("column") && complaint.contains(error),
@@ -274,20 +280,8 @@ fn a_bad_field_of_a_call_is_named() {
             format!("`operation`: {}", string("integer `7`")),
         ),
         (
-            changed("danger_level", json!(5)),
-            format!("`danger_level`: invalid value: integer `5`, {level}"),
-        ),
-        (
-            changed("danger_level", json!(-1)),
-            format!("`danger_level`: invalid type: integer `-1`, {level}"),
-        ),
-        (
-            changed("danger_level", json!("2")),
-            format!("`danger_level`: invalid value: string \"2\", {level}"),
-        ),
-        (
-            changed("danger_level", json!("Safe")),
-            format!("`danger_level`: invalid value: string \"Safe\", {level}"),
+            changed("danger_level", json!(0.5)),
+            format!("`danger_level`: invalid type: floating point `0.5`, {level}"),
         ),
         (
             changed("session_scope", json!("yes")),
@@ -300,10 +294,6 @@ fn a_bad_field_of_a_call_is_named() {
         (
             changed("confirmation_token", json!(1)),
             format!("`confirmation_token`: {}", string("integer `1`")),
-        ),
-        (
-            changed("purpose", json!("fun")),
-            "`purpose`: unknown variant `fun`, expected `confirmation` or `quota_continue`".into(),
         ),
         (
             changed("reasons", json!("it")),
@@ -331,6 +321,7 @@ fn a_name_or_a_number_that_cannot_be_is_refused() {
     };
     let name = "expected a name of 1 to 256 characters";
     let uses = "expected 1 to 4294967295";
+    let level = "expected `safe`, `reversible`, `destructive`, `dangerous`, `forbidden`, or their number from 0 to 4";
     let mut driver = ready();
     driver.refuses(&[
         (
@@ -363,6 +354,46 @@ fn a_name_or_a_number_that_cannot_be_is_refused() {
             json!({"session_id": "x".repeat(257)}),
             &format!("`session_id` is \"{}\"…: {name}", "x".repeat(60)),
         ),
+        (
+            "call",
+            changed("danger_level", json!(5)),
+            &format!("`danger_level`: invalid value: integer `5`, {level}"),
+        ),
+        (
+            "call",
+            changed("danger_level", json!(-1)),
+            &format!("`danger_level`: invalid value: integer `-1`, {level}"),
+        ),
+        (
+            "call",
+            changed("danger_level", json!("2")),
+            &format!("`danger_level`: invalid value: string \"2\", {level}"),
+        ),
+        (
+            "call",
+            changed("danger_level", json!("Safe")),
+            &format!("`danger_level`: invalid value: string \"Safe\", {level}"),
+        ),
+        (
+            "call",
+            changed("purpose", json!("fun")),
+            "`purpose`: unknown variant `fun`, expected `confirmation` or `quota_continue`",
+        ),
+        (
+            "configure",
+            json!({"adapter": "github", "oracle": "delphi"}),
+            "`oracle`: unknown variant `delphi`, expected `codes` or `uniform`",
+        ),
+        (
+            "introspect",
+            about("tokens", "x"),
+            "`query`: unknown variant `tokens`, expected `revoke_token` or `token_status`",
+        ),
+        (
+            "event",
+            json!({"kind": "login"}),
+            "`kind`: unknown variant `login`, expected one of `logout`, `security`, `configuration`",
+        ),
     ]);
     for (op, fields, clause) in [
         ("call", changed("ttl_seconds", json!(-1)), "AQL-5.1-2"),
@@ -381,17 +412,9 @@ fn a_bad_field_of_anything_else_is_named() {
     let configure = |field: &str, value: Value| json!({"adapter": "github", field: value});
     let ops = "`op` is \"confirm\": expected one of `hello`, `reset`, `tick`, `restart`, `configure`, `call`, \
                `introspect`, `event`, `end_session`";
-    let unknown = |field: &str, word: &str, expected: &str| {
-        format!("`{field}`: unknown variant `{word}`, expected {expected}")
-    };
     complains(&[
         ("confirm", json!({}), ops.to_owned()),
         ("configure", json!({}), "`adapter` is missing".into()),
-        (
-            "configure",
-            configure("oracle", json!("delphi")),
-            unknown("oracle", "delphi", "`codes` or `uniform`"),
-        ),
         (
             "configure",
             configure("critical", json!([])),
@@ -411,20 +434,6 @@ fn a_bad_field_of_anything_else_is_named() {
             "introspect",
             json!({"token": "x"}),
             "`query` is missing".into(),
-        ),
-        (
-            "introspect",
-            about("tokens", "x"),
-            unknown("query", "tokens", "`revoke_token` or `token_status`"),
-        ),
-        (
-            "event",
-            json!({"kind": "login"}),
-            unknown(
-                "kind",
-                "login",
-                "one of `logout`, `security`, `configuration`",
-            ),
         ),
         ("event", json!({}), "`kind` is missing".into()),
         ("end_session", json!({}), "`session_id` is missing".into()),

@@ -102,6 +102,80 @@ fn approved_arguments_are_held_against_the_proposed_ones() {
     driver.hang_up();
 }
 
+/// PA-3: null is a value like any other, and approves nothing but null. Who leaves the field out says nothing.
+#[test]
+fn null_approves_null_alone() {
+    let mut driver = ready();
+    let other = "audit PA-3: the approved arguments are not the proposed ones";
+    for (proposed, written, outcome) in [
+        (ARGUMENTS, "null", other),
+        (ARGUMENTS, "\"null\"", other),
+        ("null", "null", ALLOWED[0]),
+        ("null", "\"null\"", ALLOWED[0]),
+        ("null", "{}", other),
+    ] {
+        let mut proposal = deletion();
+        proposal["arguments"] = json!(proposed);
+        let event = driver.proposes(proposal);
+        let mut fields = decision(&event, "allow");
+        fields["arguments"] = serde_json::from_str(written).unwrap();
+        assert_eq!(driver.at(NOW, "decide", fields)[0], outcome, "{written}");
+    }
+    driver.hang_up();
+}
+
+/// PA-4: what a tool returned comes out as its text, whatever that is; null is something, and nothing is nothing.
+#[test]
+fn a_result_comes_out_as_its_text() {
+    let mut driver = ready();
+    for (written, text) in [
+        (Some("null"), "null"),
+        (Some("\"null\""), "null"),
+        (None, ""),
+        (Some("\"\""), ""),
+        (Some("\"not json\""), "not json"),
+        (Some(r#""\ud800""#), r#""\ud800""#),
+        (Some("{\"a\" :1e400}"), "{\"a\" :1e400}"),
+    ] {
+        let event = driver.proposes(deletion());
+        driver.at(NOW, "decide", decision(&event, "allow"));
+        let result = written.map_or(String::new(), |written| format!(r#","result":{written}"#));
+        let response = driver.send(&format!(
+            r#"{{"id":9,"op":"finish_tool","now":"{NOW}","action_id":{},"status":"success"{result}}}"#,
+            event["action_id"]
+        ));
+        assert_eq!(
+            response["outputs"][0]["append"]["result"], text,
+            "{response}"
+        );
+    }
+    driver.hang_up();
+}
+
+/// PA-2, PA-5: a name beyond the limit is the host's mistake, and decides neither this nor that.
+#[test]
+fn a_decider_whose_name_is_too_long_is_refused() {
+    let mut driver = ready();
+    for word in ["allow", "deny"] {
+        for (length, is_refused) in [(255, false), (256, false), (257, true)] {
+            let event = driver.proposes(deletion());
+            let mut fields = decision(&event, word);
+            fields["by"] = json!("é".repeat(length));
+            let outputs = driver.at(NOW, "decide", fields);
+            assert_eq!(outputs == ["refused PA-2"], is_refused, "{word} {length}");
+        }
+    }
+    // Nobody has identified who has a blank name.
+    let event = driver.proposes(deletion());
+    for by in ["", " ", "\u{200b}", "\0"] {
+        let mut fields = decision(&event, "deny");
+        fields["by"] = json!(by);
+        let ignored = driver.at(NOW, "decide", fields);
+        assert_eq!(ignored, ["audit PA-2: the decider is not entitled"]);
+    }
+    driver.hang_up();
+}
+
 /// PA-5, PA-6, PA-7, PA-8: the endings without a run, and decisions that come after them.
 #[test]
 fn what_is_denied_cancelled_or_expired_does_not_run() {
@@ -164,7 +238,26 @@ fn the_end_of_a_session_cancels_and_withdraws() {
     };
     assert_eq!(audit["audit"]["clause"], "PA-5");
     assert_eq!(audit["audit"]["action_id"], released["action_id"]);
+    assert_eq!(audit["audit"]["at"], NOW);
     assert_eq!(driver.at(NOW, "propose", deletion()), ["refused PA-5"]);
+    driver.hang_up();
+}
+
+/// PA-5: a session ends once; one of which nothing was seen may end as well.
+#[test]
+fn the_end_of_a_session_that_has_ended_is_refused() {
+    let mut driver = ready();
+    driver.at(NOW, "propose", expiring());
+    let other = json!({"session_id": "never seen"});
+    assert_eq!(driver.at(NOW, "end_session", other.clone()), [""; 0]);
+    // What is due happens all the same.
+    assert_eq!(
+        driver.at(LATE, "end_session", other),
+        ["append expired_result", "event expired", "refused PA-5"]
+    );
+    let this = json!({"session_id": "s1"});
+    assert_eq!(driver.at(LATE, "end_session", this.clone()), [""; 0]);
+    assert_eq!(driver.at(LATE, "end_session", this), ["refused PA-5"]);
     driver.hang_up();
 }
 
@@ -371,6 +464,59 @@ fn a_store_outlives_its_server() {
         driver.at(NOW, "decide", decision(&released, "allow")),
         ["audit PA-1: the action is unknown"]
     );
+    driver.hang_up();
+}
+
+/// PA-7: the greatest time so far outlives the process, also where only a tick, a snapshot, or an op that was refused or
+/// ignored has moved it, or nothing but the reset has told it.
+#[test]
+fn a_store_keeps_the_time() {
+    let nothing = json!({});
+    let ignored = json!({"action_id": "pa_1", "decision": "allow", "by": "ana"});
+    for (op, fields) in [
+        ("reset", nothing.clone()),
+        ("tick", nothing.clone()),
+        ("snapshot", nothing),
+        ("decide", ignored),
+        ("cancel", json!({"action_id": "pa_1"})),
+        ("rollback", json!({"snapshot": "{}"})),
+        ("end_session", json!({"session_id": "s2"})),
+        ("restart", json!({"lost": 0})),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("actions.store");
+        let mut driver = again(&path, 0);
+        driver.ask("reset", json!({"now": NOW}));
+        driver.ask(op, timed(LATE, fields));
+        driver.hang_up();
+        for lives in 1..3 {
+            let mut driver = again(&path, lives);
+            driver.at(NOW, "restart", json!({"lost": 0}));
+            let refused = driver.at(NOW, "propose", expiring());
+            assert_eq!(refused, ["refused PA-7"], "{op}");
+            driver.hang_up();
+        }
+    }
+}
+
+/// PA-7: a snapshot is of this journal, and somebody has changed its time: it does not move the clock.
+#[test]
+fn a_snapshot_of_a_later_time_is_refused() {
+    let mut driver = ready();
+    let event = driver.proposes(expiring());
+    let text = driver.output("snapshot", json!({}), 0);
+    let at = |now: &str| {
+        let text = text["snapshot"].as_str().unwrap();
+        json!({"snapshot": text.replacen(NOW, now, 1)})
+    };
+    for (now, outcome) in [
+        (NOW, &[][..]),
+        ("2026-05-24T14:22:20.001Z", &["refused PA-7"]),
+        ("9999-12-31T23:59:59.999Z", &["refused PA-7"]),
+    ] {
+        assert_eq!(driver.at(NOW, "rollback", at(now)), outcome, "{now}");
+    }
+    assert_eq!(driver.at(NOW, "decide", decision(&event, "allow")), ALLOWED);
     driver.hang_up();
 }
 

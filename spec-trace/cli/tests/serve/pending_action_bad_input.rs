@@ -3,8 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::driver::NOW;
-use super::pending_action_stage::{ALLOWED, ASKED, decision, deletion, ready};
+use super::driver::{NOW, timed};
+use super::pending_action_stage::{
+    ALLOWED, ASKED, LATE, connected, decision, deletion, expiring, ready,
+};
 
 fn with(name: &str, value: Value) -> Value {
     let mut proposal = deletion();
@@ -27,12 +29,14 @@ fn proposals_that_the_contract_does_not_allow_are_refused() {
     let arguments = |text: String| with("arguments", json!(text));
     let cases = [
         (with("agent_id", json!("")), "PA-1"),
+        (with("agent_id", json!("\u{2060}")), "PA-1"),
         (with("tool", json!("")), "PA-1"),
         (with("summary", json!("")), "PA-1"),
         (with("summary", json!(" \n")), "PA-1"),
         (with("label", json!(" ")), "PA-9"),
         (with("label", json!("\u{200b}")), "PA-9"),
         (with("deciders", json!(["ana", " "])), "PA-2"),
+        (with("deciders", json!(["ana", "\u{feff}"])), "PA-2"),
         (with("label", json!("two\nlines")), "PA-9"),
         (with("deciders", json!([])), "PA-2"),
         (with("deciders", json!(["ana", "ana"])), "PA-2"),
@@ -116,28 +120,23 @@ fn requests_that_are_no_operations_are_answered_with_the_field_and_what_was_expe
         ("propose", without("effect"), "`effect` is missing"),
         (
             "propose",
-            with("effect", json!("harmless")),
-            "`effect`: unknown variant `harmless`, expected one of `read`, `write`, `destructive`, `external`",
-        ),
-        (
-            "propose",
             with("idempotent", json!("yes")),
             "`idempotent`: invalid type: string \"yes\", expected a boolean",
         ),
         (
             "decide",
-            decide("decision", json!("yes")),
-            "`decision`: unknown variant `yes`, expected `allow` or `deny`",
+            decide("decision", json!(1)),
+            "`decision`: expected value",
+        ),
+        (
+            "decide",
+            json!({"action_id": "pa_1", "decision": "yes"}),
+            "`by` is missing",
         ),
         (
             "decide",
             decide("position", json!(0)),
             "unknown field `position`: expected one of `action_id`, `nonce`, `decision`, `by`, `arguments`",
-        ),
-        (
-            "finish_tool",
-            json!({"action_id": "pa_1", "status": "done"}),
-            "`status`: unknown variant `done`, expected one of `success`, `error`, `not_run`",
         ),
         (
             "expire",
@@ -146,16 +145,57 @@ fn requests_that_are_no_operations_are_answered_with_the_field_and_what_was_expe
              `finish_tool`, `cancel`, `end_session`, `snapshot`, `rollback`",
         ),
     ]);
-    let tomorrow = with("expires_at", json!("tomorrow"));
-    driver.refuses(&[(
-        "propose",
-        tomorrow,
-        "`expires_at` is \"tomorrow\": not an RFC 3339 date-time",
-    )]);
+    driver.refuses(&[
+        (
+            "propose",
+            with("expires_at", json!("tomorrow")),
+            "`expires_at` is \"tomorrow\": not an RFC 3339 date-time",
+        ),
+        (
+            "propose",
+            with("effect", json!("harmless")),
+            "`effect`: unknown variant `harmless`, expected one of `read`, `write`, `destructive`, `external`",
+        ),
+        (
+            "decide",
+            decide("decision", json!("yes")),
+            "`decision`: unknown variant `yes`, expected `allow` or `deny`",
+        ),
+        (
+            "finish_tool",
+            json!({"action_id": "pa_1", "status": "done"}),
+            "`status`: unknown variant `done`, expected one of `success`, `error`, `not_run`",
+        ),
+        (
+            "restart",
+            json!({"lost": -1}),
+            "`lost`: invalid value: integer `-1`, expected a whole number, 0 or more",
+        ),
+    ]);
     for snapshot in [json!("{}"), json!({}), json!(1)] {
         let rollback = json!({"snapshot": snapshot});
         assert_eq!(driver.at(NOW, "rollback", rollback), ["refused PA-8"]);
     }
+    driver.hang_up();
+}
+
+/// PA-7: a word that is not allowed is refused like any other value: time passes, and what is due happens. An error, and
+/// before the first `reset` there is nothing else, passes none.
+#[test]
+fn a_refused_word_lets_time_pass() {
+    let mut driver = connected();
+    driver.ask("hello", json!({"driver": 1, "protocol": "pending-action"}));
+    let maybe = json!({"action_id": "pa_1", "decision": "maybe", "by": "ana"});
+    let early = driver.ask("decide", timed(NOW, maybe.clone()));
+    assert!(early["error"].is_string(), "{early}");
+    driver.ask("reset", json!({"now": NOW}));
+    driver.at(NOW, "propose", expiring());
+    let unsaid = driver.ask("decide", timed(LATE, json!({"action_id": "pa_1"})));
+    assert!(unsaid["error"].is_string(), "{unsaid}");
+    assert_eq!(
+        driver.at(LATE, "decide", maybe),
+        ["append expired_result", "event expired", "refused -"]
+    );
     driver.hang_up();
 }
 

@@ -101,7 +101,7 @@ pub fn summary(output: &Value) -> String {
     match kind.as_str() {
         "append" | "event" => format!("{kind} {}", text(&body["type"])),
         "perform" => format!("perform {}", text(&body["tool"])),
-        "audit" if body.get("reason").is_none() => "audit withdrawn".to_owned(),
+        "audit" if body.get("by").is_none() => "audit withdrawn".to_owned(),
         "audit" => format!("audit {}: {}", text(&body["clause"]), text(&body["reason"])),
         "refused" => format!("refused {}", text(&body["clause"])),
         "in_doubt" | "snapshot" => kind.clone(),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::pending_action::{Decision, Input, Output, Settings, Status};
+use countersign_reference::time::Timestamp;
 use countersign_store::Store;
 use tempfile::TempDir;
 
@@ -140,6 +141,29 @@ fn a_call_whose_last_record_is_out_of_order_appends_nothing() {
     assert!(stage.store.append(&both, 0).is_err());
     assert_eq!(stage.store.recorded(), 0);
     assert_eq!(stage.store.records(1).expect("readable"), []);
+}
+
+/// PA-7: the greatest time so far is durable, whether a record tells it or not, and it never goes back.
+#[test]
+fn the_time_that_has_passed_is_kept() {
+    let (_folder, path) = folder();
+    let later = |millis: i64| Timestamp::from_millis(now().millis() + millis);
+    let mut stage = Stage::on(open(&path));
+    assert_eq!(stage.store.passed(), Timestamp::MIN);
+    for (passes, passed) in [(1, 1), (2, 2), (1, 2)] {
+        stage.store.pass(later(passes)).expect("a store that works");
+        assert_eq!(stage.store.passed(), later(passed));
+    }
+    drop(stage);
+    let mut stage = Stage::on(open(&path));
+    assert_eq!(stage.store.passed(), later(2));
+    stage.store.clear().expect("a store that works");
+    assert_eq!(stage.store.passed(), Timestamp::MIN);
+    stage.fill(1);
+    assert_eq!(stage.store.passed(), now(), "a record has told it");
+    drop(stage);
+    let stage = Stage::on(open(&path));
+    assert_eq!(stage.store.passed().max(stage.ledger.now()), now());
 }
 
 #[test]
