@@ -86,11 +86,13 @@ impl Gatekeeper {
     /// Lets `input` happen at `now`, and forgets some of what has long expired.
     ///
     /// `now` is the host's clock; where it lies before that of an earlier call, the earlier one counts. Carry out
-    /// the outputs one at a time and in order.
+    /// the outputs one at a time and in order. The first call of all, whatever it is, puts out the warning of a long
+    /// tolerance in the settings before its own (AQL-5.1-6).
     pub fn handle(&mut self, now: Timestamp, ids: &mut impl IdSource, input: Input) -> Outcome {
         if matches!(input, Input::Restart) {
             self.restart(ids);
         }
+        let is_first = self.now == Timestamp::MIN;
         self.now = self.now.max(now);
         // AQL-5.5-1, AQL-5.5-2
         let long_ago = self.now.millis() - i64::from(self.settings.retention.seconds()) * 1_000;
@@ -110,6 +112,15 @@ impl Gatekeeper {
             ids,
             outputs: Vec::new(),
         };
+        if is_first {
+            let Settings {
+                adapter,
+                configuration,
+                ..
+            } = handling.settings;
+            // AQL-5.1-6: however the tolerance was chosen. Every adapter has this one, and the host's own has a name.
+            handling.warn_of(configuration.tolerance, adapter);
+        }
         let refused = handling.run(input).err();
         Outcome {
             outputs: handling.outputs,

@@ -92,10 +92,9 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
         }
     }
 
-    fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
+    fn reset(&mut self, _: Timestamp) -> Result<(), Failure> {
+        // The tick that follows tells the time, and warns of the settings (AQL-5.1-6).
         self.gatekeeper = self.fresh();
-        // There is nothing yet that could happen: this only tells the time.
-        let _nothing = self.gatekeeper.handle(now, &mut self.ids, Input::Tick);
         Ok(())
     }
 

@@ -103,7 +103,9 @@ impl<S: Service> Conversation<S> {
                     .reset(now)
                     .map_err(|failure| broken(&failure))?;
                 self.stage = Stage::Serving;
-                Ok(self.outputs(Vec::new()))
+                // What an executor says of its settings, it says first of all.
+                let first = self.service.handle(now, S::TICK);
+                Ok(self.outputs(first.map_err(|failure| broken(&failure))?))
             }
             (Op::Common(Common::Restart { lost }), Stage::Greeted) if self.service.is_kept() => {
                 // Nobody has seen the last response of another process, unless they say that nothing of it was lost.

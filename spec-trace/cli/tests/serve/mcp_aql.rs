@@ -2,7 +2,9 @@
 
 use countersign_cli::serve::mcp_aql::McpAql;
 use countersign_reference::ids::SequentialIds;
-use countersign_reference::mcp_aql::{Capacity, Persistence, RateLimit, RateLimits, Settings};
+use countersign_reference::mcp_aql::{
+    Capacity, Configuration, Persistence, RateLimit, RateLimits, Settings, Tolerance,
+};
 use countersign_store::ids::SystemIds;
 use serde_json::json;
 
@@ -386,6 +388,32 @@ fn every_adapter_answers_introspection() {
         assert_eq!(respond["respond"]["error"]["code"], code, "{adapter}");
     }
     driver.hang_up();
+}
+
+/// AQL-5.1-6: above 60 s the settings are warned of at every reset, as `configure` is.
+#[test]
+fn a_reset_warns_of_a_long_tolerance() {
+    for (seconds, warned) in [
+        (60, vec![]),
+        (61, vec!["audit warning"]),
+        (300, vec!["audit warning"]),
+    ] {
+        let tolerance = Tolerance::from_seconds(seconds).unwrap();
+        let configuration = Configuration {
+            tolerance,
+            ..Configuration::default()
+        };
+        let mut driver = connected(Settings {
+            configuration: configuration.into(),
+            ..Settings::default()
+        });
+        driver.send(r#"{"id":1,"op":"hello","driver":1,"protocol":"mcp-aql"}"#);
+        for _ in 0..2 {
+            assert_eq!(driver.at(NOW, "reset", json!({})), warned, "{seconds}");
+            assert_eq!(driver.at(NOW, "tick", json!({})), [""; 0]);
+        }
+        driver.hang_up();
+    }
 }
 
 /// AQL-7.3-2, AQL-6.2-2, AQL-5.4-1: a gatekeeper that signs can be served, and says what it cannot do then.
