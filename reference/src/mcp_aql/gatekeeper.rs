@@ -358,7 +358,7 @@ impl Handling<'_> {
                 return Ok(());
             }
         };
-        // AQL-5.5-3: what has expired makes room, what lives does not.
+        // AQL-5.5-3: what has expired makes room, what can be used does not, and what has ended takes none.
         if self.is_full(&adapter) {
             self.tokens.make_room(&adapter, self.now);
         }
@@ -372,8 +372,8 @@ impl Handling<'_> {
         Ok(())
     }
 
-    pub(super) fn is_full(&self, adapter: &AdapterName) -> bool {
-        self.tokens.count_of(adapter) >= self.settings.capacity.tokens()
+    fn is_full(&self, adapter: &AdapterName) -> bool {
+        self.tokens.unended_of(adapter) >= self.settings.capacity.tokens()
     }
 
     /// AQL-3.1-1: one that is remembered is not issued again.

@@ -12,7 +12,9 @@
 //!   its adapter before. Where all tokens of an adapter end, or all there are, the log names only those that had come.
 //! - No token may be used more than once, and none is bound to a session. Its entropy is the 128 bits required, not the
 //!   256 recommended (AQL-3.1-1, AQL-3.1-2).
-//! - The capacity is that of all tokens: where it is reached, no signed token is redeemed that has not come before.
+//! - The capacity bounds neither what is issued, which takes no memory, nor what is redeemed: who holds a good token is not
+//!   sent away. What was redeemed is remembered until it has expired, twenty minutes at most. So the memory is bounded by
+//!   what can be issued in that time: by the limit of issuance, which a host that signs should set (AQL-6.5-1).
 //! - Where a restart leaves nothing it leaves no key either, for with the key alone what was used would be good again.
 
 use std::num::NonZeroU32;
@@ -66,8 +68,15 @@ impl Handling<'_> {
     }
 
     /// Remembers a token that was issued, unless its signature says all there is to say.
+    ///
+    /// That keeps the memory bounded: of each adapter there are at most as many tokens that can be used as the capacity
+    /// says, and as many that have ended when another comes. Beyond that, the one that would expire first is forgotten:
+    /// what is not remembered is not honoured, so what was used stays used (AQL-6.1-1).
     pub(super) fn keep(&mut self, token: IssuedToken) {
         if self.signer.is_none() {
+            let at_most = self.settings.capacity.tokens();
+            let adapter = &token.scope.adapter;
+            self.tokens.bound_ended(adapter, at_most, Timestamp::MAX);
             self.tokens.add(token);
         }
     }
@@ -86,14 +95,14 @@ impl Handling<'_> {
             return Ok(());
         }
         let scope = gated.scope(parameters);
-        // AQL-5.5-3: before the signature is looked at, so that a full gatekeeper tells nothing of the token.
-        self.tokens.make_room(&scope.adapter, self.now);
-        if self.is_full(&scope.adapter) {
-            return Err(FailureReason::CapacityExceeded);
-        }
         let life = signer.verify(received, &scope)?;
         let token = self.issued(received, gated, scope, life);
-        self.tokens.add(token.ok_or(FailureReason::Unknown)?);
+        let token = token.ok_or(FailureReason::Unknown)?;
+        let (at_most, adapter) = (self.settings.capacity.tokens(), &token.scope.adapter);
+        self.tokens.make_room(adapter, self.now);
+        // AQL-6.1-1: never before it has expired, for its signature would make it good again.
+        self.tokens.bound_ended(adapter, at_most, self.now);
+        self.tokens.add(token);
         Ok(())
     }
 
