@@ -8,8 +8,10 @@
 //!
 //! - As long as a token has not come with its call, one for something else and a forged one cannot be told apart: both
 //!   are [`FailureReason::Unknown`]. Nor is its status told: it is as unknown.
-//! - Such a token can be given back by its holder, but the log does not say what it was for, nor that it had ended with
-//!   its adapter before. Where all tokens of an adapter end, or all there are, the log names only those that had come.
+//! - Such a token can be given back by its holder as long as it lives, and one that was altered or has expired cannot: it
+//!   carries its life, and a mark over each of its bits. But the mark has 48 bits, so that one in 2^48 forgeries is taken
+//!   back as if it had been issued; and the log does not say what a token was for, nor that it had ended with its adapter
+//!   before.
 //! - No token may be used more than once, and none is bound to a session. Its entropy is the 128 bits required, not the
 //!   256 recommended (AQL-3.1-1, AQL-3.1-2).
 //! - The capacity bounds neither what is issued, which takes no memory, nor what is redeemed: who holds a good token is not
@@ -61,6 +63,7 @@ impl Handling<'_> {
             expires_at: gated.expires_at,
             seconds: u16::try_from(gated.life_seconds).map_err(|_| Refusal::WithoutExpiry)?,
             danger_level: gated.danger_level,
+            tolerance: gated.configuration.tolerance,
         };
         // An expiry that the token cannot carry would be none.
         let signed = signer.sign(&gated.scope(parameters), life, self.ids.next_bits());
@@ -96,7 +99,7 @@ impl Handling<'_> {
         }
         let scope = gated.scope(parameters);
         let life = signer.verify(received, &scope)?;
-        let token = self.issued(received, gated, scope, life);
+        let token = self.issued(received, scope, life);
         let token = token.ok_or(FailureReason::Unknown)?;
         let (at_most, adapter) = (self.settings.capacity.tokens(), &token.scope.adapter);
         self.tokens.make_room(adapter, self.now);
@@ -107,18 +110,15 @@ impl Handling<'_> {
     }
 
     /// The token as it was when it was issued, unless it cannot have been: another gatekeeper may have the same key.
-    fn issued(
-        &self,
-        received: &Received,
-        gated: &Gated,
-        scope: Scope,
-        life: Life,
-    ) -> Option<IssuedToken> {
+    fn issued(&self, received: &Received, scope: Scope, life: Life) -> Option<IssuedToken> {
         let Life {
             expires_at,
             seconds,
             danger_level,
+            tolerance: _,
         } = life;
+        // AQL-5.1-7: the tolerance is that of its issue.
+        let valid_until = life.valid_until()?;
         // AQL-5.1-1
         time_to_live(scope.purpose, danger_level, Some(seconds.into())).ok()?;
         let issued_at = expires_at.millis() - i64::from(seconds) * 1_000;
@@ -126,15 +126,13 @@ impl Handling<'_> {
         if issued_at > self.now {
             return None;
         }
-        // AQL-5.1-7: the tolerance is that of its issue, for a change of the configuration would have ended it.
-        let tolerance = gated.configuration.tolerance.seconds();
         Some(IssuedToken {
             digest: received.digest,
             scope,
             danger_level,
             issued_at,
             expires_at,
-            valid_until: expires_at.checked_plus_seconds(tolerance)?,
+            valid_until,
             max_uses: NonZeroU32::MIN,
             phase: Phase::Live {
                 uses_left: NonZeroU32::MIN,

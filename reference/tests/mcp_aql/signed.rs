@@ -232,37 +232,60 @@ fn a_signed_token_can_be_given_back() {
     }
 }
 
-/// AQL-5.3-3: what was not issued here cannot be given back, and is not remembered.
+/// AQL-5.3-3, AQL-6.4-1: what was not issued here cannot be given back, whichever bit it is, and is not remembered.
 #[test]
 fn what_was_not_signed_cannot_be_given_back() {
     let mut stage = signing();
     let token = stage.asks(call());
     let untouched = stage.gatekeeper.clone();
     let renamed = token.as_str().replace("conf_", "quota_continue_");
-    let last = if token.as_str().ends_with('A') {
-        'B'
-    } else {
-        'A'
-    };
-    let mark_changed = format!("{}{last}{}", &token.as_str()[..42], &token.as_str()[43..]);
-    for text in [&renamed, "conf_guessed", &mark_changed, &"A".repeat(69)] {
-        if text == token.as_str() {
-            continue;
-        }
-        let outputs = stage.does(introspect(Query::RevokeToken, text));
+    let altered = (5..69).map(|place| {
+        let other = if &token.as_str()[place..=place] == "A" {
+            "B"
+        } else {
+            "A"
+        };
+        format!(
+            "{}{other}{}",
+            &token.as_str()[..place],
+            &token.as_str()[place + 1..]
+        )
+    });
+    let others = [renamed, "conf_guessed".to_owned(), "A".repeat(69)];
+    for text in altered.chain(others) {
+        let outputs = stage.does(introspect(Query::RevokeToken, &text));
         assert_eq!(outputs[1], "respond TokenInvalid", "{text}");
     }
     assert_eq!(stage.gatekeeper, untouched);
 }
 
-/// AQL-5.3-1, AQL-5.5-1, AQL-5.5-2: what was given back is remembered until no tolerance could bring it back.
+/// AQL-4.1-2, AQL-5.1-7, AQL-6.4-1: what has expired is not taken back: before, at and after the end of its tolerance, which
+/// is that of its issue.
+#[test]
+fn an_expired_signed_token_cannot_be_given_back() {
+    for tolerance in [0, 30, 300] {
+        for (beyond, expected) in [
+            (-1, "respond revoked"),
+            (0, "respond revoked"),
+            (1, "respond TokenExpired"),
+        ] {
+            let mut stage = signing();
+            stage.does(configure(Some(tolerance)));
+            let token = stage.asks(call());
+            stage.now = EXPIRY + 1_000 * i64::try_from(tolerance).expect("small") + beyond;
+            assert_eq!(stage.does(revoke(&token))[1], expected, "{tolerance}");
+        }
+    }
+}
+
+/// AQL-5.3-1, AQL-5.5-1, AQL-5.5-2: what was given back is remembered until its tolerance cannot bring it back.
 #[test]
 fn what_was_given_back_is_forgotten_in_the_end() {
     let mut stage = signing();
     let empty = stage.gatekeeper.clone();
     let token = stage.asks(call());
     stage.does(revoke(&token));
-    let deadline = EXPIRY + 300_001;
+    let deadline = VALID_UNTIL + 1;
     assert_eq!(
         stage.gatekeeper.next_deadline(),
         Some(Timestamp::from_millis(deadline))
