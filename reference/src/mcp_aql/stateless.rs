@@ -11,7 +11,8 @@
 //! - Such a token can be given back by its holder as long as it lives, and one that was altered or has expired cannot: it
 //!   carries its life, and a mark over each of its bits. But the mark has 48 bits, so that one in 2^48 forgeries is taken
 //!   back as if it had been issued; and the log does not say what a token was for, nor that it had ended with its adapter
-//!   before.
+//!   before. Where all tokens of an adapter end, or all there are, the log names those that had come, and one entry stands
+//!   for all others (AQL-6.4-1), if there are any.
 //! - No token may be used more than once, and none is bound to a session. Its entropy is the 128 bits required, not the
 //!   256 recommended (AQL-3.1-1, AQL-3.1-2).
 //! - The capacity bounds neither what is issued, which takes no memory, nor what is redeemed: who holds a good token is not
@@ -30,7 +31,7 @@ use super::limits::time_to_live;
 use super::signed::{Life, SigningKey};
 use super::token::{IssuedToken, Phase, Scope};
 use super::validate::Received;
-use super::vocabulary::{AdapterName, ConfirmationToken};
+use super::vocabulary::{AdapterName, ConfirmationToken, OperationName, TokenEvent};
 use crate::time::Timestamp;
 
 impl Handling<'_> {
@@ -154,6 +155,7 @@ impl Handling<'_> {
     pub(super) fn end_unkept_of(&mut self, adapter: &AdapterName) {
         if let Some(signer) = self.signer {
             signer.revoke_adapter(adapter);
+            self.audit_all_unkept(adapter.clone());
         }
     }
 
@@ -162,6 +164,13 @@ impl Handling<'_> {
         if let Some(signer) = self.signer {
             let bits = [self.ids.next_bits(), self.ids.next_bits()];
             signer.start_anew(SigningKey::from_bits(bits));
+            self.audit_all_unkept(AdapterName::all());
         }
+    }
+
+    /// AQL-6.4-1: how many there are nobody knows, nor which, so that one entry stands for all.
+    fn audit_all_unkept(&mut self, adapter: AdapterName) {
+        let (event, operation) = (TokenEvent::TokenRevoked, OperationName::all());
+        self.audit(event, None, operation, adapter, None, None);
     }
 }

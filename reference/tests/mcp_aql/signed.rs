@@ -7,6 +7,7 @@ use countersign_reference::mcp_aql::{
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
+use serde_json::json;
 
 use crate::stage::{
     EXPIRY, HONOURED, START, Stage, VALID_UNTIL, adapter, call, call_for, call_in_session,
@@ -322,7 +323,23 @@ fn events_end_signed_tokens() {
         stage.retries(&used);
         // A key from before does not help.
         stage.does(rotate(2));
-        assert_eq!(stage.does(input.clone()), [""; 0]);
+        // AQL-6.4-1: one entry for all, for none of them is known.
+        let ended = stage.outputs(input.clone());
+        let [ended] = ended.as_slice() else {
+            panic!("{ended:?}");
+        };
+        let adapter_name = if elsewhere_too { "*" } else { "github" };
+        assert_eq!(
+            serde_json::to_value(ended).expect("JSON"),
+            json!({"audit": {
+                "timestamp": "2026-05-24T14:22:20.000Z",
+                "event": "TOKEN_REVOKED",
+                "token_id": "",
+                "operation": "*",
+                "adapter_name": adapter_name,
+                "outcome": "success",
+            }})
+        );
         assert_eq!(stage.retries(&here), REFUSED, "{input:?}");
         let outputs = stage.does(Input::Call(with_token(elsewhere.clone(), &there)));
         assert_eq!(outputs == REFUSED, elsewhere_too, "{input:?}");
