@@ -95,7 +95,9 @@ pub struct Call {
     #[schemars(length(min = 1, max = 256))]
     pub operation: String,
     /// Its parameters: any JSON, as the client wrote it, or a string that holds it. What has no one meaning (a name twice, half a
-    /// surrogate pair, a number beyond the range of a double) cannot be confirmed; a whole number in full is bound to the digit.
+    /// surrogate pair, a number that is not the same to all readers) cannot be confirmed. A whole number in full is bound to the
+    /// digit, any other as its double: beyond 2^53 where the shortest form of the double is that very number, else not
+    /// at all.
     pub params: Json,
     /// How much harm the operation can do.
     pub danger_level: DangerLevel,

@@ -51,9 +51,11 @@ const LAST: &str = "
 `params`, `arguments` and `result` are any JSON and reach the executor as they are written; a
 string holds the text of it. `arguments` and `result` come out as such a string. A message whose
 bytes are no UTF-8 comes as `message_base64`. `lost` says how many outputs of the last response,
-from its end, were not carried out. A call whose `params` have no one meaning (a name twice, or
-with a fraction or an exponent a number beyond 2^53) cannot be confirmed; a whole number in full
-is bound to the digit. Types and limits: countersign schema driver
+from its end, were not carried out. A call whose `params` have no one meaning (a name twice, half
+a surrogate pair, a number that is not the same to all readers) cannot be confirmed. A whole
+number in full is bound to the digit, any other as its double: beyond 2^53 where the shortest form
+of the double is that very number (1e20), else not at all (9007199254740993.0, 1e400, 1e-400).
+Types and limits: countersign schema driver
 
 --settings is one JSON object; what it leaves out is the first of the values, or the one in [ ]:
   mcp-aql         check_order: table|sample, session_binding: many_uses|every,

@@ -98,6 +98,7 @@ fn parameters_at_the_limits_are_taken() {
         r#"{"":"\u0000","a":9007199254740992,"b":-0,"c":5e-324,"d":1.7976931348623157e308}"#
             .to_owned(),
         r#"{"id":[null,18446744073709551615,-9007199254740993]}"#.to_owned(),
+        r#"{"id":[1e16,1.5e20,9007199254740994.0,1e21]}"#.to_owned(),
         "[1,null]".to_owned(),
         "null".to_owned(),
         r#""\"a\"""#.to_owned(),
