@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -48,9 +48,11 @@ pub enum Op {
         /// How much a failed check tells the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         oracle: Option<Oracle>,
-        /// The names of the parameters that a token is bound to, by operation.
+        /// The names of the parameters that a token is bound to, by operation: in place of all that were named before. A name
+        /// twice counts once. Of an operation that is not named here every parameter is critical, a request id or a timestamp too,
+        /// for nobody else can tell which of them are.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("propertyNames" = {"minLength": 1, "maxLength": 256}))]
+        #[schemars(schema_with = "names_by_operation")]
         critical: Option<BTreeMap<String, BTreeSet<String>>>,
     },
     /// A client calls an operation.
@@ -145,6 +147,10 @@ pub enum DangerLevel {
     Dangerous,
     /// So much that it is for emergencies alone.
     Forbidden,
+    /// None of them: a number out of range.
+    #[serde(untagged)]
+    #[schemars(skip)]
+    OutOfRange(i64),
 }
 
 /// The words in the order of their numbers.
@@ -156,8 +162,17 @@ const LEVELS: [(&str, DangerLevel); 5] = [
     ("forbidden", DangerLevel::Forbidden),
 ];
 
+/// At least one name of each.
+fn names_by_operation(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "propertyNames": {"minLength": 1, "maxLength": 256},
+        "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    })
+}
+
 /// A level has a number, too.
-fn or_a_number(schema: &mut schemars::Schema) {
+fn or_a_number(schema: &mut Schema) {
     let word = std::mem::take(schema);
     let number = serde_json::json!({"type": "integer", "minimum": 0, "maximum": 4});
     schema.insert("anyOf".to_owned(), serde_json::json!([word, number]));
@@ -189,9 +204,12 @@ impl Visitor<'_> for Level {
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<DangerLevel, E> {
+        self.visit_i64(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<DangerLevel, E> {
         let found = usize::try_from(number).ok().and_then(|it| LEVELS.get(it));
-        let unknown = || E::invalid_value(Unexpected::Unsigned(number), &self);
-        found.map(|(_, level)| *level).ok_or_else(unknown)
+        Ok(found.map_or(DangerLevel::OutOfRange(number), |(_, level)| *level))
     }
 }
 

@@ -556,12 +556,22 @@ fn what_the_host_must_not_ask_for_is_refused() {
         if let Some(session) = session {
             call["session_id"] = json!(session);
         }
-        let outputs = ready().at(NOW, "call", call);
+        let outputs = ready().at(NOW, "call", call.clone());
         match clause {
             Some(clause) => assert_eq!(outputs, [format!("refused {clause}")], "{field} {value}"),
             None => assert_eq!(outputs, ASKED, "{field} {value}"),
         }
+        // Of a call that needs no token what is out of every range is refused, too. What only a token could not have is not.
+        call["danger_level"] = json!("safe");
+        let outputs = ready().at(NOW, "call", call);
+        match clause {
+            Some(clause) if value != 2 => assert_eq!(outputs, [format!("refused {clause}")]),
+            Some(_) | None => assert_eq!(outputs, ["perform delete_repo"], "{field} {value}"),
+        }
     }
+    // A name twice counts once.
+    let twice = json!({"adapter": "github", "critical": {"delete_repo": ["repo", "repo"]}});
+    assert_eq!(ready().at(NOW, "configure", twice), [""; 0]);
     let mut driver = ready();
     let token = driver.asks(deletion());
     let fields = json!({"adapter": "github", "clock_skew_tolerance_seconds": 301});
