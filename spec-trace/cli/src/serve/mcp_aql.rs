@@ -153,6 +153,14 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
         })
     }
 
+    /// AQL-5.4-1: who signs has neither several uses nor sessions.
+    fn is_declared(&self, input: &Input) -> bool {
+        let Input::Call(call) = input else {
+            return true;
+        };
+        !self.signs || (call.max_uses == 1 && call.session_scope != Some(true))
+    }
+
     fn refused(refused: Refused) -> driver::Output {
         driver::Output::Refused(refused)
     }

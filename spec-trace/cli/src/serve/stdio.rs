@@ -136,7 +136,13 @@ impl<S: Service> Conversation<S> {
                 self.done(now, restarted)
             }
             (Op::Own(op), Stage::Serving) => {
-                let done = S::input(op).and_then(|input| Ok(self.service.handle(now, input)?));
+                let done = S::input(op).and_then(|input| {
+                    if self.service.is_declared(&input) {
+                        Ok(self.service.handle(now, input)?)
+                    } else {
+                        Err(Instead::Unsupported)
+                    }
+                });
                 self.done(now, done)
             }
         }

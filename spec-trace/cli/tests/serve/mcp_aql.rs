@@ -430,10 +430,22 @@ fn signed_tokens_can_be_served() {
     assert_eq!(driver.at(NOW, "call", retry.clone()), PERFORMED);
     let again = driver.at(NOW, "call", retry.clone());
     assert_eq!(again, rejected("already_used", "TOKEN_ALREADY_USED"));
-    let mut scoped = deletion();
-    scoped["session_id"] = json!("s1");
-    scoped["session_scope"] = json!(true);
-    assert_eq!(driver.at(NOW, "call", scoped), ["refused AQL-5.4-1"]);
+    // What was not declared is not supported, of a call that needs no token either; the rest of it is.
+    for (field, value, is_supported) in [
+        ("session_scope", json!(true), false),
+        ("session_scope", json!(false), true),
+        ("max_uses", json!(2), false),
+        ("max_uses", json!(1), true),
+    ] {
+        for level in ["destructive", "safe"] {
+            let mut scoped = deletion();
+            scoped["danger_level"] = json!(level);
+            scoped["session_id"] = json!("s1");
+            scoped[field] = value.clone();
+            let response = driver.ask("call", timed(NOW, scoped));
+            assert_eq!(response["unsupported"] == true, !is_supported, "{field}");
+        }
+    }
     // Another reset, another key.
     driver.at(NOW, "reset", json!({}));
     let other = driver.at(NOW, "call", retry);
