@@ -33,8 +33,9 @@ use crate::time::Timestamp;
 /// How often a token that is taken already is drawn again before the source of ids is given up.
 const DRAWS: usize = 8;
 
-/// How many expired tokens a call forgets at most, so that no call takes long however many have expired. Three calls a
-/// second are enough to be rid of a million within the hour, remembered for a quarter of it (AQL-5.5-2).
+/// How many expired tokens a call forgets at most, so that no call takes long however many have expired. Six calls a second
+/// are enough to be rid of two million, which is one that can be used and one that has ended for each place, within the hour,
+/// remembered for a quarter of it (AQL-5.5-2).
 const FORGOTTEN_PER_CALL: usize = 128;
 
 /// A gatekeeper of confirmation tokens: all its state, and nothing but state.

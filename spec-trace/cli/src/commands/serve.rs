@@ -60,14 +60,32 @@ Types and limits: countersign schema driver
 --settings is one JSON object; what it leaves out is the first of the values, or the one in [ ]:
   mcp-aql         check_order: table|sample, session_binding: many_uses|every,
                   ended_session: stays_ended|comes_back, persistence: persistent|in_memory,
-                  capacity: 1000 tokens or more [1000000], retention: 0 to 3000 seconds [900],
+                  capacity: 1000 tokens or more that can be used [1000000],
+                  retention: 0 to 3000 seconds [900] for which an expired token is told from
+                  an unknown one: it is forgotten within the hour,
                   rate_limits: {issuance, failed_validation, revocation: each
                   {burst, interval_millis}; no limit where absent},
                   configuration: {clock_skew_tolerance_seconds: 0 to 300 [30],
-                  oracle: codes|uniform, critical}; `configure` changes it for one adapter
+                  oracle: codes|uniform, critical}; `configure` changes it for one adapter;
+                  above 60 seconds `reset` answers with a warning
   pending-action  read_effect: pends|runs, expiry_boundary: at|after,
                   expiry_absent: never|{\"after\":{\"seconds\":N}},
                   deciders_absent: anyone|nobody, delivery: at_most_once|at_least_once
+
+A limit of mcp-aql is of one adapter, for all its clients. So many at once (burst), then one more
+each interval; what is more is answered with RATE_LIMITED. Who has failed too often is not
+listened to: a good token does not pass then either. A call with a token and parameters that
+cannot be confirmed counts as failed, one that is honoured does not count. A restart keeps the
+count with the tokens.
+
+--signed: a token of which nothing is kept is known by its signature alone.
+  - Until it has come with its call, one for another call is told as unknown (TOKEN_INVALID, and
+    not TOKEN_SCOPE_MISMATCH), and so is its status.
+  - Its holder can give it back while it lives; altered or expired it is refused. The log then
+    cannot say what it was for, nor that it had ended with its adapter before, and one of 2^48
+    forgeries would pass for a token there. None is honoured.
+  - Where all end, one entry of the log stands for those that are not known (`token_id` empty).
+  - What is redeemed takes memory until it expires, whatever the capacity: set rate_limits.
 
 Examples:
   countersign serve aaep --stdio
