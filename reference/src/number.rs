@@ -31,10 +31,15 @@ pub(crate) fn canonical(written: &str) -> Option<String> {
     carried.then_some(form)
 }
 
-/// The same, and a whole number that is written in full stands for itself, to the digit, however large it is: that is how
-/// identifiers of 64 bits are written. One that is written with a fraction or an exponent stands for a double or for nothing.
+/// The same, and whatever has one meaning besides. A whole number that is written in full stands for itself, to the digit,
+/// however large it is: that is how identifiers of 64 bits are written. One with a fraction or an exponent beyond 2^53 has
+/// one meaning where the shortest form of its double is that very number: 1e20 is 100000000000000000000 to every reader,
+/// and 9007199254740993.0 is not the same to all.
 pub(crate) fn to_the_digit(written: &str) -> Option<String> {
-    canonical(written).or_else(|| is_whole(written).then(|| in_full(written)))
+    let in_full = || is_whole(written).then(|| written.to_owned());
+    canonical(written)
+        .or_else(|| exact(written))
+        .or_else(in_full)
 }
 
 /// Whether a number as written in JSON lies between 0 and 1 or is one of them, to the digit.
@@ -49,12 +54,11 @@ fn is_whole(written: &str) -> bool {
     unsigned.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A whole number as RFC 8785 writes it where that says the same number, so that 1e23 is no other than its digits; else as
-/// it is written.
-fn in_full(written: &str) -> String {
+/// A number as RFC 8785 writes it where that says the same number, so that 1e23 is no other than its digits.
+fn exact(written: &str) -> Option<String> {
     let form = written.parse().ok().and_then(write);
     let is_exact = |form: &String| Decimal::read(written) == Decimal::read(form);
-    form.filter(is_exact).unwrap_or_else(|| written.to_owned())
+    form.filter(is_exact)
 }
 
 /// A double as ECMAScript's `Number::toString` writes it, unless it is infinite or not a number.
@@ -208,6 +212,34 @@ mod tests {
             "1e-400",
         ] {
             assert_eq!(to_the_digit(written), None, "{written}");
+        }
+    }
+
+    /// AQL-3.2-3: with a fraction or an exponent a number is the same as in full, beyond 2^53 too, wherever its double is that
+    /// number; one before and one after the last that RFC 8785 writes in full.
+    #[test]
+    fn what_is_the_same_number_has_the_same_form() {
+        for (written, form) in [
+            ("9007199254740994.0", Some("9007199254740994")),
+            ("9007199254740994e0", Some("9007199254740994")),
+            ("9007199254740995.0", None),
+            ("1e16", Some("10000000000000000")),
+            ("1.5e20", Some("150000000000000000000")),
+            ("-1e20", Some("-100000000000000000000")),
+            ("1e21", Some("1e+21")),
+            ("1000000000000000000000.0", Some("1e+21")),
+            ("1.7976931348623157e308", Some("1.7976931348623157e+308")),
+            ("1.7976931348623158e308", None),
+            ("1.8e308", None),
+        ] {
+            assert_eq!(to_the_digit(written).as_deref(), form, "{written}");
+        }
+        for (one, other) in [
+            ("1e16", "10000000000000000"),
+            ("1.5e20", "150000000000000000000"),
+            ("1e21", "1000000000000000000000"),
+        ] {
+            assert_eq!(to_the_digit(one), to_the_digit(other), "{one}");
         }
     }
 

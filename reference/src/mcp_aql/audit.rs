@@ -3,7 +3,7 @@
 //! The one thing to know: an entry never holds a parameter or a token. It names the token by its [`TokenId`], and the
 //! reason of a failure by one word of [`FailureReason`], also where the client is told less.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::vocabulary::{AdapterName, ErrorCode, OperationName, SessionId, TokenEvent, TokenId};
 use crate::clause::ClauseId;
@@ -26,12 +26,15 @@ pub struct AuditEntry {
     pub timestamp: Timestamp,
     /// What.
     pub event: TokenEvent,
-    /// With which token. Absent where none came into being.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// With which token. The entry of the text has a text here in any case: an empty one where no token came into being, and
+    /// where the entry stands for all signed tokens that are not known one by one.
+    #[serde(serialize_with = "named")]
     pub token_id: Option<TokenId>,
-    /// The operation called or, for a token that is taken back, the one that it was for.
+    /// The operation called or, for a token that is taken back, the one that it was for: `introspect` for one of which that
+    /// is not known, `*` for all.
     pub operation: OperationName,
-    /// The adapter called or, for a token that is taken back, the one that it was for.
+    /// The adapter called or, for a token that is taken back, the one that it was for: the adapter asked where that is not
+    /// known, `*` for all.
     pub adapter_name: AdapterName,
     /// Whether it was done.
     pub outcome: AuditOutcome,
@@ -41,6 +44,15 @@ pub struct AuditEntry {
     /// For whom.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_context: Option<ClientContext>,
+}
+
+/// AQL-6.4-1: the name of the token, which no entry lacks.
+#[expect(clippy::ref_option, reason = "serde hands a field over by reference")]
+fn named<S: Serializer>(token_id: &Option<TokenId>, serializer: S) -> Result<S::Ok, S::Error> {
+    match token_id {
+        Some(token_id) => token_id.serialize(serializer),
+        None => serializer.serialize_str(""),
+    }
 }
 
 /// Whether something was done.

@@ -36,8 +36,8 @@ pub enum NotCanonical {
     #[error(transparent)]
     NotJson(#[from] NotJson),
     /// A number stands for the double next to it in RFC 8785, and a whole number that is written in full for itself. This one
-    /// is neither: with a fraction or an exponent it lies beyond 2^53, or is so small that the double is zero, and readers
-    /// differ on what it is.
+    /// is neither, and readers differ on what it is: it has a fraction or an exponent, and lies beyond 2^53 where the
+    /// shortest form of its double is another number, or beyond every double, or is so small that the double is zero.
     #[error(
         "a number that readers differ on: write a large whole number in full, and no other beyond the range of a double"
     )]

@@ -33,8 +33,9 @@ use crate::time::Timestamp;
 /// How often a token that is taken already is drawn again before the source of ids is given up.
 const DRAWS: usize = 8;
 
-/// How many expired tokens a call forgets at most, so that no call takes long however many have expired. Three calls a
-/// second are enough to be rid of a million within the hour, remembered for a quarter of it (AQL-5.5-2).
+/// How many expired tokens a call forgets at most, so that no call takes long however many have expired. Six calls a second
+/// are enough to be rid of two million, which is one that can be used and one that has ended for each place, within the hour,
+/// remembered for a quarter of it (AQL-5.5-2).
 const FORGOTTEN_PER_CALL: usize = 128;
 
 /// A gatekeeper of confirmation tokens: all its state, and nothing but state.
@@ -86,11 +87,13 @@ impl Gatekeeper {
     /// Lets `input` happen at `now`, and forgets some of what has long expired.
     ///
     /// `now` is the host's clock; where it lies before that of an earlier call, the earlier one counts. Carry out
-    /// the outputs one at a time and in order.
+    /// the outputs one at a time and in order. The first call of all, whatever it is, puts out the warning of a long
+    /// tolerance in the settings before its own (AQL-5.1-6).
     pub fn handle(&mut self, now: Timestamp, ids: &mut impl IdSource, input: Input) -> Outcome {
         if matches!(input, Input::Restart) {
             self.restart(ids);
         }
+        let is_first = self.now == Timestamp::MIN;
         self.now = self.now.max(now);
         // AQL-5.5-1, AQL-5.5-2
         let long_ago = self.now.millis() - i64::from(self.settings.retention.seconds()) * 1_000;
@@ -110,6 +113,15 @@ impl Gatekeeper {
             ids,
             outputs: Vec::new(),
         };
+        if is_first {
+            let Settings {
+                adapter,
+                configuration,
+                ..
+            } = handling.settings;
+            // AQL-5.1-6: however the tolerance was chosen. Every adapter has this one, and the host's own has a name.
+            handling.warn_of(configuration.tolerance, adapter);
+        }
         let refused = handling.run(input).err();
         Outcome {
             outputs: handling.outputs,
@@ -350,7 +362,7 @@ impl Handling<'_> {
                 return Ok(());
             }
         };
-        // AQL-5.5-3: what has expired makes room, what lives does not.
+        // AQL-5.5-3: what has expired makes room, what can be used does not, and what has ended takes none.
         if self.is_full(&adapter) {
             self.tokens.make_room(&adapter, self.now);
         }
@@ -364,8 +376,8 @@ impl Handling<'_> {
         Ok(())
     }
 
-    pub(super) fn is_full(&self, adapter: &AdapterName) -> bool {
-        self.tokens.count_of(adapter) >= self.settings.capacity.tokens()
+    fn is_full(&self, adapter: &AdapterName) -> bool {
+        self.tokens.unended_of(adapter) >= self.settings.capacity.tokens()
     }
 
     /// AQL-3.1-1: one that is remembered is not issued again.

@@ -24,7 +24,7 @@ pub struct Settings {
     pub ended_session: EndedSession,
     /// What a restart leaves of the tokens.
     pub persistence: Persistence,
-    /// How many tokens of one adapter are remembered.
+    /// How many tokens of one adapter there can be at a time.
     pub capacity: Capacity,
     /// How long a token is remembered after it has expired.
     pub retention: Retention,
@@ -107,8 +107,8 @@ pub struct RateLimits {
 #[serde(try_from = "u64", into = "u64")]
 pub struct Tolerance(u32);
 
-/// How many tokens of one adapter are remembered at most: 1,000 or more, 1,000,000 where nothing is said
-/// (AQL-5.5-3).
+/// How many tokens of one adapter there can be at a time that can be used: 1,000 or more, 1,000,000 where nothing is said
+/// (AQL-5.5-3). As many are remembered besides that were used or taken back; of more, those that would expire last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "usize", into = "usize")]
 pub struct Capacity(usize);

@@ -1,9 +1,9 @@
 //! Signed tokens: the alternative of section 6.2, for a host that does not keep what it issues (AQL-7.3-2).
 //!
 //! The one thing to know: the grammar leaves 64 characters, so a token carries only what a call cannot repeat (key,
-//! expiry, life, danger level, 128 random bits), a mark that it was issued here, and a signature over what it carries
-//! *and* over everything that the call has to repeat: purpose, operation, hash of the parameters, adapter. Nothing of
-//! the payload is left unsigned (AQL-6.2-4), and nothing of the operation can be read off the token (AQL-6.3-3).
+//! expiry, life, danger level, tolerance, 128 random bits), a signature over what it carries *and* over everything that the
+//! call has to repeat (purpose, operation, hash of the parameters, adapter), and a mark over both that it was issued here.
+//! Nothing of the payload is left unsigned (AQL-6.2-4), and nothing of the operation can be read off the token (AQL-6.3-3).
 //!
 //! How the gatekeeper uses it, and what it costs against the store that section 6.2 recommends, is in `stateless`.
 
@@ -18,6 +18,7 @@ use sha2::Sha256;
 
 use super::audit::FailureReason;
 use super::digest::{Digest, TokenDigest};
+use super::settings::Tolerance;
 use super::token::Scope;
 use super::validate::Received;
 use super::vocabulary::{AdapterName, ConfirmationToken, DangerLevel};
@@ -27,14 +28,15 @@ use crate::time::Timestamp;
 /// padding or spare bits, so that each identifier stands for one value and each value has one identifier.
 const TOKEN_BYTES: usize = 48;
 
-/// What a token carries in the open: key 1, expiry 6, life 2, danger level 1, random 16.
+/// What a token carries in the open: key 1, expiry 6, life and danger level and tolerance 3, random 16.
 const CARRIED_BYTES: usize = 26;
 
 /// What fits behind it: 48 bits of the mark, by which alone nothing is run, and 128 of the signature.
 const MARK_BYTES: usize = 6;
 
-/// The longest tolerance there can be, in seconds.
-const LONGEST_TOLERANCE: u32 = 300;
+/// How many of the 24 bits the tolerance takes, 300 at most, and the danger level. The rest is for the life, 900 at most.
+const TOLERANCE_BITS: u32 = 9;
+const LEVEL_BITS: u32 = 3;
 
 /// Signs tokens, and knows its own.
 ///
@@ -71,6 +73,8 @@ pub(super) struct Life {
     pub(super) seconds: u16,
     /// Which the bounds of that life depend on.
     pub(super) danger_level: DangerLevel,
+    /// That of its adapter when it was issued.
+    pub(super) tolerance: Tolerance,
 }
 
 /// The tokens that were given back one by one, until they could not be honoured anyway.
@@ -138,13 +142,12 @@ impl Signer {
     ) -> Option<ConfirmationToken> {
         let NumberedKey { number, key } = &self.current;
         let carried = life.carried(*number, random)?;
-        let mark = key.mark(&carried, scope.purpose.prefix());
         let signature = key.sign(&carried, scope, self.generation(&scope.adapter));
-        let (mark, signature) = (
-            mark.finalize().into_bytes(),
-            signature.finalize().into_bytes(),
-        );
-        let parts = carried.iter().chain(&mark[..MARK_BYTES]).chain(&signature);
+        let signature = signature.finalize().into_bytes();
+        let signature = &signature[..TOKEN_BYTES - CARRIED_BYTES - MARK_BYTES];
+        let mark = key.mark(&carried, signature, scope.purpose.prefix());
+        let mark = mark.finalize().into_bytes();
+        let parts = carried.iter().chain(&mark[..MARK_BYTES]).chain(signature);
         let mut bytes = [0; TOKEN_BYTES];
         bytes
             .iter_mut()
@@ -176,7 +179,8 @@ impl Signer {
         Life::carried_in(token.carried()).ok_or(FailureReason::Unknown)
     }
 
-    /// Honours a token no more, whatever it is for (AQL-5.3-1). Nothing, if it was not issued here.
+    /// Honours a token no more, whatever it is for (AQL-5.3-1). Nothing, if it was not issued here: each of its bits is
+    /// under the mark.
     pub(super) fn revoke(
         &mut self,
         received: &Received,
@@ -185,9 +189,7 @@ impl Signer {
         let token = Parts::of(&received.token)?;
         self.key_of(&token)?;
         let life = Life::carried_in(token.carried())?;
-        // Which tolerance it has depends on what it is for.
-        let until = life.expires_at.checked_plus_seconds(LONGEST_TOLERANCE);
-        let until = until.unwrap_or(Timestamp::MAX);
+        let until = life.valid_until()?;
         if until < now {
             return Some(Err(FailureReason::Expired));
         }
@@ -214,7 +216,7 @@ impl Signer {
         let (&number, _) = token.carried().split_first()?;
         let mut keys = std::iter::once(&self.current).chain(&self.previous);
         let key = &keys.find(|numbered| numbered.number == number)?.key;
-        let expected = key.mark(token.carried(), token.prefix);
+        let expected = key.mark(token.carried(), token.signature(), token.prefix);
         expected
             .verify_truncated_left(token.mark())
             .ok()
@@ -227,9 +229,9 @@ impl Signer {
 }
 
 impl SigningKey {
-    /// That it was issued here, whatever for. It keeps strangers from filling the list of what was given back.
-    fn mark(&self, carried: &[u8], prefix: &str) -> Hmac<Sha256> {
-        self.over(&[carried, prefix.as_bytes()])
+    /// That it was issued here, whatever for, bit by bit. It keeps strangers from filling the list of what was given back.
+    fn mark(&self, carried: &[u8], signature: &[u8], prefix: &str) -> Hmac<Sha256> {
+        self.over(&[carried, signature, prefix.as_bytes()])
     }
 
     /// The signature over what the token carries and what the call repeats (AQL-6.2-2, AQL-6.2-4).
@@ -309,23 +311,38 @@ impl Life {
         let mut bytes = [0; CARRIED_BYTES];
         bytes[0] = key_number;
         bytes[1..7].copy_from_slice(&millis);
-        bytes[7..9].copy_from_slice(&self.seconds.to_be_bytes());
-        bytes[9] = u8::try_from(level).ok()?;
+        let seconds = u32::from(self.seconds) << LEVEL_BITS;
+        let packed = (seconds | u32::try_from(level).ok()?) << TOLERANCE_BITS;
+        let [0, packed @ ..] = (packed | self.tolerance.seconds()).to_be_bytes() else {
+            return None;
+        };
+        bytes[7..10].copy_from_slice(&packed);
         bytes[10..].copy_from_slice(&random.to_be_bytes());
         Some(bytes)
     }
 
     /// What was carried. Key and random bits only have to be there for the signature to be right.
     fn carried_in(bytes: &[u8]) -> Option<Self> {
-        let &[_, e0, e1, e2, e3, e4, e5, s0, s1, level, ..] = bytes else {
+        let &[_, e0, e1, e2, e3, e4, e5, p0, p1, p2, ..] = bytes else {
             return None;
         };
+        let packed = u32::from_be_bytes([0, p0, p1, p2]);
+        let tolerance = packed & ((1 << TOLERANCE_BITS) - 1);
+        let level = (packed >> TOLERANCE_BITS) & ((1 << LEVEL_BITS) - 1);
+        let seconds = packed >> (TOLERANCE_BITS + LEVEL_BITS);
         let millis = u64::from_be_bytes([0, 0, e0, e1, e2, e3, e4, e5]);
         Some(Self {
             expires_at: Timestamp::from_millis(i64::try_from(millis).ok()?),
-            seconds: u16::from_be_bytes([s0, s1]),
-            danger_level: *DangerLevel::ALL.get(usize::from(level))?,
+            seconds: u16::try_from(seconds).ok()?,
+            danger_level: *DangerLevel::ALL.get(usize::try_from(level).ok()?)?,
+            tolerance: Tolerance::from_seconds(tolerance.into()).ok()?,
         })
+    }
+
+    /// AQL-5.1-7: until when the token is taken, unless the calendar cannot hold it.
+    pub(super) fn valid_until(self) -> Option<Timestamp> {
+        let seconds = self.tolerance.seconds();
+        self.expires_at.checked_plus_seconds(seconds)
     }
 }
 
@@ -484,6 +501,29 @@ mod tests {
         }
     }
 
+    /// AQL-5.1-1, AQL-5.1-5, AQL-5.1-7: a token carries its life, whatever that is, and nothing that could not be one.
+    #[test]
+    fn a_token_carries_its_life() {
+        for danger_level in DangerLevel::ALL {
+            for (seconds, tolerance) in [(1, 0), (120, 30), (900, 300), (0xfff, 255)] {
+                let life = Life {
+                    expires_at: Timestamp::from_millis(1_779_632_540_123),
+                    seconds,
+                    danger_level,
+                    tolerance: Tolerance::from_seconds(tolerance).expect("in bounds"),
+                };
+                let carried = life.carried(7, 9).expect("in range");
+                assert_eq!(Life::carried_in(&carried), Some(life));
+            }
+        }
+        // A level of 5, a tolerance of 301 s.
+        for packed in [5 << TOLERANCE_BITS, 301_u32] {
+            let mut carried = [0; CARRIED_BYTES];
+            carried[7..10].copy_from_slice(&packed.to_be_bytes()[1..]);
+            assert_eq!(Life::carried_in(&carried), None, "{packed}");
+        }
+    }
+
     /// AQL-6.2-2, AQL-5.3-1: keys, generations and what was given back survive storage.
     #[test]
     fn every_field_survives_storage() {
@@ -495,6 +535,7 @@ mod tests {
             expires_at: Timestamp::from_millis(1),
             seconds: 1,
             danger_level: DangerLevel::Dangerous,
+            tolerance: Tolerance::default(),
         };
         let token = signer.sign(&scope(), life, 5).expect("signed");
         let received = Received::parse(token.as_str()).expect("a token");

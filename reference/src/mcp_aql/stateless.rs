@@ -8,11 +8,16 @@
 //!
 //! - As long as a token has not come with its call, one for something else and a forged one cannot be told apart: both
 //!   are [`FailureReason::Unknown`]. Nor is its status told: it is as unknown.
-//! - Such a token can be given back by its holder, but the log does not say what it was for, nor that it had ended with
-//!   its adapter before. Where all tokens of an adapter end, or all there are, the log names only those that had come.
+//! - Such a token can be given back by its holder as long as it lives, and one that was altered or has expired cannot: it
+//!   carries its life, and a mark over each of its bits. But the mark has 48 bits, so that one in 2^48 forgeries is taken
+//!   back as if it had been issued; and the log does not say what a token was for, nor that it had ended with its adapter
+//!   before. Where all tokens of an adapter end, or all there are, the log names those that had come, and one entry stands
+//!   for all others (AQL-6.4-1), if there are any.
 //! - No token may be used more than once, and none is bound to a session. Its entropy is the 128 bits required, not the
 //!   256 recommended (AQL-3.1-1, AQL-3.1-2).
-//! - The capacity is that of all tokens: where it is reached, no signed token is redeemed that has not come before.
+//! - The capacity bounds neither what is issued, which takes no memory, nor what is redeemed: who holds a good token is not
+//!   sent away. What was redeemed is remembered until it has expired, twenty minutes at most. So the memory is bounded by
+//!   what can be issued in that time: by the limit of issuance, which a host that signs should set (AQL-6.5-1).
 //! - Where a restart leaves nothing it leaves no key either, for with the key alone what was used would be good again.
 
 use std::num::NonZeroU32;
@@ -26,7 +31,7 @@ use super::limits::time_to_live;
 use super::signed::{Life, SigningKey};
 use super::token::{IssuedToken, Phase, Scope};
 use super::validate::Received;
-use super::vocabulary::{AdapterName, ConfirmationToken};
+use super::vocabulary::{AdapterName, ConfirmationToken, OperationName, TokenEvent};
 use crate::time::Timestamp;
 
 impl Handling<'_> {
@@ -59,6 +64,7 @@ impl Handling<'_> {
             expires_at: gated.expires_at,
             seconds: u16::try_from(gated.life_seconds).map_err(|_| Refusal::WithoutExpiry)?,
             danger_level: gated.danger_level,
+            tolerance: gated.configuration.tolerance,
         };
         // An expiry that the token cannot carry would be none.
         let signed = signer.sign(&gated.scope(parameters), life, self.ids.next_bits());
@@ -66,8 +72,15 @@ impl Handling<'_> {
     }
 
     /// Remembers a token that was issued, unless its signature says all there is to say.
+    ///
+    /// That keeps the memory bounded: of each adapter there are at most as many tokens that can be used as the capacity
+    /// says, and as many that have ended when another comes. Beyond that, the one that would expire first is forgotten:
+    /// what is not remembered is not honoured, so what was used stays used (AQL-6.1-1).
     pub(super) fn keep(&mut self, token: IssuedToken) {
         if self.signer.is_none() {
+            let at_most = self.settings.capacity.tokens();
+            let adapter = &token.scope.adapter;
+            self.tokens.bound_ended(adapter, at_most, Timestamp::MAX);
             self.tokens.add(token);
         }
     }
@@ -86,30 +99,27 @@ impl Handling<'_> {
             return Ok(());
         }
         let scope = gated.scope(parameters);
-        // AQL-5.5-3: before the signature is looked at, so that a full gatekeeper tells nothing of the token.
-        self.tokens.make_room(&scope.adapter, self.now);
-        if self.is_full(&scope.adapter) {
-            return Err(FailureReason::CapacityExceeded);
-        }
         let life = signer.verify(received, &scope)?;
-        let token = self.issued(received, gated, scope, life);
-        self.tokens.add(token.ok_or(FailureReason::Unknown)?);
+        let token = self.issued(received, scope, life);
+        let token = token.ok_or(FailureReason::Unknown)?;
+        let (at_most, adapter) = (self.settings.capacity.tokens(), &token.scope.adapter);
+        self.tokens.make_room(adapter, self.now);
+        // AQL-6.1-1: never before it has expired, for its signature would make it good again.
+        self.tokens.bound_ended(adapter, at_most, self.now);
+        self.tokens.add(token);
         Ok(())
     }
 
     /// The token as it was when it was issued, unless it cannot have been: another gatekeeper may have the same key.
-    fn issued(
-        &self,
-        received: &Received,
-        gated: &Gated,
-        scope: Scope,
-        life: Life,
-    ) -> Option<IssuedToken> {
+    fn issued(&self, received: &Received, scope: Scope, life: Life) -> Option<IssuedToken> {
         let Life {
             expires_at,
             seconds,
             danger_level,
+            tolerance: _,
         } = life;
+        // AQL-5.1-7: the tolerance is that of its issue.
+        let valid_until = life.valid_until()?;
         // AQL-5.1-1
         time_to_live(scope.purpose, danger_level, Some(seconds.into())).ok()?;
         let issued_at = expires_at.millis() - i64::from(seconds) * 1_000;
@@ -117,15 +127,13 @@ impl Handling<'_> {
         if issued_at > self.now {
             return None;
         }
-        // AQL-5.1-7: the tolerance is that of its issue, for a change of the configuration would have ended it.
-        let tolerance = gated.configuration.tolerance.seconds();
         Some(IssuedToken {
             digest: received.digest,
             scope,
             danger_level,
             issued_at,
             expires_at,
-            valid_until: expires_at.checked_plus_seconds(tolerance)?,
+            valid_until,
             max_uses: NonZeroU32::MIN,
             phase: Phase::Live {
                 uses_left: NonZeroU32::MIN,
@@ -147,6 +155,7 @@ impl Handling<'_> {
     pub(super) fn end_unkept_of(&mut self, adapter: &AdapterName) {
         if let Some(signer) = self.signer {
             signer.revoke_adapter(adapter);
+            self.audit_all_unkept(adapter.clone());
         }
     }
 
@@ -155,6 +164,13 @@ impl Handling<'_> {
         if let Some(signer) = self.signer {
             let bits = [self.ids.next_bits(), self.ids.next_bits()];
             signer.start_anew(SigningKey::from_bits(bits));
+            self.audit_all_unkept(AdapterName::all());
         }
+    }
+
+    /// AQL-6.4-1: how many there are nobody knows, nor which, so that one entry stands for all.
+    fn audit_all_unkept(&mut self, adapter: AdapterName) {
+        let (event, operation) = (TokenEvent::TokenRevoked, OperationName::all());
+        self.audit(event, None, operation, adapter, None, None);
     }
 }

@@ -1,7 +1,8 @@
 //! All tokens that are remembered, and the ways to find them.
 //!
 //! The one thing to know: the tokens by number are the truth; the indexes beside them follow from what never changes
-//! in a token, and only [`Tokens::add`] and [`Tokens::forget`] touch them. Only the tokens are serialised.
+//! in a token, and from whether it has ended. Only [`Tokens::add`], [`Tokens::transition`] and [`Tokens::forget`] touch
+//! them. Only the tokens are serialised.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +26,10 @@ pub(super) struct Tokens {
     /// Short keys make a look-up among a million twice as fast. Two tokens may have the same, so the digest decides.
     by_id: BTreeSet<(TokenId, TokenNumber)>,
     by_expiry: ByExpiry,
-    /// No adapter has an empty set.
-    of_adapter: BTreeMap<AdapterName, ByExpiry>,
+    /// Those that are neither used up nor taken back. No adapter has an empty set, here and below.
+    unended: BTreeMap<AdapterName, ByExpiry>,
+    /// The others. They are remembered for what they were, and take no place of one that can be used (AQL-5.5-3).
+    ended: BTreeMap<AdapterName, ByExpiry>,
     /// Those that are bound to a session. No session has an empty set.
     of_session: BTreeMap<SessionId, ByExpiry>,
 }
@@ -61,7 +64,11 @@ impl Tokens {
         let place = (token.valid_until, number);
         self.by_id.insert((token.id(), number));
         self.by_expiry.insert(place);
-        let of_adapter = self.of_adapter.entry(token.scope.adapter);
+        let index = match token.phase {
+            Phase::Live { .. } => &mut self.unended,
+            Phase::Consumed | Phase::Revoked { .. } => &mut self.ended,
+        };
+        let of_adapter = index.entry(token.scope.adapter);
         // All tokens of an adapter share the text of its name.
         token.scope.adapter = of_adapter.key().clone();
         of_adapter.or_default().insert(place);
@@ -80,7 +87,8 @@ impl Tokens {
         let place = (token.valid_until, number);
         self.by_id.remove(&(token.id(), number));
         self.by_expiry.remove(&place);
-        remove_from(&mut self.of_adapter, &token.scope.adapter, place);
+        remove_from(&mut self.unended, &token.scope.adapter, place);
+        remove_from(&mut self.ended, &token.scope.adapter, place);
         if let Some(session_id) = &token.scope.session_id {
             remove_from(&mut self.of_session, session_id, place);
         }
@@ -96,11 +104,22 @@ impl Tokens {
         }
     }
 
-    /// Forgets one token of that adapter that is not taken any more at `now`, if there is one.
+    /// Forgets one token of that adapter that was not used, and is not taken any more at `now`, if there is one.
     pub(super) fn make_room(&mut self, adapter: &AdapterName, now: Timestamp) {
-        let first = self.of_adapter.get(adapter).and_then(BTreeSet::first);
+        let first = self.unended.get(adapter).and_then(BTreeSet::first);
         match first {
             Some(&(valid_until, number)) if valid_until < now => self.forget(number),
+            Some(_) | None => {}
+        }
+    }
+
+    /// Forgets one token of that adapter that has ended and is not taken any more at `time` either, if `at_most` or more
+    /// of them are remembered.
+    pub(super) fn bound_ended(&mut self, adapter: &AdapterName, at_most: usize, time: Timestamp) {
+        let ended = self.ended.get(adapter);
+        let ended = ended.filter(|ended| ended.len() >= at_most);
+        match ended.and_then(BTreeSet::first) {
+            Some(&(valid_until, number)) if valid_until < time => self.forget(number),
             Some(_) | None => {}
         }
     }
@@ -129,9 +148,9 @@ impl Tokens {
         self.by_number.values().map(Box::as_ref)
     }
 
-    /// How many tokens of an adapter are remembered.
-    pub(super) fn count_of(&self, adapter: &AdapterName) -> usize {
-        self.of_adapter.get(adapter).map_or(0, BTreeSet::len)
+    /// How many tokens of an adapter are neither used up nor taken back.
+    pub(super) fn unended_of(&self, adapter: &AdapterName) -> usize {
+        self.unended.get(adapter).map_or(0, BTreeSet::len)
     }
 
     /// Until when the first to be forgotten is taken.
@@ -150,7 +169,7 @@ impl Tokens {
         adapter: &AdapterName,
         now: Timestamp,
     ) -> BTreeSet<TokenNumber> {
-        self.live_among(self.of_adapter.get(adapter), now)
+        self.live_among(self.unended.get(adapter), now)
     }
 
     /// The live tokens that are bound to a session, in the order of issue.
@@ -180,6 +199,15 @@ impl Tokens {
     ) -> Result<(), IllegalTransition> {
         let token = self.by_number.get_mut(&number).ok_or(IllegalTransition)?;
         token.phase = next(token.phase)?;
+        match token.phase {
+            Phase::Live { .. } => {}
+            Phase::Consumed | Phase::Revoked { .. } => {
+                let (adapter, place) = (&token.scope.adapter, (token.valid_until, number));
+                remove_from(&mut self.unended, adapter, place);
+                let ended = self.ended.entry(adapter.clone());
+                ended.or_default().insert(place);
+            }
+        }
         Ok(())
     }
 }
@@ -352,9 +380,33 @@ mod tests {
         let mut tokens = tokens();
         for (time, left) in [(1, 3), (2, 2), (3, 2), (4, 1), (4, 1), (5, 0)] {
             tokens.make_room(&adapter(1), at(time));
-            assert_eq!(tokens.count_of(&adapter(1)), left, "at {time}");
+            assert_eq!(tokens.unended_of(&adapter(1)), left, "at {time}");
         }
-        assert_eq!(tokens.count_of(&adapter(0)), 3);
+        assert_eq!(tokens.unended_of(&adapter(0)), 3);
+    }
+
+    /// AQL-5.5-3: what has ended has no place among the others, is read back as that, and is forgotten where it is too much.
+    #[test]
+    fn what_has_ended_has_a_place_of_its_own() {
+        let mut tokens = tokens();
+        assert_eq!(tokens.transition(TokenNumber(1), Phase::use_once), Ok(()));
+        let revoke = |phase: Phase| phase.revoke(Revoker::Logout);
+        assert_eq!(tokens.transition(TokenNumber(3), revoke), Ok(()));
+        assert_eq!(tokens.unended_of(&adapter(1)), 1);
+        let read = Tokens::try_from(Written::from(tokens.clone()));
+        assert_eq!(read, Ok(tokens.clone()));
+        for (at_most, time, left) in [
+            (3, 9, 6),
+            (2, 1, 6),
+            (2, 2, 5),
+            (2, 9, 5),
+            (1, 9, 4),
+            (0, 9, 4),
+        ] {
+            tokens.bound_ended(&adapter(1), at_most, at(time));
+            assert_eq!(tokens.all().len(), left, "{at_most} at {time}");
+        }
+        assert_eq!(tokens.unended_of(&adapter(1)), 1);
     }
 
     /// AQL-6.1-1: a list that no gatekeeper can have written is not read.

@@ -78,6 +78,18 @@ impl OperationName {
     pub(super) fn introspect() -> Self {
         Self("introspect".into())
     }
+
+    /// Whatever operation, in the log.
+    pub(super) fn all() -> Self {
+        Self("*".into())
+    }
+}
+
+impl AdapterName {
+    /// Whatever adapter, in the log.
+    pub(super) fn all() -> Self {
+        Self("*".into())
+    }
 }
 
 /// What a token is called in logs: the first 16 hexadecimal digits of its SHA-256.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use countersign_reference::mcp_aql::{
-    Audit, Call, EndedSession, EventKind, Input, Oracle, Output, Phase, Query, Refusal, Revoker,
-    SessionId, Settings, Status, TokenEvent,
+    Audit, Call, Configuration, EndedSession, EventKind, Input, Oracle, Output, Persistence, Phase,
+    Query, Refusal, Revoker, SessionId, Settings, Status, TokenEvent, Tolerance,
 };
 
 use crate::stage::{
@@ -266,6 +266,38 @@ fn tolerance_is_configured_within_its_bounds() {
         let refusal = stage.refuses(configure(Some(seconds)));
         assert_eq!(refusal, Refusal::ToleranceOutOfRange);
         assert_eq!(refusal.clause().0, "AQL-5.1-5");
+    }
+}
+
+/// AQL-5.1-6: a tolerance that comes with the settings is warned of like any, by the first thing that happens, once; and
+/// again where a restart leaves nothing.
+#[test]
+fn a_long_tolerance_in_the_settings_is_warned_of() {
+    for (seconds, first) in [
+        (59, vec![]),
+        (60, vec![]),
+        (61, vec!["warning AQL-5.1-6"]),
+        (300, vec!["warning AQL-5.1-6"]),
+    ] {
+        for persistence in [Persistence::Persistent, Persistence::InMemory] {
+            let configuration = Configuration {
+                tolerance: Tolerance::from_seconds(seconds).expect("in bounds"),
+                ..Configuration::default()
+            };
+            let mut stage = Stage::with(Settings {
+                persistence,
+                configuration: configuration.into(),
+                ..Settings::default()
+            });
+            assert_eq!(stage.does(Input::Tick), first, "{seconds}");
+            stage.asks(call());
+            assert_eq!(stage.does(Input::Tick), [""; 0]);
+            let again = match persistence {
+                Persistence::Persistent => vec![],
+                Persistence::InMemory => first.clone(),
+            };
+            assert_eq!(stage.does(Input::Restart), again, "{seconds}");
+        }
     }
 }
 

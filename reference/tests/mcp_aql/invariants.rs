@@ -343,7 +343,9 @@ impl Witness {
                 (Output::Perform(_), _) => panic!("ran without a call"),
                 (Output::Audit(Audit::Token(entry)), _)
                     if entry.event == TokenEvent::TokenRevoked
-                        && entry.outcome == AuditOutcome::Success =>
+                        && entry.outcome == AuditOutcome::Success
+                        // One that stands for all that are not known.
+                        && (entry.token_id.is_some() || !self.signs) =>
                 {
                     let revoked = self
                         .tokens

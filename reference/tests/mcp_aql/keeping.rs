@@ -108,6 +108,37 @@ fn a_full_store_issues_nothing() {
     assert_eq!(stage.gatekeeper.tokens().len(), 1_001);
 }
 
+/// AQL-5.5-3, AQL-6.1-1: what was used or taken back takes up no place. As many such tokens are remembered as there are
+/// places; of one more the first to expire is forgotten, and is no good for that.
+#[test]
+fn what_has_ended_takes_up_no_place() {
+    let mut stage = Stage::with(Settings {
+        capacity: Capacity::new(1_000).expect("in bounds"),
+        ..Settings::default()
+    });
+    let first = stage.asks(call());
+    assert_eq!(stage.retries(&first), HONOURED);
+    for _ in 1..1_000 {
+        stage.asks(call());
+    }
+    stage.does(event(EventKind::Security, None));
+    assert_eq!(stage.retries(&first)[1], "respond TokenAlreadyUsed");
+    assert_eq!(stage.gatekeeper.tokens().len(), 1_000);
+    let next = stage.asks(call());
+    assert_eq!(stage.retries(&first)[1], "respond TokenInvalid");
+    for _ in 1..1_000 {
+        stage.asks(call());
+    }
+    assert_eq!(stage.gatekeeper.tokens().len(), 1_999);
+    let full = "respond CapacityExceeded";
+    assert_eq!(stage.does(Input::Call(call()))[1], full);
+    assert_eq!(stage.retries(&next), HONOURED);
+    stage.asks(call());
+    assert_eq!(stage.does(Input::Call(call()))[1], full);
+    assert_eq!(stage.retries(&next)[1], "respond TokenAlreadyUsed");
+    assert_eq!(stage.gatekeeper.tokens().len(), 1_999);
+}
+
 /// AQL-5.5-1, AQL-6.1-1: a restart loses nothing with a store, everything without; used tokens stay used either way.
 #[test]
 fn a_restart_leaves_what_was_stored() {

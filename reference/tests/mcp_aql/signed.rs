@@ -7,6 +7,7 @@ use countersign_reference::mcp_aql::{
 };
 use countersign_reference::time::Timestamp;
 use proptest::prelude::*;
+use serde_json::json;
 
 use crate::stage::{
     EXPIRY, HONOURED, START, Stage, VALID_UNTIL, adapter, call, call_for, call_in_session,
@@ -232,37 +233,60 @@ fn a_signed_token_can_be_given_back() {
     }
 }
 
-/// AQL-5.3-3: what was not issued here cannot be given back, and is not remembered.
+/// AQL-5.3-3, AQL-6.4-1: what was not issued here cannot be given back, whichever bit it is, and is not remembered.
 #[test]
 fn what_was_not_signed_cannot_be_given_back() {
     let mut stage = signing();
     let token = stage.asks(call());
     let untouched = stage.gatekeeper.clone();
     let renamed = token.as_str().replace("conf_", "quota_continue_");
-    let last = if token.as_str().ends_with('A') {
-        'B'
-    } else {
-        'A'
-    };
-    let mark_changed = format!("{}{last}{}", &token.as_str()[..42], &token.as_str()[43..]);
-    for text in [&renamed, "conf_guessed", &mark_changed, &"A".repeat(69)] {
-        if text == token.as_str() {
-            continue;
-        }
-        let outputs = stage.does(introspect(Query::RevokeToken, text));
+    let altered = (5..69).map(|place| {
+        let other = if &token.as_str()[place..=place] == "A" {
+            "B"
+        } else {
+            "A"
+        };
+        format!(
+            "{}{other}{}",
+            &token.as_str()[..place],
+            &token.as_str()[place + 1..]
+        )
+    });
+    let others = [renamed, "conf_guessed".to_owned(), "A".repeat(69)];
+    for text in altered.chain(others) {
+        let outputs = stage.does(introspect(Query::RevokeToken, &text));
         assert_eq!(outputs[1], "respond TokenInvalid", "{text}");
     }
     assert_eq!(stage.gatekeeper, untouched);
 }
 
-/// AQL-5.3-1, AQL-5.5-1, AQL-5.5-2: what was given back is remembered until no tolerance could bring it back.
+/// AQL-4.1-2, AQL-5.1-7, AQL-6.4-1: what has expired is not taken back: before, at and after the end of its tolerance, which
+/// is that of its issue.
+#[test]
+fn an_expired_signed_token_cannot_be_given_back() {
+    for tolerance in [0, 30, 300] {
+        for (beyond, expected) in [
+            (-1, "respond revoked"),
+            (0, "respond revoked"),
+            (1, "respond TokenExpired"),
+        ] {
+            let mut stage = signing();
+            stage.does(configure(Some(tolerance)));
+            let token = stage.asks(call());
+            stage.now = EXPIRY + 1_000 * i64::try_from(tolerance).expect("small") + beyond;
+            assert_eq!(stage.does(revoke(&token))[1], expected, "{tolerance}");
+        }
+    }
+}
+
+/// AQL-5.3-1, AQL-5.5-1, AQL-5.5-2: what was given back is remembered until its tolerance cannot bring it back.
 #[test]
 fn what_was_given_back_is_forgotten_in_the_end() {
     let mut stage = signing();
     let empty = stage.gatekeeper.clone();
     let token = stage.asks(call());
     stage.does(revoke(&token));
-    let deadline = EXPIRY + 300_001;
+    let deadline = VALID_UNTIL + 1;
     assert_eq!(
         stage.gatekeeper.next_deadline(),
         Some(Timestamp::from_millis(deadline))
@@ -299,7 +323,23 @@ fn events_end_signed_tokens() {
         stage.retries(&used);
         // A key from before does not help.
         stage.does(rotate(2));
-        assert_eq!(stage.does(input.clone()), [""; 0]);
+        // AQL-6.4-1: one entry for all, for none of them is known.
+        let ended = stage.outputs(input.clone());
+        let [ended] = ended.as_slice() else {
+            panic!("{ended:?}");
+        };
+        let adapter_name = if elsewhere_too { "*" } else { "github" };
+        assert_eq!(
+            serde_json::to_value(ended).expect("JSON"),
+            json!({"audit": {
+                "timestamp": "2026-05-24T14:22:20.000Z",
+                "event": "TOKEN_REVOKED",
+                "token_id": "",
+                "operation": "*",
+                "adapter_name": adapter_name,
+                "outcome": "success",
+            }})
+        );
         assert_eq!(stage.retries(&here), REFUSED, "{input:?}");
         let outputs = stage.does(Input::Call(with_token(elsewhere.clone(), &there)));
         assert_eq!(outputs == REFUSED, elsewhere_too, "{input:?}");
@@ -406,27 +446,28 @@ fn a_signing_gatekeeper_survives_being_stored() {
     assert_eq!(stage.retries(&unused), HONOURED);
 }
 
-/// AQL-5.5-3: one before the last place, the last, and one too many; a full store tells nothing of the token.
+/// AQL-5.5-3, AQL-6.1-1: a good token is redeemed however many were before, and all of those stay used until they have
+/// expired; then they make room.
 #[test]
-fn a_full_gatekeeper_redeems_nothing_new() {
+fn a_good_token_is_redeemed_however_many_were_before() {
     let mut stage = signing_with(Settings {
         capacity: Capacity::new(1_000).expect("in bounds"),
         ..Settings::default()
     });
-    let tokens: Vec<_> = (0..1_001).map(|_| stage.asks(call())).collect();
-    for token in &tokens[..1_000] {
+    let tokens: Vec<_> = (0..1_002).map(|_| stage.asks(call())).collect();
+    for token in &tokens {
         assert_eq!(stage.retries(token), HONOURED);
     }
-    let full = [
-        "audit TokenRejected failed: CapacityExceeded",
-        "respond CapacityExceeded",
-    ];
-    let guess = crate::stage::token("conf_guessed");
-    for token in [&tokens[1_000], &guess] {
-        assert_eq!(stage.retries(token), full);
+    for token in &tokens {
+        assert_eq!(stage.retries(token)[1], "respond TokenAlreadyUsed");
     }
-    assert_eq!(stage.retries(&tokens[0])[1], "respond TokenAlreadyUsed");
-    assert_eq!(stage.gatekeeper.tokens().len(), 1_000);
+    assert_eq!(stage.gatekeeper.tokens().len(), 1_002);
+    for (time, remembered) in [(VALID_UNTIL, 1_003), (VALID_UNTIL + 1, 1_003)] {
+        stage.now = time;
+        let next = stage.asks(call());
+        assert_eq!(stage.retries(&next), HONOURED);
+        assert_eq!(stage.gatekeeper.tokens().len(), remembered, "{time}");
+    }
 }
 
 /// AQL-6.5-1, AQL-6.3-2, AQL-7.3-1: limits and silence are as for kept tokens; of an unused one no status is told.

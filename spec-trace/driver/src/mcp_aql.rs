@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -48,36 +48,41 @@ pub enum Op {
         /// How much a failed check tells the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         oracle: Option<Oracle>,
-        /// The names of the parameters that a token is bound to, by operation.
+        /// The names of the parameters that a token is bound to, by operation: in place of all that were named before. A name
+        /// twice counts once. Of an operation that is not named here every parameter is critical, a request id or a timestamp too,
+        /// for nobody else can tell which of them are.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(extend("propertyNames" = {"minLength": 1, "maxLength": 256}))]
+        #[schemars(schema_with = "names_by_operation")]
         critical: Option<BTreeMap<String, BTreeSet<String>>>,
     },
     /// A client calls an operation.
     Call(Call),
     /// A client asks about a token, or gives it back.
     Introspect {
-        /// The adapter that it asks. `default`, where absent.
+        /// The adapter that it asks: its limits count, and its `oracle`. It need not be that of the token. `default`, where absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(length(min = 1, max = 256))]
         adapter: Option<String>,
-        /// What it wants.
+        /// What it wants. A status is no error: with `codes` it tells a token that was taken back from one that never was, which
+        /// a call does not.
         query: Query,
         /// The token as received, whatever it is.
         token: String,
     },
     /// Something happens that ends the life of tokens.
     Event {
-        /// What.
+        /// What. All tokens of all adapters end, but with the logout of a session those that are bound to it, and no others.
         kind: EventKind,
-        /// The session that a logout is about.
+        /// The session that a logout is about. It says nothing of the other kinds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(length(min = 1, max = 256))]
         session_id: Option<String>,
     },
-    /// A session ends.
+    /// A session ends, and with it the tokens that are bound to it, but no others. From then on a token that would be bound to
+    /// it is refused, and nothing else is, unless the implementation lets sessions come back; after a `restart` the connections
+    /// that it has ended can come back under their names.
     EndSession {
-        /// Which.
+        /// Which. It may have ended before, or be one that was never heard of.
         #[schemars(length(min = 1, max = 256))]
         session_id: String,
     },
@@ -95,15 +100,19 @@ pub struct Call {
     #[schemars(length(min = 1, max = 256))]
     pub operation: String,
     /// Its parameters: any JSON, as the client wrote it, or a string that holds it. What has no one meaning (a name twice, half a
-    /// surrogate pair, a number beyond the range of a double) cannot be confirmed; a whole number in full is bound to the digit.
+    /// surrogate pair, a number that is not the same to all readers) cannot be confirmed. A whole number in full is bound to the
+    /// digit, any other as its double: beyond 2^53 where the shortest form of the double is that very number, else not
+    /// at all.
     pub params: Json,
-    /// How much harm the operation can do.
+    /// How much harm the operation can do. A token is good for the level that it was issued for and for lower ones; for a higher
+    /// one it is a mismatch.
     pub danger_level: DangerLevel,
     /// Whose connection it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 256))]
     pub session_id: Option<String>,
-    /// Whether a token for it is to be bound to that session. Only one with several uses, where absent, and that one always.
+    /// Whether a token for it is to be bound to that session. Where absent, one with several uses is, and one with a single use is
+    /// not; `false` with several uses is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_scope: Option<bool>,
     /// How often a token for it may be used. Once, where absent.
@@ -114,10 +123,12 @@ pub struct Call {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 900))]
     pub ttl_seconds: Option<i64>,
-    /// The token, if the client sent one, as received.
+    /// The token, if the client sent one, as received. A call that needs none does not look at it: it is neither checked nor
+    /// used, nor is there an audit of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmation_token: Option<String>,
-    /// Why it may have to be confirmed. For its danger, where absent.
+    /// Why it may have to be confirmed. For its danger, where absent. What is dangerous past a quota is asked about once: its token
+    /// is one of confirmation, and any such token for the call passes the quota too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<Purpose>,
     /// What the client is told of the danger, in the host's words.
@@ -154,8 +165,17 @@ const LEVELS: [(&str, DangerLevel); 5] = [
     ("forbidden", DangerLevel::Forbidden),
 ];
 
+/// At least one name of each.
+fn names_by_operation(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "propertyNames": {"minLength": 1, "maxLength": 256},
+        "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+    })
+}
+
 /// A level has a number, too.
-fn or_a_number(schema: &mut schemars::Schema) {
+fn or_a_number(schema: &mut Schema) {
     let word = std::mem::take(schema);
     let number = serde_json::json!({"type": "integer", "minimum": 0, "maximum": 4});
     schema.insert("anyOf".to_owned(), serde_json::json!([word, number]));

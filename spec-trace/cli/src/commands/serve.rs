@@ -53,9 +53,11 @@ string holds the text of it, and that of a `result` need be no JSON. `arguments`
 out as such a string. A message whose bytes are no UTF-8 comes as `message_base64`. `lost` says
 how many outputs of the last response, from its end, were not carried out; the first `restart`
 on a store tells all again that is not known to be carried out, unless `lost` is 0.
-A call whose `params` have no one meaning (a name twice, or with a fraction or an exponent a
-number beyond 2^53) cannot be confirmed; `arguments` are kept as they are, whatever their
-numbers, and approved by what means the same. A whole number in full is bound to the digit.
+A call whose `params` have no one meaning (a name twice, half a surrogate pair, a number that is
+not the same to all readers) cannot be confirmed. A whole number in full is bound to the digit,
+any other as its double: beyond 2^53 where the shortest form of the double is that very number
+(1e20), else not at all (9007199254740993.0, 1e400, 1e-400). `arguments` are kept as they are,
+whatever their numbers, and approved by what means the same.
 A missing field, an unknown one or one of another type is an `error`, and so is a `now` that is
 no time; a value that is not allowed is `refused`. Types, limits, the shapes of what comes out,
 and what is read into the texts: countersign schema driver
@@ -64,11 +66,14 @@ and what is read into the texts: countersign schema driver
   aaep            modified_action: false|true, whether a reply may modify what it accepts
   mcp-aql         check_order: table|sample, session_binding: many_uses|every,
                   ended_session: stays_ended|comes_back, persistence: persistent|in_memory,
-                  capacity: 1000 tokens or more [1000000], retention: 0 to 3000 seconds [900],
+                  capacity: 1000 tokens or more that can be used [1000000],
+                  retention: 0 to 3000 seconds [900] for which an expired token is told from
+                  an unknown one: it is forgotten within the hour,
                   rate_limits: {issuance, failed_validation, revocation: each
                   {burst, interval_millis}; no limit where absent},
                   configuration: {clock_skew_tolerance_seconds: 0 to 300 [30],
-                  oracle: codes|uniform, critical}; `configure` changes it for one adapter
+                  oracle: codes|uniform, critical}; `configure` changes it for one adapter;
+                  above 60 seconds `reset` answers with a warning
   pending-action  read_effect: pends|runs (a read runs though it names deciders; its event
                   `decided` names nobody), expiry_boundary: at|after (a decision at the very
                   time of the expiry is late, or counts; a proposal has to expire after `now`
@@ -76,6 +81,21 @@ and what is read into the texts: countersign schema driver
                   deciders_absent: anyone|nobody, delivery: at_most_once|at_least_once (an
                   allowed idempotent call runs again with each restart until it is finished or
                   its session has ended, also after its expiry, which binds decisions alone)
+
+A limit of mcp-aql is of one adapter, for all its clients. So many at once (burst), then one more
+each interval; what is more is answered with RATE_LIMITED. Who has failed too often is not
+listened to: a good token does not pass then either. A call with a token and parameters that
+cannot be confirmed counts as failed, one that is honoured does not count. A restart keeps the
+count with the tokens.
+
+--signed: a token of which nothing is kept is known by its signature alone.
+  - Until it has come with its call, one for another call is told as unknown (TOKEN_INVALID, and
+    not TOKEN_SCOPE_MISMATCH), and so is its status.
+  - Its holder can give it back while it lives; altered or expired it is refused. The log then
+    cannot say what it was for, nor that it had ended with its adapter before, and one of 2^48
+    forgeries would pass for a token there. None is honoured.
+  - Where all end, one entry of the log stands for those that are not known (`token_id` empty).
+  - What is redeemed takes memory until it expires, whatever the capacity: set rate_limits.
 
 Examples:
   countersign serve aaep --stdio

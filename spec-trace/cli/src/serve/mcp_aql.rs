@@ -11,7 +11,7 @@ use countersign_driver::{Json, Kind, Refused};
 use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql::{
     AdapterName, Call, DangerLevel, EventKind, Gatekeeper, Input, OperationName, Oracle, Outcome,
-    Output, Parameters, Purpose, Query, SessionId, Settings, SigningKey,
+    Output, Parameters, Purpose, Query, Refusal, SessionId, Settings, SigningKey,
 };
 use countersign_reference::time::Timestamp;
 
@@ -92,10 +92,9 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
         }
     }
 
-    fn reset(&mut self, now: Timestamp) -> Result<(), Failure> {
+    fn reset(&mut self, _: Timestamp) -> Result<(), Failure> {
+        // The tick that follows tells the time, and warns of the settings (AQL-5.1-6).
         self.gatekeeper = self.fresh();
-        // There is nothing yet that could happen: this only tells the time.
-        let _nothing = self.gatekeeper.handle(now, &mut self.ids, Input::Tick);
         Ok(())
     }
 
@@ -154,6 +153,14 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
         })
     }
 
+    /// AQL-5.4-1: who signs has neither several uses nor sessions.
+    fn is_declared(&self, input: &Input) -> bool {
+        let Input::Call(call) = input else {
+            return true;
+        };
+        !self.signs || (call.max_uses == 1 && call.session_scope != Some(true))
+    }
+
     fn refused(refused: Refused) -> driver::Output {
         driver::Output::Refused(refused)
     }
@@ -187,16 +194,14 @@ impl<Ids: IdSource> Service for McpAql<Ids> {
     }
 }
 
+/// The longest life that any token can have, in seconds (AQL-5.1-1).
+const LONGEST_LIFE: u32 = 900;
+
+/// What is out of every range is refused of a call that needs no token, too: the schema does not know which do.
 fn called(call: driver::Call) -> Result<Call, Instead> {
-    // AQL-5.2-1: one use where nothing is said.
-    let max_uses = call.max_uses.unwrap_or(1);
-    let max_uses = u32::try_from(max_uses).map_err(|_| {
-        Instead::refused(format!(
-            "`max_uses` is {max_uses}: expected 1 to {}",
-            u32::MAX
-        ))
-    })?;
     Ok(Call {
+        max_uses: max_uses(call.max_uses)?,
+        ttl_seconds: ttl_seconds(call.ttl_seconds)?,
         adapter: call.adapter.as_deref().map(adapter_name).transpose()?,
         operation: parsed("operation", &call.operation, OperationName::parse)?,
         params: Parameters::new(call.params.text().as_bytes()),
@@ -209,8 +214,6 @@ fn called(call: driver::Call) -> Result<Call, Instead> {
         },
         session_id: call.session_id.as_deref().map(session).transpose()?,
         session_scope: call.session_scope,
-        max_uses,
-        ttl_seconds: call.ttl_seconds.map(|it| u64::try_from(it).unwrap_or(0)),
         confirmation_token: call.confirmation_token,
         purpose: match call.purpose {
             Some(driver::Purpose::Confirmation) | None => Purpose::Confirmation,
@@ -219,6 +222,39 @@ fn called(call: driver::Call) -> Result<Call, Instead> {
         reasons: call.reasons,
         confirmation_message: call.confirmation_message,
     })
+}
+
+/// AQL-5.2-1: one use where nothing is said.
+fn max_uses(asked: Option<i64>) -> Result<u32, Instead> {
+    let asked = asked.unwrap_or(1);
+    let out_of_range = || {
+        let expected = format!("`max_uses` is {asked}: expected 1 to {}", u32::MAX);
+        Instead::refused(expected)
+    };
+    match u32::try_from(asked).map_err(|_| out_of_range())? {
+        0 => Err(forbidden(Refusal::NoUses)),
+        uses => Ok(uses),
+    }
+}
+
+fn ttl_seconds(asked: Option<i64>) -> Result<Option<u64>, Instead> {
+    let Some(asked) = asked else {
+        return Ok(None);
+    };
+    match u64::try_from(asked) {
+        // AQL-5.1-2
+        Ok(0) | Err(_) => Err(forbidden(Refusal::WithoutExpiry)),
+        Ok(seconds) if seconds > LONGEST_LIFE.into() => {
+            Err(forbidden(Refusal::TimeToLiveTooLong {
+                maximum_seconds: LONGEST_LIFE,
+            }))
+        }
+        Ok(seconds) => Ok(Some(seconds)),
+    }
+}
+
+fn forbidden(it: Refusal) -> Instead {
+    Instead::Refused(refusal(it.clause(), it))
 }
 
 fn adapter_name(text: &str) -> Result<AdapterName, Instead> {

@@ -61,6 +61,11 @@ pub trait Service {
     /// [`Instead`] says what is answered where it cannot be told what that is.
     fn input(op: <Self::Protocol as Protocol>::Op) -> Result<Self::Input, Instead>;
 
+    /// Whether an input asks for nothing that [`Service::supports`] leaves out.
+    fn is_declared(&self, _: &Self::Input) -> bool {
+        true
+    }
+
     /// A refusal as an output.
     fn refused(refused: Refused) -> Output<Self>;
 
@@ -98,6 +103,8 @@ pub struct Last<'a, O> {
 pub enum Instead {
     /// It is not allowed with this value, or in this state.
     Refused(Refused),
+    /// It was not declared in `hello`.
+    Unsupported,
     /// The state could not be stored or read back.
     Failed(Failure),
 }

@@ -122,7 +122,9 @@ impl<S: Service> Conversation<S> {
                     .reset(now)
                     .map_err(|failure| broken(&failure))?;
                 self.stage = Stage::Serving;
-                Ok(self.outputs(Vec::new()))
+                // What an executor says of its settings, it says first of all.
+                let first = self.service.handle(now, S::TICK);
+                Ok(self.outputs(first.map_err(|failure| broken(&failure))?))
             }
             (Op::Common(Common::Restart { lost }), Stage::Greeted) if self.service.is_kept() => {
                 // Nobody has seen the last response of another process, unless they say that nothing of it was lost.
@@ -153,7 +155,13 @@ impl<S: Service> Conversation<S> {
                 self.done(now, restarted)
             }
             (Op::Own(op), Stage::Serving) => {
-                let done = S::input(op).and_then(|input| Ok(self.service.handle(now, input)?));
+                let done = S::input(op).and_then(|input| {
+                    if self.service.is_declared(&input) {
+                        Ok(self.service.handle(now, input)?)
+                    } else {
+                        Err(Instead::Unsupported)
+                    }
+                });
                 self.done(now, done)
             }
         }
@@ -204,6 +212,7 @@ impl<S: Service> Conversation<S> {
     ) -> Result<Answer<S::Protocol>, String> {
         match done {
             Ok(outputs) => Ok(self.outputs(outputs)),
+            Err(Instead::Unsupported) => Ok(Answer::Unsupported { unsupported: true }),
             Err(Instead::Failed(failure)) => Err(broken(&failure)),
             Err(Instead::Refused(refused)) => {
                 let due = self.service.handle(now, S::TICK);

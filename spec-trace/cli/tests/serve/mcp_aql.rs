@@ -2,7 +2,9 @@
 
 use countersign_cli::serve::mcp_aql::McpAql;
 use countersign_reference::ids::SequentialIds;
-use countersign_reference::mcp_aql::{Capacity, Persistence, RateLimit, RateLimits, Settings};
+use countersign_reference::mcp_aql::{
+    Capacity, Configuration, Persistence, RateLimit, RateLimits, Settings, Tolerance,
+};
 use countersign_store::ids::SystemIds;
 use serde_json::json;
 
@@ -388,6 +390,32 @@ fn every_adapter_answers_introspection() {
     driver.hang_up();
 }
 
+/// AQL-5.1-6: above 60 s the settings are warned of at every reset, as `configure` is.
+#[test]
+fn a_reset_warns_of_a_long_tolerance() {
+    for (seconds, warned) in [
+        (60, vec![]),
+        (61, vec!["audit warning"]),
+        (300, vec!["audit warning"]),
+    ] {
+        let tolerance = Tolerance::from_seconds(seconds).unwrap();
+        let configuration = Configuration {
+            tolerance,
+            ..Configuration::default()
+        };
+        let mut driver = connected(Settings {
+            configuration: configuration.into(),
+            ..Settings::default()
+        });
+        driver.send(r#"{"id":1,"op":"hello","driver":1,"protocol":"mcp-aql"}"#);
+        for _ in 0..2 {
+            assert_eq!(driver.at(NOW, "reset", json!({})), warned, "{seconds}");
+            assert_eq!(driver.at(NOW, "tick", json!({})), [""; 0]);
+        }
+        driver.hang_up();
+    }
+}
+
 /// AQL-7.3-2, AQL-6.2-2, AQL-5.4-1: a gatekeeper that signs can be served, and says what it cannot do then.
 #[test]
 fn signed_tokens_can_be_served() {
@@ -402,10 +430,22 @@ fn signed_tokens_can_be_served() {
     assert_eq!(driver.at(NOW, "call", retry.clone()), PERFORMED);
     let again = driver.at(NOW, "call", retry.clone());
     assert_eq!(again, rejected("already_used", "TOKEN_ALREADY_USED"));
-    let mut scoped = deletion();
-    scoped["session_id"] = json!("s1");
-    scoped["session_scope"] = json!(true);
-    assert_eq!(driver.at(NOW, "call", scoped), ["refused AQL-5.4-1"]);
+    // What was not declared is not supported, of a call that needs no token either; the rest of it is.
+    for (field, value, is_supported) in [
+        ("session_scope", json!(true), false),
+        ("session_scope", json!(false), true),
+        ("max_uses", json!(2), false),
+        ("max_uses", json!(1), true),
+    ] {
+        for level in ["destructive", "safe"] {
+            let mut scoped = deletion();
+            scoped["danger_level"] = json!(level);
+            scoped["session_id"] = json!("s1");
+            scoped[field] = value.clone();
+            let response = driver.ask("call", timed(NOW, scoped));
+            assert_eq!(response["unsupported"] == true, !is_supported, "{field}");
+        }
+    }
     // Another reset, another key.
     driver.at(NOW, "reset", json!({}));
     let other = driver.at(NOW, "call", retry);
@@ -534,12 +574,22 @@ fn what_the_host_must_not_ask_for_is_refused() {
         if let Some(session) = session {
             call["session_id"] = json!(session);
         }
-        let outputs = ready().at(NOW, "call", call);
+        let outputs = ready().at(NOW, "call", call.clone());
         match clause {
             Some(clause) => assert_eq!(outputs, [format!("refused {clause}")], "{field} {value}"),
             None => assert_eq!(outputs, ASKED, "{field} {value}"),
         }
+        // Of a call that needs no token what is out of every range is refused, too. What only a token could not have is not.
+        call["danger_level"] = json!("safe");
+        let outputs = ready().at(NOW, "call", call);
+        match clause {
+            Some(clause) if value != 2 => assert_eq!(outputs, [format!("refused {clause}")]),
+            Some(_) | None => assert_eq!(outputs, ["perform delete_repo"], "{field} {value}"),
+        }
     }
+    // A name twice counts once.
+    let twice = json!({"adapter": "github", "critical": {"delete_repo": ["repo", "repo"]}});
+    assert_eq!(ready().at(NOW, "configure", twice), [""; 0]);
     let mut driver = ready();
     let token = driver.asks(deletion());
     let fields = json!({"adapter": "github", "clock_skew_tolerance_seconds": 301});

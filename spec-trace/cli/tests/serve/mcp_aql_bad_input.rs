@@ -98,6 +98,7 @@ fn parameters_at_the_limits_are_taken() {
         r#"{"":"\u0000","a":9007199254740992,"b":-0,"c":5e-324,"d":1.7976931348623157e308}"#
             .to_owned(),
         r#"{"id":[null,18446744073709551615,-9007199254740993]}"#.to_owned(),
+        r#"{"id":[1e16,1.5e20,9007199254740994.0,1e21]}"#.to_owned(),
         "[1,null]".to_owned(),
         "null".to_owned(),
         r#""\"a\"""#.to_owned(),
@@ -280,8 +281,8 @@ fn a_bad_field_of_a_call_is_named() {
             format!("`operation`: {}", string("integer `7`")),
         ),
         (
-            changed("danger_level", json!(0.5)),
-            format!("`danger_level`: invalid type: floating point `0.5`, {level}"),
+            changed("danger_level", json!(1.5)),
+            format!("`danger_level`: invalid type: floating point `1.5`, {level}"),
         ),
         (
             changed("session_scope", json!("yes")),
@@ -397,6 +398,18 @@ fn a_name_or_a_number_that_cannot_be_is_refused() {
     ]);
     for (op, fields, clause) in [
         ("call", changed("ttl_seconds", json!(-1)), "AQL-5.1-2"),
+        ("call", changed("danger_level", json!(-1)), "AQL-5.1-8"),
+        ("call", changed("danger_level", json!(5)), "AQL-5.1-8"),
+        (
+            "call",
+            changed("danger_level", json!(u64::MAX)),
+            "AQL-5.1-8",
+        ),
+        (
+            "configure",
+            json!({"adapter": "x", "critical": {"delete_repo": []}}),
+            "AQL-3.2-1",
+        ),
         (
             "configure",
             json!({"adapter": "x", "clock_skew_tolerance_seconds": -1}),
