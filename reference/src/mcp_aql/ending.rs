@@ -10,7 +10,7 @@ use super::gatekeeper::Handling;
 use super::interface::{EventKind, Output};
 use super::rate::Limited;
 use super::response::{Details, Response, Status, TokenStatus};
-use super::settings::EndedSession;
+use super::settings::{EndedSession, RestartedSession};
 use super::token::{Phase, Scope, TokenNumber};
 use super::validate::Received;
 use super::vocabulary::{AdapterName, ErrorCode, Oracle, Revoker, SessionId, TokenEvent};
@@ -79,6 +79,17 @@ impl Handling<'_> {
                 self.ended_sessions.insert(session_id);
             }
             EndedSession::ComesBack => {}
+        }
+    }
+
+    /// AQL-5.4-2: the connections have ended with the process, and the tokens that are bound to them with them.
+    pub(super) fn end_connections(&mut self) {
+        match self.settings.restarted_session {
+            RestartedSession::Ends => {
+                let bound = self.tokens.live_of_sessions(self.now);
+                self.revoke_all(bound, Revoker::SessionEnd);
+            }
+            RestartedSession::GoesOn => {}
         }
     }
 

@@ -258,8 +258,12 @@ impl Handling<'_> {
                 Ok(())
             }
             Input::RotateKey { key } => self.rotate_key(key),
-            // What a restart leaves was settled before the clock was read.
-            Input::Tick | Input::Restart => Ok(()),
+            // What it leaves of the tokens was settled before the clock was read.
+            Input::Restart => {
+                self.end_connections();
+                Ok(())
+            }
+            Input::Tick => Ok(()),
         }
     }
 
@@ -285,11 +289,24 @@ impl Handling<'_> {
         }
         configuration.oracle = oracle.unwrap_or(configuration.oracle);
         configuration.critical = critical.unwrap_or(configuration.critical);
-        // AQL-5.3-2: what was confirmed was confirmed of the adapter as it was. Where nothing changes, it still is.
-        if configuration == *self.configuration(&adapter) {
+        // AQL-5.3-2: what was confirmed was confirmed of the adapter as it was. Where nothing changes, it still is; and where
+        // only lists do, it still is for the operations of the others.
+        let before = self.configuration(&adapter);
+        if configuration == *before {
             return Ok(());
         }
-        let live = self.tokens.live_of_adapter(&adapter, self.now);
+        let mut live = self.tokens.live_of_adapter(&adapter, self.now);
+        let critical = &configuration.critical;
+        let with_lists = Configuration {
+            critical: critical.clone(),
+            ..Configuration::clone(&before)
+        };
+        if with_lists == configuration {
+            live.retain(|&number| {
+                let operation = &self.tokens.get(number).scope.operation;
+                before.critical.get(operation) != critical.get(operation)
+            });
+        }
         self.revoke_all(live, Revoker::Configuration);
         self.end_unkept_of(&adapter);
         self.adapters.insert(adapter, Arc::new(configuration));
@@ -605,7 +622,9 @@ impl Handling<'_> {
 mod tests {
     use super::*;
     use crate::ids::SequentialIds;
-    use crate::mcp_aql::settings::{Capacity, EndedSession, RateLimits, Retention, SessionBinding};
+    use crate::mcp_aql::settings::{
+        Capacity, EndedSession, RateLimits, RestartedSession, Retention, SessionBinding,
+    };
     use crate::mcp_aql::token::Scope;
     use crate::mcp_aql::vocabulary::CheckOrder;
     use crate::mcp_aql::{Call, DangerLevel, Parameters, Purpose, RateLimit};
@@ -620,6 +639,7 @@ mod tests {
             check_order: CheckOrder::Sample,
             session_binding: SessionBinding::Every,
             ended_session: EndedSession::ComesBack,
+            restarted_session: RestartedSession::GoesOn,
             persistence: Persistence::InMemory,
             capacity: Capacity::new(2_000).expect("in bounds"),
             retention: Retention::from_seconds(5).expect("in bounds"),
@@ -717,6 +737,7 @@ mod tests {
                 check_order,
                 session_binding,
                 ended_session,
+                restarted_session,
                 persistence,
                 capacity,
                 retention,

@@ -80,8 +80,8 @@ pub use interface::{Call, ClauseId, EventKind, Input, Operation, Outcome, Output
 pub use rate::RateLimit;
 pub use response::{ConfirmationRequired, Details, Failure, Response, Status, TokenStatus};
 pub use settings::{
-    Capacity, Configuration, EndedSession, OutOfBounds, Persistence, RateLimits, Retention,
-    SessionBinding, Settings, Tolerance,
+    Capacity, Configuration, EndedSession, OutOfBounds, Persistence, RateLimits, RestartedSession,
+    Retention, SessionBinding, Settings, Tolerance,
 };
 pub use signed::SigningKey;
 pub use token::{IssuedToken, Phase, Scope};

@@ -22,6 +22,8 @@ pub struct Settings {
     pub session_binding: SessionBinding,
     /// Whether a session that has ended can come back.
     pub ended_session: EndedSession,
+    /// Whether a restart ends the sessions.
+    pub restarted_session: RestartedSession,
     /// What a restart leaves of the tokens.
     pub persistence: Persistence,
     /// How many tokens of one adapter there can be at a time.
@@ -74,6 +76,19 @@ pub enum EndedSession {
     StaysEnded,
     /// It can: the name stands for another connection then. No token of the one before is good in it.
     ComesBack,
+}
+
+/// What a restart does to the sessions: their connections were those of the process (AQL-5.4-2).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum RestartedSession {
+    /// It ends them. A session of the same name is another connection, and may begin at once.
+    #[default]
+    Ends,
+    /// They go on: somebody else holds the connections, and says when one ends.
+    GoesOn,
 }
 
 /// What a restart leaves of the tokens.

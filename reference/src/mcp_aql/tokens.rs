@@ -181,6 +181,13 @@ impl Tokens {
         self.live_among(self.of_session.get(session_id), now)
     }
 
+    /// The live tokens that are bound to any session, in the order of issue.
+    pub(super) fn live_of_sessions(&self, now: Timestamp) -> BTreeSet<TokenNumber> {
+        let all = self.of_session.values();
+        all.flat_map(|tokens| self.live_among(Some(tokens), now))
+            .collect()
+    }
+
     fn live_among(&self, tokens: Option<&ByExpiry>, now: Timestamp) -> BTreeSet<TokenNumber> {
         let unexpired = tokens.map(|tokens| tokens.range((now, TokenNumber(0))..));
         unexpired
@@ -325,6 +332,11 @@ mod tests {
         );
         assert_eq!(tokens.live_of_session(&session(2), at(0)), numbers(&[2, 5]));
         assert_eq!(tokens.live_of_session(&session(3), at(0)), numbers(&[]));
+        let of_sessions = [1, 2].map(|name| tokens.live_of_session(&session(name), at(0)));
+        assert_eq!(
+            tokens.live_of_sessions(at(0)),
+            of_sessions.into_iter().flatten().collect()
+        );
         assert_eq!(tokens.live(at(3)), numbers(&[0, 2, 3, 5]));
         assert_eq!(tokens.transition(TokenNumber(2), Phase::use_once), Ok(()));
         let revoke = |phase: Phase| phase.revoke(Revoker::Logout);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use countersign_reference::mcp_aql::{
     Audit, Call, Configuration, EndedSession, EventKind, Input, Oracle, Output, Persistence, Phase,
-    Query, Refusal, Revoker, SessionId, Settings, Status, TokenEvent, Tolerance,
+    Query, Refusal, RestartedSession, Revoker, SessionId, Settings, Status, TokenEvent, Tolerance,
 };
 
 use crate::stage::{
@@ -235,6 +235,35 @@ fn no_token_comes_after_its_session() {
                 assert_eq!(stage.does(retry), HONOURED);
             }
         }
+    }
+}
+
+/// AQL-5.4-2: the connections end with the process, and a token with its connection; the next of that name has its own. Where
+/// somebody else holds the connections, they go on.
+#[test]
+fn a_restart_ends_the_sessions() {
+    for restarted_session in [RestartedSession::Ends, RestartedSession::GoesOn] {
+        let mut stage = Stage::with(Settings {
+            restarted_session,
+            ..Settings::default()
+        });
+        let bound = stage.asks(call_in_session(2));
+        let unbound = stage.asks(call());
+        let revoked = match restarted_session {
+            RestartedSession::Ends => vec!["audit TokenRevoked"],
+            RestartedSession::GoesOn => vec![],
+        };
+        assert_eq!(stage.does(Input::Restart), revoked);
+        let retry = Input::Call(with_token(call_in_session(2), &bound));
+        let is_honoured = stage.does(retry) == HONOURED;
+        assert_eq!(is_honoured, restarted_session == RestartedSession::GoesOn);
+        assert_eq!(
+            stage.does(Input::Call(with_token(call(), &unbound))),
+            HONOURED
+        );
+        let after = stage.asks(call_in_session(2));
+        let retry = Input::Call(with_token(call_in_session(2), &after));
+        assert_eq!(stage.does(retry), HONOURED);
     }
 }
 

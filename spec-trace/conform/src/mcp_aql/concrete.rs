@@ -93,6 +93,8 @@ impl Environment {
                 session_binding: executor::SessionBinding::ManyUses,
                 // The model's few sessions come back, as a name that stands for another connection.
                 ended_session: executor::EndedSession::ComesBack,
+                // The connections of the model outlast its gatekeeper.
+                restarted_session: executor::RestartedSession::GoesOn,
                 persistence: Persistence::Persistent,
                 capacity: Capacity::new(1_234).expect("room enough"),
                 retention: Retention::from_seconds(u64::from(tick) * u64::from(RETENTION))

@@ -9,8 +9,8 @@ use countersign_reference::mcp_aql::{
     AdapterName, Audit, AuditEntry, AuditOutcome, Capacity, CheckOrder, ClauseId, ClientContext,
     Configuration, ConfirmationRequired, ConfirmationToken, DangerLevel, Details, EndedSession,
     ErrorCode, Failure, FailureReason, Gatekeeper, Operation, OperationName, Oracle, Output,
-    Parameters, Persistence, RateLimit, RateLimits, Refusal, Response, Retention, SessionBinding,
-    SessionId, Settings, Status, TokenEvent, TokenStatus, Tolerance, Warning,
+    Parameters, Persistence, RateLimit, RateLimits, Refusal, Response, RestartedSession, Retention,
+    SessionBinding, SessionId, Settings, Status, TokenEvent, TokenStatus, Tolerance, Warning,
 };
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
@@ -459,6 +459,7 @@ pub fn chosen() -> Gatekeeper {
         check_order: CheckOrder::Sample,
         session_binding: SessionBinding::Every,
         ended_session: EndedSession::ComesBack,
+        restarted_session: RestartedSession::GoesOn,
         persistence: Persistence::InMemory,
         capacity: Capacity::new(1_001).expect("room enough"),
         retention: Retention::from_seconds(1).expect("within the hour"),

@@ -2,10 +2,8 @@
 //! clocks that are set back, restarts anywhere.
 //!
 //! The one thing to know: the steps are plain data ([`Run`]) that bytes choose, so that proptest and the fuzzer make the same
-//! runs, and a run that was broken is kept as JSON. No model is asked what may happen; what is left out, and why, stands in
-//! [`left_out`] alone.
+//! runs, and a run that was broken is kept as JSON. No model is asked what may happen.
 
-mod left_out;
 mod spelling;
 mod step;
 mod translation;

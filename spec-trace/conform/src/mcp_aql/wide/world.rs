@@ -15,7 +15,6 @@ use countersign_reference::mcp_aql::{
 use countersign_reference::time::Timestamp;
 
 use super::Played;
-use super::left_out::is_left_out;
 use super::step::{Host, Limit, Parameters, Passing, Request, Shown, Step, TOKENS, What};
 use super::translation::Names;
 
@@ -38,7 +37,6 @@ pub(super) struct World {
     now: i64,
     /// In the order of issue.
     pub(super) issued: Vec<Issued>,
-    pub(super) restarts: u32,
     pub(super) played: Played,
 }
 
@@ -51,8 +49,6 @@ pub(super) struct Issued {
     expires_at: i64,
     /// The last millisecond at which it is taken.
     last: i64,
-    /// How often the process had come back.
-    pub(super) restarts: u32,
 }
 
 /// One call, in both vocabularies.
@@ -105,7 +101,6 @@ impl World {
             names: Names::new(),
             now: START,
             issued: Vec::new(),
-            restarts: 0,
             played: Played::default(),
         }
     }
@@ -114,14 +109,9 @@ impl World {
     pub(super) fn take(&mut self, step: &Step) -> Vec<Finding> {
         self.now = self.time_after(step.after);
         let what = self.resolved(&step.what);
-        if let Some(why) = is_left_out(self, &what) {
-            *self.played.seen.entry(why).or_default() += 1;
-            return Vec::new();
-        }
         if let What::Restart { .. } = what {
             let stored = serde_json::to_string(&self.gatekeeper).expect("a gatekeeper is stored");
             self.gatekeeper = serde_json::from_str(&stored).expect("what was stored is read back");
-            self.restarts += 1;
         }
         let told = self.told(&what);
         let now = Timestamp::from_millis(self.now);
@@ -172,14 +162,6 @@ impl World {
         let among = self.issued.len().min(usize::from(TOKENS));
         let back = usize::from(back).checked_rem(among)?;
         self.issued.get(self.issued.len() - 1 - back)
-    }
-
-    /// The token that is shown, where it was issued.
-    pub(super) fn known(&self, shown: Shown) -> Option<&Issued> {
-        match shown {
-            Shown::Issued(back) => self.back(back),
-            Shown::Altered(..) | Shown::Unknown(_) | Shown::Malformed(_) => None,
-        }
     }
 
     /// A retry as the call that it is.
@@ -412,27 +394,8 @@ impl World {
                 },
                 expires_at,
                 last: expires_at + 1_000 * i64::from(tolerance),
-                restarts: self.restarts,
             });
         }
-    }
-
-    /// Whether an adapter tells checks apart.
-    pub(super) fn is_uniform(&self, adapter: u8) -> bool {
-        let adapter = &self.names.adapters[usize::from(adapter)];
-        self.gatekeeper.configuration(adapter).oracle == Oracle::Uniform
-    }
-
-    /// The tolerance of an adapter.
-    pub(super) fn tolerance_seconds(&self, adapter: u8) -> u64 {
-        let adapter = &self.names.adapters[usize::from(adapter)];
-        u64::from(self.gatekeeper.configuration(adapter).tolerance)
-    }
-
-    /// Whether these are the lists of an adapter.
-    pub(super) fn is_listed(&self, adapter: u8, critical: &[(u8, u8)]) -> bool {
-        let adapter = &self.names.adapters[usize::from(adapter)];
-        self.gatekeeper.configuration(adapter).critical == self.lists(critical)
     }
 
     /// What counts in which operation, as an operator says it.
