@@ -113,13 +113,13 @@ impl Tokens {
         }
     }
 
-    /// Forgets one token of that adapter that has ended and is not taken any more at `time` either, if `at_most` or more
+    /// Forgets one token of that adapter that has ended and is not taken any more at the time `before` either, if `at_most` or more
     /// of them are remembered.
-    pub(super) fn bound_ended(&mut self, adapter: &AdapterName, at_most: usize, time: Timestamp) {
+    pub(super) fn bound_ended(&mut self, adapter: &AdapterName, at_most: usize, before: Timestamp) {
         let ended = self.ended.get(adapter);
         let ended = ended.filter(|ended| ended.len() >= at_most);
         match ended.and_then(BTreeSet::first) {
-            Some(&(valid_until, number)) if valid_until < time => self.forget(number),
+            Some(&(valid_until, number)) if valid_until < before => self.forget(number),
             Some(_) | None => {}
         }
     }
