@@ -123,7 +123,7 @@ pub struct RateLimits {
 pub struct Tolerance(u32);
 
 /// How many tokens of one adapter there can be at a time that can be used: 1,000 or more, 1,000,000 where nothing is said
-/// (AQL-5.5-3). As many are remembered besides that were used or taken back; of more, those that would expire last.
+/// (AQL-5.5-3). As many are remembered besides that were used or taken back; of more, those that were used, and of those the ones that would expire last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "usize", into = "usize")]
 pub struct Capacity(usize);

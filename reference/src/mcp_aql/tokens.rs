@@ -28,8 +28,10 @@ pub(super) struct Tokens {
     by_expiry: ByExpiry,
     /// Those that are neither used up nor taken back. No adapter has an empty set, here and below.
     unended: BTreeMap<AdapterName, ByExpiry>,
-    /// The others. They are remembered for what they were, and take no place of one that can be used (AQL-5.5-3).
-    ended: BTreeMap<AdapterName, ByExpiry>,
+    /// Those that were used up. They are remembered for that, and take no place of one that can be used (AQL-5.5-3).
+    used: BTreeMap<AdapterName, ByExpiry>,
+    /// Those that were taken back; the same of them. A call with one is told what a call with an unknown one is.
+    revoked: BTreeMap<AdapterName, ByExpiry>,
     /// Those that are bound to a session. No session has an empty set.
     of_session: BTreeMap<SessionId, ByExpiry>,
 }
@@ -66,7 +68,8 @@ impl Tokens {
         self.by_expiry.insert(place);
         let index = match token.phase {
             Phase::Live { .. } => &mut self.unended,
-            Phase::Consumed | Phase::Revoked { .. } => &mut self.ended,
+            Phase::Consumed => &mut self.used,
+            Phase::Revoked { .. } => &mut self.revoked,
         };
         let of_adapter = index.entry(token.scope.adapter);
         // All tokens of an adapter share the text of its name.
@@ -88,7 +91,8 @@ impl Tokens {
         self.by_id.remove(&(token.id(), number));
         self.by_expiry.remove(&place);
         remove_from(&mut self.unended, &token.scope.adapter, place);
-        remove_from(&mut self.ended, &token.scope.adapter, place);
+        remove_from(&mut self.used, &token.scope.adapter, place);
+        remove_from(&mut self.revoked, &token.scope.adapter, place);
         if let Some(session_id) = &token.scope.session_id {
             remove_from(&mut self.of_session, session_id, place);
         }
@@ -114,13 +118,16 @@ impl Tokens {
     }
 
     /// Forgets one token of that adapter that has ended and is not taken any more at the time `before` either, if `at_most` or more
-    /// of them are remembered.
+    /// of them are remembered: one that was taken back before one that was used.
     pub(super) fn bound_ended(&mut self, adapter: &AdapterName, at_most: usize, before: Timestamp) {
-        let ended = self.ended.get(adapter);
-        let ended = ended.filter(|ended| ended.len() >= at_most);
-        match ended.and_then(BTreeSet::first) {
-            Some(&(valid_until, number)) if valid_until < before => self.forget(number),
-            Some(_) | None => {}
+        let (revoked, used) = (self.revoked.get(adapter), self.used.get(adapter));
+        let ended = revoked.iter().chain(&used);
+        if ended.clone().map(|tokens| tokens.len()).sum::<usize>() < at_most {
+            return;
+        }
+        let first = ended.filter_map(|tokens| tokens.first().copied());
+        if let Some((_, number)) = { first }.find(|(valid_until, _)| *valid_until < before) {
+            self.forget(number);
         }
     }
 
@@ -206,15 +213,14 @@ impl Tokens {
     ) -> Result<(), IllegalTransition> {
         let token = self.by_number.get_mut(&number).ok_or(IllegalTransition)?;
         token.phase = next(token.phase)?;
-        match token.phase {
-            Phase::Live { .. } => {}
-            Phase::Consumed | Phase::Revoked { .. } => {
-                let (adapter, place) = (&token.scope.adapter, (token.valid_until, number));
-                remove_from(&mut self.unended, adapter, place);
-                let ended = self.ended.entry(adapter.clone());
-                ended.or_default().insert(place);
-            }
-        }
+        let ended = match token.phase {
+            Phase::Live { .. } => return Ok(()),
+            Phase::Consumed => &mut self.used,
+            Phase::Revoked { .. } => &mut self.revoked,
+        };
+        let (adapter, place) = (&token.scope.adapter, (token.valid_until, number));
+        ended.entry(adapter.clone()).or_default().insert(place);
+        remove_from(&mut self.unended, adapter, place);
         Ok(())
     }
 }

@@ -109,7 +109,7 @@ fn a_full_store_issues_nothing() {
 }
 
 /// AQL-5.5-3, AQL-6.1-1: what was used or taken back takes up no place. As many such tokens are remembered as there are
-/// places; of one more the first to expire is forgotten, and is no good for that.
+/// places; of more, those that were taken back are forgotten first, and then those that were used: none is good for that.
 #[test]
 fn what_has_ended_takes_up_no_place() {
     let mut stage = Stage::with(Settings {
@@ -122,11 +122,20 @@ fn what_has_ended_takes_up_no_place() {
         stage.asks(call());
     }
     stage.does(event(EventKind::Security, None));
-    assert_eq!(stage.retries(&first)[1], "respond TokenAlreadyUsed");
     assert_eq!(stage.gatekeeper.tokens().len(), 1_000);
     let next = stage.asks(call());
+    assert_eq!(stage.gatekeeper.tokens().len(), 1_000);
+    assert_eq!(stage.retries(&first)[1], "respond TokenAlreadyUsed");
+    for _ in 1..999 {
+        let used = stage.asks(call());
+        assert_eq!(stage.retries(&used), HONOURED);
+    }
+    assert_eq!(stage.retries(&first)[1], "respond TokenAlreadyUsed");
+    let used = stage.asks(call());
+    assert_eq!(stage.retries(&used), HONOURED);
+    stage.asks(call());
     assert_eq!(stage.retries(&first)[1], "respond TokenInvalid");
-    for _ in 1..1_000 {
+    for _ in 2..1_000 {
         stage.asks(call());
     }
     assert_eq!(stage.gatekeeper.tokens().len(), 1_999);
@@ -135,7 +144,6 @@ fn what_has_ended_takes_up_no_place() {
     assert_eq!(stage.retries(&next), HONOURED);
     stage.asks(call());
     assert_eq!(stage.does(Input::Call(call()))[1], full);
-    assert_eq!(stage.retries(&next)[1], "respond TokenAlreadyUsed");
     assert_eq!(stage.gatekeeper.tokens().len(), 1_999);
 }
 

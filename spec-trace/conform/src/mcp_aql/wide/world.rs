@@ -21,11 +21,10 @@ use super::translation::Names;
 /// 2026-05-24T14:22:20.000Z.
 const START: i64 = 1_779_632_540_000;
 
-/// How many tokens of an adapter are kept (AQL-5.5-3): more than the thousand that can be alive, as those that were used are
-/// counted too.
-const ROOM: u16 = 1_200;
-/// How many of them a crowd has.
-pub(super) const CROWD: u16 = ROOM - 2;
+/// How many tokens of an adapter can be alive (AQL-5.5-3).
+const ROOM: u16 = 1_000;
+/// How many of them a crowd has. Another then fills the room.
+pub(super) const CROWD: u16 = ROOM - 1;
 
 /// The gatekeeper under the judge.
 pub(super) struct World {
