@@ -142,13 +142,19 @@ const EXPLAINING_CLARIFYING: Bounds = Bounds {
 /// What no stream can show: that a call of the host is refused, and whom an event went to.
 const OFF_STREAM: [Guard; 2] = [Guard::StopsWhileBlocked, Guard::LeavesOneOut];
 
-/// Leaves one rule out, and judges the streams of what that breaks at small bounds. Nothing, if that is free.
+/// What is not written into streams yet, by the number of the bounds that it needs: tools that nobody is asked about, output and
+/// handoffs.
+const UNWRITTEN: &str = "work";
+
+/// Leaves one rule out, and judges the streams of what that breaks at small bounds. Nothing, if that is free, or no stream
+/// shows it.
 ///
 /// # Panics
 ///
 /// Never: the bounds are in range, and each rule that is not free breaks something when it is left out.
 pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Option<Ablated> {
-    if guard.free.is_some() || OFF_STREAM.contains(&guard.guard) {
+    let is_unwritten = guard.with.is_some_and(|many| many.starts_with(UNWRITTEN));
+    if guard.free.is_some() || OFF_STREAM.contains(&guard.guard) || is_unwritten {
         return None;
     }
     let is_shown = guard.with.is_none_or(|many| Bounds::SMALL.shows(many));

@@ -398,13 +398,6 @@ fn a_name_or_a_number_that_cannot_be_is_refused() {
     ]);
     for (op, fields, clause) in [
         ("call", changed("ttl_seconds", json!(-1)), "AQL-5.1-2"),
-        ("call", changed("danger_level", json!(-1)), "AQL-5.1-8"),
-        ("call", changed("danger_level", json!(5)), "AQL-5.1-8"),
-        (
-            "call",
-            changed("danger_level", json!(u64::MAX)),
-            "AQL-5.1-8",
-        ),
         (
             "configure",
             json!({"adapter": "x", "critical": {"delete_repo": []}}),
