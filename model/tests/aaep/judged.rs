@@ -22,6 +22,13 @@ fn the_judge_finds_nothing_in_a_producer_that_asks_for_clarifications() {
     assert_nothing_is_found(&within::<AaepProtocol>(Bounds::CLARIFY));
 }
 
+/// AAEP-6.1-4: also where it works around a question.
+#[test]
+fn the_judge_finds_nothing_in_a_producer_that_works_besides() {
+    let bounds = preset("work,sessions=1,confirmations=1");
+    assert_nothing_is_found(&within::<AaepProtocol>(bounds.expect("they are in range")));
+}
+
 /// AAEP-6.4-1: also where time goes on because something can still be asked, and not for the deadlines that the producer keeps.
 #[test]
 fn the_judge_finds_nothing_where_time_goes_on_by_itself() {

@@ -64,7 +64,7 @@ fn the_ledger_agrees_with_the_model_on_every_edge() {
         [
             "pending-action   holds",
             "347,645 agree",
-            "2,208,195 pairs of model state and executor",
+            "2,206,396 pairs of model state and executor",
             "1,772,886 states of the literal model (small, one decision each), edges: 4,337,087 agree",
         ],
     );

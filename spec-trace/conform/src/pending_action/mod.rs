@@ -230,11 +230,11 @@ impl Execution for Environment {
         }
         host.now = host.now.max(now);
         // PA-11: the model keeps nothing of what is said, and so the walk goes on as though time alone had passed.
-        let unsaid = (action == Action::Say).then(|| unsaid(host, now));
+        let unsaid = (action == Action::Say).then(|| (unsaid(host, now), host.ids));
         let ledger = Arc::make_mut(&mut host.ledger);
         let Outcome { outputs, refused } = ledger.handle(now, &mut host.ids, call.clone());
-        if let Some(unsaid) = unsaid {
-            host.ledger = Arc::new(unsaid);
+        if let Some((ledger, ids)) = unsaid {
+            (host.ledger, host.ids) = (Arc::new(ledger), ids);
         }
         Ok(vec![Answered {
             call,
