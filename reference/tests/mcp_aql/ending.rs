@@ -1,6 +1,6 @@
 //! How tokens end before their time, and what can be asked about them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_reference::mcp_aql::{
     Audit, Call, Configuration, EndedSession, EventKind, Input, Oracle, Output, Persistence, Phase,
@@ -146,6 +146,15 @@ fn each_trigger_revokes_its_own() {
         own("github", s("s2")),
         own("github", s("s1")),
     ];
+    let lists = |name: &str| Input::Configure {
+        adapter: adapter("github"),
+        clock_skew_tolerance_seconds: None,
+        oracle: None,
+        critical: Some(BTreeMap::from([(
+            operation(name),
+            BTreeSet::from(["repo".to_owned()]),
+        )])),
+    };
     for (input, expected) in [
         (end_session("s1"), &of_s1),
         (end_session("s3"), &vec![]),
@@ -158,6 +167,9 @@ fn each_trigger_revokes_its_own() {
         // AQL-5.3-2: where nothing changes, nothing is to be confirmed anew.
         (configure(None), &vec![]),
         (configure(Some(30)), &vec![]),
+        // And where one operation's list does, no other's.
+        (lists("delete_repo"), &of_github),
+        (lists("delete_branch"), &vec![]),
     ] {
         let mut stage = crowd();
         assert_eq!(&revoked(&stage.outputs(input.clone())), expected);
