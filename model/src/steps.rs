@@ -40,10 +40,10 @@ pub(crate) struct Steps<T: Modelled> {
 }
 
 impl<T: Modelled> Steps<T> {
-    /// None, yet.
-    pub fn new(model: Specification<T>) -> Self {
+    /// None, yet; whoever searches goes `everywhere`, or not.
+    pub fn new(model: Specification<T>, everywhere: bool) -> Self {
         Self {
-            graph: Graph::new(model),
+            graph: Graph::new(model, everywhere),
             judgements: Judgements::new(),
         }
     }

@@ -78,7 +78,7 @@ impl Modelled for AaepProtocol {
         Some(Taken {
             next: step.next,
             witnessed: step.witnessed,
-            told: Told::of(state, action, &step),
+            told: Told::of(model, state, action, &step),
         })
     }
 

@@ -38,6 +38,8 @@ pub struct Told {
     begun: u8,
     /// What the names of the confirmations stand for.
     known: [Known; SLOTS],
+    /// Whether a question or a piece of work can still be begun afterwards.
+    can_begin: bool,
 }
 
 /// What is asked of the producer.
@@ -186,8 +188,12 @@ impl InSearch for AaepJudge {
         findings
     }
 
-    fn forget_what_is_over(&mut self) {
-        self.take_what_is_over_for_alike();
+    fn is_told_in_search(&mut self, told: Told, quotient: bool) -> Vec<Finding> {
+        let findings = self.is_told(told);
+        if quotient {
+            self.take_what_is_over_for_alike(told.can_begin);
+        }
+        findings
     }
 }
 
@@ -215,7 +221,7 @@ impl Told {
         self.known[slot.index()].class
     }
 
-    pub(super) fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
+    pub(super) fn of(model: &Aaep, before: &State, action: Action, step: &Step) -> Option<Self> {
         let call = match action {
             Action::StartSession { session } => Asked::Start(session),
             Action::Open { subscriber } => Asked::Open(subscriber),
@@ -271,6 +277,7 @@ impl Told {
                 timeout: confirmation.timeout,
                 reused_token: confirmation.reused_token,
             }),
+            can_begin: model.can_ask(&step.next) || model.can_work(&step.next),
         })
     }
 

@@ -10,6 +10,7 @@ use crate::time::{self, Scale};
 
 use super::McpAql;
 use super::action::Action;
+use super::bounds::Disturbance;
 use super::judge::limits::{Limit, Limits};
 use super::judge::words::{
     self as judged, Answer, Call, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued,
@@ -35,6 +36,8 @@ pub struct Told {
     outputs: Outputs,
     /// The full tick at which the token that is issued expires.
     expires: u8,
+    /// Whether a later call can come at an earlier time.
+    earlier: bool,
 }
 
 /// What is asked of the gatekeeper.
@@ -68,6 +71,8 @@ pub enum Asked {
     Tick,
     /// The process comes back.
     Restart,
+    /// Nothing: a call at an earlier time can no longer come.
+    Nothing,
 }
 
 /// What model and executor do otherwise than the text, as it is judged: nobody is told of it in the search.
@@ -133,6 +138,22 @@ impl InSearch for TokenJudge {
     fn forget_what_is_over(&mut self) {
         self.take_what_is_over_for_alike(&called(Scope::PLAIN, Level::Destructive));
     }
+
+    fn is_told_in_search(&mut self, told: Told, quotient: bool) -> Vec<Finding> {
+        let findings = self.is_told(told);
+        if quotient {
+            self.forget_what_is_over();
+            if !told.earlier {
+                self.forget_the_time(at(told.now));
+            }
+        }
+        findings
+    }
+}
+
+/// Whether a call can still arrive at a node whose clock is behind.
+fn can_be_earlier(state: &State) -> bool {
+    state.budgets.affords(Disturbance::Skew)
 }
 
 /// What every gatekeeper answers to who knows no token, in both modes and by both adapters.
@@ -147,6 +168,7 @@ fn guesses() -> impl Iterator<Item = Told> {
             call,
             outputs,
             expires: 0,
+            earlier: true,
         }
     };
     let refusal = [Output::Rejected(Check::Exists), Output::Fail(Code::Invalid)];
@@ -184,7 +206,8 @@ impl CallTold for Told {
         self.outputs.as_slice()
     }
 
-    /// A token that the model does not issue expires as it was asked to. A call is refused or not, and never twice.
+    /// A token that the model does not issue expires as it was asked to. A call is refused or not, and never twice. Nothing comes
+    /// out where nothing is asked.
     fn putting_out(self, outputs: &[Output]) -> Option<Self> {
         let outputs = Outputs::of(outputs)?;
         let refusals = outputs.iter().filter(|it| matches!(it, Output::Refused(_)));
@@ -204,6 +227,7 @@ impl CallTold for Told {
             | Asked::Configure { .. }
             | Asked::Tick
             | Asked::Restart => self.expires,
+            Asked::Nothing => return None,
         };
         Some(Self {
             outputs,
@@ -245,7 +269,10 @@ impl Told {
             Action::Purge { .. } => Asked::Tick,
             Action::Restart(_) => Asked::Restart,
             Action::Send { .. } | Action::Guess | Action::CarryOut { .. } | Action::Tick => {
-                return None;
+                if can_be_earlier(before) == can_be_earlier(&step.next) {
+                    return None;
+                }
+                Asked::Nothing
             }
         };
         let issued = Slot::ALL
@@ -256,6 +283,7 @@ impl Told {
             call,
             outputs: step.required,
             expires: issued.map_or(0, |slot| step.next.token(slot).expires),
+            earlier: can_be_earlier(&step.next) || now > step.next.clock.into(),
         })
     }
 
@@ -300,6 +328,7 @@ impl Told {
             Asked::Trigger(trigger) => trigger_call(trigger).map(whole).unwrap_or_default(),
             Asked::Tick => whole(Call::Tick),
             Asked::Restart => whole(Call::Restart { lost: 0 }),
+            Asked::Nothing => Vec::new(),
         }
     }
 
@@ -427,7 +456,8 @@ impl Told {
             | Asked::Trigger(_)
             | Asked::Configure { .. }
             | Asked::Tick
-            | Asked::Restart => GUESSED,
+            | Asked::Restart
+            | Asked::Nothing => GUESSED,
         }
     }
 }

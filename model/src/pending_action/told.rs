@@ -9,6 +9,7 @@ use crate::judged::{CallTold, InSearch};
 use crate::time::Scale;
 
 use super::action::Action;
+use super::bounds::Disturbance;
 use super::judge::PendingActionJudge;
 use super::judge::words::{
     self as judged, Call, Decide, Event as Happened, Message as Appended, Outcome, Output as Shown,
@@ -35,8 +36,31 @@ pub struct Told {
     is_through: bool,
     /// How many records the host has yet to make durable.
     records: u8,
-    /// Whether the host keeps a snapshot from now on.
-    is_kept: bool,
+    /// What can still come.
+    ahead: Ahead,
+}
+
+/// What can still come of what takes something back. What cannot, the judge need not remember anything for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Ahead {
+    /// A crash.
+    crash: bool,
+    /// The snapshot that the host keeps from now on, handed back.
+    rollback: bool,
+    /// A call at an earlier time than this one.
+    earlier: bool,
+}
+
+impl Ahead {
+    /// After this state.
+    fn of(state: &State) -> Self {
+        let budgets = &state.budgets;
+        Self {
+            crash: budgets.affords(Disturbance::Crash),
+            rollback: state.snapshot.is_some() && budgets.affords(Disturbance::Rollback),
+            earlier: budgets.affords(Disturbance::SetBack),
+        }
+    }
 }
 
 /// What is asked of the ledger.
@@ -65,8 +89,8 @@ pub enum Asked {
     },
     /// Nothing: the host keeps what there is.
     Snapshot,
-    /// Nothing: the host carries out what was put out.
-    CarryOut,
+    /// Nothing: the host carries out what was put out, or something can no longer come.
+    Nothing,
     /// To go back to what was kept.
     Rollback,
 }
@@ -109,8 +133,14 @@ impl InSearch for PendingActionJudge {
             }
             Vec::new()
         };
-        if !told.is_kept {
+        if !told.ahead.crash {
+            self.is_through();
+        }
+        if !told.ahead.rollback {
             self.keeps_nothing();
+        }
+        if !told.ahead.earlier {
+            self.forgets_the_time(now);
         }
         findings
     }
@@ -139,7 +169,7 @@ impl Told {
         let call = match action {
             Action::Propose(proposal) => Asked::Propose(proposal),
             Action::ProposeFlawed(_) => Asked::ProposeFlawed,
-            Action::CarryOut => Asked::CarryOut,
+            Action::CarryOut => Asked::Nothing,
             // A decision that is only validated is still under way: what is due expires, and nothing else.
             Action::Deliver { .. } if step.next.validated.len() > before.validated.len() => {
                 Asked::Tick
@@ -160,20 +190,32 @@ impl Told {
             | Action::Guess
             | Action::Duplicate { .. }
             | Action::Tick
-            | Action::SetBack => return None,
+            | Action::SetBack => {
+                if Ahead::of(before) == Ahead::of(&step.next) {
+                    return None;
+                }
+                Asked::Nothing
+            }
         };
-        let outbox = if call == Asked::CarryOut {
-            step.next.outbox
+        let at = if call == Asked::Nothing {
+            &step.next
         } else {
-            before.outbox
+            before
         };
+        // Where no crash could come before, nothing waits.
+        let waits = Ahead::of(before).crash;
+        let outbox = at.outbox;
         Some(Self {
-            now: before.clock,
+            now: at.clock,
             call,
             outputs: step.required,
-            is_through: outbox.is_empty(),
-            records: u8::try_from(outbox.records()).unwrap_or(u8::MAX),
-            is_kept: step.next.snapshot.is_some(),
+            is_through: outbox.is_empty() || !waits,
+            records: if waits {
+                u8::try_from(outbox.records()).unwrap_or(u8::MAX)
+            } else {
+                0
+            },
+            ahead: Ahead::of(&step.next),
         })
     }
 
@@ -201,7 +243,7 @@ impl Told {
             Asked::Tick => Call::Tick,
             Asked::Restart { .. } => Call::Restart { lost: 0 },
             Asked::Rollback => Call::Rollback { snapshot: SNAPSHOT },
-            Asked::Snapshot | Asked::CarryOut => return None,
+            Asked::Snapshot | Asked::Nothing => return None,
         };
         Some(call)
     }
@@ -319,7 +361,7 @@ impl Told {
             | Asked::Tick
             | Asked::Restart { .. }
             | Asked::Snapshot
-            | Asked::CarryOut
+            | Asked::Nothing
             | Asked::Rollback => Proposal::PLAIN,
         };
         judge

@@ -86,13 +86,23 @@ impl Account {
     }
 
     /// Takes what is over for alike, each as the strictest would have it: an action that is done with ran, and was rejected, so
-    /// that it is not to run again however it came to that; a session that has ended had nothing else.
-    pub(super) fn take_what_is_over_for_alike(&mut self) {
+    /// that it is not to run again however it came to that; a session that has ended had nothing else. Where nothing can
+    /// begin any more a session in which nothing is open or runs is over too, and nobody asks who is still there once all are.
+    /// An action that waits is rated as its default has it.
+    pub(super) fn take_what_is_over_for_alike(&mut self, can_begin: bool) {
         for session in self.sessions.values_mut().filter(|session| session.ended) {
             *session = Session {
                 ended: true,
                 ..Session::started(i64::MIN, None)
             };
+        }
+        if !can_begin {
+            self.sessions.retain(|_, session| session.is_busy());
+            if self.sessions.is_empty() {
+                for subscription in self.subscriptions.values_mut() {
+                    subscription.active = true;
+                }
+            }
         }
         for session in self.sessions.values_mut() {
             session.tool_calls.clear();
@@ -110,6 +120,13 @@ impl Account {
         for (token, question) in &mut self.questions {
             let waits = deadlines.contains(&(question.deadline, *token));
             let Phase::Resolved { verdict, cause, .. } = &mut question.phase else {
+                if let (Phase::Open, About::Action(action)) = (question.phase, &mut question.about)
+                {
+                    (action.risk, action.irreversible) = match action.default {
+                        Decision::Accept => (Risk::Low, false),
+                        Decision::Reject => (Risk::High, true),
+                    };
+                }
                 continue;
             };
             if waits {
@@ -186,6 +203,12 @@ impl Session {
             handing_off: false,
             astray: false,
         }
+    }
+
+    /// Whether a question of it waits, a tool runs, or an output goes on.
+    fn is_busy(&self) -> bool {
+        let writes = self.outputs.values().any(|stream| !stream.complete);
+        !self.open.is_empty() || !self.running.is_empty() || writes
     }
 
     /// Whether it can be said to be in `state`.

@@ -126,8 +126,8 @@ impl AaepJudge {
     }
 
     /// See [`Account::take_what_is_over_for_alike`].
-    pub(super) fn take_what_is_over_for_alike(&mut self) {
-        self.account.take_what_is_over_for_alike();
+    pub(super) fn take_what_is_over_for_alike(&mut self, can_begin: bool) {
+        self.account.take_what_is_over_for_alike(can_begin);
     }
 }
 

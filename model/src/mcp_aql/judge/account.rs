@@ -266,6 +266,13 @@ impl Account {
         self.attempts = 0;
     }
 
+    /// Forgets which times were told where none was later than this, and no later call comes at an earlier one.
+    pub fn forget_the_time(&mut self, now: i64) {
+        if self.latest <= now {
+            (self.latest, self.latest_since) = (i64::MIN, i64::MIN);
+        }
+    }
+
     /// Takes tokens for alike that can never be taken again, as though they had all been issued for this call, and forgets the
     /// sessions that only they were issued in. Until its time is over, one that was revoked or used is refused with another
     /// code.
@@ -287,7 +294,11 @@ impl Account {
             } else if least >= token.max_uses {
                 *token = token.spent(on);
             }
+            // A model tells no time with a status, and of restarts it matters whether one came since.
+            token.expires_at = token.last;
+            token.seen_after = u32::from(token.seen_after == self.restarts);
         }
+        self.restarts = 1;
         let tokens = &self.tokens;
         self.sessions.retain(|&name, session| {
             let is_of = |token: &Token| token.session.is_some_and(|(own, _)| own == name);

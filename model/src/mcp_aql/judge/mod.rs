@@ -79,6 +79,11 @@ impl TokenJudge {
         self.account.forget();
     }
 
+    /// See [`Account::forget_the_time`].
+    pub(super) fn forget_the_time(&mut self, now: i64) {
+        self.account.forget_the_time(now);
+    }
+
     /// See [`Account::take_what_is_over_for_alike`].
     pub(super) fn take_what_is_over_for_alike(&mut self, on: &Request) {
         self.account.take_what_is_over_for_alike(on);

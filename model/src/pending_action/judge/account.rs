@@ -83,6 +83,16 @@ impl Account {
         expired
     }
 
+    /// Whether no call before came at a later time than this.
+    pub const fn has_seen_no_later_than(&self, now: i64) -> bool {
+        self.clock.1 <= now
+    }
+
+    /// Forgets which times were seen.
+    pub const fn forgets_the_time(&mut self) {
+        self.clock = (i64::MIN, i64::MIN);
+    }
+
     /// Whether the party may take this time to have come.
     pub const fn may_have_come(&self, closes: i64, boundary: ExpiryBoundary) -> bool {
         has_come(closes, self.clock.1, boundary)

@@ -3,6 +3,8 @@
 //! The one thing to know: records and what is told behind them are carried out in their order. A crash takes back the calls
 //! whose records were not durable; what was told behind a durable record comes again, unless the host was through with all.
 
+use std::iter;
+
 use crate::judge::{Finding, Judge};
 
 use super::PendingActionJudge;
@@ -108,6 +110,16 @@ impl PendingActionJudge {
         self.kept.insert(snapshot, self.account.clone());
     }
 
+    /// No later call comes at an earlier time than this, so that the next one tells all that there is to know of the time;
+    /// unless a later one was seen than this.
+    pub(in crate::pending_action) fn forgets_the_time(&mut self, now: i64) {
+        if self.account.has_seen_no_later_than(now) {
+            for account in self.accounts() {
+                account.forgets_the_time();
+            }
+        }
+    }
+
     /// No state is kept that could still be handed back.
     pub(in crate::pending_action) fn keeps_nothing(&mut self) {
         self.kept.clear();
@@ -122,13 +134,7 @@ impl PendingActionJudge {
             .filter(|&(_, form)| form == Form::Created)
             .map(|(action, _)| action)
             .collect();
-        let mut accounts: Vec<&mut Account> = self.kept.values_mut().collect();
-        accounts.extend(
-            self.waiting
-                .iter_mut()
-                .filter_map(|call| call.before.as_mut()),
-        );
-        accounts.push(&mut self.account);
+        let mut accounts: Vec<&mut Account> = self.accounts().collect();
         let names: Vec<u32> = accounts[0].actions.keys().copied().collect();
         for name in names {
             let is_settled = accounts.iter().all(|account| account.is_settled(name));
@@ -138,6 +144,15 @@ impl PendingActionJudge {
                 }
             }
         }
+    }
+
+    /// The account, and those that it can be taken back to.
+    fn accounts(&mut self) -> impl Iterator<Item = &mut Account> {
+        let waiting = self.waiting.iter_mut();
+        let before = waiting.filter_map(|call| call.before.as_mut());
+        iter::once(&mut self.account)
+            .chain(self.kept.values_mut())
+            .chain(before)
     }
 
     /// What the judge has seen proposed.
