@@ -223,7 +223,7 @@ fn verified() -> Verified {
         literal_bounds: "small",
         literal: walk(3, 5),
         pairs: walk(3, 5),
-        aside: None,
+        aside: Vec::new(),
         judged: None,
     }
 }
