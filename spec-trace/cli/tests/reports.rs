@@ -238,6 +238,15 @@ fn a_walk_that_did_not_go_everywhere_shows_nothing() {
         };
         assert_eq!(partly.status(), Status::Inconclusive, "{nodes}, {edges}");
     }
+    // Of several walks aside, each.
+    for (edges, status) in [(5, Status::Holds), (0, Status::Inconclusive)] {
+        let aside = Verified {
+            aside: vec![("clarify", walk(3, 5)), ("work", walk(3, edges))],
+            ..verified()
+        };
+        assert_eq!(aside.status(), status);
+        assert_eq!(aside.json()["aside"][1]["edges"], edges);
+    }
 }
 
 /// The same where all goes wrong that can: a property is broken and another was not seen, the executor differs from the

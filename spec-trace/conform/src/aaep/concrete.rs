@@ -37,8 +37,9 @@ pub const DEFAULT_RESPONSE: &str = "as always";
 
 /// What a chunk of output says, but for the last of session B, which says nothing; and how many characters that is, which is not as
 /// many as it has bytes.
-const CHUNK: &str = "ten \u{2713} more";
-pub(super) const CHARACTERS: u64 = 10;
+pub const CHUNK: &str = "ten \u{2713} more";
+/// See [`CHUNK`].
+pub const CHARACTERS: u64 = 10;
 
 /// What the model's names stand for.
 pub struct Environment {
