@@ -265,6 +265,7 @@ fn worked_text(session: SessionName, worked: Worked) -> String {
         }
         Worked::Perform => format!("perform({session}: unasked)"),
         Worked::Completed => format!("tool.completed({session}: unasked)"),
+        Worked::Withdraw => format!("withdraw({session}: unasked)"),
         Worked::InDoubt => format!("in_doubt({session}: unasked)"),
         Worked::Writing => format!("state.changed({session}: writing_output)"),
         Worked::Chunk { position, complete } => {

@@ -126,7 +126,7 @@ impl Output {
                 | Worked::HandingOff
                 | Worked::HandedOff,
             ) => true,
-            Self::Work(_, Worked::Perform | Worked::InDoubt)
+            Self::Work(_, Worked::Perform | Worked::Withdraw | Worked::InDoubt)
             | Self::Perform(_)
             | Self::Answer(..)
             | Self::Withdraw(_)

@@ -500,6 +500,7 @@ impl State {
                     by_default,
                 })
             }),
+            work: self.work,
         }
     }
 
@@ -521,6 +522,17 @@ impl State {
             place.issued = found.issued;
             place.timeout = found.timeout;
             place.by_default = found.by_default;
+        }
+        // How much was begun, and how long an output is that is complete, no producer has to know.
+        let Work { begun, output, .. } = self.work;
+        state.work = Work {
+            begun,
+            ..producer.work
+        };
+        if let (Some(own), Some(found)) = (output, &mut state.work.output)
+            && found.complete
+        {
+            found.chunks = own.chunks;
         }
         state
     }
@@ -573,6 +585,8 @@ pub struct Producer {
     pub subscriptions: [Subscription; SUBSCRIBERS],
     /// The confirmations that were asked for, by [`Slot::index`].
     pub confirmations: [Option<ProducerConfirmation>; SLOTS],
+    /// What is done around them. What was begun in all, and how many chunks a complete output has, is not looked at.
+    pub work: Work,
 }
 
 /// A confirmation as the producer knows it. Times and timeouts are in ticks.

@@ -436,12 +436,14 @@ impl StepSoFar<'_> {
             return;
         }
         self.cancel_all(session, outcome);
+        let runs_unasked = self.withdraw_work(session);
         let in_flight = self
             .state
             .slots_where(|c| c.session == session && c.phase == Phase::Accepted);
         for slot in in_flight.into_iter().flatten() {
             self.withdraw(slot);
         }
+        self.complete_work(session, outcome, runs_unasked);
         for slot in in_flight.into_iter().flatten() {
             // AAEP-A.3-1: a tool that was announced is completed before its session, unless that is cancelled.
             if outcome != SessionOutcome::Cancelled
@@ -451,7 +453,7 @@ impl StepSoFar<'_> {
                 self.emit(Output::Completed(slot));
             }
         }
-        self.end_work(session, outcome);
+        self.complete_output(session);
         let ended = &mut self.state.sessions[session.index()];
         ended.status = SessionStatus::Ended(outcome);
         ended.awaiting_input = false;
@@ -665,6 +667,7 @@ impl StepSoFar<'_> {
             c.phase == Phase::Accepted && self.state.session(c.session).is_active()
         });
         self.settle(None);
+        self.doubt_work();
         for slot in in_doubt.into_iter().flatten() {
             // AAEP-6.9-2: what may have run already is not run again.
             if self.model.rules.forbid(Guard::RepeatsAfterRestart) {
@@ -673,7 +676,6 @@ impl StepSoFar<'_> {
                 self.emit(Output::Perform(slot));
             }
         }
-        self.doubt_work();
         Some(())
     }
 

@@ -142,6 +142,8 @@ enum Work {
     Event(Body),
     /// Anything else.
     Other(Shown),
+    /// To the host alone.
+    Unseen,
 }
 
 /// What every sender gets to see.
@@ -448,6 +450,7 @@ impl Told {
                     Work::State(to) => changes(session as u32, to),
                     Work::Event(body) => emit(session as u32, body),
                     Work::Other(output) => shown.push(output),
+                    Work::Unseen => {}
                 },
                 Output::Perform(slot) => shown.push(Shown::Perform(self.tool_call(judge, slot))),
                 Output::InDoubt(slot) => shown.push(Shown::InDoubt(self.tool_call(judge, slot))),
@@ -496,6 +499,7 @@ impl Told {
             Worked::HandedOff => Work::Event(Body::Handoff(TO_A_HUMAN)),
             Worked::Perform => Work::Other(Shown::Perform(call)),
             Worked::InDoubt => Work::Other(Shown::InDoubt(call)),
+            Worked::Withdraw => Work::Unseen,
         }
     }
 

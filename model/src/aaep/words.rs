@@ -298,6 +298,8 @@ pub enum Worked {
     Perform,
     /// `tool.completed`
     Completed,
+    /// If the tool has not begun to run, it must not begin any more.
+    Withdraw,
     /// After a restart: the tool is not known to be done.
     InDoubt,
     /// `state.changed` to `writing_output`.

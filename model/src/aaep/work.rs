@@ -202,16 +202,32 @@ impl StepSoFar<'_> {
         }
     }
 
-    /// The session ends: its tool is completed as one that was asked about is, and so is its output (AAEP-A.6-1), also where it is cancelled.
-    pub(super) fn end_work(&mut self, session: SessionName, outcome: SessionOutcome) {
-        let rules = self.model.rules;
-        let ran = self.state.work.tool.take_if(|it| *it == session);
-        if ran.is_some()
+    /// The session ends, and what has not begun must not begin any more (AAEP-A.1-3); whether a tool ran that nobody was asked about.
+    pub(super) fn withdraw_work(&mut self, session: SessionName) -> bool {
+        let runs = self.state.work.tool.take_if(|it| *it == session).is_some();
+        if runs && self.model.rules.forbid(Guard::BeginsAfterEnd) {
+            self.emit(Output::Work(session, Worked::Withdraw));
+        }
+        runs
+    }
+
+    /// AAEP-A.3-1: the tool that still runs is completed as one that was asked about is. Which comes first the text leaves open.
+    pub(super) fn complete_work(
+        &mut self,
+        session: SessionName,
+        outcome: SessionOutcome,
+        runs: bool,
+    ) {
+        if runs
             && outcome != SessionOutcome::Cancelled
-            && rules.forbid(Guard::LeavesToolOpen)
+            && self.model.rules.forbid(Guard::LeavesToolOpen)
         {
             self.emit(Output::Work(session, Worked::Completed));
         }
+    }
+
+    /// AAEP-A.6-1: the output of a session that ends is completed, also where the session is cancelled.
+    pub(super) fn complete_output(&mut self, session: SessionName) {
         let writes = self.state.work.writes(session);
         if let Some(output) = &mut self.state.work.output
             && writes
@@ -220,7 +236,7 @@ impl StepSoFar<'_> {
             output.writing = false;
             let position = output.chunks;
             let complete = true;
-            if rules.forbid(Guard::LeavesOutputOpen) {
+            if self.model.rules.forbid(Guard::LeavesOutputOpen) {
                 self.emit(Output::Work(session, Worked::Chunk { position, complete }));
             }
         }

@@ -291,7 +291,7 @@ impl Call<'_> {
     /// Those that needed no question first, of one session after the other, then the confirmed ones in the order of asking.
     fn tools_in_flight(&self) -> Vec<Output> {
         let unasked = self.sessions.iter().flat_map(|(session_id, session)| {
-            let running = session.work.running().iter();
+            let running = session.work.running.iter();
             running.map(|tool| tool.tool_call(session_id))
         });
         let numbers = self.questions.in_flight().into_iter();

@@ -99,8 +99,8 @@ impl Stored {
 
     fn check_work(&self, session_id: &SessionId, session: &Session) -> Result<(), Contradiction> {
         let work = &session.work;
-        let is_writing = !work.open_outputs().is_empty();
-        let is_running = !work.running().is_empty() || self.questions.has_in_flight(session_id);
+        let is_writing = !work.open_outputs.is_empty();
+        let is_running = !work.running.is_empty() || self.questions.has_in_flight(session_id);
         match (session.status, session.state) {
             // AAEP-A.1-3: nothing is left open at the end.
             (SessionStatus::Ended(_), _) if is_writing || is_running => {

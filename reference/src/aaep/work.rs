@@ -16,12 +16,13 @@ use super::vocabulary::{ActionId, OutputId, SessionId, ToolCallId};
 #[serde(deny_unknown_fields)]
 pub struct Work {
     /// Those of all calls that needed no question.
-    tool_call_ids: BTreeSet<ToolCallId>,
-    /// In the order of their invocation.
-    running: Vec<RunningTool>,
-    /// In the order in which they began.
-    open_outputs: Vec<OpenOutput>,
-    complete_outputs: BTreeSet<OutputId>,
+    pub tool_call_ids: BTreeSet<ToolCallId>,
+    /// The tools that needed no question and have not come back, in the order of their invocation.
+    pub running: Vec<RunningTool>,
+    /// The outputs of which more is to come, in the order in which they began.
+    pub open_outputs: Vec<OpenOutput>,
+    /// Those of which no more is to come.
+    pub complete_outputs: BTreeSet<OutputId>,
 }
 
 /// A tool that needed no question and has not come back.
@@ -47,16 +48,6 @@ pub struct OpenOutput {
 }
 
 impl Work {
-    /// The tools that needed no question and have not come back, in the order of their invocation.
-    pub fn running(&self) -> &[RunningTool] {
-        &self.running
-    }
-
-    /// The outputs of which more is to come, in the order in which they began.
-    pub fn open_outputs(&self) -> &[OpenOutput] {
-        &self.open_outputs
-    }
-
     /// Whether a call that needed no question has that id.
     pub(super) fn has_called(&self, tool_call_id: &ToolCallId) -> bool {
         self.tool_call_ids.contains(tool_call_id)

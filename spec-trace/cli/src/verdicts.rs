@@ -137,8 +137,8 @@ pub struct Verified {
     pub literal: Walk,
     /// Every edge at the smallest bounds, over pairs of model state and executor.
     pub pairs: Walk,
-    /// Every edge within the bounds that the protocol sets aside for what others go without, with their name.
-    pub aside: Option<(&'static str, Walk)>,
+    /// Every edge within each of the bounds that the protocol sets aside for what others go without, with their name.
+    pub aside: Vec<(&'static str, Walk)>,
     /// Every edge over pairs of model state and judge, where the protocol's streams are recorded and judged: whom the judge
     /// accuses.
     pub judged: Option<Walk>,
@@ -147,7 +147,7 @@ pub struct Verified {
 /// One walk, and what it is to show.
 struct Comparison<'a> {
     /// What holds if nothing diverges.
-    what: &'static str,
+    what: String,
     walk: &'a Walk,
     /// Whether it went everywhere.
     is_whole: bool,
@@ -190,8 +190,8 @@ impl Verified {
 
     /// Every walk.
     fn comparisons(&self) -> impl Iterator<Item = Comparison<'_>> {
-        let of_executor = |what, walk, is_whole| Comparison {
-            what,
+        let of_executor = |what: &str, walk, is_whole| Comparison {
+            what: what.to_owned(),
             walk,
             is_whole,
             by: links::Kind::Reference,
@@ -200,14 +200,14 @@ impl Verified {
         let as_searched = edges.nodes == self.check.unique_states as u64
             && edges.edges == self.check.transitions as u64;
         let judged = self.judged.as_ref().map(|walk| Comparison {
-            what: "no run that the model allows is accused when it is recorded",
+            what: "no run that the model allows is accused when it is recorded".to_owned(),
             walk,
             is_whole: walk.edges > 0,
             by: links::Kind::Monitor,
         });
-        let aside = self.aside.as_ref().map(|(_, walk)| {
-            let what = "the executor does as the model on every edge, also where clarifications are asked for";
-            of_executor(what, walk, walk.edges > 0)
+        let aside = self.aside.iter().map(move |(bounds, walk)| {
+            let what = format!("the executor does as the model on every edge at {bounds} bounds");
+            of_executor(&what, walk, walk.edges > 0)
         });
         [
             of_executor(
@@ -246,9 +246,9 @@ impl Verified {
                 "states": self.literal.nodes,
                 "edges": self.literal.edges,
             },
-            "aside": self.aside.as_ref().map(|(bounds, walk)| {
+            "aside": self.aside.iter().map(|(bounds, walk)| {
                 json!({ "bounds": bounds, "states": walk.nodes, "edges": walk.edges })
-            }),
+            }).collect::<Vec<_>>(),
             "judged": self.judged.as_ref().map(|judged| {
                 json!({ "pairs": judged.nodes, "edges": judged.edges })
             }),

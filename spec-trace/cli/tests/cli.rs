@@ -107,7 +107,10 @@ fn verify_has_the_shape_that_others_rely_on() {
     assert_eq!(protocol["pairs"], 283_854);
     let literal = json!({ "bounds": "small, one session", "states": 841_633, "edges": 2_707_511 });
     assert_eq!(protocol["literal"], literal);
-    let aside = json!({ "bounds": "clarify", "states": 205_867, "edges": 1_692_748 });
+    let aside = json!([
+        { "bounds": "clarify", "states": 205_867, "edges": 1_692_748 },
+        { "bounds": "work", "states": 714_653, "edges": 6_402_658 },
+    ]);
     assert_eq!(protocol["aside"], aside);
     assert_eq!(
         protocol["judged"],

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use countersign_cli::recorded::ablated::{self, Ablated, Shows};
 use countersign_cli::recorded::writer::Recorder;
-use countersign_cli::recorded::{APART, CLARIFYING, RECORDERS, TOGETHER, UNCOUNTED, walk};
+use countersign_cli::recorded::{APART, CLARIFYING, RECORDERS, TOGETHER, UNCOUNTED, WORKING, walk};
 use countersign_model::aaep::bounds::Bounds;
 use countersign_model::aaep::rules::Guard;
 use countersign_model::table::Tabled;
@@ -53,6 +53,22 @@ fn no_run_with_clarifications_is_accused() {
         nobody_accused(&[more_time], &[events_alone]),
         (101_153, 318_317)
     );
+}
+
+/// AAEP-6.1-4, AAEP-A.3-3, AAEP-A.6-1, AAEP-A.7.7-1: nor where tools run unasked, output is written and sessions are handed off.
+#[test]
+fn no_run_with_work_is_accused() {
+    let [work, _, _] = WORKING;
+    assert_eq!(nobody_accused(&[work], &RECORDERS), (133_656, 543_811));
+}
+
+/// The same with three pieces of it, and disturbed.
+#[test]
+#[ignore = "takes minutes"]
+fn no_run_with_much_work_is_accused() {
+    let [_, three, disturbed] = WORKING;
+    let found = nobody_accused(&[three, disturbed], &RECORDERS);
+    assert_eq!(found, (1_353_268, 5_767_953));
 }
 
 /// AAEP-6.3.4-2, AAEP-6.5.5-4: nor where replies to them are forged, of the other kind or malformed.

@@ -223,7 +223,7 @@ fn verified() -> Verified {
         literal_bounds: "small",
         literal: walk(3, 5),
         pairs: walk(3, 5),
-        aside: None,
+        aside: Vec::new(),
         judged: None,
     }
 }
@@ -237,6 +237,15 @@ fn a_walk_that_did_not_go_everywhere_shows_nothing() {
             ..verified()
         };
         assert_eq!(partly.status(), Status::Inconclusive, "{nodes}, {edges}");
+    }
+    // Of several walks aside, each.
+    for (edges, status) in [(5, Status::Holds), (0, Status::Inconclusive)] {
+        let aside = Verified {
+            aside: vec![("clarify", walk(3, 5)), ("work", walk(3, edges))],
+            ..verified()
+        };
+        assert_eq!(aside.status(), status);
+        assert_eq!(aside.json()["aside"][1]["edges"], edges);
     }
 }
 

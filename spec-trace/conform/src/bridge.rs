@@ -34,8 +34,8 @@ pub trait Execution: Sized + Send + Sync {
     const FAR: <Self::Protocol as Modelled>::Bounds;
     /// Bounds for the walk over the literal model, which shows the executor each message as it was sent.
     const LITERAL: <Self::Protocol as Modelled>::Bounds;
-    /// Bounds of one more walk, for what the presets that every protocol has go without; none where they have all.
-    const ASIDE: Option<<Self::Protocol as Modelled>::Bounds> = None;
+    /// Bounds of further walks, for what the presets that every protocol has go without; none where they have all.
+    const ASIDE: &'static [<Self::Protocol as Modelled>::Bounds] = &[];
 
     /// The environment in which the executor goes by the specification's reading.
     fn specified() -> Self;

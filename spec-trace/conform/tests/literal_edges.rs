@@ -60,6 +60,31 @@ fn the_producer_agrees_in_each_of_its_states_where_it_asks_for_clarifications() 
     assert_eq!(agreed_on(&bridge, Scope::Pairs), (113_166, 605_682));
 }
 
+/// AAEP-6.1-4, AAEP-A.3-3, AAEP-A.6-1: work around a confirmation, and the replies as they were sent.
+#[test]
+fn the_producer_agrees_with_the_literal_model_that_works_around_a_question() {
+    let bounds = AaepBounds {
+        sessions: 1,
+        confirmations: 1,
+        disturbances: DISTURBED,
+        ..AaepBounds::WORK
+    };
+    let bridge = AaepBridge::new(bounds).expect("the bounds are in range");
+    assert_eq!(agreed(&bridge.literal()), (61_335, 199_798));
+}
+
+/// AAEP-A.2-3, AAEP-A.3-1, AAEP-A.6-2: also around two, in each of the states that the producer can be in.
+#[test]
+fn the_producer_agrees_in_each_of_its_states_where_it_works_around_a_question() {
+    let bounds = AaepBounds {
+        sessions: 1,
+        disturbances: DISTURBED,
+        ..AaepBounds::WORK
+    };
+    let bridge = AaepBridge::new(bounds).expect("the bounds are in range");
+    assert_eq!(agreed_on(&bridge, Scope::Pairs), (363_054, 2_087_378));
+}
+
 /// AQL-4.3-1, AQL-7.1-1: also where the checks are made in the order of the sample none is left out, and the first of
 /// several faults is another.
 #[test]

@@ -266,7 +266,7 @@ fn the_work_differs(producer: &Producer) {
     let (one, other) = (sessions.next(), sessions.next());
     let work = &one.expect("a session").work;
     work.assert_every_field_differs_from(&other.expect("another").work);
-    let [one, other] = work.running() else {
+    let [one, other] = &*work.running else {
         panic!("two ran");
     };
     assert_every_field_differs!(
@@ -278,7 +278,7 @@ fn the_work_differs(producer: &Producer) {
         one,
         other
     );
-    let [one, other] = work.open_outputs() else {
+    let [one, other] = &*work.open_outputs else {
         panic!("two were open");
     };
     assert_every_field_differs!(

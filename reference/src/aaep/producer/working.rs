@@ -105,7 +105,7 @@ impl Call<'_> {
     /// No output is being written any more, unless another is open.
     fn leave_writing(&mut self, session_id: &SessionId) {
         let has_written = |session: &Session| {
-            session.state == AgentState::WritingOutput && session.work.open_outputs().is_empty()
+            session.state == AgentState::WritingOutput && session.work.open_outputs.is_empty()
         };
         if self.sessions.get(session_id).is_some_and(has_written) {
             let summary = "The output is complete.";
@@ -116,7 +116,7 @@ impl Call<'_> {
     /// AAEP-A.2-3: the session is handed off, and after that only ends.
     pub(super) fn hand_off(&mut self, handoff: Handoff) -> Result<(), Refusal> {
         let session = self.require_going_on(&handoff.session_id)?;
-        let has_open_output = !session.work.open_outputs().is_empty();
+        let has_open_output = !session.work.open_outputs.is_empty();
         check_handoff(&handoff)?;
         // AAEP-A.2-2, AAEP-A.3-3, AAEP-A.6-1: what the session has begun it brings to its end before.
         if self.questions.has_pending(&handoff.session_id) {
@@ -152,7 +152,7 @@ impl Call<'_> {
     /// Whether a tool of the session is in flight, confirmed or not.
     pub(super) fn has_tool_running(&self, session_id: &SessionId) -> bool {
         let session = self.sessions.get(session_id);
-        session.is_some_and(|session| !session.work.running().is_empty())
+        session.is_some_and(|session| !session.work.running.is_empty())
             || self.questions.has_in_flight(session_id)
     }
 

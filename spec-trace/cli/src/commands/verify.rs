@@ -34,7 +34,7 @@ pub struct Args {
     /// Only this protocol; all of them where this is absent
     #[arg(long, value_enum)]
     protocol: Option<Protocol>,
-    /// How far the model goes: small, default, large or three, for aaep also clarify, and changes to it, such as small,crash=2
+    /// How far the model goes: small, default, large or three, for aaep also clarify and work, and changes to it, such as small,crash=2
     #[arg(long, default_value = "default")]
     bounds: String,
 }
@@ -110,11 +110,12 @@ fn verify<E: Execution>(
     let progress = Progress::counting(&comparing("every pair at small bounds"), "edges");
     let pairs = walk(&bridge(small)?, Scope::Pairs, &progress);
     drop(progress);
-    let mut aside = None;
-    if let Some(bounds) = E::ASIDE {
-        let progress = Progress::counting(&comparing("what the bounds go without"), "edges");
+    let mut aside = Vec::new();
+    for &bounds in E::ASIDE {
+        let what = format!("every edge at {} bounds", bounds.name());
+        let progress = Progress::counting(&comparing(&what), "edges");
         let walk = walk(&bridge(bounds)?, Scope::States, &progress);
-        aside = Some((bounds.name(), walk));
+        aside.push((bounds.name(), walk));
     }
     let judged = judge.map(|walk| {
         let what = format!("{protocol}: judging the streams of every run");
@@ -175,7 +176,7 @@ fn text(verified: &[Verified]) -> String {
             one.literal_bounds,
             walk_text(&one.literal)
         );
-        if let Some((bounds, walk)) = &one.aside {
+        for (bounds, walk) in &one.aside {
             let _ = writeln!(
                 text,
                 "{}: {} states at {bounds} bounds, edges: {}",

@@ -10,7 +10,9 @@ use countersign_model::aaep::action::Action;
 use countersign_model::aaep::bounds::{Bounds, Budgets, Variety};
 use countersign_model::aaep::rules::{Guard, GuardRow, PROPERTIES, Rules};
 use countersign_model::aaep::state::{Phase, State};
-use countersign_model::aaep::words::{Class, Decision, Risk, SessionName, SessionOutcome, Slot};
+use countersign_model::aaep::words::{
+    Class, Decision, Piece, Risk, SessionName, SessionOutcome, Slot,
+};
 use countersign_model::bounds::Bounds as _;
 use countersign_model::judged::{Limit, along, search};
 use countersign_model::properties::PropertyRow;
@@ -139,12 +141,28 @@ const EXPLAINING_CLARIFYING: Bounds = Bounds {
     ..LASTING_CLARIFYING
 };
 
+/// Where tools run that nobody is asked about, output is written and sessions are handed off: the runs of a rule about those.
+const WORKING: Bounds = Bounds {
+    name: "working",
+    sessions: 1,
+    ..Bounds::WORK
+};
+
+/// Like [`LASTING`] and [`EXPLAINING`] for those.
+const LASTING_WORKING: Bounds = Bounds {
+    confirmations: 3,
+    ticks: 4,
+    ..WORKING
+};
+
+const EXPLAINING_WORKING: Bounds = Bounds {
+    work: 3,
+    variety: Variety::Many,
+    ..LASTING_WORKING
+};
+
 /// What no stream can show: that a call of the host is refused, and whom an event went to.
 const OFF_STREAM: [Guard; 2] = [Guard::StopsWhileBlocked, Guard::LeavesOneOut];
-
-/// What is not written into streams yet, by the number of the bounds that it needs: tools that nobody is asked about, output and
-/// handoffs.
-const UNWRITTEN: &str = "work";
 
 /// Leaves one rule out, and judges the streams of what that breaks at small bounds. Nothing, if that is free, or no stream
 /// shows it.
@@ -153,23 +171,21 @@ const UNWRITTEN: &str = "work";
 ///
 /// Never: the bounds are in range, and each rule that is not free breaks something when it is left out.
 pub fn leave_out(guard: &'static GuardRow, recorder: Recorder) -> Option<Ablated> {
-    let is_unwritten = guard.with.is_some_and(|many| many.starts_with(UNWRITTEN));
-    if guard.free.is_some() || OFF_STREAM.contains(&guard.guard) || is_unwritten {
+    if guard.free.is_some() || OFF_STREAM.contains(&guard.guard) {
         return None;
     }
-    let is_shown = guard.with.is_none_or(|many| Bounds::SMALL.shows(many));
-    let [of_guard, lasting, explaining] = if is_shown {
-        [Bounds::SMALL, LASTING, EXPLAINING]
-    } else {
-        [CLARIFYING, LASTING_CLARIFYING, EXPLAINING_CLARIFYING]
-    };
-    let [specification, lasting, explaining] = &[of_guard, lasting, explaining].map(within);
+    let shows = |bounds: Bounds| guard.with.is_none_or(|many| bounds.shows(many));
     // A question that has more time is not to be counted down.
-    let seconds = if is_shown {
-        recorder.seconds
+    let (bounds, seconds) = if shows(Bounds::SMALL) {
+        ([Bounds::SMALL, LASTING, EXPLAINING], recorder.seconds)
+    } else if shows(WORKING) {
+        let bounds = [WORKING, LASTING_WORKING, EXPLAINING_WORKING];
+        (bounds, recorder.seconds)
     } else {
-        recorder.seconds / 2
+        let bounds = [CLARIFYING, LASTING_CLARIFYING, EXPLAINING_CLARIFYING];
+        (bounds, recorder.seconds / 2)
     };
+    let [specification, lasting, explaining] = &bounds.map(within);
     let writer = StreamWriter::new(Recorder {
         seconds,
         ..recorder
@@ -437,6 +453,9 @@ fn towards_the_end(model: &Aaep, state: &State) -> Option<Action> {
     };
     if let Some(slot) = Slot::ALL.into_iter().find(finishes) {
         return Some(Action::FinishTool { slot });
+    }
+    if let Some(session) = state.work.tool {
+        return Some(Action::Work(Piece::Finish { session }));
     }
     let count = usize::from(model.bounds.sessions);
     let mut sessions = SessionName::ALL.into_iter().take(count);

@@ -87,6 +87,36 @@ pub const CLARIFYING: [Bounds; 3] = [
     },
 ];
 
+/// Work around a question, in peace: two pieces of it, and three; and two where a reply is forged or malformed, the question
+/// cancelled, or the producer crashes.
+pub const WORKING: [Bounds; 3] = [
+    Bounds {
+        name: "work",
+        sessions: 1,
+        confirmations: 1,
+        skew: 0,
+        disturbances: Budgets::NONE,
+        ..Bounds::WORK
+    },
+    Bounds {
+        name: "three pieces of work",
+        sessions: 1,
+        confirmations: 1,
+        work: 3,
+        skew: 0,
+        disturbances: Budgets::NONE,
+        ..Bounds::WORK
+    },
+    Bounds {
+        name: "work, disturbed",
+        sessions: 1,
+        confirmations: 1,
+        skew: 0,
+        disturbances: Budgets::new([0, 0, 1, 0, 1, 1, 0, 1, 0], 1),
+        ..Bounds::WORK
+    },
+];
+
 /// Two questions in one session with every disturbance.
 pub const TOGETHER: Bounds = Bounds {
     name: "small, one session",

@@ -11,13 +11,15 @@ use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::{Phase, State};
 use countersign_model::aaep::step::Step;
 use countersign_model::aaep::words::{
-    AllowedReplies, Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber,
+    AllowedReplies, Decision, SLOTS, SessionName, SessionOutcome, Slot, Subscriber, Worked,
 };
 use countersign_model::time::{self, Scale};
 use countersign_reference::aaep::ReplyToken;
 use serde_json::{Value, json};
 
-use countersign_conform::aaep::concrete::{DEFAULT_RESPONSE, Environment, taken as taken_kinds};
+use countersign_conform::aaep::concrete::{
+    CHARACTERS, CHUNK, DEFAULT_RESPONSE, Environment, taken as taken_kinds,
+};
 use countersign_lint::json;
 
 /// Which replies a stream shows, and where.
@@ -75,6 +77,8 @@ enum AgentState {
     Thinking,
     AwaitingInput,
     CallingTool,
+    WritingOutput,
+    HandingOff,
 }
 
 impl AgentState {
@@ -84,6 +88,8 @@ impl AgentState {
             Self::Thinking => "thinking",
             Self::AwaitingInput => "awaiting_input",
             Self::CallingTool => "calling_tool",
+            Self::WritingOutput => "writing_output",
+            Self::HandingOff => "handing_off",
         }
     }
 }
@@ -95,6 +101,8 @@ pub struct Position {
     events: u64,
     /// By [`SessionName::index`].
     sessions: [SessionSoFar; 2],
+    /// How many tools were invoked that nobody is asked about: one runs at a time.
+    unasked: u64,
 }
 
 /// A session as its events have told it.
@@ -117,8 +125,9 @@ const ACTIONS: [&str; SLOTS] = [
     "Transfer 7 to a friend",
 ];
 
-/// The one tool there is.
+/// The tool of what is asked about, and that of what is not.
 const TOOL: &str = "transfer_funds";
+const UNASKED_TOOL: &str = "look_up";
 
 /// Writes the runs of one model down.
 pub struct StreamWriter {
@@ -165,6 +174,7 @@ impl StreamWriter {
         let position = Position {
             events: 0,
             sessions: [told; 2],
+            unasked: 0,
         };
         let stray = self.recorder.stray_first.then(|| self.stray());
         (position, stray.into_iter().collect())
@@ -275,10 +285,12 @@ impl StreamWriter {
                 let (name, payload) = end(outcome);
                 (session, name, payload)
             }
+            Output::Work(session, worked) => {
+                let (name, payload) = self.worked(position, taken.action, session, worked)?;
+                (session, name, payload)
+            }
             // None of them is an event: the host does it, or the sender sees it, or the operator.
-            // Work is not written yet: the bounds that are recorded have none.
-            Output::Work(..)
-            | Output::Answer(..)
+            Output::Answer(..)
             | Output::Perform(_)
             | Output::Withdraw(_)
             | Output::InDoubt(_)
@@ -289,6 +301,68 @@ impl StreamWriter {
             | Output::Notice => return None,
         };
         Some(self.event(position, state.clock, session, name, payload))
+    }
+
+    /// What comes of work around the questions, if it is an event.
+    fn worked(
+        &self,
+        position: &mut Position,
+        action: Action,
+        session: SessionName,
+        worked: Worked,
+    ) -> Option<(&'static str, Value)> {
+        let changed = |payload| Some(("state.changed", payload));
+        match worked {
+            Worked::Calling => changed(position.change(session, AgentState::CallingTool)),
+            Worked::Writing => changed(position.change(session, AgentState::WritingOutput)),
+            Worked::Thinking => changed(position.change(session, AgentState::Thinking)),
+            Worked::HandingOff => changed(position.change(session, AgentState::HandingOff)),
+            Worked::Invoked { irreversible } => {
+                position.unasked += 1;
+                let payload = json!({
+                    "tool": UNASKED_TOOL,
+                    "summary_normal": "The balance is looked up.",
+                    "risk_level": "low",
+                    "irreversible": irreversible,
+                });
+                Some(("tool.invoked", self.of_unasked(position, payload)))
+            }
+            Worked::Completed => {
+                let payload = json!({"tool": UNASKED_TOOL, "status": "success"});
+                Some(("tool.completed", self.of_unasked(position, payload)))
+            }
+            Worked::Chunk {
+                position: chunks,
+                complete,
+            } => {
+                // The end of a session has nothing more to say.
+                let ends = matches!(action, Action::EndSession { .. });
+                let payload = json!({
+                    "output_id": self.environment.output,
+                    "chunk": if ends { "" } else { CHUNK },
+                    "position": u64::from(chunks) * CHARACTERS,
+                    "complete": complete,
+                });
+                Some(("output.streaming", payload))
+            }
+            Worked::HandedOff => {
+                let payload = json!({
+                    "urgency": "critical",
+                    "reason": "This is for a person.",
+                    "target_kind": "human",
+                });
+                Some(("handoff.requested", payload))
+            }
+            Worked::Perform | Worked::Withdraw | Worked::InDoubt => None,
+        }
+    }
+
+    /// The same payload with the id of the call that nobody is asked about.
+    fn of_unasked(&self, position: &Position, mut payload: Value) -> Value {
+        if self.recorder.ids {
+            payload["tool_call_id"] = json!(format!("call_w{}", position.unasked));
+        }
+        payload
     }
 
     fn question(&self, state: &State, slot: Slot) -> Value {

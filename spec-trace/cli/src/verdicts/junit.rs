@@ -59,7 +59,7 @@ fn of_comparison(comparison: &Comparison<'_>) -> Case {
         walk,
         is_whole,
         by: _,
-    } = *comparison;
+    } = comparison;
     let result = match &*walk.divergences {
         [first, ..] => {
             let texts: Vec<String> = walk.divergences.iter().map(divergence_text).collect();
@@ -69,11 +69,11 @@ fn of_comparison(comparison: &Comparison<'_>) -> Case {
                 text: texts.join("\n"),
             }
         }
-        [] if is_whole => Result::Passed,
+        [] if *is_whole => Result::Passed,
         [] => Result::Unusable(format!(
             "the walk compared {} edges of {} states, and not all that there are",
             walk.edges, walk.nodes
         )),
     };
-    Case::new(what, result)
+    Case::new(what.as_str(), result)
 }

@@ -6,7 +6,7 @@
 use std::hash::Hasher;
 
 use countersign_model::aaep::state::{
-    self as model, Phase, Producer, ProducerConfirmation, Session, SessionStatus,
+    self as model, Phase, Producer, ProducerConfirmation, Session, SessionStatus, Streaming, Work,
 };
 use countersign_model::aaep::words::{
     AllowedReplies, Clarifies, Class, Decision, Risk, SLOTS, SUBSCRIBERS, SessionName,
@@ -21,7 +21,7 @@ use countersign_reference::aaep::{
 
 use super::Host;
 use super::account::Held;
-use super::concrete::Environment;
+use super::concrete::{CHARACTERS, Environment};
 use crate::identity::Identity;
 use crate::{Unexplained, unexplained};
 
@@ -49,7 +49,45 @@ pub(super) fn producer(environment: &Environment, host: &Host) -> Result<Produce
         sessions,
         subscriptions,
         confirmations: questions(environment, host, sessions)?,
+        work: work(environment, host)?,
     })
+}
+
+/// One tool at a time that nobody is asked about, and one output, are all that the model has.
+fn work(environment: &Environment, host: &Host) -> Result<Work, Unexplained> {
+    let mut work = Work::default();
+    for name in SessionName::ALL {
+        let id = &environment.sessions[name.index()];
+        let Some(session) = host.producer.sessions().get(id) else {
+            continue;
+        };
+        let executor::Work {
+            tool_call_ids: _,
+            running,
+            open_outputs,
+            complete_outputs,
+        } = &session.work;
+        if running.len() + usize::from(work.tool.is_some()) > 1 {
+            return Err(unexplained("AAEP-A.3-1", "no call that was not made"));
+        }
+        if open_outputs.len() + complete_outputs.len() + usize::from(work.output.is_some()) > 1 {
+            return Err(unexplained("AAEP-A.6-1", "no output that was not begun"));
+        }
+        work.tool = work.tool.or((!running.is_empty()).then_some(name));
+        let open = open_outputs.first().map(|open| open.position / CHARACTERS);
+        if open.is_some() || !complete_outputs.is_empty() {
+            let chunks = u8::try_from(open.unwrap_or(0));
+            let is_active = session.status == executor::SessionStatus::Active;
+            work.output = Some(Streaming {
+                session: name,
+                chunks: chunks.map_err(|_| unexplained("AAEP-A.6-2", "a chunk or two"))?,
+                complete: open.is_none(),
+                writing: is_active && session.state == AgentState::WritingOutput,
+            });
+        }
+        work.handed_off[name.index()] = session.state == AgentState::HandingOff;
+    }
+    Ok(work)
 }
 
 /// The executor keeps each kind by itself, and only the account knows which was asked when.

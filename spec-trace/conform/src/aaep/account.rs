@@ -137,6 +137,13 @@ impl Account {
         Slot::ALL.into_iter().find(is_it)
     }
 
+    /// Whether another call of the session has this id.
+    pub(super) fn has_called(&self, name: SessionName, call: &ToolCallId) -> bool {
+        let session = self.sessions[name.index()].as_ref();
+        self.slot_of_call(call).is_some()
+            || session.is_some_and(|session| session.work.tool_call_ids.contains(call))
+    }
+
     /// The next slot that is not filled.
     pub(super) fn free_slot(&self) -> Option<Slot> {
         let is_free = |slot: &Slot| self.questions[slot.index()].is_none();

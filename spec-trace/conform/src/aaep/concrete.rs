@@ -9,14 +9,15 @@ use countersign_model::aaep::action::Action;
 use countersign_model::aaep::message::{Message, Shape, Token};
 use countersign_model::aaep::state::State;
 use countersign_model::aaep::words::{
-    AllowedReplies, Clarifies, Class, Decision, Response, Risk, SLOTS, SUBSCRIBERS, SessionName,
-    SessionOutcome, Slot, Subscriber, Takes,
+    AllowedReplies, Clarifies, Class, Decision, Piece, Response, Risk, SLOTS, SUBSCRIBERS,
+    SessionName, SessionOutcome, Slot, Subscriber, Takes,
 };
 use countersign_model::time::Scale;
 use countersign_reference::aaep as executor;
 use countersign_reference::aaep::{
-    ActionId, AgentId, Choice, Identity, Input, Reply, ReplyToken, ResponseKind, SessionId,
-    Settings, SubscriptionId, ToolStatus, UserResponse,
+    ActionId, AgentId, Choice, Chunk, Handoff, Identity, Input, OutputId, Reply, ReplyToken,
+    ResponseKind, Run, SessionId, Settings, SubscriptionId, TargetKind, ToolCallId, ToolStatus,
+    UserResponse,
 };
 use countersign_reference::time::Timestamp;
 
@@ -34,6 +35,12 @@ const CHOICES: [&str; 2] = ["left", "right"];
 /// What is taken for the answer when nobody answers.
 pub const DEFAULT_RESPONSE: &str = "as always";
 
+/// What a chunk of output says, but for the last of session B, which says nothing; and how many characters that is, which is not as
+/// many as it has bytes.
+pub const CHUNK: &str = "ten \u{2713} more";
+/// See [`CHUNK`].
+pub const CHARACTERS: u64 = 10;
+
 /// What the model's names stand for.
 pub struct Environment {
     /// By `SessionName::index`.
@@ -46,6 +53,10 @@ pub struct Environment {
     pub questions: [Arc<str>; SLOTS],
     /// The responses of the model, by their place, as the executor reads them.
     pub responses: [UserResponse; 3],
+    /// The action of every tool that nobody is asked about.
+    pub unasked: ActionId,
+    /// The one output that a run has.
+    pub output: OutputId,
     /// A token that no producer ever issued.
     pub guess: ReplyToken,
     /// What the host chose: nothing of it is what an executor has by itself, so that it cannot be lost unseen.
@@ -70,6 +81,8 @@ impl Environment {
             actions: [action("a1"), action("a2"), action("a3")],
             questions: ["Which way?", "Which way then?", "Which way at last?"].map(Arc::from),
             responses: RESPONSES.map(read_response),
+            unasked: action("w1"),
+            output: OutputId::parse("out_1").expect("a well-formed name"),
             guess: ReplyToken::parse("rpl_guessed").expect("a well-formed token"),
             settings: Settings {
                 identity: Arc::new(Identity {
@@ -155,10 +168,9 @@ impl Environment {
             Action::Crash => Some(Input::Restart {
                 lost: account.lost(state),
             }),
+            Action::Work(piece) => Some(self.work(state, piece)),
             // The producer that breaks a rule is the model's own; no call can ask the executor to.
-            // Work is not wired yet: the bounds that are walked have none.
-            Action::Work(_)
-            | Action::Transgress(_)
+            Action::Transgress(_)
             | Action::Answer { .. }
             | Action::Decide { .. }
             | Action::Duplicate { .. }
@@ -227,6 +239,54 @@ impl Environment {
             choices,
             timeout_seconds: u64::from(timeout),
             default_response: clarifies.default.then(|| DEFAULT_RESPONSE.into()),
+        }
+    }
+
+    /// What the text leaves to the host differs from piece to piece, or from session to session.
+    fn work(&self, state: &State, piece: Piece) -> Input {
+        let session_id = self.sessions[piece.session().index()].clone();
+        let is_in_a = piece.session() == SessionName::A;
+        match piece {
+            Piece::Run { irreversible, .. } => {
+                let begun = state.work.begun;
+                let named = ToolCallId::parse(&format!("own_{begun}")).expect("a well-formed id");
+                let is_first = begun == 0;
+                Input::Tool(Run {
+                    session_id,
+                    action: self.unasked.clone(),
+                    tool: "look_up".into(),
+                    args_summary: is_first.then(|| "the balance".into()),
+                    risk_level: if is_first {
+                        executor::RiskLevel::Medium
+                    } else {
+                        executor::RiskLevel::Low
+                    },
+                    irreversible,
+                    tool_call_id: (!is_first).then_some(named),
+                })
+            }
+            Piece::Finish { .. } => Input::FinishTool {
+                session_id,
+                action: self.unasked.clone(),
+                tool_call_id: None,
+                status: status(state, piece.session().index()),
+            },
+            Piece::Write { complete, .. } => Input::Output(Chunk {
+                session_id,
+                output_id: self.output.clone(),
+                text: if complete && !is_in_a { "" } else { CHUNK }.into(),
+                is_last: complete,
+            }),
+            Piece::HandOff { .. } => Input::Handoff(Handoff {
+                session_id,
+                reason: "This is for a person".into(),
+                target_kind: if is_in_a {
+                    TargetKind::Human
+                } else {
+                    TargetKind::EscalationQueue
+                },
+                target_uri: is_in_a.then(|| "tel:+1-555-0100".into()),
+            }),
         }
     }
 
@@ -308,9 +368,14 @@ fn finish_tool(account: &Account, state: &State, slot: Slot) -> Option<Input> {
         session_id: question.asked.session_id.clone(),
         action: question.action.id.clone(),
         tool_call_id: Some(question.tool_call_id.clone()),
-        status: [ToolStatus::Success, ToolStatus::Timeout, ToolStatus::Error]
-            [usize::from(state.clock + slot as u8) % 3],
+        status: status(state, slot.index()),
     })
+}
+
+/// How a tool comes out.
+fn status(state: &State, place: usize) -> ToolStatus {
+    [ToolStatus::Success, ToolStatus::Timeout, ToolStatus::Error]
+        [(usize::from(state.clock) + place) % 3]
 }
 
 /// What the executor reads where a reply says so.

@@ -41,6 +41,9 @@ pub use self::wanted::Call;
 pub const FAR: Bounds = Bounds {
     name: "far",
     confirmations: 3,
+    clarifications: 2,
+    extensions: 3,
+    work: 3,
     subscribers: 3,
     ticks: 8,
     longest_timeout: 3,
@@ -94,7 +97,7 @@ impl Execution for Environment {
 
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
-    const ASIDE: Option<Bounds> = Some(Bounds::CLARIFY);
+    const ASIDE: &'static [Bounds] = &[Bounds::CLARIFY, Bounds::WORK];
 
     fn specified() -> Self {
         Self::ticking(Scale::of(1_000))
@@ -265,6 +268,10 @@ fn differences(wanted: &ModelProducer, found: &ModelProducer) -> (String, String
     pairs.push((
         format!("subscriptions: {:?}", wanted.subscriptions),
         format!("subscriptions: {:?}", found.subscriptions),
+    ));
+    pairs.push((
+        format!("work: {:?}", wanted.work),
+        format!("work: {:?}", found.work),
     ));
     differing(pairs)
 }

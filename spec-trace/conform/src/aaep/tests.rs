@@ -2,10 +2,12 @@
 
 use countersign_model::aaep::action::EVERYBODY_COMES;
 use countersign_model::aaep::message::Shape;
-use countersign_model::aaep::words::{AllowedReplies, Class, Decision, Risk, Subscriber};
+use countersign_model::aaep::words::{
+    AllowedReplies, Class, Decision, Piece, Risk, SessionOutcome, Subscriber,
+};
 use countersign_reference::aaep::{
     Audit, Decision as Decides, Event, EventId, Identity, Notice, Output as Out, Payload,
-    ResolutionOutcome, ToolCall,
+    ResolutionOutcome, ToolCall, ToolStatus,
 };
 use countersign_reference::time::Timestamp;
 
@@ -53,7 +55,7 @@ type Change = changed::Change<Environment>;
 /// Each change of what the steps put out at last goes against its clause.
 #[track_caller]
 fn all_noticed(steps: &[Action], changes: &[(Change, &str)]) {
-    let bridge = AaepBridge::new(Bounds::SMALL).expect("the presets are in range");
+    let bridge = AaepBridge::new(Bounds::WORK).expect("the presets are in range");
     changed::all_noticed(&bridge, &[&EVERYBODY_COMES, steps].concat(), changes);
 }
 
@@ -217,6 +219,195 @@ fn an_ignored_reply_is_held_against_the_message() {
                 "AAEP-6.3.5-2",
             ),
             (|outputs| drop(outputs.pop()), FREE),
+        ],
+    );
+}
+
+const RUN: Action = Action::Work(Piece::Run {
+    session: SessionName::A,
+    irreversible: false,
+});
+const FINISH: Action = Action::Work(Piece::Finish {
+    session: SessionName::A,
+});
+const WRITE: Action = Action::Work(Piece::Write {
+    session: SessionName::A,
+    complete: false,
+});
+
+/// AAEP-6.1-4, AAEP-A.3-3, AAEP-EV-5: what runs unasked is announced, and runs as the host wanted.
+#[test]
+fn a_tool_that_runs_unasked_is_held_against_what_was_wanted() {
+    all_noticed(
+        &[RUN],
+        &[
+            (
+                |outputs| {
+                    if let Payload::ToolInvoked { args_summary, .. } = &mut event(outputs).payload {
+                        *args_summary = None;
+                    }
+                },
+                "AAEP-EV-5",
+            ),
+            (|outputs| call(outputs).tool = "x".into(), "AAEP-6.1-1"),
+            (
+                |outputs| call(outputs).session_id = other_session(),
+                "AAEP-6.1-1",
+            ),
+            (|outputs| drop(outputs.remove(0)), FREE),
+            (|outputs| drop(outputs.remove(1)), "AAEP-A.3-2"),
+            (|outputs| drop(outputs.pop()), "AAEP-A.3-1"),
+        ],
+    );
+}
+
+/// AAEP-A.3-1, AAEP-EV-5, AAEP-EV-8: it is completed as it came out, and the state leaves `calling_tool`.
+#[test]
+fn a_tool_that_comes_back_is_held_against_what_the_host_says() {
+    all_noticed(
+        &[RUN, FINISH],
+        &[
+            (
+                |outputs| {
+                    if let Some(Out::Emit(event)) = outputs.first_mut()
+                        && let Payload::ToolCompleted { status, .. } = &mut event.payload
+                    {
+                        *status = ToolStatus::Timeout;
+                    }
+                },
+                "AAEP-EV-5",
+            ),
+            (
+                |outputs| {
+                    if let Payload::StateChanged { from_state, .. } = &mut event(outputs).payload {
+                        *from_state = executor::AgentState::WritingOutput;
+                    }
+                },
+                "AAEP-EV-8",
+            ),
+            (|outputs| drop(outputs.remove(0)), "AAEP-A.3-1"),
+            (|outputs| drop(outputs.pop()), FREE),
+        ],
+    );
+}
+
+/// AAEP-A.6-1, AAEP-A.6-2, AAEP-EV-5: a chunk says what the host wanted, where the one before it ends.
+#[test]
+fn a_chunk_is_held_against_what_was_to_be_put_out() {
+    all_noticed(
+        &[WRITE, WRITE],
+        &[
+            (
+                |outputs| {
+                    if let Payload::OutputStreaming { chunk, .. } = &mut event(outputs).payload {
+                        *chunk = "".into();
+                    }
+                },
+                "AAEP-EV-5",
+            ),
+            (
+                |outputs| {
+                    if let Payload::OutputStreaming { position, .. } = &mut event(outputs).payload {
+                        *position += 1;
+                    }
+                },
+                "AAEP-A.6-2",
+            ),
+            (
+                |outputs| {
+                    if let Payload::OutputStreaming { position, .. } = &mut event(outputs).payload {
+                        *position = 0;
+                    }
+                },
+                "AAEP-A.6-2",
+            ),
+            (
+                |outputs| {
+                    if let Payload::OutputStreaming { complete, .. } = &mut event(outputs).payload {
+                        *complete = true;
+                    }
+                },
+                "AAEP-A.6-1",
+            ),
+            (|outputs| drop(outputs.pop()), "AAEP-A.6-2"),
+        ],
+    );
+}
+
+/// AAEP-A.2-3, AAEP-EV-5: a handoff says what the host wanted, in its state.
+#[test]
+fn a_handoff_is_held_against_what_was_wanted() {
+    let hand_off = Action::Work(Piece::HandOff {
+        session: SessionName::A,
+    });
+    all_noticed(
+        &[hand_off],
+        &[
+            (
+                |outputs| {
+                    if let Payload::HandoffRequested { target_uri, .. } =
+                        &mut event(outputs).payload
+                    {
+                        *target_uri = None;
+                    }
+                },
+                "AAEP-EV-5",
+            ),
+            (|outputs| drop(outputs.remove(0)), "AAEP-A.2-3"),
+            (|outputs| drop(outputs.pop()), "AAEP-A.2-3"),
+        ],
+    );
+}
+
+/// AAEP-6.9-2: what ran unasked is in doubt after a restart, and is that call.
+#[test]
+fn a_call_in_doubt_is_held_against_what_runs() {
+    all_noticed(
+        &[RUN, Action::Crash],
+        &[
+            (
+                |outputs| {
+                    if let Some(Out::InDoubt(call)) = outputs.first_mut() {
+                        call.tool = "x".into();
+                    }
+                },
+                "AAEP-6.1-1",
+            ),
+            (
+                |outputs| {
+                    if let Some(Out::InDoubt(call)) = outputs.pop() {
+                        outputs.push(Out::Perform(call));
+                    }
+                },
+                "AAEP-6.1-1",
+            ),
+            (|outputs| drop(outputs.pop()), "AAEP-A.3-1"),
+        ],
+    );
+}
+
+/// AAEP-A.1-3, AAEP-A.3-1, AAEP-A.6-1: the end of a session withdraws what runs unasked, completes it, and completes the output.
+#[test]
+fn the_end_of_a_session_is_held_against_what_goes_on() {
+    let end = Action::EndSession {
+        session: SessionName::A,
+        outcome: SessionOutcome::Completed,
+    };
+    all_noticed(
+        &[WRITE, RUN, end],
+        &[
+            (
+                |outputs| {
+                    if let Some(Out::Withdraw(call)) = outputs.first_mut() {
+                        call.tool = "x".into();
+                    }
+                },
+                "AAEP-6.1-1",
+            ),
+            // To the host alone.
+            (|outputs| drop(outputs.remove(0)), FREE),
+            (|outputs| drop(outputs.remove(1)), "AAEP-A.3-1"),
+            (|outputs| drop(outputs.remove(2)), "AAEP-A.6-1"),
         ],
     );
 }

@@ -14,11 +14,11 @@ use countersign_model::aaep::output::{Answered, Output};
 use countersign_model::aaep::rules::Check;
 use countersign_model::aaep::state::{Phase as Word, State};
 use countersign_model::aaep::step::Step;
-use countersign_model::aaep::words::{SessionName, Slot};
+use countersign_model::aaep::words::{SessionName, Slot, Worked};
 use countersign_reference::aaep::{
-    self as executor, AgentState, Answer, Ask, Asked, Audit, Authority, Canceller, Clarify,
-    ClauseId, Event, Input, Notice, Payload, Phase, Question, Refusal, Response, Subscription,
-    Tool, ToolCall, ToolStatus,
+    self as executor, AgentState, Answer, Ask, Asked, Audit, Authority, Canceller, Chunk, Clarify,
+    ClauseId, Event, Handoff, Input, Notice, Payload, Phase, Question, Refusal, Response, Run,
+    Subscription, Tool, ToolCall, ToolStatus,
 };
 
 use super::CONTRACT;
@@ -33,6 +33,12 @@ pub struct Call {
     pub(super) ask: Option<Arc<Ask>>,
     /// What is to be clarified, if the call asks so.
     pub(super) clarify: Option<Arc<Clarify>>,
+    /// The tool that is to run without a question, if the call runs one.
+    pub(super) run: Option<Arc<Run>>,
+    /// What is to be put out, if the call does so.
+    pub(super) chunk: Option<Arc<Chunk>>,
+    /// To whom the session is handed off, if the call does so.
+    pub(super) handoff: Option<Arc<Handoff>>,
     /// How the tool came out, if the call says that one has come back.
     pub(super) finished: Option<ToolStatus>,
     /// The number of bytes of the message that it delivers, 0 if it delivers none.
@@ -54,6 +60,9 @@ impl Call {
         let call = Self {
             ask: None,
             clarify: None,
+            run: None,
+            chunk: None,
+            handoff: None,
             finished: None,
             received: 0,
         };
@@ -64,6 +73,18 @@ impl Call {
             },
             Input::Clarify(clarify) => Self {
                 clarify: Some(Arc::new(clarify.clone())),
+                ..call
+            },
+            Input::Tool(run) => Self {
+                run: Some(Arc::new(run.clone())),
+                ..call
+            },
+            Input::Output(chunk) => Self {
+                chunk: Some(Arc::new(chunk.clone())),
+                ..call
+            },
+            Input::Handoff(handoff) => Self {
+                handoff: Some(Arc::new(handoff.clone())),
                 ..call
             },
             Input::FinishTool { status, .. } => Self {
@@ -79,9 +100,6 @@ impl Call {
             | Input::Unsubscribe { .. }
             | Input::Extend { .. }
             | Input::Cancel { .. }
-            | Input::Tool(_)
-            | Input::Output(_)
-            | Input::Handoff(_)
             | Input::EndSession { .. }
             | Input::Tick
             | Input::Restart { .. } => call,
@@ -105,6 +123,11 @@ impl TakenStep<'_> {
                 Output::Thinking(session) => {
                     self.state_after(account, &words, session) == AgentState::CallingTool
                 }
+                // AAEP-A.6-3: the same, and it leaves writing_output with the last chunk.
+                Output::Work(session, Worked::Thinking) => matches!(
+                    self.state_after(account, &words, session),
+                    AgentState::CallingTool | AgentState::WritingOutput
+                ),
                 // AAEP-6.3.4-8: a producer may leave the log out.
                 Output::Audit(_) => true,
                 Output::Started(_)
@@ -136,8 +159,25 @@ impl TakenStep<'_> {
 
     /// Whether the call is refused for the reason for which it has to be, where the model has one word for two.
     pub(super) fn refuses_rightly(&self, refused: Option<Refusal>) -> bool {
-        let is_pending = |slot| self.step.next.confirmation(slot).is_pending();
+        let next = &self.step.next;
+        let is_pending = |slot| next.confirmation(slot).is_pending();
         match (refused, self.action) {
+            // AAEP-A.2-2, AAEP-A.3-3, AAEP-A.6-1: the question goes before the tool, and that before the output.
+            (
+                Some(
+                    refused @ (Refusal::QuestionOpen | Refusal::ToolRunning | Refusal::OutputOpen),
+                ),
+                Action::Work(piece),
+            ) => {
+                let waits = next.has_pending(piece.session(), None);
+                let runs = next.has_running(piece.session());
+                refused
+                    == match (waits, runs) {
+                        (true, _) => Refusal::QuestionOpen,
+                        (false, true) => Refusal::ToolRunning,
+                        (false, false) => Refusal::OutputOpen,
+                    }
+            }
             (Some(Refusal::NotLonger), Action::Extend { slot, .. }) => is_pending(slot),
             (Some(Refusal::NothingToExtend), Action::Extend { slot, .. }) => !is_pending(slot),
             _ => true,
@@ -200,14 +240,34 @@ impl TakenStep<'_> {
             | Output::FollowUpStaying(_)
             | Output::Completed(_)
             | Output::Thinking(_)
+            | Output::Work(
+                _,
+                Worked::Calling
+                | Worked::Invoked { .. }
+                | Worked::Completed
+                | Worked::Writing
+                | Worked::Thinking
+                | Worked::Chunk { .. }
+                | Worked::HandingOff
+                | Worked::HandedOff,
+            )
             | Output::Ended(..) => {
                 let executor::Output::Emit(came) = came else {
                     return Err(unexplained(CONTRACT, "an event"));
                 };
                 executor::Output::Emit(Box::new(self.event(account, words, came)?))
             }
-            // None is an output of the executor, as far as it is wired.
-            Output::Work(..) | Output::AskedSome(_) | Output::Tell(_) | Output::Refused(_) => {
+            Output::Work(session, Worked::Perform) => {
+                executor::Output::Perform(self.unasked_call(account, session)?)
+            }
+            Output::Work(session, Worked::InDoubt) => {
+                executor::Output::InDoubt(self.unasked_call(account, session)?)
+            }
+            Output::Work(session, Worked::Withdraw) => {
+                executor::Output::Withdraw(self.unasked_call(account, session)?)
+            }
+            // None is an output of the executor.
+            Output::AskedSome(_) | Output::Tell(_) | Output::Refused(_) => {
                 return Err(unexplained(CONTRACT, "nothing"));
             }
         })
@@ -222,6 +282,25 @@ impl TakenStep<'_> {
             tool: Arc::clone(&question.action.tool),
             tool_call_id: question.tool_call_id.clone(),
             reply_token: Some(question.asked.reply_token.clone()),
+            modified_action: None,
+        })
+    }
+
+    /// What runs without a question is what the host wanted to run.
+    fn unasked_call(
+        &self,
+        account: &mut Account,
+        session: SessionName,
+    ) -> Result<ToolCall, Unexplained> {
+        let running = account.session(session)?.work.running.first();
+        let running = running
+            .ok_or_else(|| unexplained("AAEP-A.3-1", "nothing about what was not invoked"))?;
+        Ok(ToolCall {
+            session_id: self.environment.sessions[session.index()].clone(),
+            action: running.action.clone(),
+            tool: Arc::clone(&running.tool),
+            tool_call_id: running.tool_call_id.clone(),
+            reply_token: None,
             modified_action: None,
         })
     }
@@ -350,7 +429,12 @@ impl TakenStep<'_> {
                 Output::CallingTool(of) | Output::CallingToolAgain(of) => {
                     (of, AgentState::CallingTool)
                 }
-                Output::Thinking(of) => (of, AgentState::Thinking),
+                Output::Thinking(of) | Output::Work(of, Worked::Thinking) => {
+                    (of, AgentState::Thinking)
+                }
+                Output::Work(of, Worked::Calling) => (of, AgentState::CallingTool),
+                Output::Work(of, Worked::Writing) => (of, AgentState::WritingOutput),
+                Output::Work(of, Worked::HandingOff) => (of, AgentState::HandingOff),
                 Output::FollowUpLeaving(slot) => (self.session(slot), AgentState::Thinking),
                 Output::FollowUpStaying(slot) => (self.session(slot), AgentState::AwaitingInput),
                 Output::Started(_)
@@ -429,6 +513,9 @@ impl TakenStep<'_> {
         message.ok_or_else(|| unexplained("AAEP-6.3.4-8", "nothing ignored but a message"))
     }
 }
+
+/// What is told of a tool that begins to run without a question.
+pub(super) const RUNS_UNASKED: &str = "A tool is about to run.";
 
 /// The confirmation whose token a message carries.
 fn slot_of(message: Message) -> Option<Slot> {

@@ -5,13 +5,13 @@
 
 use countersign_model::aaep::output::{Answered, Output};
 use countersign_model::aaep::rules::{Check, Refusal};
-use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
+use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot, Worked};
 use countersign_reference::aaep as executor;
-use countersign_reference::aaep::{AgentState, Event, Payload, ReplyToken, ToolCallId};
+use countersign_reference::aaep::{AgentState, CountersignExtension, Event, Payload, ReplyToken};
 
 use super::account::Account;
-use super::concrete::Environment;
-use super::{Answer, abstraction::session_named};
+use super::concrete::{CHARACTERS, Environment};
+use super::{Answer, abstraction::session_named, wanted::RUNS_UNASKED};
 use crate::{Unexplained, unexplained};
 
 /// What came out of one call, in the model's words.
@@ -25,12 +25,27 @@ pub(super) fn words(
     answer: &Answer,
 ) -> Result<Vec<Output>, Unexplained> {
     let mut words = Vec::with_capacity(answer.outputs.len() + 1);
+    let call_in_words = |call: &executor::ToolCall, asked: fn(Slot) -> Output, unasked| {
+        Ok(if call.reply_token.is_some() {
+            asked(slot_of(account, call)?)
+        } else {
+            Output::Work(session_named(environment, &call.session_id)?, unasked)
+        })
+    };
     for output in &answer.outputs {
         words.push(match output {
-            executor::Output::Emit(event) => event_in_words(environment, account, event)?,
-            executor::Output::Perform(call) => Output::Perform(slot_of(account, call)?),
-            executor::Output::Withdraw(call) => Output::Withdraw(slot_of(account, call)?),
-            executor::Output::InDoubt(call) => Output::InDoubt(slot_of(account, call)?),
+            executor::Output::Emit(event) => {
+                event_in_words(environment, account, event, words.last())?
+            }
+            executor::Output::Perform(call) => {
+                call_in_words(call, Output::Perform, Worked::Perform)?
+            }
+            executor::Output::Withdraw(call) => {
+                call_in_words(call, Output::Withdraw, Worked::Withdraw)?
+            }
+            executor::Output::InDoubt(call) => {
+                call_in_words(call, Output::InDoubt, Worked::InDoubt)?
+            }
             executor::Output::Answer(answer) => answer_in_words(environment, account, answer)?,
             executor::Output::Notify(_) => Output::Notice,
             // It has no other field than its status that could differ.
@@ -47,10 +62,12 @@ pub(super) fn words(
     Ok(words)
 }
 
+/// `before` is the word before it in its call: what comes of a tool that has come back is told by that tool.
 fn event_in_words(
     environment: &Environment,
     account: &Account,
     event: &Event,
+    before: Option<&Output>,
 ) -> Result<Output, Unexplained> {
     let session = session_named(environment, &event.session_id)?;
     Ok(match &event.payload {
@@ -58,21 +75,53 @@ fn event_in_words(
         Payload::SessionCompleted { .. } => Output::Ended(session, SessionOutcome::Completed),
         Payload::SessionErrored { .. } => Output::Ended(session, SessionOutcome::Errored),
         Payload::SessionCancelled { .. } => Output::Ended(session, SessionOutcome::Cancelled),
-        Payload::StateChanged { to_state, .. } => {
-            state_change_in_words(account, session, event, *to_state)?
-        }
-        Payload::ToolInvoked { tool_call_id, .. } => {
-            Output::Invoked(slot_of_call(account, tool_call_id, "AAEP-A.7.4-1")?)
+        Payload::StateChanged {
+            to_state,
+            summary_normal,
+            ..
+        } => match (event.extension.as_ref(), *to_state) {
+            (Some(resolution), to) => resolved_in_words(account, session, resolution, to)?,
+            (None, AgentState::AwaitingInput) => Output::AwaitingInput(session),
+            (None, AgentState::Thinking) if matches!(before, Some(Output::Work(..))) => {
+                Output::Work(session, Worked::Thinking)
+            }
+            (None, AgentState::Thinking) => Output::Thinking(session),
+            (None, AgentState::CallingTool) if *summary_normal == RUNS_UNASKED => {
+                Output::Work(session, Worked::Calling)
+            }
+            (None, AgentState::CallingTool) => Output::CallingToolAgain(session),
+            (None, AgentState::WritingOutput) => Output::Work(session, Worked::Writing),
+            (None, AgentState::HandingOff) => Output::Work(session, Worked::HandingOff),
+            (None, AgentState::Idle) => {
+                return Err(unexplained("AAEP-A.2-1", "no session idle again"));
+            }
+        },
+        Payload::ToolInvoked {
+            tool_call_id,
+            irreversible,
+            ..
+        } => {
+            let irreversible = *irreversible;
+            let unasked = Output::Work(session, Worked::Invoked { irreversible });
+            let slot = account.slot_of_call(tool_call_id);
+            slot.map_or(unasked, Output::Invoked)
         }
         Payload::ToolCompleted { tool_call_id, .. } => {
-            Output::Completed(slot_of_call(account, tool_call_id, "AAEP-A.3-2")?)
+            let slot = account.slot_of_call(tool_call_id);
+            let unasked = Output::Work(session, Worked::Completed);
+            slot.map_or(unasked, Output::Completed)
         }
-        Payload::OutputStreaming { .. } => {
-            return Err(unexplained("AAEP-A.6-1", "no output where none is put out"));
+        Payload::OutputStreaming {
+            position, complete, ..
+        } => {
+            let chunks = u8::try_from(position / CHARACTERS).ok();
+            let chunks = chunks.filter(|_| position % CHARACTERS == 0);
+            let text = "a chunk where another ends";
+            let position = chunks.ok_or_else(|| unexplained("AAEP-A.6-2", text))?;
+            let complete = *complete;
+            Output::Work(session, Worked::Chunk { position, complete })
         }
-        Payload::HandoffRequested { .. } => {
-            return Err(unexplained("AAEP-A.2-3", "no handoff where none is wanted"));
-        }
+        Payload::HandoffRequested { .. } => Output::Work(session, Worked::HandedOff),
         // No question waits so long that its time is counted down.
         Payload::ProgressUpdated { .. } => {
             let about = event.extension.as_ref().map(|about| &about.reply_token);
@@ -116,25 +165,13 @@ fn answer_in_words(
     Ok(Output::Answer(slot, answered))
 }
 
-fn state_change_in_words(
+/// The change of state that tells what a question has come to.
+fn resolved_in_words(
     account: &Account,
     session: SessionName,
-    event: &Event,
+    resolution: &CountersignExtension,
     to: AgentState,
 ) -> Result<Output, Unexplained> {
-    let Some(resolution) = &event.extension else {
-        return match to {
-            AgentState::AwaitingInput => Ok(Output::AwaitingInput(session)),
-            AgentState::Thinking => Ok(Output::Thinking(session)),
-            AgentState::CallingTool => Ok(Output::CallingToolAgain(session)),
-            AgentState::Idle | AgentState::WritingOutput | AgentState::HandingOff => {
-                Err(unexplained(
-                    "AAEP-A.4-2",
-                    "a state.changed out of awaiting_input that names its confirmation",
-                ))
-            }
-        };
-    };
     let slot = account
         .slot_of_token(&resolution.reply_token)
         .ok_or_else(|| unexplained("AAEP-6.7.2-1", "the token of a question"))?;
@@ -147,15 +184,6 @@ fn state_change_in_words(
             "calling_tool on accept, thinking on reject and cancellation",
         )),
     }
-}
-
-fn slot_of_call(
-    account: &Account,
-    call: &ToolCallId,
-    clause: &'static str,
-) -> Result<Slot, Unexplained> {
-    let slot = account.slot_of_call(call);
-    slot.ok_or_else(|| unexplained(clause, "the tool_call_id of a confirmation"))
 }
 
 /// AAEP-6.1-1: what is to be performed is what was confirmed.
@@ -188,24 +216,25 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         executor::Refusal::NothingToExtend | executor::Refusal::NotLonger => Refusal::NoMoreTime,
         executor::Refusal::SessionExists => Refusal::StartedAlready,
         executor::Refusal::SubscriptionExists => Refusal::OpenedAlready,
+        executor::Refusal::HandingOff => Refusal::HandedOff,
+        executor::Refusal::IrreversibleUnasked => Refusal::NotAskedAbout,
+        executor::Refusal::OutputComplete => Refusal::OutputComplete,
+        // Which of the three it is follows from what goes on.
+        executor::Refusal::QuestionOpen
+        | executor::Refusal::ToolRunning
+        | executor::Refusal::OutputOpen => Refusal::Busy,
         executor::Refusal::AllowedRepliesMalformed
         | executor::Refusal::TextMalformed
         | executor::Refusal::QuestionMalformed
         | executor::Refusal::KindsMalformed
         | executor::Refusal::ChoicesMalformed
         | executor::Refusal::ChoicesMissing
-        | executor::Refusal::HandingOff
         | executor::Refusal::WorkTextMalformed
-        | executor::Refusal::IrreversibleUnasked
         | executor::Refusal::ActionUnanswered
         | executor::Refusal::ActionAsked
         | executor::Refusal::ToolCallIdUsed
-        | executor::Refusal::OutputComplete
         | executor::Refusal::ChunkEmpty
         | executor::Refusal::ChunkTooLong
-        | executor::Refusal::QuestionOpen
-        | executor::Refusal::ToolRunning
-        | executor::Refusal::OutputOpen
         | executor::Refusal::NoFreshToken
         | executor::Refusal::NoFreshSessionId => {
             let clause = refusal.clause().0;

@@ -6,9 +6,9 @@ use countersign_conform::aaep::{AaepBridge, Environment, Host};
 use countersign_model::aaep::bounds::Bounds;
 use countersign_reference::aaep::{
     ActionId, AgentId, AgentState, Answer, Answered, Audit, Choice, ClauseId, CountersignExtension,
-    Decision, Event, EventId, Identity, Notice, Output, Payload, Producer, Refusal, ReplyToken,
-    ResolutionOutcome, ResponseKind, RiskLevel, SessionId, Settings, SubscriptionId, ToolCall,
-    ToolCallId, ToolStatus, UserResponse,
+    Decision, Event, EventId, Identity, Notice, Output, OutputId, Payload, Producer, Refusal,
+    ReplyToken, ResolutionOutcome, ResponseKind, RiskLevel, SessionId, Settings, SubscriptionId,
+    TargetKind, ToolCall, ToolCallId, ToolStatus, UserResponse,
 };
 use countersign_reference::time::{Timeout, Timestamp};
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ impl Changeable for Environment {
             confirmations: 1,
             clarifications: 1,
             extensions: 1,
+            work: 2,
             ..Bounds::SMALL
         };
         AaepBridge::new(bounds).expect("the bounds are in range")
@@ -33,6 +34,8 @@ impl Changeable for Environment {
         "emit aaep:agent.progress.updated",
         "emit aaep:agent.tool.invoked",
         "emit aaep:agent.tool.completed",
+        "emit aaep:agent.output.streaming",
+        "emit aaep:agent.handoff.requested",
         "emit aaep:agent.session.completed",
         "emit aaep:agent.session.errored",
         "emit aaep:agent.session.started",
@@ -99,12 +102,25 @@ impl Changeable for Environment {
             Refusal::NothingToExtend,
             Refusal::NotLonger,
             Refusal::NothingToFinish,
+            Refusal::HandingOff,
+            Refusal::WorkTextMalformed,
+            Refusal::IrreversibleUnasked,
+            Refusal::ActionUnanswered,
+            Refusal::ActionAsked,
+            Refusal::ToolCallIdUsed,
+            Refusal::OutputComplete,
+            Refusal::ChunkEmpty,
+            Refusal::ChunkTooLong,
+            Refusal::QuestionOpen,
+            Refusal::ToolRunning,
+            Refusal::OutputOpen,
         ]
     }
 
     fn fixed(kind: &str, field: &str) -> Option<Value> {
         let critical = [
             "session.errored",
+            "handoff.requested",
             "awaiting.clarification",
             "awaiting.confirmation",
         ];
@@ -126,6 +142,8 @@ impl Changeable for Environment {
         "thinking",
         "calling_tool",
         "awaiting_input",
+        "writing_output",
+        "handing_off",
         "active",
         "pending",
         "closed",
@@ -263,8 +281,8 @@ impl Changes<'_> {
         for id in calls() {
             self.to(with(&|call| call.tool_call_id = id.clone()));
         }
-        for token in tokens() {
-            self.to(with(&|call| call.reply_token = Some(token.clone())));
+        for token in tokens().into_iter().map(Some).chain([None]) {
+            self.to(with(&|call| call.reply_token = token.clone()));
         }
     }
 
@@ -463,6 +481,8 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
                 AgentState::Thinking,
                 AgentState::CallingTool,
                 AgentState::AwaitingInput,
+                AgentState::WritingOutput,
+                AgentState::HandingOff,
             ];
             set!(StateChanged, from_state, states);
             set!(StateChanged, to_state, states);
@@ -481,6 +501,8 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
             set!(ToolInvoked, tool_call_id, calls());
             set!(ToolInvoked, risk_level, RISKS);
             set!(ToolInvoked, irreversible, [true, false]);
+            let summaries = [None, Some(Arc::from("")), Some(Arc::from("The balance"))];
+            set!(ToolInvoked, args_summary, summaries);
             with(&|payload| {
                 *payload = Payload::ToolCompleted {
                     tool: Arc::clone(tool),
@@ -499,8 +521,42 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
             set!(ToolCompleted, status, statuses);
             set!(ToolCompleted, tool_call_id, calls());
         }
-        // The model asks for neither.
-        Payload::OutputStreaming { .. } | Payload::HandoffRequested { .. } => {}
+        Payload::OutputStreaming {
+            output_id: _,
+            chunk,
+            position,
+            complete: _,
+        } => {
+            let outputs = ["out_2", "OUT_1"].map(|text| OutputId::parse(text).expect("an id"));
+            let positions = [
+                0,
+                1,
+                10,
+                12,
+                position.wrapping_sub(1),
+                position + 1,
+                position + 10,
+            ];
+            set!(OutputStreaming, output_id, outputs);
+            set!(OutputStreaming, chunk, texts(chunk));
+            set!(OutputStreaming, position, positions);
+            set!(OutputStreaming, complete, [true, false]);
+        }
+        Payload::HandoffRequested {
+            reason,
+            target_kind: _,
+            target_uri: _,
+        } => {
+            let kinds = [
+                TargetKind::Human,
+                TargetKind::SpecialistAgent,
+                TargetKind::EscalationQueue,
+            ];
+            let addresses = [None, Some(Arc::from("")), Some(Arc::from("tel:0"))];
+            set!(HandoffRequested, reason, texts(reason));
+            set!(HandoffRequested, target_kind, kinds);
+            set!(HandoffRequested, target_uri, addresses);
+        }
         Payload::ProgressUpdated {
             progress: _,
             eta_ms,
@@ -603,7 +659,7 @@ fn payloads(payload: &Payload) -> Vec<Payload> {
 const RISKS: [RiskLevel; 3] = [RiskLevel::Low, RiskLevel::Medium, RiskLevel::High];
 
 /// What the events say of themselves, one for the other, and nothing at all.
-const SUMMARIES: [&str; 12] = [
+const SUMMARIES: [&str; 17] = [
     "The session has started.",
     "The session has done its work.",
     "The session has failed.",
@@ -615,6 +671,11 @@ const SUMMARIES: [&str; 12] = [
     "Nobody has answered the question.",
     "The question is no longer needed.",
     "The tool has come back.",
+    "The tool is still running.",
+    "A tool is about to run.",
+    "Output is being written.",
+    "The output is complete.",
+    "The session is being handed off.",
     "",
 ];
 
@@ -634,13 +695,13 @@ fn sessions() -> Vec<SessionId> {
 }
 
 fn actions() -> Vec<ActionId> {
-    ["a1", "a2", "a3"]
+    ["a1", "a2", "w1"]
         .map(|text| ActionId::parse(text).expect("an id"))
         .to_vec()
 }
 
 fn calls() -> Vec<ToolCallId> {
-    ["call_0", "call_1", "call_2"]
+    ["call_0", "call_1", "run_0", "own_1"]
         .map(|text| ToolCallId::parse(text).expect("an id"))
         .to_vec()
 }

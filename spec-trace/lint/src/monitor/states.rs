@@ -213,11 +213,11 @@ impl State {
     }
 
     /// AAEP-A.7.7-1: output comes out of `writing_output`, or relays what a tool yielded. After a question it may explain
-    /// what became of it (6.1).
+    /// what became of it (6.1). While a tool runs the state is to be `calling_tool` (AAEP-A.3-3), whatever else is done.
     fn wrote(&mut self, event: &Event, notes: &mut Notes) {
         let known = self.chain.known();
         let elsewhere = known.filter(|state| !state.lets_output_begin());
-        let relays = self.completed > 0 || self.asked;
+        let relays = self.calls > 0 || self.completed > 0 || self.asked;
         if let Some(state) = elsewhere.filter(|_| !relays) {
             let state = state.name();
             let message = format!("output.streaming begins while the state is {state}");

@@ -8,19 +8,19 @@ use std::sync::Arc;
 use countersign_model::aaep::action::Action;
 use countersign_model::aaep::output::{Answered, Output};
 use countersign_model::aaep::state::Phase as Word;
-use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot};
+use countersign_model::aaep::words::{SessionName, SessionOutcome, Slot, Worked};
 use countersign_reference::aaep::{
     self as executor, AgentState, Asked, CancelledBy, Canceller, Clarification, ClarificationPhase,
     ClarificationQuestion, Confirmation, CountersignExtension, ErrorCategory, Event, ExtraContext,
-    Payload, Phase, Progress, Question, ReplyToken, ResolutionOutcome, SessionId, SessionStatus,
-    Tool, ToolStatus, Urgency,
+    OpenOutput, Payload, Phase, Progress, Question, ReplyToken, ResolutionOutcome, RunningTool,
+    SessionId, SessionStatus, Tool, ToolCallId, ToolStatus, Urgency,
 };
 use countersign_reference::time::Timeout;
 
-use super::{TakenStep, asked, confirmed, settle_tool};
+use super::{RUNS_UNASKED, TakenStep, asked, confirmed, settle_tool};
 use crate::aaep::CONTRACT;
 use crate::aaep::account::{Account, Held};
-use crate::aaep::concrete::Environment;
+use crate::aaep::concrete::{CHARACTERS, Environment};
 use crate::{Unexplained, unexplained};
 
 /// What an event tells, and of which session and confirmation.
@@ -92,16 +92,21 @@ impl TakenStep<'_> {
             }
             Output::Completed(slot) => {
                 settle_tool(account, slot, Tool::Finished);
-                let payload = self.completion(confirmed(account, slot)?);
+                let question = confirmed(account, slot)?;
+                let payload = self.completion(&question.action.tool, &question.tool_call_id);
                 (self.session(slot), payload, None)
             }
             Output::Ended(session, outcome) => {
-                let status = SessionStatus::Ended(ended(outcome));
-                account.session(session)?.status = status;
+                let ending = account.session(session)?;
+                ending.status = SessionStatus::Ended(ended(outcome));
+                // AAEP-A.3-1: a session that is cancelled completes none of them.
+                ending.work.running.clear();
                 (session, terminal(outcome), None)
             }
-            Output::Work(..)
-            | Output::AskedSome(_)
+            Output::Work(session, worked) => {
+                (session, self.worked(account, session, worked, came)?, None)
+            }
+            Output::AskedSome(_)
             | Output::Answer(..)
             | Output::Perform(_)
             | Output::Withdraw(_)
@@ -182,7 +187,7 @@ impl TakenStep<'_> {
         if self.action == Action::Crash {
             return Self::question_again(account, slot);
         }
-        if account.slot_of_call(tool_call_id).is_some() {
+        if account.has_called(self.session(slot), tool_call_id) {
             let text = "a tool_call_id that no other call has";
             return Err(unexplained("AAEP-EV-13", text));
         }
@@ -249,13 +254,125 @@ impl TakenStep<'_> {
         })
     }
 
+    /// What comes of work around the questions.
+    fn worked(
+        &self,
+        account: &mut Account,
+        session: SessionName,
+        worked: Worked,
+        came: &Event,
+    ) -> Result<Payload, Unexplained> {
+        match worked {
+            Worked::Calling => {
+                change_state(account, session, AgentState::CallingTool, RUNS_UNASKED)
+            }
+            Worked::Writing => {
+                let text = "Output is being written.";
+                change_state(account, session, AgentState::WritingOutput, text)
+            }
+            Worked::Thinking => {
+                let text = if self.call.chunk.is_some() {
+                    "The output is complete."
+                } else {
+                    "The tool has come back."
+                };
+                change_state(account, session, AgentState::Thinking, text)
+            }
+            Worked::HandingOff => {
+                let text = "The session is being handed off.";
+                change_state(account, session, AgentState::HandingOff, text)
+            }
+            Worked::Invoked { .. } => self.unasked_invocation(account, session, came),
+            Worked::Completed => {
+                let running = &mut account.session(session)?.work.running;
+                let back = running.pop();
+                let back = back.ok_or_else(|| unexplained("AAEP-A.3-2", "an invocation before"))?;
+                Ok(self.completion(&back.tool, &back.tool_call_id))
+            }
+            Worked::Chunk { .. } => self.chunk(account, session),
+            Worked::HandedOff => {
+                let handoff = self.call.handoff.as_ref();
+                let handoff =
+                    handoff.ok_or_else(|| unexplained("AAEP-A.2-3", "no handoff unasked"))?;
+                Ok(Payload::HandoffRequested {
+                    reason: Arc::clone(&handoff.reason),
+                    target_kind: handoff.target_kind,
+                    target_uri: handoff.target_uri.clone(),
+                })
+            }
+            Worked::Perform | Worked::Withdraw | Worked::InDoubt => {
+                Err(unexplained(CONTRACT, "no event"))
+            }
+        }
+    }
+
+    /// AAEP-EV-5: the event announces the call that the host wanted, in every field.
+    fn unasked_invocation(
+        &self,
+        account: &mut Account,
+        session: SessionName,
+        came: &Event,
+    ) -> Result<Payload, Unexplained> {
+        let Payload::ToolInvoked { tool_call_id, .. } = &came.payload else {
+            return Err(unexplained("AAEP-A.3-1", "an invocation"));
+        };
+        let run = self.call.run.as_ref();
+        let run = run.ok_or_else(|| unexplained("AAEP-A.3-1", "no call that was not made"))?;
+        // AAEP-EV-13: the host names the call, or it has a new name.
+        let named = run.tool_call_id.as_ref();
+        if named.is_none() && account.has_called(session, tool_call_id) {
+            let text = "a tool_call_id that no other call has";
+            return Err(unexplained("AAEP-EV-13", text));
+        }
+        let tool_call_id = named.unwrap_or(tool_call_id);
+        let work = &mut account.session(session)?.work;
+        work.tool_call_ids.insert(tool_call_id.clone());
+        work.running.push(RunningTool {
+            action: run.action.clone(),
+            tool: Arc::clone(&run.tool),
+            tool_call_id: tool_call_id.clone(),
+        });
+        Ok(Payload::ToolInvoked {
+            tool: Arc::clone(&run.tool),
+            summary_normal: "A tool that needs no question runs.".into(),
+            tool_call_id: tool_call_id.clone(),
+            args_summary: run.args_summary.clone(),
+            risk_level: run.risk_level,
+            irreversible: run.irreversible,
+        })
+    }
+
+    /// AAEP-A.6-1, AAEP-A.6-2: what the host wanted to put out, where the chunk before it ends. The end of a session completes an
+    /// output with nothing.
+    fn chunk(&self, account: &mut Account, session: SessionName) -> Result<Payload, Unexplained> {
+        let work = &mut account.session(session)?.work;
+        let chunk = self.call.chunk.as_ref();
+        let (text, complete) = chunk.map_or(("".into(), true), |it| (it.text.clone(), it.is_last));
+        let output_id = self.environment.output.clone();
+        let position = work.open_outputs.pop().map_or(0, |open| open.position);
+        if complete {
+            work.complete_outputs.insert(output_id.clone());
+        } else {
+            work.open_outputs.push(OpenOutput {
+                output_id: output_id.clone(),
+                position: position + CHARACTERS,
+            });
+        }
+        Ok(Payload::OutputStreaming {
+            output_id,
+            chunk: text,
+            position,
+            complete,
+        })
+    }
+
     /// AAEP-A.3-1: the event completes the call that was announced, and comes out as it did: as the host says, or with an
     /// error where it never came back.
-    fn completion(&self, question: &Question) -> Payload {
+    fn completion(&self, tool: &Arc<str>, tool_call_id: &ToolCallId) -> Payload {
         Payload::ToolCompleted {
-            tool: Arc::clone(&question.action.tool),
+            tool: Arc::clone(tool),
             status: self.call.finished.unwrap_or(ToolStatus::Error),
-            tool_call_id: question.tool_call_id.clone(),
+            tool_call_id: tool_call_id.clone(),
         }
     }
 }
