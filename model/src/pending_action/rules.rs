@@ -132,6 +132,7 @@ of step: &StepSoFar<'_>, action: Action;
 "PA-7" => {
     checks NotExpired "the action has not expired";
     refuses NotInFuture "the proposal would have expired already";
+    refuses NoExpiry "the proposal has no expiry, by the reading that wants one";
     refuses Expired "what is to be cancelled, or to have a result, has expired";
     forbids HonoursExpired "an expired action does not run";
     forbids WaitsForTimer "every call first lets expire what is due";
