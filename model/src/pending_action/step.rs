@@ -371,9 +371,10 @@ impl StepSoFar<'_> {
         Some(())
     }
 
-    /// `end_session`: what is pending in it is cancelled, and what has not begun is withdrawn. Ending it again does nothing.
+    /// `end_session`: what is pending in it is cancelled, and what has not begun is withdrawn. PA-5: a session ends once.
     fn end_session(&mut self, session: SessionName) {
         if self.state.known.has_ended(session) {
+            self.required.push(Output::Refused(Refusal::SessionOver));
             return;
         }
         self.commit(Record::SessionEnded(session), None);

@@ -318,7 +318,8 @@ fn the_end_of_a_session_cancels_and_withdraws_what_is_its_own() {
     );
     run.carry_out();
     assert_eq!(run.runs(), 0);
-    assert_eq!(run.put(Action::EndSession(SessionName::A)), []);
+    let again = run.put(Action::EndSession(SessionName::A));
+    assert_eq!(again, [Output::Refused(Refusal::SessionOver)]);
 
     let mut run = Run::asked(Proposal::PLAIN);
     let outputs = run.put(Action::EndSession(SessionName::B));
