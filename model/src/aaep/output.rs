@@ -30,7 +30,7 @@ pub enum Output {
     Perform(Slot),
     /// The `state.changed` that reflects a rejected or cancelled action or an answer, to `thinking`: it leaves `awaiting_input`.
     FollowUpLeaving(Slot),
-    /// The same from `awaiting_input` to `awaiting_input` (against AAEP-A.4-2).
+    /// The same from `awaiting_input` to `awaiting_input` (against AAEP-A.4-2, but by the reading that stays).
     FollowUpStaying(Slot),
     /// `tool.completed` of this confirmation's action.
     Completed(Slot),

@@ -67,6 +67,24 @@ pub enum IncapableSubscriptions {
     Withheld,
 }
 
+/// When the state of a session leaves `awaiting_input`, while more than one of its questions is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StateWhileAsked {
+    /// With every resolution and cancellation; it enters it again while another question is open.
+    LeavesWithEach,
+    /// With the last resolution; with a cancellation all the same, which is told so (AAEP-6.8-3).
+    LeavesWithLast,
+}
+
+/// How it is told that a session which is completed or errored cancels its questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SessionEndTells {
+    /// By an event before the terminal one.
+    First,
+    /// By the terminal event alone, as of a session that is cancelled.
+    ByItself,
+}
+
 /// One choice for every place that can be taken in more than one way. The default is the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reading {
@@ -84,6 +102,10 @@ pub struct Reading {
     pub courtesy_notice: CourtesyNotice,
     /// `incapable-subscriptions`
     pub incapable_subscriptions: IncapableSubscriptions,
+    /// `state-while-asked`
+    pub state_while_asked: StateWhileAsked,
+    /// `session-end-tells`
+    pub session_end_tells: SessionEndTells,
 }
 
 impl Reading {
@@ -96,6 +118,8 @@ impl Reading {
         early_default_on_close: EarlyDefaultOnClose::RejectOnly,
         courtesy_notice: CourtesyNotice::Permitted,
         incapable_subscriptions: IncapableSubscriptions::Asked,
+        state_while_asked: StateWhileAsked::LeavesWithEach,
+        session_end_tells: SessionEndTells::First,
     };
 }
 
@@ -109,7 +133,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 7] = [
+pub static PLACES: [Place; 9] = [
     Place {
         name: "late-reply",
         clauses: &["AAEP-6.3.4-4", "AAEP-6.4-1"],
@@ -225,5 +249,37 @@ pub static PLACES: [Place; 7] = [
             },
         ],
         why: "6.6 has it hand the question on, and 6.7 filters nothing critical; a default of accept before the timeout is what 6.1 forbids.",
+    },
+    Place {
+        name: "state-while-asked",
+        clauses: &["AAEP-A.2-2", "AAEP-A.4-2", "AAEP-A.7.6-1", "AAEP-6.8-3"],
+        question: "One of two open questions of a session is resolved: does the state leave awaiting_input?",
+        choices: &[
+            Choice {
+                value: "leaves-with-each",
+                set: |reading| reading.state_while_asked = StateWhileAsked::LeavesWithEach,
+            },
+            Choice {
+                value: "leaves-with-last",
+                set: |reading| reading.state_while_asked = StateWhileAsked::LeavesWithLast,
+            },
+        ],
+        why: "A.4 wants it left after resolution and 6.7 tells the outcome so; A.2 is kept by entering it again.",
+    },
+    Place {
+        name: "session-end-tells",
+        clauses: &["AAEP-6.8-2", "AAEP-6.8-3"],
+        question: "A session is completed or errored with questions open: is an event to withdraw them before the terminal one?",
+        choices: &[
+            Choice {
+                value: "first",
+                set: |reading| reading.session_end_tells = SessionEndTells::First,
+            },
+            Choice {
+                value: "by-itself",
+                set: |reading| reading.session_end_tells = SessionEndTells::ByItself,
+            },
+        ],
+        why: "6.8 has session.cancelled alone cancel what is pending; any other cancellation is told by a state.changed.",
     },
 ];

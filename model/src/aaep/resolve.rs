@@ -5,7 +5,7 @@
 
 use super::Aaep;
 use super::output::{Answered, Output};
-use super::readings::{CancellationReleases, TimeoutUsesToken};
+use super::readings::{CancellationReleases, StateWhileAsked, TimeoutUsesToken};
 use super::rules::Guard;
 use super::state::{Confirmation, Item, Phase, State};
 use super::step::{Cause, StepSoFar, Verdict};
@@ -88,7 +88,8 @@ impl StepSoFar<'_> {
         let rules = self.model.rules;
         let session = self.state.confirmation(slot).session;
         self.state.confirmations[slot.index()].resolve_to(Phase::Accepted);
-        if self.state.session(session).awaiting_input && rules.forbid(Guard::StaysAwaiting) {
+        let leaves = rules.forbid(Guard::StaysAwaiting) && !self.stays_awaiting(session);
+        if self.state.session(session).awaiting_input && leaves {
             self.state.sessions[session.index()].awaiting_input = false;
             self.emit_event(session, Output::CallingTool(session));
         }
@@ -134,8 +135,9 @@ impl StepSoFar<'_> {
     pub(super) fn follow_up(&mut self, slot: Slot) {
         let rules = self.model.rules;
         let session = self.state.confirmation(slot).session;
-        // AAEP-A.4-2: the state leaves `awaiting_input` with every resolution.
-        if rules.allow(Guard::StaysAwaiting) {
+        // AAEP-A.4-2: the state leaves `awaiting_input` with every resolution. AAEP-6.8-3: and with a cancellation, however that is read.
+        let cancelled = self.state.confirmation(slot).phase == Phase::Cancelled;
+        if rules.allow(Guard::StaysAwaiting) || !cancelled && self.stays_awaiting(session) {
             return self.emit_event(session, Output::FollowUpStaying(slot));
         }
         self.state.sessions[session.index()].awaiting_input = false;
@@ -149,6 +151,12 @@ impl StepSoFar<'_> {
         {
             self.emit_event(session, Output::CallingToolAgain(session));
         }
+    }
+
+    /// AAEP-A.2-2: whether, by the reading, a resolution leaves the session in `awaiting_input`: another question of it waits.
+    fn stays_awaiting(&self, session: SessionName) -> bool {
+        self.model.reading.state_while_asked == StateWhileAsked::LeavesWithLast
+            && self.state.has_pending(session, None)
     }
 
     /// What AAEP-A.9-2 keeps apart: every session goes where one of them does.

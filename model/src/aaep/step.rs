@@ -12,6 +12,7 @@ use super::message::{Message, Shape, Token};
 use super::output::{Answered, Output, Outputs};
 use super::readings::{
     CourtesyNotice, EarlyDefaultOnClose, IncapableSubscriptions, LateReply, SessionEndCancels,
+    SessionEndTells,
 };
 use super::rules::{self, Check, Guard, Refusal};
 use super::state::{
@@ -461,7 +462,7 @@ impl StepSoFar<'_> {
     }
 
     /// AAEP-6.8-2: the end of a session cancels its pending confirmations. Of one that is cancelled the terminal event says so
-    /// by itself; of another each is withdrawn by an event (AAEP-6.8-3).
+    /// by itself; of another each is withdrawn by an event (AAEP-6.8-3), by the reading that wants it told so.
     fn cancel_all(&mut self, session: SessionName, outcome: SessionOutcome) {
         let cancels = match self.model.reading.session_end_cancels {
             SessionEndCancels::All => true,
@@ -473,11 +474,13 @@ impl StepSoFar<'_> {
         let mut pending = self
             .state
             .slots_where(|c| c.session == session && c.is_pending());
+        let tells = outcome != SessionOutcome::Cancelled
+            && self.model.reading.session_end_tells == SessionEndTells::First;
         // In an order that the text leaves open: confirmations first.
         pending.sort_by_key(|slot| slot.map(|it| self.state.confirmation(it).clarifies.is_some()));
         for slot in pending.into_iter().flatten() {
             self.state.confirmations[slot.index()].resolve_to(Phase::Cancelled);
-            if outcome != SessionOutcome::Cancelled {
+            if tells {
                 self.tell_cancelled(slot);
             }
         }

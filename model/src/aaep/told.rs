@@ -433,6 +433,10 @@ impl Told {
                         risk: harm(risk),
                         irreversible,
                     };
+                    // AAEP-EV-8: where no transition comes before it, the next one leaves the state that it implies.
+                    if judge.stays_while_asked() {
+                        states.insert(of(slot), AgentState::CallingTool);
+                    }
                     emit(of(slot), Body::ToolInvoked(invoked));
                 }
                 Output::Completed(slot) => {

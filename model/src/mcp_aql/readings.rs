@@ -64,6 +64,24 @@ pub enum SessionBinding {
     Always,
 }
 
+/// Whether the name of a session that has ended may come again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EndedSession {
+    /// It may, as that of another connection; whoever takes it for the one that has ended is right too.
+    Either,
+    /// It stands for the connection that has ended: no token is bound to it any more.
+    StaysEnded,
+}
+
+/// What a restart of the process does to the sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RestartedSession {
+    /// Nothing: somebody else holds the connections.
+    GoesOn,
+    /// Their connections have ended.
+    Ends,
+}
+
 /// How a token is answered that can never be valid again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PurgeCode {
@@ -86,6 +104,10 @@ pub struct Reading {
     pub multi_use: MultiUse,
     /// `session-binding`
     pub session_binding: SessionBinding,
+    /// `ended-session`
+    pub ended_session: EndedSession,
+    /// `restarted-session`
+    pub restarted_session: RestartedSession,
     /// `purge-code`
     pub purge_code: PurgeCode,
     /// `revoked-code`: the code of a token that was revoked.
@@ -99,6 +121,8 @@ impl Reading {
         oracle: OracleModes::Configured,
         multi_use: MultiUse::InSession,
         session_binding: SessionBinding::MultiUse,
+        ended_session: EndedSession::Either,
+        restarted_session: RestartedSession::GoesOn,
         purge_code: PurgeCode::Either,
         revoked_code: Code::Invalid,
     };
@@ -114,7 +138,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 6] = [
+pub static PLACES: [Place; 8] = [
     Place {
         name: "check-order",
         clauses: &["AQL-4.1-1", "AQL-4.3-1"],
@@ -182,6 +206,38 @@ pub static PLACES: [Place; 6] = [
             },
         ],
         why: "Session scope is an option of its own; a single use is protected by being single.",
+    },
+    Place {
+        name: "ended-session",
+        clauses: &["AQL-5.4-2"],
+        question: "A call names a session that has ended: may a token be bound to it again?",
+        choices: &[
+            Choice {
+                value: "either",
+                set: |reading| reading.ended_session = EndedSession::Either,
+            },
+            Choice {
+                value: "stays-ended",
+                set: |reading| reading.ended_session = EndedSession::StaysEnded,
+            },
+        ],
+        why: "5.4 ends tokens with their connection; whether its name may stand for a later one is not said.",
+    },
+    Place {
+        name: "restarted-session",
+        clauses: &["AQL-5.4-2", "AQL-5.5-1"],
+        question: "The process comes back with its tokens: has the connection of a session ended?",
+        choices: &[
+            Choice {
+                value: "goes-on",
+                set: |reading| reading.restarted_session = RestartedSession::GoesOn,
+            },
+            Choice {
+                value: "ends",
+                set: |reading| reading.restarted_session = RestartedSession::Ends,
+            },
+        ],
+        why: "The model's connections are held by others than its gatekeeper, who stores what they were given.",
     },
     Place {
         name: "purge-code",

@@ -250,6 +250,7 @@ of step: &StepSoFar<'_>, action: Action;
 }
 
 "AQL-5.4-2" => {
+    refuses SessionEnded "a token is to be bound to a session that has ended, by the reading that lets none come back";
     forbids OutlivesSession "a session's tokens end with it" also ["AQL-5.3-2"];
     always "the tokens of a session end with it";
     sometimes "a token is revoked by the end of its session"

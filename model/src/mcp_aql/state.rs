@@ -130,6 +130,10 @@ pub struct State {
     pub validated: Network,
     /// How many validations have failed, up to the limit; 0 where there is none.
     pub failed: u8,
+    /// Which sessions have ended for good, by [`SessionName::index`]; none unless the reading has it so.
+    ///
+    /// [`SessionName::index`]: super::words::SessionName::index
+    pub ended: [bool; 2],
     /// How often each disturbance can still happen.
     pub budgets: Budgets,
 }
@@ -145,6 +149,7 @@ impl State {
             network: Network::default(),
             validated: Network::default(),
             failed: 0,
+            ended: [false; 2],
             budgets,
         }
     }
@@ -233,7 +238,9 @@ impl State {
             third.word(),
             self.network.word(),
             self.validated.word(),
-            u64::from(self.failed) << 56
+            u64::from(self.ended[0]) << 63
+                | u64::from(self.ended[1]) << 62
+                | u64::from(self.failed) << 56
                 | setup << 48
                 | u64::from(self.clock) << 40
                 | u64::from(self.latest) << 32

@@ -10,12 +10,12 @@ use super::action::Action;
 use super::bounds::Disturbance;
 use super::message::{Call, Network};
 use super::output::{Output, Outputs};
-use super::readings::{MultiUse, SessionBinding};
+use super::readings::{EndedSession, MultiUse, RestartedSession, SessionBinding};
 use super::rules::{self, Check, Code, Guard, Refusal};
 use super::state::{ETERNAL, Phase, Setup, State, Token};
 use super::validate::Memory;
 use super::words::{
-    FIVE_MINUTES, Lifetime, Oracle, Request, SLOTS, Scope, Slot, Store, Trigger, Which,
+    FIVE_MINUTES, Lifetime, Oracle, Request, SLOTS, Scope, SessionName, Slot, Store, Trigger, Which,
 };
 
 /// What an action leads to. What is in no list of outputs is forbidden.
@@ -174,6 +174,12 @@ impl StepSoFar<'_> {
             heeded && concerns && self.is_live(token)
         });
         self.revoke_all(concerned);
+        // AQL-5.4-2, by the reading that lets no session come back.
+        if let Trigger::SessionEnd(session) = trigger
+            && self.model.reading.ended_session == EndedSession::StaysEnded
+        {
+            self.state.ended[session.index()] = true;
+        }
         // The tolerance is set again once the adapter works as before.
         if let Trigger::Configuration(adapter) = trigger {
             self.warn(adapter);
@@ -198,7 +204,7 @@ impl StepSoFar<'_> {
 
     // What the clients and their attackers do.
 
-    /// `call` without a token. The order of the refusals is: lifetime, uses.
+    /// `call` without a token. The order of the refusals is: lifetime, uses, session.
     fn request(&mut self, request: Request) -> Option<()> {
         if !request.is_gated() {
             self.required.push(Output::PerformUngated);
@@ -239,21 +245,31 @@ impl StepSoFar<'_> {
         // AQL-5.4-1: several uses are for sessions.
         } else if loose && rules.forbid(Guard::GrantsLooseMultiUse) {
             Some(Refusal::LooseMultiUse)
+        } else if self
+            .bound_to(request)
+            .is_some_and(|session| self.state.ended[session.index()])
+        {
+            Some(Refusal::SessionEnded)
         } else {
             None
         }
     }
 
-    /// A token is issued, bound to what the call is for (AQL-3.2-1).
-    fn issue(&mut self, slot: Slot, request: &Request, now: u8) {
+    /// The session that a token for this call is bound to, by the reading.
+    fn bound_to(&self, request: &Request) -> Option<SessionName> {
         let bound = match self.model.reading.session_binding {
             SessionBinding::MultiUse => request.max_uses > 1,
             SessionBinding::Always => true,
         };
+        request.scope.session.filter(|_| bound)
+    }
+
+    /// A token is issued, bound to what the call is for (AQL-3.2-1).
+    fn issue(&mut self, slot: Slot, request: &Request, now: u8) {
         self.state.tokens[slot.index()] = Token {
             phase: Phase::Live,
             scope: Scope {
-                session: request.scope.session.filter(|_| bound),
+                session: self.bound_to(request),
                 ..request.scope
             },
             max_uses: request.max_uses,
@@ -467,9 +483,15 @@ impl StepSoFar<'_> {
             }
         }
         self.state.validated = Network::default();
+        // AQL-5.4-2, by the reading that ends the connections with the process.
+        if self.model.reading.restarted_session == RestartedSession::Ends {
+            let ended = |token: &Token| token.scope.session.is_some() && self.is_live(token);
+            self.revoke_all(self.state.slots_where(ended));
+        }
         if store == Store::InMemory {
             self.state.latest = self.before.clock;
             self.state.failed = 0;
+            self.state.ended = [false; 2];
         }
         Some(())
     }

@@ -78,7 +78,6 @@ pub enum Asked {
 /// What model and executor do otherwise than the text, as it is judged: nobody is told of it in the search.
 const PASSED_OVER: Deviations = Deviations {
     revokes_the_dead: true,
-    connections_outlast_the_process: true,
     tells_status_unlogged: true,
 };
 

@@ -57,7 +57,7 @@ impl PendingAction {
             Variety::Many => offered.len(),
         };
         let offered = offered[..count].iter().copied();
-        let offered = offered.filter(|&it| may_begin(it, state.clock));
+        let offered = offered.filter(|it| may_begin(it.read_as(self.reading), state.clock));
         actions.extend(offered.map(Action::Propose));
     }
 

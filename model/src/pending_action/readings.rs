@@ -20,6 +20,17 @@ pub enum ExpiryBoundary {
     After,
 }
 
+/// When an action expires whose proposal does not say so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExpiryAbsent {
+    /// Never: it is open until it is decided or cancelled, or its session ends. Its record says so.
+    Never,
+    /// After a time of the ledger's own, which its record states.
+    After,
+    /// The proposal is refused.
+    Refused,
+}
+
 /// Who may decide where `deciders` is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DecidersAbsent {
@@ -36,6 +47,8 @@ pub struct Reading {
     pub read_effect: ReadEffect,
     /// `expiry-boundary`
     pub expiry_boundary: ExpiryBoundary,
+    /// `expiry-absent`
+    pub expiry_absent: ExpiryAbsent,
     /// `deciders-absent`
     pub deciders_absent: DecidersAbsent,
 }
@@ -45,6 +58,7 @@ impl Reading {
     pub const SPECIFICATION: Self = Self {
         read_effect: ReadEffect::Pends,
         expiry_boundary: ExpiryBoundary::At,
+        expiry_absent: ExpiryAbsent::Never,
         deciders_absent: DecidersAbsent::Anyone,
     };
 }
@@ -59,7 +73,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 3] = [
+pub static PLACES: [Place; 4] = [
     Place {
         name: "read-effect",
         clauses: &["PA-13", "PA-14"],
@@ -91,6 +105,26 @@ pub static PLACES: [Place; 3] = [
             },
         ],
         why: "It expires at that time, not after it.",
+    },
+    Place {
+        name: "expiry-absent",
+        clauses: &["PA-1", "PA-7"],
+        question: "A call is proposed without expires_at: when does it expire?",
+        choices: &[
+            Choice {
+                value: "never",
+                set: |reading| reading.expiry_absent = ExpiryAbsent::Never,
+            },
+            Choice {
+                value: "after",
+                set: |reading| reading.expiry_absent = ExpiryAbsent::After,
+            },
+            Choice {
+                value: "refused",
+                set: |reading| reading.expiry_absent = ExpiryAbsent::Refused,
+            },
+        ],
+        why: "The shape of the text is a possible one; how long a question is good, the loop knows and the ledger does not.",
     },
     Place {
         name: "deciders-absent",

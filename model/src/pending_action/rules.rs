@@ -120,7 +120,8 @@ of step: &StepSoFar<'_>, action: Action;
         if step.puts_out(|it| matches!(it, Output::Withdraw(slot) if step.before.outbox.performs(*slot) && step.before.held(*slot).runs > 0));
     sometimes "what was declared idempotent is in doubt after a restart, as its session has ended"
         if step.puts_out(|it| matches!(it, Output::InDoubt(slot) if step.before.held(*slot).idempotent));
-    sometimes "a proposal is refused: its session has ended" if step.refuses(Refusal::SessionOver);
+    sometimes "a proposal is refused: its session has ended"
+        if matches!(action, Action::Propose(_)) && step.refuses(Refusal::SessionOver);
     sometimes "a result is refused: the action was denied or cancelled" if step.refuses(Refusal::NotReleased);
 }
 
@@ -132,6 +133,7 @@ of step: &StepSoFar<'_>, action: Action;
 "PA-7" => {
     checks NotExpired "the action has not expired";
     refuses NotInFuture "the proposal would have expired already";
+    refuses NoExpiry "the proposal has no expiry, by the reading that wants one";
     refuses Expired "what is to be cancelled, or to have a result, has expired";
     forbids HonoursExpired "an expired action does not run";
     forbids WaitsForTimer "every call first lets expire what is due";

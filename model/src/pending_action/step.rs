@@ -12,7 +12,7 @@ use super::known::Status;
 use super::message::{Approved, Message, Network};
 use super::outbox::Item;
 use super::output::{Output, Outputs};
-use super::readings::ReadEffect;
+use super::readings::{ExpiryAbsent, ReadEffect};
 use super::rules::{self, Check, Guard, Refusal};
 use super::state::{Held, State};
 use super::words::{
@@ -172,9 +172,11 @@ impl StepSoFar<'_> {
 
     // What the loop does.
 
-    /// `propose`. The order of the refusals is: session, expiry.
+    /// `propose`. The order of the refusals is: session, expiry, also where it is absent.
     fn propose(&mut self, proposal: Proposal) -> Option<()> {
         let slot = self.free_slot()?;
+        let is_open_ended = proposal.lifetime.is_none();
+        let proposal = proposal.read_as(self.model.reading);
         if !may_begin(proposal, self.before.clock) {
             return None;
         }
@@ -188,6 +190,11 @@ impl StepSoFar<'_> {
         // PA-7: what has expired does not run, so it is not asked about either; in neither reading, for nobody could answer.
         if held.is_past(self.now) && rules.forbid(Guard::ProposesExpired) {
             self.required.push(Output::Refused(Refusal::NotInFuture));
+            return Some(());
+        }
+        // PA-1: the expiry is of the record, by the reading that wants it said.
+        if is_open_ended && self.model.reading.expiry_absent == ExpiryAbsent::Refused {
+            self.required.push(Output::Refused(Refusal::NoExpiry));
             return Some(());
         }
         self.state.actions[slot.index()] = held;
@@ -364,9 +371,10 @@ impl StepSoFar<'_> {
         Some(())
     }
 
-    /// `end_session`: what is pending in it is cancelled, and what has not begun is withdrawn. Ending it again does nothing.
+    /// `end_session`: what is pending in it is cancelled, and what has not begun is withdrawn. PA-5: a session ends once.
     fn end_session(&mut self, session: SessionName) {
         if self.state.known.has_ended(session) {
+            self.required.push(Output::Refused(Refusal::SessionOver));
             return;
         }
         self.commit(Record::SessionEnded(session), None);

@@ -351,7 +351,7 @@ impl Told {
     /// What was proposed: now, or as the judge saw it, since what can no longer matter to the ledger leaves its state.
     fn terms(&self, judge: &PendingActionJudge, slot: Slot) -> Terms {
         let now = match self.call {
-            Asked::Propose(proposal) => proposal,
+            Asked::Propose(proposal) => proposal.read_as(judge.reading()),
             Asked::ProposeFlawed
             | Asked::Decide(_)
             | Asked::Say

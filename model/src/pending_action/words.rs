@@ -2,6 +2,7 @@
 
 pub use crate::words::{SLOTS, SessionName, Slot};
 
+use super::readings::{ExpiryAbsent, Reading};
 use super::rules::Refusal;
 
 /// What a decider decides.
@@ -78,6 +79,17 @@ impl Proposal {
         idempotent: false,
         effect: Effect::Destructive,
     };
+
+    /// The same as a ledger records it: one without expiry may get one of its own, a tick ahead.
+    pub(super) const fn read_as(self, reading: Reading) -> Self {
+        match (self.lifetime, reading.expiry_absent) {
+            (None, ExpiryAbsent::After) => Self {
+                lifetime: Some(1),
+                ..self
+            },
+            (None, ExpiryAbsent::Never | ExpiryAbsent::Refused) | (Some(_), _) => self,
+        }
+    }
 }
 
 /// What is wrong with a proposal that is not well-formed.

@@ -2,6 +2,7 @@
 
 use countersign_model::aaep::bounds::Bounds;
 use countersign_model::aaep::{Aaep, AaepProtocol};
+use countersign_model::ablation::breaks_within;
 use countersign_model::bounds::preset;
 use countersign_model::checker::check_within;
 use countersign_model::judge::Kind;
@@ -41,6 +42,18 @@ fn the_judge_finds_nothing_where_time_goes_on_by_itself() {
 fn the_judge_finds_nothing_where_two_could_answer() {
     let bounds = preset("small,confirmations=1,subscribers=3,close=2,disturbances=2");
     assert_nothing_is_found(&within::<AaepProtocol>(bounds.expect("they are in range")));
+}
+
+/// AAEP-A.2-2: also where it stays in `awaiting_input` while a question is open, as that reading has it; as far as three of them go.
+#[test]
+fn the_judge_finds_nothing_in_a_producer_that_stays_while_asked() {
+    let reading = Aaep::reading(["state-while-asked=leaves-with-last"]).expect("a reading");
+    for bounds in ["three", "clarify", "work"] {
+        let bounds = preset(&format!("{bounds},sessions=1")).expect("they are in range");
+        let model = within::<AaepProtocol>(bounds).with(Rules::all(), reading);
+        let broken = breaks_within(&model, 9);
+        assert!(broken.is_empty(), "{broken:#?}");
+    }
 }
 
 /// AAEP-EV-11: chapter 6 to the letter. Who reads it so conforms, and leaves blocked who asked.

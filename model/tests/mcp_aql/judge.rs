@@ -10,7 +10,9 @@ use countersign_model::mcp_aql::judge::words::{
     LogEvent, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query, Request, Weight,
 };
 use countersign_model::mcp_aql::judge::{Deviations, TokenJudge};
-use countersign_model::mcp_aql::readings::{CheckOrder, MultiUse, PurgeCode, Reading};
+use countersign_model::mcp_aql::readings::{
+    CheckOrder, EndedSession, MultiUse, PurgeCode, Reading, RestartedSession,
+};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -1078,10 +1080,17 @@ fn a_single_use_belongs_to_no_session_unless_asked_aql_5_4_1() {
     scene(&scoped).refuses(&in_session(2, 1), 1, Code::ScopeMismatch, &[]);
 }
 
+/// The process ends what is connected to it.
+const ENDS_WITH_PROCESS: Reading = Reading {
+    restarted_session: RestartedSession::Ends,
+    ..Reading::SPECIFICATION
+};
+
 #[test]
 fn a_restart_ends_connections_and_may_lose_tokens_but_not_their_use_aql_5_4_2_aql_5_2_2() {
     let restart = Call::Restart { lost: 1 };
-    let mut run = scene(&in_session(1, 2));
+    let mut run = Run::read(ENDS_WITH_PROCESS);
+    run.issue(&in_session(1, 2), 1);
     run.conforms(&restart, &[]);
     run.takes(&in_session(1, 2), 1, &["AQL-5.4-2"]);
     let mut run = scene(&request());
@@ -1543,7 +1552,6 @@ fn passing_over(deviations: Deviations) -> Run {
 
 const NONE: Deviations = Deviations {
     revokes_the_dead: false,
-    connections_outlast_the_process: false,
     tells_status_unlogged: false,
 };
 
@@ -1591,23 +1599,54 @@ fn what_is_dead_may_be_let_be_revoked_and_what_is_alive_not_without_an_entry_aql
 }
 
 #[test]
-fn a_connection_may_be_let_outlast_the_process_and_ends_all_the_same_aql_5_4_2() {
-    let lets = Deviations {
-        connections_outlast_the_process: true,
-        ..NONE
-    };
-    for (deviations, clauses) in [(NONE, &["AQL-5.4-2"][..]), (lets, &[])] {
-        let mut run = passing_over(deviations);
-        run.issue(&in_session(1, 3), 1);
-        run.conforms(&Call::Restart { lost: 0 }, &[]);
-        run.takes(&in_session(1, 3), 1, clauses);
-    }
-    let mut run = passing_over(lets);
+fn a_connection_ends_with_the_process_as_the_reading_says_and_with_its_session_all_the_same_aql_5_4_2()
+ {
+    let mut run = Run::new();
     run.issue(&in_session(1, 3), 1);
     run.conforms(&Call::Restart { lost: 0 }, &[]);
     run.takes(&in_session(1, 3), 1, &[]);
     run.finds(&end(1), &[], &["AQL-6.4-1"]);
     run.takes(&in_session(1, 3), 1, &["AQL-5.4-2"]);
+}
+
+#[test]
+fn no_token_is_bound_to_a_session_that_has_ended_as_the_reading_says_aql_5_4_2() {
+    let stays_ended = Reading {
+        ended_session: EndedSession::StaysEnded,
+        ..Reading::SPECIFICATION
+    };
+    let again = Call::Operation(in_session(1, 2));
+    for (reading, clauses) in [
+        (stays_ended, &["AQL-5.4-2"][..]),
+        (Reading::SPECIFICATION, &[]),
+    ] {
+        let issued = |run: &Run, request: &Request| {
+            [
+                Output::Respond(Answer::Issued(issued(request, 2, run.now))),
+                run.log(LogEvent::Issued, true, request, 2),
+            ]
+        };
+        let ended = || {
+            let mut run = Run::read(reading);
+            run.issue(&in_session(1, 2), 1);
+            let revoked = run.log(LogEvent::Revoked, true, &in_session(1, 2), 1);
+            run.conforms(&end(1), &[revoked]);
+            run
+        };
+        ended().conforms(&again, &[Output::Refused]);
+        let mut run = ended();
+        let outputs = issued(&run, &in_session(1, 2));
+        run.finds(&again, &outputs, clauses);
+        // One use is bound to no session, and with the process may go what has ended.
+        let once = in_session(1, 1);
+        let mut run = ended();
+        let outputs = issued(&run, &once);
+        run.conforms(&Call::Operation(once), &outputs);
+        let mut run = ended();
+        run.conforms(&Call::Restart { lost: 0 }, &[]);
+        let outputs = issued(&run, &in_session(1, 2));
+        run.conforms(&again, &outputs);
+    }
 }
 
 #[test]

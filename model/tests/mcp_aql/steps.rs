@@ -549,6 +549,61 @@ fn a_restart_keeps_what_is_stored_and_repeats_nothing() {
     }
 }
 
+/// AQL-5.4-2: what is bound to a session goes with the process, by the reading that ends the connections with it.
+#[test]
+fn a_restart_ends_the_sessions_as_the_reading_says() {
+    for (assignment, revoked) in [
+        ("restarted-session=goes-on", false),
+        ("restarted-session=ends", true),
+    ] {
+        let mut run = Run::new(0, Oracle::Codes, taken(assignment));
+        run.request(IN_SESSION);
+        run.request(PLAIN);
+        let restart = run.take(Action::Restart(Store::Persistent));
+        let expected = [Output::Revoked(Slot::First)];
+        let expected: &[Output] = if revoked { &expected } else { &[] };
+        assert_eq!(restart.required.as_slice(), expected);
+        assert_eq!(run.first() == Phase::Revoked, revoked);
+        assert_eq!(run.state.token(Slot::Second).phase, Phase::Live);
+    }
+}
+
+/// AQL-5.4-2: no token is bound to a session that has ended, by the reading that lets none come back; one use is bound to none.
+#[test]
+fn a_session_that_has_ended_stays_so_as_the_reading_says() {
+    for (assignment, refused) in [
+        ("ended-session=either", false),
+        ("ended-session=stays-ended", true),
+    ] {
+        for (store, is_remembered) in [
+            (None, true),
+            (Some(Store::Persistent), true),
+            (Some(Store::InMemory), false),
+        ] {
+            let mut run = Run::new(0, Oracle::Codes, taken(assignment));
+            run.request(IN_SESSION);
+            run.take(Action::Trigger(Trigger::SessionEnd(SessionName::A)));
+            if let Some(store) = store {
+                run.take(Action::Restart(store));
+            }
+            let outputs = run.request(IN_SESSION);
+            let is_refused = outputs == [Output::Refused(Refusal::SessionEnded)];
+            assert_eq!(
+                is_refused,
+                refused && is_remembered,
+                "{assignment} {store:?}"
+            );
+            if is_refused {
+                let once = Request {
+                    max_uses: 1,
+                    ..IN_SESSION
+                };
+                assert_eq!(run.request(once).len(), 2);
+            }
+        }
+    }
+}
+
 /// AQL-7.3-1, AQL-6.3-2: the status tells how many uses are left, and in the mode without oracle nothing of what is dead.
 #[test]
 fn a_status_is_what_a_call_would_find() {

@@ -7,7 +7,7 @@ use countersign_model::pending_action::judge::words::{
     ToolCall,
 };
 use countersign_model::pending_action::readings::{
-    DecidersAbsent, ExpiryBoundary, ReadEffect, Reading,
+    DecidersAbsent, ExpiryAbsent, ExpiryBoundary, ReadEffect, Reading,
 };
 
 const AGENT: u32 = 1;
@@ -806,6 +806,45 @@ fn without_expiry_an_action_is_open_for_ever_pa_7() {
     let run = Run::new(Reading::SPECIFICATION).then(0, propose, &[created_as(1, terms)]);
     run.then(i64::MAX, Call::Tick, &[expired(1)]).breaks("PA-7");
     run.then(i64::MAX, allow(1), &honoured(1)).conforms();
+}
+
+/// The reading `expiry-absent`: the record states when it expires, or there is none.
+#[test]
+fn without_expiry_an_action_expires_or_is_refused_as_the_reading_says_pa_7() {
+    let terms = |expires_at| Terms {
+        expires_at,
+        ..proposal().terms
+    };
+    let propose = || {
+        Call::Propose(Proposal {
+            terms: terms(None),
+            ..proposal()
+        })
+    };
+    let read = |expiry_absent| Reading {
+        expiry_absent,
+        ..Reading::SPECIFICATION
+    };
+    let asked = |expiry_absent, recorded| {
+        let created = created_as(1, terms(recorded));
+        Run::new(read(expiry_absent)).then(0, propose(), &[created])
+    };
+    let refused =
+        |expiry_absent| Run::new(read(expiry_absent)).then(0, propose(), &[Output::Refused]);
+    asked(ExpiryAbsent::Never, Some(EXPIRES)).breaks("PA-1");
+    refused(ExpiryAbsent::Never).breaks("PA-1");
+
+    let stated = asked(ExpiryAbsent::After, Some(EXPIRES));
+    stated.then(EXPIRES - 1, allow(1), &honoured(1)).conforms();
+    stated.then(EXPIRES, Call::Tick, &[expired(1)]).conforms();
+    stated.then(EXPIRES, Call::Tick, &[]).breaks("PA-10");
+    asked(ExpiryAbsent::After, Some(0)).breaks("PA-1");
+    asked(ExpiryAbsent::After, Some(1)).conforms();
+    asked(ExpiryAbsent::After, None).breaks("PA-1");
+    refused(ExpiryAbsent::After).breaks("PA-1");
+
+    refused(ExpiryAbsent::Refused).conforms();
+    asked(ExpiryAbsent::Refused, None).breaks("PA-1");
 }
 
 // PA-8

@@ -80,6 +80,31 @@ fn a_proposal_has_to_expire_in_the_future() {
     }
 }
 
+/// PA-1, PA-7: what is proposed without expiry stays open, expires after a time that its record states, or is refused, as the reading
+/// says.
+#[test]
+fn a_proposal_without_expiry_is_taken_as_the_reading_says() {
+    for (reading, status, last) in [
+        ("expiry-absent=never", Status::Pending, Status::Pending),
+        ("expiry-absent=after", Status::Pending, Status::Expired),
+        ("expiry-absent=refused", Status::Unknown, Status::Unknown),
+    ] {
+        let mut run = Run::read(taken(reading));
+        // Something else keeps the time going.
+        run.put(Action::Propose(expiring(1)));
+        run.carry_out();
+        let outputs = run.put(Action::Propose(Proposal::PLAIN));
+        let refused = [Output::Refused(Refusal::NoExpiry)];
+        assert_eq!(outputs == refused, status == Status::Unknown, "{reading}");
+        assert_eq!(run.state.status(Slot::Second), status, "{reading}");
+        run.carry_out().wait_until(time::on(1) - 1);
+        assert_eq!(run.state.status(Slot::Second), status, "{reading}");
+        run.wait_until(time::on(1));
+        run.put(Action::ServeTimer);
+        assert_eq!(run.state.status(Slot::Second), last, "{reading}");
+    }
+}
+
 /// PA-7: what is due expires in the order of its time, and of its creation where that is the same.
 #[test]
 fn what_is_due_expires_in_its_order_before_anything_else() {
@@ -293,7 +318,8 @@ fn the_end_of_a_session_cancels_and_withdraws_what_is_its_own() {
     );
     run.carry_out();
     assert_eq!(run.runs(), 0);
-    assert_eq!(run.put(Action::EndSession(SessionName::A)), []);
+    let again = run.put(Action::EndSession(SessionName::A));
+    assert_eq!(again, [Output::Refused(Refusal::SessionOver)]);
 
     let mut run = Run::asked(Proposal::PLAIN);
     let outputs = run.put(Action::EndSession(SessionName::B));

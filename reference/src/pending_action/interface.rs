@@ -187,7 +187,7 @@ pub enum Refusal {
     /// The words on the button are too many.
     #[error("label must be 1 to 80 characters without a line break, and not blank")]
     LabelMalformed,
-    /// Nothing can be asked in a session that has ended.
+    /// Nothing can be asked in a session that has ended, and it does not end again.
     #[error("the session has ended")]
     SessionEnded,
     /// The question would be closed before it is asked.

@@ -386,9 +386,9 @@ impl Handling<'_> {
     /// PA-5: what pends is cancelled, and what was released and not begun is not begun any more.
     fn end_session(&mut self, session_id: &str) -> Result<(), Refusal> {
         let session_id = name("session_id", session_id, SessionId::parse)?;
-        // A session ends once. Who ends it again has not erred, and nothing is left to do.
+        // A session ends once: who ends it again has erred.
         if self.known.ended_sessions.contains(&session_id) {
-            return Ok(());
+            return Err(Refusal::SessionEnded);
         }
         let unfinished = self.known.actions.unfinished_in(&session_id);
         let withdraw = |action: &Action| {

@@ -291,10 +291,11 @@ fn the_end_of_a_session_cancels_and_withdraws() {
 fn a_session_ends_once_known_or_not() {
     let mut stage = Stage::new();
     assert_eq!(stage.does(end_session("s1")), ["record session_ended"]);
-    assert_eq!(stage.does(end_session("s1")), [""; 0]);
-    let refused = stage.refuses(Input::Propose(ordinary()));
-    assert_eq!(refused, Refusal::SessionEnded);
-    assert_eq!(refused.clause().to_string(), "PA-5");
+    for after in [end_session("s1"), Input::Propose(ordinary())] {
+        let refused = stage.refuses(after);
+        assert_eq!(refused, Refusal::SessionEnded);
+        assert_eq!(refused.clause().to_string(), "PA-5");
+    }
     assert_eq!(stage.does(Input::Propose(of_session("s2"))), ASKED);
     let nameless = stage.refuses(end_session(""));
     assert_eq!(nameless.clause().to_string(), "PA-1");

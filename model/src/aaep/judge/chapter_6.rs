@@ -6,7 +6,7 @@ use super::call::{
 };
 use super::{Asked, Call, Ground, Look, Owes, Resolution, What};
 use crate::aaep::readings::{
-    CancellationReleases, EarlyDefaultOnClose, LateReply, SessionEndCancels,
+    CancellationReleases, EarlyDefaultOnClose, LateReply, SessionEndCancels, SessionEndTells,
 };
 use crate::judge::Kind;
 
@@ -652,8 +652,13 @@ impl Look<'_> {
         else {
             return;
         };
-        // The event that cancels the session cancels them; to tell of each is free.
-        let owes = if cancelled { Owes::Nothing } else { Owes::All };
+        // The event that cancels the session cancels them; to tell of each is free. By the other reading so does that of every end.
+        let by_itself = self.reading.session_end_tells == SessionEndTells::ByItself;
+        let owes = if cancelled || by_itself {
+            Owes::Nothing
+        } else {
+            Owes::All
+        };
         for token in open {
             self.resolve(token, Verdict::Withdraw, Cause::SessionEnd, owes);
         }

@@ -31,7 +31,7 @@ mod working;
 
 use crate::judge::{Finding, Judge, Kind};
 
-use super::readings::Reading;
+use super::readings::{Reading, StateWhileAsked};
 use account::{Account, Cause, Phase, Verdict};
 pub use call::{
     Allowed, Body, Call, Confirm, Decision, Declared, Delivery, Event, Flaw, Malformed, Modified,
@@ -82,6 +82,11 @@ impl AaepJudge {
     pub(super) fn states(&self) -> impl Iterator<Item = (u32, State)> {
         let sessions = self.account.sessions.iter();
         sessions.map(|(&name, session)| (name, session.implied.unwrap_or(session.entered)))
+    }
+
+    /// AAEP-A.2-2: whether a session stays in `awaiting_input` while a question of it is open.
+    pub(super) fn stays_while_asked(&self) -> bool {
+        self.reading.state_while_asked == StateWhileAsked::LeavesWithLast
     }
 
     /// The session and the action that a token was issued for; of a clarification the question.

@@ -2,10 +2,12 @@
 //!
 //! The one thing to know: each resolution is told by a transition of its own. The judge counts them: a
 //! session owes as many as it has resolutions in this call, and one more than that tells of an outcome that there was not.
+//! By the reading that stays in `awaiting_input` (AAEP-A.2-2) the last resolution alone owes one.
 
 use super::account::{Cause, Question, Verdict};
-use super::call::{Call, QuestionKind, State};
+use super::call::{Call, Output, QuestionKind, State};
 use super::{Look, Owes, Resolution};
+use crate::aaep::readings::StateWhileAsked;
 use crate::judge::Kind;
 
 /// How often a session has left `awaiting_input` in this call, by where it went.
@@ -22,6 +24,11 @@ struct Left {
 }
 
 impl Left {
+    /// How often it went anywhere.
+    const fn away(&self) -> usize {
+        self.to_tool + self.to_thinking + self.elsewhere
+    }
+
     /// Takes one that may tell of `verdict`; whether there was one.
     fn tells(&mut self, verdict: Verdict) -> bool {
         let counts = match verdict {
@@ -40,9 +47,14 @@ impl Left {
                 &mut self.to_tool,
             ],
         };
-        let count = counts.into_iter().find(|count| **count > 0);
-        count.map(|count| *count -= 1).is_some()
+        takes_one(counts)
     }
+}
+
+/// Takes one from the first that is not 0; whether there was one.
+fn takes_one<'a>(counts: impl IntoIterator<Item = &'a mut usize>) -> bool {
+    let count = counts.into_iter().find(|count| **count > 0);
+    count.map(|count| *count -= 1).is_some()
 }
 
 impl Look<'_> {
@@ -77,9 +89,11 @@ impl Look<'_> {
                 matches!(resolution.verdict, Verdict::Accept | Verdict::Answer),
             )
         });
-        let mut all_told = true;
+        let stays = self.reading.state_while_asked == StateWhileAsked::LeavesWithLast;
+        let mut all_told = !stays || self.last_alone_leaves(session, &mut left, &resolutions);
         let ends = |resolution: &Resolution| resolution.cause == Cause::SessionEnd;
-        for resolution in resolutions.iter().filter(|resolution| !ends(resolution)) {
+        let leaves = |it: &&Resolution| !ends(it) && (!stays || it.verdict == Verdict::Withdraw);
+        for resolution in resolutions.iter().filter(leaves) {
             if !left.tells(resolution.verdict) && resolution.owes == Owes::All {
                 self.outcome_was_not_told(resolution);
                 all_told = false;
@@ -95,6 +109,64 @@ impl Look<'_> {
             self.conformance("AAEP-6.8-3", &["AAEP-6.8-2"], text);
         }
         all_told && !self.told_without_outcome(session, &left)
+    }
+
+    // AAEP-A.2-2, by the reading that stays in awaiting_input while a question is open: the last resolution alone leaves it (AAEP-A.4-2).
+    // A rejection is told all the same (AAEP-6.1-3); an acceptance is by its tool.invoked, and an answer is the host's.
+    fn last_alone_leaves(
+        &mut self,
+        session: u32,
+        left: &mut Left,
+        resolutions: &[Resolution],
+    ) -> bool {
+        let withdrawn = |resolution: &Resolution| resolution.verdict == Verdict::Withdraw;
+        let withdraws = resolutions.iter().filter(|it| withdrawn(it)).count();
+        let resolved = || resolutions.iter().filter(|it| !withdrawn(it));
+        let owed = |it: &&Resolution| it.owes == Owes::All;
+        let last_leaves = withdraws == 0 && !self.waited(session);
+        let has_left = left.away() > 0;
+        let mut may_leave = last_leaves;
+        let mut all_told = true;
+        for resolution in resolved() {
+            let stayed = takes_one([&mut left.stayed]);
+            let leaves = !stayed && may_leave && left.tells(resolution.verdict);
+            may_leave &= !leaves;
+            let rejects = resolution.verdict == Verdict::Reject;
+            if rejects && !stayed && !leaves && resolution.owes == Owes::All {
+                self.outcome_was_not_told(resolution);
+                all_told = false;
+            }
+        }
+        if !all_told {
+            return false;
+        }
+        if last_leaves && !has_left && resolved().any(|it| owed(&it)) {
+            let text = format!("s{session} was to leave awaiting_input: no question of it is open");
+            self.conformance("AAEP-A.4-2", &["AAEP-A.5-1", "AAEP-A.7.6-1"], text);
+            return false;
+        }
+        // AAEP-6.1-4: whoever asks or works besides has other reasons to leave.
+        let is_free = self.asks_in(session) || self.session_of_work() == Some(session);
+        let leaves = left.away() > usize::from(may_leave) + withdraws;
+        if resolved().any(|it| owed(&it)) && leaves && !is_free {
+            let text =
+                format!("s{session} was to stay in awaiting_input: a question of it is open");
+            self.conformance("AAEP-A.2-2", &[], text);
+            return false;
+        }
+        true
+    }
+
+    /// Whether a question of `session` waits that was not asked by this call.
+    fn waited(&self, session: u32) -> bool {
+        let is_new = |token: u32| {
+            self.asks_in(session)
+                && self.outputs.iter().any(|output| {
+                    matches!(output, Output::Emit(event) if event.body.asks().is_some_and(|(asked, _)| asked == token))
+                })
+        };
+        let mut open = self.account.sessions[&session].open.iter();
+        open.any(|&token| !is_new(token))
     }
 
     fn left(&self, session: u32) -> Left {
@@ -193,27 +265,10 @@ impl Look<'_> {
             0
         };
         let as_if = left.to_thinking + elsewhere;
-        let asks = match self.call {
-            Call::Confirm(confirm) => confirm.session == session,
-            Call::Clarify(clarify) => clarify.session == session,
-            Call::StartSession { .. }
-            | Call::Subscribe { .. }
-            | Call::Unsubscribe { .. }
-            | Call::Deliver(_)
-            | Call::Cancel { .. }
-            | Call::Extend { .. }
-            | Call::Tool(_)
-            | Call::Output(_)
-            | Call::Handoff(_)
-            | Call::FinishTool { .. }
-            | Call::EndSession { .. }
-            | Call::Tick
-            | Call::Restart { .. } => false,
-        };
         let token = ignored
             .and_then(|failed| failed.token)
             .or_else(|| open.first().copied());
-        let Some(token) = token.filter(|_| as_if > 0 && !asks) else {
+        let Some(token) = token.filter(|_| as_if > 0 && !self.asks_in(session)) else {
             return false;
         };
         self.goes_astray(token);
@@ -233,6 +288,27 @@ impl Look<'_> {
         };
         self.conformance(clause, also, text);
         true
+    }
+
+    /// Whether the call asks something anew in `session`.
+    const fn asks_in(&self, session: u32) -> bool {
+        match self.call {
+            Call::Confirm(confirm) => confirm.session == session,
+            Call::Clarify(clarify) => clarify.session == session,
+            Call::StartSession { .. }
+            | Call::Subscribe { .. }
+            | Call::Unsubscribe { .. }
+            | Call::Deliver(_)
+            | Call::Cancel { .. }
+            | Call::Extend { .. }
+            | Call::Tool(_)
+            | Call::Output(_)
+            | Call::Handoff(_)
+            | Call::FinishTool { .. }
+            | Call::EndSession { .. }
+            | Call::Tick
+            | Call::Restart { .. } => false,
+        }
     }
 
     fn why_it_stays_open(&self, token: u32) -> (&'static str, &'static str) {

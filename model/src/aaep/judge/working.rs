@@ -133,7 +133,7 @@ impl Look<'_> {
     }
 
     /// The session of the work that the call asks for.
-    fn session_of_work(&self) -> Option<u32> {
+    pub(super) fn session_of_work(&self) -> Option<u32> {
         match self.call {
             Call::Tool(tool) => Some(tool.session),
             Call::Output(chunk) => Some(chunk.session),

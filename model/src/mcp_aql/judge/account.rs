@@ -100,6 +100,8 @@ pub type Connection = (u32, u32);
 pub struct Session {
     /// How often its connection has ended.
     pub ends: u32,
+    /// Whether its name stands for that connection for good, by the reading ended-session.
+    pub stays_ended: bool,
     /// What was issued in it since.
     pub tokens: Vec<u32>,
 }
@@ -305,7 +307,7 @@ impl Account {
             session
                 .tokens
                 .retain(|it| tokens.get(it).is_some_and(is_of));
-            tokens.values().any(is_of)
+            session.stays_ended || tokens.values().any(is_of)
         });
     }
 

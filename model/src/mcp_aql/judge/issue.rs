@@ -162,6 +162,7 @@ impl TokenJudge {
         self.is_well_made(request, issued, case);
         tells_what_is_asked(request, issued, case);
         self.may_have_its_uses(request, case);
+        self.is_of_session(request, case);
         let expires_at = self.is_time_bounded(request, issued, case);
         let Some(name) = issued.token else { return };
         // AQL-3.2-1: a token is bound to its operation and to the parameters that count; without a meaning they cannot be.
@@ -248,6 +249,19 @@ impl TokenJudge {
                 request.max_uses
             );
             case.conformance("AQL-5.4-1", &["AQL-5.2-1", "AQL-5.2-3"], text);
+        }
+    }
+
+    // AQL-5.4-2, by the reading that lets no session come back: no token is bound to one that has ended.
+    fn is_of_session(&self, request: &Request, case: &mut Case) {
+        let session = request
+            .session
+            .and_then(|it| self.account.sessions.get(&it));
+        let has_ended = session.is_some_and(|it| it.stays_ended);
+        if has_ended && self.is_bound(request) == Chance::Certain {
+            let text =
+                "no token was to be issued for this session: its connection has ended".to_owned();
+            case.conformance("AQL-5.4-2", &["AQL-5.4-1"], text);
         }
     }
 

@@ -5,6 +5,7 @@ use super::account::{Asked, Binding, Chance, Token};
 use super::limits::Tried;
 use super::words::{Answer, Code, Configuration, EventKind, LogEvent, Oracle, Query};
 use super::{Case, TokenJudge, log};
+use crate::mcp_aql::readings::{EndedSession, RestartedSession};
 
 const REVOKED: &[(LogEvent, bool)] = &[(LogEvent::Revoked, true)];
 const NOT_REVOKED: &[(LogEvent, bool)] = &[(LogEvent::Revoked, false), (LogEvent::Rejected, false)];
@@ -315,7 +316,10 @@ impl TokenJudge {
         self.may_revoke(case, |token| {
             token.session.is_some_and(|(own, _)| own == session)
         });
-        self.account.sessions.entry(session).or_default().ends += 1;
+        let stays_ended = self.reading.ended_session == EndedSession::StaysEnded;
+        let session = self.account.sessions.entry(session).or_default();
+        session.ends += 1;
+        session.stays_ended = stays_ended;
     }
 
     /// Takes out the entries of revocations that were allowed. Where the log is not shown, they may all have been.
@@ -362,7 +366,7 @@ impl TokenJudge {
         }
     }
 
-    // AQL-5.4-2, AQL-5.5-1: connections end with the process; tokens may be lost, and are never forgotten as used.
+    // AQL-5.4-2, AQL-5.5-1: connections end with the process, by the reading that says so; tokens may be lost, and are never forgotten as used.
     // Nothing runs because the process came back; what was to be logged may be logged again.
     pub(super) fn restart(&mut self, lost: usize, case: &mut Case) {
         let again = std::mem::take(&mut self.last_entries);
@@ -373,7 +377,11 @@ impl TokenJudge {
         self.may_revoke(case, |token| token.bound > Chance::No);
         self.account.restarts += 1;
         self.account.forget_tries();
-        if !self.deviations.connections_outlast_the_process {
+        // What has ended may be forgotten with the process (AQL-5.5-1).
+        for session in self.account.sessions.values_mut() {
+            session.stays_ended = false;
+        }
+        if self.reading.restarted_session == RestartedSession::Ends {
             self.account.end_connections();
         }
     }

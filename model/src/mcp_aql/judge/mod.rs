@@ -42,8 +42,6 @@ pub struct Deviations {
     /// The revocation of a token that is not alive is answered as that of one that is, and logged as the failure that it
     /// is (AQL-5.3-3).
     pub revokes_the_dead: bool,
-    /// The connection of a session outlasts the process, and with it the tokens that are bound to it (AQL-5.4-2).
-    pub connections_outlast_the_process: bool,
     /// That a status was told is not logged (AQL-6.4-1).
     pub tells_status_unlogged: bool,
 }

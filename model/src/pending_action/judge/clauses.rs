@@ -6,7 +6,7 @@
 //! cancels, `not_run` is no execution, a crash repeats what it lost.
 
 use crate::judge::Kind;
-use crate::pending_action::readings::{DecidersAbsent, ReadEffect};
+use crate::pending_action::readings::{DecidersAbsent, ExpiryAbsent, ReadEffect};
 
 use super::account::{Action, Fate};
 use super::case::{Case, Shown};
@@ -47,7 +47,8 @@ impl Case<'_> {
             } = proposal.terms;
             let is_late = expires_at.is_some_and(|closes| self.account.leaves_no_time(closes));
             let has_ended = self.account.ended.contains_key(&session);
-            if proposal.within_limits && !has_ended && !is_late {
+            let may = has_ended || is_late || self.has_to_expire(proposal);
+            if proposal.within_limits && !may {
                 self.breaks("PA-1", "the proposal was to be recorded and not refused");
             }
             return None;
@@ -61,7 +62,18 @@ impl Case<'_> {
             let text = format!("action {action} was to have an id and a nonce of its own");
             self.break_at(place, "PA-1", &[], text);
         }
-        let differing = differing(&terms, &proposal.terms);
+        if self.has_to_expire(proposal) {
+            let text = format!("action {action} was not to be recorded: it has no expiry");
+            self.break_at(place, "PA-1", &["PA-7"], text);
+        }
+        let states = self.states_expiry(proposal);
+        let is_stated = |closes: i64| !self.account.leaves_no_time(closes);
+        if states && !terms.expires_at.is_some_and(is_stated) {
+            let text = format!("the record of action {action} was to state when it expires");
+            self.break_at(place, "PA-1", &["PA-7"], text);
+        }
+        let mut differing = differing(&terms, &proposal.terms);
+        differing.retain(|&field| !(states && field == "expiry"));
         if !differing.is_empty() {
             let text = format!(
                 "the record of action {action} was to hold what was proposed: {}",
@@ -72,6 +84,16 @@ impl Case<'_> {
         let boundary = self.reading.expiry_boundary;
         self.account.open(action, nonce, terms, proposal, boundary);
         Some(action)
+    }
+
+    /// PA-1, by the reading that wants an expiry said: whether there is none.
+    fn has_to_expire(&self, proposal: &Proposal) -> bool {
+        self.reading.expiry_absent == ExpiryAbsent::Refused && proposal.terms.expires_at.is_none()
+    }
+
+    /// PA-7, by the reading that states one where none is said: whether the record is to state it.
+    fn states_expiry(&self, proposal: &Proposal) -> bool {
+        self.reading.expiry_absent == ExpiryAbsent::After && proposal.terms.expires_at.is_none()
     }
 
     /// What was stored is there after a restart.

@@ -54,6 +54,11 @@ impl PendingActionJudge {
         }
     }
 
+    /// How the text is taken.
+    pub(super) const fn reading(&self) -> Reading {
+        self.reading
+    }
+
     /// Whether it is known where an action stands. After a rollback it is not of one that has changed since.
     pub fn is_sure_of(&self, action: u32) -> bool {
         let known = self.account.actions.get(&action);

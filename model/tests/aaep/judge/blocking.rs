@@ -7,7 +7,8 @@ use super::run::{
 use super::{acceptance, accepted, asked, asked_both, finished, opened, rejection};
 use countersign_model::aaep::judge::{Call, Confirm, Decision, Risk, State};
 use countersign_model::aaep::readings::{
-    CancellationReleases, EarlyDefaultOnClose, Reading, SessionEndCancels,
+    CancellationReleases, EarlyDefaultOnClose, Reading, SessionEndCancels, SessionEndTells,
+    StateWhileAsked,
 };
 use countersign_model::judge::Kind;
 
@@ -268,6 +269,91 @@ fn input_is_awaited_again_while_another_question_is_open_aaep_a_2_2() {
     run.breaks("AAEP-A.2-2", |run| run.without(4, 1));
 }
 
+const LEAVES_WITH_LAST: Reading = Reading {
+    state_while_asked: StateWhileAsked::LeavesWithLast,
+    ..Reading::SPECIFICATION
+};
+
+/// Two questions; the first is rejected or accepted, and the state stays.
+fn one_of_two_stays(decision: Decision) -> Run {
+    let mut run = asked_both(&action(1), &action(2));
+    let told = match decision {
+        Decision::Reject => vec![goes(AwaitingInput, AwaitingInput)],
+        Decision::Accept => acceptance().split_off(1),
+    };
+    let out = [told, vec![respond(0)]].concat();
+    run.then(1, Call::Deliver(reply(1, decision, 1)), out);
+    run
+}
+
+#[test]
+fn by_the_other_reading_the_state_stays_while_a_question_is_open_aaep_a_2_2() {
+    let run = one_of_two_stays(Decision::Reject);
+    run.conforms_by(LEAVES_WITH_LAST);
+    run.breaks_by(Reading::SPECIFICATION, "AAEP-6.1-3", |_| {});
+    run.breaks_by(LEAVES_WITH_LAST, "AAEP-6.1-3", |run| run.without(4, 0));
+    run.breaks_by(LEAVES_WITH_LAST, "AAEP-A.2-2", |run| {
+        let leaves = [goes(AwaitingInput, Thinking), goes(Thinking, AwaitingInput)];
+        run.steps[4].out.splice(1..1, leaves);
+    });
+    let run = one_of_two_stays(Decision::Accept);
+    run.conforms_by(LEAVES_WITH_LAST);
+    run.breaks_by(Reading::SPECIFICATION, "AAEP-A.4-2", |_| {});
+    run.breaks_by(LEAVES_WITH_LAST, "AAEP-A.4-3", |run| run.without(4, 0));
+    run.breaks_by(LEAVES_WITH_LAST, "AAEP-A.2-2", |run| {
+        run.steps[4].out.insert(0, goes(AwaitingInput, CallingTool));
+        run.steps[4].out.push(goes(CallingTool, AwaitingInput));
+    });
+}
+
+#[test]
+fn by_the_other_reading_the_state_leaves_with_the_last_aaep_a_4_2() {
+    let last = |leaves: &[Out]| {
+        let mut run = one_of_two_stays(Decision::Reject);
+        let out = [leaves, &[respond(0)]].concat();
+        run.then(2, Call::Deliver(reply(2, Decision::Reject, 2)), out);
+        run
+    };
+    let run = last(&[goes(AwaitingInput, Thinking)]);
+    run.conforms_by(LEAVES_WITH_LAST);
+    run.breaks_by(LEAVES_WITH_LAST, "AAEP-6.1-3", |run| run.without(5, 0));
+    let stays = last(&[goes(AwaitingInput, AwaitingInput)]);
+    stays.breaks_by(LEAVES_WITH_LAST, "AAEP-A.4-2", |_| {});
+}
+
+#[test]
+fn by_the_other_reading_the_last_of_two_that_are_due_leaves_aaep_a_4_2() {
+    let due = |out: Vec<Out>| {
+        let mut run = asked_both(&action(1), &action(2));
+        run.then(TIMEOUT, Call::Tick, out);
+        run
+    };
+    let stays = goes(AwaitingInput, AwaitingInput);
+    let leaves = goes(AwaitingInput, Thinking);
+    due(vec![stays, leaves.clone()]).conforms_by(LEAVES_WITH_LAST);
+    let one = due(vec![leaves.clone()]);
+    one.breaks_by(LEAVES_WITH_LAST, "AAEP-6.4-1", |_| {});
+    let each = due(vec![
+        leaves.clone(),
+        goes(Thinking, AwaitingInput),
+        leaves.clone(),
+    ]);
+    each.conforms();
+    each.breaks_by(LEAVES_WITH_LAST, "AAEP-6.4-1", |_| {});
+}
+
+/// AAEP-6.8-3 names the states; to reply or to time out is neither.
+#[test]
+fn by_the_other_reading_a_withdrawal_still_leaves_aaep_6_8_3() {
+    let mut run = asked_both(&action(1), &action(2));
+    let out = [goes(AwaitingInput, Thinking), goes(Thinking, AwaitingInput)];
+    run.then(1, Call::Cancel { token: 1 }, out);
+    run.conforms_by(LEAVES_WITH_LAST);
+    run.breaks_by(LEAVES_WITH_LAST, "AAEP-6.8-3", |run| {
+        run.steps[4].out = vec![goes(AwaitingInput, AwaitingInput)];
+    });
+}
+
 #[test]
 fn a_tool_is_called_again_while_one_runs_aaep_a_3_3() {
     let mut run = asked_both(&action(1), &action(2));
@@ -467,10 +553,17 @@ fn which_ends_withdraw_is_a_reading_aaep_6_8_2() {
         ..Reading::SPECIFICATION
     };
     run.conforms_by(cancelled_only);
-    // By default it is withdrawn by an event first.
+    // By default it is withdrawn by an event first; where the end says so by itself, it may be.
     run.breaks_by(Reading::SPECIFICATION, "AAEP-6.8-3", |_| {});
+    let by_itself = Reading {
+        session_end_tells: SessionEndTells::ByItself,
+        ..Reading::SPECIFICATION
+    };
+    run.conforms_by(by_itself);
     run.steps[3].out.insert(0, goes(AwaitingInput, Thinking));
     run.conforms();
+    run.conforms_by(by_itself);
     run.then(TIMEOUT, Call::Tick, [perform(1)]);
     run.breaks_by(Reading::SPECIFICATION, "AAEP-6.8-2", |_| {});
+    run.breaks_by(by_itself, "AAEP-6.8-2", |_| {});
 }

@@ -88,24 +88,6 @@ impl<Ids: IdSource> PendingAction<Ids> {
         )
     }
 
-    /// PA-5: a session ends once, and whoever ends it again has erred.
-    fn has_ended(&self, input: &Input) -> bool {
-        let ended = self.ledger.as_ref().map(Ledger::ended_sessions);
-        match input {
-            Input::EndSession { session_id } => ended
-                .into_iter()
-                .flatten()
-                .any(|ended| ended.as_str() == session_id),
-            Input::Propose(_)
-            | Input::Decide(_)
-            | Input::Say { .. }
-            | Input::FinishTool { .. }
-            | Input::Cancel { .. }
-            | Input::Tick
-            | Input::Restart => false,
-        }
-    }
-
     /// PA-8: the journal is the truth, so what was recorded after the snapshot is caught up with.
     fn roll_back(
         &mut self,
@@ -239,14 +221,6 @@ impl<Ids: IdSource> Service for PendingAction<Ids> {
             self.carried = 0;
         }
         match request {
-            Request::Happens(input) if self.has_ended(&input) => {
-                let mut outputs = self.happens(now, Input::Tick)?;
-                outputs.push(Self::refused(refusal(
-                    "PA-5",
-                    "the session has ended already",
-                )));
-                Ok(outputs)
-            }
             Request::Happens(input) => self.happens(now, input),
             Request::Snapshot => {
                 let mut outputs = self.happens(now, Input::Tick)?;

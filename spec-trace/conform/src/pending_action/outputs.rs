@@ -163,11 +163,8 @@ fn refusal(
         Input::Propose(propose) => Some(refused) == reason(host, propose).as_ref(),
         Input::Cancel { .. } => *refused != executor::Refusal::AlreadyFinished,
         Input::FinishTool { .. } => *refused != executor::Refusal::AlreadySettled,
-        Input::Decide(_)
-        | Input::Say { .. }
-        | Input::EndSession { .. }
-        | Input::Tick
-        | Input::Restart => false,
+        Input::EndSession { .. } => *refused == executor::Refusal::SessionEnded,
+        Input::Decide(_) | Input::Say { .. } | Input::Tick | Input::Restart => false,
     };
     if !is_it || refused.clause().0 != named.clause() {
         let text = format!("the reason to refuse {input:?}");

@@ -6,7 +6,7 @@ use countersign_model::judge::{Finding, Judge as _};
 use countersign_model::mcp_aql::judge::TokenJudge;
 use countersign_model::mcp_aql::judge::limits::{self, Limits};
 use countersign_model::mcp_aql::judge::words as judged;
-use countersign_model::mcp_aql::readings::{CheckOrder, Reading};
+use countersign_model::mcp_aql::readings::{CheckOrder, EndedSession, Reading, RestartedSession};
 use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql::{
     Call, Capacity, DangerLevel, EventKind, Gatekeeper, Input, OperationName, Oracle, Output,
@@ -90,6 +90,9 @@ impl World {
             } else {
                 CheckOrder::Table
             },
+            // The executor's own settings: a session stays ended, and ends with the process.
+            ended_session: EndedSession::StaysEnded,
+            restarted_session: RestartedSession::Ends,
             ..Reading::SPECIFICATION
         };
         Self {

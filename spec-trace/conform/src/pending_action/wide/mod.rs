@@ -63,6 +63,10 @@ fn reading_of(settings: Settings) -> Reading {
             ExpiryBoundary::At => readings::ExpiryBoundary::At,
             ExpiryBoundary::After => readings::ExpiryBoundary::After,
         },
+        expiry_absent: match settings.expiry_absent {
+            ExpiryAbsent::Never => readings::ExpiryAbsent::Never,
+            ExpiryAbsent::After { .. } => readings::ExpiryAbsent::After,
+        },
         deciders_absent: match settings.deciders_absent {
             DecidersAbsent::Anyone => readings::DecidersAbsent::Anyone,
             DecidersAbsent::Nobody => readings::DecidersAbsent::Nobody,
