@@ -20,6 +20,8 @@ use serde_path_to_error::{Path, Segment};
 
 /// The members of a message that hold any JSON, whatever it says twice: what a client sends, or somebody has put out.
 const VERBATIM: &[&str] = &["params", "arguments", "result", "snapshot"];
+/// The members of an output that hold what a user has said, half a surrogate pair included.
+const SAID: &[&str] = &["response", "modified_action"];
 
 /// How many characters of either end of a long message are kept: its end says what was expected.
 const KEPT_OF_MESSAGE: usize = 512;
@@ -431,7 +433,7 @@ impl<'de> Visitor<'de> for &Within<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<(), A::Error> {
-        look_at_members(members, self.nulls, &[])
+        look_at_members(members, self.nulls, SAID)
     }
 }
 

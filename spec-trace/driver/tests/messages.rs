@@ -455,6 +455,18 @@ fn a_response_is_one_of_four_answers_and_an_output_of_one_known_kind() {
     );
 }
 
+/// AAEP-6.5.2-1: what a user has said passes through as it is written, half a surrogate pair included.
+#[test]
+fn what_a_user_has_said_passes_through_as_it_is_written() {
+    for output in [
+        r#"{"answer":{"session_id":"s","reply_token":"t","response":"\ud800","by":"reply"}}"#,
+        r#"{"perform":{"action":"a","session_id":"s","tool_call_id":"c","modified_action":{"\ud800":"\udfff"}}}"#,
+    ] {
+        let line = format!(r#"{{"id":1,"outputs":[{output}]}}"#);
+        assert_eq!(answered(&line).unwrap(), line);
+    }
+}
+
 /// The kinds of the responses are named as the outputs are written.
 #[test]
 fn the_kind_of_an_output_is_the_name_that_it_is_written_under() {
