@@ -25,4 +25,5 @@ mod json;
 pub mod mcp_aql;
 mod number;
 pub mod pending_action;
+mod text;
 pub mod time;

@@ -4,18 +4,19 @@
 //! checked and gone past, so that a message costs at most some twenty bytes of memory for each of its own: the names of the objects
 //! that are open, which must differ.
 //!
-//! A lone surrogate that is escaped is well-formed (RFC 8259, section 8.2), and names are compared with it as what it is.
-//! Where a text is kept, U+FFFD stands in its place: one character for one.
+//! A lone surrogate that is escaped is well-formed (RFC 8259, section 8.2), and names and texts are compared with it as what it
+//! is. Where a name is kept, U+FFFD stands in its place; a text keeps it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{NotJson, Parser, Value, text_of};
+use crate::text::Text;
 
 /// What a message says by one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Member {
     /// A text.
-    String(String),
+    String(Text),
     /// A number, as it is written.
     Number(String),
     /// True or false.
@@ -67,7 +68,7 @@ impl Parser<'_> {
             let name = self.name()?;
             self.skip_white_space();
             let member = match self.peek() {
-                Some(b'"') => Member::String(text(&self.code_units()?)),
+                Some(b'"') => Member::String(Text::of_code_units(self.code_units()?)),
                 Some(b'{') => {
                     let start = self.position;
                     self.pass()?;
@@ -85,7 +86,7 @@ impl Parser<'_> {
                     }
                 },
             };
-            members.insert(text(&name), member);
+            members.insert(String::from_utf16_lossy(&name), member);
             if !names.insert(name) {
                 return Err(NotJson::DuplicateKey { at: self.position });
             }
@@ -190,14 +191,6 @@ impl Parser<'_> {
     }
 }
 
-/// The text of these code units.
-fn text(units: &[u16]) -> String {
-    let characters = char::decode_utf16(units.iter().copied());
-    characters
-        .map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -219,7 +212,7 @@ mod tests {
     fn an_object_is_told_from_everything_else() {
         let json = r#" { "a" : "b\n" , "c" : { "d" : [ ] } , "e" : [ {} ] , "f" : 1.5e900 , "g" : false , "h" : null } "#;
         let expected = [
-            ("a", Member::String("b\n".to_owned())),
+            ("a", Member::String("b\n".into())),
             ("c", Member::Object(r#"{ "d" : [ ] }"#.to_owned())),
             ("e", Member::Other),
             ("f", Member::Number("1.5e900".to_owned())),
@@ -282,18 +275,32 @@ mod tests {
     /// AAEP-6.3.4-1: half a surrogate pair is JSON, and one character; both halves are one, too.
     #[test]
     fn a_lone_surrogate_is_one_character() {
-        for (escaped, text) in [
-            (r"\ud83d", "\u{fffd}"),
-            (r"\ude00", "\u{fffd}"),
-            (r"\ud83d\ude00", "😀"),
-            (r"\ude00\ud83d", "\u{fffd}\u{fffd}"),
-            (r"\ud83d\ud83d\ude00", "\u{fffd}😀"),
-            (r"\ud83dx\n", "\u{fffd}x\n"),
-            (r"\ud83d\u0041", "\u{fffd}A"),
+        for (escaped, characters, put_out) in [
+            (r"\ud83d", 1, r"\ud83d"),
+            (r"\uDE00", 1, r"\ude00"),
+            (r"\ud83d\ude00", 1, "😀"),
+            (r"\ude00\ud83d", 2, r"\ude00\ud83d"),
+            (r"\ud83d\ud83d\ude00", 2, r"\ud83d😀"),
+            (r#"\ud83d\"\n"#, 3, r#"\ud83d\"\n"#),
+            (r"\ud83d\u0041", 2, r"\ud83dA"),
+            ("\u{fffd}", 1, "\u{fffd}"),
         ] {
-            let found = read(&format!(r#"{{"a":"{escaped}"}}"#));
-            assert_eq!(found["a"], Member::String(text.to_owned()), "{escaped}");
+            let found = read(&format!(r#"{{"a":"{escaped}"}}"#)).remove("a");
+            let Some(Member::String(text)) = found else {
+                panic!("{escaped}: {found:?}");
+            };
+            assert_eq!(text.characters(), characters, "{escaped}");
+            let written = serde_json::to_string(&text).expect("a text can be written");
+            assert_eq!(written, format!("\"{put_out}\""));
+            assert_eq!(
+                text.whole().is_some(),
+                !put_out.contains(r"\u"),
+                "{escaped}"
+            );
         }
+        // What stands for it elsewhere is another text.
+        assert_ne!(read(r#"{"a":"\ud83d"}"#), read("{\"a\":\"\u{fffd}\"}"));
+        assert_ne!(read(r#"{"a":"\ud83d"}"#), read(r#"{"a":"\ud83e"}"#));
         for bad in [
             r#"{"a":"\ud83"}"#,
             r#"{"a":"\ud83d\u"}"#,

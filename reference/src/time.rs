@@ -1,6 +1,6 @@
 //! Points in time and spans of time, each with its unit and its clock in its type.
 //!
-//! The one thing to know: [`Timestamp`] is always *our* clock, the one that the host passes to every call.
+//! The one thing to know: [`Timestamp`] is always *our* clock, the one that the host passes to every call, and so is [`Deadline`].
 //! [`DecidedAt`] is what the sender of a message claims. The two never mix except in the one comparison that the
 //! protocol prescribes, [`DecidedAt::precedes`].
 //!
@@ -40,9 +40,9 @@ impl Timestamp {
         self.0
     }
 
-    /// This time plus `timeout`, unless that lies beyond [`Timestamp::MAX`].
-    pub fn checked_plus(self, timeout: Timeout) -> Option<Self> {
-        self.checked_plus_seconds(timeout.seconds())
+    /// When `timeout` has passed from this time on.
+    pub fn plus(self, timeout: Timeout) -> Deadline {
+        Deadline(self.0 + i64::from(timeout.seconds()) * MILLISECONDS_PER_SECOND)
     }
 
     /// This time plus that many seconds, unless that lies beyond [`Timestamp::MAX`].
@@ -101,6 +101,36 @@ impl From<Timestamp> for String {
     }
 }
 
+/// When something falls due on the executor's own clock, in milliseconds since 1970-01-01T00:00:00Z.
+///
+/// It may lie beyond [`Timestamp::MAX`]. No clock shows such a time, so that it never comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Deadline(i64);
+
+impl Deadline {
+    /// The given number of milliseconds since the epoch.
+    pub fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the epoch.
+    pub fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// The same as a time, unless it lies beyond the calendar.
+    pub fn timestamp(self) -> Option<Timestamp> {
+        let nearest = Timestamp::from_millis(self.0);
+        (nearest.0 == self.0).then_some(nearest)
+    }
+}
+
+impl From<Timestamp> for Deadline {
+    fn from(timestamp: Timestamp) -> Self {
+        Self(timestamp.0)
+    }
+}
+
 /// The text is no RFC 3339 `date-time`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an RFC 3339 date-time")]
@@ -117,8 +147,8 @@ impl DecidedAt {
     }
 
     /// Whether the claimed time lies strictly before `deadline`, which is on our clock.
-    pub fn precedes(self, deadline: Timestamp) -> bool {
-        self.0 < deadline
+    pub fn precedes(self, deadline: Deadline) -> bool {
+        Deadline::from(self.0) < deadline
     }
 }
 
@@ -441,12 +471,16 @@ mod tests {
             Ok(Timestamp::MAX)
         );
         let timeout = Timeout::from_seconds(1).expect("in range");
-        let sum = |millis| Timestamp::from_millis(millis).checked_plus(timeout);
-        assert_eq!(sum(5).map(Timestamp::millis), Some(1_005));
+        let sum = |millis| Timestamp::from_millis(millis).plus(timeout);
+        assert_eq!(sum(5).millis(), 1_005);
         let last = Timestamp::MAX.millis() - 1_000;
-        assert_eq!(sum(last - 1), Some(Timestamp::from_millis(last + 999)));
-        assert_eq!(sum(last), Some(Timestamp::MAX));
-        assert_eq!(sum(last + 1), None);
+        assert_eq!(
+            sum(last - 1).timestamp(),
+            Some(Timestamp::from_millis(last + 999))
+        );
+        assert_eq!(sum(last).timestamp(), Some(Timestamp::MAX));
+        assert_eq!(sum(last + 1).timestamp(), None);
+        assert_eq!(sum(last + 1).millis(), Timestamp::MAX.millis() + 1);
     }
 
     /// AAEP-EV-5: from 1 to 86400 seconds.
@@ -475,7 +509,7 @@ mod tests {
     fn a_claimed_time_precedes_a_deadline_only_strictly() {
         let claimed = |millis| DecidedAt::claimed(Timestamp::from_millis(millis));
         for at in [1_000, 1_001, 1_500, 1_999] {
-            let deadline = Timestamp::from_millis(at);
+            let deadline = Deadline::from_millis(at);
             assert!(claimed(at - 500).precedes(deadline));
             assert!(claimed(at - 1).precedes(deadline));
             assert!(!claimed(at).precedes(deadline));

@@ -12,6 +12,7 @@ use super::event::{CountersignExtension, Payload, ResolutionOutcome};
 use super::interface::Answered;
 use super::question::{Asked, TokenState};
 use super::vocabulary::{Choice, ResponseKind};
+use crate::text::Text;
 
 /// Which clarification of this producer: 0 for the first ever asked, then one more each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,9 +54,9 @@ impl ClarificationQuestion {
     }
 
     /// Whether that is the value of one of the choices.
-    pub fn offers(&self, value: &str) -> bool {
+    pub fn offers(&self, value: &Text) -> bool {
         let mut choices = self.choices.iter().flatten();
-        choices.any(|choice| choice.value == value)
+        choices.any(|choice| *value == *choice.value)
     }
 
     /// The event that asks.

@@ -5,7 +5,7 @@
 
 use super::event::{Payload, Progress};
 use super::question::Asked;
-use crate::time::Timestamp;
+use crate::time::{Deadline, Timestamp};
 
 /// Up to this timeout, in seconds, no time left is told (AAEP-6.4.3-1).
 const SHORT_SECONDS: u32 = 60;
@@ -16,7 +16,7 @@ const MOMENTS: [u32; 2] = [500, 900];
 
 impl Asked {
     /// When the time left is to be told.
-    pub(super) fn countdown(&self) -> impl Iterator<Item = Timestamp> + use<> {
+    pub(super) fn countdown(&self) -> impl Iterator<Item = Deadline> + use<> {
         let (at, seconds) = (self.at.millis(), self.timeout.seconds());
         let moments = if seconds > SHORT_SECONDS {
             &MOMENTS[..]
@@ -25,11 +25,12 @@ impl Asked {
         };
         moments
             .iter()
-            .map(move |thousandths| Timestamp::from_millis(at + i64::from(seconds * thousandths)))
+            .map(move |thousandths| Deadline::from_millis(at + i64::from(seconds * thousandths)))
     }
 
     /// The last of these moments by `now`, if there is one and the question still waits then.
-    pub(super) fn last_moment(&self, now: Timestamp) -> Option<Timestamp> {
+    pub(super) fn last_moment(&self, now: Timestamp) -> Option<Deadline> {
+        let now = now.into();
         let passed = self.countdown().filter(|&moment| moment <= now);
         passed.last().filter(|_| now < self.deadline())
     }

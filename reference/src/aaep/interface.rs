@@ -14,6 +14,7 @@ use super::vocabulary::{
     RiskLevel, SessionId, SessionOutcome, SubscriptionId, TargetKind, ToolCallId, ToolStatus,
 };
 pub use crate::clause::ClauseId;
+use crate::text::Text;
 
 /// One thing that happens to the producer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -284,7 +285,7 @@ pub enum Answered {
 #[serde(untagged)]
 pub enum UserResponse {
     /// In words, or the value of a choice.
-    Text(String),
+    Text(Text),
     /// Yes or no.
     Boolean(bool),
     /// A number.

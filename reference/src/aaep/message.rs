@@ -17,6 +17,7 @@ use super::interface::UserResponse;
 use super::vocabulary::{Decision, InvalidIdentifier, ReplyToken, SubscriptionId};
 use crate::json::{self, Member, NotJson};
 use crate::number;
+use crate::text::Text;
 use crate::time::{DecidedAt, Timestamp};
 
 /// A reply of either kind.
@@ -40,13 +41,13 @@ pub struct ConfirmationReply {
     /// When the user decided, as the sender claims.
     pub decided_at: DecidedAt,
     /// Who decided, 1 to 256 characters.
-    pub decided_by: Option<String>,
+    pub decided_by: Option<Text>,
     /// Why, 1 to 4096 characters.
-    pub decision_rationale: Option<String>,
+    pub decision_rationale: Option<Text>,
     /// What the user makes of the action, where the reply says so.
     pub modified_action: Option<WrittenObject>,
     /// A trace identifier.
-    pub correlation_id: Option<String>,
+    pub correlation_id: Option<Text>,
 }
 
 /// A `clarification.reply` that conforms to its schema (AAEP-EV-12). Whether it has any effect is another question.
@@ -61,11 +62,11 @@ pub struct ClarificationReply {
     /// When the user answered, as the sender claims.
     pub decided_at: DecidedAt,
     /// Who answered, 1 to 256 characters.
-    pub decided_by: Option<String>,
+    pub decided_by: Option<Text>,
     /// How sure the subscriber is of the answer, from 0 to 1.
     pub confidence: Option<WrittenNumber>,
     /// A trace identifier.
-    pub correlation_id: Option<String>,
+    pub correlation_id: Option<Text>,
 }
 
 /// A number as it is written in JSON, to the digit: no double has to be next to it.
@@ -217,7 +218,7 @@ impl ConfirmationReply {
         let reply = Self {
             reply_token: members.reply_token()?,
             // AAEP-REPLY-4
-            decision: members.required("decision", "accept or reject", |text| decision(&text))?,
+            decision: members.required("decision", "accept or reject", decision)?,
             subscription_id: members.subscription_id()?,
             decided_at: members.decided_at()?,
             decided_by: members.decided_by()?,
@@ -225,7 +226,7 @@ impl ConfirmationReply {
             decision_rationale: members.optional(
                 "decision_rationale",
                 "a string of 1 to 4096 characters",
-                |text| (1..=4096).contains(&text.chars().count()).then_some(text),
+                |text| (1..=4096).contains(&text.characters()).then_some(text),
             )?,
             // AAEP-REPLY-9
             modified_action: members.optional_object("modified_action")?,
@@ -273,7 +274,7 @@ struct Members(BTreeMap<String, Member>);
 
 impl Members {
     fn is_clarification(&self) -> bool {
-        matches!(self.0.get("type"), Some(Member::String(text)) if text == "clarification.reply")
+        matches!(self.0.get("type"), Some(Member::String(text)) if *text == *"clarification.reply")
     }
 
     /// AAEP-REPLY-3, AAEP-6.3.1-2
@@ -289,19 +290,19 @@ impl Members {
     /// AAEP-REPLY-6, AAEP-6.3.1-5: the format is asserted, not an annotation.
     fn decided_at(&mut self) -> Result<DecidedAt, Malformed> {
         self.required("timestamp", "an RFC 3339 date-time", |text| {
-            Timestamp::parse(&text).ok().map(DecidedAt::claimed)
+            Timestamp::parse(text).ok().map(DecidedAt::claimed)
         })
     }
 
     /// AAEP-REPLY-7
-    fn decided_by(&mut self) -> Result<Option<String>, Malformed> {
+    fn decided_by(&mut self) -> Result<Option<Text>, Malformed> {
         self.optional("decided_by", "a string of 1 to 256 characters", |text| {
-            (1..=256).contains(&text.chars().count()).then_some(text)
+            (1..=256).contains(&text.characters()).then_some(text)
         })
     }
 
     /// AAEP-REPLY-10
-    fn correlation_id(&mut self) -> Result<Option<String>, Malformed> {
+    fn correlation_id(&mut self) -> Result<Option<Text>, Malformed> {
         self.optional("correlation_id", "a string", Some)
     }
 
@@ -343,14 +344,14 @@ impl Members {
         }
     }
 
-    /// Takes out a text that must be there.
+    /// Takes out a text that must be there, and be one of some that all have whole characters.
     fn required<T>(
         &mut self,
         property: &'static str,
         expected: &'static str,
-        read: impl FnOnce(String) -> Option<T>,
+        read: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, Malformed> {
-        self.optional(property, expected, read)?
+        self.optional(property, expected, |text| read(&text.whole()?))?
             .ok_or(Malformed::Missing(property))
     }
 
@@ -360,8 +361,10 @@ impl Members {
         property: &'static str,
         read: impl FnOnce(&str) -> Result<T, InvalidIdentifier>,
     ) -> Result<T, Malformed> {
-        let text = self.required(property, "a string", Some)?;
-        read(&text)
+        let text = self.optional(property, "a string", Some)?;
+        let text = text.ok_or(Malformed::Missing(property))?;
+        // No identifier is empty, and none has half of a surrogate pair.
+        read(&text.whole().unwrap_or_default())
             .map_err(|InvalidIdentifier { expected }| Malformed::Invalid { property, expected })
     }
 
@@ -370,7 +373,7 @@ impl Members {
         &mut self,
         property: &'static str,
         expected: &'static str,
-        read: impl FnOnce(String) -> Option<T>,
+        read: impl FnOnce(Text) -> Option<T>,
     ) -> Result<Option<T>, Malformed> {
         let invalid = Malformed::Invalid { property, expected };
         match self.0.remove(property) {

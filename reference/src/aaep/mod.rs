@@ -66,6 +66,7 @@ mod vocabulary;
 mod work;
 
 pub use crate::json::NotJson;
+pub use crate::text::Text;
 pub use clarification::{Clarification, ClarificationPhase, ClarificationQuestion};
 pub use confirmation::{Authority, Canceller, Confirmation, Phase, Question, Tool};
 pub use event::{

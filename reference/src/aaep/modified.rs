@@ -24,7 +24,7 @@ impl ModifiedAction {
         let members = json::members(object.as_str().as_bytes()).ok()??;
         let risk_level = match members.get("risk_level") {
             None => asked.risk_level,
-            Some(Member::String(text)) => RiskLevel::named(text)?,
+            Some(Member::String(text)) => RiskLevel::named(&text.whole()?)?,
             Some(Member::Number(_) | Member::Boolean(_) | Member::Object(_) | Member::Other) => {
                 return None;
             }

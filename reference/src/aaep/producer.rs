@@ -31,7 +31,7 @@ use super::vocabulary::{
 };
 use super::work::OpenOutput;
 use crate::ids::IdSource;
-use crate::time::Timestamp;
+use crate::time::{Deadline, Timestamp};
 
 /// How often a value that is taken already is drawn again before the source of ids is given up.
 const DRAWS: usize = 8;
@@ -119,8 +119,8 @@ impl Producer {
     }
 
     /// When the next default falls due, or the time that a question has left is to be told. Call [`Producer::handle`] with
-    /// [`Input::Tick`] then, if not before.
-    pub fn next_deadline(&self) -> Option<Timestamp> {
+    /// [`Input::Tick`] then, if not before. It may lie beyond the calendar: no clock comes to it.
+    pub fn next_deadline(&self) -> Option<Deadline> {
         let deadline = self.questions.next_deadline();
         if self.settings.progress {
             let countdown = self.questions.next_countdown(self.now);
@@ -270,11 +270,11 @@ impl Call<'_> {
                 self.tell_time(number, time_left);
             }
         }
-        self.settle_timeouts(self.now);
+        self.settle_timeouts(self.now.into());
     }
 
     /// AAEP-6.4-1, AAEP-6.1-7: no valid reply came before the timeout, so the default decides. In the order of the deadlines.
-    fn settle_timeouts(&mut self, by: Timestamp) {
+    fn settle_timeouts(&mut self, by: Deadline) {
         while let Some(number) = self.questions.first_due(by) {
             match number {
                 QuestionNumber::Confirmation(number) => {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::clarification::ClarificationNumber;
 use super::confirmation::{Authority, Canceller, ConfirmationNumber};
 use super::vocabulary::{ReplyToken, SessionId};
-use crate::time::{Timeout, Timestamp};
+use crate::time::{Deadline, Timeout, Timestamp};
 
 /// What was asked, but for its content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,9 +44,8 @@ pub(super) enum TokenState {
 impl Asked {
     /// The first point in time at which the default applies (AAEP-6.4-1), and the first at which a reply claims to
     /// have been decided too late (AAEP-6.3.4-4).
-    pub fn deadline(&self) -> Timestamp {
-        // A question whose deadline lies beyond the calendar is never asked.
-        self.at.checked_plus(self.timeout).unwrap_or(Timestamp::MAX)
+    pub fn deadline(&self) -> Deadline {
+        self.at.plus(self.timeout)
     }
 }
 

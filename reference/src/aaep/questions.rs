@@ -18,7 +18,7 @@ use super::confirmation::{
 use super::modified::ModifiedAction;
 use super::question::{Asked, QuestionNumber, TokenState};
 use super::vocabulary::{ActionId, ReplyToken, SessionId};
-use crate::time::{Timeout, Timestamp};
+use crate::time::{Deadline, Timeout, Timestamp};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "Lists")]
@@ -28,9 +28,9 @@ pub(super) struct Questions {
     /// All confirmations of a session, in the order of asking.
     confirmed_in: BTreeMap<SessionId, Vec<ConfirmationNumber>>,
     /// The pending ones, in the order in which they fall due.
-    deadlines: BTreeSet<(Timestamp, QuestionNumber)>,
+    deadlines: BTreeSet<(Deadline, QuestionNumber)>,
     /// When the time is told that a pending one has left, also what was told by now.
-    countdowns: BTreeSet<(Timestamp, QuestionNumber)>,
+    countdowns: BTreeSet<(Deadline, QuestionNumber)>,
     /// The pending ones, by what they are about. No session has an empty map.
     pending: BTreeMap<SessionId, BTreeMap<Subject, QuestionNumber>>,
     /// Those whose tool is in flight, by what runs. No session has an empty set.
@@ -135,22 +135,22 @@ impl Questions {
     }
 
     /// When the next pending question falls due.
-    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+    pub(super) fn next_deadline(&self) -> Option<Deadline> {
         self.deadlines.first().map(|&(deadline, _)| deadline)
     }
 
-    /// The pending question that falls due first, if it is due at `now`.
-    pub(super) fn first_due(&self, now: Timestamp) -> Option<QuestionNumber> {
+    /// The pending question that falls due first, if it is due by then.
+    pub(super) fn first_due(&self, by: Deadline) -> Option<QuestionNumber> {
         self.deadlines
             .first()
-            .filter(|&&(deadline, _)| deadline <= now)
+            .filter(|&&(deadline, _)| deadline <= by)
             .map(|&(_, number)| number)
     }
 
     /// When the time that a pending question has left is to be told next, after `now`.
-    pub(super) fn next_countdown(&self, now: Timestamp) -> Option<Timestamp> {
+    pub(super) fn next_countdown(&self, now: Timestamp) -> Option<Deadline> {
         let after_now = (
-            Bound::Excluded((now, QuestionNumber::LAST)),
+            Bound::Excluded((now.into(), QuestionNumber::LAST)),
             Bound::Unbounded,
         );
         let mut coming = self.countdowns.range(after_now);
@@ -163,13 +163,13 @@ impl Questions {
         &self,
         before: Timestamp,
         now: Timestamp,
-    ) -> Vec<(Timestamp, QuestionNumber)> {
+    ) -> Vec<(Deadline, QuestionNumber)> {
         if before == now {
             return Vec::new();
         }
         let since = (
-            Bound::Excluded((before, QuestionNumber::LAST)),
-            Bound::Included((now, QuestionNumber::LAST)),
+            Bound::Excluded((before.into(), QuestionNumber::LAST)),
+            Bound::Included((now.into(), QuestionNumber::LAST)),
         );
         let moments = self.countdowns.range(since).copied();
         moments
@@ -229,11 +229,9 @@ impl Questions {
         self.in_flight.contains_key(session_id)
     }
 
-    /// The timeout of a question that nobody has seen counts from now, unless it would elapse beyond the calendar.
+    /// The timeout of a question that nobody has seen counts from now.
     pub(super) fn ask_anew(&mut self, number: QuestionNumber, now: Timestamp) {
-        if now.checked_plus(self.asked(number).timeout).is_some() {
-            self.change(number, |lists| lists.asked_mut(number).at = now);
-        }
+        self.change(number, |lists| lists.asked_mut(number).at = now);
     }
 
     /// A question waits longer than it was asked to.
@@ -521,7 +519,7 @@ mod tests {
             (1_000, Some(ConfirmationNumber(1).into())),
             (1_001, Some(ConfirmationNumber(1).into())),
         ] {
-            assert_eq!(questions.first_due(Timestamp::from_millis(now)), due);
+            assert_eq!(questions.first_due(Deadline::from_millis(now)), due);
         }
         assert_eq!(
             questions.pending(),

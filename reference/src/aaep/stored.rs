@@ -135,13 +135,7 @@ impl Stored {
             allowed_replies,
         } = &*confirmation.question;
         // AAEP-6.4.1-1, AAEP-6.4.1-2, AAEP-6.9-5: least of all a default that must not be.
-        check_question(
-            asked.at,
-            asked.timeout,
-            action,
-            *default_decision,
-            allowed_replies,
-        )?;
+        check_question(action, *default_decision, allowed_replies)?;
         self.check_tool_call_id(number, &asked.session_id, tool_call_id)?;
         check_modified(confirmation)?;
         let phase = confirmation.phase;

@@ -636,13 +636,13 @@ fn an_answer_with_every_property_is_read() {
     reply["correlation_id"] = json!("");
     let read = parse(&reply).expect("conforms");
     assert_eq!(read.reply_token.as_str(), "rpl_7c1d");
-    assert_eq!(read.response, UserResponse::Text("savings".to_owned()));
+    assert_eq!(read.response, UserResponse::Text("savings".into()));
     assert_eq!(read.subscription_id.as_str(), "sub_a");
     assert_eq!(read.decided_at.to_string(), "2026-05-24T14:22:20.000Z");
-    assert_eq!(read.decided_by.as_deref(), Some("user:ada"));
+    assert_eq!(read.decided_by, Some("user:ada".into()));
     let confidence = read.confidence.as_ref().map(WrittenNumber::as_str);
     assert_eq!(confidence, Some("0.25"));
-    assert_eq!(read.correlation_id.as_deref(), Some(""));
+    assert_eq!(read.correlation_id, Some("".into()));
     let read = parse(&minimal()).expect("conforms");
     assert_eq!(
         (read.decided_by, read.confidence, read.correlation_id),
@@ -789,13 +789,7 @@ fn a_number_is_answered_as_it_was_written() {
     ] {
         let mut stage = Stage::new();
         let token = stage.clarifies(of_kinds(&[ResponseKind::Numeric]));
-        let json = answer(&token, "NUMBER", stage.now).to_string();
-        let message = json.replace("\"NUMBER\"", written).into_bytes();
-        let sender = Sender {
-            subscription_id: Some(subscription("sub_a")),
-            authenticated: true,
-        };
-        let told = stage.outputs(Input::Deliver { sender, message });
+        let told = answers_as_written(&mut stage, &token, written);
         let last = told.last().expect("an answer");
         assert_eq!(tell(last), format!("answer {written} by reply"));
         assert_eq!(
@@ -807,12 +801,69 @@ fn a_number_is_answered_as_it_was_written() {
     }
 }
 
+/// Delivers a response of `sub_a` that is written in JSON like that.
+fn answers_as_written(stage: &mut Stage, token: &ReplyToken, written: &str) -> Vec<Output> {
+    let json = answer(token, "RESPONSE", stage.now).to_string();
+    let message = json.replace("\"RESPONSE\"", written).into_bytes();
+    let sender = Sender {
+        subscription_id: Some(subscription("sub_a")),
+        authenticated: true,
+    };
+    stage.outputs(Input::Deliver { sender, message })
+}
+
+/// AAEP-6.5.5-3: half of a surrogate pair is a text of its own, and none that stands for it.
+#[test]
+fn half_a_surrogate_pair_is_no_other_choice() {
+    let of_choices = Clarify {
+        choices: Some(choices(&["\u{fffd}", "x"])),
+        ..of_kinds(&[ResponseKind::MultipleChoice])
+    };
+    for (written, is_choice) in [
+        (r#""\ud800""#, false),
+        (r#""\udfff""#, false),
+        (r#""\ufffd""#, true),
+        (r#""\ufffd\ud800""#, false),
+        (r#""\u0078""#, true),
+        (r#""x\ud800""#, false),
+    ] {
+        let mut stage = Stage::new();
+        let token = stage.clarifies(of_choices.clone());
+        let told = answers_as_written(&mut stage, &token, written);
+        let ignored = "audit AAEP-6.5.5-3";
+        assert_eq!(tell(&told[1]) == ignored, !is_choice, "{written}");
+        assert_eq!(phase(&stage) == ClarificationPhase::Pending, !is_choice);
+    }
+}
+
+/// AAEP-6.5.2-1: words are put out as they are, half a surrogate pair among them escaped.
+#[test]
+fn words_are_answered_as_they_were_written() {
+    for (written, put_out) in [
+        (r#""\ud800""#, r#""\ud800""#),
+        (r#""a\uDFFF\"\n""#, r#""a\udfff\"\n""#),
+        (r#""\ud83d\ude00\ude00""#, r#""😀\ude00""#),
+        (r#""\ufffd""#, "\"\u{fffd}\""),
+    ] {
+        let mut stage = Stage::new();
+        let token = stage.clarifies(of_kinds(&[ResponseKind::Freetext]));
+        let told = answers_as_written(&mut stage, &token, written);
+        let last = told.last().expect("an answer");
+        assert_eq!(tell(last), format!("answer {put_out} by reply"));
+        let json = serde_json::to_string(last).expect("serialises");
+        assert!(
+            json.ends_with(&format!(r#""response":{put_out}}}}}"#)),
+            "{json}"
+        );
+    }
+}
+
 /// AAEP-6.5.5-1: the schema limits neither size nor depth.
 #[test]
 fn no_answer_is_too_large() {
     let text = "x".repeat(1_000_000);
     let read = parse(&with("response", text.clone())).expect("conforms");
-    assert_eq!(read.response, UserResponse::Text(text));
+    assert_eq!(read.response, UserResponse::Text(text.as_str().into()));
     let deep = minimal()
         .to_string()
         .replace("\"savings\"", &("[".repeat(100_000) + &"]".repeat(100_000)));
@@ -1175,11 +1226,6 @@ fn a_document_that_contradicts_itself_about_clarifications_is_not_read() {
         ),
         ("0/question/choices/1/label", json!(""), "different values"),
         ("0/question/asked/timeout", json!(0), "1 to 86400"),
-        (
-            "0/question/asked/at",
-            json!("9999-12-31T23:59:59.999Z"),
-            "year 10000",
-        ),
         (
             "0/question/asked/at",
             json!("2027-01-01T00:00:00Z"),

@@ -587,7 +587,7 @@ fn check_state(producer: &Producer, witness: &Witness) {
     assert!(
         producer
             .next_deadline()
-            .is_none_or(|deadline| deadline > producer.now())
+            .is_none_or(|deadline| deadline > producer.now().into())
     );
     for clarification in producer.clarifications() {
         let token = &clarification.question.asked.reply_token;

@@ -4,7 +4,7 @@ use countersign_reference::aaep::{
     Authority, Decision, Event, Input, Output, Phase, Refusal, ReplyToken, SessionOutcome,
     Settings, ToolCallId, ToolStatus,
 };
-use countersign_reference::time::Timestamp;
+use countersign_reference::time::{Deadline, Timestamp};
 
 use crate::stage::{
     ACCEPTED, DEADLINE, REJECTED, START, Stage, action_id, ask, ask_accepting, cancel, deliver,
@@ -543,7 +543,7 @@ fn a_question_that_was_lost_is_asked_anew() {
     let deadline = stage.now + DEADLINE - START;
     assert_eq!(
         stage.producer.next_deadline(),
-        Some(Timestamp::from_millis(deadline))
+        Some(Deadline::from_millis(deadline))
     );
     let asked_at = before.question.asked.at;
     assert_eq!(asked_at, Timestamp::from_millis(START));
@@ -551,6 +551,36 @@ fn a_question_that_was_lost_is_asked_anew() {
     assert_eq!(stage.does(Input::Tick), [""; 0]);
     stage.now = deadline;
     assert_eq!(stage.does(Input::Tick), ACCEPTED);
+}
+
+/// AAEP-6.1-1: the same where the calendar ends before the timeout does; then the default never comes.
+#[test]
+fn a_question_that_is_asked_anew_at_the_end_of_the_calendar_waits() {
+    for (left, comes) in [(9_999, false), (10_000, true), (10_001, true)] {
+        let mut stage = Stage::new();
+        stage.now = Timestamp::MAX.millis() - 60_000;
+        let lost = stage.outputs(Input::Confirm(ask_accepting("a1")));
+        stage.now = Timestamp::MAX.millis() - left;
+        assert_eq!(stage.outputs(Input::Restart { lost }).len(), 2);
+        let deadline = stage.producer.next_deadline().map(Deadline::millis);
+        assert_eq!(deadline, Some(stage.now + 10_000));
+        let mut stage = stage.stored_and_read_back();
+        stage.now = Timestamp::MAX.millis();
+        let told = stage.does(Input::Tick);
+        assert_eq!(told, if comes { &ACCEPTED[..] } else { &[] }, "{left}");
+    }
+    // AAEP-6.4.3-4: nor is the time told that is left, where half of it does not pass.
+    for (left, is_told) in [(49_999, false), (50_000, true), (50_001, true)] {
+        let mut stage = Stage::new();
+        stage.now = Timestamp::MAX.millis() - 200_000;
+        let mut question = ask("a1");
+        question.timeout_seconds = 100;
+        let lost = stage.outputs(Input::Confirm(question));
+        stage.now = Timestamp::MAX.millis() - left;
+        assert_eq!(stage.outputs(Input::Restart { lost }).len(), 2);
+        stage.now = Timestamp::MAX.millis();
+        assert_eq!(stage.does(Input::Tick).len(), usize::from(is_told));
+    }
 }
 
 /// AAEP-EV-4, AAEP-6.1-3, AAEP-A.4-3: every other event that was lost comes again byte for byte; an action that was lost is in

@@ -3,7 +3,7 @@
 use countersign_reference::aaep::{
     Decision, Input, Output, Phase, ReplyToken, Sender, SessionOutcome, Settings,
 };
-use countersign_reference::time::Timestamp;
+use countersign_reference::time::{Deadline, Timestamp};
 use serde_json::{Value, json};
 
 use crate::stage::{
@@ -467,7 +467,7 @@ fn a_deadline_counts_to_the_millisecond() {
             let mut stage = Stage::new();
             stage.now = START + asked_at;
             stage.asks(ask("a1"));
-            let next = stage.producer.next_deadline().map(Timestamp::millis);
+            let next = stage.producer.next_deadline().map(Deadline::millis);
             assert_eq!(next, Some(deadline));
             stage.now = now;
             assert_eq!(!stage.does(Input::Tick).is_empty(), applied, "{now}");

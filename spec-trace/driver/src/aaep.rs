@@ -3,7 +3,8 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::json::{object, objects, written_object};
@@ -284,8 +285,29 @@ struct WrittenDelivery {
     message: Option<String>,
     /// The bytes received, where they are no UTF-8: base64 with padding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("contentEncoding" = "base64"), regex(pattern = BASE64))]
-    message_base64: Option<String>,
+    #[schemars(with = "Option<String>", extend("contentEncoding" = "base64"), regex(pattern = BASE64))]
+    message_base64: Option<Base64>,
+}
+
+/// Bytes, as base64 with padding.
+struct Base64(Vec<u8>);
+
+impl Serialize for Base64 {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&BASE64_STANDARD.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Base64 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let decoded = BASE64_STANDARD.decode(text).map(Self);
+        decoded.map_err(|_| {
+            let found = Unexpected::Other("no base64");
+            let expected = "A to Z, a to z, 0 to 9, + and /, padded with =";
+            D::Error::invalid_value(found, &expected)
+        })
+    }
 }
 
 /// The form of base64 with padding.
@@ -303,9 +325,7 @@ impl TryFrom<WrittenDelivery> for Deliver {
     fn try_from(written: WrittenDelivery) -> Result<Self, Self::Error> {
         let message = match (written.message, written.message_base64) {
             (Some(text), None) => text.into_bytes(),
-            (None, Some(base64)) => BASE64_STANDARD
-                .decode(base64)
-                .map_err(|_| "`message_base64` is not base64: expected A to Z, a to z, 0 to 9, + and /, padded with =")?,
+            (None, Some(Base64(bytes))) => bytes,
             (None, None) => return Err("`message` is missing, and so is `message_base64`"),
             (Some(_), Some(_)) => {
                 return Err("both `message` and `message_base64`: expected one of them");
@@ -320,7 +340,7 @@ impl From<Deliver> for WrittenDelivery {
     fn from(Deliver { sender, message }: Deliver) -> Self {
         let (message, message_base64) = match String::from_utf8(message) {
             Ok(text) => (Some(text), None),
-            Err(error) => (None, Some(BASE64_STANDARD.encode(error.as_bytes()))),
+            Err(error) => (None, Some(Base64(error.into_bytes()))),
         };
         Self {
             sender,

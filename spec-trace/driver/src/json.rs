@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
-use std::{fmt, str, vec};
+use std::{fmt, mem, str, vec};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
@@ -15,11 +15,14 @@ use serde::de::{
     Visitor,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_path_to_error::{Path, Segment};
 
 /// The members of a message that hold any JSON, whatever it says twice: what a client sends, or somebody has put out.
 const VERBATIM: &[&str] = &["params", "arguments", "result", "snapshot"];
+/// The members of an output that hold what a user has said, half a surrogate pair included.
+const SAID: &[&str] = &["response", "modified_action"];
 
 /// How many characters of either end of a long message are kept: its end says what was expected.
 const KEPT_OF_MESSAGE: usize = 512;
@@ -30,7 +33,16 @@ const KEPT_OF_MESSAGE: usize = 512;
 pub struct Problem {
     message: String,
     /// Where what is wrong is a value of the right type: the place, and a value that would be allowed there.
-    allowed: Option<(String, String)>,
+    allowed: Option<(Vec<Step>, Value)>,
+}
+
+/// One step further into a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    /// To the member of an object.
+    Member(String),
+    /// To an element of an array.
+    Element(usize),
 }
 
 /// A JSON value as it is written, byte for byte, whatever its numbers and keys.
@@ -72,9 +84,10 @@ impl Problem {
         self.allowed.is_some()
     }
 
-    /// What serde says of the value at `place`, in our words.
-    fn at(place: &str, error: &serde_json::Error) -> Self {
+    /// What serde says of the value at the end of these steps, in our words.
+    fn at(steps: Vec<Step>, error: &serde_json::Error) -> Self {
         let (said, _) = said_at(error);
+        let place = &*place(&steps);
         if let Some(name) = said.strip_prefix("missing field ") {
             let missing = joined(place, name.trim_matches('`'));
             return Self::new(format!("`{missing}` is missing"));
@@ -94,7 +107,7 @@ impl Problem {
         match place {
             "" => Self::new(said),
             _ => Self {
-                allowed: allowed_instead(&said).map(|allowed| (place.to_owned(), allowed)),
+                allowed: allowed_instead(&said).map(|allowed| (steps, allowed)),
                 ..Self::new(format!("`{place}`: {said}"))
             },
         }
@@ -102,14 +115,20 @@ impl Problem {
 }
 
 /// A value that would be allowed where serde complains of one that has the right type.
-fn allowed_instead(said: &str) -> Option<String> {
-    if said.starts_with("unknown variant `") {
-        // The words that are expected stand last, whatever the unknown one holds.
-        let (_, expected) = said.rsplit_once(", expected ")?;
-        return Some(format!("\"{}\"", expected.split('`').nth(1)?));
+fn allowed_instead(said: &str) -> Option<Value> {
+    // What is expected stands last, whatever the value holds.
+    let (found, expected) = said.rsplit_once(", expected ")?;
+    let word = expected.split('`').nth(1).map(Value::from);
+    if found.starts_with("unknown variant `") {
+        return word;
     }
-    // Whatever the field, serde has a number for it.
-    said.starts_with("invalid value: ").then(|| "0".to_owned())
+    let found = found.strip_prefix("invalid value: ")?;
+    let other = if found.starts_with("integer ") {
+        Value::from(0)
+    } else {
+        Value::from("")
+    };
+    Some(word.unwrap_or(other))
 }
 
 impl Json {
@@ -192,7 +211,7 @@ impl Members {
             };
             Problem::new(format!("column {column}: {expected}{said}"))
         })?;
-        serde_json::from_str(text).map_err(|error| Problem::at("", &error))
+        serde_json::from_str(text).map_err(|error| Problem::at(Vec::new(), &error))
     }
 
     /// The variant of an externally tagged enum that has fields: its name, and they.
@@ -204,23 +223,50 @@ impl Members {
 
     /// Serde says the same of an object in the place of a word, which is another type.
     pub(crate) fn judged(&self, problem: Problem) -> Problem {
-        let is_object = |(place, _): &(String, String)| {
-            let member = self.0.get(place);
-            member.is_some_and(|member| member.as_str().starts_with('{'))
+        let Some((steps, _)) = &problem.allowed else {
+            return problem;
         };
-        let allowed = problem.allowed.filter(|allowed| !is_object(allowed));
-        Problem { allowed, ..problem }
+        let found = self.member_of(steps);
+        let is_object = found.is_some_and(|(_, mut member, within)| {
+            value_at(&mut member, within).is_some_and(|value| value.is_object())
+        });
+        if is_object {
+            let place = place(steps);
+            return Problem::new(format!("`{place}`: invalid type: map, expected a string"));
+        }
+        problem
     }
 
-    /// The members with an allowed value where one is not, to see what else is wrong. None, where it is no member by itself,
-    /// or nothing would change.
+    /// The members with an allowed value where one is not, to see what else is wrong. None, where nothing would change.
     pub(crate) fn allowing(&self, problem: &Problem) -> Option<Self> {
-        let (place, allowed) = problem.allowed.as_ref()?;
+        let (steps, allowed) = problem.allowed.as_ref()?;
+        let (name, mut member, within) = self.member_of(steps)?;
+        let has_changed = match within {
+            // All words of a list at once, or a long one would be read as often as it has wrong ones.
+            [list @ .., Step::Element(_)] => {
+                let words = value_at(&mut member, list)?.as_array_mut()?;
+                let words = words.iter_mut().filter(|word| word.is_string());
+                words.fold(false, |changed, word| {
+                    mem::replace(word, allowed.clone()) != *allowed || changed
+                })
+            }
+            _ => {
+                let value = value_at(&mut member, within)?;
+                mem::replace(value, allowed.clone()) != *allowed
+            }
+        };
         let mut members = self.clone();
-        let member = members.0.get_mut(place)?;
-        let allowed = RawValue::from_string(allowed.clone()).ok()?;
-        (member.as_str() != allowed.get()).then(|| *member = Json(allowed))?;
-        Some(members)
+        members.0.insert(name.clone(), Json::of(&member).ok()?);
+        has_changed.then_some(members)
+    }
+
+    /// The member that these steps lead into: its name, its value, and the steps from there.
+    fn member_of<'a>(&self, steps: &'a [Step]) -> Option<(&'a String, Value, &'a [Step])> {
+        let (Step::Member(name), within) = steps.split_first()? else {
+            return None;
+        };
+        let member = serde_json::from_str(self.0.get(name)?.as_str()).ok()?;
+        Some((name, member, within))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Json)> {
@@ -253,7 +299,11 @@ impl Members {
         let read = |member: Json| {
             let mut deserializer = serde_json::Deserializer::from_str(member.as_str());
             let read = serde_path_to_error::deserialize(&mut deserializer);
-            read.map_err(|error| Problem::at(&place(name, error.path(), 0), error.inner()))
+            read.map_err(|error| {
+                let within = steps(error.path());
+                let steps = [Step::Member(name.to_owned())].into_iter().chain(within);
+                Problem::at(steps.collect(), error.inner())
+            })
         };
         member.map(read).transpose()
     }
@@ -431,7 +481,7 @@ impl<'de> Visitor<'de> for &Within<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<(), A::Error> {
-        look_at_members(members, self.nulls, &[])
+        look_at_members(members, self.nulls, SAID)
     }
 }
 
@@ -460,7 +510,7 @@ where
     D: Deserializer<'de, Error = serde_json::Error>,
 {
     let read = serde_path_to_error::deserialize(deserializer);
-    read.map_err(|error| Problem::at(&place("", error.path(), skipped), error.inner()))
+    read.map_err(|error| Problem::at(steps(error.path()).skip(skipped).collect(), error.inner()))
 }
 
 /// Names in backquotes, with commas between them.
@@ -469,19 +519,31 @@ pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
     quoted.collect::<Vec<_>>().join(", ")
 }
 
-/// Where in a message, such as `action.risk_level`: in the member `name`, behind the first `skipped` steps of the path.
-fn place(name: &str, path: &Path, skipped: usize) -> String {
-    let mut place = name.to_owned();
-    for step in path.iter().skip(skipped) {
-        match step {
-            Segment::Seq { index } => place = format!("{place}[{index}]"),
-            Segment::Map { key: step } | Segment::Enum { variant: step } => {
-                place = joined(&place, step);
-            }
-            Segment::Unknown => {}
+fn steps(path: &Path) -> impl Iterator<Item = Step> {
+    path.iter().filter_map(|segment| match segment {
+        Segment::Seq { index } => Some(Step::Element(*index)),
+        Segment::Map { key: name } | Segment::Enum { variant: name } => {
+            Some(Step::Member(name.clone()))
         }
-    }
-    place
+        Segment::Unknown => None,
+    })
+}
+
+/// Where in a message, such as `action.risk_level`.
+fn place(steps: &[Step]) -> String {
+    let further = |place: String, step: &Step| match step {
+        Step::Element(index) => format!("{place}[{index}]"),
+        Step::Member(name) => joined(&place, name),
+    };
+    steps.iter().fold(String::new(), further)
+}
+
+/// What is at the end of these steps.
+fn value_at<'a>(value: &'a mut Value, steps: &[Step]) -> Option<&'a mut Value> {
+    steps.iter().try_fold(value, |value, step| match step {
+        Step::Member(name) => value.get_mut(name),
+        Step::Element(index) => value.get_mut(index),
+    })
 }
 
 fn joined(place: &str, name: &str) -> String {

@@ -64,7 +64,7 @@ pub enum Common {
 pub struct BadRequest {
     /// Its id, if that could be read.
     pub id: Option<u64>,
-    /// Its `now`, where it is understood, every field is there and has its type, and one value is not allowed: such a
+    /// Its `now`, where it is understood, every field is there and has its type, and some value is not allowed: such a
     /// request is refused, and time passes. None, where it is answered with an error.
     pub refused_at: Option<String>,
     /// What is wrong with it.

@@ -253,7 +253,7 @@ fn with_bad_deliveries() -> Vec<(String, &'static str)> {
         ),
         (
             sent(known, r#","message_base64":"_w==""#),
-            "`message_base64` is not base64: expected A to Z, a to z, 0 to 9, + and /, padded with =",
+            "`message_base64`: invalid value: no base64, expected A to Z, a to z, 0 to 9, + and /, padded with =",
         ),
     ]
 }
@@ -455,6 +455,18 @@ fn a_response_is_one_of_four_answers_and_an_output_of_one_known_kind() {
     );
 }
 
+/// AAEP-6.5.2-1: what a user has said passes through as it is written, half a surrogate pair included.
+#[test]
+fn what_a_user_has_said_passes_through_as_it_is_written() {
+    for output in [
+        r#"{"answer":{"session_id":"s","reply_token":"t","response":"\ud800","by":"reply"}}"#,
+        r#"{"perform":{"action":"a","session_id":"s","tool_call_id":"c","modified_action":{"\ud800":"\udfff"}}}"#,
+    ] {
+        let line = format!(r#"{{"id":1,"outputs":[{output}]}}"#);
+        assert_eq!(answered(&line).unwrap(), line);
+    }
+}
+
 /// The kinds of the responses are named as the outputs are written.
 #[test]
 fn the_kind_of_an_output_is_the_name_that_it_is_written_under() {
@@ -543,8 +555,139 @@ fn a_value_is_refused_and_a_type_is_an_error() {
         let now = is_refused.then(|| "2026-05-24T14:22:20Z".to_owned());
         assert_eq!((bad.id, bad.refused_at), (Some(9), now), "{line}");
     }
-    let risk = question(&ACTION.replace("low", "huge"), r#""timeout_seconds":1"#);
-    assert!(bad::<Aaep>(&risk).refused_at.is_some());
+}
+
+/// AAEP-EV-5: the same within a field, however deep. A request is understood as a whole before any value of it is judged.
+#[test]
+fn a_value_within_a_field_is_refused_only_if_all_else_is_understood() {
+    let risk = |word: &str, rest: &str| {
+        let action = ACTION.replace("\"low\"", word);
+        question(&action, rest)
+    };
+    let clarify = |kinds: &str, rest: &str| {
+        timed(&format!(
+            r#""op":"clarify","session_id":"sess_1","accepted_response_kinds":{kinds}{rest}"#
+        ))
+    };
+    let asks = r#","question":"Which?","timeout_seconds":1"#;
+    let deliver = |sender: &str, base64: &str| {
+        timed(&format!(
+            r#""op":"deliver","sender":{sender},"message_base64":{base64}"#
+        ))
+    };
+    let known = r#"{"authenticated":true}"#;
+    let many = format!("[{}]", vec![r#""no""#; 100_000].join(","));
+    for (line, problem, is_refused) in [
+        (
+            risk("\"huge\"", r#""timeout_seconds":1"#),
+            "`action.risk_level`: unknown variant",
+            true,
+        ),
+        (
+            risk("\"huge\"", r#""timeout":1"#),
+            "unknown field `timeout`",
+            false,
+        ),
+        (
+            risk("\"huge\"", r#""timeout_seconds":"1""#),
+            "`timeout_seconds`: invalid type",
+            false,
+        ),
+        (
+            risk("\"huge\",\"more\":1", r#""timeout_seconds":1"#),
+            "unknown field `action.more`",
+            false,
+        ),
+        (
+            risk("\"huge\"", r#""timeout_seconds":1"#).replace(r#","irreversible":false"#, ""),
+            "`action.irreversible` is missing",
+            false,
+        ),
+        (
+            risk("\"huge\"", r#""timeout_seconds":1"#).replace("\"accept\"", "\"defer\""),
+            "`action.risk_level`: unknown variant",
+            true,
+        ),
+        (
+            risk("\"huge\"", r#""timeout_seconds":true"#).replace("\"accept\"", "\"defer\""),
+            "`timeout_seconds`: invalid type",
+            false,
+        ),
+        (
+            risk(r#"{"huge":1}"#, r#""timeout_seconds":1"#),
+            "`action.risk_level`: invalid type: map, expected a string",
+            false,
+        ),
+        (
+            clarify(r#"["no"]"#, asks),
+            "`accepted_response_kinds[0]`: unknown variant",
+            true,
+        ),
+        (
+            clarify(r#"["freetext","no","nor this"]"#, asks),
+            "`accepted_response_kinds[1]`: unknown variant",
+            true,
+        ),
+        (
+            clarify(r#"["no"]"#, r#","question":"Which?""#),
+            "`timeout_seconds` is missing",
+            false,
+        ),
+        (
+            clarify(r#"["no",1]"#, asks),
+            "`accepted_response_kinds[1]`: expected value",
+            false,
+        ),
+        (
+            clarify(r#"["freetext",{"no":1}]"#, asks),
+            "`accepted_response_kinds[1]`: invalid type: map, expected a string",
+            false,
+        ),
+        (
+            clarify(
+                r#"["no"]"#,
+                &format!(r#"{asks},"choices":[{{"value":"v"}}]"#),
+            ),
+            "`choices[0].label` is missing",
+            false,
+        ),
+        (
+            clarify(&many, asks),
+            "`accepted_response_kinds[0]`: unknown variant",
+            true,
+        ),
+        (clarify(&many, ""), "`question` is missing", false),
+        (
+            deliver(known, r#""_w==""#),
+            "`message_base64`: invalid value: no base64",
+            true,
+        ),
+        (
+            deliver(known, r#""/w=""#),
+            "`message_base64`: invalid value: no base64",
+            true,
+        ),
+        (deliver(known, "7"), "`message_base64`: invalid type", false),
+        (
+            deliver("{}", r#""_w==""#),
+            "`sender.authenticated` is missing",
+            false,
+        ),
+        (
+            deliver(known, r#""_w==","message":"x""#),
+            "both `message` and `message_base64`",
+            false,
+        ),
+    ] {
+        let bad = bad::<Aaep>(&line);
+        let shown = &line[..line.len().min(300)];
+        assert!(
+            bad.problem.to_string().starts_with(problem),
+            "{}: {shown}",
+            bad.problem
+        );
+        assert_eq!(bad.refused_at.is_some(), is_refused, "{shown}");
+    }
 }
 
 /// The id that a line has is said with the complaint, whatever else is wrong with it.

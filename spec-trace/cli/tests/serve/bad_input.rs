@@ -172,6 +172,16 @@ fn an_id_or_a_name_that_cannot_be_is_refused_and_nothing_happens() {
             json!({"session_id": "sess_1", "action": "a1", "status": "done"}),
             "`status`: unknown variant `done`, expected one of `success`, `error`, `timeout`",
         ),
+        (
+            "confirm",
+            changed("/action/risk_level", json!("huge")),
+            "`action.risk_level`: unknown variant `huge`, expected one of `low`, `medium`, `high`",
+        ),
+        (
+            "deliver",
+            json!({"message_base64": "_w==", "sender": {"authenticated": true}}),
+            "`message_base64`: invalid value: no base64, expected A to Z, a to z, 0 to 9, + and /, padded with =",
+        ),
     ]);
     is_untouched(&mut driver);
 }

@@ -234,6 +234,7 @@ impl AaepBridge {
             .map(|confirmation| {
                 self.environment
                     .time(time::on(confirmation.issued + confirmation.timeout))
+                    .into()
             })
             .min();
         let announced = host.producer.next_deadline();

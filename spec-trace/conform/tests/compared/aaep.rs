@@ -305,7 +305,7 @@ impl Changes<'_> {
             }));
         }
         let said = |text: &str| Answered::Reply {
-            response: UserResponse::Text(text.to_owned()),
+            response: UserResponse::Text(text.into()),
         };
         let by_default = |text: &str| Answered::Default {
             response: text.into(),

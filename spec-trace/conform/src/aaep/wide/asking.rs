@@ -320,7 +320,9 @@ fn choices(which: u8) -> Option<Vec<Choice>> {
         2 => numbered(3),
         3 => numbered(32),
         4 => vec![choice("true", "yes"), choice("1", "one")],
-        5 => beside_v0(choice("\u{fc}\u{1f4b6}", "no")),
+        5 => [("\u{fc}\u{1f4b6}", "no"), ("\u{fffd}", "half")]
+            .map(|(value, label)| choice(value, label))
+            .to_vec(),
         6 => numbered(33),
         7 => numbered(1),
         8 => Vec::new(),

@@ -30,8 +30,6 @@ const MOST_MESSAGES: usize = 16;
 pub struct Host {
     producer: Producer,
     ids: SequentialIds,
-    /// Whether the run comes near the end of the calendar.
-    late: bool,
     clock: i64,
     /// The greatest that the clock has been.
     latest: i64,
@@ -65,7 +63,6 @@ impl Host {
         Self {
             producer: Producer::new(settings),
             ids: SequentialIds::new(),
-            late,
             clock: start,
             latest: start,
             questions: Questions::default(),
@@ -189,10 +186,8 @@ impl Host {
         })
     }
 
-    /// So many of the last outputs are lost, or as many as there are. Near the end of the calendar none is: nothing says how long a
-    /// question waits that has to be asked again when it can wait no more.
+    /// So many of the last outputs are lost, or as many as there are.
     fn restart(&mut self, count: usize) -> (Input, judge::Call) {
-        let count = if self.late { 0 } else { count };
         let refused = usize::from(self.refused).min(count);
         let carried = self.last.len().saturating_sub(count - refused);
         let lost = self.last.split_off(carried);

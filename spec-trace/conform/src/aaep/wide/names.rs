@@ -104,7 +104,9 @@ impl Names {
 
     fn response(&mut self, response: Response) -> judge::Response {
         match response {
-            Response::Text(text) => judge::Response::Text(self.text(&spelling::text(text))),
+            Response::Text(text) => {
+                judge::Response::Text(self.response_text(&spelling::as_response(text)))
+            }
             Response::Boolean(is) => judge::Response::Boolean(is),
             Response::Number(number) => self.number(spelling::number(number)),
         }
@@ -264,10 +266,19 @@ impl Names {
 
     fn user_response(&mut self, response: &executor::UserResponse) -> judge::Response {
         match response {
-            executor::UserResponse::Text(text) => judge::Response::Text(self.text(text)),
+            executor::UserResponse::Text(text) => {
+                let written = serde_json::to_string(text).expect("a text can be written");
+                judge::Response::Text(self.response_text(&written))
+            }
             executor::UserResponse::Boolean(is) => judge::Response::Boolean(*is),
             executor::UserResponse::Number(number) => self.number(number.as_str()),
         }
+    }
+
+    /// A text as it is written in JSON. One that has half of a surrogate pair is no other text's.
+    fn response_text(&mut self, written: &str) -> u32 {
+        let whole: Option<String> = serde_json::from_str(written).ok();
+        self.text(whole.as_deref().unwrap_or(written))
     }
 
     fn call(&mut self, call: &executor::ToolCall) -> ToolCall {

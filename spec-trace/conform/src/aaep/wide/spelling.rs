@@ -159,9 +159,18 @@ pub(super) fn text(number: u8) -> String {
     }
 }
 
+/// The same as a response says it, written in JSON.
+pub(super) fn as_response(number: u8) -> String {
+    if number % TEXTS == HALF {
+        quoted(r"\ud83d")
+    } else {
+        json!(text(number)).to_string()
+    }
+}
+
 /// How many texts there are.
 const TEXTS: u8 = 16;
-/// The text that is written as an escaped half of a surrogate pair, and kept as what stands for one.
+/// The text that stands for half of a surrogate pair. A response of that number has the half itself, which is another text.
 const HALF: u8 = 13;
 /// More than fits into 64 KiB.
 const LONG: usize = 70_000;
@@ -282,8 +291,7 @@ fn right(said: &Said<'_>, way: u8) -> Members {
 
 fn response_as_written(response: Response) -> String {
     match response {
-        Response::Text(text) if text % TEXTS == HALF => quoted(r"\ud83d"),
-        Response::Text(number) => json!(text(number)).to_string(),
+        Response::Text(number) => as_response(number),
         Response::Boolean(is) => is.to_string(),
         Response::Number(is) => number(is).to_owned(),
     }
