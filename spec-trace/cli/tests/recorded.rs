@@ -46,13 +46,24 @@ fn no_run_of_two_sessions_is_accused() {
 /// AAEP-6.1-7, AAEP-6.4.2-3, AAEP-6.5.5-1, AAEP-A.5-1: nor where clarifications are asked for, and questions have more time.
 #[test]
 fn no_run_with_clarifications_is_accused() {
-    let [in_peace, more_time, _] = CLARIFYING;
-    let [full, events_alone] = UNCOUNTED;
+    let [in_peace, more_time, ..] = CLARIFYING;
+    let [full, events_alone, _] = UNCOUNTED;
     assert_eq!(nobody_accused(&[in_peace], &[full]), (47_548, 139_415));
     assert_eq!(
         nobody_accused(&[more_time], &[events_alone]),
         (101_153, 318_317)
     );
+}
+
+/// AAEP-6.5.5-2, AAEP-6.8-3, AAEP-A.5-2: nor where a question is withdrawn, or comes to its default as the last subscription closes,
+/// after a response that does not fit; also where no event says which question it is about.
+#[test]
+#[ignore = "takes minutes"]
+fn no_run_with_a_clarification_that_nobody_answers_is_accused() {
+    let [.., by_nobody] = CLARIFYING;
+    let [full, _, without_ids] = UNCOUNTED;
+    let found = nobody_accused(&[by_nobody], &[full, without_ids]);
+    assert_eq!(found, (760_247, 2_618_232));
 }
 
 /// AAEP-6.1-4, AAEP-A.3-3, AAEP-A.6-1, AAEP-A.7.7-1: nor where tools run unasked, output is written and sessions are handed off.
@@ -75,8 +86,8 @@ fn no_run_with_much_work_is_accused() {
 #[test]
 #[ignore = "takes minutes"]
 fn no_run_with_disturbed_clarifications_is_accused() {
-    let [_, more_time, disturbed] = CLARIFYING;
-    let [full, events_alone] = UNCOUNTED;
+    let [_, more_time, disturbed, _] = CLARIFYING;
+    let [full, events_alone, _] = UNCOUNTED;
     assert_eq!(nobody_accused(&[more_time], &[full]), (193_025, 701_847));
     assert_eq!(
         nobody_accused(&[disturbed], &[full, events_alone]),

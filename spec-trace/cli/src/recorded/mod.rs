@@ -56,9 +56,9 @@ pub const APART: [Bounds; 3] = [
     },
 ];
 
-/// A clarification beside a confirmation, in peace; the same where one of them has more time; and where a reply is forged or
-/// malformed, or a question cancelled.
-pub const CLARIFYING: [Bounds; 3] = [
+/// A clarification beside a confirmation, in peace; the same where one of them has more time; where a reply is forged or
+/// malformed, or a question cancelled; and where a question is cancelled or a subscription closes, and nothing else.
+pub const CLARIFYING: [Bounds; 4] = [
     Bounds {
         name: "a clarification",
         sessions: 1,
@@ -83,6 +83,15 @@ pub const CLARIFYING: [Bounds; 3] = [
         extensions: 0,
         skew: 0,
         disturbances: Budgets::new([0, 0, 1, 0, 1, 1, 0, 0, 0], 1),
+        ..Bounds::CLARIFY
+    },
+    Bounds {
+        name: "a clarification that nobody answers",
+        sessions: 1,
+        clarifications: 1,
+        extensions: 0,
+        skew: 0,
+        disturbances: Budgets::new([0, 0, 0, 0, 0, 1, 1, 0, 0], 1),
         ..Bounds::CLARIFY
     },
 ];
@@ -146,9 +155,8 @@ pub const RECORDERS: [Recorder; 5] = [
     },
 ];
 
-/// Recorders of runs in which a question may have twice the time, and would be counted down if that were more than a minute. Each
-/// event says which question it is about: where none does, a clarification that is withdrawn looks like one that is answered.
-pub const UNCOUNTED: [Recorder; 2] = [
+/// Recorders of runs in which a question may have twice the time, and would be counted down if that were more than a minute.
+pub const UNCOUNTED: [Recorder; 3] = [
     Recorder {
         seconds: 30,
         ..Recorder::FULL
@@ -156,6 +164,11 @@ pub const UNCOUNTED: [Recorder; 2] = [
     Recorder {
         seconds: 30,
         ..Recorder::EVENTS_ALONE
+    },
+    Recorder {
+        ids: false,
+        seconds: 30,
+        ..Recorder::FULL
     },
 ];
 

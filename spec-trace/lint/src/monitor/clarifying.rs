@@ -1,8 +1,8 @@
 //! Clarifications: asked, answered, and whether the producer goes on before they are.
 //!
 //! A clarification has no effect of its own, so what shows of its outcome is a change of state, and a withdrawn one looks
-//! the same. Hence these findings are warnings, and those about replies need one that failed a check right before, or the
-//! producer's own word that the question is answered.
+//! the same. Hence these findings are warnings, and those about replies need the producer's own word that the question is
+//! answered.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -265,31 +265,28 @@ impl Asked {
         self.status = stated.map_or(Status::PerhapsOver, Status::Told);
     }
 
-    /// The producer goes on before the timeout, and no valid reply is on record. It may have withdrawn the question.
+    /// The producer says before the timeout that the question is answered, and no valid reply is on record. Where it says nothing
+    /// it may have withdrawn the question, or be speaking of another (AAEP-6.8-3); and a default may have been applied when the
+    /// last subscription closed (AAEP-A.5-2).
     fn suspect(&mut self, event: &Event, stated: Option<StatedOutcome>) {
+        if stated != Some(StatedOutcome::Answered) || self.question.has_default {
+            return;
+        }
         let line = self.place.line;
-        let (rule, message) = match (stated, self.ignored) {
-            // AAEP-6.8-3, and a subscription that was the last to answer and closed: no reply was honoured.
-            (Some(StatedOutcome::Cancelled | StatedOutcome::Unanswered), _) => return,
-            (_, Some((reply, check))) => {
+        let (rule, message) = match self.ignored {
+            Some((reply, check)) => {
                 let (rule, why) = describe(check);
                 let message = format!(
                     "the producer goes on, and nothing could have answered the clarification on line {line} but the reply on line {reply}, which {why} and had to be ignored"
                 );
                 (rule, message)
             }
-            // AAEP-A.5-2: where there is a default, it may have been applied when the last subscription closed.
-            (Some(StatedOutcome::Answered), None) if !self.question.has_default => {
+            None => {
                 let message = format!(
                     "the producer says that the clarification on line {line} is answered, and nobody had answered it"
                 );
                 (&rules::CLARIFIED_BY_NOBODY, message)
             }
-            (
-                None
-                | Some(StatedOutcome::Answered | StatedOutcome::Accepted | StatedOutcome::Rejected),
-                None,
-            ) => return,
         };
         self.suspicion = Some(Suspicion {
             finding: finding(rule, event, message),

@@ -269,7 +269,10 @@ fn a_response_between_the_deadlines_is_not_judged() {
         let mut lines = question(Clarification, "");
         lines.extend([progress("20:50", &json!(550_000))]);
         lines.push(reply(Clarification, decided, "20:51"));
-        lines.push(state("20:52", "awaiting_input", "thinking"));
+        let mut answered = state("20:52", "awaiting_input", "thinking");
+        let resolution = json!({"reply_token": "rpl_a", "outcome": "answered"});
+        answered["extensions"] = json!({"countersign": resolution});
+        lines.push(answered);
         lines.push(completed("20:53"));
         let report = judged(lines);
         assert_eq!(
