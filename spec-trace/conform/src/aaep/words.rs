@@ -189,20 +189,19 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         executor::Refusal::SessionExists => Refusal::StartedAlready,
         executor::Refusal::SubscriptionExists => Refusal::OpenedAlready,
         executor::Refusal::AllowedRepliesMalformed
-        | executor::Refusal::TextMalformed
-        | executor::Refusal::QuestionMalformed
+        | executor::Refusal::TextBlank(_)
+        | executor::Refusal::TextTooLong(_)
+        | executor::Refusal::EventTooLarge(_)
         | executor::Refusal::KindsMalformed
         | executor::Refusal::ChoicesMalformed
         | executor::Refusal::ChoicesMissing
         | executor::Refusal::HandingOff
-        | executor::Refusal::WorkTextMalformed
         | executor::Refusal::IrreversibleUnasked
         | executor::Refusal::ActionUnanswered
         | executor::Refusal::ActionAsked
         | executor::Refusal::ToolCallIdUsed
         | executor::Refusal::OutputComplete
         | executor::Refusal::ChunkEmpty
-        | executor::Refusal::ChunkTooLong
         | executor::Refusal::QuestionOpen
         | executor::Refusal::ToolRunning
         | executor::Refusal::OutputOpen

@@ -6,9 +6,9 @@ use countersign_conform::aaep::{AaepBridge, Environment, Host};
 use countersign_model::aaep::bounds::Bounds;
 use countersign_reference::aaep::{
     ActionId, AgentId, AgentState, Answer, Answered, Audit, Choice, ClauseId, CountersignExtension,
-    Decision, Event, EventId, Identity, Notice, Output, Payload, Producer, Refusal, ReplyToken,
-    ResolutionOutcome, ResponseKind, RiskLevel, SessionId, Settings, SubscriptionId, ToolCall,
-    ToolCallId, ToolStatus, UserResponse,
+    Decision, Event, EventId, Field, Identity, Notice, Output, Payload, Producer, Refusal,
+    ReplyToken, ResolutionOutcome, ResponseKind, RiskLevel, SessionId, Settings, SubscriptionId,
+    ToolCall, ToolCallId, ToolStatus, UserResponse,
 };
 use countersign_reference::time::{Timeout, Timestamp};
 use serde_json::{Value, json};
@@ -84,8 +84,9 @@ impl Changeable for Environment {
             Refusal::SubscriptionNotOpen,
             Refusal::TimeoutOutOfRange,
             Refusal::AllowedRepliesMalformed,
-            Refusal::TextMalformed,
-            Refusal::QuestionMalformed,
+            Refusal::TextBlank(Field::Tool),
+            Refusal::TextTooLong(Field::Question),
+            Refusal::EventTooLarge(Field::AllowedReplies),
             Refusal::KindsMalformed,
             Refusal::ChoicesMalformed,
             Refusal::ChoicesMissing,
