@@ -2,13 +2,23 @@
 //!
 //! The one thing to know: a forbidden default is refused at the moment of asking, so that no such event ever exists.
 
+use std::sync::Arc;
+
+use serde::Serialize;
+
 use super::clarification::ClarificationQuestion;
-use super::interface::{Ask, Chunk, Clarify, Handoff, Refusal, Run};
-use super::vocabulary::{Action, Choice, Decision, ResponseKind, RiskLevel};
+use super::confirmation::Question;
+use super::event::{CountersignExtension, Event, Payload, ResolutionOutcome};
+use super::interface::{Ask, Chunk, Clarify, Field, Handoff, Refusal, Run};
+use super::vocabulary::{
+    Action, Choice, Decision, Identity, ResponseKind, RiskLevel, SessionId, is_blank,
+};
 use crate::time::{Timeout, Timestamp};
 
-/// The most bytes that a text in an event may have (AAEP-EV-10).
+/// The most bytes of UTF-8 that a text in an event may have (AAEP-EV-10).
 const MAX_TEXT_BYTES: usize = 16 * 1024;
+/// The most bytes of JSON that an event may have (AAEP-EV-10).
+const MAX_EVENT_BYTES: usize = 64 * 1024;
 
 /// Checks what can be said by itself of a question asked at `now`. Gives its timeout and its allowed replies.
 pub(super) fn check_ask(now: Timestamp, ask: &Ask) -> Result<(Timeout, Vec<String>), Refusal> {
@@ -26,10 +36,13 @@ pub(super) fn check_question(
     allowed_replies: &[String],
 ) -> Result<(), Refusal> {
     require_allowed_replies(allowed_replies)?;
-    require_texts(
-        &[&action.tool, &action.description, &action.consequence],
-        Refusal::TextMalformed,
-    )?;
+    for (field, text) in [
+        (Field::Tool, &action.tool),
+        (Field::Description, &action.description),
+        (Field::Consequence, &action.consequence),
+    ] {
+        require_text(field, text)?;
+    }
     refuse_forbidden_default(action.irreversible, action.risk_level, default_decision)
 }
 
@@ -64,25 +77,115 @@ pub(super) fn check_run(run: &Run) -> Result<(), Refusal> {
     if run.irreversible {
         return Err(Refusal::IrreversibleUnasked);
     }
-    require_work_texts(&run.tool, run.args_summary.as_deref())
+    require_text(Field::Tool, &run.tool)?;
+    let summary = run.args_summary.as_deref();
+    summary.map_or(Ok(()), |text| require_text(Field::ArgsSummary, text))
 }
 
 /// Checks what can be said by itself of a handoff.
 pub(super) fn check_handoff(handoff: &Handoff) -> Result<(), Refusal> {
-    require_work_texts(&handoff.reason, handoff.target_uri.as_deref())
+    require_text(Field::Reason, &handoff.reason)?;
+    let uri = handoff.target_uri.as_deref();
+    uri.map_or(Ok(()), |text| require_text(Field::TargetUri, text))
 }
 
-fn require_work_texts(one: &str, other: Option<&str>) -> Result<(), Refusal> {
-    require_texts(&[one, other.unwrap_or(one)], Refusal::WorkTextMalformed)
+/// Checks what can be said by itself of a chunk.
+pub(super) fn check_chunk(chunk: &Chunk) -> Result<(), Refusal> {
+    require_length(Field::Chunk, &chunk.text)
 }
 
-/// AAEP-EV-10: a chunk does not say too much.
-pub(super) fn require_chunk(chunk: &Chunk) -> Result<(), Refusal> {
-    if chunk.text.len() <= MAX_TEXT_BYTES {
-        Ok(())
-    } else {
-        Err(Refusal::ChunkTooLong)
+/// What an event tells, and of which session.
+pub(super) struct Told<'a> {
+    /// Who tells it.
+    pub(super) identity: &'a Arc<Identity>,
+    /// The session.
+    pub(super) session_id: &'a SessionId,
+    /// What.
+    pub(super) payload: Payload,
+    /// Of which question.
+    pub(super) extension: Option<CountersignExtension>,
+}
+
+/// AAEP-EV-10: the events of a confirmation are not too large, that which asks and that which tells of the call.
+pub(super) fn require_size_of_confirmation(
+    identity: &Arc<Identity>,
+    question: &Question,
+) -> Result<(), Refusal> {
+    let Action {
+        tool,
+        description,
+        consequence,
+        ..
+    } = &question.action;
+    let session_id = &question.asked.session_id;
+    let description = (Field::Description, size(description));
+    let asks = Told {
+        identity,
+        session_id,
+        payload: question.awaiting_confirmation(),
+        extension: None,
+    };
+    let replies = (Field::AllowedReplies, size(&question.allowed_replies));
+    require_size(
+        asks,
+        &[
+            description,
+            (Field::Consequence, size(consequence)),
+            replies,
+        ],
+    )?;
+    // However a reply rates what it makes of the action, no rating has longer words than this.
+    let invoked = Payload::ToolInvoked {
+        tool: Arc::clone(tool),
+        summary_normal: Arc::clone(&question.action.description),
+        tool_call_id: question.tool_call_id.clone(),
+        args_summary: None,
+        risk_level: RiskLevel::Medium,
+        irreversible: false,
+    };
+    let tells = Told {
+        identity,
+        session_id,
+        payload: invoked,
+        extension: Some(question.resolution(ResolutionOutcome::Accepted)),
+    };
+    require_size(tells, &[(Field::Tool, size(tool)), description])
+}
+
+/// AAEP-EV-10: the event that asks for a clarification is not too large.
+pub(super) fn require_size_of_clarification(
+    identity: &Arc<Identity>,
+    question: &ClarificationQuestion,
+) -> Result<(), Refusal> {
+    let asks = Told {
+        identity,
+        session_id: &question.asked.session_id,
+        payload: question.awaiting_clarification(),
+        extension: None,
+    };
+    let fields = [
+        (Field::Question, size(&question.text)),
+        (Field::Choices, size(&question.choices)),
+        (Field::DefaultResponse, size(&question.default_response)),
+    ];
+    require_size(asks, &fields)
+}
+
+/// AAEP-EV-10: the event is not too large, whatever its number in the session. `fields` are those that can make it so, each with what
+/// it takes.
+pub(super) fn require_size(told: Told<'_>, fields: &[(Field, usize)]) -> Result<(), Refusal> {
+    let event = Event::with_longest_number(told);
+    let longest = fields.iter().max_by_key(|(_, size)| *size);
+    match longest {
+        Some((field, _)) if size(&event) > MAX_EVENT_BYTES => Err(Refusal::EventTooLarge(*field)),
+        Some(_) | None => Ok(()),
     }
+}
+
+/// How many bytes it takes in JSON.
+pub(super) fn size(value: &(impl Serialize + ?Sized)) -> usize {
+    // There is nothing in an event that JSON cannot hold.
+    serde_json::to_string(value).map_or(0, |json| json.len())
 }
 
 /// AAEP-EV-5: the event would be malformed.
@@ -123,31 +226,36 @@ fn both_decisions() -> Vec<String> {
         .to_vec()
 }
 
-/// AAEP-EV-5: 1 to 32 different strings.
+/// AAEP-EV-5: 1 to 32 different strings. AAEP-EV-10: none says too much.
 fn require_allowed_replies(replies: &[String]) -> Result<(), Refusal> {
-    if (1..=32).contains(&replies.len()) && are_different(replies) {
-        Ok(())
-    } else {
-        Err(Refusal::AllowedRepliesMalformed)
+    if !(1..=32).contains(&replies.len()) || !are_different(replies) {
+        return Err(Refusal::AllowedRepliesMalformed);
     }
+    let mut replies = replies.iter().enumerate();
+    replies.try_for_each(|(place, reply)| require_length(Field::AllowedReply(place), reply))
 }
 
-/// AAEP-EV-5: the texts say something. AAEP-EV-10: and not too much.
-fn require_texts(texts: &[&str], refusal: Refusal) -> Result<(), Refusal> {
-    if texts.iter().all(|text| is_text(text)) {
+/// AAEP-EV-5: the text says something.
+fn require_text(field: Field, text: &str) -> Result<(), Refusal> {
+    if is_blank(text) {
+        return Err(Refusal::TextBlank(field));
+    }
+    require_length(field, text)
+}
+
+/// AAEP-EV-10: the text does not say too much.
+fn require_length(field: Field, text: &str) -> Result<(), Refusal> {
+    if text.len() <= MAX_TEXT_BYTES {
         Ok(())
     } else {
-        Err(refusal)
+        Err(Refusal::TextTooLong(field))
     }
 }
 
 /// AAEP-EV-5, AAEP-EV-10: there is a question, and neither it nor its default says too much.
 fn require_question(question: &str, default_response: Option<&str>) -> Result<(), Refusal> {
-    if is_text(question) && default_response.is_none_or(|text| text.len() <= MAX_TEXT_BYTES) {
-        Ok(())
-    } else {
-        Err(Refusal::QuestionMalformed)
-    }
+    require_text(Field::Question, question)?;
+    require_length(Field::DefaultResponse, default_response.unwrap_or_default())
 }
 
 /// AAEP-EV-5: the kinds are 1 to 4 different ones, the choices 2 to 32 of different values; who is to choose has choices.
@@ -161,6 +269,10 @@ fn require_answers(
     if choices.is_some_and(|choices| !are_choices(choices)) {
         return Err(Refusal::ChoicesMalformed);
     }
+    for (place, choice) in choices.into_iter().flatten().enumerate() {
+        require_text(Field::ChoiceValue(place), &choice.value)?;
+        require_text(Field::ChoiceLabel(place), &choice.label)?;
+    }
     let is_choice = kinds.is_some_and(|kinds| kinds.contains(&ResponseKind::MultipleChoice));
     if is_choice && choices.is_none() {
         return Err(Refusal::ChoicesMissing);
@@ -170,8 +282,7 @@ fn require_answers(
 
 fn are_choices(choices: &[Choice]) -> bool {
     let values: Vec<&str> = choices.iter().map(|choice| &*choice.value).collect();
-    let mut texts = choices.iter().flat_map(|it| [&it.value, &it.label]);
-    (2..=32).contains(&choices.len()) && are_different(&values) && texts.all(|text| is_text(text))
+    (2..=32).contains(&choices.len()) && are_different(&values)
 }
 
 fn are_different<T: PartialEq>(all: &[T]) -> bool {
@@ -179,6 +290,7 @@ fn are_different<T: PartialEq>(all: &[T]) -> bool {
     indexed.all(|(index, one)| !all[..index].contains(one))
 }
 
+/// Whether the text can stand for a tool in an event.
 pub(super) fn is_text(text: &str) -> bool {
-    (1..=MAX_TEXT_BYTES).contains(&text.len())
+    require_text(Field::Tool, text).is_ok()
 }

@@ -7,12 +7,16 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::ask::Told;
 use super::question::QuestionNumber;
 use super::vocabulary::{
     ActionId, Choice, Decision, EventId, Identity, OutputId, ReplyToken, ResponseKind, RiskLevel,
     SessionId, SessionOutcome, TargetKind, ToolCallId, ToolStatus,
 };
 use crate::time::{Timeout, Timestamp};
+
+/// No session has more events than this: the largest integer that every reader of JSON takes for what it is.
+pub(super) const MAX_SEQUENCE_NUMBER: u64 = 1 << 53;
 
 /// The `@context` of every event.
 const CONTEXT: &str = "https://aaep-protocol.org/context/v1";
@@ -333,6 +337,21 @@ impl Payload {
             | Self::ToolCompleted { .. }
             | Self::OutputStreaming { .. }
             | Self::ProgressUpdated { .. } => Urgency::Normal,
+        }
+    }
+}
+
+impl Event {
+    /// The event that tells this, as long as it can be in any place of its session.
+    pub(super) fn with_longest_number(told: Told<'_>) -> Self {
+        Self {
+            event_id: EventId::from_bits(0),
+            session_id: told.session_id.clone(),
+            timestamp: Timestamp::MIN,
+            producer: Arc::clone(told.identity),
+            sequence_number: MAX_SEQUENCE_NUMBER,
+            payload: told.payload,
+            extension: told.extension,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! The one thing to know: hostile, late and malformed messages are ordinary input and end in an [`Audit`] that only
 //! the operator sees. A [`Refusal`] always means that the host asked for something that it must not ask for.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -105,7 +106,7 @@ pub struct Ask {
     pub timeout_seconds: u64,
     /// What to do when no valid reply comes in time.
     pub default_decision: Decision,
-    /// The decisions that a reply may carry: 1 to 32 different strings. Accept and reject where absent.
+    /// The decisions that a reply may carry: 1 to 32 different strings of at most 16 KiB. Accept and reject where absent.
     pub allowed_replies: Option<Vec<String>>,
 }
 
@@ -114,12 +115,12 @@ pub struct Ask {
 pub struct Clarify {
     /// The session that the question belongs to.
     pub session_id: SessionId,
-    /// What is asked, for the user to read. 1 byte to 16 KiB. Two asks are the same question when both the session and this
+    /// What is asked, for the user to read. Not blank, at most 16 KiB. Two asks are the same question when both the session and this
     /// text are the same (AAEP-6.1-9).
     pub question: Arc<str>,
     /// The kinds of answer that are taken: 1 to 4 different ones. Any answer where absent.
     pub accepted_response_kinds: Option<Vec<ResponseKind>>,
-    /// What there is to choose from: 2 to 32, of different values. Needed for [`ResponseKind::MultipleChoice`].
+    /// What there is to choose from: 2 to 32, of different values; each value and label not blank and at most 16 KiB. Needed for [`ResponseKind::MultipleChoice`].
     pub choices: Option<Vec<Choice>>,
     /// How long to wait, in seconds. 1 to 86400, or the ask is refused; also where the calendar ends before.
     pub timeout_seconds: u64,
@@ -135,9 +136,9 @@ pub struct Run {
     pub session_id: SessionId,
     /// The host's name for the action. None that was ever asked about in the session; others may run again, and at once.
     pub action: ActionId,
-    /// The tool that runs it. 1 byte to 16 KiB.
+    /// The tool that runs it. Not blank, at most 16 KiB.
     pub tool: Arc<str>,
-    /// What it is called with, for the user to read. 1 byte to 16 KiB.
+    /// What it is called with, for the user to read. Not blank, at most 16 KiB.
     pub args_summary: Option<Arc<str>>,
     /// How much harm it can do.
     pub risk_level: RiskLevel,
@@ -165,11 +166,11 @@ pub struct Chunk {
 pub struct Handoff {
     /// Which. Nothing that it has begun may be left open.
     pub session_id: SessionId,
-    /// Why, for the user to read. 1 byte to 16 KiB.
+    /// Why, for the user to read. Not blank, at most 16 KiB.
     pub reason: Arc<str>,
     /// To whom.
     pub target_kind: TargetKind,
-    /// Where they are. 1 byte to 16 KiB.
+    /// Where they are. Not blank, at most 16 KiB.
     pub target_uri: Option<Arc<str>>,
 }
 
@@ -332,6 +333,60 @@ pub struct Audit {
     pub text: String,
 }
 
+/// A field that stands in an event, by its place in what the host asks for. Places in a list are counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The tool.
+    Tool,
+    /// What will be done.
+    Description,
+    /// What follows from it.
+    Consequence,
+    /// All allowed replies together.
+    AllowedReplies,
+    /// One of them.
+    AllowedReply(usize),
+    /// What a clarification asks.
+    Question,
+    /// All choices together.
+    Choices,
+    /// The value of one.
+    ChoiceValue(usize),
+    /// The label of one.
+    ChoiceLabel(usize),
+    /// What is taken for the answer.
+    DefaultResponse,
+    /// What a tool is called with.
+    ArgsSummary,
+    /// The text of a chunk.
+    Chunk,
+    /// Why a session is handed off.
+    Reason,
+    /// Where it is handed to.
+    TargetUri,
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Tool => "action.tool",
+            Self::Description => "action.description",
+            Self::Consequence => "action.consequence",
+            Self::AllowedReplies => "allowed_replies",
+            Self::AllowedReply(place) => return write!(formatter, "allowed_replies[{place}]"),
+            Self::Question => "question",
+            Self::Choices => "choices",
+            Self::ChoiceValue(place) => return write!(formatter, "choices[{place}].value"),
+            Self::ChoiceLabel(place) => return write!(formatter, "choices[{place}].label"),
+            Self::DefaultResponse => "default_response",
+            Self::ArgsSummary => "action.args_summary",
+            Self::Chunk => "chunk",
+            Self::Reason => "reason",
+            Self::TargetUri => "target_uri",
+        })
+    }
+}
+
 /// Why a call was refused: the host asked for what the protocol does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -359,20 +414,20 @@ pub enum Refusal {
     /// The list of allowed replies is not 1 to 32 different strings.
     #[error("allowed_replies must be 1 to 32 different strings")]
     AllowedRepliesMalformed,
-    /// A text that the event needs is empty or longer than 16 KiB.
-    #[error("tool, description and consequence must be 1 byte to 16 KiB each")]
-    TextMalformed,
-    /// A text of a tool that needs no question, or of a handoff, is empty or longer than 16 KiB.
-    #[error("tool, args_summary, reason and target_uri must be 1 byte to 16 KiB each")]
-    WorkTextMalformed,
-    /// What a clarification asks or takes by default is too long, or it asks nothing.
-    #[error("question must be 1 byte to 16 KiB, and default_response at most 16 KiB")]
-    QuestionMalformed,
+    /// A text that has to say something is blank: empty, or nothing but white space.
+    #[error("{0} must not be blank")]
+    TextBlank(Field),
+    /// A text is too long for an event.
+    #[error("{0} must be at most 16 KiB")]
+    TextTooLong(Field),
+    /// An event that says all this would be too large, now or later. The field is the one that takes the most of it.
+    #[error("{0} makes an event of more than 64 KiB")]
+    EventTooLarge(Field),
     /// The list of kinds is not 1 to 4 different ones.
     #[error("accepted_response_kinds must be 1 to 4 different kinds")]
     KindsMalformed,
     /// The list of choices is no list to choose from.
-    #[error("choices must be 2 to 32 of different values, each value and label 1 byte to 16 KiB")]
+    #[error("choices must be 2 to 32 of different values")]
     ChoicesMalformed,
     /// There is nothing to choose from.
     #[error("multiple_choice needs choices")]
@@ -407,9 +462,6 @@ pub enum Refusal {
     /// A chunk without text takes an output nowhere, unless it completes it.
     #[error("only the last chunk may be empty")]
     ChunkEmpty,
-    /// The chunk is too long for an event.
-    #[error("a chunk must be at most 16 KiB")]
-    ChunkTooLong,
     /// A session that waits for its user cannot be handed off.
     #[error("a question of this session is still pending")]
     QuestionOpen,
@@ -451,9 +503,7 @@ impl Refusal {
             Self::SubscriptionNotOpen => "AAEP-REPLY-14",
             Self::TimeoutOutOfRange
             | Self::AllowedRepliesMalformed
-            | Self::TextMalformed
-            | Self::WorkTextMalformed
-            | Self::QuestionMalformed
+            | Self::TextBlank(_)
             | Self::KindsMalformed
             | Self::ChoicesMalformed
             | Self::ChoicesMissing => "AAEP-EV-5",
@@ -468,7 +518,7 @@ impl Refusal {
             Self::ToolCallIdUsed => "AAEP-A.3-1",
             Self::OutputComplete => "AAEP-A.6-3",
             Self::ChunkEmpty => "AAEP-A.6-2",
-            Self::ChunkTooLong => "AAEP-EV-10",
+            Self::TextTooLong(_) | Self::EventTooLarge(_) => "AAEP-EV-10",
             Self::QuestionOpen => "AAEP-A.2-2",
             Self::ToolRunning => "AAEP-A.3-3",
             Self::OutputOpen => "AAEP-A.6-1",

@@ -74,7 +74,7 @@ pub use event::{
     Progress, ResolutionOutcome, Urgency,
 };
 pub use interface::{
-    Answer, Answered, Ask, Audit, Chunk, Clarify, ClauseId, Handoff, Input, Notice, Outcome,
+    Answer, Answered, Ask, Audit, Chunk, Clarify, ClauseId, Field, Handoff, Input, Notice, Outcome,
     Output, Refusal, Response, Run, Sender, ToolCall, UserResponse,
 };
 pub use message::{

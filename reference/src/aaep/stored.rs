@@ -8,10 +8,13 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::ask::{check_clarification, check_question};
+use super::ask::{
+    check_clarification, check_question, require_size_of_clarification,
+    require_size_of_confirmation,
+};
 use super::clarification::Clarification;
 use super::confirmation::{Authority, Confirmation, ConfirmationNumber, Phase, Question};
-use super::event::AgentState;
+use super::event::{AgentState, MAX_SEQUENCE_NUMBER};
 use super::interface::Refusal;
 use super::modified::ModifiedAction;
 use super::producer::Settings;
@@ -20,9 +23,6 @@ use super::questions::Questions;
 use super::session::{Session, SessionStatus, Subscriptions};
 use super::vocabulary::{SessionId, ToolCallId};
 use crate::time::Timestamp;
-
-/// No session has more events than this: the largest integer that every reader of JSON takes for what it is.
-const MAX_SEQUENCE_NUMBER: u64 = 1 << 53;
 
 /// The fields of a [`super::Producer`] as read from a document.
 #[derive(Deserialize)]
@@ -73,6 +73,7 @@ impl Stored {
         }
         for Clarification { question, phase } in self.questions.clarifications() {
             check_clarification(question)?;
+            require_size_of_clarification(&self.settings.identity, question)?;
             self.check_asked(&question.asked, phase.token() == TokenState::Good)?;
         }
         Ok(())
@@ -136,6 +137,7 @@ impl Stored {
         } = &*confirmation.question;
         // AAEP-6.4.1-1, AAEP-6.4.1-2, AAEP-6.9-5: least of all a default that must not be.
         check_question(action, *default_decision, allowed_replies)?;
+        require_size_of_confirmation(&self.settings.identity, &confirmation.question)?;
         self.check_tool_call_id(number, &asked.session_id, tool_call_id)?;
         check_modified(confirmation)?;
         let phase = confirmation.phase;

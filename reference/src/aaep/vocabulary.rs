@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use super::confirmation::ConfirmationNumber;
 pub use crate::identifier::InvalidIdentifier;
-use crate::identifier::{identifier, is_name};
+use crate::identifier::identifier;
 
 /// The most characters that may follow the prefix of an identifier (AAEP-EV-2), or be in one without.
 const MAX_SUFFIX: usize = 64;
+/// The most characters in another name that the host chooses freely.
+const MAX_NAME: usize = 256;
 
 identifier!(
     /// Ties a reply to its question: `rpl_` and 1 to 64 ASCII letters or digits (AAEP-6.2.1-1).
@@ -42,27 +44,27 @@ identifier!(
 identifier!(
     /// One call of a tool, unique in its session (AAEP-EV-13).
     ToolCallId,
-    "a name of 1 to 64 characters",
-    is_short_name
+    "a name of 1 to 64 characters, not blank",
+    |text| is_name(text, MAX_SUFFIX)
 );
 identifier!(
-    /// The host's own name for an output, 1 to 64 characters, unique in its session (AAEP-A.6-1).
+    /// The host's own name for an output, 1 to 64 characters and not blank, unique in its session (AAEP-A.6-1).
     OutputId,
-    "a name of 1 to 64 characters",
-    is_short_name
+    "a name of 1 to 64 characters, not blank",
+    |text| is_name(text, MAX_SUFFIX)
 );
 identifier!(
     /// The host's own name for an action, 1 to 256 characters. Two asks are about the same action when both the
     /// session and this name are the same (AAEP-6.1-6).
     ActionId,
-    "a name of 1 to 256 characters",
-    is_name
+    "a name of 1 to 256 characters, not blank",
+    |text| is_name(text, MAX_NAME)
 );
 identifier!(
     /// The producer's name in its events, 1 to 256 characters (AAEP-EV-1).
     AgentId,
-    "a name of 1 to 256 characters",
-    is_name
+    "a name of 1 to 256 characters, not blank",
+    |text| is_name(text, MAX_NAME)
 );
 
 impl ReplyToken {
@@ -109,8 +111,13 @@ impl Default for AgentId {
     }
 }
 
-fn is_short_name(text: &str) -> bool {
-    (1..=MAX_SUFFIX).contains(&text.chars().count())
+fn is_name(text: &str, longest: usize) -> bool {
+    !is_blank(text) && text.chars().count() <= longest
+}
+
+/// Whether the text says nothing (AAEP-EV-5): it is empty, or has nothing but white space.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
 }
 
 /// The grammar of tokens and ids: a prefix, then 1 to 64 ASCII letters or digits (AAEP-6.2.1-1, AAEP-EV-2).
@@ -171,11 +178,11 @@ impl RiskLevel {
 pub struct Action {
     /// The host's name for the action.
     pub id: ActionId,
-    /// The tool that runs it. Not empty.
+    /// The tool that runs it. Not blank.
     pub tool: Arc<str>,
-    /// What will be done, for the user to read: the `action` of the event. Not empty.
+    /// What will be done, for the user to read: the `action` of the event. Not blank.
     pub description: Arc<str>,
-    /// What follows from it, for the user to read. Not empty.
+    /// What follows from it, for the user to read. Not blank.
     pub consequence: Arc<str>,
     /// How much harm it can do.
     pub risk_level: RiskLevel,
@@ -201,9 +208,9 @@ pub enum ResponseKind {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// What is answered. Not empty.
+    /// What is answered. Not blank.
     pub value: String,
-    /// What the user reads. Not empty.
+    /// What the user reads. Not blank.
     pub label: String,
 }
 

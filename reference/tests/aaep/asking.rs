@@ -1,14 +1,14 @@
 //! What may be asked, and what silence answers.
 
 use countersign_reference::aaep::{
-    Decision, Input, Refusal, ReplyToken, RiskLevel, SessionId, SessionOutcome, Settings,
+    Decision, Field, Input, Refusal, ReplyToken, RiskLevel, SessionId, SessionOutcome, Settings,
 };
 use countersign_reference::ids::IdSource;
 use countersign_reference::time::{Deadline, Timestamp};
 
 use crate::stage::{
     ACCEPTED, DEADLINE, REJECTED, START, Stage, action_id, ask, ask_accepting, cancel, deliver,
-    end, finish, reply, session, start, subscribe, tell, unsubscribe,
+    end, finish, out_of_range, reply, session, start, subscribe, tell, unsubscribe,
 };
 
 /// AAEP-A.4-1: the state becomes `awaiting_input` before the first question, and stays for the second.
@@ -182,9 +182,10 @@ fn a_question_has_texts_in_range() {
             if fits {
                 stage.asks(question);
             } else {
+                let field = [Field::Tool, Field::Description, Field::Consequence][field];
                 assert_eq!(
                     stage.refuses(Input::Confirm(question)),
-                    Refusal::TextMalformed
+                    out_of_range(field, length)
                 );
             }
         }

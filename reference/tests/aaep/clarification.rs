@@ -1,16 +1,16 @@
 //! Clarifications: what may be asked, what is taken for an answer, and what comes of it.
 
 use countersign_reference::aaep::{
-    Authority, Canceller, Choice, ClarificationPhase, ClarificationReply, Clarify, Decision, Input,
-    Malformed, Output, Producer, Refusal, Reply, ReplyToken, ResponseKind, Sender, SessionOutcome,
-    Settings, UserResponse, WrittenNumber,
+    Authority, Canceller, Choice, ClarificationPhase, ClarificationReply, Clarify, Decision, Field,
+    Input, Malformed, Output, Producer, Refusal, Reply, ReplyToken, ResponseKind, Sender,
+    SessionOutcome, Settings, UserResponse, WrittenNumber,
 };
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::stage::{
-    DEADLINE, START, Stage, TIMEOUT, answer, ask, cancel, clarify, deliver, end, finish, reply,
-    session, start, subscribe, subscription, tell, unsubscribe,
+    DEADLINE, START, Stage, TIMEOUT, answer, ask, cancel, clarify, deliver, end, finish,
+    out_of_range, reply, session, start, subscribe, subscription, tell, unsubscribe,
 };
 
 /// What comes out when the only question is answered, but for the answer.
@@ -137,14 +137,14 @@ fn check_asked(clarify: Clarify, refused: Option<Refusal>) {
 /// AAEP-EV-5, AAEP-EV-10: the question says something, and nothing says too much.
 #[test]
 fn a_clarification_has_texts_in_range() {
-    let malformed = Some(Refusal::QuestionMalformed);
+    let malformed = |bytes| Some(out_of_range(Field::Question, bytes));
     for (bytes, refused) in [
-        (0, malformed),
+        (0, malformed(0)),
         (1, None),
         (2, None),
         (16_383, None),
         (16_384, None),
-        (16_385, malformed),
+        (16_385, malformed(16_385)),
     ] {
         check_asked(clarify(&"x".repeat(bytes)), refused);
     }
@@ -153,11 +153,11 @@ fn a_clarification_has_texts_in_range() {
         (1, None),
         (16_383, None),
         (16_384, None),
-        (16_385, malformed),
+        (16_385, Some(Refusal::TextTooLong(Field::DefaultResponse))),
     ] {
         check_asked(with_default(&"x".repeat(bytes)), refused);
     }
-    check_asked(clarify(&"ü".repeat(8_193)), malformed);
+    check_asked(clarify(&"ü".repeat(8_193)), malformed(16_386));
 }
 
 /// AAEP-EV-5: a timeout from 1 to 86400 seconds, and a deadline within the calendar.
@@ -258,7 +258,12 @@ fn a_choice_has_texts_in_range() {
                 &mut choice.label
             };
             *text = "x".repeat(bytes);
-            check_asked(clarify, (!fits).then_some(Refusal::ChoicesMalformed));
+            let field = if is_value {
+                Field::ChoiceValue(1)
+            } else {
+                Field::ChoiceLabel(1)
+            };
+            check_asked(clarify, (!fits).then_some(out_of_range(field, bytes)));
         }
     }
     // Labels may be alike.
@@ -1206,8 +1211,8 @@ fn a_document_that_contradicts_itself_about_clarifications_is_not_read() {
     stage.clarifies(clarify("Which month?"));
     let long = "x".repeat(16_385);
     for (pointer, value, complaint) in [
-        ("0/question/text", json!(""), "question must be"),
-        ("0/question/text", json!(long), "question must be"),
+        ("0/question/text", json!(""), "question must not be blank"),
+        ("0/question/text", json!(long), "question must be at most"),
         (
             "0/question/default_response",
             json!(long),
@@ -1224,7 +1229,7 @@ fn a_document_that_contradicts_itself_about_clarifications_is_not_read() {
             json!("savings"),
             "different values",
         ),
-        ("0/question/choices/1/label", json!(""), "different values"),
+        ("0/question/choices/1/label", json!(" "), "choices[1].label"),
         ("0/question/asked/timeout", json!(0), "1 to 86400"),
         (
             "0/question/asked/at",

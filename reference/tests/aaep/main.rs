@@ -3,6 +3,7 @@
 mod asking;
 mod clarification;
 mod invariants;
+mod limits;
 mod modified;
 mod names;
 #[path = "../../../spec-trace/clauses/tests/recording/mod.rs"]

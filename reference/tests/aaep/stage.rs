@@ -2,9 +2,9 @@
 
 use countersign_reference::aaep::{
     Action, ActionId, Answered, Ask, Capabilities, Chunk, Clarify, CountersignExtension, Decision,
-    Handoff, Input, Output, OutputId, Payload, Producer, Refusal, ReplyToken, RiskLevel, Run,
-    Sender, SessionId, SessionOutcome, Settings, SubscriptionId, TargetKind, ToolCall, ToolCallId,
-    ToolStatus,
+    Field, Handoff, Input, Output, OutputId, Payload, Producer, Refusal, ReplyToken, RiskLevel,
+    Run, Sender, SessionId, SessionOutcome, Settings, SubscriptionId, TargetKind, ToolCall,
+    ToolCallId, ToolStatus,
 };
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::time::Timestamp;
@@ -145,6 +145,15 @@ impl Stage {
     pub fn replies(&mut self, token: &ReplyToken, decision: Decision) -> Vec<String> {
         let reply = reply(token, decision, self.now);
         self.does(deliver("sub_a", &reply))
+    }
+}
+
+/// Why a text of so many bytes is refused: of none it is blank, else it is too long.
+pub fn out_of_range(field: Field, bytes: usize) -> Refusal {
+    if bytes == 0 {
+        Refusal::TextBlank(field)
+    } else {
+        Refusal::TextTooLong(field)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The JSON that others see: events, outputs, inputs, and the producer as it is stored.
 
 use countersign_reference::aaep::{
-    ActionId, AgentId, Decision, EventId, Identity, Input, Output, OutputId, Producer, Refusal,
-    ReplyToken, RiskLevel, SessionId, SessionOutcome, Settings, SubscriptionId, ToolCallId,
-    ToolStatus,
+    ActionId, AgentId, Decision, EventId, Field, Identity, Input, Output, OutputId, Producer,
+    Refusal, ReplyToken, RiskLevel, SessionId, SessionOutcome, Settings, SubscriptionId,
+    ToolCallId, ToolStatus,
 };
 use serde_json::{Value, json};
 
@@ -500,7 +500,7 @@ fn a_document_with_a_question_that_must_not_be_asked_is_not_read() {
             "medium risk",
         ),
         ("0/question/allowed_replies", json!([]), "allowed_replies"),
-        ("0/question/action/tool", json!(""), "tool, description"),
+        ("0/question/action/tool", json!(" "), "action.tool"),
         ("0/question/asked/timeout", json!(0), "1 to 86400"),
         (
             "0/question/asked/at",
@@ -562,7 +562,7 @@ fn refusals_name_their_clauses() {
         (Refusal::SubscriptionNotOpen, "AAEP-REPLY-14"),
         (Refusal::TimeoutOutOfRange, "AAEP-EV-5"),
         (Refusal::AllowedRepliesMalformed, "AAEP-EV-5"),
-        (Refusal::TextMalformed, "AAEP-EV-5"),
+        (Refusal::TextBlank(Field::Tool), "AAEP-EV-5"),
         (Refusal::AcceptByDefaultHighRisk, "AAEP-6.4.1-1"),
         (Refusal::AcceptByDefaultMediumRisk, "AAEP-6.4.1-2"),
         (Refusal::ActionBlocked, "AAEP-6.1-6"),
@@ -570,7 +570,6 @@ fn refusals_name_their_clauses() {
         (Refusal::NoFreshSessionId, "AAEP-A.1-1"),
         (Refusal::NothingToCancel, "AAEP-6.8-1"),
         (Refusal::NothingToFinish, "AAEP-A.3-2"),
-        (Refusal::QuestionMalformed, "AAEP-EV-5"),
         (Refusal::KindsMalformed, "AAEP-EV-5"),
         (Refusal::ChoicesMalformed, "AAEP-EV-5"),
         (Refusal::ChoicesMissing, "AAEP-EV-5"),
@@ -578,14 +577,14 @@ fn refusals_name_their_clauses() {
         (Refusal::NothingToExtend, "AAEP-6.4.2-3"),
         (Refusal::NotLonger, "AAEP-6.4.2-3"),
         (Refusal::HandingOff, "AAEP-A.2-3"),
-        (Refusal::WorkTextMalformed, "AAEP-EV-5"),
         (Refusal::IrreversibleUnasked, "AAEP-A.7.4-1"),
         (Refusal::ActionUnanswered, "AAEP-6.1-1"),
         (Refusal::ActionAsked, "AAEP-A.4-4"),
         (Refusal::ToolCallIdUsed, "AAEP-A.3-1"),
         (Refusal::OutputComplete, "AAEP-A.6-3"),
         (Refusal::ChunkEmpty, "AAEP-A.6-2"),
-        (Refusal::ChunkTooLong, "AAEP-EV-10"),
+        (Refusal::TextTooLong(Field::Chunk), "AAEP-EV-10"),
+        (Refusal::EventTooLarge(Field::Choices), "AAEP-EV-10"),
         (Refusal::QuestionOpen, "AAEP-A.2-2"),
         (Refusal::ToolRunning, "AAEP-A.3-3"),
         (Refusal::OutputOpen, "AAEP-A.6-1"),

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use countersign_reference::aaep::{
-    Chunk, Decision, Handoff, Input, Output, Producer, Refusal, RiskLevel, Run, SessionOutcome,
-    TargetKind, ToolCallId, ToolStatus,
+    Chunk, Decision, Field, Handoff, Input, Output, Producer, Refusal, RiskLevel, Run,
+    SessionOutcome, TargetKind, ToolCallId, ToolStatus,
 };
 use serde_json::{Value, json};
 
 use crate::stage::{
     DEADLINE, Stage, action_id, ask, ask_accepting, cancel, chunk, clarify, end, finish, handoff,
-    last_chunk, run, run_as, session, start, tell,
+    last_chunk, out_of_range, run, run_as, session, start, tell,
 };
 
 const OUTCOMES: [SessionOutcome; 3] = [
@@ -282,11 +282,12 @@ fn the_texts_of_a_tool_have_a_length() {
                 ..run("r1")
             },
         ];
-        for run in runs.map(Input::Tool) {
+        for (run, field) in runs.into_iter().zip([Field::Tool, Field::ArgsSummary]) {
+            let run = Input::Tool(run);
             if fits {
                 Stage::new().does(run);
             } else {
-                assert_eq!(Stage::new().refuses(run), Refusal::WorkTextMalformed);
+                assert_eq!(Stage::new().refuses(run), out_of_range(field, length));
             }
         }
     }
@@ -476,7 +477,8 @@ fn a_chunk_has_a_length() {
         if fits {
             Stage::new().does(chunk);
         } else {
-            assert_eq!(Stage::new().refuses(chunk), Refusal::ChunkTooLong);
+            let refusal = Refusal::TextTooLong(Field::Chunk);
+            assert_eq!(Stage::new().refuses(chunk), refusal);
         }
     }
 }
@@ -704,11 +706,12 @@ fn the_texts_of_a_handoff_have_a_length() {
                 ..handoff()
             },
         ];
-        for handoff in handoffs.map(Input::Handoff) {
+        for (handoff, field) in handoffs.into_iter().zip([Field::Reason, Field::TargetUri]) {
+            let handoff = Input::Handoff(handoff);
             if fits {
                 Stage::new().does(handoff);
             } else {
-                assert_eq!(Stage::new().refuses(handoff), Refusal::WorkTextMalformed);
+                assert_eq!(Stage::new().refuses(handoff), out_of_range(field, length));
             }
         }
     }

@@ -5,7 +5,10 @@
 use std::sync::Arc;
 
 use super::Call;
-use crate::aaep::ask::{check_ask, check_clarify, require_deadline, timeout_in_range};
+use crate::aaep::ask::{
+    check_ask, check_clarify, require_deadline, require_size_of_clarification,
+    require_size_of_confirmation, timeout_in_range,
+};
 use crate::aaep::clarification::ClarificationQuestion;
 use crate::aaep::confirmation::Question;
 use crate::aaep::event::{AgentState, CountersignExtension, Payload};
@@ -25,13 +28,16 @@ impl Call<'_> {
         if self.questions.is_pending(&ask.session_id, &subject) {
             return Err(Refusal::ActionBlocked);
         }
-        let question = Arc::new(Question {
+        let mut question = Question {
             tool_call_id: self.next_tool_call_id(&ask.session_id)?,
-            asked: self.asked(ask.session_id, timeout)?,
+            asked: self.asked(ask.session_id, timeout),
             action: ask.action,
             default_decision: ask.default_decision,
             allowed_replies,
-        });
+        };
+        require_size_of_confirmation(&self.settings.identity, &question)?;
+        question.asked.reply_token = self.fresh_reply_token()?;
+        let question = Arc::new(question);
         self.questions.add_confirmation(Arc::clone(&question));
         self.announce(&question.asked, question.awaiting_confirmation());
         Ok(())
@@ -46,26 +52,29 @@ impl Call<'_> {
         if self.questions.is_pending(&clarify.session_id, &subject) {
             return Err(Refusal::QuestionPending);
         }
-        let question = Arc::new(ClarificationQuestion {
-            asked: self.asked(clarify.session_id, timeout)?,
+        let mut question = ClarificationQuestion {
+            asked: self.asked(clarify.session_id, timeout),
             text: clarify.question,
             accepted_response_kinds: clarify.accepted_response_kinds,
             choices: clarify.choices,
             default_response: clarify.default_response,
-        });
+        };
+        require_size_of_clarification(&self.settings.identity, &question)?;
+        question.asked.reply_token = self.fresh_reply_token()?;
+        let question = Arc::new(question);
         self.questions.add_clarification(Arc::clone(&question));
         self.announce(&question.asked, question.awaiting_clarification());
         Ok(())
     }
 
-    /// AAEP-6.2-1: every question has a token of its own.
-    fn asked(&mut self, session_id: SessionId, timeout: Timeout) -> Result<Asked, Refusal> {
-        Ok(Asked {
-            reply_token: self.fresh_reply_token()?,
+    /// What every question has. AAEP-6.2-1: it gets a token of its own, as long as this one, once nothing can be said against it.
+    fn asked(&self, session_id: SessionId, timeout: Timeout) -> Asked {
+        Asked {
+            reply_token: ReplyToken::from_bits(0),
             session_id,
             at: self.now,
             timeout,
-        })
+        }
     }
 
     /// AAEP-EV-13: the call of the next confirmation has an id that no other call of its session has.

@@ -4,9 +4,9 @@
 //! done; while a tool runs it stays `calling_tool`, whatever is put out.
 
 use super::Call;
-use crate::aaep::ask::{check_handoff, check_run, require_chunk};
+use crate::aaep::ask::{Told, check_chunk, check_handoff, check_run, require_size, size};
 use crate::aaep::event::{AgentState, Payload};
-use crate::aaep::interface::{Chunk, Handoff, Output, Refusal, Run};
+use crate::aaep::interface::{Chunk, Field, Handoff, Output, Refusal, Run};
 use crate::aaep::questions::Subject;
 use crate::aaep::session::Session;
 use crate::aaep::vocabulary::{SessionId, ToolCallId};
@@ -29,6 +29,11 @@ impl Call<'_> {
             risk_level: run.risk_level,
             irreversible: run.irreversible,
         };
+        let fields = [
+            (Field::Tool, size(&run.tool)),
+            (Field::ArgsSummary, size(&run.args_summary)),
+        ];
+        self.require_size(&session_id, &invoked, &fields)?;
         // AAEP-A.3-3
         let summary = "A tool is about to run.";
         self.enter(&session_id, AgentState::CallingTool, summary);
@@ -77,10 +82,18 @@ impl Call<'_> {
     /// AAEP-A.6-1, AAEP-A.6-2, AAEP-A.6-3: one chunk of an output. The first begins it, the last completes it.
     pub(super) fn put_out(&mut self, chunk: Chunk) -> Result<(), Refusal> {
         let session = self.require_going_on(&chunk.session_id)?;
-        require_chunk(&chunk)?;
+        check_chunk(&chunk)?;
         let position = session.work.position_of(&chunk)?;
 
         let session_id = chunk.session_id.clone();
+        let streaming = Payload::OutputStreaming {
+            output_id: chunk.output_id.clone(),
+            chunk: chunk.text.clone(),
+            position,
+            complete: chunk.is_last,
+        };
+        let fields = [(Field::Chunk, size(&chunk.text))];
+        self.require_size(&session_id, &streaming, &fields)?;
         // AAEP-A.3-3: while a tool runs the state says so.
         if !self.has_tool_running(&session_id) {
             let summary = "Output is being written.";
@@ -89,12 +102,6 @@ impl Call<'_> {
         if let Some(session) = self.sessions.get_mut(&session_id) {
             session.work.write(&chunk, position);
         }
-        let streaming = Payload::OutputStreaming {
-            output_id: chunk.output_id,
-            chunk: chunk.text,
-            position,
-            complete: chunk.is_last,
-        };
         self.emit(&session_id, streaming, None);
         if chunk.is_last {
             self.leave_writing(&session_id);
@@ -128,15 +135,36 @@ impl Call<'_> {
         if has_open_output {
             return Err(Refusal::OutputOpen);
         }
-        let summary = "The session is being handed off.";
-        self.enter(&handoff.session_id, AgentState::HandingOff, summary);
+        let fields = [
+            (Field::Reason, size(&handoff.reason)),
+            (Field::TargetUri, size(&handoff.target_uri)),
+        ];
         let requested = Payload::HandoffRequested {
             reason: handoff.reason,
             target_kind: handoff.target_kind,
             target_uri: handoff.target_uri,
         };
+        self.require_size(&handoff.session_id, &requested, &fields)?;
+        let summary = "The session is being handed off.";
+        self.enter(&handoff.session_id, AgentState::HandingOff, summary);
         self.emit(&handoff.session_id, requested, None);
         Ok(())
+    }
+
+    /// AAEP-EV-10: the event would not be too large.
+    fn require_size(
+        &self,
+        session_id: &SessionId,
+        payload: &Payload,
+        fields: &[(Field, usize)],
+    ) -> Result<(), Refusal> {
+        let told = Told {
+            identity: &self.settings.identity,
+            session_id,
+            payload: payload.clone(),
+            extension: None,
+        };
+        require_size(told, fields)
     }
 
     /// AAEP-A.1-3, AAEP-A.2-3: something begins only in a session that goes on and is not handed off.

@@ -6,9 +6,15 @@ use countersign_conform::aaep::{AaepBridge, Environment, Host};
 use countersign_model::aaep::bounds::Bounds;
 use countersign_reference::aaep::{
     ActionId, AgentId, AgentState, Answer, Answered, Audit, Choice, ClauseId, CountersignExtension,
+<<<<<<< HEAD
     Decision, Event, EventId, Identity, Notice, Output, OutputId, Payload, Producer, Refusal,
     ReplyToken, ResolutionOutcome, ResponseKind, RiskLevel, SessionId, Settings, SubscriptionId,
     TargetKind, ToolCall, ToolCallId, ToolStatus, UserResponse,
+=======
+    Decision, Event, EventId, Field, Identity, Notice, Output, Payload, Producer, Refusal,
+    ReplyToken, ResolutionOutcome, ResponseKind, RiskLevel, SessionId, Settings, SubscriptionId,
+    ToolCall, ToolCallId, ToolStatus, UserResponse,
+>>>>>>> x-aaep
 };
 use countersign_reference::time::{Timeout, Timestamp};
 use serde_json::{Value, json};
@@ -87,8 +93,9 @@ impl Changeable for Environment {
             Refusal::SubscriptionNotOpen,
             Refusal::TimeoutOutOfRange,
             Refusal::AllowedRepliesMalformed,
-            Refusal::TextMalformed,
-            Refusal::QuestionMalformed,
+            Refusal::TextBlank(Field::Tool),
+            Refusal::TextTooLong(Field::Question),
+            Refusal::EventTooLarge(Field::AllowedReplies),
             Refusal::KindsMalformed,
             Refusal::ChoicesMalformed,
             Refusal::ChoicesMissing,

@@ -41,10 +41,10 @@ pub(super) fn confirmation(session_id: SessionId, confirmed: Confirmed) -> Ask {
         session_id,
         action: Action {
             id: ActionId::parse(&format!("a{action}")).expect("a well-formed name"),
-            tool: Arc::from(if words == 241 {
-                String::new()
-            } else {
-                format!("tool{tool}")
+            tool: Arc::from(match words {
+                240 => " ".to_owned(),
+                241 => String::new(),
+                _ => format!("tool{tool}"),
             }),
             description: Arc::from(format!("do {action} {}", long(242, 16 * 1024 - 6))),
             consequence: Arc::from(long(243, 16 * 1024 + 1)),
@@ -73,11 +73,12 @@ pub(super) fn clarification(session_id: SessionId, clarified: Clarified) -> Clar
         words,
     } = clarified;
     let question = match words {
+        252 => "\u{a0}\n".to_owned(),
         253 => String::new(),
         254 => "x".repeat(LONGEST),
         255 => "x".repeat(LONGEST + 1),
         // The text of each begins with that of the one before it.
-        0..=252 => format!("which{}", "x".repeat(usize::from(question))),
+        0..=251 => format!("which{}", "x".repeat(usize::from(question))),
     };
     Clarify {
         session_id,
@@ -219,6 +220,10 @@ pub(super) fn limits_of_confirmation(ask: &Ask) -> Option<&'static str> {
         ..
     } = &ask.action;
     let texts = [&**tool, &**description, &**consequence];
+    let replies = ask.allowed_replies.as_deref().unwrap_or_default();
+    if replies.iter().any(|reply| reply.len() > LONGEST) {
+        return Some("AAEP-EV-10");
+    }
     limits_of(&texts).or_else(|| {
         let replies = ask.allowed_replies.as_deref();
         replies
@@ -230,7 +235,7 @@ pub(super) fn limits_of_confirmation(ask: &Ask) -> Option<&'static str> {
 /// The clause that a text of a clarification is out of the limits of. A default may be empty.
 pub(super) fn limits_of_clarification(clarify: &Clarify) -> Option<&'static str> {
     let default = clarify.default_response.as_deref();
-    let default = default.filter(|text| !text.is_empty());
+    let default = default.filter(|text| !text.trim().is_empty());
     let choices = clarify.choices.iter().flatten();
     let texts = choices.flat_map(|choice| [&*choice.value, &*choice.label]);
     let texts: Vec<&str> = texts.chain([&*clarify.question]).chain(default).collect();
@@ -242,8 +247,8 @@ fn limits_of(texts: &[&str]) -> Option<&'static str> {
     if texts.iter().any(|text| text.len() > LONGEST) {
         Some("AAEP-EV-10")
     } else {
-        let is_empty = texts.iter().any(|text| text.is_empty());
-        is_empty.then_some("AAEP-EV-5")
+        let is_blank = texts.iter().any(|text| text.trim().is_empty());
+        is_blank.then_some("AAEP-EV-5")
     }
 }
 
@@ -272,6 +277,8 @@ fn replies(which: u8) -> Option<Vec<String>> {
         6 => Some(many(30)),
         7 => Some(many(31)),
         8 => Some(listed(&["accept", "reject", "accept"])),
+        9 => Some(listed(&["accept", "reject", &"x".repeat(LONGEST)])),
+        10 => Some(listed(&["accept", "reject", &"x".repeat(LONGEST + 1)])),
         _ => Some(Vec::new()),
     }
 }

@@ -100,7 +100,7 @@ fn confirmed_of(by: [u8; 9]) -> Confirmed {
         tool: by[3] % 5,
         class: by[4] % 12,
         timeout_seconds: seconds_of(by[5]),
-        allowed: if by[6] < 180 { 0 } else { by[6] % 10 },
+        allowed: if by[6] < 180 { 0 } else { by[6] % 12 },
         words: if by[7] < 240 { by[7] % 8 } else { by[7] },
     }
 }
