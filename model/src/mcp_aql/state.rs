@@ -191,10 +191,13 @@ impl State {
         }
     }
 
-    /// AQL-3.2-4, AQL-4.1-5: whether a call differs in a parameter that counts from what a token is bound to.
+    /// AQL-3.2-4, AQL-4.1-5: whether a call differs in a parameter that counts from what a token is bound to. AQL-4.3-1: the
+    /// adapter that is called recomputes what a token is bound to, so that parameters differ where others count there.
     pub fn differs(&self, named: Scope, bound: Scope) -> bool {
-        let counts = named.parameters != Parameters::Third || self.list(bound) != List::Narrow;
-        named.parameters != bound.parameters && counts
+        let is_narrow = self.list(bound) == List::Narrow;
+        let counts = named.parameters != Parameters::Third || !is_narrow;
+        let elsewhere = (self.list(named) == List::Narrow) != is_narrow;
+        elsewhere || named.parameters != bound.parameters && counts
     }
 
     /// The moment that the gatekeeper goes by in a call at a node whose clock is off by so many: it never goes back.
