@@ -1,7 +1,7 @@
 //! What can happen: one [`Action`] for each step of the operator, the clients, the network, the host and time.
 
 use super::message::Carried;
-use super::words::{Oracle, Request, Slot, Store, Trigger, Which};
+use super::words::{List, Oracle, Request, Slot, Store, Trigger, Which};
 
 /// One step. Positions are those of [`super::message::Network`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,6 +49,13 @@ pub enum Action {
     Trigger(Trigger),
     /// The operator configures an adapter as it is (`configure`): nothing changes.
     Reconfigure(Which),
+    /// The operator changes which parameters of an operation of the first adapter count (`configure`, `critical`).
+    Relist {
+        /// The operation.
+        operation: Which,
+        /// Its list from now on.
+        list: List,
+    },
     /// The clock moves on to the next moment at which there is something to see. No call.
     Tick,
     /// The store forgets a token that can never be valid again, if it has not yet (`tick`). It may do so in any call.
@@ -73,6 +80,7 @@ impl Action {
             | Self::AskStatus(_)
             | Self::Trigger(_)
             | Self::Reconfigure(_)
+            | Self::Relist { .. }
             | Self::Purge { .. }
             | Self::Restart(_) => true,
         }
@@ -98,11 +106,13 @@ pub enum Fault {
     Everything,
     /// It is for an operation that needs no token.
     Ungated,
+    /// Its parameters are others: the one that a narrow list leaves out, and it alone.
+    Unlisted,
 }
 
 impl Fault {
     /// All faults.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::None,
         Self::Purpose,
         Self::Operation,
@@ -111,5 +121,6 @@ impl Fault {
         Self::Session,
         Self::Everything,
         Self::Ungated,
+        Self::Unlisted,
     ];
 }

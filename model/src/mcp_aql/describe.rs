@@ -6,7 +6,9 @@ use super::environment::faulty;
 use super::message::{Call, Carried, Network};
 use super::output::{Output, Outputs, Status};
 use super::state::{Phase, State, Token};
-use super::words::{Lifetime, Purpose, Request, Scope, SessionName, Slot, Store, Trigger};
+use super::words::{
+    Lifetime, List, Purpose, Request, Scope, SessionName, Slot, Store, Trigger, Which,
+};
 use crate::checker::StepText;
 use crate::network::in_words;
 use crate::time;
@@ -88,6 +90,7 @@ fn action_text(model: &McpAql, before: &State, action: Action) -> (&'static str,
             "operator",
             format!("configures adapter {} as it is", adapter.number()),
         ),
+        Action::Relist { operation, list } => ("operator", relist_text(operation, list)),
         Action::Tick => {
             let next = model.next_moment(before).unwrap_or(before.clock);
             ("clock", format!("moves on to t={}", time::name(next)))
@@ -114,10 +117,24 @@ const fn reaches(action: Action) -> Option<&'static str> {
         | Action::Revoke(_)
         | Action::AskStatus(_)
         | Action::Trigger(_)
-        | Action::Reconfigure(_) => Some("gatekeeper"),
+        | Action::Reconfigure(_)
+        | Action::Relist { .. } => Some("gatekeeper"),
         Action::CarryOut { .. } => Some("tool"),
         Action::Redeem { .. } | Action::Tick | Action::Purge { .. } | Action::Restart(_) => None,
     }
+}
+
+/// Another list, in words.
+fn relist_text(operation: Which, list: List) -> String {
+    let counts = match list {
+        List::Unset => "what is set up",
+        List::Narrow => "one parameter alone",
+        List::Wide => "both parameters",
+    };
+    format!(
+        "lets {counts} of o{} count on adapter 1",
+        operation.number()
+    )
 }
 
 /// A request in words.
@@ -158,13 +175,15 @@ fn send_text(before: &State, slot: Slot, fault: Fault) -> String {
         | Fault::Adapter
         | Fault::Session
         | Fault::Everything
-        | Fault::Ungated => "",
+        | Fault::Ungated
+        | Fault::Unlisted => "",
     };
     let peculiar = match fault {
         Fault::None => "",
         Fault::Purpose => ", which is for the other purpose",
         Fault::Operation => ", which is another operation",
         Fault::Parameters => ", which has other parameters",
+        Fault::Unlisted => ", which differs in what a list may leave out",
         Fault::Adapter => ", which is another adapter's",
         Fault::Session => ", which is in another session",
         Fault::Everything => ", which differs in everything",

@@ -13,8 +13,8 @@ use super::message::{Call, Carried, Network};
 use super::rules::Guard;
 use super::state::{Phase, State, Token};
 use super::words::{
-    Danger, FIVE_MINUTES, Lifetime, Oracle, Purpose, Request, SLOTS, Scope, SessionName, Slot,
-    Store, Trigger, Which,
+    Danger, FIVE_MINUTES, Lifetime, List, Oracle, Purpose, Request, SLOTS, Scope, SessionName,
+    Slot, Store, Trigger, Which,
 };
 
 impl McpAql {
@@ -37,6 +37,7 @@ impl McpAql {
             actions.push(Action::Tick);
         }
         revocations(state, actions);
+        self.relists(state, actions);
         self.store(state, actions);
         if is_quiet(state) {
             self.idle_calls(state, actions);
@@ -93,17 +94,45 @@ impl McpAql {
             let offer = |request| actions.push(Action::Request(request));
             match slot {
                 Slot::First => self.first_requests().for_each(offer),
-                Slot::Second | Slot::Third => later_requests().into_iter().for_each(offer),
+                Slot::Second | Slot::Third => self.later_requests().for_each(offer),
             }
         }
         if !state.network.has_room(self.bounds.under_way) {
             return;
         }
         for slot in state.slots_where(|_| true).into_iter().flatten() {
-            sends(state, slot, actions);
+            self.sends(state, slot, actions);
         }
         if state.budgets.affords(Disturbance::Guess) {
             actions.push(Action::Guess);
+        }
+    }
+
+    /// What clients send with a token: honest calls, retries, and calls with a fault as long as it is live.
+    fn sends(&self, state: &State, slot: Slot, actions: &mut Vec<Action>) {
+        let token = state.token(slot);
+        let honest = token.sent < token.max_uses || state.budgets.affords(Disturbance::Retry);
+        if honest {
+            let fault = Fault::None;
+            actions.push(Action::Send { slot, fault });
+        }
+        if is_live(state, token) && state.budgets.affords(Disturbance::Tamper) {
+            for fault in Fault::ALL {
+                let told = match fault {
+                    Fault::None => false,
+                    Fault::Session => token.scope.session.is_some(),
+                    Fault::Unlisted => self.bounds.changes_lists(),
+                    Fault::Purpose
+                    | Fault::Operation
+                    | Fault::Parameters
+                    | Fault::Adapter
+                    | Fault::Everything
+                    | Fault::Ungated => true,
+                };
+                if told {
+                    actions.push(Action::Send { slot, fault });
+                }
+            }
         }
     }
 
@@ -149,6 +178,67 @@ impl McpAql {
             Variety::Many => many.len(),
         };
         few.into_iter().chain(many.into_iter().take(more))
+    }
+
+    /// What a later token is asked for: another operation on another adapter, and several uses in the other session; where
+    /// lists change, another operation on the same adapter too.
+    fn later_requests(&self) -> impl Iterator<Item = Request> + use<> {
+        let elsewhere = Scope {
+            operation: Which::Second,
+            adapter: Which::Second,
+            ..Scope::PLAIN
+        };
+        let in_session = Scope {
+            session: Some(SessionName::B),
+            ..Scope::PLAIN
+        };
+        let beside = Scope {
+            operation: Which::Second,
+            ..Scope::PLAIN
+        };
+        let requests = [
+            Request {
+                scope: elsewhere,
+                ..PLAIN
+            },
+            Request {
+                scope: in_session,
+                max_uses: 2,
+                ..PLAIN
+            },
+        ];
+        let beside = self.bounds.changes_lists().then_some(Request {
+            scope: beside,
+            ..PLAIN
+        });
+        requests.into_iter().chain(beside)
+    }
+
+    /// The operator sets a list of the first operation before it is called, and changes lists as long as a token can be bound
+    /// by them.
+    fn relists(&self, state: &State, actions: &mut Vec<Action>) {
+        if self.is_first_list(state, Which::First) {
+            let operation = Which::First;
+            actions.extend(List::ALL.map(|list| Action::Relist { operation, list }));
+            return;
+        }
+        let live = state.slots_where(|token| is_live(state, token));
+        let matters = self.can_ask(state) || live != [None; SLOTS];
+        if !state.budgets.affords(Disturbance::List) || !matters {
+            return;
+        }
+        for operation in Which::ALL {
+            let others = List::ALL
+                .into_iter()
+                .filter(|&list| list != state.lists[operation as usize]);
+            actions.extend(others.map(|list| Action::Relist { operation, list }));
+        }
+    }
+
+    /// Whether a list of the operation would be one that nothing is bound by yet: that disturbs nobody.
+    pub(super) fn is_first_list(&self, state: &State, operation: Which) -> bool {
+        let is_new = state.lists == [List::Unset; 2] && operation == Which::First;
+        self.bounds.changes_lists() && is_new && !state.token(Slot::First).is_issued()
     }
 
     /// The store forgets what is dead, and everything in a crash if it is in memory.
@@ -203,30 +293,6 @@ const PLAIN: Request = Request {
     max_uses: 1,
     lifetime: Lifetime::Default,
 };
-
-/// What a later token is asked for: another operation on another adapter, and several uses in the other session.
-fn later_requests() -> [Request; 2] {
-    let elsewhere = Scope {
-        operation: Which::Second,
-        adapter: Which::Second,
-        ..Scope::PLAIN
-    };
-    let in_session = Scope {
-        session: Some(SessionName::B),
-        ..Scope::PLAIN
-    };
-    [
-        Request {
-            scope: elsewhere,
-            ..PLAIN
-        },
-        Request {
-            scope: in_session,
-            max_uses: 2,
-            ..PLAIN
-        },
-    ]
-}
 
 /// Requests that are refused: no lifetime, one beyond the longest of each context, several uses outside of any session.
 fn refused_requests() -> impl Iterator<Item = Request> {
@@ -297,33 +363,6 @@ fn revocations(state: &State, actions: &mut Vec<Action>) {
     }
     actions.push(Action::Trigger(Trigger::Logout(None)));
     actions.push(Action::Trigger(Trigger::Security));
-}
-
-/// What clients send with a token: honest calls, retries, and calls with a fault as long as it is live.
-fn sends(state: &State, slot: Slot, actions: &mut Vec<Action>) {
-    let token = state.token(slot);
-    let honest = token.sent < token.max_uses || state.budgets.affords(Disturbance::Retry);
-    if honest {
-        let fault = Fault::None;
-        actions.push(Action::Send { slot, fault });
-    }
-    if is_live(state, token) && state.budgets.affords(Disturbance::Tamper) {
-        for fault in Fault::ALL {
-            let told = match fault {
-                Fault::None => false,
-                Fault::Session => token.scope.session.is_some(),
-                Fault::Purpose
-                | Fault::Operation
-                | Fault::Parameters
-                | Fault::Adapter
-                | Fault::Everything
-                | Fault::Ungated => true,
-            };
-            if told {
-                actions.push(Action::Send { slot, fault });
-            }
-        }
-    }
 }
 
 /// How far a clock may be off so that it tells: the call then comes at the last moment of its token, or a millisecond later.

@@ -7,7 +7,7 @@ use super::bounds::Disturbance;
 use super::message::{Call, Carried};
 use super::rules::Guard;
 use super::step::StepSoFar;
-use super::words::{Scope, SessionName, Slot};
+use super::words::{Parameters, Scope, SessionName, Slot};
 
 impl StepSoFar<'_> {
     // What the clients and their attackers do.
@@ -85,7 +85,11 @@ pub(super) fn faulty(scope: Scope, fault: Fault) -> Scope {
             ..scope
         },
         Fault::Parameters => Scope {
-            parameters: scope.parameters.other(),
+            parameters: Parameters::Second,
+            ..scope
+        },
+        Fault::Unlisted => Scope {
+            parameters: Parameters::Third,
             ..scope
         },
         Fault::Adapter => Scope {
@@ -99,7 +103,7 @@ pub(super) fn faulty(scope: Scope, fault: Fault) -> Scope {
         Fault::Everything => Scope {
             purpose: scope.purpose.other(),
             operation: scope.operation.other(),
-            parameters: scope.parameters.other(),
+            parameters: Parameters::Second,
             adapter: scope.adapter.other(),
             session: Some(elsewhere),
         },

@@ -30,14 +30,14 @@ impl Coded for Call {
             Carried::Token(slot) => slot as u16,
             Carried::Guessed => 3,
         };
-        1 << 9 | token << 7 | u16::from(self.gated) << 6 | self.scope.code()
+        1 << 10 | token << 8 | u16::from(self.gated) << 7 | self.scope.code()
     }
 
     fn from_code(code: u16) -> Self {
         Self {
-            token: Slot::of_place((code >> 7) & 3).map_or(Carried::Guessed, Carried::Token),
-            gated: (code >> 6) & 1 == 1,
-            scope: Scope::from_code(code & 63),
+            token: Slot::of_place((code >> 8) & 3).map_or(Carried::Guessed, Carried::Token),
+            gated: (code >> 7) & 1 == 1,
+            scope: Scope::from_code(code & 127),
         }
     }
 }
@@ -48,7 +48,7 @@ pub type Network = crate::network::Network<Call>;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mcp_aql::words::{Purpose, SessionName, Which};
+    use crate::mcp_aql::words::{Parameters, Purpose, SessionName, Which};
 
     #[test]
     fn every_call_is_the_one_of_its_code_and_no_other() {
@@ -56,21 +56,23 @@ mod tests {
         let [first, second, third] = Slot::ALL.map(Carried::Token);
         for token in [first, second, third, Carried::Guessed] {
             for session in [None, Some(SessionName::A), Some(SessionName::B)] {
-                for bits in 0..32 {
-                    let scope = Scope {
-                        purpose: Purpose::ALL[bits & 1],
-                        operation: Which::ALL[bits >> 1 & 1],
-                        parameters: Which::ALL[bits >> 2 & 1],
-                        adapter: Which::ALL[bits >> 3 & 1],
-                        session,
-                    };
-                    let call = Call {
-                        token,
-                        scope,
-                        gated: bits >> 4 == 1,
-                    };
-                    assert_eq!(Call::from_code(call.code()), call);
-                    assert!(codes.insert(call.code()));
+                for bits in 0..16 {
+                    for parameters in [Parameters::First, Parameters::Second, Parameters::Third] {
+                        let scope = Scope {
+                            purpose: Purpose::ALL[bits & 1],
+                            operation: Which::ALL[bits >> 1 & 1],
+                            parameters,
+                            adapter: Which::ALL[bits >> 2 & 1],
+                            session,
+                        };
+                        let call = Call {
+                            token,
+                            scope,
+                            gated: bits >> 3 == 1,
+                        };
+                        assert_eq!(Call::from_code(call.code()), call);
+                        assert!(codes.insert(call.code()));
+                    }
                 }
             }
         }

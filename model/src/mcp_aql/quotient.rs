@@ -11,7 +11,7 @@ use super::enabled::{is_held, is_live, is_over, is_timed};
 use super::environment::faulty;
 use super::message::{Call, Carried};
 use super::state::{Phase, State, Token};
-use super::words::{SLOTS, Scope, Slot};
+use super::words::{Parameters, SLOTS, Scope, Slot};
 use crate::time;
 
 /// The moment that stands for any at which no token waits for time any more: after all that a search comes to.
@@ -41,7 +41,7 @@ impl McpAql {
             .budgets
             .of_possible(Disturbance::ALL.map(|kind| match kind {
                 Disturbance::Retry | Disturbance::Guess => true,
-                Disturbance::Tamper | Disturbance::Revoke => any(is_live),
+                Disturbance::Tamper | Disturbance::Revoke | Disturbance::List => any(is_live),
                 Disturbance::Skew => any(|_, token| is_timed(token)),
                 Disturbance::Restart => any(|_, token| is_held(token)),
             }));
@@ -116,7 +116,12 @@ fn canonical(q: &State, call: Call) -> Call {
     let faults = [
         (call.scope.purpose != bound.purpose, Fault::Purpose),
         (call.scope.operation != bound.operation, Fault::Operation),
-        (call.scope.parameters != bound.parameters, Fault::Parameters),
+        (
+            call.scope.parameters == Parameters::Second,
+            Fault::Parameters,
+        ),
+        // Whether it counts is the list's affair.
+        (call.scope.parameters == Parameters::Third, Fault::Unlisted),
         (call.scope.adapter != bound.adapter, Fault::Adapter),
         (call.scope.session != bound.session, Fault::Session),
     ];

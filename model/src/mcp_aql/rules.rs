@@ -11,7 +11,7 @@ use super::message::Carried;
 use super::output::{Output, Status};
 use super::state::Phase;
 use super::step::StepSoFar;
-use super::words::{Purpose, Store, Trigger, Which};
+use super::words::{List, Parameters, Purpose, Store, Trigger, Which};
 
 text! {
 of step: &StepSoFar<'_>, action: Action;
@@ -58,6 +58,21 @@ of step: &StepSoFar<'_>, action: Action;
     sometimes "a quota pause gets a token"
         if step.puts_out(|it| matches!(it, Output::Issued(slot) if step.state.token(*slot).scope.purpose == Purpose::QuotaContinue));
     sometimes "a call is rejected: the token is for the other purpose" if step.rejects_at(Check::Purpose);
+}
+
+// § 3 Scope
+
+"AQL-3.2-4" => {
+    forbids CountsUnlisted "a parameter that the operator's list leaves out does not count" with "list";
+    forbids OverlooksListed "a parameter that the operator's list names counts" also ["AQL-3.2-1"] with "list";
+    forbids OverlooksUnsaid "where the operator has no list every parameter that affects the impact counts" also ["AQL-3.2-1"] with "list";
+    always "the parameters that count are those of the operator's list, and all where there is none" with "list";
+    sometimes "a call is admitted that differs in what its list leaves out" with "list"
+        if step.admits(action, |_, _, _| step.names(Parameters::Third));
+    sometimes "a call is rejected that differs in what a list leaves out, for its own names it" with "list"
+        if step.rejects_at(Check::Parameters) && step.names(Parameters::Third) && step.is_listed(List::Wide);
+    sometimes "a call is rejected that differs in what a list leaves out, for there is none" with "list"
+        if step.rejects_at(Check::Parameters) && step.names(Parameters::Third) && step.is_listed(List::Unset);
 }
 
 // § 4 Validation
@@ -217,12 +232,21 @@ of step: &StepSoFar<'_>, action: Action;
         free "AQL-5.3-2 is a MAY: a security event may revoke tokens, and need not.";
     forbids RevokesOthers "a trigger revokes the tokens that it concerns and no others";
     forbids RevokesUnchanged "a configuration that changes nothing revokes nothing";
+    forbids RevokesOtherOperations "what counts in one operation makes no difference to the tokens of another" with "list";
     always "a trigger revokes what it concerns alone, and what is revoked stays so" also ["AQL-5.4-2"];
     sometimes "a logout revokes a token" if matches!(action, Action::Trigger(Trigger::Logout(_))) && step.revokes();
     sometimes "a change of configuration revokes a token"
         if matches!(action, Action::Trigger(Trigger::Configuration(_))) && step.revokes();
     sometimes "a configuration that changes nothing spares a token"
         if matches!(action, Action::Reconfigure(adapter) if step.has(|it| it.phase == Phase::Live && it.scope.adapter == adapter));
+    sometimes "another list revokes a token of its operation" with "list"
+        if matches!(action, Action::Relist { .. }) && step.revokes();
+    sometimes "another list spares a token of another operation of its adapter" with "list"
+        if matches!(action, Action::Relist { operation, .. } if step.has(|it| it.phase == Phase::Live
+            && (it.scope.adapter, it.scope.operation) == (Which::First, operation.other())));
+    sometimes "another list spares a token of its operation on another adapter" with "list"
+        if matches!(action, Action::Relist { operation, .. } if step.has(|it| it.phase == Phase::Live
+            && (it.scope.adapter, it.scope.operation) == (Which::Second, operation)));
     sometimes "a security event revokes a token" if action == Action::Trigger(Trigger::Security) && step.revokes();
     sometimes "a trigger spares a token that it does not concern"
         if matches!(action, Action::Trigger(trigger) if step.has(|it| it.phase == Phase::Live && !trigger.concerns(it.scope)));

@@ -6,7 +6,7 @@ use super::output::Output;
 use super::rules::{Check, Refusal};
 use super::state::{Phase, Token};
 use super::step::StepSoFar;
-use super::words::{SLOTS, Slot};
+use super::words::{List, Parameters, SLOTS, Slot};
 
 impl StepSoFar<'_> {
     /// Whether something like this comes out.
@@ -17,6 +17,18 @@ impl StepSoFar<'_> {
     /// Whether a call is rejected at this check.
     pub(super) fn rejects_at(&self, check: Check) -> bool {
         self.required.contains(Output::Rejected(check))
+    }
+
+    /// Whether the call has these parameters.
+    pub(super) fn names(&self, parameters: Parameters) -> bool {
+        self.call
+            .is_some_and(|it| it.scope.parameters == parameters)
+    }
+
+    /// Whether the operation of the call has this list.
+    pub(super) fn is_listed(&self, list: List) -> bool {
+        let listed = |call: Call| self.before.list(call.scope) == list;
+        self.call.is_some_and(listed)
     }
 
     /// Whether nothing is looked at, as too many validations have failed.

@@ -11,7 +11,7 @@ use crate::time;
 
 use super::bounds::Budgets;
 use super::message::Network;
-use super::words::{Oracle, SLOTS, Scope, Slot};
+use super::words::{List, Oracle, Parameters, SLOTS, Scope, Slot, Which};
 
 /// How the operator has configured both adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,12 +97,12 @@ impl Token {
         self.max_uses.saturating_sub(self.uses)
     }
 
-    /// Everything in 29 bits.
+    /// Everything in 30 bits.
     fn word(&self) -> u64 {
         packed([
             (self.phase as u64, 3),
             (u64::from(self.purged), 1),
-            (u64::from(self.scope.code()), 6),
+            (u64::from(self.scope.code()), 7),
             (u64::from(self.max_uses), 2),
             (u64::from(self.uses), 2),
             (u64::from(self.expires), 6),
@@ -118,6 +118,8 @@ impl Token {
 pub struct State {
     /// How the gatekeeper is configured; nothing before the first step.
     pub setup: Option<Setup>,
+    /// Which parameters of each operation of the first adapter count, by [`Which`]. Of the second adapter both do.
+    pub lists: [List; 2],
     /// The time, in moments since the start ([`crate::time`]).
     pub clock: u8,
     /// The greatest moment that a call has told the gatekeeper.
@@ -143,6 +145,7 @@ impl State {
     pub fn start(budgets: Budgets) -> Self {
         Self {
             setup: None,
+            lists: [List::Unset; 2],
             clock: 0,
             latest: 0,
             tokens: [Token::UNISSUED; SLOTS],
@@ -183,6 +186,23 @@ impl State {
     pub fn is_uniform(&self) -> bool {
         self.setup
             .is_some_and(|setup| setup.oracle == Oracle::Uniform)
+    }
+
+    /// Which parameters count in a call of this scope.
+    pub const fn list(&self, scope: Scope) -> List {
+        match scope.adapter {
+            Which::First => self.lists[scope.operation as usize],
+            Which::Second => List::Unset,
+        }
+    }
+
+    /// AQL-3.2-4, AQL-4.1-5: whether a call differs in a parameter that counts from what a token is bound to. AQL-4.3-1: the
+    /// adapter that is called recomputes what a token is bound to, so that parameters differ where others count there.
+    pub fn differs(&self, named: Scope, bound: Scope) -> bool {
+        let is_narrow = self.list(bound) == List::Narrow;
+        let counts = named.parameters != Parameters::Third || !is_narrow;
+        let elsewhere = (self.list(named) == List::Narrow) != is_narrow;
+        elsewhere || named.parameters != bound.parameters && counts
     }
 
     /// The moment that the gatekeeper goes by in a call at a node whose clock is off by so many: it never goes back.
@@ -230,6 +250,7 @@ impl State {
     /// Everything in five words, for hashing: equal words mean equal states.
     pub fn words(&self) -> [u64; 5] {
         let [first, second, third] = self.tokens;
+        let [of_first, of_second] = self.lists.map(|list| list as u64);
         let setup = self.setup.map_or(0, |setup| {
             1 + (u64::from(setup.tolerance) << 1 | setup.oracle as u64)
         });
@@ -240,6 +261,8 @@ impl State {
             self.validated.word(),
             u64::from(self.ended[0]) << 63
                 | u64::from(self.ended[1]) << 62
+                | of_second << 60
+                | of_first << 58
                 | u64::from(self.failed) << 56
                 | setup << 48
                 | u64::from(self.clock) << 40

@@ -15,7 +15,8 @@ use super::rules::{self, Check, Code, Guard, Refusal};
 use super::state::{ETERNAL, Phase, Setup, State, Token};
 use super::validate::Memory;
 use super::words::{
-    FIVE_MINUTES, Lifetime, Oracle, Request, SLOTS, Scope, SessionName, Slot, Store, Trigger, Which,
+    FIVE_MINUTES, Lifetime, List, Oracle, Request, SLOTS, Scope, SessionName, Slot, Store, Trigger,
+    Which,
 };
 
 /// What an action leads to. What is in no list of outputs is forbidden.
@@ -109,6 +110,7 @@ impl StepSoFar<'_> {
                 self.told(0)?.reconfigure(adapter);
                 Some(())
             }
+            Action::Relist { operation, list } => self.told(0)?.relist(operation, list),
             Action::Tick => self.tick(),
             Action::Purge { slot } => self.told(0)?.purge(slot),
             Action::Restart(store) => self.told(0)?.restart(store),
@@ -194,6 +196,23 @@ impl StepSoFar<'_> {
             self.revoke_all(self.state.slots_where(own));
         }
         self.warn(adapter);
+    }
+
+    /// AQL-3.2-4, AQL-5.3-2: other parameters of an operation count. Of its tokens none is bound by them.
+    fn relist(&mut self, operation: Which, list: List) -> Option<()> {
+        if !self.model.is_first_list(self.before, operation) {
+            self.state.budgets.spend(Disturbance::List)?;
+        }
+        self.state.lists[operation as usize] = list;
+        let rules = self.model.rules;
+        let concerned = self.state.slots_where(|token| {
+            let is_own =
+                token.scope.operation == operation || rules.allow(Guard::RevokesOtherOperations);
+            let heeded = rules.forbid(Guard::OutlivesConfiguration);
+            heeded && is_own && token.scope.adapter == Which::First && self.is_live(token)
+        });
+        self.revoke_all(concerned);
+        Some(())
     }
 
     fn revoke_all(&mut self, concerned: [Option<Slot>; SLOTS]) {

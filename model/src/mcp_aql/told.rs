@@ -4,6 +4,8 @@
 //! One tick is 60 seconds, and a node whose clock is off tells the time by that clock. What the host has still to perform
 //! counts as run in the call that put it out, and a crash loses none of it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::judge::{Finding, Judge};
 use crate::judged::{CallTold, InSearch};
 use crate::time::{self, Scale};
@@ -23,7 +25,8 @@ use super::rules::{Check, Code};
 use super::state::{ETERNAL, Setup, State};
 use super::step::{Step, expiry};
 use super::words::{
-    Danger, Lifetime, Oracle, Purpose, Request, Scope, SessionName, Slot, Trigger, Which,
+    self, Danger, Lifetime, List, Oracle, Purpose, Request, Scope, SessionName, Slot, Trigger,
+    Which,
 };
 
 /// A call of the gatekeeper and all that it put out.
@@ -64,9 +67,13 @@ pub enum Asked {
         adapter: Which,
         /// How it is configured.
         setup: Setup,
+        /// Which of its parameters count, by operation.
+        lists: [List; 2],
         /// Whether it is first configured otherwise.
         otherwise: bool,
     },
+    /// Other parameters of the first adapter's operations count, by operation.
+    Relist([List; 2]),
     /// Time passes.
     Tick,
     /// The process comes back.
@@ -87,8 +94,12 @@ const TICK: i64 = 60;
 const GUESSED: u32 = u32::MAX;
 /// The adapter that is asked about tokens.
 const ASKED: u32 = Which::First as u32;
-/// The one parameter, and the answer to every revocation.
+/// The answer to every revocation.
 const SAME: u32 = 0;
+/// The parameter that every list names.
+const LISTED: u32 = 0;
+/// The parameter that a narrow list leaves out.
+const UNLISTED: u32 = 1;
 /// How long the identifier of a token is: 128 bits.
 const IDENTIFIER: usize = 22;
 
@@ -224,6 +235,7 @@ impl CallTold for Told {
             | Asked::Introspect(..)
             | Asked::Trigger(_)
             | Asked::Configure { .. }
+            | Asked::Relist(_)
             | Asked::Tick
             | Asked::Restart => self.expires,
             Asked::Nothing => return None,
@@ -257,13 +269,16 @@ impl Told {
             Action::Trigger(Trigger::Configuration(adapter)) => Asked::Configure {
                 adapter,
                 setup: before.setup?,
+                lists: lists(before, adapter),
                 otherwise: true,
             },
             Action::Reconfigure(adapter) => Asked::Configure {
                 adapter,
                 setup: before.setup?,
+                lists: lists(before, adapter),
                 otherwise: false,
             },
+            Action::Relist { .. } => Asked::Relist(step.next.lists),
             Action::Trigger(trigger) => Asked::Trigger(trigger),
             Action::Purge { .. } => Asked::Tick,
             Action::Restart(_) => Asked::Restart,
@@ -300,6 +315,7 @@ impl Told {
             Asked::Configure {
                 adapter,
                 setup,
+                lists,
                 otherwise,
             } => {
                 let other = Configuration {
@@ -314,7 +330,11 @@ impl Told {
                 } else {
                     Part::Of(adapter)
                 };
-                let as_it_is = (part, Call::Configure(configured(adapter, setup)));
+                let as_it_is = Configuration {
+                    critical: critical(lists),
+                    ..configured(adapter, setup)
+                };
+                let as_it_is = (part, Call::Configure(as_it_is));
                 first.into_iter().chain([as_it_is]).collect()
             }
             Asked::Request(request) => whole(Call::Operation(asked(&request))),
@@ -325,6 +345,12 @@ impl Told {
                 token: token(carried),
             }),
             Asked::Trigger(trigger) => trigger_call(trigger).map(whole).unwrap_or_default(),
+            Asked::Relist(lists) => whole(Call::Configure(Configuration {
+                adapter: Which::First as u32,
+                tolerance_seconds: None,
+                oracle: None,
+                critical: critical(lists),
+            })),
             Asked::Tick => whole(Call::Tick),
             Asked::Restart => whole(Call::Restart { lost: 0 }),
             Asked::Nothing => Vec::new(),
@@ -454,6 +480,7 @@ impl Told {
             | Asked::Request(_)
             | Asked::Trigger(_)
             | Asked::Configure { .. }
+            | Asked::Relist(_)
             | Asked::Tick
             | Asked::Restart
             | Asked::Nothing => GUESSED,
@@ -528,6 +555,29 @@ fn configured(adapter: Which, setup: Setup) -> Configuration {
     }
 }
 
+/// Which parameters of an adapter's operations count, by operation.
+const fn lists(state: &State, adapter: Which) -> [List; 2] {
+    match adapter {
+        Which::First => state.lists,
+        Which::Second => [List::Unset; 2],
+    }
+}
+
+/// The same, as it is configured: each list that was ever set, for what becomes of one that is left out nothing says.
+fn critical(lists: [List; 2]) -> Option<BTreeMap<u32, BTreeSet<u32>>> {
+    let names = |(operation, list): (Which, List)| match list {
+        List::Unset => None,
+        List::Narrow => Some((operation as u32, [LISTED].into())),
+        List::Wide => Some((operation as u32, [LISTED, UNLISTED].into())),
+    };
+    let critical: BTreeMap<_, _> = Which::ALL
+        .into_iter()
+        .zip(lists)
+        .filter_map(names)
+        .collect();
+    (!critical.is_empty()).then_some(critical)
+}
+
 /// A call without a token.
 fn asked(request: &Request) -> judged::Request {
     judged::Request {
@@ -576,16 +626,21 @@ fn retried(call: message::Call, judge: &TokenJudge) -> judged::Request {
 
 /// A call of the one use that is the default.
 fn called(scope: Scope, level: Level) -> judged::Request {
-    let parameter = Parameter {
-        value: scope.parameters as u32,
-        weight: Weight::Impact,
+    let parameter = |name, others| {
+        let value = u32::from(scope.parameters == others);
+        let weight = Weight::Impact;
+        (name, Parameter { value, weight })
     };
+    let each = [
+        parameter(LISTED, words::Parameters::Second),
+        parameter(UNLISTED, words::Parameters::Third),
+    ];
     judged::Request {
         adapter: scope.adapter as u32,
         operation: scope.operation as u32,
         parameters: Some(Parameters {
             whole: scope.parameters as u32,
-            each: [(SAME, parameter)].into(),
+            each: each.into(),
         }),
         level,
         purpose: match scope.purpose {
@@ -604,7 +659,7 @@ fn called(scope: Scope, level: Level) -> judged::Request {
 fn performed(request: &judged::Request) -> Performed {
     Performed {
         operation: request.operation,
-        parameters: request.parameters.as_ref().map_or(SAME, |it| it.whole),
+        parameters: request.parameters.as_ref().map_or(0, |it| it.whole),
         adapter: Some(request.adapter),
         session: request.session,
     }

@@ -8,7 +8,7 @@ use super::readings::PurgeCode;
 use super::rules::{Check, Guard};
 use super::state::{Phase, Token};
 use super::step::StepSoFar;
-use super::words::Slot;
+use super::words::{List, Parameters, Scope, Slot};
 
 /// Whether a store that may have purged a token is taken to remember it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl StepSoFar<'_> {
             }
             // AQL-4.1-5, AQL-4.3-1
             Check::Parameters => {
-                named.parameters != bound.parameters && rules.forbid(Guard::HonoursOtherParameters)
+                self.differs(named, bound) && rules.forbid(Guard::HonoursOtherParameters)
             }
             // AQL-4.1-6
             Check::Adapter => {
@@ -102,6 +102,18 @@ impl StepSoFar<'_> {
                 let elsewhere = bound.session.is_some() && named.session != bound.session;
                 elsewhere && rules.forbid(Guard::HonoursOtherSession)
             }
+        }
+    }
+
+    /// AQL-3.2-4: whether a parameter that counts differs, as this gatekeeper reckons.
+    fn differs(&self, named: Scope, bound: Scope) -> bool {
+        let rules = self.model.rules;
+        let is_third = named.parameters == Parameters::Third;
+        match self.state.list(bound) {
+            List::Narrow if is_third && rules.allow(Guard::CountsUnlisted) => true,
+            List::Wide if is_third && rules.allow(Guard::OverlooksListed) => false,
+            List::Unset if is_third && rules.allow(Guard::OverlooksUnsaid) => false,
+            List::Unset | List::Narrow | List::Wide => self.state.differs(named, bound),
         }
     }
 

@@ -66,6 +66,45 @@ impl Which {
     }
 }
 
+/// The parameters of a call: two, of which a list may leave one out. Each names a resource or widens the scope, so that it
+/// counts unless a list says otherwise (AQL-3.2-4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Parameters {
+    /// Those that a token is asked for.
+    First,
+    /// Others: the one that every list names differs.
+    Second,
+    /// Others: the one that a narrow list leaves out differs, and it alone.
+    Third,
+}
+
+impl Parameters {
+    /// Their number in descriptions: 1 to 3.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::First => 1,
+            Self::Second => 2,
+            Self::Third => 3,
+        }
+    }
+}
+
+/// Which parameters of an operation count: the operator's list (`critical`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum List {
+    /// As it was set up: both.
+    Unset,
+    /// The list leaves one out.
+    Narrow,
+    /// The list names both.
+    Wide,
+}
+
+impl List {
+    /// The lists that an operator can set.
+    pub const ALL: [Self; 2] = [Self::Narrow, Self::Wide];
+}
+
 /// What a call is for, and what a token is bound to (AQL-3.2-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope {
@@ -73,8 +112,8 @@ pub struct Scope {
     pub purpose: Purpose,
     /// The operation.
     pub operation: Which,
-    /// Its critical parameters. What is not critical is not in the model.
-    pub parameters: Which,
+    /// Its parameters, beside those that a token is asked for. What no list names is not in the model.
+    pub parameters: Parameters,
     /// The adapter.
     pub adapter: Which,
     /// The session that the call names, or that the token is bound to.
@@ -86,19 +125,19 @@ impl Scope {
     pub const PLAIN: Self = Self {
         purpose: Purpose::Confirmation,
         operation: Which::First,
-        parameters: Which::First,
+        parameters: Parameters::First,
         adapter: Which::First,
         session: None,
     };
 
-    /// The scope as a number below 64.
+    /// The scope as a number below 128.
     pub(super) const fn code(self) -> u16 {
         let session = match self.session {
             None => 0,
             Some(session) => 1 + session as u16,
         };
-        (self.purpose as u16) << 5
-            | (self.operation as u16) << 4
+        (self.purpose as u16) << 6
+            | (self.operation as u16) << 5
             | (self.parameters as u16) << 3
             | (self.adapter as u16) << 2
             | session
@@ -114,13 +153,17 @@ impl Scope {
             }
         }
         Self {
-            purpose: if (code >> 5) & 1 == 0 {
+            purpose: if (code >> 6) & 1 == 0 {
                 Purpose::Confirmation
             } else {
                 Purpose::QuotaContinue
             },
-            operation: which(code, 4),
-            parameters: which(code, 3),
+            operation: which(code, 5),
+            parameters: match code >> 3 & 3 {
+                0 => Parameters::First,
+                1 => Parameters::Second,
+                _ => Parameters::Third,
+            },
             adapter: which(code, 2),
             session: match code & 3 {
                 0 => None,

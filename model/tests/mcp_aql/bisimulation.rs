@@ -53,6 +53,16 @@ fn that_is_so_where_failed_validations_are_limited() {
     assert_bisimulation_within(limited, observe);
 }
 
+/// AQL-3.2-4: what `small` bounds do not have: lists that change.
+#[test]
+fn that_is_so_where_lists_change() {
+    let lists = Bounds {
+        tokens: 1,
+        ..Bounds::LISTS
+    };
+    assert_bisimulation_within(lists, observe);
+}
+
 /// What `small` bounds do not have: three.
 #[test]
 fn that_is_so_for_three_as_well() {

@@ -30,6 +30,15 @@ fn every_property_holds_where_failed_validations_are_limited() {
     );
 }
 
+/// AQL-3.2-4, AQL-5.3-2: also where the operator changes which parameters count.
+#[test]
+fn every_property_holds_where_lists_change() {
+    assert_eq!(
+        size(&within::<McpAqlProtocol>(Bounds::LISTS)),
+        (321_767, 2_275_971)
+    );
+}
+
 #[test]
 fn the_search_comes_as_far_as_stateright() {
     // Stateright keeps each judge as a whole.

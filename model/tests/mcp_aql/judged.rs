@@ -31,6 +31,18 @@ fn the_judge_finds_nothing_where_failed_validations_are_limited() {
     assert_nothing_is_found(&within::<McpAqlProtocol>(twice).literal());
 }
 
+/// AQL-3.2-4, AQL-5.3-2: also where the operator changes which parameters count, and a call arrives as it was sent.
+#[test]
+fn the_judge_finds_nothing_where_lists_change() {
+    assert_nothing_is_found(&within::<McpAqlProtocol>(Bounds::LISTS));
+    let one = Bounds {
+        tokens: 1,
+        disturbances: Budgets::new([1; 7], 2),
+        ..Bounds::LISTS
+    };
+    assert_nothing_is_found(&within::<McpAqlProtocol>(one).literal());
+}
+
 /// With the quotient the judge forgets of a token that is over all but that it is.
 #[test]
 fn what_is_over_is_taken_for_alike_and_its_use_found_all_the_same() {
@@ -57,7 +69,7 @@ fn what_is_over_is_taken_for_alike_and_its_use_found_all_the_same() {
 fn a_token_that_a_restart_revives_runs_again_where_a_call_is_sent_again() {
     let bounds = Bounds {
         tokens: 1,
-        disturbances: Budgets::new([1; 6], 2),
+        disturbances: Budgets::new([1, 1, 1, 1, 1, 1, 0], 2),
         ..Bounds::SMALL
     };
     let mut model = within::<McpAqlProtocol>(bounds).literal();

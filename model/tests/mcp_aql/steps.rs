@@ -10,7 +10,8 @@ use countersign_model::mcp_aql::rules::{Check, Code, Refusal, Rules};
 use countersign_model::mcp_aql::state::{Phase, State};
 use countersign_model::mcp_aql::step::Step;
 use countersign_model::mcp_aql::words::{
-    Danger, Lifetime, Oracle, Purpose, Request, Scope, SessionName, Slot, Store, Trigger, Which,
+    Danger, Lifetime, List, Oracle, Purpose, Request, Scope, SessionName, Slot, Store, Trigger,
+    Which,
 };
 use countersign_model::mcp_aql::{McpAql, McpAqlProtocol};
 use countersign_model::specification::Modelled as _;
@@ -54,7 +55,7 @@ impl Run {
         let bounds = Bounds {
             ticks: 40,
             under_way: 4,
-            disturbances: Budgets::new([3; 6], 15),
+            disturbances: Budgets::new([3; 7], 15),
             ..Bounds::DEFAULT
         };
         let model = McpAql::new(bounds)
@@ -426,6 +427,54 @@ fn a_configuration_that_changes_nothing_revokes_nothing() {
         assert_eq!(step.required.as_slice(), expected);
         assert_eq!(run.first(), Phase::Live);
         assert_eq!(run.call(Fault::None).rejected, None);
+    }
+}
+
+/// AQL-3.2-4: what an operator's list leaves out does not count, and where there is none everything does.
+#[test]
+fn a_parameter_counts_unless_a_list_leaves_it_out() {
+    for (list, fault, expected) in [
+        (None, Fault::Unlisted, Some(Check::Parameters)),
+        (Some(List::Narrow), Fault::Unlisted, None),
+        (
+            Some(List::Narrow),
+            Fault::Parameters,
+            Some(Check::Parameters),
+        ),
+        (Some(List::Wide), Fault::Unlisted, Some(Check::Parameters)),
+    ] {
+        let mut run = Run::with_tolerance(0);
+        if let Some(list) = list {
+            let operation = Which::First;
+            run.take(Action::Relist { operation, list });
+        }
+        run.request(PLAIN);
+        assert_eq!(run.call(fault).rejected, expected, "{list:?}, {fault:?}");
+    }
+}
+
+/// AQL-5.3-2: another list revokes the tokens of its operation on its adapter, and no others.
+#[test]
+fn another_list_revokes_the_tokens_of_its_operation_alone() {
+    for (operation, adapter, expected) in [
+        (Which::First, Which::First, Phase::Revoked),
+        (Which::Second, Which::First, Phase::Live),
+        (Which::First, Which::Second, Phase::Live),
+    ] {
+        let mut run = Run::with_tolerance(0);
+        let scope = Scope {
+            operation,
+            adapter,
+            ..Scope::PLAIN
+        };
+        run.request(Request { scope, ..PLAIN });
+        run.take(Action::Relist {
+            operation: Which::First,
+            list: List::Narrow,
+        });
+        assert_eq!(run.first(), expected, "{scope:?}");
+        run.take(Action::Reconfigure(Which::First));
+        assert_eq!(run.first(), expected, "{scope:?}");
     }
 }
 

@@ -7,6 +7,7 @@ use countersign_conform::edges::{self, Scope};
 use countersign_conform::mcp_aql::{self, McpAqlBridge};
 use countersign_conform::pending_action::{self, PendingActionBridge};
 use countersign_model::aaep::bounds::{Bounds as AaepBounds, Budgets};
+use countersign_model::mcp_aql::bounds::{Bounds as McpAqlBounds, Budgets as McpAqlBudgets};
 use countersign_model::pending_action::bounds::Bounds;
 
 /// A forged or malformed reply, a cancellation or a crash: one in a run.
@@ -101,6 +102,34 @@ fn the_gatekeeper_agrees_with_the_model_with_thirty_seconds_of_tolerance() {
     let bridge = McpAqlBridge::new(mcp_aql::LITERAL).expect("the bounds are in range");
     let bridge = bridge.with_thirty_seconds_of_tolerance();
     assert_eq!(agreed(&bridge), (73_647, 523_643));
+}
+
+/// AQL-3.2-4, AQL-5.3-2: where lists of what counts are set and changed.
+#[test]
+fn the_gatekeeper_agrees_where_lists_change() {
+    let bridge = McpAqlBridge::new(McpAqlBounds::LISTS).expect("the bounds are in range");
+    assert_eq!(agreed(&bridge), (321_767, 2_275_971));
+}
+
+/// One token, lists that change, and a second disturbance in a run.
+const LISTS_OF_ONE: McpAqlBounds = McpAqlBounds {
+    tokens: 1,
+    disturbances: McpAqlBudgets::new([1; 7], 2),
+    ..McpAqlBounds::LISTS
+};
+
+/// AQL-3.2-4, AQL-5.3-2: the same in each of the states that the gatekeeper can be in, with one token.
+#[test]
+fn the_gatekeeper_agrees_in_each_of_its_states_where_lists_change() {
+    let bridge = McpAqlBridge::new(LISTS_OF_ONE).expect("the bounds are in range");
+    assert_eq!(agreed_on(&bridge, Scope::Pairs), (90_733, 629_862));
+}
+
+/// AQL-3.2-4, AQL-4.3-1: the same with each call as it was sent.
+#[test]
+fn the_gatekeeper_agrees_with_the_literal_model_where_lists_change() {
+    let bridge = McpAqlBridge::new(LISTS_OF_ONE).expect("the bounds are in range");
+    assert_eq!(agreed(&bridge.literal()), (328_617, 1_427_801));
 }
 
 /// PA-2, PA-7: also where an action is good at the very moment of its expiry, and nobody decides where nobody is named. The

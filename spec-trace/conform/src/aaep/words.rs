@@ -230,23 +230,10 @@ fn refusal(refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
         | executor::Refusal::KindsMalformed
         | executor::Refusal::ChoicesMalformed
         | executor::Refusal::ChoicesMissing
-<<<<<<< HEAD
-        | executor::Refusal::WorkTextMalformed
-=======
-        | executor::Refusal::HandingOff
-        | executor::Refusal::IrreversibleUnasked
->>>>>>> x-aaep
         | executor::Refusal::ActionUnanswered
         | executor::Refusal::ActionAsked
         | executor::Refusal::ToolCallIdUsed
         | executor::Refusal::ChunkEmpty
-<<<<<<< HEAD
-        | executor::Refusal::ChunkTooLong
-=======
-        | executor::Refusal::QuestionOpen
-        | executor::Refusal::ToolRunning
-        | executor::Refusal::OutputOpen
->>>>>>> x-aaep
         | executor::Refusal::NoFreshToken
         | executor::Refusal::NoFreshSessionId => {
             let clause = refusal.clause().0;

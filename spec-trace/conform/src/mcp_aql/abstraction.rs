@@ -8,14 +8,13 @@ use std::hash::Hasher;
 
 use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::state::{Gatekeeper, GatekeeperToken, Phase, State, Token};
-use countersign_model::mcp_aql::words::{Purpose, Scope, SessionName, Slot, Which};
+use countersign_model::mcp_aql::words::{Parameters, Purpose, Scope, SessionName, Slot, Which};
 use countersign_model::time;
 use countersign_reference::mcp_aql as executor;
-use countersign_reference::mcp_aql::{IssuedToken, ParametersHash};
+use countersign_reference::mcp_aql::IssuedToken;
 use countersign_reference::time::Timestamp;
 
 use super::concrete::{Environment, later, place};
-use super::spelling::OPERATIONS;
 use super::{Host, Issued};
 use crate::identity::Identity;
 use crate::{Unexplained, unexplained};
@@ -45,9 +44,10 @@ pub(super) fn gatekeeper(
             .ok_or_else(|| unexplained("AQL-1.3-1", "no token but those handed out"))?;
         tokens[slot.index()] = Some(held(environment, host, slot, found, next.token(slot))?);
     }
-    for adapter in &environment.adapters {
-        if !environment.is_configured(host.gatekeeper.configuration(adapter), next.setup) {
-            let text = format!("{adapter} configured as {:?}", next.setup);
+    for which in Which::ALL {
+        let adapter = &environment.adapters[place(which)];
+        if !environment.is_configured(host.gatekeeper.configuration(adapter), which, next) {
+            let text = format!("{adapter} configured as {:?}, {:?}", next.setup, next.lists);
             return Err(unexplained("AQL-5.1-5", text));
         }
     }
@@ -160,8 +160,7 @@ fn check_payload(
     let executor::Scope {
         purpose,
         operation,
-        // Held against the canonical form.
-        parameters: _,
+        parameters,
         adapter,
         session_id,
     } = &found.scope;
@@ -185,6 +184,8 @@ fn check_payload(
         ),
         (*purpose != call.purpose, "AQL-2.1-1", "purpose"),
         (*operation != call.operation, "AQL-3.2-1", "operation"),
+        // AQL-3.2-2, AQL-3.2-3: SHA-256 of the canonical form.
+        (*parameters != issued.bound, "AQL-3.2-3", "parameters"),
         (
             *adapter != *environment.adapter_of(call),
             "AQL-4.1-6",
@@ -232,24 +233,11 @@ fn scope(environment: &Environment, found: &executor::Scope) -> Result<Scope, Un
             executor::Purpose::QuotaContinue => Purpose::QuotaContinue,
         },
         operation,
-        parameters: parameters(environment, operation, &found.parameters)?,
+        // Tokens are issued for the parameters that are asked for alone.
+        parameters: Parameters::First,
         adapter,
         session,
     })
-}
-
-/// AQL-3.2-2, AQL-3.2-3: SHA-256 of the canonical form. Tokens are issued for the parameters that are asked for alone.
-fn parameters(
-    environment: &Environment,
-    operation: Which,
-    found: &ParametersHash,
-) -> Result<Which, Unexplained> {
-    let place = place(operation);
-    if *found == environment.bound[place] {
-        return Ok(Which::First);
-    }
-    let text = format!("SHA-256 of {}", OPERATIONS[place].canonical);
-    Err(unexplained("AQL-3.2-3", text))
 }
 
 /// All that the executor holds and that can make a difference: not what the host chose, which never changes but for the

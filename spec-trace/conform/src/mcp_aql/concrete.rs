@@ -11,7 +11,8 @@ use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::message::{Call, Carried};
 use countersign_model::mcp_aql::state::{Setup, State};
 use countersign_model::mcp_aql::words::{
-    Danger, FIVE_MINUTES, Lifetime, Oracle, Purpose, Request, SessionName, Slot, Trigger, Which,
+    Danger, FIVE_MINUTES, Lifetime, List, Oracle, Parameters as Asked, Purpose, Request,
+    SessionName, Slot, Trigger, Which,
 };
 use countersign_model::time::Scale;
 use countersign_reference::mcp_aql as executor;
@@ -24,7 +25,7 @@ use countersign_reference::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::Host;
-use super::spelling::{CRITICAL, OPERATIONS, Spelling};
+use super::spelling::{CRITICAL, OPERATIONS};
 use crate::concretion::Picks;
 
 /// A tick in seconds, where lifetimes are those of the text and the longest tolerance is (AQL-5.1-5).
@@ -49,8 +50,8 @@ pub struct Environment {
     pub operations: [OperationName; 2],
     /// By `SessionName::index`.
     pub sessions: [SessionId; 2],
-    /// What a token for the parameters that are asked for is bound to, by operation.
-    pub bound: [ParametersHash; 2],
+    /// What a token for the parameters that are asked for is bound to, by operation; and where its list is narrow.
+    bound: [[ParametersHash; 2]; 2],
     /// What the host chose: as far as it can be told, nothing that an executor has by itself.
     pub settings: Settings,
     /// What the log names as the operation where a query finds nothing.
@@ -60,7 +61,7 @@ pub struct Environment {
     critical: BTreeMap<OperationName, BTreeSet<String>>,
     /// How the parameters that are asked for can be written, by operation.
     asked: [Vec<Parameters>; 2],
-    /// Parameters that are others, by operation.
+    /// Parameters that are others, by operation: those by any list first, then those that a narrow list takes for the same.
     other: [Vec<Parameters>; 2],
 }
 
@@ -114,9 +115,13 @@ impl Environment {
             operations,
             sessions: ["sess_A", "sess_a"]
                 .map(|text| SessionId::parse(text).expect("a well-formed session id")),
-            bound: OPERATIONS.each_ref().map(bound),
+            bound: OPERATIONS
+                .each_ref()
+                .map(|spelling| [spelling.canonical, spelling.narrowly].map(bound)),
             asked: OPERATIONS.each_ref().map(|spelling| texts(spelling.asked)),
-            other: OPERATIONS.each_ref().map(|spelling| texts(spelling.other)),
+            other: OPERATIONS
+                .each_ref()
+                .map(|spelling| texts(&[spelling.other, spelling.unlisted].concat())),
         }
     }
 
@@ -147,13 +152,45 @@ impl Environment {
     }
 
     /// Whether an adapter works as the operator has configured it; as by default, if he has not.
-    pub(super) fn is_configured(&self, found: &Configuration, setup: Option<Setup>) -> bool {
-        let Some(setup) = setup else {
+    pub(super) fn is_configured(&self, found: &Configuration, which: Which, state: &State) -> bool {
+        let Some(setup) = state.setup else {
             return *found == *self.settings.configuration;
         };
         u64::from(found.tolerance.seconds()) == self.seconds(setup.tolerance)
             && found.oracle == oracle(setup.oracle)
-            && found.critical == self.critical
+            && found.critical == self.lists(which, state)
+    }
+
+    /// AQL-3.2-4: which parameters count at an adapter, by operation.
+    fn lists(&self, which: Which, state: &State) -> BTreeMap<OperationName, BTreeSet<String>> {
+        let mut lists = self.critical.clone();
+        if which == Which::Second {
+            return lists;
+        }
+        for operation in Which::ALL {
+            let spelling = &OPERATIONS[place(operation)];
+            let names = match state.lists[place(operation)] {
+                List::Unset => continue,
+                List::Narrow => spelling.narrow,
+                List::Wide => spelling.wide,
+            };
+            let names = names.iter().map(|&name| name.to_owned()).collect();
+            lists.insert(self.operations[place(operation)].clone(), names);
+        }
+        lists
+    }
+
+    /// AQL-3.2-1, AQL-3.2-3: what a token is bound to that is issued for this call.
+    pub(super) fn bound(&self, call: &executor::Call, state: &State) -> ParametersHash {
+        let named = |&which: &Which| self.operations[place(which)] == call.operation;
+        let operation = Which::ALL.into_iter().find(named).map_or(0, place);
+        let [whole, narrow] = &self.bound[operation];
+        let is_listed = *self.adapter_of(call) == self.adapters[0];
+        if is_listed && state.lists[operation] == List::Narrow {
+            narrow.clone()
+        } else {
+            whole.clone()
+        }
     }
 
     /// The calls into the executor that a step of the model is; none for a step of the world around it.
@@ -182,9 +219,22 @@ impl Environment {
             Action::Trigger(Trigger::Configuration(which)) => {
                 let setup = state.setup?;
                 let other = self.otherwise(which, setup, &mut picks);
-                return Some(vec![other, self.as_it_is(which, setup, &mut picks)]);
+                return Some(vec![
+                    other,
+                    self.as_it_is(which, setup, state, &mut picks),
+                ]);
             }
-            Action::Reconfigure(which) => self.as_it_is(which, state.setup?, &mut picks),
+            Action::Reconfigure(which) => self.as_it_is(which, state.setup?, state, &mut picks),
+            Action::Relist { operation, list } => {
+                let mut next = *state;
+                next.lists[place(operation)] = list;
+                Input::Configure {
+                    adapter: self.adapters[place(Which::First)].clone(),
+                    clock_skew_tolerance_seconds: None,
+                    oracle: None,
+                    critical: Some(self.lists(Which::First, &next)),
+                }
+            }
             Action::Trigger(trigger) => self.trigger(trigger, &mut picks)?,
             // A gatekeeper forgets when it likes, once it may; it is given the occasion.
             Action::Purge { .. } => Input::Tick,
@@ -202,7 +252,7 @@ impl Environment {
     /// A call without a token. Parameters that are others are only ever sent with a token for the ones asked for.
     fn request(&self, request: Request, picks: &mut Picks) -> Option<executor::Call> {
         let scope = request.scope;
-        let (Which::First, true) = (scope.parameters, request.max_uses > 0) else {
+        let (Asked::First, true) = (scope.parameters, request.max_uses > 0) else {
             return None;
         };
         let reasons = [None, Some(vec!["Nobody has a copy.".to_owned()])];
@@ -226,9 +276,14 @@ impl Environment {
     /// A call with a token. What it says of a token to be issued makes no difference.
     fn deliver(&self, host: &Host, state: &State, call: Call, picks: &mut Picks) -> executor::Call {
         let scope = call.scope;
+        let operation = place(scope.operation);
+        let (asked, other) = (&self.asked[operation], &self.other[operation]);
+        let (by_any, unlisted) = other.split_at(OPERATIONS[operation].other.len());
         let spellings = match scope.parameters {
-            Which::First => &self.asked,
-            Which::Second => &self.other,
+            Asked::First => asked,
+            Asked::Second if state.list(scope) == List::Narrow => by_any,
+            Asked::Second => other,
+            Asked::Third => unlisted,
         };
         let bound_to = match call.token {
             Carried::Token(slot) => state.token(slot).scope.session,
@@ -237,8 +292,8 @@ impl Environment {
         let session_id = self.session_named(scope.session, bound_to, picks);
         executor::Call {
             adapter: self.adapter(scope.adapter, picks),
-            operation: self.operations[place(scope.operation)].clone(),
-            params: picks.among(&spellings[place(scope.operation)]),
+            operation: self.operations[operation].clone(),
+            params: picks.among(spellings),
             danger_level: level_of_call(host, call, picks),
             // AQL-5.4-1: more than one only in a session.
             max_uses: session_id.as_ref().map_or(1, |_| picks.among(&[1, 2])),
@@ -309,8 +364,11 @@ impl Environment {
     }
 
     /// An adapter is configured as it was set up. What is left out of a configuration stays as it was.
-    fn as_it_is(&self, which: Which, setup: Setup, picks: &mut Picks) -> Input {
-        let whole = self.configure(which, setup.tolerance, setup.oracle);
+    fn as_it_is(&self, which: Which, setup: Setup, state: &State, picks: &mut Picks) -> Input {
+        let mut whole = self.configure(which, setup.tolerance, setup.oracle);
+        if let Input::Configure { critical, .. } = &mut whole {
+            *critical = Some(self.lists(which, state));
+        }
         let mut part = whole.clone();
         if let Input::Configure {
             oracle, critical, ..
@@ -418,9 +476,9 @@ const NEARLY: [fn(&str) -> String; 6] = [
     },
 ];
 
-/// SHA-256 of the canonical form, which is written down and not computed here.
-fn bound(spelling: &Spelling) -> ParametersHash {
-    let digest = serde_json::Value::String(sha_256(spelling.canonical));
+/// SHA-256 of a canonical form, which is written down and not computed here.
+fn bound(canonical: &str) -> ParametersHash {
+    let digest = serde_json::Value::String(sha_256(canonical));
     serde_json::from_value(digest).expect("64 hexadecimal digits")
 }
 

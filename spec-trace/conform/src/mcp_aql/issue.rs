@@ -56,6 +56,7 @@ pub(super) fn note_issue(
         call: call.clone(),
         token: token.clone(),
         id: token.id(),
+        bound: environment.bound(call, state),
         issued_at,
         expires_at,
         valid_until: later(expires_at, environment.seconds(state.tolerance())),

@@ -29,7 +29,8 @@ use countersign_model::mcp_aql::words::{SLOTS, Slot, Store};
 use countersign_model::rules::Rules;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
-    Call, ConfirmationToken, Gatekeeper, Input, Outcome, Persistence, Revoker, Settings, TokenId,
+    Call, ConfirmationToken, Gatekeeper, Input, Outcome, ParametersHash, Persistence, Revoker,
+    Settings, TokenId,
 };
 use countersign_reference::time::Timestamp;
 
@@ -46,7 +47,7 @@ pub const FAR: Bounds = Bounds {
     tokens: 3,
     ticks: MOST_TICKS,
     under_way: 4,
-    disturbances: Budgets::new([3; 6], 15),
+    disturbances: Budgets::new([3; 7], 15),
     ..Bounds::LARGE
 };
 
@@ -81,6 +82,8 @@ pub struct Issued {
     pub token: ConfirmationToken,
     /// What the log calls it.
     pub id: TokenId,
+    /// What it is bound to.
+    pub bound: ParametersHash,
     /// When it was handed out.
     pub issued_at: Timestamp,
     /// When it expires.
@@ -155,6 +158,7 @@ impl Execution for Environment {
 
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
+    const ASIDE: Option<Bounds> = Some(Bounds::LISTS);
 
     fn specified() -> Self {
         Self::new()
@@ -316,6 +320,7 @@ fn carried(state: &State, action: Action) -> Option<Carried> {
         | Action::CarryOut { .. }
         | Action::Trigger(_)
         | Action::Reconfigure(_)
+        | Action::Relist { .. }
         | Action::Tick
         | Action::Purge { .. }
         | Action::Restart(_) => None,

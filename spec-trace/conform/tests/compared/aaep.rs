@@ -6,15 +6,9 @@ use countersign_conform::aaep::{AaepBridge, Environment, Host};
 use countersign_model::aaep::bounds::Bounds;
 use countersign_reference::aaep::{
     ActionId, AgentId, AgentState, Answer, Answered, Audit, Choice, ClauseId, CountersignExtension,
-<<<<<<< HEAD
-    Decision, Event, EventId, Identity, Notice, Output, OutputId, Payload, Producer, Refusal,
-    ReplyToken, ResolutionOutcome, ResponseKind, RiskLevel, SessionId, Settings, SubscriptionId,
-    TargetKind, ToolCall, ToolCallId, ToolStatus, UserResponse,
-=======
-    Decision, Event, EventId, Field, Identity, Notice, Output, Payload, Producer, Refusal,
-    ReplyToken, ResolutionOutcome, ResponseKind, RiskLevel, SessionId, Settings, SubscriptionId,
-    ToolCall, ToolCallId, ToolStatus, UserResponse,
->>>>>>> x-aaep
+    Decision, Event, EventId, Field, Identity, Notice, Output, OutputId, Payload, Producer,
+    Refusal, ReplyToken, ResolutionOutcome, ResponseKind, RiskLevel, SessionId, Settings,
+    SubscriptionId, TargetKind, ToolCall, ToolCallId, ToolStatus, UserResponse,
 };
 use countersign_reference::time::{Timeout, Timestamp};
 use serde_json::{Value, json};
