@@ -280,28 +280,33 @@ impl Handling<'_> {
         if critical.iter().flatten().any(|(_, names)| names.is_empty()) {
             return Err(Refusal::WithoutCritical);
         }
-        let mut configuration = Configuration::clone(&self.configuration(&adapter));
-        if let Some(seconds) = tolerance {
-            // AQL-5.1-5
-            configuration.tolerance =
-                Tolerance::from_seconds(seconds).map_err(|_| Refusal::ToleranceOutOfRange)?;
-            self.warn_of(configuration.tolerance, &adapter);
-        }
-        configuration.oracle = oracle.unwrap_or(configuration.oracle);
-        configuration.critical = critical.unwrap_or(configuration.critical);
+        let before = self.configuration(&adapter);
+        // AQL-5.1-5
+        let tolerance = match tolerance.map(Tolerance::from_seconds) {
+            Some(tolerance) => {
+                let tolerance = tolerance.map_err(|_| Refusal::ToleranceOutOfRange)?;
+                self.warn_of(tolerance, &adapter);
+                tolerance
+            }
+            None => before.tolerance,
+        };
+        let configuration = Configuration {
+            tolerance,
+            oracle: oracle.unwrap_or(before.oracle),
+            critical: critical.unwrap_or_else(|| before.critical.clone()),
+        };
         // AQL-5.3-2: what was confirmed was confirmed of the adapter as it was. Where nothing changes, it still is; and where
         // only lists do, it still is for the operations of the others.
-        let before = self.configuration(&adapter);
         if configuration == *before {
             return Ok(());
         }
         let mut live = self.tokens.live_of_adapter(&adapter, self.now);
-        let critical = &configuration.critical;
-        let with_lists = Configuration {
-            critical: critical.clone(),
-            ..Configuration::clone(&before)
-        };
-        if with_lists == configuration {
+        let Configuration {
+            tolerance,
+            oracle,
+            critical,
+        } = &configuration;
+        if (*tolerance, *oracle) == (before.tolerance, before.oracle) {
             live.retain(|&number| {
                 let operation = &self.tokens.get(number).scope.operation;
                 before.critical.get(operation) != critical.get(operation)
