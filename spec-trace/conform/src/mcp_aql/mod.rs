@@ -158,7 +158,7 @@ impl Execution for Environment {
 
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
-    const ASIDE: Option<Bounds> = Some(Bounds::LISTS);
+    const ASIDE: &'static [Bounds] = &[Bounds::LISTS];
 
     fn specified() -> Self {
         Self::new()
