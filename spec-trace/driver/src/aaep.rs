@@ -49,57 +49,67 @@ impl Protocol for Aaep {
 pub enum Op {
     /// Begin a session.
     StartSession {
-        /// Its id. The implementation makes one where this is absent.
+        /// Its id, never used before. The implementation makes one where this is absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(regex(pattern = SESSION))]
         session_id: Option<String>,
     },
     /// Open a subscription.
     Subscribe {
-        /// Its id, never used before.
+        /// Its id, never used before, by a subscription that has closed neither.
         #[schemars(regex(pattern = SUBSCRIPTION))]
         subscription_id: String,
         /// What the subscriber can do.
         #[serde(default, deserialize_with = "object")]
         capabilities: Capabilities,
     },
-    /// Close a subscription.
+    /// Close a subscription. Where it was the last that can reply, of all sessions, each pending default applies at once. The text
+    /// leaves open which subscriptions count, and what becomes of a default that accepts: in the reference those count that have
+    /// said that they can reply, and a confirmation whose default is `accept` waits for its deadline all the same, for only
+    /// the elapsed timeout may accept. What is asked when nobody can reply waits for its deadline, too.
     Unsubscribe {
-        /// Which.
+        /// Which. It is open.
         #[schemars(regex(pattern = SUBSCRIPTION))]
         subscription_id: String,
     },
-    /// Ask for confirmation of an action, and block it until the answer.
+    /// Ask for confirmation of an action, and block it until the answer. Refused while a confirmation of the same action is
+    /// pending; the events that it leads to have at most 64 KiB of JSON each.
     Confirm {
-        /// The session of the action.
+        /// The session of the action. It goes on and is not handed off.
         #[schemars(regex(pattern = SESSION))]
         session_id: String,
         /// What is to be confirmed.
         #[serde(deserialize_with = "object")]
         action: Action,
-        /// How long to wait.
+        /// How long to wait, from `now` on. Refused where that ends beyond the year 9999. Above 60, the reference tells the time left
+        /// when half and when a tenth of it remains; where the clock jumps over such a moment the text leaves open what is told: in
+        /// the reference one event a question, for the last moment passed, with the time that is left in truth, and none for a
+        /// question whose time is up.
         #[schemars(range(min = 1, max = 86_400))]
         timeout_seconds: i64,
-        /// What is done when no valid reply comes in time.
+        /// What is done when no valid reply comes in time. Not `accept` for what is irreversible and of medium or high risk. The text
+        /// leaves open the order of what falls due at one instant: in the reference by deadline, at one deadline confirmations before
+        /// clarifications and each kind in the order of asking, and a default before the time left that is told at the same moment.
         default_decision: Decision,
-        /// The decisions that a reply may carry: different strings.
+        /// The decisions that a reply may carry: different strings, each of at most 16 KiB of UTF-8. `accept` and `reject`, where absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(length(min = 1, max = 32), extend("uniqueItems" = true))]
+        #[schemars(length(min = 1, max = 32), inner(length(max = 16_384)), extend("uniqueItems" = true))]
         allowed_replies: Option<Vec<String>>,
     },
-    /// Ask for an answer in words or by choice.
+    /// Ask for an answer in words or by choice. Refused while the same question is pending; its event has at most 64 KiB of JSON.
     Clarify {
-        /// The session of the question.
+        /// The session of the question. It goes on and is not handed off.
         #[schemars(regex(pattern = SESSION))]
         session_id: String,
-        /// What is asked.
-        #[schemars(length(min = 1))]
+        /// What is asked. Not blank, at most 16 KiB of UTF-8. The text leaves open what makes two questions the same: in the reference
+        /// the session and this text to the letter, whatever kinds and choices there are.
+        #[schemars(length(min = 1, max = 16_384))]
         question: String,
-        /// The kinds of answer that are taken.
+        /// The kinds of answer that are taken, each once. Any kind, where absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(length(min = 1, max = 4), extend("uniqueItems" = true))]
         accepted_response_kinds: Option<Vec<ResponseKind>>,
-        /// What there is to choose from.
+        /// What there is to choose from: of different values. Needed where `multiple_choice` is taken.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
@@ -107,39 +117,44 @@ pub enum Op {
         )]
         #[schemars(length(min = 2, max = 32))]
         choices: Option<Vec<Choice>>,
-        /// How long to wait.
+        /// How long to wait, as in `confirm`.
         #[schemars(range(min = 1, max = 86_400))]
         timeout_seconds: i64,
-        /// What is taken for the answer when none comes in time.
+        /// What is taken for the answer when none comes in time. At most 16 KiB of UTF-8. The text leaves open whether it has to be of
+        /// an accepted kind and one of the choices: in the reference it need not be, and is taken as it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(length(max = 16_384))]
         default_response: Option<String>,
     },
-    /// A message arrives.
+    /// A message arrives. What is due comes first: the text leaves open what a reply counts for that comes in the same request as the
+    /// deadline passes; in the reference the default is applied then, and the reply is ignored whatever time it claims.
     Deliver(Deliver),
     /// Take a pending question back.
     Cancel {
-        /// Its token.
+        /// Its token. It is pending.
         #[schemars(regex(pattern = TOKEN))]
         reply_token: String,
     },
     /// Give a pending question more time.
     Extend {
-        /// Its token.
+        /// Its token. It is pending.
         #[schemars(regex(pattern = TOKEN))]
         reply_token: String,
-        /// How long it waits from when it was asked.
+        /// How long it waits from when it was asked: longer than before, and refused where that ends beyond the year 9999.
         #[schemars(range(min = 1, max = 86_400))]
         timeout_seconds: i64,
     },
-    /// Run a tool that needs no question.
+    /// Run a tool that needs no question. Its events have at most 64 KiB of JSON each.
     Tool {
-        /// The session of the action.
+        /// The session of the action. It goes on and is not handed off.
         #[schemars(regex(pattern = SESSION))]
         session_id: String,
         /// What is run.
         #[serde(deserialize_with = "object")]
         action: ToolAction,
-        /// The id of this call in the events, never used before in the session. The implementation makes one where this is absent.
+        /// The id of this call in the events, never used before in the session, nor by a question of it that has been asked, whatever
+        /// came of it. Not blank. The implementation makes one where this is absent. The reference names calls `run_N`, and those of
+        /// confirmations `call_N`, or `call_N_1` and so on where that was used, N counting from 0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(length(min = 1, max = 64))]
         tool_call_id: Option<String>,
@@ -152,33 +167,33 @@ pub enum Op {
         /// The action that ran.
         #[schemars(length(min = 1, max = 256))]
         action: String,
-        /// Which call of it. The oldest in flight, where absent.
+        /// Which call of it, in flight. The oldest in flight, where absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schemars(length(min = 1, max = 256))]
+        #[schemars(length(min = 1, max = 64))]
         tool_call_id: Option<String>,
         /// How it came out.
         status: ToolStatus,
     },
-    /// Put out one chunk of an output.
+    /// Put out one chunk of an output. Its event has at most 64 KiB of JSON.
     Output {
-        /// The session of the output.
+        /// The session of the output. It goes on and is not handed off.
         #[schemars(regex(pattern = SESSION))]
         session_id: String,
-        /// Which output of the session. The first chunk begins it.
+        /// Which output of the session. The first chunk begins it, and none comes behind the last. Not blank.
         #[schemars(length(min = 1, max = 64))]
         output_id: String,
-        /// The text that comes next: at most 16 KiB of UTF-8, and empty only where it is the last.
+        /// The text that comes next: at most 16 KiB of UTF-8, and empty only where it is the last. White space is text.
         #[schemars(length(max = 16_384))]
         chunk: String,
         /// Whether it is the last.
         complete: bool,
     },
-    /// Hand the session off. After that it only ends.
+    /// Hand the session off. After that it only ends. Its event has at most 64 KiB of JSON.
     Handoff {
-        /// Which.
+        /// Which. It goes on, is not handed off, and has no question pending, no tool running and no output that is not complete.
         #[schemars(regex(pattern = SESSION))]
         session_id: String,
-        /// Why, for the user to read. At most 16 KiB of UTF-8, like the next.
+        /// Why, for the user to read. Not blank, at most 16 KiB of UTF-8, like the next.
         #[schemars(length(min = 1, max = 16_384))]
         reason: String,
         /// To whom.
@@ -190,7 +205,7 @@ pub enum Op {
     },
     /// End a session.
     EndSession {
-        /// Which.
+        /// Which. It has not ended.
         #[schemars(regex(pattern = SESSION))]
         session_id: String,
         /// How.
@@ -209,10 +224,10 @@ const TOKEN: &str = "^rpl_[0-9A-Za-z]{1,64}$";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
-    /// The host's name for it. In one session the same name is the same action.
+    /// The host's name for it. In one session the same name is the same action. Not blank.
     #[schemars(length(min = 1, max = 256))]
     pub id: String,
-    /// The tool that runs it. At most 16 KiB of UTF-8, like the next two.
+    /// The tool that runs it. Not blank, at most 16 KiB of UTF-8, like the next two.
     #[schemars(length(min = 1, max = 16_384))]
     pub tool: String,
     /// What will be done, for the user to read.
@@ -231,10 +246,11 @@ pub struct Action {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolAction {
-    /// The host's name for it. In one session the same name is the same action.
+    /// The host's name for it. In one session the same name is the same action. Not blank. Refused where a confirmation of it was
+    /// ever asked for in the session: it runs by the answer alone.
     #[schemars(length(min = 1, max = 256))]
     pub id: String,
-    /// The tool that runs it. At most 16 KiB of UTF-8, like the next.
+    /// The tool that runs it. Not blank, at most 16 KiB of UTF-8, like the next.
     #[schemars(length(min = 1, max = 16_384))]
     pub tool: String,
     /// What it is called with, for the user to read.
@@ -244,7 +260,7 @@ pub struct ToolAction {
     /// How much harm it can do; low where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk_level: Option<RiskLevel>,
-    /// Whether it cannot be undone; it can where absent. What cannot has to be confirmed.
+    /// Whether it cannot be undone; it can where absent. What cannot has to be confirmed, and is refused here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub irreversible: Option<bool>,
 }
@@ -261,7 +277,7 @@ pub enum TargetKind {
     EscalationQueue,
 }
 
-/// A message that arrives: in a request `message`, or `message_base64` where its bytes are no UTF-8.
+/// A message that arrives: in a request `message`, or `message_base64` where its bytes are no UTF-8; both are an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "WrittenDelivery", into = "WrittenDelivery")]
 #[schemars(with = "WrittenDelivery")]
@@ -280,7 +296,11 @@ struct WrittenDelivery {
     /// What the transport knows of the sender.
     #[serde(deserialize_with = "object")]
     sender: Sender,
-    /// The text received.
+    /// What was received. The text leaves open what a reply says that has a name twice in an object: in the reference nothing, however
+    /// deep it lies and however its letters are escaped, for its meaning depends on its reader. It also leaves open what comes first,
+    /// a `modified_action` that is not supported or a decision that is not allowed: in the reference such a reply rejects, even
+    /// where `reject` is not allowed. Where `modified_action` is supported the decision has to be allowed, and to accept more than
+    /// was asked rejects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     /// The bytes received, where they are no UTF-8: base64 with padding.
@@ -410,9 +430,11 @@ pub enum ResponseKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// What is answered.
+    /// What is answered. Not blank, at most 16 KiB of UTF-8, like the next.
+    #[schemars(length(min = 1, max = 16_384))]
     pub value: String,
     /// What the user reads.
+    #[schemars(length(min = 1, max = 16_384))]
     pub label: String,
 }
 
@@ -488,7 +510,8 @@ pub enum Output {
     Refused(Refused),
 }
 
-/// What a clarification has come to.
+/// What a clarification has come to. The text leaves open what becomes of one that was lost in a crash: in the reference it comes
+/// again as it was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answered {
     /// Its session.
@@ -514,7 +537,9 @@ pub enum AnsweredBy {
     Nobody,
 }
 
-/// A courtesy to one subscription.
+/// A courtesy to one subscription: to the sender of a reply that came too late to count. The text leaves open whether the first
+/// reply after a default is told of: in the reference it is, if it comes from an open subscription that it names. Lost in a crash it
+/// does not come again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
     /// Which.

@@ -48,11 +48,12 @@ pub enum Common {
     Tick {},
     /// The process dies, and comes back with what it had stored.
     Restart {
-        /// How many outputs of the last response, from its end, were not carried out. None where absent. The last response is
-        /// the last one with `outputs`, be they none. Every output of it counts, and those come again that tell of something or
-        /// append it; not what was refused, audited or a snapshot. Where a store has outlived its process, nothing is known of
-        /// the last response of that process: right after `hello`, 0 says that nothing of it was lost, and with any other
-        /// number or none everything comes again that is not known to be carried out.
+        /// How many outputs of the last response, from its end, were not carried out; refused where it had fewer. None where
+        /// absent. The last response is the last one with `outputs`, be they none. Every output of it counts, and those come
+        /// again that tell of something or append it; not what was refused, audited or a snapshot, nor of aaep a courtesy
+        /// (`notify`) and what a sender gets to see (`respond`), whose connection has died with the process. Where a store has
+        /// outlived its process, nothing is known of the last response of that process: right after `hello`, 0 says that nothing
+        /// of it was lost, and with any other number or none everything comes again that is not known to be carried out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lost: Option<u64>,
     },

@@ -28,9 +28,11 @@ pub fn schema() -> Value {
         "title": format!("The driver protocol, version {VERSION}"),
         "description": format!("One JSON object a line, of at most {LONGEST_LINE} bytes. A request that lacks a field, has one that is not known, or has one of another \
             type is answered with an error, and so is one whose `now` is no time, for without it none can pass; one that breaks a \
-            limit (a length, a range, a form) or has a word that is not among those listed is refused. Whole numbers are written \
+            limit (a length, a range, a form) or has a word that is not among those listed is refused, once all of the request is understood. Whole numbers are written \
             in digits alone and fit 64 bits; any other number is of another type. Times are RFC 3339 and count in whole \
-            milliseconds: finer digits are cut off, and what the years 0000 to 9999 of UTC do not hold counts as their nearest."),
+            milliseconds: finer digits are cut off, and what the years 0000 to 9999 of UTC do not hold counts as their nearest. \
+            For aaep a text is blank that is empty or holds nothing but white space, and an event is measured in bytes of its JSON with a \
+            `sequence_number` of 16 digits."),
         "anyOf": any,
         "$defs": messages,
     })
@@ -87,7 +89,7 @@ fn request(op: &str, mut fields: Value) -> Value {
         "description": "The response carries the same.", "type": "integer", "minimum": 0, "maximum": u64::MAX,
     });
     let now = json!({
-        "description": "The time that it is, RFC 3339.", "type": "string", "format": "date-time",
+        "description": "The time that it is, RFC 3339: of the years 0000 to 9999.", "type": "string", "format": "date-time",
     });
     let properties = fields["properties"].take();
     fields["properties"] = with_first(

@@ -321,6 +321,28 @@ fn a_limit_stands_in_the_schema_and_is_not_the_readers_to_keep() {
         ))
     };
     let timeout = |seconds: &str| question(ACTION, &format!(r#""timeout_seconds":{seconds}"#));
+    let replies = |reply: &str| {
+        question(
+            ACTION,
+            &format!(r#""timeout_seconds":1,"allowed_replies":["{reply}"]"#),
+        )
+    };
+    let asked = |text: &str, choices: &str, default: &str| {
+        timed(&format!(
+            r#""op":"clarify","session_id":"sess_1","question":"{text}","choices":{choices},"timeout_seconds":1,"default_response":"{default}""#
+        ))
+    };
+    let choices = |count: usize, value: &str, label: &str| {
+        let choice = format!(r#"{{"value":"{value}","label":"{label}"}}"#);
+        format!("[{}]", vec![choice; count].join(","))
+    };
+    let call = |id: &str| {
+        timed(&format!(
+            r#""op":"finish_tool","session_id":"sess_1","action":"a1","tool_call_id":"{id}","status":"success""#
+        ))
+    };
+    let (most, more) = ("x".repeat(16_384), "x".repeat(16_385));
+    let two = choices(2, "v", "l");
     for (line, is_within) in [
         (timeout("-1"), false),
         (timeout("0"), false),
@@ -328,6 +350,24 @@ fn a_limit_stands_in_the_schema_and_is_not_the_readers_to_keep() {
         (timeout("86400"), true),
         (timeout("86401"), false),
         (timed(r#""op":"cancel","reply_token":"rpl""#), false),
+        (replies(""), true),
+        (replies(&most), true),
+        (replies(&more), false),
+        (asked("", &two, ""), false),
+        (asked("?", &two, ""), true),
+        (asked(&most, &two, &most), true),
+        (asked(&more, &two, ""), false),
+        (asked("?", &two, &more), false),
+        (asked("?", &choices(1, "v", "l"), ""), false),
+        (asked("?", &choices(32, "v", "l"), ""), true),
+        (asked("?", &choices(33, "v", "l"), ""), false),
+        (asked("?", &choices(2, &most, &most), ""), true),
+        (asked("?", &choices(2, &more, "l"), ""), false),
+        (asked("?", &choices(2, "v", &more), ""), false),
+        (asked("?", &choices(2, "", "l"), ""), false),
+        (asked("?", &choices(2, "v", ""), ""), false),
+        (call(&"c".repeat(64)), true),
+        (call(&"c".repeat(65)), false),
         (output(&"o".repeat(63)), true),
         (output(&"o".repeat(64)), true),
         (output(&"o".repeat(65)), false),

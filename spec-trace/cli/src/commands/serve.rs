@@ -83,6 +83,20 @@ and what is read into the texts: countersign schema driver
                   allowed idempotent call runs again with each restart until it is finished or
                   its session has ended, also after its expiry, which binds decisions alone)
 
+Where the text of aaep leaves it open, this executor does as follows.
+  - A reply with a modified_action that is not supported rejects, even where reject is not allowed.
+  - When the last open subscription closes that has said it can reply, in any session, each pending
+    default applies; one that accepts waits for its deadline.
+  - Two clarifications are the same where session and question are the same to the letter.
+  - The first reply after a default is told of its lateness as a duplicate is (courtesy notice).
+  - A default_response need be no choice and of no accepted kind: it is taken as it is.
+  - A clock that jumps over several moments of a countdown has the time left told once a question.
+  - What falls due at one instant comes in the order of deadlines: confirmations first, then
+    clarifications, each in the order of asking, and a default before a time left.
+  - A reply with a name twice in an object, however deep, is no reply.
+  - An answer that was lost in a crash comes again as it was; a courtesy notice does not.
+  - A reply that comes in the request in which its deadline passes finds the default applied.
+
 A limit of mcp-aql is of one adapter, for all its clients. So many at once (burst), then one more
 each interval; what is more is answered with RATE_LIMITED. Who has failed too often is not
 listened to: a good token does not pass then either. A call with a token and parameters that

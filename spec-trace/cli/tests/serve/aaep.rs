@@ -265,6 +265,46 @@ fn a_restart_keeps_questions_and_tokens_and_performs_nothing_again() {
     );
 }
 
+/// AAEP-6.4-1, AAEP-6.3.5-2: what is due comes first, also before a reply that comes as it falls due; that one is told that it
+/// came too late.
+#[test]
+fn a_reply_that_comes_as_its_deadline_passes_finds_the_default_applied() {
+    for (now, is_late) in [
+        ("2026-05-24T14:23:19.999Z", false),
+        ("2026-05-24T14:23:20.000Z", true),
+        ("2026-05-24T14:23:20.001Z", true),
+    ] {
+        let mut driver = ready();
+        let token = driver.confirm(transfer());
+        let told = driver.at(now, "deliver", delivery(&reply(&token, "accept")));
+        if is_late {
+            let rejected = "emit awaiting_input > thinking";
+            let ignored = [rejected, RESPOND, "audit AAEP-6.3.4-3", "notify sub_1"];
+            assert_eq!(told, ignored, "{now}");
+        } else {
+            assert_eq!(told.last().map(String::as_str), Some("perform a1"));
+        }
+    }
+}
+
+/// AAEP-6.3.5-2, AAEP-6.3.4-9: what was told to one sender alone is not told again, and counts among what was lost all the same.
+#[test]
+fn a_lost_courtesy_does_not_come_again() {
+    let mut driver = ready();
+    let used = driver.confirm(transfer());
+    driver.at(NOW, "deliver", delivery(&reply(&used, "reject")));
+    for lost in 1..=3 {
+        let late = driver.at(NOW, "deliver", delivery(&reply(&used, "accept")));
+        assert_eq!(late, [RESPOND, "audit AAEP-6.3.4-3", "notify sub_1"]);
+        assert_eq!(driver.at(NOW, "restart", json!({"lost": lost})), [""; 0]);
+    }
+    let late = delivery(&reply(&used, "accept"));
+    driver.at(NOW, "deliver", late);
+    let response = driver.ask("restart", timed(NOW, json!({"lost": 4})));
+    let reason = "`lost` is 4: expected at most 3, the outputs of the last response";
+    assert_eq!(response["outputs"][0]["refused"]["reason"], reason);
+}
+
 /// AAEP-6.4-1: a deadline that passes while the process is down is served when it is back, and AAEP-6.1-1: what it
 /// releases is performed as usual.
 #[test]
