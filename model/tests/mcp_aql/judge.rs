@@ -1379,6 +1379,28 @@ fn repeated_requests_may_be_limited_and_a_thousand_tokens_live_aql_6_5_1_aql_5_5
     }
 }
 
+#[test]
+fn a_token_that_was_revoked_takes_no_room_aql_5_5_3_aql_5_3_1() {
+    let full = [Output::Respond(Answer::Full)];
+    for (revokes, clauses) in [(false, &[][..]), (true, &["AQL-5.5-3"])] {
+        let mut run = Run::new();
+        for token in 0..1000 {
+            run.issue(&request(), token);
+        }
+        if revokes {
+            let outputs = [
+                Output::Respond(Answer::Revoked {
+                    done: true,
+                    shape: 0,
+                }),
+                run.revoked(7, true),
+            ];
+            run.conforms(&revoke(7), &outputs);
+        }
+        run.finds(&Call::Operation(request()), &full, clauses);
+    }
+}
+
 // What the text leaves open.
 
 /// What became of token 1 is the party's affair: it may be taken, and it may be refused with these codes and no other.
