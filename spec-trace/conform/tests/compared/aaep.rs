@@ -281,7 +281,7 @@ impl Changes<'_> {
             self.to(with(&|call| call.tool_call_id = id.clone()));
         }
         for token in tokens().into_iter().map(Some).chain([None]) {
-            self.to(with(&|call| call.reply_token = token.clone()));
+            self.to(with(&|call| call.reply_token.clone_from(&token)));
         }
     }
 

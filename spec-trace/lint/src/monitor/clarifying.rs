@@ -273,20 +273,17 @@ impl Asked {
             return;
         }
         let line = self.place.line;
-        let (rule, message) = match self.ignored {
-            Some((reply, check)) => {
-                let (rule, why) = describe(check);
-                let message = format!(
-                    "the producer goes on, and nothing could have answered the clarification on line {line} but the reply on line {reply}, which {why} and had to be ignored"
-                );
-                (rule, message)
-            }
-            None => {
-                let message = format!(
-                    "the producer says that the clarification on line {line} is answered, and nobody had answered it"
-                );
-                (&rules::CLARIFIED_BY_NOBODY, message)
-            }
+        let (rule, message) = if let Some((reply, check)) = self.ignored {
+            let (rule, why) = describe(check);
+            let message = format!(
+                "the producer goes on, and nothing could have answered the clarification on line {line} but the reply on line {reply}, which {why} and had to be ignored"
+            );
+            (rule, message)
+        } else {
+            let message = format!(
+                "the producer says that the clarification on line {line} is answered, and nobody had answered it"
+            );
+            (&rules::CLARIFIED_BY_NOBODY, message)
         };
         self.suspicion = Some(Suspicion {
             finding: finding(rule, event, message),
