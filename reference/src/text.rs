@@ -37,7 +37,10 @@ impl Text {
                     let quoted = serde_json::to_string(&character)?;
                     written.push_str(&quoted[1..quoted.len() - 1]);
                 }
-                Err(half) => written.push_str(&format!("\\u{:04x}", half.unpaired_surrogate())),
+                Err(half) => {
+                    let escaped = format!("\\u{:04x}", half.unpaired_surrogate());
+                    written.push_str(&escaped);
+                }
             }
         }
         Ok(written + "\"")

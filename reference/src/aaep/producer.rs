@@ -246,7 +246,7 @@ impl Call<'_> {
                 tool_call_id,
                 status,
             } => self.finish_tool(&session_id, &action, tool_call_id.as_ref(), status),
-            Input::Output(chunk) => self.put_out(chunk),
+            Input::Output(chunk) => self.put_out(&chunk),
             Input::Handoff(handoff) => self.hand_off(handoff),
             Input::EndSession {
                 session_id,

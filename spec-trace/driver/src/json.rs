@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
-use std::{fmt, mem, str, vec};
+use std::{fmt, str, vec};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
@@ -33,7 +33,7 @@ const KEPT_OF_MESSAGE: usize = 512;
 pub struct Problem {
     message: String,
     /// Where what is wrong is a value of the right type: the place, and a value that would be allowed there.
-    allowed: Option<(Vec<Step>, Value)>,
+    allowed: Option<Box<(Vec<Step>, Value)>>,
 }
 
 /// One step further into a value.
@@ -107,7 +107,7 @@ impl Problem {
         match place {
             "" => Self::new(said),
             _ => Self {
-                allowed: allowed_instead(&said).map(|allowed| (steps, allowed)),
+                allowed: allowed_instead(&said).map(|allowed| Box::new((steps, allowed))),
                 ..Self::new(format!("`{place}`: {said}"))
             },
         }
@@ -223,7 +223,7 @@ impl Members {
 
     /// Serde says the same of an object in the place of a word, which is another type.
     pub(crate) fn judged(&self, problem: Problem) -> Problem {
-        let Some((steps, _)) = &problem.allowed else {
+        let Some((steps, _)) = problem.allowed.as_deref() else {
             return problem;
         };
         let found = self.member_of(steps);
@@ -239,25 +239,20 @@ impl Members {
 
     /// The members with an allowed value where one is not, to see what else is wrong. None, where nothing would change.
     pub(crate) fn allowing(&self, problem: &Problem) -> Option<Self> {
-        let (steps, allowed) = problem.allowed.as_ref()?;
+        let (steps, allowed) = problem.allowed.as_deref()?;
         let (name, mut member, within) = self.member_of(steps)?;
-        let has_changed = match within {
+        let before = member.clone();
+        if let [list @ .., Step::Element(_)] = within {
             // All words of a list at once, or a long one would be read as often as it has wrong ones.
-            [list @ .., Step::Element(_)] => {
-                let words = value_at(&mut member, list)?.as_array_mut()?;
-                let words = words.iter_mut().filter(|word| word.is_string());
-                words.fold(false, |changed, word| {
-                    mem::replace(word, allowed.clone()) != *allowed || changed
-                })
-            }
-            _ => {
-                let value = value_at(&mut member, within)?;
-                mem::replace(value, allowed.clone()) != *allowed
-            }
-        };
+            let words = value_at(&mut member, list)?.as_array_mut()?;
+            let words = words.iter_mut().filter(|word| word.is_string());
+            words.for_each(|word| word.clone_from(allowed));
+        } else {
+            value_at(&mut member, within)?.clone_from(allowed);
+        }
         let mut members = self.clone();
         members.0.insert(name.clone(), Json::of(&member).ok()?);
-        has_changed.then_some(members)
+        (member != before).then_some(members)
     }
 
     /// The member that these steps lead into: its name, its value, and the steps from there.

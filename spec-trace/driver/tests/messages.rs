@@ -599,6 +599,7 @@ fn a_value_is_refused_and_a_type_is_an_error() {
 
 /// AAEP-EV-5: the same within a field, however deep. A request is understood as a whole before any value of it is judged.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of requests")]
 fn a_value_within_a_field_is_refused_only_if_all_else_is_understood() {
     let risk = |word: &str, rest: &str| {
         let action = ACTION.replace("\"low\"", word);

@@ -80,12 +80,12 @@ impl Call<'_> {
     }
 
     /// AAEP-A.6-1, AAEP-A.6-2, AAEP-A.6-3: one chunk of an output. The first begins it, the last completes it.
-    pub(super) fn put_out(&mut self, chunk: Chunk) -> Result<(), Refusal> {
+    pub(super) fn put_out(&mut self, chunk: &Chunk) -> Result<(), Refusal> {
         let session = self.require_going_on(&chunk.session_id)?;
-        check_chunk(&chunk)?;
-        let position = session.work.position_of(&chunk)?;
+        check_chunk(chunk)?;
+        let position = session.work.position_of(chunk)?;
 
-        let session_id = chunk.session_id.clone();
+        let session_id = &chunk.session_id;
         let streaming = Payload::OutputStreaming {
             output_id: chunk.output_id.clone(),
             chunk: chunk.text.clone(),
@@ -93,18 +93,18 @@ impl Call<'_> {
             complete: chunk.is_last,
         };
         let fields = [(Field::Chunk, size(&chunk.text))];
-        self.require_size(&session_id, &streaming, &fields)?;
+        self.require_size(session_id, &streaming, &fields)?;
         // AAEP-A.3-3: while a tool runs the state says so.
-        if !self.has_tool_running(&session_id) {
+        if !self.has_tool_running(session_id) {
             let summary = "Output is being written.";
-            self.enter(&session_id, AgentState::WritingOutput, summary);
+            self.enter(session_id, AgentState::WritingOutput, summary);
         }
-        if let Some(session) = self.sessions.get_mut(&session_id) {
-            session.work.write(&chunk, position);
+        if let Some(session) = self.sessions.get_mut(session_id) {
+            session.work.write(chunk, position);
         }
-        self.emit(&session_id, streaming, None);
+        self.emit(session_id, streaming, None);
         if chunk.is_last {
-            self.leave_writing(&session_id);
+            self.leave_writing(session_id);
         }
         Ok(())
     }

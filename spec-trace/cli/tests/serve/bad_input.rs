@@ -134,22 +134,22 @@ fn an_id_or_a_name_that_cannot_be_is_refused_and_nothing_happens() {
         (
             "confirm",
             changed("/action/id", json!("")),
-            "`action.id` is \"\": expected a name of 1 to 256 characters",
+            "`action.id` is \"\": expected a name of 1 to 256 characters, not blank",
         ),
         (
             "tool",
             json!({"session_id": "sess_1", "action": {"id": "", "tool": "t"}}),
-            "`action.id` is \"\": expected a name of 1 to 256 characters",
+            "`action.id` is \"\": expected a name of 1 to 256 characters, not blank",
         ),
         (
             "tool",
             json!({"session_id": "sess_1", "action": {"id": "r1", "tool": "t"}, "tool_call_id": ""}),
-            "`tool_call_id` is \"\": expected a name of 1 to 64 characters",
+            "`tool_call_id` is \"\": expected a name of 1 to 64 characters, not blank",
         ),
         (
             "output",
             json!({"session_id": "sess_1", "output_id": "", "chunk": "x", "complete": true}),
-            "`output_id` is \"\": expected a name of 1 to 64 characters",
+            "`output_id` is \"\": expected a name of 1 to 64 characters, not blank",
         ),
         (
             "handoff",
