@@ -1,10 +1,7 @@
 //! The states of a model and the steps between them.
 //!
 //! The one thing to know: whatever is met has a number, and is worked on once. The steps from a state are taken when a search
-//! first goes on from it; and where it goes everywhere, from many other states along with it, on all cores.
-
-use std::num::NonZero;
-use std::thread;
+//! first goes on from it.
 
 use crate::judged::Told;
 use crate::lookup::{Begun, Lookup};
@@ -18,8 +15,6 @@ pub(crate) struct Graph<T: Modelled> {
     /// The number of each state, by its fingerprint.
     numbers: Lookup<u32>,
     from: Vec<From<T::State>>,
-    /// How far the states are in order that were gone on from ahead; nothing where a search may end before it has been everywhere.
-    ahead: Option<usize>,
     /// What the judge is told; that it is no call has the number [`NO_CALL`].
     calls: Numbered<Option<Told<T>>>,
     transitions: usize,
@@ -48,14 +43,13 @@ pub(crate) struct Move {
 }
 
 impl<T: Modelled> Graph<T> {
-    /// None, yet; whoever searches goes `everywhere`, or not.
-    pub fn new(model: Specification<T>, everywhere: bool) -> Self {
+    /// None, yet.
+    pub fn new(model: Specification<T>) -> Self {
         let mut calls = Numbered::new();
         calls.number(None);
         Self {
             numbers: Lookup::new(),
             from: Vec::new(),
-            ahead: everywhere.then_some(0),
             calls,
             transitions: 0,
             wanted: shown_witnesses(&model),
@@ -103,71 +97,36 @@ impl<T: Modelled> Graph<T> {
         let From::State(state) = &self.from[number as usize] else {
             return;
         };
-        let mut states = vec![(number, **state)];
-        if let Some(mut ahead) = self.ahead {
-            while states.len() < TOGETHER && ahead < self.from.len() {
-                let other = as_number(ahead);
-                if let (From::State(state), true) = (&self.from[ahead], other != number) {
-                    states.push((other, **state));
-                }
-                ahead += 1;
-            }
-            self.ahead = Some(ahead);
+        let state = **state;
+        let mut actions = Vec::new();
+        self.model.actions(&state, &mut actions);
+        let mut moves = Vec::with_capacity(actions.len());
+        let mut reached = Vec::with_capacity(actions.len());
+        for action in actions {
+            let Some(taken) = T::take(&self.model, &state, action, self.wanted) else {
+                continue;
+            };
+            self.wanted &= !taken.witnessed;
+            self.witnessed |= taken.witnessed;
+            let to = self.model.reduced(&taken.next);
+            reached.push((to, fingerprint(&to)));
+            let told = self.calls.number(taken.told);
+            moves.push(Move { to: 0, told });
         }
-        for (states, steps) in self.steps_from(&states) {
-            self.wanted &= !steps.witnessed;
-            self.witnessed |= steps.witnessed;
-            let mut steps = steps.each.as_slice();
-            for &(number, count) in &states {
-                let (own, others) = steps.split_at(count);
-                self.from[number as usize] = From::Moves(self.moves_of(own));
-                steps = others;
-            }
-        }
+        self.number_all(&reached, &mut moves);
+        self.transitions += moves.len();
+        self.from[number as usize] = From::Moves(moves.into_boxed_slice());
     }
 
-    /// Every step from these states, on as many cores as are worth it: for each core its states, with how many steps there are
-    /// from each.
-    fn steps_from(&self, states: &[(u32, T::State)]) -> Vec<(Vec<(u32, usize)>, StepsTaken<T>)> {
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let each = states.len().div_ceil(cores).max(FEWEST);
-        let (model, wanted) = (&self.model, self.wanted);
-        let take = move |states: &[(u32, T::State)]| {
-            let mut taken = StepsTaken::none(wanted);
-            let counts = states.iter();
-            let counts = counts.map(|(number, state)| (*number, taken.add_all_from(model, state)));
-            (counts.collect(), taken)
-        };
-        let (own, others) = states.split_at(each.min(states.len()));
-        if others.is_empty() {
-            return vec![take(own)];
-        }
-        thread::scope(|scope| {
-            let others = others.chunks(each);
-            let others: Vec<_> = others
-                .map(|states| scope.spawn(move || take(states)))
-                .collect();
-            let mut all = vec![take(own)];
-            all.extend(others.into_iter().map(|other| match other.join() {
-                Ok(taken) => taken,
-                Err(panic) => std::panic::resume_unwind(panic),
-            }));
-            all
-        })
-    }
-
-    /// The steps as moves, once the states to which they lead have their numbers, and what the judge is told.
-    fn moves_of(&mut self, steps: &[StepTaken<T>]) -> Box<[Move]> {
-        let begun: Vec<_> = steps
+    /// Numbers the states that are reached, each with its fingerprint, as that to which the move leads.
+    fn number_all(&mut self, reached: &[(T::State, u64)], moves: &mut [Move]) {
+        let begun: Vec<_> = reached
             .iter()
-            .map(|step| self.numbers.begin(step.fingerprint))
+            .map(|&(_, fingerprint)| self.numbers.begin(fingerprint))
             .collect();
-        self.transitions += steps.len();
-        let moves = steps.iter().zip(begun).map(|(step, begun)| Move {
-            to: self.number(step.to, begun),
-            told: self.calls.number(step.told),
-        });
-        moves.collect()
+        for ((step, (state, _)), begun) in moves.iter_mut().zip(reached).zip(begun) {
+            step.to = self.number(*state, begun);
+        }
     }
 
     /// The number of a state, which is a new one if the state is new.
@@ -178,58 +137,6 @@ impl<T: Modelled> Graph<T> {
             self.from.push(From::State(Box::new(state)));
             new
         })
-    }
-}
-
-/// From how many states the steps are taken at once where a search goes everywhere.
-const TOGETHER: usize = 1 << 10;
-/// From how many states at least a core takes them.
-const FEWEST: usize = 1 << 6;
-
-/// Steps that were taken, and what they witness of what is wanted.
-struct StepsTaken<T: Modelled> {
-    each: Vec<StepTaken<T>>,
-    wanted: u128,
-    witnessed: u128,
-}
-
-/// A step that was taken: the state that it leads to, with its fingerprint, and what the judge is told.
-struct StepTaken<T: Modelled> {
-    to: T::State,
-    fingerprint: u64,
-    told: Option<Told<T>>,
-}
-
-impl<T: Modelled> StepsTaken<T> {
-    const fn none(wanted: u128) -> Self {
-        Self {
-            each: Vec::new(),
-            wanted,
-            witnessed: 0,
-        }
-    }
-
-    /// Adds every step from a state, in the order in which the model takes its actions; and how many they are.
-    fn add_all_from(&mut self, model: &Specification<T>, state: &T::State) -> usize {
-        let before = self.each.len();
-        let mut actions = Vec::new();
-        model.actions(state, &mut actions);
-        for action in actions {
-            let wanted = self.wanted & !self.witnessed;
-            let Some(taken) = T::take(model, state, action, wanted) else {
-                continue;
-            };
-            self.witnessed |= taken.witnessed;
-            let to = model.reduced(&taken.next);
-            let fingerprint = fingerprint(&to);
-            let told = taken.told;
-            self.each.push(StepTaken {
-                to,
-                fingerprint,
-                told,
-            });
-        }
-        self.each.len() - before
     }
 }
 

@@ -147,7 +147,7 @@ pub fn clean<T: Modelled>(
     model: &Specification<T>,
     mut progress: impl FnMut(usize),
 ) -> Option<Clean> {
-    let mut steps = Steps::new(model.clone(), true);
+    let mut steps = Steps::new(model.clone());
     let start = steps.start();
     let mut reached = Reached::from_start(start);
     let mut open = vec![(start, 0)];
@@ -210,7 +210,7 @@ type Origin = (u32, u32);
 impl<T: Modelled> Search<T> {
     /// At the start.
     fn new(model: &Specification<T>) -> Self {
-        let mut steps = Steps::new(model.clone(), false);
+        let mut steps = Steps::new(model.clone());
         let start = steps.start();
         Self {
             steps,

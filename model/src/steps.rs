@@ -40,10 +40,10 @@ pub(crate) struct Steps<T: Modelled> {
 }
 
 impl<T: Modelled> Steps<T> {
-    /// None, yet; whoever searches goes `everywhere`, or not.
-    pub fn new(model: Specification<T>, everywhere: bool) -> Self {
+    /// None, yet.
+    pub fn new(model: Specification<T>) -> Self {
         Self {
-            graph: Graph::new(model, everywhere),
+            graph: Graph::new(model),
             judgements: Judgements::new(),
         }
     }

@@ -121,7 +121,7 @@ fn no_event_is_too_large() {
         };
         let (mut fits, mut does_not) = (1, 70_000);
         while does_not - fits > 1 {
-            let between = (fits + does_not) / 2;
+            let between = usize::midpoint(fits, does_not);
             if outcome(between).is_ok() {
                 fits = between;
             } else {

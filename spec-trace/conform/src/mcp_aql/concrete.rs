@@ -187,9 +187,9 @@ impl Environment {
         let [whole, narrow] = &self.bound[operation];
         let is_listed = *self.adapter_of(call) == self.adapters[0];
         if is_listed && state.lists[operation] == List::Narrow {
-            narrow.clone()
+            *narrow
         } else {
-            whole.clone()
+            *whole
         }
     }
 
