@@ -291,10 +291,15 @@ impl Look<'_> {
     }
 
     /// Whether the call asks something anew in `session`.
-    const fn asks_in(&self, session: u32) -> bool {
+    fn asks_in(&self, session: u32) -> bool {
+        self.session_asked_in() == Some(session)
+    }
+
+    /// The session in which the call asks something anew.
+    pub(super) const fn session_asked_in(&self) -> Option<u32> {
         match self.call {
-            Call::Confirm(confirm) => confirm.session == session,
-            Call::Clarify(clarify) => clarify.session == session,
+            Call::Confirm(confirm) => Some(confirm.session),
+            Call::Clarify(clarify) => Some(clarify.session),
             Call::StartSession { .. }
             | Call::Subscribe { .. }
             | Call::Unsubscribe { .. }
@@ -307,7 +312,7 @@ impl Look<'_> {
             | Call::FinishTool { .. }
             | Call::EndSession { .. }
             | Call::Tick
-            | Call::Restart { .. } => false,
+            | Call::Restart { .. } => None,
         }
     }
 

@@ -513,22 +513,10 @@ impl Look<'_> {
 
     /// A state.changed comes: in a session that was handed off only with its end, or with what is named by itself.
     pub(super) fn state_follows_handoff(&mut self, name: u32) {
-        let asked = match self.call {
-            Call::Confirm(confirm) => Some(confirm.session),
-            Call::Clarify(clarify) => Some(clarify.session),
-            Call::EndSession { session, .. } => Some(*session),
-            Call::StartSession { .. }
-            | Call::Subscribe { .. }
-            | Call::Unsubscribe { .. }
-            | Call::Deliver(_)
-            | Call::Cancel { .. }
-            | Call::Extend { .. }
-            | Call::Tool(_)
-            | Call::Output(_)
-            | Call::Handoff(_)
-            | Call::FinishTool { .. }
-            | Call::Tick
-            | Call::Restart { .. } => self.session_of_work(),
+        let asked = if let Call::EndSession { session, .. } = self.call {
+            Some(*session)
+        } else {
+            self.session_asked_in().or_else(|| self.session_of_work())
         };
         if asked != Some(name) {
             self.follows_handoff(name);
