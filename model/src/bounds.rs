@@ -183,13 +183,13 @@ impl<const KINDS: usize> Budgets<KINDS> {
 
     /// What can still be spent where only these kinds are still possible: what cannot be spent no longer matters.
     #[must_use]
-    pub fn of_possible(self, possible: [bool; KINDS]) -> Self {
+    pub fn of_possible<Kind>(self, kinds: [Kind; KINDS], possible: impl Fn(Kind) -> bool) -> Self {
         if self.total == 0 {
             return Self::NONE;
         }
         let mut each = self.each;
-        for (left, possible) in each.iter_mut().zip(possible) {
-            if !possible {
+        for (left, kind) in each.iter_mut().zip(kinds) {
+            if *left > 0 && !possible(kind) {
                 *left = 0;
             }
         }

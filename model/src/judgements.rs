@@ -2,6 +2,8 @@
 //!
 //! The one thing to know: an account and a call that were met before are looked up.
 
+use std::borrow::Cow;
+
 use crate::graph::{Graph, Move, NO_CALL};
 use crate::judge::Finding;
 use crate::judged::{InSearch, Told};
@@ -41,7 +43,7 @@ impl<J: InSearch> Judgements<J> {
 
     /// The number of the judge as he is at the start.
     pub fn start(&mut self, judge: J) -> u32 {
-        self.accounts.number(judge)
+        self.accounts.number(Cow::Owned(judge))
     }
 
     /// What the judge found, by its number.
@@ -89,7 +91,7 @@ impl<J: InSearch> Judgements<J> {
             let call = graph.call(told);
             let findings = call.map(|call| judge.is_told_in_search(call, graph.model.quotient));
             let judgement = Judgement {
-                account: self.accounts.number(judge),
+                account: self.accounts.number(Cow::Owned(judge)),
                 findings: self.found(findings.unwrap_or_default()),
             };
             self.known.insert(begun.key, judgement);

@@ -39,11 +39,6 @@ impl<V: Copy + Default> Lookup<V> {
         }
     }
 
-    /// How many keys there are.
-    pub fn len(&self) -> usize {
-        self.used
-    }
-
     /// Every key with its value, in no order.
     pub fn into_slots(self) -> impl Iterator<Item = Slot<V>> {
         self.slots.into_iter().filter(|&(key, _)| key != 0)
@@ -117,7 +112,7 @@ mod tests {
             assert_eq!(lookup.end(lookup.begin(key)), None);
             lookup.insert(key, key + 1);
         }
-        assert_eq!(lookup.len(), 10_000);
+        assert_eq!(lookup.used, 10_000);
         for key in keys() {
             assert_eq!(lookup.end(lookup.begin(key)), Some(key + 1));
             assert_eq!(lookup.end(lookup.begin(key + 1)), None);

@@ -3,6 +3,7 @@
 //! The one thing to know: a network that reorders has no order, so it is a multiset, kept as sorted codes.
 
 use std::marker::PhantomData;
+use std::mem;
 
 /// A message that can be told by a number.
 pub trait Coded: Copy {
@@ -94,14 +95,17 @@ impl<M: Coded> Network<M> {
     ///
     /// If the network is full; whoever adds asks for the length first.
     pub fn add(&mut self, message: M) {
-        let place = self.len();
         assert!(
-            place < Self::CAPACITY,
+            self.codes[Self::CAPACITY - 1] == NONE,
             "the network holds {} messages at most",
             Self::CAPACITY
         );
-        self.codes[place] = message.code();
-        self.codes.sort_unstable_by(|left, right| right.cmp(left));
+        let mut moved = message.code();
+        for code in &mut self.codes {
+            if *code < moved {
+                mem::swap(code, &mut moved);
+            }
+        }
     }
 
     /// Takes the message at a position off the network.

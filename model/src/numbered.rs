@@ -2,6 +2,7 @@
 //!
 //! The one thing to know: they are told apart by 64-bit fingerprints.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, Hash};
 
 use foldhash::quality::FixedState;
@@ -16,7 +17,7 @@ pub(crate) struct Numbered<V> {
     numbers: Lookup<u32>,
 }
 
-impl<V: Hash> Numbered<V> {
+impl<V: Clone + Hash> Numbered<V> {
     /// None, yet.
     pub fn new() -> Self {
         Self {
@@ -31,12 +32,12 @@ impl<V: Hash> Numbered<V> {
     }
 
     /// The number of a value.
-    pub fn number(&mut self, value: V) -> u32 {
+    pub fn number(&mut self, value: Cow<'_, V>) -> u32 {
         let begun = self.numbers.begin(fingerprint(&value));
         self.numbers.end(begun).unwrap_or_else(|| {
             let new = as_number(self.list.len());
             self.numbers.insert(begun.key, new);
-            self.list.push(value);
+            self.list.push(value.into_owned());
             new
         })
     }

@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::judge::Finding;
 use crate::judged::Told;
 use crate::judgements::Judgements;
-use crate::lookup::{Begun, Lookup};
+use crate::lookup::Lookup;
 use crate::numbered::key;
 use crate::specification::{Modelled, Specification};
 
@@ -85,38 +85,66 @@ impl<T: Modelled> Steps<T> {
 /// The pairs that a search has reached.
 #[derive(Debug)]
 pub(crate) struct Reached {
-    pairs: Lookup<()>,
-    /// The look-ups that are going on, kept for the room that they take.
-    begun: Vec<Begun<()>>,
+    /// By the number of the state, the first accounts with which it was reached, each plus one: most states have no more.
+    first: Vec<[u32; FIRST]>,
+    /// Every other pair.
+    more: Lookup<()>,
+    len: usize,
 }
+
+/// How many accounts of a state are kept by its number.
+const FIRST: usize = 4;
 
 impl Reached {
     /// Only that in which every run begins.
     pub fn from_start(start: Pair) -> Self {
-        let mut pairs = Lookup::new();
-        pairs.insert(start.key(), ());
-        Self {
-            pairs,
-            begun: Vec::new(),
-        }
+        let mut reached = Self {
+            first: Vec::new(),
+            more: Lookup::new(),
+            len: 0,
+        };
+        reached.is_new(start);
+        reached
     }
 
     /// How many they are.
     pub fn len(&self) -> usize {
-        self.pairs.len()
+        self.len
     }
 
     /// Goes where the steps lead, and tells of each that leads to a new pair which step it is.
     pub fn go(&mut self, steps: &[Step], mut new: impl FnMut(usize, Pair)) {
-        self.begun.clear();
-        self.begun
-            .extend(steps.iter().map(|step| self.pairs.begin(step.to.key())));
-        for (which, (step, begun)) in steps.iter().zip(&self.begun).enumerate() {
-            if self.pairs.end(*begun).is_none() {
-                self.pairs.insert(begun.key, ());
+        for (which, step) in steps.iter().enumerate() {
+            if self.is_new(step.to) {
                 new(which, step.to);
             }
         }
+    }
+
+    /// Notes the pair; whether it was not yet reached.
+    fn is_new(&mut self, pair: Pair) -> bool {
+        let place = pair.state as usize;
+        if place >= self.first.len() {
+            self.first.resize(place + 1, [0; FIRST]);
+        }
+        let account = pair.account + 1;
+        for known in &mut self.first[place] {
+            if *known == account {
+                return false;
+            }
+            if *known == 0 {
+                *known = account;
+                self.len += 1;
+                return true;
+            }
+        }
+        let begun = self.more.begin(pair.key());
+        let is_new = self.more.end(begun).is_none();
+        if is_new {
+            self.more.insert(begun.key, ());
+            self.len += 1;
+        }
+        is_new
     }
 }
 

@@ -92,23 +92,30 @@ impl Aaep {
 
     /// Whether another question fits into the bounds.
     pub(super) fn can_ask(&self, state: &State) -> bool {
-        self.can_confirm(state) || self.can_clarify(state)
+        let asked = asked(state);
+        self.fits_confirmation(asked) || self.fits_clarification(asked)
     }
 
     /// Whether another confirmation does; beside two clarifications none, which would multiply and tell no more.
     pub(super) fn can_confirm(&self, state: &State) -> bool {
-        let (confirmations, clarifications) = asked(state);
+        self.fits_confirmation(asked(state))
+    }
+
+    fn fits_confirmation(&self, (confirmations, clarifications): (u8, u8)) -> bool {
         confirmations < self.bounds.confirmations
             && clarifications < 2
-            && state.free_slot().is_some()
+            && usize::from(confirmations + clarifications) < SLOTS
     }
 
     /// Whether another clarification does; beside a confirmation one.
     pub(super) fn can_clarify(&self, state: &State) -> bool {
-        let (confirmations, clarifications) = asked(state);
+        self.fits_clarification(asked(state))
+    }
+
+    fn fits_clarification(&self, (confirmations, clarifications): (u8, u8)) -> bool {
         clarifications < self.bounds.clarifications
             && (confirmations == 0 || clarifications == 0)
-            && state.free_slot().is_some()
+            && usize::from(confirmations + clarifications) < SLOTS
     }
 
     /// Whether anything of this session is pending or in flight.
@@ -467,15 +474,12 @@ fn is_in_flight(state: &State, confirmation: &Confirmation) -> bool {
 
 /// How many confirmations were asked for, and how many clarifications.
 fn asked(state: &State) -> (u8, u8) {
-    let mut asked = (0, 0);
-    for slot in state.slots_where(|_| true).into_iter().flatten() {
-        if state.confirmation(slot).clarifies.is_some() {
-            asked.1 += 1;
-        } else {
-            asked.0 += 1;
-        }
+    let (mut asked, mut clarifications) = (0, 0);
+    for question in &state.confirmations {
+        asked += u8::from(question.phase != Phase::Unasked);
+        clarifications += u8::from(question.clarifies.is_some());
     }
-    asked
+    (asked - clarifications, clarifications)
 }
 
 /// Whether nothing is under way or to be carried out.

@@ -47,8 +47,8 @@ impl Aaep {
         for slot in Slot::ALL {
             q.confirmations[slot.index()] = confirmation(state, slot, can_ask);
         }
-        self.forget_sessions(&mut q);
-        self.forget_budgets(&mut q);
+        self.forget_sessions(&mut q, can_ask);
+        self.forget_budgets(&mut q, can_ask);
         self.forget_subscribers(&mut q);
         let most = self.bounds.extensions;
         q.network = q.network.map(|message| canonical(&q, message, most));
@@ -73,15 +73,14 @@ impl Aaep {
             q.stale = 0;
         }
         // Without a deadline to come, now or later, nothing depends on the clock.
-        if !self.can_ask(&q) && q.slots_where(Confirmation::is_pending) == [None; SLOTS] {
+        if !can_ask && q.slots_where(Confirmation::is_pending) == [None; SLOTS] {
             q.clock = 0;
         }
         q
     }
 
     /// What still matters of the sessions: nothing, once nothing of them is pending, in flight or to come.
-    fn forget_sessions(&self, q: &mut State) {
-        let can_ask = self.can_ask(q);
+    fn forget_sessions(&self, q: &mut State, can_ask: bool) {
         let can_begin = can_ask || self.can_work(q);
         for session in SessionName::ALL {
             if !can_begin && !self.is_busy(q, session) {
@@ -127,8 +126,7 @@ impl Aaep {
     }
 
     /// What can still be spent, and therefore matters.
-    fn forget_budgets(&self, q: &mut State) {
-        let can_ask = self.can_ask(q);
+    fn forget_budgets(&self, q: &mut State, can_ask: bool) {
         let live = self.is_live(q);
         let pending = q.slots_where(Confirmation::is_pending) != [None; SLOTS];
         let undecided = Slot::ALL.into_iter().any(|slot| {
@@ -140,19 +138,17 @@ impl Aaep {
             Subscription::Unopened => can_ask,
             Subscription::Closed => false,
         });
-        q.budgets = q
-            .budgets
-            .of_possible(Disturbance::ALL.map(|kind| match kind {
-                Disturbance::Duplicate
-                | Disturbance::Lose
-                | Disturbance::Forge
-                | Disturbance::Cancel => can_ask || pending,
-                Disturbance::Distort => open && (can_ask || undecided),
-                Disturbance::Replay => can_ask || pending || live && q.captured.is_some(),
-                Disturbance::Close => open && live,
-                Disturbance::Crash => live,
-                Disturbance::Late => q.confirmation(Slot::First).phase == Phase::Unasked,
-            }));
+        q.budgets = q.budgets.of_possible(Disturbance::ALL, |kind| match kind {
+            Disturbance::Duplicate
+            | Disturbance::Lose
+            | Disturbance::Forge
+            | Disturbance::Cancel => can_ask || pending,
+            Disturbance::Distort => open && (can_ask || undecided),
+            Disturbance::Replay => can_ask || pending || live && q.captured.is_some(),
+            Disturbance::Close => open && live,
+            Disturbance::Crash => live,
+            Disturbance::Late => q.confirmation(Slot::First).phase == Phase::Unasked,
+        });
     }
 }
 

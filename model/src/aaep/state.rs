@@ -169,20 +169,11 @@ impl Confirmation {
 
     /// Everything in 32 bits.
     fn word(&self) -> u64 {
-        let Class {
-            risk,
-            irreversible,
-            default,
-            allowed,
-        } = self.class;
         packed([
             (self.phase as u64, 3),
             (self.session as u64, 1),
             (u64::from(self.same_action), 1),
-            (risk as u64, 2),
-            (u64::from(irreversible), 1),
-            (default as u64, 1),
-            (allowed as u64, 2),
+            (self.class.code(), 6),
             (u64::from(self.issued), 4),
             (u64::from(self.timeout), 4),
             (u64::from(self.by_default), 1),
@@ -192,15 +183,10 @@ impl Confirmation {
             (u64::from(self.may_decide[1]), 1),
             (u64::from(self.may_decide[2]), 1),
             (u64::from(self.reused_token), 1),
-            (self.clarifies.map_or(0, clarifies), 3),
+            (self.clarifies.map_or(0, Clarifies::code), 3),
             (u64::from(self.extended), 2),
         ])
     }
-}
-
-/// What a clarification says, from 1 to 6.
-const fn clarifies(clarifies: Clarifies) -> u64 {
-    1 + (clarifies.takes as u64) * 2 + clarifies.default as u64
 }
 
 /// What the host has not carried out yet and something waits for: questions and performances, first in, first out.

@@ -4,9 +4,11 @@
 //! A tick is a second. What waits in the outbox counts as put out in the call that put it there, and a crash loses none of it.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 use crate::judge::{Finding, Judge};
 use crate::judged::{CallTold, InSearch};
+use crate::packed::packed;
 use crate::time::{self, Scale};
 
 use super::Aaep;
@@ -92,7 +94,7 @@ pub enum Asked {
 }
 
 /// What is known of a confirmation by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Known {
     session: SessionName,
     same_action: bool,
@@ -100,6 +102,19 @@ struct Known {
     clarifies: Option<Clarifies>,
     timeout: u8,
     reused_token: bool,
+}
+
+impl Hash for Known {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(packed([
+            (self.session as u64, 1),
+            (u64::from(self.same_action), 1),
+            (self.class.code(), 6),
+            (self.clarifies.map_or(0, Clarifies::code), 3),
+            (u64::from(self.timeout), 4),
+            (u64::from(self.reused_token), 1),
+        ]));
+    }
 }
 
 /// The time of a moment, in milliseconds.

@@ -2,6 +2,8 @@
 //!
 //! The one thing to know: the model has at most two or three of each, so each is an enum that lists them by name.
 
+use crate::packed::packed;
+
 pub use crate::words::{SLOTS, SessionName, Slot};
 
 /// One of the subscriptions. All are sent every confirmation that is asked for while they are open.
@@ -160,6 +162,16 @@ impl Class {
     pub const fn forbids_default_accept(self) -> bool {
         self.irreversible && matches!(self.risk, Risk::High | Risk::Medium)
     }
+
+    /// Everything in 6 bits.
+    pub(super) fn code(self) -> u64 {
+        packed([
+            (self.risk as u64, 2),
+            (u64::from(self.irreversible), 1),
+            (self.default as u64, 1),
+            (self.allowed as u64, 2),
+        ])
+    }
 }
 
 /// What a clarification says.
@@ -177,6 +189,11 @@ impl Clarifies {
         takes: Takes::Words,
         default: false,
     };
+
+    /// Everything in 3 bits, from 1 to 6.
+    pub(super) const fn code(self) -> u64 {
+        1 + (self.takes as u64) * 2 + self.default as u64
+    }
 }
 
 /// What a clarification takes for a response.

@@ -37,14 +37,12 @@ impl McpAql {
         let any = |holds: fn(&State, &Token) -> bool| {
             can_ask || q.slots_where(|token| holds(q, token)) != [None; SLOTS]
         };
-        q.budgets = q
-            .budgets
-            .of_possible(Disturbance::ALL.map(|kind| match kind {
-                Disturbance::Retry | Disturbance::Guess => true,
-                Disturbance::Tamper | Disturbance::Revoke | Disturbance::List => any(is_live),
-                Disturbance::Skew => any(|_, token| is_timed(token)),
-                Disturbance::Restart => any(|_, token| is_held(token)),
-            }));
+        q.budgets = q.budgets.of_possible(Disturbance::ALL, |kind| match kind {
+            Disturbance::Retry | Disturbance::Guess => true,
+            Disturbance::Tamper | Disturbance::Revoke | Disturbance::List => any(is_live),
+            Disturbance::Skew => any(|_, token| is_timed(token)),
+            Disturbance::Restart => any(|_, token| is_held(token)),
+        });
     }
 
     /// The greatest time that was told matters only if it is ahead, or if a clock can still be behind; and no time matters

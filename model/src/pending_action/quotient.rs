@@ -51,14 +51,14 @@ impl PendingAction {
         let newer = |count| usize::from(count) < state.journal.len();
         state
             .budgets
-            .of_possible(Disturbance::ALL.map(|kind| match kind {
+            .of_possible(Disturbance::ALL, |kind| match kind {
                 Disturbance::Duplicate => later || !state.network.is_empty(),
                 Disturbance::Forge
                 | Disturbance::SetBack
                 | Disturbance::Cancel
                 | Disturbance::Crash => later,
                 Disturbance::Rollback => later || state.snapshot.is_some_and(newer),
-            }))
+            })
     }
 }
 
