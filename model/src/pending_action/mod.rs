@@ -98,7 +98,7 @@ impl Modelled for PendingActionProtocol {
         Some(Taken {
             next: step.next,
             witnessed: step.witnessed,
-            told: Told::of(state, action, &step),
+            told: Told::of(model, state, action, &step),
         })
     }
 

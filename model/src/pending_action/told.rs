@@ -6,8 +6,9 @@
 
 use crate::judge::Finding;
 use crate::judged::{CallTold, InSearch};
-use crate::time::Scale;
+use crate::time::{self, Scale};
 
+use super::PendingAction;
 use super::action::Action;
 use super::bounds::Disturbance;
 use super::judge::PendingActionJudge;
@@ -38,6 +39,8 @@ pub struct Told {
     records: u8,
     /// What can still come.
     ahead: Ahead,
+    /// Whether an action can still be proposed afterwards.
+    can_propose: bool,
 }
 
 /// What can still come of what takes something back. What cannot, the judge need not remember anything for.
@@ -145,8 +148,13 @@ impl InSearch for PendingActionJudge {
         findings
     }
 
-    fn forget_what_is_over(&mut self) {
-        self.take_what_is_over_for_alike();
+    fn is_told_in_search(&mut self, told: Told, quotient: bool) -> Vec<Finding> {
+        let findings = self.is_told(told);
+        if quotient {
+            self.take_what_is_over_for_alike();
+            self.goes_by_full(at(time::on(1)), told.can_propose);
+        }
+        findings
     }
 }
 
@@ -165,7 +173,12 @@ impl CallTold for Told {
 }
 
 impl Told {
-    pub(super) fn of(before: &State, action: Action, step: &Step) -> Option<Self> {
+    pub(super) fn of(
+        model: &PendingAction,
+        before: &State,
+        action: Action,
+        step: &Step,
+    ) -> Option<Self> {
         let call = match action {
             Action::Propose(proposal) => Asked::Propose(proposal),
             Action::ProposeFlawed(_) => Asked::ProposeFlawed,
@@ -216,6 +229,7 @@ impl Told {
                 0
             },
             ahead: Ahead::of(&step.next),
+            can_propose: model.can_propose(&step.next),
         })
     }
 

@@ -93,6 +93,17 @@ impl Account {
         self.clock = (i64::MIN, i64::MIN);
     }
 
+    /// Takes the times that were seen for the full ticks of so many milliseconds before them.
+    pub fn goes_by_full(&mut self, tick: i64) {
+        let full = |time: i64| time.saturating_sub(time.rem_euclid(tick));
+        self.clock = (full(self.clock.0), full(self.clock.1));
+    }
+
+    /// Whether an open action closes by itself.
+    pub fn waits_for_time(&self) -> bool {
+        !self.closing.is_empty()
+    }
+
     /// Whether the party may take this time to have come.
     pub const fn may_have_come(&self, closes: i64, boundary: ExpiryBoundary) -> bool {
         has_come(closes, self.clock.1, boundary)

@@ -120,6 +120,19 @@ impl PendingActionJudge {
         }
     }
 
+    /// Whatever closes does so at full ticks of so many milliseconds; nothing is asked of the time where nothing is to close any
+    /// more, now, later or after what can be taken back.
+    pub(in crate::pending_action) fn goes_by_full(&mut self, tick: i64, can_begin: bool) {
+        let closes = self.accounts().any(|account| account.waits_for_time());
+        for account in self.accounts() {
+            if closes || can_begin {
+                account.goes_by_full(tick);
+            } else {
+                account.forgets_the_time();
+            }
+        }
+    }
+
     /// No state is kept that could still be handed back.
     pub(in crate::pending_action) fn keeps_nothing(&mut self) {
         self.kept.clear();
