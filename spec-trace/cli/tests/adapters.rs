@@ -1,0 +1,334 @@
+//! The adapters to copy, in `spec-trace/adapters/`, each as a process of its own behind the driver protocol.
+//!
+//! The one thing to know: a recorded conversation is requests and responses by turns. Ids and tokens in it stand for those that
+//! the implementation makes up which is asked now, and its own words are not compared; all else is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+
+/// The protocols of which there is an adapter, and the name of its program and of its conversation.
+const ADAPTERS: [(&str, &str); 1] = [("pending-action", "pending_action")];
+
+/// The members whose text an implementation makes up.
+const MADE_UP: [&str; 10] = [
+    "action_id",
+    "confirmation_token",
+    "event_id",
+    "message_id",
+    "nonce",
+    "reply_token",
+    "snapshot",
+    "token",
+    "token_id",
+    "tool_call_id",
+];
+
+/// The members that hold an implementation's own words, by what they are in.
+const OWN_WORDS: [(&str, &[&str]); 3] = [
+    ("audit", &["reason"]),
+    ("refused", &["clause", "reason"]),
+    ("", &["name", "supports", "shows", "error"]),
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters")
+}
+
+/// The command of an adapter in Python, or none, where there is no Python to run it.
+fn adapter(program: &str, arguments: &[&str]) -> Option<Command> {
+    static PYTHON: LazyLock<bool> = LazyLock::new(|| {
+        let found = Command::new("python3").arg("--version").output().is_ok();
+        if !found {
+            eprintln!("SKIPPED: there is no python3 here, so that no adapter was tried");
+        }
+        found
+    });
+    PYTHON.then(|| {
+        let mut command = Command::new("python3");
+        let path = folder().join("python").join(program).with_extension("py");
+        command.arg("-B").arg(path).args(arguments);
+        command
+    })
+}
+
+fn reference(protocol: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.args(["serve", protocol, "--stdio"]);
+    command
+}
+
+/// The schema of each message, by its name.
+static MESSAGES: LazyLock<BTreeMap<String, Validator>> = LazyLock::new(|| {
+    let schema = countersign_driver::schema();
+    let of_message = |name: &String| {
+        let mut schema = schema.clone();
+        schema["anyOf"] = json!([{"$ref": format!("#/$defs/{name}")}]);
+        let options = jsonschema::options().should_validate_formats(true);
+        (name.clone(), options.build(&schema).unwrap())
+    };
+    let names = schema["$defs"].as_object().unwrap().keys();
+    names.map(of_message).collect()
+});
+
+fn fits(protocol: &str, message: &str, value: &Value) -> bool {
+    MESSAGES[&format!("{protocol}.{message}")].is_valid(value)
+}
+
+/// Requests and responses by turns, one a line.
+fn conversation(text: &str) -> Vec<(Value, Value)> {
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    let turns = lines.chunks_exact(2);
+    assert!(turns.remainder().is_empty(), "each request has a response");
+    turns
+        .map(|turn| (turn[0].clone(), turn[1].clone()))
+        .collect()
+}
+
+/// An implementation that is asked.
+struct Implementation {
+    process: Child,
+    requests: ChildStdin,
+    responses: BufReader<ChildStdout>,
+    protocol: String,
+    /// What it has made up, by what stands for it in the conversation.
+    made_up: BTreeMap<String, String>,
+}
+
+impl Implementation {
+    fn started(mut command: Command, protocol: &str) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let requests = process.stdin.take().unwrap();
+        let responses = BufReader::new(process.stdout.take().unwrap());
+        Self {
+            process,
+            requests,
+            responses,
+            protocol: protocol.to_owned(),
+            made_up: BTreeMap::new(),
+        }
+    }
+
+    /// Sends one request and gives its response, which has its form and its id.
+    fn ask(&mut self, request: &Value) -> Value {
+        writeln!(self.requests, "{request}").unwrap();
+        let mut line = String::new();
+        self.responses.read_line(&mut line).unwrap();
+        let response: Value = serde_json::from_str(&line)
+            .unwrap_or_else(|error| panic!("{error}: {line:?} to {request}"));
+        assert!(fits(&self.protocol, "response", &response), "{response}");
+        assert_eq!(response["id"], request["id"], "{response}");
+        response
+    }
+
+    /// Goes through the whole conversation.
+    fn holds(&mut self, conversation: &[(Value, Value)]) {
+        for (request, expected) in conversation {
+            let understood =
+                expected.get("error").is_none() && !expected.to_string().contains("\"refused\"");
+            assert!(
+                !understood || fits(&self.protocol, "request", request),
+                "{request}"
+            );
+            let request = self.filled(request);
+            let response = self.ask(&request);
+            if let Err(difference) = self.is_like(expected, &response, "") {
+                panic!(
+                    "{difference}\n  asked    {request}\n  expected {expected}\n  came     {response}"
+                );
+            }
+        }
+    }
+
+    /// The request with what this implementation has made up: a text as a whole, or one within quotes in a message.
+    fn filled(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => {
+                let quoted = |text: String, (stands, made): (&String, &String)| {
+                    text.replace(&format!("\"{stands}\""), &format!("\"{made}\""))
+                };
+                let whole = self.made_up.get(text).cloned();
+                Value::from(whole.unwrap_or_else(|| self.made_up.iter().fold(text.clone(), quoted)))
+            }
+            Value::Array(items) => items.iter().map(|item| self.filled(item)).collect(),
+            Value::Object(members) => {
+                let members = members.iter();
+                Value::Object(
+                    members
+                        .map(|(name, item)| (name.clone(), self.filled(item)))
+                        .collect(),
+                )
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    /// Whether what came is what was expected, in a member of this name.
+    fn is_like(&mut self, expected: &Value, came: &Value, name: &str) -> Result<(), String> {
+        match (expected, came) {
+            (Value::Object(expected), Value::Object(came)) => {
+                let [expected, came] = [expected, came].map(|members| compared(members, name));
+                let names = |members: &[(&String, &Value)]| -> Vec<String> {
+                    members.iter().map(|(name, _)| (*name).clone()).collect()
+                };
+                if names(&expected) != names(&came) {
+                    return Err(format!(
+                        "in `{name}`: {:?}, and not {:?}",
+                        names(&came),
+                        names(&expected)
+                    ));
+                }
+                let mut pairs = expected.into_iter().zip(came);
+                pairs.try_for_each(|((name, expected), (_, came))| {
+                    self.is_like(expected, came, name)
+                })
+            }
+            (Value::Array(expected), Value::Array(came)) if expected.len() == came.len() => {
+                let mut pairs = expected.iter().zip(came);
+                pairs.try_for_each(|(expected, came)| self.is_like(expected, came, name))
+            }
+            (Value::String(expected), Value::String(came)) if MADE_UP.contains(&name) => {
+                let made = self
+                    .made_up
+                    .entry(expected.clone())
+                    .or_insert_with(|| came.clone());
+                (made == came)
+                    .then_some(())
+                    .ok_or_else(|| format!("`{name}`: {came}, and not {made}"))
+            }
+            _ if expected == came => Ok(()),
+            _ => Err(format!("`{name}`: {came}, and not {expected}")),
+        }
+    }
+
+    /// Ends the input; the implementation ends by itself, without a further word.
+    fn hang_up(self) {
+        let Self {
+            mut process,
+            requests,
+            mut responses,
+            ..
+        } = self;
+        drop(requests);
+        let mut rest = String::new();
+        responses.read_line(&mut rest).unwrap();
+        assert_eq!(rest, "");
+        assert!(process.wait().unwrap().success());
+    }
+}
+
+/// The members that are compared, in order of their names.
+fn compared<'a>(members: &'a Map<String, Value>, of: &str) -> Vec<(&'a String, &'a Value)> {
+    let own = OWN_WORDS.iter().find(|(kind, _)| *kind == of);
+    let is_own = |name: &str| own.is_some_and(|(_, words)| words.contains(&name));
+    let sorted: BTreeMap<&String, &Value> =
+        members.iter().filter(|(name, _)| !is_own(name)).collect();
+    sorted.into_iter().collect()
+}
+
+fn recorded(program: &str) -> Vec<(Value, Value)> {
+    let path = folder()
+        .join("conversations")
+        .join(program)
+        .with_extension("jsonl");
+    conversation(&fs::read_to_string(path).unwrap())
+}
+
+#[test]
+fn each_adapter_holds_its_recorded_conversation() {
+    for (protocol, program) in ADAPTERS {
+        let Some(command) = adapter(program, &[]) else {
+            return;
+        };
+        let mut implementation = Implementation::started(command, protocol);
+        implementation.holds(&recorded(program));
+        implementation.hang_up();
+    }
+}
+
+/// What the adapters say is what the reference says, so that neither is right by its own account alone.
+#[test]
+fn the_reference_holds_the_same_conversations() {
+    for (protocol, program) in ADAPTERS {
+        let mut implementation = Implementation::started(reference(protocol), protocol);
+        implementation.holds(&recorded(program));
+        implementation.hang_up();
+    }
+}
+
+/// A conversation that leaves an op or an output out says nothing about it.
+#[test]
+fn each_conversation_has_every_op_and_every_output_of_its_adapter() {
+    for (protocol, program) in ADAPTERS {
+        let turns = recorded(program);
+        let greeting = &turns[0].1;
+        let responses: String = turns
+            .iter()
+            .map(|(_, response)| response.to_string())
+            .collect();
+        for kind in greeting["shows"].as_array().unwrap() {
+            assert!(
+                responses.contains(&format!("{{{kind}:")),
+                "{protocol}: no {kind}"
+            );
+        }
+        let ops: Vec<&Value> = turns.iter().map(|(request, _)| &request["op"]).collect();
+        let schema = countersign_driver::schema();
+        let requests = schema["$defs"][format!("{protocol}.request")]["oneOf"]
+            .as_array()
+            .unwrap();
+        for request in requests {
+            let op = &request["properties"]["op"]["const"];
+            assert!(ops.contains(&op), "{protocol}: no {op}");
+        }
+    }
+}
+
+/// The list that an adapter prints of its faults or of its variants.
+fn list(program: &str, argument: &str) -> Option<Vec<Value>> {
+    let output = adapter(program, &[argument])?.output().unwrap();
+    assert!(output.status.success(), "{program} {argument}");
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// Each entry names a clause that there is and says in a sentence what is different, and the adapter starts with it.
+#[test]
+fn every_fault_and_every_variant_starts() {
+    for (protocol, program) in ADAPTERS {
+        for (argument, at_least) in [("fault", 15), ("variant", 7)] {
+            let Some(entries) = list(program, &format!("--list-{argument}s")) else {
+                return;
+            };
+            assert!(
+                entries.len() >= at_least,
+                "{program}: {} {argument}s",
+                entries.len()
+            );
+            for entry in entries {
+                let [name, clause, what] =
+                    ["name", "clause", "what"].map(|member| entry[member].as_str().unwrap());
+                countersign_clauses::get(clause).unwrap_or_else(|_| panic!("{name}: {clause}"));
+                assert!(what.ends_with('.'), "{name}: {what}");
+                let command = adapter(program, &[&format!("--{argument}"), name]).unwrap();
+                let mut implementation = Implementation::started(command, protocol);
+                let greeting = implementation
+                    .ask(&json!({"id": 1, "op": "hello", "driver": 1, "protocol": protocol}));
+                assert!(greeting["name"].is_string(), "{name}: {greeting}");
+                let reset = implementation
+                    .ask(&json!({"id": 2, "op": "reset", "now": "2026-05-24T14:22:20Z"}));
+                assert_eq!(reset["outputs"], json!([]), "{name}");
+                implementation.hang_up();
+            }
+        }
+    }
+}
