@@ -16,7 +16,8 @@ from pathlib import Path
 from driver import format_time, parse_time
 
 START = parse_time("2026-05-24T14:22:20Z")
-OWN_WORDS = {"audit": ["reason"], "refused": ["clause", "reason"]}  # an implementation's own, by kind of output
+OWN_WORDS = {"audit": ["reason", "failure_reason", "text"], "refused": ["clause", "reason"], "error": ["message"],
+             "details": ["reasons", "confirmation_message", "problem"]}  # an implementation's own, by kind of output
 
 
 class Side:
@@ -112,6 +113,42 @@ class PendingAction:
         return {"op": op, "now": now, **fields}
 
 
+class McpAql:
+    PROGRAM = "mcp_aql.py"
+    OPAQUE = {"confirmation_token": "token", "token": "token", "token_id": "id"}
+
+    PARAMS = ['{"id":1}', '{"id": 1.0}', '{"id":2,"at":3}', '{"id":2,"at":4}', "[1]", '{"id":"x"}', "1e400", "1e22", "9007199254740993.0", '{"a":1,"a":1}', '"\\ud800"', "{"]
+
+    called = START
+
+    def request(self, clock):
+        op = random.choices(["call", "introspect", "configure", "event", "end_session", "tick", "restart"], [20, 4, 1.5, 0.6, 0.6, 2, 0.7])[0]
+        if random.random() < 0.08:  # about when a token of the last call expires
+            clock[0] = max(clock[0], self.called + either(1, 5, 120, 300, 300) * 1000 + either(0, 30, 30, 60, 60, 300, 930, 960) * 1000 + either(-1, 0, 1))
+        now = format_time(later(clock, random.choice([4000, 4000, 200_000])))
+        self.called = clock[0] if op == "call" else self.called
+        session = either("s1", "s2")
+        token = {"made": ["token", -1 - int(random.expovariate(0.7))]} if random.random() < 0.93 else either("conf_unknown", "conf_x", "", "Conf_abcdefgh", "conf_" + 65 * "a")
+        params = either(*self.PARAMS[:4 if random.random() < 0.85 else None])
+        fields = {
+            "call": lambda: {
+                "operation": "delete" if random.random() < 0.85 else either("send", ""), "params": either("{\"id\":1}", params),
+                "danger_level": either("safe", "reversible", "destructive", "destructive", 2, "dangerous", "forbidden", *([7] if random.random() < 0.1 else [])),
+                **maybe(0.5, confirmation_token=token), **maybe(0.2, adapter=either("default", "B")), **maybe(0.5, session_id=session),
+                **maybe(0.15, session_scope=either(True, False)), **maybe(0.15, max_uses=either(1, 2, 2, 3, 0)),
+                **maybe(0.15, ttl_seconds=either(1, 5, 120, 300, 301, 600, 900, 901, 0)), **maybe(0.25, purpose=either("confirmation", "quota_continue", "quota_continue")),
+                **maybe(0.1, reasons=["because"], confirmation_message="Really?")},
+            "introspect": lambda: {"query": either("revoke_token", "token_status", "token_status"), "token": token, **maybe(0.2, adapter=either("default", "B"))},
+            "configure": lambda: {
+                "adapter": either("default", "default", "B"), **maybe(0.5, clock_skew_tolerance_seconds=either(0, 0, 30, 60, 61, 300, 301)),
+                **maybe(0.4, oracle=either("codes", "codes", "uniform")), **maybe(0.4, critical=either({"delete": ["id"]}, {"delete": ["id"]}, {}, {"send": []}, {"delete": ["id", "at", "id"]}))},
+            "event": lambda: {"kind": either("logout", "logout", "security", "configuration"), **maybe(0.6, session_id=session)},
+            "end_session": lambda: {"session_id": session},
+            "restart": lambda: maybe(0.5, lost=random.randrange(3)),
+        }.get(op, dict)()
+        return {"op": op, "now": now, **fields}
+
+
 def kinds_of(answer):
     """What came out, in a word or two each, to see that a comparison has compared something."""
     for output in answer.get("outputs", [answer]):
@@ -119,7 +156,7 @@ def kinds_of(answer):
         yield f"{kind} {body['type']}" if isinstance(body, dict) and "type" in body else kind
 
 
-PROTOCOLS = {"pending-action": PendingAction}
+PROTOCOLS = {"mcp-aql": McpAql, "pending-action": PendingAction}
 
 
 def main():
@@ -133,7 +170,7 @@ def main():
     parser.add_argument("--settings", default="{}", help="of the reference")
     parser.add_argument("--verbose", action="store_true", help="show every step of a run that differs")
     arguments = parser.parse_args()
-    generator = PROTOCOLS[arguments.protocol]()
+    generator = PROTOCOLS[arguments.protocol]
     adapter = [sys.executable, str(Path(__file__).with_name(generator.PROGRAM))] 
     adapter += [f"--{arguments.adapter[0]}", *arguments.adapter[1:]] if arguments.adapter else []
     reference = [arguments.countersign, "serve", arguments.protocol, "--stdio", "--settings", arguments.settings]
@@ -143,6 +180,7 @@ def main():
     for run in range(arguments.seed, arguments.seed + arguments.runs):
         random.seed(run)
         clock, told = [START], []
+        generator = PROTOCOLS[arguments.protocol]()
         requests = [{"op": "reset", "now": format_time(START)}] + [None] * arguments.steps
         for number, request in enumerate(requests, 1):
             request = {"id": number, **(request or generator.request(clock))}

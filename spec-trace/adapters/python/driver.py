@@ -3,7 +3,8 @@
 The one thing to know: an adapter gives `main` a class. One object of it is one life of the implementation under test. It has
 
     PROTOCOL, NAME, SUPPORTS, SHOWS   what `hello` says
-    OPS                               {op: {field: type}}, the ops of its own; a `?` behind a field's name: it may be absent
+    OPS                               {op: {field: type}}, the ops of its own; a `?` behind a field's name: it may be absent; a type may
+                                      be a function that reads the field
     __init__(self, stored=None)       a new life: with nothing, or with what the one before had stored
     stored                            what outlives the process: a dict that JSON can carry
     advance(self, now)                what is due by `now` happens
@@ -119,6 +120,8 @@ def read(name, wanted, given):
     value = given.value
     if wanted is Json:
         return given
+    if inspect.isfunction(wanted):
+        return wanted(name, given)
     if isinstance(wanted, Words):
         word = read(name, str, given)
         return word if word in wanted.words else Refused(f"`{name}` is {word!r}: expected one of {', '.join(wanted.words)}")
