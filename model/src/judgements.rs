@@ -8,15 +8,16 @@ use crate::graph::{Graph, Move, NO_CALL};
 use crate::judge::Finding;
 use crate::judged::{InSearch, Told};
 use crate::lookup::{Begun, Lookup};
-use crate::numbered::{Numbered, as_number, key, of_key};
+use crate::numbered::{Numbered, as_number};
 use crate::specification::Modelled;
 
 /// All that the judge was told, and what he made of it.
 #[derive(Debug)]
 pub(crate) struct Judgements<J> {
     accounts: Numbered<J>,
-    /// By the numbers of the account before and of what the judge was told.
-    known: Lookup<Judgement>,
+    /// By the number of the account before, and then by that of what the judge was told: a search stays with few accounts at a
+    /// time.
+    known: Vec<Lookup<Judgement>>,
     /// What he found each time that it was something; nothing has the number 0.
     findings: Vec<Vec<Finding>>,
     /// The look-ups that are going on, kept for the room that they take.
@@ -35,7 +36,7 @@ impl<J: InSearch> Judgements<J> {
     pub fn new() -> Self {
         Self {
             accounts: Numbered::new(),
-            known: Lookup::new(),
+            known: Vec::new(),
             findings: vec![Vec::new()],
             begun: Vec::new(),
         }
@@ -59,10 +60,14 @@ impl<J: InSearch> Judgements<J> {
         moves: &[Move],
         mut judged: impl FnMut(Move, Judgement),
     ) {
-        self.begun.clear();
-        for step in moves.iter().filter(|step| step.told != NO_CALL) {
-            self.begun.push(self.known.begin(key(before, step.told)));
+        if self.known.len() <= before as usize {
+            self.known.resize_with(before as usize + 1, Lookup::new);
         }
+        let known = &self.known[before as usize];
+        let calls = moves.iter().filter(|step| step.told != NO_CALL);
+        self.begun.clear();
+        self.begun
+            .extend(calls.map(|step| known.begin(step.told.into())));
         let mut calls = 0..self.begun.len();
         for &step in moves {
             let unchanged = Judgement {
@@ -71,9 +76,9 @@ impl<J: InSearch> Judgements<J> {
             };
             let judgement = match step.told {
                 NO_CALL => unchanged,
-                _ => calls
-                    .next()
-                    .map_or(unchanged, |call| self.judgement(graph, self.begun[call])),
+                _ => calls.next().map_or(unchanged, |call| {
+                    self.judgement(graph, before, self.begun[call])
+                }),
             };
             judged(step, judgement);
         }
@@ -83,10 +88,12 @@ impl<J: InSearch> Judgements<J> {
     fn judgement<T: Modelled<Judge = J>>(
         &mut self,
         graph: &Graph<T>,
+        before: u32,
         begun: Begun<Judgement>,
     ) -> Judgement {
-        self.known.end(begun).unwrap_or_else(|| {
-            let (before, told) = of_key(begun.key);
+        let known = self.known[before as usize].end(begun);
+        known.unwrap_or_else(|| {
+            let told = as_number(begun.key);
             let mut judge = self.accounts.value(before).clone();
             let call = graph.call(told);
             let findings = call.map(|call| judge.is_told_in_search(call, graph.model.quotient));
@@ -94,7 +101,7 @@ impl<J: InSearch> Judgements<J> {
                 account: self.accounts.number(Cow::Owned(judge)),
                 findings: self.found(findings.unwrap_or_default()),
             };
-            self.known.insert(begun.key, judgement);
+            self.known[before as usize].insert(begun.key, judgement);
             judgement
         })
     }
@@ -110,14 +117,16 @@ impl<J: InSearch> Judgements<J> {
 
     /// Every account, and what the judge was told upon it, in which there was nothing to find.
     pub fn in_order<T: Modelled<Judge = J>>(self, graph: &Graph<T>) -> Vec<(J, Told<T>)> {
-        let mut known: Vec<_> = self.known.into_slots().collect();
-        known.sort_unstable_by_key(|&(key, _)| key);
-        let clean = known.into_iter().filter(|(_, it)| it.findings == 0);
-        clean
-            .filter_map(|(key, _)| {
-                let (before, told) = of_key(key);
-                Some((self.accounts.value(before).clone(), graph.call(told)?))
-            })
-            .collect()
+        let mut in_order = Vec::new();
+        for (before, known) in (0..).zip(self.known) {
+            let clean = known.into_slots().filter(|(_, it)| it.findings == 0);
+            let mut told: Vec<_> = clean.map(|(told, _)| told).collect();
+            told.sort_unstable();
+            let calls = told
+                .into_iter()
+                .filter_map(|told| graph.call(as_number(told)));
+            in_order.extend(calls.map(|call| (self.accounts.value(before).clone(), call)));
+        }
+        in_order
     }
 }

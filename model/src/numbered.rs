@@ -3,6 +3,7 @@
 //! The one thing to know: they are told apart by 64-bit fingerprints.
 
 use std::borrow::Cow;
+use std::fmt::Debug;
 use std::hash::{BuildHasher, Hash};
 
 use foldhash::quality::FixedState;
@@ -49,17 +50,11 @@ pub(crate) fn fingerprint(value: &impl Hash) -> u64 {
 }
 
 /// A place as a number, of which there are more than fit into any memory.
-pub(crate) fn as_number(place: usize) -> u32 {
-    u32::try_from(place).expect("fewer things than 2^32 are met")
+pub(crate) fn as_number(place: impl TryInto<u32, Error: Debug>) -> u32 {
+    place.try_into().expect("fewer things than 2^32 are met")
 }
 
 /// Two numbers as one key.
 pub(crate) fn key(first: u32, second: u32) -> u64 {
     (u64::from(first) << 32 | u64::from(second)) + 1
-}
-
-/// The two numbers of a key.
-pub(crate) fn of_key(key: u64) -> (u32, u32) {
-    let half = |number| u32::try_from(number).unwrap_or(u32::MAX);
-    (half((key - 1) >> 32), half((key - 1) & u64::from(u32::MAX)))
 }
