@@ -1,0 +1,1 @@
+from aaep import Producer
