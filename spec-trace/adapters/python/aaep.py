@@ -9,7 +9,7 @@ import json
 import re
 import secrets
 
-from driver import Json, NotUnderstood, Refused, Subject, Words, format_time, main, parse_time
+from driver import STRICT, NotUnderstood, Refused, Subject, Words, format_time, main, members_of, parse_time
 
 CONTEXT = "https://aaep-protocol.org/context/v1"
 KINDS = ("freetext", "yes_no", "multiple_choice", "numeric")
@@ -62,6 +62,7 @@ class Producer(Subject):
         "output": {"session_id": str, "output_id": str, "chunk": str, "complete": bool},
         "handoff": {"session_id": str, "reason": str, "target_kind": Words("human", "specialist_agent", "escalation_queue"), "target_uri?": str},
     }
+    AWAY = "thinking"  # 6.1, 6.8: the state behind a question that nothing comes of
     NEEDS = {"clarify": "clarify", "cancel": "cancel", "extend": "extend", "tool": "work", "output": "work", "handoff": "work"}
 
     def __init__(self, stored=None):
@@ -74,7 +75,7 @@ class Producer(Subject):
 
     @property
     def calls(self):
-        """The tool calls in flight by their ids, the oldest first."""
+        """The tool calls in flight by their ids."""
         return self.stored["calls"]
 
     # What is asked.
@@ -103,7 +104,7 @@ class Producer(Subject):
         others = [other for other in self.stored["subscriptions"].values() if other["is_open"] and other["can_reply"]]
         if subscription["can_reply"] and not others:
             for _, _, question in self.in_turn([(self.deadline(question), None, question) for question in self.pending()]):
-                if question["default"] != "accept" or question["kind"] == "clarification":
+                if self.applies_early(question):
                     self.apply_default(question)
 
     def confirm(self, now, session_id, action, timeout_seconds, default_decision, allowed_replies):
@@ -153,7 +154,7 @@ class Producer(Subject):
             raise NotUnderstood("expected one of `message` and `message_base64`")
         if sender["subscription_id"] is not None:
             check_form("sender.subscription_id", "sub_", sender["subscription_id"])
-        self.put_out("respond", {"status": 204, "body": None})
+        self.respond()
         try:
             if message is None:
                 raise Ignored("AAEP-6.3.4-1", "no UTF-8")
@@ -166,8 +167,12 @@ class Producer(Subject):
         except Ignored as ignored:
             clause, reason = ignored.args
             self.put_out("audit", {"clause": clause, "text": reason})
-            if clause == "AAEP-6.3.4-3":
+            if clause == "AAEP-6.3.4-3" and "courtesy_notice" in self.SUPPORTS:
                 self.notify_late(reply, sender)
+
+    def respond(self):
+        """6.3.4: the same to every sender."""
+        self.put_out("respond", {"status": 204, "body": None})
 
     def cancel(self, now, reply_token):
         """6.8: a question is taken back; its token is dead."""
@@ -190,7 +195,7 @@ class Producer(Subject):
         check_text("action", action, 256)
         if tool_call_id is not None:
             check_text("tool_call_id", tool_call_id, 64)
-        of_action = [call for call in self.calls.values() if call["session_id"] == session_id and call["action"] == action]
+        of_action = [call for call in self.in_flight() if call["session_id"] == session_id and call["action"] == action]
         meant = [call for call in of_action if tool_call_id in (None, call["tool_call_id"])]
         if not meant or not self.stored["sessions"][session_id]["goes_on"]:
             raise Refused("no such call is in flight", "AAEP-A.3-2")
@@ -202,12 +207,9 @@ class Producer(Subject):
         check_form("session_id", "sess_", session_id)
         self.check_goes_on(session_id, "AAEP-A.1-2")
         pending = [question for question in self.pending() if question["session_id"] == session_id]
-        calls = [call for call in self.calls.values() if call["session_id"] == session_id]
+        calls = [call for call in self.in_flight() if call["session_id"] == session_id]
         for question in pending:
-            if outcome == "cancelled":
-                question["status"] = "cancelled"
-            else:
-                self.withdraw(question)
+            self.withdraw_at_end(question, outcome)
         for call in calls:
             self.put_out("audit", {"clause": "AAEP-6.8-2", "text": "the session has ended: what has not begun is not to begin", "action": call["action"]})
         for call in calls:
@@ -243,14 +245,16 @@ class Producer(Subject):
                 yield passed[-1], len(passed), question
 
     def moments_passed(self, question):
-        moments = [question["asked_at"] + question["timeout_seconds"] * part for part in (500, 900) if question["timeout_seconds"] > 60]
+        """6.4.3: when half and when a tenth of a time longer than a minute remained."""
+        is_told = question["timeout_seconds"] > 60 and "progress" in self.SUPPORTS
+        moments = [question["asked_at"] + question["timeout_seconds"] * part for part in (500, 900) if is_told]
         return [moment for moment in moments if moment <= self.stored["now"]]
 
     def restart(self, now, lost):
         """What nobody got to see comes again, and a question anew: its time counts from now. What was released is in doubt and runs no
         second time (6.1)."""
         moment = max(now, self.stored["now"] or now)
-        doubtful = list(self.calls.values())
+        doubtful = self.in_flight()
         moved = set()
         for output in lost:
             event = output.get("emit")
@@ -313,29 +317,39 @@ class Producer(Subject):
     def reject(self, question):
         """6.1: an event tells that the action is not done."""
         question["status"] = "used"
-        self.change_state(question["session_id"], "thinking", "The action was rejected.")
+        self.change_state(question["session_id"], self.AWAY, "The action was rejected.")
         self.settle(question["session_id"])
 
     def resolve_clarification(self, question, by, response=None):
         question["status"] = "used"
         self.change_state(question["session_id"], "thinking", "The question was answered.")
         self.settle(question["session_id"])
-        answered = {} if response is None else {"response": response.value}
+        answered = {} if response is None else {"response": response}
         self.put_out("answer", {"session_id": question["session_id"], "reply_token": question["token"], **answered, "by": by})
 
     def apply_default(self, question):
         if question["kind"] == "clarification":
             default = question["default"]
-            self.resolve_clarification(question, *(["nobody"] if default is None else ["default", Json("", default)]))
+            self.resolve_clarification(question, *(["nobody"] if default is None else ["default", default]))
         elif question["default"] == "accept":
             self.accept(question)
         else:
             self.reject(question)
 
+    def applies_early(self, question):
+        """EV-11, 6.1: an accept waits for its time."""
+        return question["default"] != "accept" or question["kind"] == "clarification"
+
     def withdraw(self, question):
         question["status"] = "cancelled"
-        self.change_state(question["session_id"], "thinking", "The question was taken back.")
+        self.change_state(question["session_id"], self.AWAY, "The question was taken back.")
         self.settle(question["session_id"])
+
+    def withdraw_at_end(self, question, outcome):
+        if outcome == "cancelled":
+            question["status"] = "cancelled"  # 6.8: by the event that ends the session
+        else:
+            self.withdraw(question)
 
     def complete(self, call, status):
         del self.calls[call["tool_call_id"]]
@@ -353,6 +367,10 @@ class Producer(Subject):
     def pending(self):
         """The questions that wait, in the order of asking."""
         return [question for question in self.questions.values() if question["status"] == "pending"]
+
+    def in_flight(self):
+        """The calls that are not known to be done, in the order of asking."""
+        return [self.calls[question["call_id"]] for question in self.questions.values() if question.get("call_id") in self.calls]
 
     def deadline(self, question):
         """6.4: from the timestamp of its event."""
@@ -517,10 +535,11 @@ REPLIES = {
 def parse_reply(message):
     """6.3.4, check 1: JSON that fits the schema, as {field: Json}. What has a name twice in an object has no one meaning."""
     try:
-        members = read_object(message)
+        members = members_of(message.encode())
+        STRICT.decode(message)
         kind = members["type"].value
         schema = REPLIES[kind] if isinstance(kind, str) else {}
-    except (ValueError, KeyError, RecursionError) as problem:
+    except (ValueError, KeyError, RecursionError, NotUnderstood) as problem:
         raise Ignored("AAEP-6.3.4-1", f"malformed: {problem}") from problem
     known = {name.rstrip("?"): is_so for name, is_so in schema.items()}
     required = [name for name in schema if not name.endswith("?")]
@@ -530,22 +549,6 @@ def parse_reply(message):
         if not known[name](given.value):
             raise Ignored("AAEP-6.3.4-1", f"malformed: {name}")
     return members
-
-
-def read_object(message):
-
-    def distinct(pairs):
-        if len(dict(pairs)) < len(pairs):
-            raise ValueError("a name stands in an object twice")
-        return dict(pairs)
-
-    def no_constant(name):
-        raise ValueError(f"{name} is no JSON")
-
-    members = json.loads(message, object_pairs_hook=distinct, parse_constant=no_constant)
-    if not isinstance(members, dict):
-        raise ValueError("no object")
-    return {name: Json("", value) for name, value in members.items()}
 
 
 def check_response(question, response):
