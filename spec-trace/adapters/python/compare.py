@@ -16,7 +16,8 @@ from pathlib import Path
 from driver import format_time, parse_time
 
 START = parse_time("2026-05-24T14:22:20Z")
-OWN_WORDS = {"audit": ["reason", "failure_reason", "text"], "refused": ["clause", "reason"], "error": ["message"],
+OWN_WORDS = {"audit": ["reason", "failure_reason", "text", "reply_token", "action", "tool_call_id"], "emit": ["producer", "summary_normal", "extensions"], "progress": ["description"],
+             "refused": ["clause", "reason"], "error": ["message"],
              "details": ["reasons", "confirmation_message", "problem"]}  # an implementation's own, by kind of output
 
 
@@ -149,6 +150,62 @@ class McpAql:
         return {"op": op, "now": now, **fields}
 
 
+class Aaep:
+    PROGRAM = "aaep.py"
+    OPAQUE = {"reply_token": "token", "event_id": "event", "tool_call_id": "call"}
+    asked = START
+
+    def request(self, clock):
+        first = {START: "start_session", START + 1: "subscribe"}.get(clock[0])
+        if first is not None and random.random() < 0.9:
+            clock[0] += 1
+            fields = {"session_id": "sess_1"} if first == "start_session" else {"subscription_id": "sub_1", "capabilities": {"supports_confirmation_reply": True}}
+            return {"op": first, "now": format_time(clock[0]), **fields}
+        op = random.choices(
+            ["start_session", "subscribe", "unsubscribe", "confirm", "clarify", "deliver", "cancel", "extend", "finish_tool", "end_session", "tick", "restart"],
+            [1, 1.5, 0.3, 7, 3, 14, 1, 1, 3, 0.4, 5, 1.5])[0]
+        if random.random() < 0.1:  # about when a question falls due, or its time left is told
+            clock[0] = max(clock[0], self.asked + either(500, 900, 1000, 1000) * either(5, 60, 61, 100) + either(-1, 0, 1))
+        now = format_time(later(clock, random.choice([4000, 4000, 40_000])))
+        self.asked = clock[0] if op in ("confirm", "clarify") else self.asked
+        session, token = either("sess_1", "sess_1", "sess_2", "sess_3" if random.random() < 0.2 else "sess_1"), {"made": ["token", -1 - int(random.expovariate(0.7))]}
+        subscription = either("sub_1", "sub_1", "sub_2", "sub_3" if random.random() < 0.2 else "sub_1")
+        timeout = either(5, 60, 61, 100) if random.random() < 0.95 else either(0, 86_401)
+        fields = {
+            "start_session": lambda: {"session_id": either("sess_1", "sess_2", "sess_3", *(["sess_"] if random.random() < 0.05 else []))},
+            "subscribe": lambda: {"subscription_id": subscription, **maybe(0.8, capabilities={"supports_confirmation_reply": random.random() < 0.8, "other": 1})},
+            "unsubscribe": lambda: {"subscription_id": subscription},
+            "confirm": lambda: {
+                "session_id": session, "timeout_seconds": timeout, "default_decision": either("accept", "reject", "reject"),
+                "action": {"id": either("a1", "a2", "a3"), "tool": "send", "description": "Send it" if random.random() < 0.97 else " ", "consequence": "It is sent",
+                           "risk_level": either("low", "low", "medium", "high"), "irreversible": either(True, False)},
+                **maybe(0.2, allowed_replies=either(["accept"], ["reject"], ["accept", "reject", "later"], [], ["accept", "accept"]))},
+            "clarify": lambda: {
+                "session_id": session, "question": either("Which?", "How many?"), "timeout_seconds": timeout,
+                **maybe(0.6, accepted_response_kinds=either(["freetext"], ["yes_no", "numeric"], ["multiple_choice"], [])),
+                **maybe(0.4, choices=[{"value": "a", "label": "A"}, {"value": either("b", "b", "b", "a"), "label": "B"}]), **maybe(0.5, default_response="a")},
+            "deliver": lambda: {"sender": {"authenticated": random.random() < 0.93, **maybe(0.95, subscription_id=subscription)}, "message": self.message(clock, token, subscription)},
+            "cancel": lambda: {"reply_token": token}, "extend": lambda: {"reply_token": token, "timeout_seconds": either(61, 100, 200)},
+            "finish_tool": lambda: {"session_id": session, "action": either("a1", "a2", "a3"), "status": either("success", "error", "timeout")},
+            "end_session": lambda: {"session_id": session, "outcome": either("completed", "errored", "cancelled")},
+            "restart": lambda: maybe(0.7, lost=random.randrange(6)),
+        }.get(op, dict)()
+        return {"op": op, "now": now, **fields}
+
+    @staticmethod
+    def message(clock, token, subscription):
+        is_confirmation = random.random() < 0.7
+        reply = {
+            "type": "confirmation.reply" if is_confirmation else "clarification.reply", "reply_token": "@", "subscription_id": subscription,
+            "timestamp": format_time(clock[0] + either(0, 0, 0, 0, -5000, 5000, 60_000, 100_000)),
+            **({"decision": either("accept", "accept", "reject")} if is_confirmation else {"response": either("a", "c", True, 7, 7.5, None)}),
+            **maybe(0.05, modified_action={"amount": 1}), **maybe(0.05, decided_by=either("user:ana", "")), **maybe(0.03, confidence=either(0, 1, 1.5, True)),
+            **maybe(0.02, session_id="sess_1"), **maybe(0.05, correlation_id="x"), **maybe(0.03, timestamp="2026-05-24")}
+        text = json.dumps(reply)
+        text = text if random.random() < 0.97 else either(text[:-1], text + " ", text.replace("{", '{"decision":"accept",', 1), "[]", "")
+        return {"made": ["token", token["made"][1], text]}
+
+
 def kinds_of(answer):
     """What came out, in a word or two each, to see that a comparison has compared something."""
     for output in answer.get("outputs", [answer]):
@@ -156,7 +213,7 @@ def kinds_of(answer):
         yield f"{kind} {body['type']}" if isinstance(body, dict) and "type" in body else kind
 
 
-PROTOCOLS = {"mcp-aql": McpAql, "pending-action": PendingAction}
+PROTOCOLS = {"aaep": Aaep, "mcp-aql": McpAql, "pending-action": PendingAction}
 
 
 def main():

@@ -19,6 +19,7 @@ import argparse
 import inspect
 import json
 import re
+import secrets
 import sys
 
 VERSION = 1
@@ -43,7 +44,7 @@ class Unsupported(Exception):
 
 
 class Json:
-    """A type of field: any JSON. `text` is how it was written, `value` what it means."""
+    """A type of field: any JSON. `text` is how it was written, `value` what it means. In an output it comes out as it was written."""
 
     def __init__(self, text, value):
         self.text, self.value = text, value
@@ -323,6 +324,20 @@ class Subject:
         """Nothing but what is due."""
 
 
+def written(answer):
+    """The line of an answer."""
+    texts = {}
+
+    def place(given):
+        texts[secrets.token_hex(16)] = given.text
+        return list(texts)[-1]
+
+    line = json.dumps(answer, default=place)
+    for name, text in texts.items():
+        line = line.replace(f'"{name}"', text)
+    return line.encode() + b"\n"
+
+
 def main(subject):
     """Serves the subject over standard input and output, or lists its faults or its variants."""
     parser = argparse.ArgumentParser(description=f"{subject.PROTOCOL} behind the driver protocol, for `countersign diff` to drive.")
@@ -338,5 +353,5 @@ def main(subject):
         subject = changed.get(arguments[kind], subject)
     conversation = Conversation(subject)
     for line in sys.stdin.buffer:
-        sys.stdout.write(json.dumps(conversation.answer(line)) + "\n")
-        sys.stdout.flush()
+        sys.stdout.buffer.write(written(conversation.answer(line)))
+        sys.stdout.buffer.flush()
