@@ -67,15 +67,21 @@ fn folder() -> PathBuf {
 
 /// The command of an adapter in Python, or none, where there is no Python to run it.
 fn adapter(program: &str, arguments: &[&str]) -> Option<Command> {
-    static PYTHON: LazyLock<bool> = LazyLock::new(|| {
-        let found = Command::new("python3").arg("--version").output().is_ok();
-        if !found {
+    // Asked once where it lies, for what is called `python3` may be a script that looks for it each time.
+    static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {
+        let mut command = Command::new("python3");
+        command.args(["-c", "import sys; print(sys.executable)"]);
+        let said = command
+            .output()
+            .ok()
+            .filter(|output| output.status.success());
+        if said.is_none() {
             eprintln!("SKIPPED: there is no python3 here, so that no adapter was tried");
         }
-        found
+        said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     });
-    PYTHON.then(|| {
-        let mut command = Command::new("python3");
+    PYTHON.as_ref().map(|python| {
+        let mut command = Command::new(python);
         let path = folder().join("python").join(program).with_extension("py");
         command.arg("-B").arg(path).args(arguments);
         command
