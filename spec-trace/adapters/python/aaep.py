@@ -31,6 +31,34 @@ def capabilities(name, given):
     return can_reply
 
 
+def is_text(least=0, most=None, form=""):
+    return lambda value: isinstance(value, str) and least <= len(value) <= (most or len(value)) and re.fullmatch(form or "(?s).*", value) is not None
+
+
+# The schema of chapter 6 and of its clarifications: {type: {field: what it has to be}}; what has a `?` may be absent.
+COMMON = {
+    "type": is_text(),
+    "reply_token": is_text(form="rpl_[A-Za-z0-9]{1,64}"),
+    "subscription_id": is_text(form="sub_[A-Za-z0-9]{1,64}"),
+    "timestamp": lambda value: isinstance(value, str) and parse_time(value) is not None,
+    "decided_by?": is_text(1, 256),
+    "correlation_id?": is_text(),
+}
+REPLIES = {
+    "confirmation.reply": {
+        **COMMON,
+        "decision": lambda value: value in ("accept", "reject"),
+        "decision_rationale?": is_text(1, 4096),
+        "modified_action?": lambda value: isinstance(value, dict),
+    },
+    "clarification.reply": {
+        **COMMON,
+        "response": lambda value: isinstance(value, (str, bool, int, float)),
+        "confidence?": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1,
+    },
+}
+
+
 class Producer(Subject):
     """One life of a producer."""
 
@@ -62,6 +90,7 @@ class Producer(Subject):
         "output": {"session_id": str, "output_id": str, "chunk": str, "complete": bool},
         "handoff": {"session_id": str, "reason": str, "target_kind": Words("human", "specialist_agent", "escalation_queue"), "target_uri?": str},
     }
+    REPLIES = REPLIES
     AWAY = "thinking"  # 6.1, 6.8: the state behind a question that nothing comes of
     NEEDS = {"clarify": "clarify", "cancel": "cancel", "extend": "extend", "tool": "work", "output": "work", "handoff": "work"}
 
@@ -120,8 +149,7 @@ class Producer(Subject):
             check_length("allowed_replies", reply)
         self.check_default(action, default_decision)
         self.check_goes_on(session_id)
-        if any(other["session_id"] == session_id and other["kind"] == "confirmation" and other["action"]["id"] == action["id"] for other in self.pending()):
-            raise Refused("a confirmation of this action is pending", "AAEP-6.1-6")
+        self.check_not_pending(session_id, action)
         question = {
             "kind": "confirmation", "session_id": session_id, "action": action, "default": default_decision,
             "allowed": allowed_replies or ["accept", "reject"], "call_id": self.new_id("call_"),
@@ -158,7 +186,7 @@ class Producer(Subject):
         try:
             if message is None:
                 raise Ignored("AAEP-6.3.4-1", "no UTF-8")
-            reply = parse_reply(message)
+            reply = parse_reply(message, self.REPLIES)
             question = self.questioned(reply)
             self.check_unused(question, reply, sender)
             self.check_in_time(question, reply)
@@ -275,7 +303,7 @@ class Producer(Subject):
 
     def ask(self, question, timeout_seconds, kind, told):
         """6.2, A.4: a question with a token of its own; the state is awaiting_input before it."""
-        token = self.new_id("rpl_")
+        token = self.new_token(question)
         question.update(token=token, asked_at=self.stored["now"], timeout_seconds=timeout_seconds, status="pending", told=0)
         if len(json.dumps(told, ensure_ascii=False).encode()) > 65_000:
             raise Refused("the event would be larger than 64 KiB", "AAEP-EV-10")
@@ -292,9 +320,11 @@ class Producer(Subject):
             self.reject(question)  # 6.3.2: not supported
         else:
             decision = reply["decision"].value
-            if decision not in question["allowed"]:
-                raise Ignored("AAEP-6.3.4-6", "the decision is not allowed")
-            self.accept(question) if decision == "accept" else self.reject(question)
+            self.check_allowed(question, decision)
+            if decision == "accept":
+                self.accept(question)
+            else:
+                self.reject(question)
 
     def accept(self, question):
         """6.7.2, A.4: the state, the call, and then the action."""
@@ -377,7 +407,7 @@ class Producer(Subject):
         return question["asked_at"] + question["timeout_seconds"] * 1000
 
     def in_turn(self, due):
-        """The order in which what falls due at once is served. The text leaves it open."""
+        """By the moment at which it fell due. The order of what falls due at one instant is left open by the text."""
         return sorted(due, key=lambda it: (it[0], it[1] is not None, it[2]["kind"] == "clarification"))
 
     def is_open(self, subscription_id):
@@ -415,6 +445,11 @@ class Producer(Subject):
         if sender["subscription_id"] != reply["subscription_id"].value or not self.is_open(sender["subscription_id"]):
             raise Ignored("AAEP-6.3.4-5", "the subscription is not the sender's, or not open")
 
+    def check_allowed(self, question, decision):
+        """6.3.4, check 6: the question allows the decision."""
+        if decision not in question["allowed"]:
+            raise Ignored("AAEP-6.3.4-6", "the decision is not allowed")
+
     def notify_late(self, reply, sender):
         """6.3.5: a courtesy to the subscription of a late reply, if it is the sender's."""
         try:
@@ -428,6 +463,12 @@ class Producer(Subject):
     def check_goes_on(self, session_id, clause="AAEP-A.1-3"):
         if not self.stored["sessions"].get(session_id, {"goes_on": False})["goes_on"]:
             raise Refused("the session is unknown or has ended", clause)
+
+    def check_not_pending(self, session_id, action):
+        """6.1: not asked about twice at once."""
+        of_session = [other for other in self.pending() if other["session_id"] == session_id and other["kind"] == "confirmation"]
+        if any(other["action"]["id"] == action["id"] for other in of_session):
+            raise Refused("a confirmation of this action is pending", "AAEP-6.1-6")
 
     @staticmethod
     def check_timeout(seconds, asked_at):
@@ -481,6 +522,9 @@ class Producer(Subject):
         left = self.deadline(question) - self.stored["now"]
         self.emit(question["session_id"], "progress.updated", progress={"description": f"Time left: {left // 1000} s."}, eta_ms=left)
 
+    def new_token(self, question):
+        return self.new_id("rpl_")
+
     def new_id(self, prefix):
         """6.2.1: 128 random bits as hexadecimal digits."""
         return prefix + secrets.token_hex(16)
@@ -504,41 +548,13 @@ def check_text(field, text, longest=None):
     check_length(field, text)
 
 
-def is_text(least=0, most=None, form=""):
-    return lambda value: isinstance(value, str) and least <= len(value) <= (most or len(value)) and re.fullmatch(form or "(?s).*", value) is not None
-
-
-# The schema of chapter 6 and of its clarifications: {type: {field: what it has to be}}; what has a `?` may be absent.
-COMMON = {
-    "type": is_text(),
-    "reply_token": is_text(form="rpl_[A-Za-z0-9]{1,64}"),
-    "subscription_id": is_text(form="sub_[A-Za-z0-9]{1,64}"),
-    "timestamp": lambda value: isinstance(value, str) and parse_time(value) is not None,
-    "decided_by?": is_text(1, 256),
-    "correlation_id?": is_text(),
-}
-REPLIES = {
-    "confirmation.reply": {
-        **COMMON,
-        "decision": lambda value: value in ("accept", "reject"),
-        "decision_rationale?": is_text(1, 4096),
-        "modified_action?": lambda value: isinstance(value, dict),
-    },
-    "clarification.reply": {
-        **COMMON,
-        "response": lambda value: isinstance(value, (str, bool, int, float)),
-        "confidence?": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1,
-    },
-}
-
-
-def parse_reply(message):
+def parse_reply(message, replies):
     """6.3.4, check 1: JSON that fits the schema, as {field: Json}. What has a name twice in an object has no one meaning."""
     try:
         members = members_of(message.encode())
         STRICT.decode(message)
         kind = members["type"].value
-        schema = REPLIES[kind] if isinstance(kind, str) else {}
+        schema = replies[kind] if isinstance(kind, str) else {}
     except (ValueError, KeyError, RecursionError, NotUnderstood) as problem:
         raise Ignored("AAEP-6.3.4-1", f"malformed: {problem}") from problem
     known = {name.rstrip("?"): is_so for name, is_so in schema.items()}

@@ -152,12 +152,8 @@ class UnauthenticatedAfterRestart(Producer, fault="unauthenticated-after-restart
 class AnyDecision(Producer, fault="any-decision", clause="AAEP-6.3.4-6"):
     """The decision need not be one that the question allows."""
 
-    def answer(self, question, reply):
-        super().answer(question, reply) if question["kind"] == "clarification" else self.decide(question, reply)
-
-    def decide(self, question, reply):
-        is_accepted = reply["decision"].value == "accept" and "modified_action" not in reply
-        self.accept(question) if is_accepted else self.reject(question)
+    def check_allowed(self, question, decision):
+        pass
 
 
 class KindConfusion(Producer, fault="reply-kind-confusion", clause="AAEP-6.3.4-2"):
@@ -174,13 +170,9 @@ class KindConfusion(Producer, fault="reply-kind-confusion", clause="AAEP-6.3.4-2
 
 
 class ForeignMembers(Producer, fault="foreign-members", clause="AAEP-REPLY-11"):
-    """A reply may have members that the schema does not know."""
+    """A reply may name its session, which the schema does not know."""
 
-    def deliver(self, now, sender, message, message_base64):
-        known = aaep.REPLIES
-        aaep.REPLIES = {kind: {**schema, "session_id?": aaep.is_text()} for kind, schema in known.items()}
-        super().deliver(now, sender, message, message_base64)
-        aaep.REPLIES = known
+    REPLIES = {kind: {**schema, "session_id?": aaep.is_text()} for kind, schema in Producer.REPLIES.items()}
 
 
 class AnyResponse(Producer, fault="any-response", clause="AAEP-6.5.5-2"):
@@ -258,27 +250,16 @@ class SilentDenial(Producer, fault="silent-denial", clause="AAEP-6.1-3"):
 class AsksTwice(Producer, fault="asks-twice", clause="AAEP-6.1-6"):
     """The same action is asked about again while the first question pends."""
 
-    def confirm(self, now, session_id, action, timeout_seconds, default_decision, allowed_replies):
-        other = {**action, "id": action["id"] + self.new_id("_")[:17]}
-        super().confirm(now, session_id, other, timeout_seconds, default_decision, allowed_replies)
-        list(self.questions.values())[-1]["action"] = action
+    def check_not_pending(self, session_id, action):
+        pass
 
 
 class ReusesToken(Producer, fault="reuses-token", clause="AAEP-6.2.2-3"):
-    """Each action has one token, however often it is asked about."""
+    """An action that is asked about again has the token that it had before."""
 
-    def ask(self, question, *told):
-        self.about = question
-        super().ask(question, *told)
-        self.about = None
-
-    about = None
-
-    def new_id(self, prefix):
-        if prefix == "rpl_" and self.about is not None and self.about["kind"] == "confirmation":
-            action = "".join(letter for letter in self.about["action"]["id"] if letter.isascii() and letter.isalnum())
-            return f"rpl_{self.about['session_id'][5:40]}{action[:20]}x"
-        return super().new_id(prefix)
+    def new_token(self, question):
+        same = [other["token"] for other in self.questions.values() if other.get("action") == question.get("action", "none")]
+        return same[0] if same else super().new_token(question)
 
 
 class RunsUntold(Producer, fault="runs-untold", clause="AAEP-A.4-3"):
@@ -388,10 +369,10 @@ class ConfirmationsOnly(Producer, variant="confirmations-only", clause="AAEP-6-1
 
 
 class NewestFirst(Producer, variant="newest-first", clause="AAEP-6.4-1"):
-    """What falls due at once is served in another order: the latest first."""
+    """What falls due at one instant is served in another order: the newest first."""
 
     def in_turn(self, due):
-        return super().in_turn(due)[::-1]
+        return sorted(super().in_turn(due)[::-1], key=lambda it: it[0])
 
 
 class Deciding(Producer, variant="deciding", clause="AAEP-6.1-3"):

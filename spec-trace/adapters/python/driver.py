@@ -21,6 +21,7 @@ import json
 import re
 import secrets
 import sys
+import traceback
 
 VERSION = 1
 
@@ -224,6 +225,9 @@ class Conversation:
             return {"id": request_id, "error": str(problem)}
         except Unsupported:
             return {"id": request_id, "unsupported": True}
+        except Exception as problem:  # a fault of the implementation: the driver is told, and whoever mends it
+            traceback.print_exc()
+            return {"id": request_id, "error": f"broken: {problem!r}"}
 
     @staticmethod
     def id_of(members):

@@ -148,9 +148,7 @@ class Gatekeeper(Subject):
     def advance(self, now):
         """5.5: what has long expired is purged. The greatest time so far counts."""
         self.stored["now"] = max(now, self.stored["now"] or now)
-        dead = [token for token, kept in self.tokens.items() if self.stored["now"] > self.last_moment(kept) + KEPT_EXPIRED]
-        for token in dead:
-            del self.tokens[token]
+        self.stored["tokens"] = {token: kept for token, kept in self.tokens.items() if self.stored["now"] <= self.remembered_until(kept)}
 
     def restart(self, now, lost):
         """5.4: the connections have ended with the process, and what was bound to them with them. What was answered is not repeated: the
@@ -180,7 +178,7 @@ class Gatekeeper(Subject):
         call["bound_to"] = call["session_id"] if call["session_scope"] or (uses > 1 and call["session_scope"] is None) else None
         if (uses > 1 or call["session_scope"]) and call["bound_to"] is None:
             raise Refused("several uses, and the scope of a session, need a session that the token is bound to", "AQL-5.4-1")
-        default, longest = LIFE["quota" if call["purpose"] == "quota_continue" else call["danger_level"]]
+        default, longest = self.life(call)
         seconds = default if call["ttl_seconds"] is None else call["ttl_seconds"]
         if seconds > longest:
             raise Refused(f"`ttl_seconds`: expected at most {longest}", "AQL-5.1-1")
@@ -241,6 +239,13 @@ class Gatekeeper(Subject):
     def last_moment(self, kept):
         """5.1: the last time at which the token is taken: with the tolerance that its adapter had as it was issued."""
         return kept["expires_at"] + kept["tolerance"] * 1000
+
+    def remembered_until(self, kept):
+        return self.last_moment(kept) + KEPT_EXPIRED
+
+    def life(self, call):
+        """5.1: how long a token for the call lives in seconds, and how long it can at most."""
+        return LIFE["quota" if call["purpose"] == "quota_continue" else call["danger_level"]]
 
     def why_not_live(self, token, kept):
         """4.1, the first three checks: the code, and the reason for the operator; None where the token lives. What was revoked is not

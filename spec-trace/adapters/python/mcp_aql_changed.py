@@ -7,8 +7,7 @@ clause that it breaks; a variant names the clause that leaves the choice, and th
 import hashlib
 import json
 
-from driver import Refused
-from mcp_aql import LEVELS, LIFE, Gatekeeper, as_written
+from mcp_aql import LEVELS, LIFE, Gatekeeper, as_written, check_names
 
 # Runs that nobody has confirmed.
 
@@ -110,25 +109,16 @@ class ExclusiveExpiry(Gatekeeper, fault="expires-a-millisecond-early", clause="A
 class ForbiddenLivesLong(Gatekeeper, fault="wrong-timeout-default", clause="AQL-5.1-1"):
     """A token for what is forbidden lives as long as any other where nobody says how long."""
 
-    def check_call(self, call):
-        super().check_call(call)
-        if call["danger_level"] == "forbidden" and call["ttl_seconds"] is None:
-            call["seconds"] = LIFE["dangerous"][0]
+    def life(self, call):
+        default, longest = super().life(call)
+        return max(default, LIFE["dangerous"][0]), longest
 
 
 class AnyLife(Gatekeeper, fault="any-life", clause="AQL-5.1-1"):
-    """A token lives as long as the host asks, also beyond the longest that the text allows."""
+    """A token lives as long as the host asks, also longer than its level allows."""
 
-    def check_call(self, call):
-        asked = call["ttl_seconds"]
-        within = asked is None or 1 <= asked <= 900
-        super().check_call({**call, "ttl_seconds": None} if within else call)
-        super().check_call(call) if asked is None else call.update(self.lenient(call))
-
-    def lenient(self, call):
-        uses = call["max_uses"] or 1
-        is_bound = call["session_scope"] or (uses > 1 and call["session_scope"] is None)
-        return {"bound_to": call["session_id"] if is_bound else None, "uses": uses, "seconds": call["ttl_seconds"]}
+    def life(self, call):
+        return super().life(call)[0], LIFE["dangerous"][1]
 
 
 class RevokedLives(Gatekeeper, fault="cancel-does-not-revoke", clause="AQL-5.3-3"):
@@ -144,9 +134,9 @@ class SessionEndKeeps(Gatekeeper, fault="session-end-keeps", clause="AQL-5.4-2")
     """What is bound to a session outlives it."""
 
     def end_session(self, now, session_id):
-        tokens, self.stored["tokens"] = self.stored["tokens"], {}
-        super().end_session(now, session_id)
-        self.stored["tokens"] = tokens
+        check_names(session_id=session_id)
+        if session_id not in self.stored["ended"]:
+            self.stored["ended"].append(session_id)
 
 
 class ForgetsRevoked(Gatekeeper, fault="forgets-after-restart", clause="AQL-5.3-1"):
@@ -159,12 +149,10 @@ class ForgetsRevoked(Gatekeeper, fault="forgets-after-restart", clause="AQL-5.3-
 
 
 class NeverPurges(Gatekeeper, fault="never-purges", clause="AQL-5.5-2"):
-    """What has expired is kept for a day."""
+    """What has expired is remembered for a day."""
 
-    def advance(self, now):
-        tokens, self.stored["tokens"] = self.stored["tokens"], {}
-        super().advance(now)
-        self.stored["tokens"] = {token: kept for token, kept in tokens.items() if self.stored["now"] <= kept["expires_at"] + 86_400_000}
+    def remembered_until(self, kept):
+        return self.last_moment(kept) + 86_400_000
 
 
 # Tokens that count for something else.
@@ -385,9 +373,8 @@ class ForgetsTokens(Gatekeeper, variant="tokens-in-memory", clause="AQL-5.5-1"):
 class PurgesAtOnce(Gatekeeper, variant="purges-at-once", clause="AQL-5.5-2", reading="purge-code=unknown"):
     """What has expired is forgotten at once, and told as a token that never was."""
 
-    def advance(self, now):
-        super().advance(now)
-        self.stored["tokens"] = {token: kept for token, kept in self.tokens.items() if self.stored["now"] <= self.last_moment(kept)}
+    def remembered_until(self, kept):
+        return self.last_moment(kept)
 
 
 class RevokedIsUsed(Gatekeeper, variant="revoked-is-used", clause="AQL-5.3-1", reading="revoked-code=already-used"):
@@ -431,7 +418,6 @@ class ShowsLittle(Gatekeeper, variant="shows-little", clause="AQL-7.3-1"):
 class RefusesLongLives(Gatekeeper, variant="short-lives", clause="AQL-5.1-1"):
     """A token never lives longer than the default of its kind: to ask for more is refused."""
 
-    def check_call(self, call):
-        super().check_call(call)
-        if call["purpose"] is not None and call["seconds"] > LIFE["quota" if call["purpose"] == "quota_continue" else call["danger_level"]][0]:
-            raise Refused("`ttl_seconds` is longer than the default", "AQL-5.1-1")
+    def life(self, call):
+        default, _ = super().life(call)
+        return default, default

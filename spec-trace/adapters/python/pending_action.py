@@ -137,12 +137,12 @@ class Ledger(Subject):
         """PA-7: the greatest time so far counts; what has expired by then is settled, the earliest first."""
         self.stored["now"] = max(now, self.stored["now"] or now)
         due = [action for action in self.actions.values() if action["state"] == "pending" and self.is_due(action)]
-        for action in self.in_turn(sorted(due, key=lambda action: action["expires_at"])):
+        for action in sorted(self.in_turn(due), key=lambda action: action["expires_at"]):
             self.expire(action)
 
     @staticmethod
     def in_turn(actions):
-        """The order in which what happens at once is told. The text leaves it open."""
+        """The order in which what happens at one instant is told. The text leaves it open."""
         return actions
 
     def restart(self, now, lost):

@@ -67,15 +67,21 @@ fn folder() -> PathBuf {
 
 /// The command of an adapter in Python, or none, where there is no Python to run it.
 fn adapter(program: &str, arguments: &[&str]) -> Option<Command> {
-    static PYTHON: LazyLock<bool> = LazyLock::new(|| {
-        let found = Command::new("python3").arg("--version").output().is_ok();
-        if !found {
+    // Asked once where it lies, for what is called `python3` may be a script that looks for it each time.
+    static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {
+        let mut command = Command::new("python3");
+        command.args(["-c", "import sys; print(sys.executable)"]);
+        let said = command
+            .output()
+            .ok()
+            .filter(|output| output.status.success());
+        if said.is_none() {
             eprintln!("SKIPPED: there is no python3 here, so that no adapter was tried");
         }
-        found
+        said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     });
-    PYTHON.then(|| {
-        let mut command = Command::new("python3");
+    PYTHON.as_ref().map(|python| {
+        let mut command = Command::new(python);
         let path = folder().join("python").join(program).with_extension("py");
         command.arg("-B").arg(path).args(arguments);
         command
@@ -262,6 +268,33 @@ fn compared<'a>(members: &'a Map<String, Value>, of: &str) -> Vec<(&'a String, &
     sorted.into_iter().collect()
 }
 
+/// The examples of the page on the driver protocol: a conversation for each protocol.
+fn examples() -> Vec<(String, Vec<(Value, Value)>)> {
+    let mut conversations: Vec<(String, Vec<(Value, Value)>)> = Vec::new();
+    let page = page();
+    let said: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix(['→', '←']))
+        .collect();
+    for (request, response) in conversation(&said.join("\n")) {
+        if request["op"] == "hello" {
+            let protocol = request["protocol"].as_str().unwrap();
+            conversations.push((protocol.to_owned(), Vec::new()));
+        }
+        conversations
+            .last_mut()
+            .unwrap()
+            .1
+            .push((request, response));
+    }
+    conversations
+}
+
+/// The page on the driver protocol.
+fn page() -> String {
+    fs::read_to_string(folder().join("../docs/DRIVER.md")).unwrap()
+}
+
 fn recorded(program: &str) -> Vec<(Value, Value)> {
     let path = folder()
         .join("conversations")
@@ -296,14 +329,93 @@ fn the_reference_holds_the_same_conversations() {
     }
 }
 
+/// The page is true: the reference answers each example as it stands there, in the form of the schema.
+#[test]
+fn the_reference_answers_the_examples_of_the_page() {
+    for (protocol, turns) in examples() {
+        let mut implementation = Implementation::started(reference(&protocol), &protocol);
+        implementation
+            .holds(&turns)
+            .unwrap_or_else(|difference| panic!("{difference}"));
+        implementation.hang_up();
+        for (request, response) in &turns {
+            assert!(fits(&protocol, "response", response), "{response}");
+            assert!(
+                is_bad(response) || fits(&protocol, "request", request),
+                "{request}"
+            );
+        }
+    }
+}
+
+/// The page is whole: it has an example of every op and of every output, and names every field and every capability.
+#[test]
+fn the_page_has_every_op_output_field_and_capability() {
+    let (page, schema) = (page(), countersign_driver::schema());
+    let examples = examples();
+    let of = |message: &str| schema["$defs"][message].clone();
+    for (protocol, _) in ADAPTERS {
+        let (_, turns) = examples
+            .iter()
+            .find(|(name, _)| name == protocol)
+            .expect(protocol);
+        for request in of(&format!("{protocol}.request"))["oneOf"]
+            .as_array()
+            .unwrap()
+        {
+            let op = &request["properties"]["op"]["const"];
+            assert!(
+                turns.iter().any(|(request, _)| request["op"] == *op),
+                "{protocol}: no example of {op}"
+            );
+            for field in request["properties"].as_object().unwrap().keys() {
+                assert!(page.contains(&format!("`{field}`")), "{op}: no `{field}`");
+            }
+        }
+        let response = of(&format!("{protocol}.response"));
+        let kinds = response["oneOf"][1]["properties"]["outputs"]["items"]["oneOf"]
+            .as_array()
+            .unwrap();
+        for kind in kinds {
+            let kind = kind["required"][0].as_str().unwrap();
+            let is_shown = |response: &Value| {
+                response["outputs"]
+                    .as_array()
+                    .is_some_and(|outputs| outputs.iter().any(|it| it.get(kind).is_some()))
+            };
+            assert!(
+                turns.iter().any(|(_, response)| is_shown(response)),
+                "{protocol}: no example of {kind}"
+            );
+        }
+        let capabilities = response["oneOf"][0]["properties"]["supports"]["items"]["oneOf"]
+            .as_array()
+            .unwrap();
+        for capability in capabilities {
+            let capability = capability["const"].as_str().unwrap();
+            assert!(
+                page.contains(&format!("`{capability}`")),
+                "{protocol}: no `{capability}`"
+            );
+        }
+    }
+}
+
+/// Whether the response is that the request is not understood or has a value that is not allowed.
+fn is_bad(response: &Value) -> bool {
+    let text = response.to_string();
+    text.contains("\"error\":\"") || text.contains("\"refused\"")
+}
+
 /// What is asked is a request by the schema, unless the answer is that it is not understood or has a value that is not allowed.
 #[test]
 fn what_is_asked_fits_the_schema() {
     for (protocol, program) in ADAPTERS {
         for (request, response) in recorded(program) {
-            let text = response.to_string();
-            let is_bad = text.contains("\"error\":\"") || text.contains("\"refused\"");
-            assert!(is_bad || fits(protocol, "request", &request), "{request}");
+            assert!(
+                is_bad(&response) || fits(protocol, "request", &request),
+                "{request}"
+            );
         }
     }
 }
