@@ -31,6 +31,10 @@ Examples:
 
 Inputs compressed with gzip or zstd are told by their content.
 
+A reply in a stream counts as received, from a sender that the transport knows and on an open
+subscription: a stream shows neither. Where the transport turned it away, say so:
+  {\"dir\":\"in\",\"http_status\":403,\"message\":{\"type\":\"confirmation.reply\",...}}
+
 Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be
 read, or not to its end; else 3 if a verdict is open: the stream ends too early, or nothing that was
 asked for could be judged; else 0.";
