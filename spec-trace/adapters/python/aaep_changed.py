@@ -75,7 +75,7 @@ class ThirdRunsTwice(Producer, fault="third-runs-twice", clause="AAEP-6.3.5-1"):
             super().check_unused(question, reply, sender)
 
 
-class TokenSwapped(Producer, fault="token-swapped", clause="AAEP-6.3.4-2"):
+class TokenSwapped(Producer, fault="token-swapped", clause="AAEP-6.1-1"):
     """A reply is about the question that has waited longest, whatever token it has."""
 
     def questioned(self, reply):
@@ -84,7 +84,7 @@ class TokenSwapped(Producer, fault="token-swapped", clause="AAEP-6.3.4-2"):
         return older[0] if older and question["status"] == "pending" else question
 
 
-class SameMillisecond(Producer, fault="same-millisecond", clause="AAEP-6.3.4-2"):
+class SameMillisecond(Producer, fault="same-millisecond", clause="AAEP-6.1-1"):
     """Of two questions in the same millisecond the second is answered by the token of the first."""
 
     def questioned(self, reply):
@@ -169,7 +169,7 @@ class KindConfusion(Producer, fault="reply-kind-confusion", clause="AAEP-6.3.4-2
         self.accept(question) if is_confused else super().answer(question, reply)
 
 
-class ForeignMembers(Producer, fault="foreign-members", clause="AAEP-REPLY-11"):
+class ForeignMembers(Producer, fault="foreign-members", clause="AAEP-6.3.4-1"):
     """A reply may name its session, which the schema does not know."""
 
     REPLIES = {kind: {**schema, "session_id?": aaep.is_text()} for kind, schema in Producer.REPLIES.items()}
@@ -295,7 +295,7 @@ class SkipsNumbers(Producer, fault="skips-numbers", clause="AAEP-EV-4"):
             self.stored["sessions"][session_id]["sequence"] += 1
 
 
-class TalksAfterEnd(Producer, fault="talks-after-end", clause="AAEP-A.7.2-1"):
+class TalksAfterEnd(Producer, fault="talks-after-end", clause="AAEP-A.1-3"):
     """A session tells its state once more when it has ended."""
 
     def end_session(self, now, session_id, outcome):
@@ -306,7 +306,7 @@ class TalksAfterEnd(Producer, fault="talks-after-end", clause="AAEP-A.7.2-1"):
 # What a restart does.
 
 
-class RunsAgainAfterRestart(Producer, fault="runs-again-after-restart", clause="AAEP-6.3.4-3"):
+class RunsAgainAfterRestart(Producer, fault="runs-again-after-restart", clause="AAEP-6.9-2"):
     """After a restart what was released and is not known to be done is performed again."""
 
     def restart(self, now, lost):

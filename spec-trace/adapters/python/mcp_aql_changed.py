@@ -148,11 +148,11 @@ class ForgetsRevoked(Gatekeeper, fault="forgets-after-restart", clause="AQL-5.3-
         super().restart(now, lost)
 
 
-class NeverPurges(Gatekeeper, fault="never-purges", clause="AQL-5.5-2"):
-    """What has expired is remembered for a day."""
+class PurgesEarly(Gatekeeper, fault="purges-early", clause="AQL-5.5-2"):
+    """A token is forgotten as it expires, though the tolerance has not passed."""
 
     def remembered_until(self, kept):
-        return self.last_moment(kept) + 86_400_000
+        return kept["expires_at"]
 
 
 # Tokens that count for something else.
@@ -250,12 +250,10 @@ class BoundToText(Gatekeeper, fault="bound-to-text", clause="AQL-3.2-3"):
 
 
 class ErrorOracle(Gatekeeper, fault="error-oracle", clause="AQL-6.3-2"):
-    """A client is told whether its token has never been or is no token at all."""
+    """Where the operator wants one answer to all, a client is told all the same which check its token has failed."""
 
     def respond_error(self, adapter, code, token, kept):
-        super().respond_error(adapter, code, token, kept)
-        if kept is None and token.startswith("conf_"):
-            self.outputs[-1]["respond"]["error"]["code"] = "TOKEN_NOT_FOUND"
+        super().respond_error(None, code, token, kept)
 
 
 class TellsParameters(Gatekeeper, fault="tells-parameters", clause="AQL-6.3-1"):

@@ -12,7 +12,7 @@ from pending_action import BLANK, Ledger
 # Runs that nobody has allowed.
 
 
-class RunsBeforeApproval(Ledger, fault="runs-before-approval", clause="PA-2"):
+class RunsBeforeApproval(Ledger, fault="runs-before-approval", clause="PA-1"):
     """The tool is run as soon as it is proposed."""
 
     def propose(self, now, **proposal):
@@ -263,7 +263,7 @@ class RunsAgainAfterRestart(Ledger, fault="runs-again-after-restart", clause="PA
                 self.put_out("perform", {"action_id": action["action_id"], "tool": action["tool"], "arguments": action["arguments"]})
 
 
-class ForgetsPending(Ledger, fault="forgets-after-restart", clause="PA-1"):
+class ForgetsPending(Ledger, fault="forgets-after-restart", clause="PA-2"):
     """After a restart nobody knows of what was pending."""
 
     def restart(self, now, lost):
