@@ -35,7 +35,7 @@ const HOUSE: [Room; 10] = [
     room("driver", &[]),
     room("lint", &["clauses"]),
     room("store", &["reference"]),
-    room("conform", &["model", "reference"]),
+    room("conform", &["model", "reference", "driver"]),
     room(
         "cli",
         &[

@@ -11,6 +11,7 @@ mod concretion;
 pub mod edges;
 pub mod harness;
 mod identity;
+pub mod implementation;
 pub mod mcp_aql;
 mod naming;
 pub mod not_compared;

@@ -1,0 +1,240 @@
+//! An implementation, whatever it is made of: it takes the requests of the driver protocol and gives answers.
+//!
+//! The one thing to know: whatever goes wrong between it and us is a value, [`Lost`], which a report can show. Nobody panics,
+//! and nobody is waited for in vain.
+
+mod process;
+
+use std::fmt;
+use std::time::Duration;
+
+use countersign_driver::{
+    Answer, Common, Greeting, Kind, Op, Output, Protocol, Request, Response, VERSION,
+};
+use countersign_reference::time::Timestamp;
+
+pub use process::Process;
+
+/// What can be asked by the driver protocol.
+pub trait Implementation<P: Protocol> {
+    /// Whatever was there before is gone: a new one, which has not been greeted.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`], where there is none.
+    fn start(&mut self) -> Result<(), Lost>;
+
+    /// Takes a request, gives the response to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`], where none came, or not one that can be read.
+    fn ask(&mut self, request: &Request<P>) -> Result<Response<P>, Lost>;
+}
+
+/// Why an implementation cannot be asked any further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// What has happened.
+    pub fault: Fault,
+    /// What it wrote last to where nobody reads it by the protocol; often empty.
+    pub last_words: String,
+}
+
+/// What can go wrong between an implementation and its driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It could not be started.
+    NotStarted(String),
+    /// It has not answered for so long.
+    Silent(Duration),
+    /// It has ended, or closed its output; with what the system says of its end.
+    Ended(Option<String>),
+    /// It wrote a line that is longer than any answer may be.
+    TooLong,
+    /// It wrote a line that is no response: the line, shortened, and what is wrong with it.
+    Unreadable(String, String),
+    /// It answered under another id than it was asked under: which, and that of the request.
+    Misnumbered(Option<u64>, u64),
+    /// It wrote a line, shortened, though nothing was asked that it has not answered.
+    Unasked(String),
+    /// It has answered a request that is in order with an error.
+    Errored(String),
+    /// It has answered with what is no answer to this request: a greeting, or none where it was greeted.
+    Misplaced(&'static str),
+}
+
+impl Fault {
+    /// The same, of one that has left nothing behind.
+    pub(crate) const fn without_words(self) -> Lost {
+        Lost {
+            fault: self,
+            last_words: String::new(),
+        }
+    }
+}
+
+/// What an implementation has to say to a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said<P: Protocol> {
+    /// What it has put out, of the kinds that it shows.
+    Outputs(Vec<Output<P>>),
+    /// It cannot do this.
+    Unsupported,
+}
+
+/// An implementation that was greeted.
+pub struct Greeted<P: Protocol, I> {
+    implementation: I,
+    greeting: Greeting<P>,
+    /// The id of the last request.
+    id: u64,
+    is_lost: bool,
+}
+
+impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
+    /// Starts and greets it.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`], where there is nobody who answers.
+    pub fn new(mut implementation: I) -> Result<Self, Lost> {
+        let greeting = greet(&mut implementation)?;
+        Ok(Self {
+            implementation,
+            greeting,
+            id: 1,
+            is_lost: false,
+        })
+    }
+
+    /// Who it is, and what is judged of it.
+    pub const fn greeting(&self) -> &Greeting<P> {
+        &self.greeting
+    }
+
+    /// Whether outputs of this kind are shown.
+    pub fn shows(&self, kind: Kind) -> bool {
+        match &self.greeting.shows {
+            Some(shown) => shown.contains(&kind),
+            None => P::SHOWN_UNASKED.contains(&kind),
+        }
+    }
+
+    /// Forgets everything, at this time in milliseconds since the epoch. One that was lost is started again.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`], where it does not answer as it should.
+    pub fn reset(&mut self, now: i64) -> Result<Said<P>, Lost> {
+        if self.is_lost {
+            self.greeting = greet(&mut self.implementation)?;
+            self.id = 1;
+            self.is_lost = false;
+        }
+        self.ask(now, Op::Common(Common::Reset {}))
+    }
+
+    /// Asks it, at this time in milliseconds since the epoch.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`], where it does not answer as it should. Only [`Greeted::reset`] goes on from there.
+    pub fn ask(&mut self, now: i64, op: Op<P>) -> Result<Said<P>, Lost> {
+        self.id += 1;
+        let request = Request {
+            id: self.id,
+            now: Some(Timestamp::from_millis(now).to_string()),
+            op,
+        };
+        let said = self.implementation.ask(&request).and_then(|response| {
+            in_answer(response, self.id).and_then(|answer| match answer {
+                Answer::Outputs { outputs } => Ok(Said::Outputs(outputs)),
+                Answer::Unsupported { .. } => Ok(Said::Unsupported),
+                Answer::Error { error } => Err(Fault::Errored(error).without_words()),
+                Answer::Greeting(_) => Err(Fault::Misplaced("a greeting").without_words()),
+            })
+        });
+        self.is_lost |= said.is_err();
+        let mut said = said?;
+        if let Said::Outputs(outputs) = &mut said {
+            outputs.retain(|output| self.shows(P::kind(&output.what)));
+        }
+        Ok(said)
+    }
+}
+
+fn greet<P: Protocol>(implementation: &mut impl Implementation<P>) -> Result<Greeting<P>, Lost> {
+    implementation.start()?;
+    let request = Request {
+        id: 1,
+        now: None,
+        op: Op::Common(Common::Hello {
+            driver: VERSION,
+            protocol: P::NAME.to_owned(),
+        }),
+    };
+    let response = implementation.ask(&request)?;
+    match in_answer(response, 1)? {
+        Answer::Greeting(greeting) => Ok(greeting),
+        Answer::Error { error } => Err(Fault::Errored(error).without_words()),
+        Answer::Outputs { .. } | Answer::Unsupported { .. } => {
+            Err(Fault::Misplaced("no greeting").without_words())
+        }
+    }
+}
+
+fn in_answer<P: Protocol>(response: Response<P>, id: u64) -> Result<Answer<P>, Lost> {
+    match response.answer {
+        // Who could not read the request cannot tell its id.
+        Answer::Error { error } if response.id.is_none() => {
+            Err(Fault::Errored(error).without_words())
+        }
+        answer if response.id == Some(id) => Ok(answer),
+        _ => Err(Fault::Misnumbered(response.id, id).without_words()),
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStarted(error) => write!(formatter, "it could not be started: {error}"),
+            Self::Silent(waited) => {
+                write!(
+                    formatter,
+                    "it has not answered in {} s",
+                    waited.as_secs_f64()
+                )
+            }
+            Self::Ended(None) => formatter.write_str("it has closed its output"),
+            Self::Ended(Some(status)) => write!(formatter, "it has ended ({status})"),
+            Self::TooLong => write!(
+                formatter,
+                "it wrote a line of more than {} bytes",
+                countersign_driver::LONGEST_LINE
+            ),
+            Self::Unreadable(line, problem) => {
+                write!(formatter, "it wrote what is no response: {problem}: {line}")
+            }
+            Self::Misnumbered(None, asked) => {
+                write!(formatter, "its response to {asked} has no id")
+            }
+            Self::Misnumbered(Some(given), asked) => {
+                write!(formatter, "its response to {asked} has the id {given}")
+            }
+            Self::Unasked(line) => write!(formatter, "it wrote a line unasked: {line}"),
+            Self::Errored(error) => write!(formatter, "it answered with an error: {error}"),
+            Self::Misplaced(what) => write!(formatter, "it answered with {what}"),
+        }
+    }
+}
+
+impl fmt::Display for Lost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.fault)?;
+        match self.last_words.trim_end() {
+            "" => Ok(()),
+            words => write!(formatter, "; its last words: {words}"),
+        }
+    }
+}

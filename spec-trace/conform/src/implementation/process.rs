@@ -1,0 +1,236 @@
+//! An implementation that is a process: requests to its standard input, responses from its standard output, a line each.
+//!
+//! The one thing to know: reading and writing are done by threads of their own, so that neither a process that does not read
+//! nor one that does not write can hold us. What it writes to its standard error is its last words.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use countersign_driver::{LONGEST_LINE, Protocol, Request, Response};
+
+use super::{Fault, Implementation, Lost};
+
+/// A process, and how it is started.
+pub struct Process {
+    /// The program, then its arguments.
+    command: Vec<OsString>,
+    /// For so long an answer is waited for.
+    patience: Duration,
+    running: Option<Running>,
+}
+
+/// How many lines are read that nobody has asked for yet.
+const LINES_AHEAD: usize = 4;
+/// How much of the last words is kept, in bytes.
+const WORDS_KEPT: usize = 2_048;
+/// How many characters of a bad line are told.
+const QUOTED: usize = 200;
+/// For so long the end of a process that has closed its output is waited for.
+const GRACE: Duration = Duration::from_millis(300);
+
+impl Process {
+    /// One that is started by this command, program first, and answers within this time.
+    pub const fn new(command: Vec<OsString>, patience: Duration) -> Self {
+        Self {
+            command,
+            patience,
+            running: None,
+        }
+    }
+}
+
+struct Running {
+    child: Child,
+    requests: SyncSender<Vec<u8>>,
+    lines: Receiver<Line>,
+    words: Arc<Mutex<Vec<u8>>>,
+    listener: JoinHandle<()>,
+}
+
+/// What stood on one line.
+enum Line {
+    Whole(Vec<u8>),
+    TooLong,
+}
+
+impl<P: Protocol> Implementation<P> for Process {
+    fn start(&mut self) -> Result<(), Lost> {
+        self.running = None;
+        let started = Running::start(&self.command);
+        let not_started = |error: io::Error| Fault::NotStarted(error.to_string()).without_words();
+        self.running = Some(started.map_err(not_started)?);
+        Ok(())
+    }
+
+    fn ask(&mut self, request: &Request<P>) -> Result<Response<P>, Lost> {
+        let Some(running) = &mut self.running else {
+            return Err(Fault::Ended(None).without_words());
+        };
+        let answered = running.ask(request, self.patience);
+        let is_lost = |fault| running.lost(fault);
+        let answered = answered.map_err(is_lost);
+        if answered.is_err() {
+            self.running = None;
+        }
+        answered
+    }
+}
+
+impl Running {
+    fn start(command: &[OsString]) -> io::Result<Self> {
+        let (program, arguments) = command
+            .split_first()
+            .ok_or_else(|| io::Error::other("there is no command"))?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let gone = || io::Error::other("it has no pipes");
+        let mut input = child.stdin.take().ok_or_else(gone)?;
+        let output = child.stdout.take().ok_or_else(gone)?;
+        let error = child.stderr.take().ok_or_else(gone)?;
+        let (requests, to_write) = sync_channel::<Vec<u8>>(1);
+        thread::spawn(move || {
+            // A process that does not read any more is found out by its silence, or by its end.
+            while let Ok(line) = to_write.recv() {
+                if input.write_all(&line).and_then(|()| input.flush()).is_err() {
+                    break;
+                }
+            }
+        });
+        let (read, lines) = sync_channel(LINES_AHEAD);
+        thread::spawn(move || read_lines(BufReader::new(output), &read));
+        let words = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&words);
+        let listener = thread::spawn(move || listen(error, &heard));
+        Ok(Self {
+            child,
+            requests,
+            lines,
+            words,
+            listener,
+        })
+    }
+
+    fn ask<P: Protocol>(
+        &mut self,
+        request: &Request<P>,
+        patience: Duration,
+    ) -> Result<Response<P>, Fault> {
+        if let Ok(line) = self.lines.try_recv() {
+            return Err(match line {
+                Line::Whole(line) => Fault::Unasked(quoted(&line)),
+                Line::TooLong => Fault::TooLong,
+            });
+        }
+        let mut line = serde_json::to_vec(request).map_err(|error| {
+            Fault::NotStarted(format!("the request cannot be written: {error}"))
+        })?;
+        line.push(b'\n');
+        match self.requests.try_send(line) {
+            Ok(()) => {}
+            Err(TrySendError::Full(_)) => return Err(Fault::Silent(patience)),
+            Err(TrySendError::Disconnected(_)) => return Err(self.ended()),
+        }
+        let line = match self.lines.recv_timeout(patience) {
+            Ok(Line::Whole(line)) => line,
+            Ok(Line::TooLong) => return Err(Fault::TooLong),
+            Err(RecvTimeoutError::Timeout) => return Err(Fault::Silent(patience)),
+            Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
+        };
+        let response = Response::<P>::read(&line)
+            .map_err(|problem| Fault::Unreadable(quoted(&line), problem.to_string()))?;
+        match response.id {
+            Some(id) if id < request.id => Err(Fault::Unasked(quoted(&line))),
+            Some(_) | None => Ok(response),
+        }
+    }
+
+    fn ended(&mut self) -> Fault {
+        let ended = self.child.try_wait();
+        let mut ended = ended.ok().flatten();
+        let until = Instant::now() + GRACE;
+        while ended.is_none() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(5));
+            ended = self.child.try_wait().ok().flatten();
+        }
+        Fault::Ended(ended.map(|status| status.to_string()))
+    }
+
+    /// The fault with the last words. Whoever has ended has said them all, unless a child of its own goes on.
+    fn lost(&mut self, fault: Fault) -> Lost {
+        let until = Instant::now() + GRACE;
+        let has_ended = matches!(fault, Fault::Ended(Some(_)));
+        while has_ended && !self.listener.is_finished() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        Lost {
+            fault,
+            last_words: String::from_utf8_lossy(&words).into_owned(),
+        }
+    }
+}
+
+/// Nothing of the process is waited for but its own end, which is certain.
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Hands lines on until the output ends, is beyond all measure, or nobody takes them any more.
+fn read_lines(mut output: impl BufRead, lines: &SyncSender<Line>) {
+    loop {
+        let mut line = Vec::new();
+        let longest = u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
+        let read = output
+            .by_ref()
+            .take(longest + 1)
+            .read_until(b'\n', &mut line);
+        let next = match read {
+            Err(_) | Ok(0) => return,
+            Ok(_) if line.last() == Some(&b'\n') => {
+                line.pop();
+                Line::Whole(line)
+            }
+            Ok(length) if length > LONGEST_LINE => Line::TooLong,
+            // The last line of a torn output.
+            Ok(_) => Line::Whole(line),
+        };
+        let is_last = matches!(next, Line::TooLong);
+        if lines.send(next).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// Keeps the end of what is written.
+fn listen(mut error: impl Read, heard: &Mutex<Vec<u8>>) {
+    let mut some = [0; 1_024];
+    while let Ok(count) = error.read(&mut some) {
+        if count == 0 {
+            return;
+        }
+        let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.extend_from_slice(&some[..count]);
+        let beyond = heard.len().saturating_sub(WORDS_KEPT);
+        heard.drain(..beyond);
+    }
+}
+
+fn quoted(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    match text.char_indices().nth(QUOTED) {
+        None => text.into_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
