@@ -16,9 +16,14 @@ from pathlib import Path
 from driver import format_time, parse_time
 
 START = parse_time("2026-05-24T14:22:20Z")
-OWN_WORDS = {"audit": ["reason", "failure_reason", "text", "reply_token", "action", "tool_call_id"], "emit": ["producer", "summary_normal", "extensions"], "progress": ["description"],
-             "refused": ["clause", "reason"], "error": ["message"],
-             "details": ["reasons", "confirmation_message", "problem"]}  # an implementation's own, by kind of output
+OWN_WORDS = {  # an implementation's own, by kind of output
+    "audit": ["reason", "failure_reason", "text", "reply_token", "action", "tool_call_id"],
+    "details": ["reasons", "confirmation_message", "problem"],
+    "emit": ["producer", "summary_normal", "extensions"],
+    "error": ["message"],
+    "progress": ["description"],
+    "refused": ["clause", "reason"],
+}
 
 
 class Side:
@@ -61,7 +66,7 @@ class Side:
         if kind is None or not isinstance(value, str):
             return value
         made = self.made.setdefault(kind, [])
-        if value not in self.names:
+        if value not in self.names or kind == "snapshot":  # two of one state may be two texts or one
             self.names[value] = f"{kind}{len(made)}"
             made.append(value)
         return self.names[value]
