@@ -537,16 +537,15 @@ impl Handling<'_> {
     /// The token echoed, and since when it has expired, if it has. AQL-6.3-2: nothing of one that is invalid, for what has
     /// not the form of a token is not echoed either.
     fn details_of(&self, received: Option<Received>, reason: FailureReason) -> Details {
-        let Some(Received { token, digest }) =
-            received.filter(|_| reason.code() != ErrorCode::TokenInvalid)
-        else {
+        let Some(received) = received.filter(|_| reason.code() != ErrorCode::TokenInvalid) else {
             return Details::Nothing {};
         };
-        let number = self.tokens.find(&digest);
-        match (reason, number) {
-            (FailureReason::Expired, Some(number)) => Details::Expired {
+        let expiry = self.expiry_of(&received);
+        let Received { token, .. } = received;
+        match (reason, expiry) {
+            (FailureReason::Expired, Some(expired_at)) => Details::Expired {
                 token,
-                expired_at: self.tokens.get(number).expires_at,
+                expired_at,
                 current_time: self.now,
             },
             (_, _) => Details::Token { token },

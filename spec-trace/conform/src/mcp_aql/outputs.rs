@@ -364,6 +364,9 @@ impl Translation<'_> {
             FailureReason::OtherParameters => Check::Parameters,
             FailureReason::OtherAdapter => Check::Adapter,
             FailureReason::OtherSession => Check::Session,
+            FailureReason::OtherScope => {
+                return Err(unexplained("AQL-7.2-1", "tokens kept, not signed"));
+            }
             FailureReason::OtherRating => {
                 return Err(unexplained("AQL-5.1-1", "a rating no higher than at issue"));
             }
