@@ -175,6 +175,18 @@ impl Gatekeeper {
             .unwrap_or(&self.settings.configuration)
     }
 
+    /// How many more issues, failed validations and revocations of an adapter are let through now, in that order (AQL-6.5-1);
+    /// nothing where there is no limit.
+    pub fn left(&self, adapter: &AdapterName) -> [Option<u32>; 3] {
+        let kinds = [
+            Limited::Issuance,
+            Limited::FailedValidation,
+            Limited::Revocation,
+        ];
+        let (limits, now) = (self.settings.rate_limits, self.now);
+        kinds.map(|limited| self.buckets.left(limits, adapter, limited, now))
+    }
+
     /// All tokens that are remembered, in the order of issue.
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &IssuedToken> {
         self.tokens.all()

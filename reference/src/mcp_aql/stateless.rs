@@ -79,7 +79,7 @@ impl Handling<'_> {
     /// what is not remembered is not honoured, so what was used stays used (AQL-6.1-1).
     pub(super) fn keep(&mut self, token: IssuedToken) {
         if self.signer.is_none() {
-            let at_most = self.settings.capacity.tokens();
+            let at_most = self.settings.capacity.ended();
             let adapter = &token.scope.adapter;
             self.tokens.bound_ended(adapter, at_most, Timestamp::MAX);
             self.tokens.add(token);
@@ -109,7 +109,7 @@ impl Handling<'_> {
             CheckOrder::Table if token.has_expired(self.now) => FailureReason::Expired,
             CheckOrder::Table | CheckOrder::Sample => reason,
         })?;
-        let (at_most, adapter) = (self.settings.capacity.tokens(), &token.scope.adapter);
+        let (at_most, adapter) = (self.settings.capacity.ended(), &token.scope.adapter);
         self.tokens.make_room(adapter, self.now);
         // AQL-6.1-1: never before it has expired, for its signature would make it good again.
         self.tokens.bound_ended(adapter, at_most, self.now);
