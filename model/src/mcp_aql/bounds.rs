@@ -84,8 +84,14 @@ pub struct Bounds {
     pub variety: Variety,
     /// Calls under way at the same time: 1 to 4.
     pub under_way: u8,
-    /// How many failed validations are answered before more are turned away (AQL-6.5-1): 0, for any number, to 2.
+    /// How many failed validations an adapter answers before more are turned away (AQL-6.5-1): 0, for any number, to 2.
     pub limit: u8,
+    /// How many tokens an adapter gives away before it is asked in vain (AQL-6.5-1): 0, for any number, to 2.
+    pub issues: u8,
+    /// How many revocations by hand are answered before more are turned away (AQL-6.5-1): 0, for any number, to 2.
+    pub revocations: u8,
+    /// How many active tokens an adapter has room for (AQL-5.5-3): 0, for any number, to 2.
+    pub capacity: u8,
     /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3; of all kinds in one run: 0 to 15.
     pub disturbances: Budgets,
 }
@@ -99,6 +105,9 @@ impl Bounds {
         variety: Variety::Few,
         under_way: 2,
         limit: 0,
+        issues: 0,
+        revocations: 0,
+        capacity: 0,
         disturbances: Budgets::new([1, 1, 1, 1, 1, 1, 0], 1),
     };
 
@@ -108,12 +117,10 @@ impl Bounds {
     /// one each.
     pub const DEFAULT: Self = Self {
         name: "default",
-        tokens: 2,
         ticks: 15,
         variety: Variety::Many,
-        under_way: 2,
-        limit: 0,
         disturbances: Budgets::new([1, 1, 1, 1, 1, 1, 0], 2),
+        ..Self::SMALL
     };
 
     /// For the night: three tokens, and every disturbance up to twice, two in all: 12 million states and 131 million steps.
@@ -127,19 +134,27 @@ impl Bounds {
     /// For the night: 16 million states and 211 million steps.
     pub const LARGE: Self = Self {
         name: "large",
-        tokens: 2,
         ticks: 30,
         variety: Variety::Many,
         under_way: 3,
-        limit: 0,
         disturbances: Budgets::new([2, 1, 1, 1, 2, 1, 0], 4),
+        ..Self::SMALL
     };
 
-    /// Like `small`, and one failed validation is answered: 165,457 states. Failed validations are the model's only limit: those of issues and
-    /// of revocations are the judge's and the wide runs'.
+    /// Like `small`, and of each adapter one failed validation, one issue and one revocation are answered: 147,617 states and
+    /// 950,605 steps.
     pub const LIMITED: Self = Self {
         name: "limited",
         limit: 1,
+        issues: 1,
+        revocations: 1,
+        ..Self::SMALL
+    };
+
+    /// Like `small`, and each adapter has room for one active token: 45,047 states and 302,871 steps.
+    pub const CROWDED: Self = Self {
+        name: "crowded",
+        capacity: 1,
         ..Self::SMALL
     };
 
@@ -151,6 +166,11 @@ impl Bounds {
         ..Self::SMALL
     };
 
+    /// Whether a second token of one client at one adapter makes a difference.
+    pub(super) const fn counts_issues(&self) -> bool {
+        self.issues > 0 || self.capacity > 0
+    }
+
     /// Whether lists of the parameters that count are changed.
     pub(super) const fn changes_lists(&self) -> bool {
         self.disturbances.each[Disturbance::List as usize] > 0
@@ -159,7 +179,7 @@ impl Bounds {
 
 impl crate::bounds::Bounds for Bounds {
     const PRESETS: [Self; 4] = [Self::SMALL, Self::DEFAULT, Self::LARGE, Self::THREE];
-    const OWN_PRESETS: &'static [Self] = &[Self::LIMITED, Self::LISTS];
+    const OWN_PRESETS: &'static [Self] = &[Self::LIMITED, Self::CROWDED, Self::LISTS];
 
     fn name(&self) -> &'static str {
         self.name
@@ -171,6 +191,9 @@ impl crate::bounds::Bounds for Bounds {
             Number::new("ticks", &mut self.ticks, 0, MOST_TICKS),
             Number::new("under_way", &mut self.under_way, 1, 4),
             Number::new("limit", &mut self.limit, 0, 2),
+            Number::new("issues", &mut self.issues, 0, 2),
+            Number::new("revocations", &mut self.revocations, 0, 2),
+            Number::new("capacity", &mut self.capacity, 0, 2),
         ];
         let disturbances = Disturbance::ALL.map(Disturbance::name);
         let budgets = self.disturbances.numbers(disturbances);

@@ -269,6 +269,7 @@ pub fn output_text(output: Output) -> String {
         }
         Output::Fail(code) => format!("respond({})", code.name()),
         Output::Limited => "respond(RATE_LIMITED)".to_owned(),
+        Output::Full => "respond(CAPACITY_EXCEEDED)".to_owned(),
         Output::AnswerRevocation => "respond(revoked)".to_owned(),
         Output::AnswerStatus(status) => format!("respond(status {})", status_text(status)),
         Output::Expose => "respond(with parameter values)".to_owned(),

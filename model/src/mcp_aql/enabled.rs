@@ -138,31 +138,6 @@ impl McpAql {
 
     /// What the first token is asked for.
     fn first_requests(&self) -> impl Iterator<Item = Request> + use<> {
-        let few = [
-            Request {
-                scope: Scope {
-                    session: Some(SessionName::A),
-                    ..Scope::PLAIN
-                },
-                ..PLAIN
-            },
-            Request {
-                scope: Scope {
-                    session: Some(SessionName::A),
-                    ..Scope::PLAIN
-                },
-                max_uses: 2,
-                ..PLAIN
-            },
-            Request {
-                scope: Scope {
-                    purpose: Purpose::QuotaContinue,
-                    ..Scope::PLAIN
-                },
-                danger: Danger::Safe,
-                ..PLAIN
-            },
-        ];
         let many = [
             Request {
                 danger: Danger::Forbidden,
@@ -177,11 +152,13 @@ impl McpAql {
             Variety::Few => 0,
             Variety::Many => many.len(),
         };
-        few.into_iter().chain(many.into_iter().take(more))
+        few_requests()
+            .into_iter()
+            .chain(many.into_iter().take(more))
     }
 
     /// What a later token is asked for: another operation on another adapter, and several uses in the other session; where
-    /// lists change, another operation on the same adapter too.
+    /// lists change, another operation on the same adapter too, and where issues count, the same by the same client.
     fn later_requests(&self) -> impl Iterator<Item = Request> + use<> {
         let elsewhere = Scope {
             operation: Which::Second,
@@ -211,7 +188,9 @@ impl McpAql {
             scope: beside,
             ..PLAIN
         });
-        requests.into_iter().chain(beside)
+        let [again, ..] = few_requests();
+        let again = self.bounds.counts_issues().then_some(again);
+        requests.into_iter().chain(beside).chain(again)
     }
 
     /// The operator sets a list of the first operation before it is called, and changes lists as long as a token can be bound
@@ -293,6 +272,32 @@ const PLAIN: Request = Request {
     max_uses: 1,
     lifetime: Lifetime::Default,
 };
+
+/// What the first token is asked for in every search.
+const fn few_requests() -> [Request; 3] {
+    let in_session = Request {
+        scope: Scope {
+            session: Some(SessionName::A),
+            ..Scope::PLAIN
+        },
+        ..PLAIN
+    };
+    [
+        in_session,
+        Request {
+            max_uses: 2,
+            ..in_session
+        },
+        Request {
+            scope: Scope {
+                purpose: Purpose::QuotaContinue,
+                ..Scope::PLAIN
+            },
+            danger: Danger::Safe,
+            ..PLAIN
+        },
+    ]
+}
 
 /// Requests that are refused: no lifetime, one beyond the longest of each context, several uses outside of any session.
 fn refused_requests() -> impl Iterator<Item = Request> {

@@ -5,13 +5,22 @@ use super::message::Carried;
 use super::output::{Output, Outputs, Status};
 use super::rules::{Code, Guard};
 use super::state::Phase;
-use super::step::StepSoFar;
+use super::step::{StepSoFar, Tried};
 use super::validate::Memory;
-use super::words::Slot;
+use super::words::{Slot, Which};
+
+/// The adapter that is asked about tokens.
+const ASKED: Which = Which::First;
 
 impl StepSoFar<'_> {
     /// `introspect`, `revoke_token`.
     pub(super) fn revoke_by_hand(&mut self, carried: Carried) -> Option<()> {
+        // AQL-6.5-1: whatever comes of it.
+        if self.is_limited(Tried::Revocation) {
+            self.required.push(Output::Limited);
+            return Some(());
+        }
+        self.count(Tried::Revocation);
         let known = self.known(carried, Memory::Remembers);
         let live = known.filter(|&slot| self.is_live(self.state.token(slot)));
         if let Some(slot) = live {
@@ -61,14 +70,14 @@ impl StepSoFar<'_> {
     /// `introspect`, `token_status`.
     pub(super) fn ask_status(&mut self, carried: Carried) {
         // AQL-6.5-1: to tell of a token whether it is good is to validate it.
-        if self.is_limited() {
+        if self.is_limited(Tried::Validation(ASKED)) {
             self.required.push(Output::Limited);
             return;
         }
         let known = self.known(carried, Memory::Remembers);
         let is_good = known.is_some_and(|slot| self.is_live(self.state.token(slot)));
         if !is_good && self.model.rules.forbid(Guard::CountsNoStatus) {
-            self.count_failure();
+            self.count(Tried::Validation(ASKED));
         }
         for memory in [Memory::Remembers, Memory::Purged] {
             let mut outputs = Outputs::none();

@@ -6,9 +6,8 @@
 //! the search goes, [`quotient`] what it forgets; [`judge`] is the text as obligations, for any number of tokens and to the
 //! millisecond, and shares none of that but the readings, [`told`] what it is told of a step; this file ties them together.
 //!
-//! What is not in the model: limits of issues and of revocations (AQL-6.5-1) and capacity (AQL-5.5-3), which are numbers far
-//! beyond its bounds and of which the judge knows; that a token is purged within the hour (AQL-5.5-2), of which it knows only
-//! that nothing is purged too early; the grammar and the entropy of tokens, the canonical form of parameters, and signatures,
+//! What is not in the model: that what was tried too often may be tried again in time (AQL-6.5-1), of which the judge knows; that
+//! a token is purged within the hour (AQL-5.5-2), of which it knows only that nothing is purged too early; the grammar and the entropy of tokens, the canonical form of parameters, and signatures,
 //! which are functions and not steps.
 
 pub mod action;

@@ -46,6 +46,8 @@ pub enum Output {
     Fail(Code),
     /// Response `RATE_LIMITED`: nothing was looked at.
     Limited,
+    /// Response `CAPACITY_EXCEEDED`: there is no room for another token.
+    Full,
     /// Response to a revocation that succeeded, or that found nothing left to revoke.
     AnswerRevocation,
     /// Response to a query for a token's status.

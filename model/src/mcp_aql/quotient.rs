@@ -25,7 +25,10 @@ impl McpAql {
         for slot in Slot::ALL {
             q.tokens[slot.index()] = token(state, slot);
         }
-        q.network = q.network.map(|call| canonical(&q, call));
+        q.network = q.network.map(|call| self.canonical(&q, call));
+        if !self.can_ask(&q) {
+            q.tries.issued = [0; 2];
+        }
         self.forget_budgets(&mut q);
         self.forget_time(&mut q);
         q
@@ -55,6 +58,15 @@ impl McpAql {
         } else if !q.budgets.affords(Disturbance::Skew) {
             q.latest = q.now(0);
         }
+    }
+
+    /// The call that stands for all that come to the same. AQL-6.5-1: where failures are counted, each adapter counts its own.
+    fn canonical(&self, q: &State, call: Call) -> Call {
+        let mut canonical = canonical(q, call);
+        if self.bounds.limit > 0 && call.gated {
+            canonical.scope.adapter = call.scope.adapter;
+        }
+        canonical
     }
 }
 

@@ -309,6 +309,16 @@ of step: &StepSoFar<'_>, action: Action;
     sometimes "an expired token is purged" if matches!(action, Action::Purge { .. });
 }
 
+"AQL-5.5-3" => {
+    forbids KeepsPlaces "a token that is over takes no place" also ["AQL-5.5-1"] with "capacity";
+    always "no token is denied for want of room where there is some" with "capacity";
+    sometimes "a token is denied: as many are active as there is room for" with "capacity"
+        if step.required.contains(Output::Full);
+    sometimes "a token that is over makes room for another" with "capacity"
+        if step.puts_out(|it| matches!(it, Output::Issued(slot) if step.model.bounds.capacity == 1
+            && slot.others().any(|other| step.has_been_of(other, step.state.token(*slot).scope.adapter))));
+}
+
 // § 6 Security
 
 "AQL-6.1-1" => {
@@ -346,6 +356,8 @@ of step: &StepSoFar<'_>, action: Action;
 
 "AQL-6.5-1" => {
     forbids IgnoresLimit "once its limit of failures is used up, nothing is validated" with "limit";
+    forbids IgnoresLimitOfIssues "once its limit of issues is used up, no token is given away" with "issues";
+    forbids IgnoresLimitOfRevocations "once its limit of revocations is used up, none is answered" with "revocations";
     forbids CountsNoStatus "the status of a token that is no good is a validation that failed" with "limit";
     forbids LimitsEarly "nothing is turned away before a limit is used up" with "limit";
     always "what is tried beyond its limit is turned away, and nothing before" with "limit";
@@ -353,6 +365,13 @@ of step: &StepSoFar<'_>, action: Action;
         if matches!(action, Action::Deliver { .. }) && step.is_turned_away();
     sometimes "a status is not told: too many validations have failed" with "limit"
         if matches!(action, Action::AskStatus(_)) && step.is_turned_away();
+    sometimes "a call without a token is turned away: too many tokens were given away" with "issues"
+        if matches!(action, Action::Request(_)) && step.is_turned_away();
+    sometimes "one adapter gives a token away, and another's limit of issues is used up" with "issues"
+        if step.puts_out(|it| matches!(it, Output::Issued(slot)
+            if step.is_used_up(step.before.tries.issued[step.state.token(*slot).scope.adapter.other() as usize])));
+    sometimes "a revocation is turned away: too many came before" with "revocations"
+        if matches!(action, Action::Revoke(_)) && step.is_turned_away();
 }
 
 // § 7 Operations

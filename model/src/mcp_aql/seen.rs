@@ -6,7 +6,7 @@ use super::output::Output;
 use super::rules::{Check, Refusal};
 use super::state::{Phase, Token};
 use super::step::StepSoFar;
-use super::words::{List, Parameters, SLOTS, Slot};
+use super::words::{List, Parameters, SLOTS, Slot, Which};
 
 impl StepSoFar<'_> {
     /// Whether something like this comes out.
@@ -31,7 +31,18 @@ impl StepSoFar<'_> {
         self.call.is_some_and(listed)
     }
 
-    /// Whether nothing is looked at, as too many validations have failed.
+    /// Whether a token of this adapter is in that slot.
+    pub(super) fn has_been_of(&self, slot: Slot, adapter: Which) -> bool {
+        let token = self.before.token(slot);
+        token.is_issued() && token.scope.adapter == adapter
+    }
+
+    /// Whether so many tokens are all that an adapter gives away.
+    pub(super) const fn is_used_up(&self, issued: u8) -> bool {
+        issued == self.model.bounds.issues
+    }
+
+    /// Whether nothing is looked at, as too much was tried.
     pub(super) fn is_turned_away(&self) -> bool {
         self.required.contains(Output::Limited)
     }

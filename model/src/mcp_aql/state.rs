@@ -113,6 +113,26 @@ impl Token {
     }
 }
 
+/// What was answered that may be tried only so often, each up to its limit; 0 where there is none (AQL-6.5-1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tries {
+    /// How many validations have failed at each adapter, by [`Which`].
+    pub failed: [u8; 2],
+    /// How many tokens each adapter has given away, by [`Which`].
+    pub issued: [u8; 2],
+    /// How often a token was to be revoked by hand: at the first adapter, which is asked.
+    pub revoked: u8,
+}
+
+impl Tries {
+    /// Everything in 10 bits.
+    fn word(self) -> u64 {
+        let [first, second] = self.failed;
+        let [one, other] = self.issued;
+        packed([first, second, one, other, self.revoked].map(|tries| (u64::from(tries), 2)))
+    }
+}
+
 /// One state of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
@@ -130,8 +150,8 @@ pub struct State {
     pub network: Network,
     /// The calls that were validated and not redeemed. Only where a rule is left out are there any.
     pub validated: Network,
-    /// How many validations have failed, up to the limit; 0 where there is none.
-    pub failed: u8,
+    /// What was tried that is limited.
+    pub tries: Tries,
     /// Which sessions have ended for good, by [`SessionName::index`]; none unless the reading has it so.
     ///
     /// [`SessionName::index`]: super::words::SessionName::index
@@ -151,7 +171,7 @@ impl State {
             tokens: [Token::UNISSUED; SLOTS],
             network: Network::default(),
             validated: Network::default(),
-            failed: 0,
+            tries: Tries::default(),
             ended: [false; 2],
             budgets,
         }
@@ -214,6 +234,7 @@ impl State {
     pub fn gatekeeper(&self) -> Gatekeeper {
         Gatekeeper {
             latest: self.latest,
+            tries: self.tries,
             tokens: self.tokens.map(|token| {
                 token.is_issued().then_some(GatekeeperToken {
                     phase: token.phase,
@@ -235,6 +256,7 @@ impl State {
     pub fn with_gatekeeper(&self, gatekeeper: &Gatekeeper) -> Self {
         let mut state = *self;
         state.latest = gatekeeper.latest;
+        state.tries = gatekeeper.tries;
         for (place, found) in state.tokens.iter_mut().zip(gatekeeper.tokens) {
             let found = found.unwrap_or(GatekeeperToken::UNISSUED);
             place.phase = found.phase;
@@ -256,14 +278,13 @@ impl State {
         });
         [
             first.word() << 32 | second.word(),
-            third.word(),
+            self.tries.word() << 32 | third.word(),
             self.network.word(),
             self.validated.word(),
             u64::from(self.ended[0]) << 63
                 | u64::from(self.ended[1]) << 62
                 | of_second << 60
                 | of_first << 58
-                | u64::from(self.failed) << 56
                 | setup << 48
                 | u64::from(self.clock) << 40
                 | u64::from(self.latest) << 32
@@ -285,6 +306,8 @@ impl Hash for State {
 pub struct Gatekeeper {
     /// The greatest moment that it was told.
     pub latest: u8,
+    /// What was tried that it limits.
+    pub tries: Tries,
     /// The tokens that it issued, by [`Slot::index`].
     pub tokens: [Option<GatekeeperToken>; SLOTS],
 }

@@ -7,12 +7,12 @@ use crate::time;
 
 use super::McpAql;
 use super::action::Action;
-use super::bounds::Disturbance;
+use super::bounds::{Bounds, Disturbance};
 use super::message::{Call, Network};
 use super::output::{Output, Outputs};
 use super::readings::{EndedSession, MultiUse, RestartedSession, SessionBinding};
 use super::rules::{self, Check, Code, Guard, Refusal};
-use super::state::{ETERNAL, Phase, Setup, State, Token};
+use super::state::{ETERNAL, Phase, Setup, State, Token, Tries};
 use super::validate::Memory;
 use super::words::{
     FIVE_MINUTES, Lifetime, List, Oracle, Request, SLOTS, Scope, SessionName, Slot, Store, Trigger,
@@ -32,6 +32,17 @@ pub struct Step {
     pub rejected: Option<Check>,
     /// Of the witnesses that were wanted, those that this step is one of: a bit each, by their place in [`rules::WITNESSES`].
     pub witnessed: u128,
+}
+
+/// What may be tried only so often (AQL-6.5-1).
+#[derive(Clone, Copy)]
+pub(super) enum Tried {
+    /// A validation that fails, at this adapter.
+    Validation(Which),
+    /// A token that this adapter gives away.
+    Issue(Which),
+    /// A revocation by hand.
+    Revocation,
 }
 
 /// A step in the making: the states before and so far, and what has come out.
@@ -240,6 +251,10 @@ impl StepSoFar<'_> {
         }
         match self.refusal(&request) {
             Some(refusal) => self.required.push(Output::Refused(refusal)),
+            None if self.is_limited(Tried::Issue(request.scope.adapter)) => {
+                self.required.push(Output::Limited);
+            }
+            None if self.is_full(request.scope.adapter) => self.required.push(Output::Full),
             None => self.issue(slot, &request, time::tick(self.now)?),
         }
         Some(())
@@ -274,6 +289,16 @@ impl StepSoFar<'_> {
         }
     }
 
+    /// AQL-5.5-3: whether as many tokens of an adapter are active as there is room for. What is over takes none.
+    fn is_full(&self, adapter: Which) -> bool {
+        let capacity = self.model.bounds.capacity;
+        let keeps = self.model.rules.allow(Guard::KeepsPlaces);
+        let takes_place =
+            |token: &Token| token.scope.adapter == adapter && (keeps || self.is_live(token));
+        let places = self.state.slots_where(takes_place);
+        capacity > 0 && places.into_iter().flatten().count() >= usize::from(capacity)
+    }
+
     /// The session that a token for this call is bound to, by the reading.
     fn bound_to(&self, request: &Request) -> Option<SessionName> {
         let bound = match self.model.reading.session_binding {
@@ -285,6 +310,7 @@ impl StepSoFar<'_> {
 
     /// A token is issued, bound to what the call is for (AQL-3.2-1).
     fn issue(&mut self, slot: Slot, request: &Request, now: u8) {
+        self.count(Tried::Issue(request.scope.adapter));
         self.state.tokens[slot.index()] = Token {
             phase: Phase::Live,
             scope: Scope {
@@ -312,7 +338,7 @@ impl StepSoFar<'_> {
             self.pass_ungated(call);
             return Some(());
         }
-        if self.is_limited() {
+        if self.is_limited(Tried::Validation(call.scope.adapter)) {
             self.required.push(Output::Limited);
             return Some(());
         }
@@ -408,7 +434,7 @@ impl StepSoFar<'_> {
     /// The call fails a check (AQL-7.1-1).
     fn reject(&mut self, call: Call, check: Check) {
         self.rejected = Some(check);
-        self.count_failure();
+        self.count(Tried::Validation(call.scope.adapter));
         self.required = self.rejection(check);
         // AQL-1.2-1: a token is used by a call that succeeds.
         if self.model.rules.allow(Guard::ConsumesOnFailure) {
@@ -416,17 +442,39 @@ impl StepSoFar<'_> {
         }
     }
 
-    /// AQL-6.5-1: whether validations are turned away, as too many have failed.
-    pub(super) fn is_limited(&self) -> bool {
-        let limit = self.model.bounds.limit;
+    /// AQL-6.5-1: whether this is turned away, as too much of it was tried.
+    pub(super) fn is_limited(&mut self, tried: Tried) -> bool {
         let rules = self.model.rules;
-        let is_used_up = self.state.failed >= limit && rules.forbid(Guard::IgnoresLimit);
+        let guard = match tried {
+            Tried::Validation(_) => Guard::IgnoresLimit,
+            Tried::Issue(_) => Guard::IgnoresLimitOfIssues,
+            Tried::Revocation => Guard::IgnoresLimitOfRevocations,
+        };
+        let (tries, limit) = self.tries(tried);
+        let is_used_up = *tries >= limit && rules.forbid(guard);
         limit > 0 && (is_used_up || rules.allow(Guard::LimitsEarly))
     }
 
-    /// AQL-6.5-1: a validation has failed.
-    pub(super) fn count_failure(&mut self) {
-        self.state.failed = (self.state.failed + 1).min(self.model.bounds.limit);
+    /// AQL-6.5-1: a token was given away, a validation has failed, or a token was to be revoked.
+    pub(super) fn count(&mut self, tried: Tried) {
+        let (tries, limit) = self.tries(tried);
+        *tries = (*tries + 1).min(limit);
+    }
+
+    /// How often it was tried, and its limit. The text leaves open whose it is; here each adapter has its own.
+    fn tries(&mut self, tried: Tried) -> (&mut u8, u8) {
+        let Bounds {
+            limit,
+            issues,
+            revocations,
+            ..
+        } = self.model.bounds;
+        let tries = &mut self.state.tries;
+        match tried {
+            Tried::Validation(adapter) => (&mut tries.failed[adapter as usize], limit),
+            Tried::Issue(adapter) => (&mut tries.issued[adapter as usize], issues),
+            Tried::Revocation => (&mut tries.revoked, revocations),
+        }
     }
 
     /// What comes out when a call fails a check.
@@ -509,7 +557,7 @@ impl StepSoFar<'_> {
         }
         if store == Store::InMemory {
             self.state.latest = self.before.clock;
-            self.state.failed = 0;
+            self.state.tries = Tries::default();
             self.state.ended = [false; 2];
         }
         Some(())

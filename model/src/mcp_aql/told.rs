@@ -121,13 +121,20 @@ pub(super) fn judge(model: &McpAql) -> TokenJudge {
         judge.is_told(told);
     }
     // AQL-6.5-1: what is tried is never had back within the bounds.
-    let limit = Limit {
-        burst: model.bounds.limit.into(),
-        every_ms: None,
+    let limit = |burst: u8| {
+        let burst = u32::from(burst);
+        (burst > 0).then_some(Limit {
+            burst,
+            every_ms: None,
+        })
     };
+    let bounds = &model.bounds;
     judge.of_limited(Limits {
-        failed_validation: (model.bounds.limit > 0).then_some(limit),
-        ..Limits::default()
+        issuance: limit(bounds.issues),
+        failed_validation: limit(bounds.limit),
+        revocation: limit(bounds.revocations),
+        // AQL-5.5-3
+        capacity: (bounds.capacity > 0).then_some(bounds.capacity.into()),
     })
 }
 
@@ -405,6 +412,7 @@ impl Told {
                 Some(Shown::Respond(Answer::Failed(failure)))
             }
             Output::Limited => Some(Shown::Respond(Answer::Limited)),
+            Output::Full => Some(Shown::Respond(Answer::Full)),
             Output::AnswerRevocation => Some(Shown::Respond(Answer::Revoked {
                 done: true,
                 shape: SAME,
@@ -450,6 +458,7 @@ impl Told {
             | Output::ConfirmationRequired(_)
             | Output::Fail(_)
             | Output::Limited
+            | Output::Full
             | Output::AnswerRevocation
             | Output::AnswerStatus(_)
             | Output::Expose
@@ -515,6 +524,7 @@ impl Part {
             | Output::ConfirmationRequired(_)
             | Output::Fail(_)
             | Output::Limited
+            | Output::Full
             | Output::AnswerRevocation
             | Output::AnswerStatus(_)
             | Output::Expose

@@ -43,9 +43,19 @@ fn a_state_and_its_quotient_offer_the_same_steps() {
     assert_bisimulation(observe);
 }
 
+/// AQL-5.5-3: what `small` bounds do not have: too little room.
+#[test]
+fn that_is_so_where_there_is_room_for_one() {
+    let crowded = Bounds {
+        ticks: 0,
+        ..Bounds::CROWDED
+    };
+    assert_bisimulation_within(crowded, observe);
+}
+
 /// AQL-6.5-1: what `small` bounds do not have: a limit.
 #[test]
-fn that_is_so_where_failed_validations_are_limited() {
+fn that_is_so_where_tries_are_limited() {
     let limited = Bounds {
         tokens: 1,
         ..Bounds::LIMITED

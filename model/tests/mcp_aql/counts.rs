@@ -21,12 +21,21 @@ fn every_property_holds_at_small_bounds_without_the_quotient() {
     assert_eq!(size(&literal), (1_040_859, 5_162_491));
 }
 
-/// AQL-6.5-1: also where validations are limited.
+/// AQL-5.5-3: also where there is room for one active token.
+#[test]
+fn every_property_holds_where_there_is_room_for_one() {
+    assert_eq!(
+        size(&within::<McpAqlProtocol>(Bounds::CROWDED)),
+        (45_047, 302_871)
+    );
+}
+
+/// AQL-6.5-1: also where validations, issues and revocations are limited.
 #[test]
 fn every_property_holds_where_failed_validations_are_limited() {
     assert_eq!(
         size(&within::<McpAqlProtocol>(Bounds::LIMITED)),
-        (165_457, 1_194_597)
+        (147_617, 950_605)
     );
 }
 

@@ -1761,6 +1761,7 @@ fn limited() -> Run {
         issuance: limit,
         failed_validation: limit,
         revocation: limit,
+        capacity: None,
     });
     run
 }

@@ -19,7 +19,20 @@ fn the_judge_finds_nothing_without_the_quotient_either() {
     assert_nothing_is_found(&small::<McpAqlProtocol>().literal());
 }
 
-/// AQL-6.5-1: also where validations are limited, and with more than one failure.
+/// AQL-5.5-3: also where there is room for one active token, or for two.
+#[test]
+fn the_judge_finds_nothing_where_there_is_room_for_few() {
+    assert_nothing_is_found(&within::<McpAqlProtocol>(Bounds::CROWDED));
+    let two = Bounds {
+        tokens: 3,
+        ticks: 0,
+        capacity: 2,
+        ..Bounds::CROWDED
+    };
+    assert_nothing_is_found(&within::<McpAqlProtocol>(two));
+}
+
+/// AQL-6.5-1: also where validations, issues and revocations are limited, and with more than one failure.
 #[test]
 fn the_judge_finds_nothing_where_failed_validations_are_limited() {
     assert_nothing_is_found(&within::<McpAqlProtocol>(Bounds::LIMITED));

@@ -49,15 +49,22 @@ fn taken(assignment: &str) -> Reading {
     McpAql::reading([assignment]).expect("it is a choice")
 }
 
+/// Every disturbance is to be had three times.
+const FAR: Bounds = Bounds {
+    ticks: 40,
+    under_way: 4,
+    disturbances: Budgets::new([3; 7], 15),
+    ..Bounds::DEFAULT
+};
+
 impl Run {
     /// A gatekeeper that is configured so, with every disturbance to be had three times.
     fn new(tolerance: u8, oracle: Oracle, reading: Reading) -> Self {
-        let bounds = Bounds {
-            ticks: 40,
-            under_way: 4,
-            disturbances: Budgets::new([3; 7], 15),
-            ..Bounds::DEFAULT
-        };
+        Self::within(FAR, tolerance, oracle, reading)
+    }
+
+    /// The same within these bounds.
+    fn within(bounds: Bounds, tolerance: u8, oracle: Oracle, reading: Reading) -> Self {
         let model = McpAql::new(bounds)
             .expect("the bounds are in range")
             .literal()
@@ -499,6 +506,94 @@ fn a_validation_beyond_the_limit_is_turned_away() {
             assert_eq!(turned_away, nth >= answered, "{limit}: {nth}");
             state = step.next;
         }
+    }
+}
+
+/// AQL-6.5-1: each adapter counts its own failures, and its own issues.
+#[test]
+fn what_one_adapter_limits_is_not_limited_at_the_other() {
+    let limited = Bounds {
+        limit: 1,
+        issues: 1,
+        tokens: 3,
+        ..FAR
+    };
+    let mut run = Run::within(limited, 0, Oracle::Codes, Reading::SPECIFICATION);
+    run.request(PLAIN);
+    assert_eq!(run.request(PLAIN), [Output::Limited]);
+    let scope = Scope {
+        adapter: Which::Second,
+        ..Scope::PLAIN
+    };
+    let elsewhere = Request { scope, ..PLAIN };
+    assert_eq!(run.request(elsewhere).len(), 2);
+    assert_eq!(run.request(elsewhere), [Output::Limited]);
+    for (fault, turned_away) in [
+        (Fault::Adapter, false),
+        (Fault::Operation, false),
+        (Fault::Operation, true),
+    ] {
+        let outputs = run.call(fault).required;
+        assert_eq!(outputs.as_slice() == [Output::Limited], turned_away);
+    }
+}
+
+/// AQL-6.5-1: of a limit of revocations each is one, whatever comes of it; a live token stays live that is not looked at.
+#[test]
+fn a_revocation_beyond_the_limit_is_turned_away() {
+    let limited = Bounds {
+        revocations: 2,
+        ..FAR
+    };
+    let mut run = Run::within(limited, 0, Oracle::Codes, Reading::SPECIFICATION);
+    run.request(PLAIN);
+    let guessed = Action::Revoke(Carried::Guessed);
+    for turned_away in [false, false, true] {
+        let revoked = run.take(guessed).required;
+        assert_eq!(revoked.as_slice() == [Output::Limited], turned_away);
+    }
+    run.take(Action::Revoke(Carried::Token(Slot::First)));
+    assert_eq!(run.first(), Phase::Live);
+    run.take(Action::Restart(Store::Persistent));
+    assert_eq!(run.take(guessed).required.as_slice(), [Output::Limited]);
+    run.take(Action::Restart(Store::InMemory));
+    assert_eq!(run.take(guessed).required.len(), 2);
+}
+
+/// AQL-5.5-3, AQL-5.5-1: an adapter that is full gives no token away until one of its own is over; another is not full.
+#[test]
+fn what_is_over_makes_room() {
+    let crowded = Bounds {
+        capacity: 1,
+        tokens: 3,
+        ..FAR
+    };
+    let scope = Scope {
+        adapter: Which::Second,
+        ..Scope::PLAIN
+    };
+    let ends: [fn(&mut Run); 4] = [
+        |run| {
+            run.call(Fault::None);
+        },
+        |run| {
+            run.take(Action::Revoke(Carried::Token(Slot::First)));
+        },
+        |run| {
+            run.wait(on(10));
+        },
+        |run| {
+            run.take(Action::Restart(Store::InMemory));
+        },
+    ];
+    for end in ends {
+        let mut run = Run::within(crowded, 0, Oracle::Codes, Reading::SPECIFICATION);
+        run.request(PLAIN);
+        assert_eq!(run.request(PLAIN), [Output::Full]);
+        assert_eq!(run.request(Request { scope, ..PLAIN }).len(), 2);
+        assert_eq!(run.request(PLAIN), [Output::Full]);
+        end(&mut run);
+        assert_eq!(run.request(PLAIN).len(), 2);
     }
 }
 

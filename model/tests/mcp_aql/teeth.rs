@@ -145,6 +145,7 @@ fn vocabulary() -> Vec<Output> {
         Output::NotRevoked,
         Output::PerformUngated,
         Output::Limited,
+        Output::Full,
         Output::AnswerRevocation,
         Output::AnswerStatus(Status::Live { uses_left: 1 }),
         Output::AnswerStatus(Status::Consumed),

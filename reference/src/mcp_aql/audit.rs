@@ -94,6 +94,8 @@ pub enum FailureReason {
     OtherParameters,
     /// It is for another adapter.
     OtherAdapter,
+    /// It is for another call, in its operation, parameters or adapter: a signed token does not say in which.
+    OtherScope,
     /// The operation was rated lower when it was confirmed.
     OtherRating,
     /// It is for another session.
@@ -144,6 +146,7 @@ impl FailureReason {
             | Self::OtherOperation
             | Self::OtherParameters
             | Self::OtherAdapter
+            | Self::OtherScope
             | Self::OtherRating
             | Self::OtherSession => ErrorCode::TokenScopeMismatch,
             Self::InvalidParams => ErrorCode::InvalidParams,
@@ -164,6 +167,7 @@ impl FailureReason {
             Self::OtherOperation => "AQL-4.1-4",
             Self::OtherParameters => "AQL-4.1-5",
             Self::OtherAdapter => "AQL-4.1-6",
+            Self::OtherScope => "AQL-3.2-1",
             Self::OtherRating => "AQL-5.1-1",
             Self::OtherSession => "AQL-6.1-2",
             Self::InvalidParams => "AQL-3.2-3",

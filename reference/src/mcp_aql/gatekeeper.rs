@@ -175,6 +175,18 @@ impl Gatekeeper {
             .unwrap_or(&self.settings.configuration)
     }
 
+    /// How many more issues, failed validations and revocations of an adapter are let through now, in that order (AQL-6.5-1);
+    /// nothing where there is no limit.
+    pub fn left(&self, adapter: &AdapterName) -> [Option<u32>; 3] {
+        let kinds = [
+            Limited::Issuance,
+            Limited::FailedValidation,
+            Limited::Revocation,
+        ];
+        let (limits, now) = (self.settings.rate_limits, self.now);
+        kinds.map(|limited| self.buckets.left(limits, adapter, limited, now))
+    }
+
     /// All tokens that are remembered, in the order of issue.
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &IssuedToken> {
         self.tokens.all()
@@ -537,16 +549,15 @@ impl Handling<'_> {
     /// The token echoed, and since when it has expired, if it has. AQL-6.3-2: nothing of one that is invalid, for what has
     /// not the form of a token is not echoed either.
     fn details_of(&self, received: Option<Received>, reason: FailureReason) -> Details {
-        let Some(Received { token, digest }) =
-            received.filter(|_| reason.code() != ErrorCode::TokenInvalid)
-        else {
+        let Some(received) = received.filter(|_| reason.code() != ErrorCode::TokenInvalid) else {
             return Details::Nothing {};
         };
-        let number = self.tokens.find(&digest);
-        match (reason, number) {
-            (FailureReason::Expired, Some(number)) => Details::Expired {
+        let expiry = self.expiry_of(&received);
+        let Received { token, .. } = received;
+        match (reason, expiry) {
+            (FailureReason::Expired, Some(expired_at)) => Details::Expired {
                 token,
-                expired_at: self.tokens.get(number).expires_at,
+                expired_at,
                 current_time: self.now,
             },
             (_, _) => Details::Token { token },

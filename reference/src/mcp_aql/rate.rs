@@ -77,6 +77,20 @@ impl Buckets {
         }
     }
 
+    /// How many more are let through at `now`; nothing where there is no limit.
+    pub(super) fn left(
+        &self,
+        limits: RateLimits,
+        adapter: &AdapterName,
+        limited: Limited,
+        now: Timestamp,
+    ) -> Option<u32> {
+        let limit = limits.of(limited)?;
+        let bucket = self.0.get(adapter).and_then(|it| it.get(&limited));
+        let left = bucket.map(|bucket| bucket.filled(now, limit).left);
+        Some(left.unwrap_or(limit.burst))
+    }
+
     /// One was let through at `now`.
     pub(super) fn take(
         &mut self,
@@ -125,6 +139,13 @@ impl RateLimit {
             burst,
             interval_millis,
         })
+    }
+}
+
+impl RateLimit {
+    /// How many at once.
+    pub fn burst(self) -> u32 {
+        self.burst
     }
 }
 

@@ -176,18 +176,46 @@ impl Default for Tolerance {
 }
 
 impl Capacity {
+    /// What the text has for the least (AQL-5.5-3).
+    const LEAST: usize = 1_000;
+
     /// Room for that many tokens of each adapter.
     ///
     /// # Errors
     ///
     /// [`OutOfBounds`] below 1,000.
     pub fn new(tokens: usize) -> Result<Self, OutOfBounds> {
-        if tokens < 1_000 {
+        let capacity = Self(tokens);
+        if !capacity.conforms() {
             return Err(OutOfBounds {
                 expected: "1000 tokens or more",
             });
         }
+        Ok(capacity)
+    }
+
+    /// The same, of however few: what is searched exhaustively is full long before a thousand. Nobody is to be served with it.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfBounds`] for none.
+    pub fn of_few(tokens: usize) -> Result<Self, OutOfBounds> {
+        if tokens == 0 {
+            return Err(OutOfBounds {
+                expected: "1 token or more",
+            });
+        }
         Ok(Self(tokens))
+    }
+
+    /// Whether it is as much as the text asks for (AQL-5.5-3).
+    pub fn conforms(self) -> bool {
+        self.0 >= Self::LEAST
+    }
+
+    /// How many tokens that have ended are remembered: as many, and a thousand where there is room for fewer.
+    pub(super) fn ended(self) -> usize {
+        self.0.max(Self::LEAST)
     }
 
     /// The number of tokens.
@@ -249,7 +277,7 @@ impl TryFrom<usize> for Capacity {
     type Error = OutOfBounds;
 
     fn try_from(tokens: usize) -> Result<Self, OutOfBounds> {
-        Self::new(tokens)
+        Self::of_few(tokens)
     }
 }
 
@@ -316,6 +344,11 @@ mod tests {
     fn capacity_has_a_lower_bound() {
         for (tokens, accepted) in [(0, false), (999, false), (1_000, true), (1_001, true)] {
             assert_eq!(Capacity::new(tokens).is_ok(), accepted, "{tokens}");
+            let few = Capacity::of_few(tokens);
+            assert_eq!(few.is_ok(), tokens > 0);
+            assert!(few.is_ok_and(Capacity::conforms) == accepted, "{tokens}");
+            // AQL-6.1-1: what has ended is not forgotten sooner where there is room for few.
+            assert!(few.is_ok_and(|few| few.ended() == tokens.max(1_000)) == (tokens > 0));
         }
         assert_eq!(Capacity::default().tokens(), 1_000_000);
     }

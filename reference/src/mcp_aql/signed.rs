@@ -1,9 +1,10 @@
 //! Signed tokens: the alternative of section 6.2, for a host that does not keep what it issues (AQL-7.3-2).
 //!
-//! The one thing to know: the grammar leaves 64 characters, so a token carries only what a call cannot repeat (key,
-//! expiry, life, danger level, tolerance, 128 random bits), a signature over what it carries *and* over everything that the
+//! The one thing to know: the grammar leaves 64 characters, so a token carries only what a call cannot repeat (expiry,
+//! life, danger level, tolerance, 128 random bits), a signature over what it carries *and* over everything that the
 //! call has to repeat (purpose, operation, hash of the parameters, adapter), and a mark over both that it was issued here.
 //! Nothing of the payload is left unsigned (AQL-6.2-4), and nothing of the operation can be read off the token (AQL-6.3-3).
+//! Where the mark is right and the signature is not, the token was issued for another call (AQL-4.1-4, AQL-4.1-5, AQL-4.1-6).
 //!
 //! How the gatekeeper uses it, and what it costs against the store that section 6.2 recommends, is in `stateless`.
 
@@ -28,7 +29,7 @@ use crate::time::Timestamp;
 /// padding or spare bits, so that each identifier stands for one value and each value has one identifier.
 const TOKEN_BYTES: usize = 48;
 
-/// What a token carries in the open: key 1, expiry 6, life and danger level and tolerance 3, random 16.
+/// What a token carries in the open: generation 1, expiry 6, life and danger level and tolerance 3, random 16.
 const CARRIED_BYTES: usize = 26;
 
 /// What fits behind it: 48 bits of the mark, by which alone nothing is run, and 128 of the signature.
@@ -44,10 +45,11 @@ const LEVEL_BITS: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Signer {
-    current: NumberedKey,
+    current: SigningKey,
     /// Signed what may still be on its way.
-    previous: Option<NumberedKey>,
-    /// How often all tokens of an adapter were taken back. It is signed along, so that none from before is good.
+    previous: Option<SigningKey>,
+    /// How often all tokens of an adapter were taken back. It is signed along, so that none from before is good; its last
+    /// eight bits are carried, so that one from before is known.
     generations: BTreeMap<AdapterName, u64>,
     revoked: Revoked,
 }
@@ -56,14 +58,6 @@ pub(super) struct Signer {
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SigningKey(Digest);
-
-/// A key, with the number that its tokens carry.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NumberedKey {
-    number: u8,
-    key: SigningKey,
-}
 
 /// What a token says of its own life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +100,7 @@ impl Signer {
     /// Signs with that key from now on.
     pub(super) fn new(key: SigningKey) -> Self {
         Self {
-            current: NumberedKey { number: 0, key },
+            current: key,
             previous: None,
             generations: BTreeMap::new(),
             revoked: Revoked::default(),
@@ -116,16 +110,12 @@ impl Signer {
     /// Signs with another key from now on. Tokens signed with the one before are honoured as long as they live;
     /// those signed with still earlier ones are not any more.
     pub(super) fn rotate(&mut self, key: SigningKey) {
-        let number = self.current.number.wrapping_add(1);
-        let current = NumberedKey { number, key };
-        self.previous = Some(std::mem::replace(&mut self.current, current));
+        self.previous = Some(std::mem::replace(&mut self.current, key));
     }
 
     /// Signs with another key from now on, and honours nothing that was signed before.
     pub(super) fn start_anew(&mut self, key: SigningKey) {
-        let number = self.current.number.wrapping_add(1);
         *self = Self::new(key);
-        self.current.number = number;
     }
 
     /// Honours nothing that was signed for that adapter before.
@@ -140,9 +130,9 @@ impl Signer {
         life: Life,
         random: u128,
     ) -> Option<ConfirmationToken> {
-        let NumberedKey { number, key } = &self.current;
-        let carried = life.carried(*number, random)?;
-        let signature = key.sign(&carried, scope, self.generation(&scope.adapter));
+        let (key, generation) = (&self.current, self.generation(&scope.adapter));
+        let carried = life.carried(generation, random)?;
+        let signature = key.sign(&carried, scope, generation);
         let signature = signature.finalize().into_bytes();
         let signature = &signature[..TOKEN_BYTES - CARRIED_BYTES - MARK_BYTES];
         let mark = key.mark(&carried, signature, scope.purpose.prefix());
@@ -160,23 +150,42 @@ impl Signer {
         ))
     }
 
-    /// What a token says of its life, if it was signed for `scope`, which is made anew from the call that it came with
-    /// (AQL-4.3-1).
-    pub(super) fn verify(&self, received: &Received, scope: &Scope) -> Result<Life, FailureReason> {
+    /// What a token that was issued here and not taken back says of its life, and whether it was signed for `scope`, which is
+    /// made anew from the call that it came with (AQL-4.3-1), or why not.
+    pub(super) fn verify(
+        &self,
+        received: &Received,
+        scope: &Scope,
+    ) -> Result<(Life, Result<(), FailureReason>), FailureReason> {
         let token = Parts::of(&received.token).ok_or(FailureReason::Unknown)?;
         let key = self.key_of(&token).ok_or(FailureReason::Unknown)?;
-        // AQL-2.1-1: the prefix is not covered by the bytes, but the purpose is by the signature.
-        let is_for_scope = received.token.purpose() == scope.purpose;
-        let expected = key.sign(token.carried(), scope, self.generation(&scope.adapter));
-        // AQL-6.2-2: compared in constant time. AQL-1.2-4, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6: as a whole.
-        let verified = expected.verify_truncated_left(token.signature());
-        if verified.is_err() || !is_for_scope {
-            return Err(FailureReason::Unknown);
-        }
         if self.revoked.until.contains_key(&received.digest) {
             return Err(FailureReason::Revoked);
         }
-        Life::carried_in(token.carried()).ok_or(FailureReason::Unknown)
+        let life = Life::carried_in(token.carried()).ok_or(FailureReason::Unknown)?;
+        // AQL-2.1-1: the prefix is not covered by the bytes, but the purpose is by the signature.
+        if received.token.purpose() != scope.purpose {
+            return Ok((life, Err(FailureReason::OtherPurpose)));
+        }
+        let current = self.generation(&scope.adapter);
+        let ago = current.to_be_bytes()[7].wrapping_sub(token.generation());
+        let generation = current.wrapping_sub(ago.into());
+        let expected = key.sign(token.carried(), scope, generation);
+        // AQL-6.2-2: compared in constant time. AQL-1.2-4, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6: as a whole.
+        let verified = expected.verify_truncated_left(token.signature());
+        match (verified, ago) {
+            (Err(_), _) => Ok((life, Err(FailureReason::OtherScope))),
+            (Ok(()), 0) => Ok((life, Ok(()))),
+            // AQL-5.3-2: with all others of its adapter.
+            (Ok(()), _) => Err(FailureReason::Revoked),
+        }
+    }
+
+    /// What a token that was issued here says of its life, whatever it is for.
+    pub(super) fn life_of(&self, token: &ConfirmationToken) -> Option<Life> {
+        let token = Parts::of(token)?;
+        self.key_of(&token)?;
+        Life::carried_in(token.carried())
     }
 
     /// Honours a token no more, whatever it is for (AQL-5.3-1). Nothing, if it was not issued here: each of its bits is
@@ -186,10 +195,7 @@ impl Signer {
         received: &Received,
         now: Timestamp,
     ) -> Option<Result<(), FailureReason>> {
-        let token = Parts::of(&received.token)?;
-        self.key_of(&token)?;
-        let life = Life::carried_in(token.carried())?;
-        let until = life.valid_until()?;
+        let until = self.life_of(&received.token)?.valid_until()?;
         if until < now {
             return Some(Err(FailureReason::Expired));
         }
@@ -213,14 +219,11 @@ impl Signer {
 
     /// The key that a token was marked with, if it was.
     fn key_of(&self, token: &Parts) -> Option<&SigningKey> {
-        let (&number, _) = token.carried().split_first()?;
         let mut keys = std::iter::once(&self.current).chain(&self.previous);
-        let key = &keys.find(|numbered| numbered.number == number)?.key;
-        let expected = key.mark(token.carried(), token.signature(), token.prefix);
-        expected
-            .verify_truncated_left(token.mark())
-            .ok()
-            .map(|()| key)
+        keys.find(|key| {
+            let expected = key.mark(token.carried(), token.signature(), token.prefix);
+            expected.verify_truncated_left(token.mark()).is_ok()
+        })
     }
 
     fn generation(&self, adapter: &AdapterName) -> u64 {
@@ -289,6 +292,10 @@ impl Parts {
         &self.bytes[..CARRIED_BYTES]
     }
 
+    fn generation(&self) -> u8 {
+        self.bytes[0]
+    }
+
     fn mark(&self) -> &[u8] {
         &self.bytes[CARRIED_BYTES..][..MARK_BYTES]
     }
@@ -300,7 +307,7 @@ impl Parts {
 
 impl Life {
     /// What a token carries, unless its expiry is out of range.
-    fn carried(self, key_number: u8, random: u128) -> Option<[u8; CARRIED_BYTES]> {
+    fn carried(self, generation: u64, random: u128) -> Option<[u8; CARRIED_BYTES]> {
         let millis = u64::try_from(self.expires_at.millis()).ok()?;
         let [0, 0, millis @ ..] = millis.to_be_bytes() else {
             return None;
@@ -309,7 +316,7 @@ impl Life {
             .iter()
             .position(|&level| level == self.danger_level)?;
         let mut bytes = [0; CARRIED_BYTES];
-        bytes[0] = key_number;
+        bytes[0] = generation.to_be_bytes()[7];
         bytes[1..7].copy_from_slice(&millis);
         let seconds = u32::from(self.seconds) << LEVEL_BITS;
         let packed = (seconds | u32::try_from(level).ok()?) << TOLERANCE_BITS;
@@ -321,7 +328,7 @@ impl Life {
         Some(bytes)
     }
 
-    /// What was carried. Key and random bits only have to be there for the signature to be right.
+    /// What was carried. Generation and random bits only have to be there for the signature to be right.
     fn carried_in(bytes: &[u8]) -> Option<Self> {
         let &[_, e0, e1, e2, e3, e4, e5, p0, p1, p2, ..] = bytes else {
             return None;
@@ -516,6 +523,10 @@ mod tests {
                 assert_eq!(Life::carried_in(&carried), Some(life));
             }
         }
+        // AQL-5.3-2: the last eight bits of the generation.
+        let life = Life::carried_in(&[0; CARRIED_BYTES]).expect("a life");
+        let carried = life.carried((7 << 8) + 3, 0).expect("in range");
+        assert_eq!(carried[0], 3);
         // A level of 5, a tolerance of 301 s.
         for packed in [5 << TOLERANCE_BITS, 301_u32] {
             let mut carried = [0; CARRIED_BYTES];
@@ -551,7 +562,6 @@ mod tests {
             &signer,
             new
         );
-        assert_every_field_differs!(NumberedKey { number, key }, &signer.current, new.current);
         let written = serde_json::to_string(&signer).expect("serialises");
         let read: Signer = serde_json::from_str(&written).expect("written by a signer");
         assert_eq!(read, signer);

@@ -6,11 +6,12 @@
 //!
 //! What the signature cannot do, against the store that section 6.2 recommends (AQL-7.2-1):
 //!
-//! - As long as a token has not come with its call, one for something else and a forged one cannot be told apart: both
-//!   are [`FailureReason::Unknown`]. Nor is its status told: it is as unknown.
+//! - As long as a token has not come with its call, it can be told that it was issued for another (AQL-4.1-4 to AQL-4.1-6) and
+//!   not in what the two differ, unless it is the purpose: [`FailureReason::OtherScope`]. Nor is its status told: it is as
+//!   unknown. One that had ended with its adapter before is for another call too, once the adapter's have ended 256 times more.
 //! - Such a token can be given back by its holder as long as it lives, and one that was altered or has expired cannot: it
 //!   carries its life, and a mark over each of its bits. But the mark has 48 bits, so that one in 2^48 forgeries is taken
-//!   back as if it had been issued; and the log does not say what a token was for, nor that it had ended with its adapter
+//!   back, or refused, as if it had been issued; and the log does not say what a token was for, nor that it had ended with its adapter
 //!   before. Where all tokens of an adapter end, or all there are, the log names those that had come, and one entry stands
 //!   for all others (AQL-6.4-1), if there are any.
 //! - No token may be used more than once, and none is bound to a session. Its entropy is the 128 bits required, not the
@@ -31,7 +32,7 @@ use super::limits::time_to_live;
 use super::signed::{Life, SigningKey};
 use super::token::{IssuedToken, Phase, Scope};
 use super::validate::Received;
-use super::vocabulary::{AdapterName, ConfirmationToken, OperationName, TokenEvent};
+use super::vocabulary::{AdapterName, CheckOrder, ConfirmationToken, OperationName, TokenEvent};
 use crate::time::Timestamp;
 
 impl Handling<'_> {
@@ -78,14 +79,15 @@ impl Handling<'_> {
     /// what is not remembered is not honoured, so what was used stays used (AQL-6.1-1).
     pub(super) fn keep(&mut self, token: IssuedToken) {
         if self.signer.is_none() {
-            let at_most = self.settings.capacity.tokens();
+            let at_most = self.settings.capacity.ended();
             let adapter = &token.scope.adapter;
             self.tokens.bound_ended(adapter, at_most, Timestamp::MAX);
             self.tokens.add(token);
         }
     }
 
-    /// Remembers a signed token from now on, if it is one that was issued for this very call (AQL-4.3-1).
+    /// Remembers a signed token from now on, if it is one that was issued for this very call (AQL-4.3-1). One that was issued
+    /// for another is known as that on first sight, for it carries its life and a mark (AQL-6.2-2).
     pub(super) fn recall(
         &mut self,
         received: &Received,
@@ -99,10 +101,15 @@ impl Handling<'_> {
             return Ok(());
         }
         let scope = gated.scope(parameters);
-        let life = signer.verify(received, &scope)?;
+        let (life, bound) = signer.verify(received, &scope)?;
         let token = self.issued(received, scope, life);
         let token = token.ok_or(FailureReason::Unknown)?;
-        let (at_most, adapter) = (self.settings.capacity.tokens(), &token.scope.adapter);
+        bound.map_err(|reason| match self.settings.check_order {
+            // AQL-4.1-2
+            CheckOrder::Table if token.has_expired(self.now) => FailureReason::Expired,
+            CheckOrder::Table | CheckOrder::Sample => reason,
+        })?;
+        let (at_most, adapter) = (self.settings.capacity.ended(), &token.scope.adapter);
         self.tokens.make_room(adapter, self.now);
         // AQL-6.1-1: never before it has expired, for its signature would make it good again.
         self.tokens.bound_ended(adapter, at_most, self.now);
@@ -121,7 +128,7 @@ impl Handling<'_> {
         // AQL-5.1-7: the tolerance is that of its issue.
         let valid_until = life.valid_until()?;
         // AQL-5.1-1
-        time_to_live(scope.purpose, danger_level, Some(seconds.into())).ok()?;
+        time_to_live(received.token.purpose(), danger_level, Some(seconds.into())).ok()?;
         let issued_at = expires_at.millis() - i64::from(seconds) * 1_000;
         let issued_at = Timestamp::from_millis(issued_at);
         if issued_at > self.now {
@@ -139,6 +146,16 @@ impl Handling<'_> {
                 uses_left: NonZeroU32::MIN,
             },
         })
+    }
+
+    /// The expiry of a token, remembered or signed, that was issued here.
+    pub(super) fn expiry_of(&self, received: &Received) -> Option<Timestamp> {
+        let kept = self.tokens.find(&received.digest);
+        kept.map(|number| self.tokens.get(number).expires_at)
+            .or_else(|| {
+                let life = self.signer.as_ref()?.life_of(&received.token)?;
+                Some(life.expires_at)
+            })
     }
 
     /// Takes back a signed token that has not come with its call (AQL-5.3-1, AQL-5.3-3). Nothing, if it is none.

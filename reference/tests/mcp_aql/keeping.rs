@@ -521,7 +521,7 @@ fn a_forged_document_is_not_read() {
         ("/tokens/tokens/3/max_uses".into(), json!(2)),
         ("/tokens/tokens/3/digest".into(), digest),
         ("/tokens/issued".into(), json!(3)),
-        ("/settings/capacity".into(), json!(999)),
+        ("/settings/capacity".into(), json!(0)),
         (
             "/buckets/github/issuance/filled_at".into(),
             json!("2027-01-01T00:00:00Z"),

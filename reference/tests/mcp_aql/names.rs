@@ -40,14 +40,14 @@ fn a_token_is_good_for_nothing_in_other_letters() {
             call.params = Parameters::new(r#"{"owner": "acme", "repo": "Widgets"}"#);
         }),
     ];
-    // A signature that is not right does not say what is wrong.
+    // A signature that is not right does not say in what.
     for (mut stage, tells) in both().into_iter().zip([true, false]) {
         for (reason, change) in changes {
             let token = stage.asks(call());
             let mut other = call();
             change(&mut other);
             let outputs = stage.does(Input::Call(with_token(other, &token)));
-            let reason = if tells { reason } else { "Unknown" };
+            let reason = if tells { reason } else { "OtherScope" };
             assert_eq!(outputs[0], format!("audit TokenRejected failed: {reason}"));
             assert_eq!(stage.retries(&token), HONOURED);
         }

@@ -293,6 +293,7 @@ fn reasons_name_their_clauses_and_codes() {
             Code::TokenScopeMismatch,
         ),
         (Reason::OtherAdapter, "AQL-4.1-6", Code::TokenScopeMismatch),
+        (Reason::OtherScope, "AQL-3.2-1", Code::TokenScopeMismatch),
         (Reason::OtherRating, "AQL-5.1-1", Code::TokenScopeMismatch),
         (Reason::OtherSession, "AQL-6.1-2", Code::TokenScopeMismatch),
         (Reason::InvalidParams, "AQL-3.2-3", Code::InvalidParams),

@@ -52,6 +52,8 @@ fn the_gatekeeper_agrees_with_the_model_on_every_edge() {
             "399,005 pairs of model state and executor",
             "1,040,859 states of the literal model (small), edges: 5,162,491 agree",
             "321,767 states at lists bounds, edges: 2,275,971 agree",
+            "147,617 states at limited bounds, edges: 950,605 agree",
+            "45,047 states at crowded bounds, edges: 302,871 agree",
         ],
     );
 }
@@ -638,6 +640,16 @@ fn the_settings_of_what_is_served_can_be_chosen() {
         .code(0)
         .stdout(contains("CONFIRMATION_REQUIRED").count(1_000))
         .stdout(contains("\"CAPACITY_EXCEEDED\"").count(2));
+    for signed in [&[][..], &["--signed"]] {
+        countersign()
+            .args(["serve", "mcp-aql", "--stdio", "--settings"])
+            .arg(r#"{"capacity": 999}"#)
+            .args(signed)
+            .assert()
+            .code(2)
+            .stdout("")
+            .stderr(contains("capacity: 1000 tokens or more (AQL-5.5-3)"));
+    }
     countersign()
         .args(["serve", "mcp-aql", "--stdio", "--signed"])
         .write_stdin(conversation("mcp-aql", &[call]))

@@ -37,8 +37,8 @@ pub trait Execution: Sized + Send + Sync {
     /// Bounds of further walks, for what the presets that every protocol has go without; none where they have all.
     const ASIDE: &'static [<Self::Protocol as Modelled>::Bounds] = &[];
 
-    /// The environment in which the executor goes by the specification's reading.
-    fn specified() -> Self;
+    /// The environment in which the executor goes by the specification's reading, and by what these bounds limit.
+    fn specified(bounds: &<Self::Protocol as Modelled>::Bounds) -> Self;
 
     /// The executor at the start of every run.
     fn start(&self) -> Self::Host;
@@ -124,7 +124,8 @@ impl<E: Execution> Bridge<E> {
     ///
     /// A bound that is out of its range.
     pub fn new(bounds: <E::Protocol as Modelled>::Bounds) -> Result<Self, BoundsError> {
-        Ok(Self::of(Specification::new(bounds)?, E::specified()))
+        let environment = E::specified(&bounds);
+        Ok(Self::of(Specification::new(bounds)?, environment))
     }
 
     /// This model and an executor in this environment.

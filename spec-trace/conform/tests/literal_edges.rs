@@ -111,6 +111,32 @@ fn the_gatekeeper_agrees_where_lists_change() {
     assert_eq!(agreed(&bridge), (321_767, 2_275_971));
 }
 
+/// AQL-6.5-1: where failed validations, issues and revocations are limited.
+#[test]
+fn the_gatekeeper_agrees_where_tries_are_limited() {
+    let bridge = McpAqlBridge::new(McpAqlBounds::LIMITED).expect("the bounds are in range");
+    assert_eq!(agreed(&bridge), (147_617, 950_605));
+}
+
+/// AQL-5.5-3: where there is room for one active token.
+#[test]
+fn the_gatekeeper_agrees_where_there_is_room_for_one() {
+    let bridge = McpAqlBridge::new(McpAqlBounds::CROWDED).expect("the bounds are in range");
+    assert_eq!(agreed(&bridge), (45_047, 302_871));
+}
+
+/// AQL-6.5-1: where they are limited, with each call as it was sent, for one token and to the second try.
+#[test]
+fn the_gatekeeper_agrees_with_the_literal_model_where_tries_are_limited() {
+    let bounds = McpAqlBounds {
+        tokens: 1,
+        limit: 2,
+        ..McpAqlBounds::LIMITED
+    };
+    let bridge = McpAqlBridge::new(bounds).expect("the bounds are in range");
+    assert_eq!(agreed(&bridge.literal()), (71_593, 308_197));
+}
+
 /// One token, lists that change, and a second disturbance in a run.
 const LISTS_OF_ONE: McpAqlBounds = McpAqlBounds {
     tokens: 1,

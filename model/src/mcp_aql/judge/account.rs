@@ -356,15 +356,15 @@ impl Account {
         self.tokens.insert(name, token);
     }
 
-    /// Whether fewer tokens of an adapter are active than it should be able to keep (AQL-5.5-3): one that was revoked is not
+    /// Whether fewer tokens of an adapter are active than it should be able to keep, `capacity` (AQL-5.5-3): one that was revoked is not
     /// (AQL-5.3-1), nor one that has had its uses or whose time is over.
-    pub fn has_room(&self, adapter: u32) -> bool {
+    pub fn has_room(&self, adapter: u32, capacity: usize) -> bool {
         let active = |token: &&Token| {
             token.adapter == adapter
                 && token.last >= self.now
                 && token.used.0 < token.max_uses
                 && token.revoked < Chance::Certain
         };
-        self.tokens.values().filter(active).count() < 1000
+        self.tokens.values().filter(active).count() < capacity
     }
 }

@@ -90,6 +90,8 @@ impl TokenJudge {
     /// Whether a call was not taken at all. Where nothing allows that, the clauses that follow miss what they want.
     pub(super) fn is_turned_away(&mut self, request: &Request, case: &mut Case) -> bool {
         let may = self.may_be_refused(request);
+        // AQL-5.5-3: a thousand tokens can be alive.
+        let capacity = self.limits.capacity.unwrap_or(1000);
         let tried = match request.token {
             None => Tried::Issuance,
             Some(_) => Tried::FailedValidation,
@@ -114,13 +116,12 @@ impl TokenJudge {
             ),
             // AQL-6.5-1: what repeats something may be limited.
             Some(Answer::Limited) => self.is_limited(&[tried], case),
-            // AQL-5.5-3: a thousand tokens can be alive.
-            Some(Answer::Full) if !self.account.has_room(request.adapter) => {}
+            Some(Answer::Full) if !self.account.has_room(request.adapter, capacity) => {}
             Some(Answer::Full) => case.conformance(
                 "AQL-5.5-3",
                 &[],
                 format!(
-                    "adapter {} was to have room for a thousand tokens",
+                    "adapter {} was to have room for {capacity} tokens",
                     request.adapter
                 ),
             ),

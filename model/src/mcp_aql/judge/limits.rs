@@ -28,6 +28,8 @@ pub struct Limits {
     pub failed_validation: Option<Limit>,
     /// Of revocations.
     pub revocation: Option<Limit>,
+    /// How many active tokens of an adapter there is room for (AQL-5.5-3); the thousand of the text, where none is declared.
+    pub capacity: Option<usize>,
 }
 
 /// What is limited.

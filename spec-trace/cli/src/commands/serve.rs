@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use countersign_reference::mcp_aql::Settings;
 use countersign_store::Store;
 use countersign_store::ids::SystemIds;
 use miette::{Context, IntoDiagnostic, miette};
@@ -214,8 +215,8 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
             "--signed is for mcp-aql alone"
         )),
         Protocol::Aaep => converse(Aaep::new(chosen(settings)?, SystemIds)),
-        Protocol::McpAql if *signed => converse(McpAql::signing(chosen(settings)?, SystemIds)),
-        Protocol::McpAql => converse(McpAql::new(chosen(settings)?, SystemIds)),
+        Protocol::McpAql if *signed => converse(McpAql::signing(conforming(settings)?, SystemIds)),
+        Protocol::McpAql => converse(McpAql::new(conforming(settings)?, SystemIds)),
         Protocol::PendingAction => match store {
             None => {
                 let service = PendingAction::in_memory(chosen(settings)?, SystemIds);
@@ -228,6 +229,18 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
             }
         },
     }
+}
+
+/// The settings of a gatekeeper. The library takes a smaller capacity than may be served.
+fn conforming(settings: Option<&str>) -> miette::Result<Settings> {
+    let settings: Settings = chosen(settings)?;
+    if !settings.capacity.conforms() {
+        return Err(miette!(
+            help = "countersign serve --help lists the settings",
+            "--settings: capacity: 1000 tokens or more (AQL-5.5-3)"
+        ));
+    }
+    Ok(settings)
 }
 
 /// The settings as they are given; the defaults where they are not, and for what they do not name.

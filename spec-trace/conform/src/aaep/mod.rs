@@ -99,7 +99,7 @@ impl Execution for Environment {
     const LITERAL: Bounds = LITERAL;
     const ASIDE: &'static [Bounds] = &[Bounds::CLARIFY, Bounds::WORK];
 
-    fn specified() -> Self {
+    fn specified(_: &Bounds) -> Self {
         Self::ticking(Scale::of(1_000))
     }
 

@@ -180,7 +180,6 @@ pub fn mcp_aql_signed(bytes: &[u8]) {
     foreign.now = host.now;
     for outputs in [
         host.call(&call, Some(&changed)),
-        host.call(&other, Some(token.as_str())),
         foreign.call(&call, Some(token.as_str())),
     ] {
         assert_eq!(
@@ -189,6 +188,13 @@ pub fn mcp_aql_signed(bytes: &[u8]) {
             "AQL-1.2-4: {token} {changed}"
         );
     }
+    let expected = match (is_too_old, is_late) {
+        (true, _) => ErrorCode::TokenInvalid,
+        (false, true) => ErrorCode::TokenExpired,
+        (false, false) => ErrorCode::TokenScopeMismatch,
+    };
+    let outputs = host.call(&other, Some(token.as_str()));
+    assert_eq!(code(&outputs), Some(expected), "AQL-4.1-4: {token}");
     let expected = match (is_too_old, is_late) {
         (true, _) => [Some(ErrorCode::TokenInvalid); 2],
         (false, true) => [Some(ErrorCode::TokenExpired); 2],

@@ -7,11 +7,11 @@
 use std::hash::Hasher;
 
 use countersign_model::mcp_aql::action::Action;
-use countersign_model::mcp_aql::state::{Gatekeeper, GatekeeperToken, Phase, State, Token};
+use countersign_model::mcp_aql::state::{Gatekeeper, GatekeeperToken, Phase, State, Token, Tries};
 use countersign_model::mcp_aql::words::{Parameters, Purpose, Scope, SessionName, Slot, Which};
 use countersign_model::time;
 use countersign_reference::mcp_aql as executor;
-use countersign_reference::mcp_aql::IssuedToken;
+use countersign_reference::mcp_aql::{IssuedToken, RateLimits};
 use countersign_reference::time::Timestamp;
 
 use super::concrete::{Environment, later, place};
@@ -51,7 +51,34 @@ pub(super) fn gatekeeper(
             return Err(unexplained("AQL-5.1-5", text));
         }
     }
-    Ok(Gatekeeper { latest, tokens })
+    Ok(Gatekeeper {
+        latest,
+        tries: tries(environment, host),
+        tokens,
+    })
+}
+
+/// AQL-6.5-1: what was tried that is limited. Queries are made to the first adapter.
+fn tries(environment: &Environment, host: &Host) -> Tries {
+    let RateLimits {
+        issuance,
+        failed_validation,
+        revocation,
+    } = environment.settings.rate_limits;
+    let limits = [issuance, failed_validation, revocation];
+    let [first, second] = environment.adapters.each_ref().map(|adapter| {
+        let left = host.gatekeeper.left(adapter).into_iter().zip(limits);
+        let mut used = left.map(|(left, limit)| {
+            let used = limit.zip(left).map(|(limit, left)| limit.burst() - left);
+            used.map_or(0, |used| u8::try_from(used).unwrap_or(u8::MAX))
+        });
+        [(); 3].map(|()| used.next().unwrap_or_default())
+    });
+    Tries {
+        issued: [first[0], second[0]],
+        failed: [first[1], second[1]],
+        revoked: first[2] + second[2],
+    }
 }
 
 /// AQL-5.5-2: when the executor has to be called to forget a token, if there is any.

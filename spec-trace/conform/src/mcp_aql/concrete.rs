@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use countersign_model::mcp_aql::action::Action;
+use countersign_model::mcp_aql::bounds::Bounds;
 use countersign_model::mcp_aql::message::{Call, Carried};
 use countersign_model::mcp_aql::state::{Setup, State};
 use countersign_model::mcp_aql::words::{
@@ -18,8 +19,8 @@ use countersign_model::time::Scale;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
     AdapterName, Capacity, CheckOrder, Configuration, DangerLevel, EventKind, Input, OperationName,
-    Parameters, ParametersHash, Persistence, Query, RateLimits, Retention, SessionId, Settings,
-    Tolerance,
+    Parameters, ParametersHash, Persistence, Query, RateLimit, RateLimits, Retention, SessionId,
+    Settings, Tolerance,
 };
 use countersign_reference::time::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -36,6 +37,9 @@ const TENTH: u32 = 6;
 const START: i64 = 1_779_632_540_000;
 /// How long an expired token is remembered, in ticks: a few, so that walks meet it both remembered and forgotten.
 const RETENTION: u8 = 5;
+
+/// After how many milliseconds a limit lets one more through: long after every run, for the model has nothing back.
+const REFILL: u32 = u32::MAX;
 
 /// The widest tolerance, in seconds (AQL-5.1-5).
 const WIDEST: u64 = 300;
@@ -66,8 +70,19 @@ pub struct Environment {
 }
 
 impl Environment {
-    pub(super) fn new() -> Self {
-        Self::of_ticks(MINUTE)
+    /// AQL-6.5-1, AQL-5.5-3: with the limits and the room of these bounds.
+    pub(super) fn within(bounds: &Bounds) -> Self {
+        let mut environment = Self::of_ticks(MINUTE);
+        let limit = |burst: u8| RateLimit::new(burst.into(), REFILL).ok();
+        environment.settings.rate_limits = RateLimits {
+            issuance: limit(bounds.issues),
+            failed_validation: limit(bounds.limit),
+            revocation: limit(bounds.revocations),
+        };
+        if let Ok(capacity) = Capacity::of_few(bounds.capacity.into()) {
+            environment.settings.capacity = capacity;
+        }
+        environment
     }
 
     /// The same in which the longest tolerance is 30 seconds, and is there unless the operator says otherwise (AQL-5.1-5).
@@ -436,6 +451,14 @@ impl Environment {
     pub(super) fn adapter_of<'a>(&'a self, call: &'a executor::Call) -> &'a AdapterName {
         call.adapter.as_ref().unwrap_or(&self.settings.adapter)
     }
+}
+
+/// AQL-6.5-1: whether a limit that was used up can let something through again in so many seconds, rounded up: it began to be
+/// used after the start.
+pub(super) fn can_be_had_back(seconds: i64, now: Timestamp) -> bool {
+    let whole = i64::from(REFILL);
+    let spent = now.millis() - START;
+    (whole - spent..whole + 1_000).contains(&(seconds * 1_000))
 }
 
 /// AQL-4.1-1, AQL-2.2-1, AQL-2.2-2, AQL-2.2-3: the token, or one that was never issued: anything else, also what is

@@ -158,10 +158,10 @@ impl Execution for Environment {
 
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
-    const ASIDE: &'static [Bounds] = &[Bounds::LISTS];
+    const ASIDE: &'static [Bounds] = &[Bounds::LISTS, Bounds::LIMITED, Bounds::CROWDED];
 
-    fn specified() -> Self {
-        Self::new()
+    fn specified(bounds: &Bounds) -> Self {
+        Self::within(bounds)
     }
 
     fn start(&self) -> Host {
@@ -329,10 +329,13 @@ fn carried(state: &State, action: Action) -> Option<Carried> {
 
 /// What two gatekeepers of the model differ in, each in its own words.
 fn differences(wanted: &ModelGatekeeper, found: &ModelGatekeeper) -> (String, String) {
-    let mut pairs = vec![(
-        format!("greatest time: {}", wanted.latest),
-        format!("greatest time: {}", found.latest),
-    )];
+    let mut pairs = vec![
+        (
+            format!("greatest time: {}", wanted.latest),
+            format!("greatest time: {}", found.latest),
+        ),
+        (format!("{:?}", wanted.tries), format!("{:?}", found.tries)),
+    ];
     for slot in Slot::ALL {
         let [wanted, found] = [wanted, found].map(|side| {
             let token = side.tokens[slot.index()];

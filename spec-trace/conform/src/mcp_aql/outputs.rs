@@ -15,7 +15,7 @@ use countersign_reference::mcp_aql::{
 };
 use countersign_reference::time::Timestamp;
 
-use super::concrete::{Environment, longest_life, place};
+use super::concrete::{Environment, can_be_had_back, longest_life, place};
 use super::issue::{is_gated, is_id_of, is_token, note_issue};
 use super::spelling::SECRET;
 use super::{Answer, Host, Issued};
@@ -43,6 +43,16 @@ pub(super) fn outputs(
         issued,
         now: host.gatekeeper.now(),
     };
+    // AQL-6.4-1: nor has the model one for what is not looked at.
+    if let [
+        executor::Output::Audit(Audit::Token(entry)),
+        executor::Output::Respond(Response::Failed(failure)),
+    ] = &answer.outputs[..]
+        && let Some((reason, word)) = turned_away(failure.code)
+    {
+        translation.check_turned_away(entry, reason, failure)?;
+        return Ok(vec![word]);
+    }
     // AQL-6.4-1: the model has no entry for a status, so that its place is held to here.
     let is_logged_status = matches!(
         answer.outputs[..],
@@ -221,7 +231,7 @@ impl Translation<'_> {
                 self.check_entry(entry, &self.presented, &self.unrevoked(reason))?;
                 Ok(Output::NotRevoked)
             }
-            // No limit of rate or room is set, and all parameters have a canonical form.
+            // What is turned away is not looked at, and all parameters have a canonical form.
             TokenEvent::TokenIssued | TokenEvent::TokenValidated => Err(unexplained(
                 "AQL-6.4-1",
                 "no issue and no validation that fails",
@@ -241,6 +251,58 @@ impl Translation<'_> {
             return Err(unexplained("AQL-6.4-1", text));
         }
         self.check_entry(entry, &self.presented, &self.query())
+    }
+
+    /// AQL-6.4-1, AQL-6.5-1, AQL-5.5-3: what is not looked at is written down as that, and the client is told when to come again,
+    /// or that there is no room.
+    fn check_turned_away(
+        &self,
+        entry: &AuditEntry,
+        reason: FailureReason,
+        failure: &Failure,
+    ) -> Result<(), Unexplained> {
+        let (event, subject) = match self.input {
+            Input::Call(call) if call.confirmation_token.is_none() => {
+                (TokenEvent::TokenIssued, self.call()?)
+            }
+            Input::Call(_) => (TokenEvent::TokenRejected, self.call()?),
+            Input::Introspect {
+                query: Query::RevokeToken,
+                ..
+            } => (TokenEvent::TokenRevoked, self.query()),
+            Input::Introspect { .. }
+            | Input::Configure { .. }
+            | Input::Event { .. }
+            | Input::EndSession { .. }
+            | Input::RotateKey { .. }
+            | Input::Tick
+            | Input::Restart => (TokenEvent::TokenRejected, self.query()),
+        };
+        let wanted = (event, AuditOutcome::Failure, Some(reason));
+        if (entry.event, entry.outcome, entry.failure_reason) != wanted {
+            return Err(unexplained("AQL-6.4-1", format!("an entry of {wanted:?}")));
+        }
+        self.check_entry(entry, &self.presented, &subject)?;
+        let agrees = match failure.details {
+            Details::RetryAfter {
+                retry_after_seconds,
+            } => {
+                can_be_had_back(retry_after_seconds, self.now)
+                    && reason == FailureReason::RateLimited
+            }
+            Details::Nothing {} => reason == FailureReason::CapacityExceeded,
+            Details::ConfirmationRequired(_)
+            | Details::Expired { .. }
+            | Details::Token { .. }
+            | Details::Problem { .. } => false,
+        };
+        if agrees && has_own_message(failure) {
+            return Ok(());
+        }
+        Err(unexplained(
+            reason.clause().0,
+            "its message, and when to come again",
+        ))
     }
 
     fn check_entry(
@@ -364,6 +426,9 @@ impl Translation<'_> {
             FailureReason::OtherParameters => Check::Parameters,
             FailureReason::OtherAdapter => Check::Adapter,
             FailureReason::OtherSession => Check::Session,
+            FailureReason::OtherScope => {
+                return Err(unexplained("AQL-7.2-1", "tokens kept, not signed"));
+            }
             FailureReason::OtherRating => {
                 return Err(unexplained("AQL-5.1-1", "a rating no higher than at issue"));
             }
@@ -373,11 +438,8 @@ impl Translation<'_> {
                     "a canonical form of the parameters",
                 ));
             }
-            FailureReason::RateLimited => {
-                return Err(unexplained("AQL-6.5-1", "no limit where none is set"));
-            }
-            FailureReason::CapacityExceeded => {
-                return Err(unexplained("AQL-5.5-3", "room for two tokens"));
+            FailureReason::RateLimited | FailureReason::CapacityExceeded => {
+                return Err(unexplained("AQL-6.4-1", TURNED_AWAY));
             }
         })
     }
@@ -504,11 +566,8 @@ impl Translation<'_> {
                     "a canonical form of the parameters",
                 ));
             }
-            ErrorCode::RateLimited => {
-                return Err(unexplained("AQL-6.5-1", "no limit where none is set"));
-            }
-            ErrorCode::CapacityExceeded => {
-                return Err(unexplained("AQL-5.5-3", "room for two tokens"));
+            ErrorCode::RateLimited | ErrorCode::CapacityExceeded => {
+                return Err(unexplained("AQL-6.4-1", TURNED_AWAY));
             }
         };
         let agrees = has_own_message(failure) && failure.details == self.details(code);
@@ -569,6 +628,23 @@ impl Translation<'_> {
             (Presented::Nothing | Presented::Stray(_) | Presented::Malformed(_), _) => return None,
         };
         (found == wanted).then_some(Output::AnswerStatus(status))
+    }
+}
+
+/// What has to come out where a call is not looked at.
+const TURNED_AWAY: &str = "an entry and then the response, of what is turned away";
+
+/// AQL-6.5-1, AQL-5.5-3: why a call is not looked at, if it is not.
+fn turned_away(code: ErrorCode) -> Option<(FailureReason, Output)> {
+    match code {
+        ErrorCode::RateLimited => Some((FailureReason::RateLimited, Output::Limited)),
+        ErrorCode::CapacityExceeded => Some((FailureReason::CapacityExceeded, Output::Full)),
+        ErrorCode::ConfirmationRequired
+        | ErrorCode::TokenInvalid
+        | ErrorCode::TokenExpired
+        | ErrorCode::TokenAlreadyUsed
+        | ErrorCode::TokenScopeMismatch
+        | ErrorCode::InvalidParams => None,
     }
 }
 

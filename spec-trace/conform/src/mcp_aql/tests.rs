@@ -204,3 +204,64 @@ fn a_failure_is_held_against_its_code() {
     ];
     all_noticed(6, changes);
 }
+
+/// AQL-6.5-1, AQL-5.5-3, AQL-6.4-1: what is turned away has one entry that says why, and the client is told when to come again.
+#[test]
+fn what_is_turned_away_is_held_against_the_call() {
+    let [set_up, request, ..] = RUN;
+    let revoke = Action::Revoke(Carried::Guessed);
+    let status = Action::AskStatus(Carried::Guessed);
+    let of_entry: [(Change, &str); 5] = [
+        (
+            |outputs| entry(outputs).event = executor::TokenEvent::TokenValidated,
+            "AQL-6.4-1",
+        ),
+        (
+            |outputs| entry(outputs).failure_reason = Some(FailureReason::Unknown),
+            "AQL-6.4-1",
+        ),
+        (
+            |outputs| entry(outputs).operation = other_operation(),
+            "AQL-6.4-1",
+        ),
+        (|outputs| drop(outputs.remove(0)), "AQL-6.4-1"),
+        (|outputs| outputs.push(outputs[0].clone()), "AQL-6.4-1"),
+    ];
+    let later: [(Change, &str); 4] = [
+        (|outputs| failure(outputs).message = "no", "AQL-6.5-1"),
+        (
+            |outputs| failure(outputs).details = Details::Nothing {},
+            "AQL-6.5-1",
+        ),
+        (|outputs| *retry_after(outputs) = 4_294_969, "AQL-6.5-1"),
+        (|outputs| *retry_after(outputs) -= 1, "AQL-6.5-1"),
+    ];
+    let full: [(Change, &str); 1] = [(
+        |outputs| {
+            failure(outputs).details = Details::RetryAfter {
+                retry_after_seconds: 1,
+            };
+        },
+        "AQL-5.5-3",
+    )];
+    for (bounds, action, of_answer) in [
+        (Bounds::LIMITED, request, &later[..]),
+        (Bounds::LIMITED, revoke, &later),
+        (Bounds::LIMITED, status, &later),
+        (Bounds::CROWDED, request, &full),
+    ] {
+        let bridge = McpAqlBridge::new(bounds).expect("the presets are in range");
+        let changes = [&of_entry, of_answer].concat();
+        changed::all_noticed(&bridge, &[set_up, action, action], &changes);
+    }
+}
+
+fn retry_after(outputs: &mut [Output]) -> &mut i64 {
+    let Details::RetryAfter {
+        retry_after_seconds,
+    } = &mut failure(outputs).details
+    else {
+        panic!("the failure says when to come again");
+    };
+    retry_after_seconds
+}

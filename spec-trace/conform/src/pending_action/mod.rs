@@ -190,7 +190,7 @@ impl Execution for Environment {
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
 
-    fn specified() -> Self {
+    fn specified(_: &Bounds) -> Self {
         Self {
             settings: concrete::AT_LEAST_ONCE,
         }

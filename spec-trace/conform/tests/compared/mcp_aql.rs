@@ -396,7 +396,7 @@ const CODES: [ErrorCode; 8] = [
     ErrorCode::CapacityExceeded,
 ];
 
-const REASONS: [FailureReason; 14] = [
+const REASONS: [FailureReason; 15] = [
     FailureReason::Malformed,
     FailureReason::Unknown,
     FailureReason::Revoked,
@@ -406,6 +406,7 @@ const REASONS: [FailureReason; 14] = [
     FailureReason::OtherOperation,
     FailureReason::OtherParameters,
     FailureReason::OtherAdapter,
+    FailureReason::OtherScope,
     FailureReason::OtherRating,
     FailureReason::OtherSession,
     FailureReason::InvalidParams,

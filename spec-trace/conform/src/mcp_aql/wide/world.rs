@@ -458,6 +458,7 @@ fn limits(burst: Option<u32>) -> Limits {
         issuance: limit,
         failed_validation: limit,
         revocation: limit,
+        capacity: None,
     }
 }
 
