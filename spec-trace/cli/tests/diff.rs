@@ -66,6 +66,34 @@ fn the_reference_of_pending_actions_passes() {
     }
 }
 
+#[test]
+fn the_reference_of_confirmation_tokens_passes() {
+    let kept = folder();
+    let arguments = ["--runs", "60", "--format", "json"];
+    let document = document(&mut diff("mcp-aql", &arguments, "exec $serve", &kept), 0);
+    assert_eq!(document["verdict"], "holds");
+    for clause in [
+        "AQL-1.1-1",
+        "AQL-4.1-2",
+        "AQL-4.1-3",
+        "AQL-4.1-6",
+        "AQL-6.4-1",
+    ] {
+        assert_eq!(verdict_on(&document, clause), "upholds", "{clause}");
+    }
+}
+
+/// AQL-4.2-1: a refusal under another code than the text has.
+#[test]
+fn another_code_for_an_expired_token_is_found() {
+    let kept = folder();
+    let script = r#"$serve | sed -u 's/"code":"TOKEN_EXPIRED"/"code":"TOKEN_INVALID"/'"#;
+    let arguments = ["--runs", "30", "--format", "json"];
+    let document = document(&mut diff("mcp-aql", &arguments, script, &kept), 1);
+    let (clause, steps) = divergences(&document)[0];
+    assert_eq!((clause, steps), ("AQL-4.1-2", 2));
+}
+
 /// PA-10: an event that tells another decision than was taken.
 const LIAR: &str = r#"$serve | sed -u 's/"type":"decided","decision":"deny"/"type":"decided","decision":"allow"/'"#;
 

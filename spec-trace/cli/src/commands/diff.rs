@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum as _;
 use countersign_conform::driven::{Divergence, Driven, Run, Search};
 use countersign_conform::implementation::{Greeted, Process};
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_driver::Protocol as _;
 use miette::{Context, IntoDiagnostic, miette};
@@ -84,7 +85,8 @@ pub struct Args {
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
         Protocol::PendingAction => drive::<PendingActionDriver>(args, format),
-        Protocol::Aaep | Protocol::McpAql => Err(miette!("not yet")),
+        Protocol::McpAql => drive::<McpAqlDriver>(args, format),
+        Protocol::Aaep => Err(miette!("not yet")),
     }
 }
 
@@ -99,7 +101,7 @@ fn drive<D: Driven>(args: &Args, format: Format) -> miette::Result<Answer> {
         play_seeds(args, &mut search);
     } else {
         for file in &args.run {
-            search.play(read::<D>(file)?, args.seed);
+            search.play(&read::<D>(file)?, args.seed);
         }
     }
     let files = search
