@@ -26,10 +26,10 @@ Examples:
   countersign diff pending-action -- countersign serve pending-action --stdio
 
 COMMAND speaks the driver protocol: one JSON request a line on stdin, one response a line on stdout;
-countersign serve --help has the requests, countersign schema driver every message. What it does not
-declare in `supports` is not asked of it, and what it does not declare in `shows` is not judged. It
-is asked in random runs until --runs or --seconds. The shortest run that was found to break a clause
-is told, once a clause, and kept as a file, which --run plays again.
+the help of `serve` has the requests, and `schema driver` every message. What it does not declare
+in `supports` is not asked of it, and what it does not declare in `shows` is not judged. It is
+asked in random runs until --runs or --seconds. The shortest run that was found to break a clause is
+told, once a clause, and kept as a file, which --run plays again.
 
 A clause is `upholds` where nothing was wrong by it and another answer would have been, `violates`
 where something was, `unsupported` where the implementation declares too little for it, and
