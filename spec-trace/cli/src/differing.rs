@@ -9,7 +9,7 @@ use countersign_clauses::{Clause, Level};
 use countersign_conform::driven::{DRIVER, Divergence, Driven, Search, Told};
 use countersign_conform::implementation::Implementation;
 use countersign_driver::{Output, Protocol, Request};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::answer::{Answer, Status};
 use crate::links::CITATIONS;
@@ -26,6 +26,10 @@ pub struct Report {
     calls: u64,
     clauses: BTreeMap<String, Verdict>,
     unsupported: BTreeSet<String>,
+    /// The choices that are taken otherwise than by default.
+    taken: Vec<(&'static str, &'static str)>,
+    /// For each place that can be taken in more than one way the choices that still fit, the one taken first.
+    readings: BTreeMap<&'static str, Vec<&'static str>>,
     divergences: Vec<Found>,
 }
 
@@ -88,6 +92,8 @@ impl Report {
             calls: search.calls,
             clauses: verdicts(D::Protocol::NAME, &search.exercised, &divergences),
             unsupported: search.unsupported.clone(),
+            taken: search.taken(),
+            readings: search.choices(),
             divergences,
         }
     }
@@ -145,7 +151,7 @@ impl Found {
     fn of<D: Driven>(found: &Divergence<D>, times: u64, file: &Path, repeat: String) -> Self {
         let finding = found.finding();
         let known: Option<&Clause> = countersign_clauses::get(finding.clause).ok();
-        let steps: Vec<Step> = found.played.told.iter().map(Step::of).collect();
+        let steps: Vec<Step> = found.told().iter().map(Step::of).collect();
         let actual = match (&found.wrong.lost, steps.last()) {
             (Some(lost), _) => lost.to_string(),
             (None, Some(Step { answers, .. })) if !answers.is_empty() => answers.join("\n"),
@@ -276,7 +282,7 @@ pub fn json(report: &Report) -> Answer {
         "seed": report.seed, "runs": report.runs, "calls": report.calls,
         "verdict": report.verdict(),
         "clauses": clauses.collect::<Vec<_>>(),
-        "readings": Map::new(),
+        "readings": report.readings,
         "unsupported": report.unsupported,
         "divergences": report.divergences.iter().map(divergence).collect::<Vec<_>>(),
     });
@@ -326,6 +332,9 @@ pub fn text(report: &Report) -> Answer {
         if !clauses.is_empty() {
             put(&mut text, "  ", &format!("{said}: {}", clauses.join(", ")));
         }
+    }
+    for (place, choice) in &report.taken {
+        line(&mut text, &format!("it takes {place}: {choice}"));
     }
     if !report.unsupported.is_empty() {
         let ops: Vec<&str> = report.unsupported.iter().map(String::as_str).collect();

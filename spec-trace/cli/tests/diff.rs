@@ -96,6 +96,40 @@ fn another_code_for_a_token_of_another_call_is_found_for_each_check() {
     }
 }
 
+/// What the text leaves open is nobody's fault, and is told.
+#[test]
+fn one_that_takes_the_text_in_another_way_passes_and_the_way_is_named() {
+    let settings = r#"{"expiry_boundary":"after","read_effect":"runs"}"#;
+    let script = format!("exec $serve --settings '{settings}'");
+    let arguments = ["--runs", "120", "--format", "json"];
+    let document = document(
+        &mut diff("pending-action", &arguments, &script, &folder()),
+        0,
+    );
+    let readings = &document["readings"];
+    assert_eq!(readings["expiry-boundary"], serde_json::json!(["after"]));
+    assert_eq!(readings["read-effect"], serde_json::json!(["runs"]));
+    let arguments = ["--runs", "120"];
+    let output = diff("pending-action", &arguments, &script, &folder()).output();
+    let text = String::from_utf8(output.expect("it runs").stdout).expect("UTF-8");
+    assert!(text.contains("it takes expiry-boundary: after\n"), "{text}");
+}
+
+/// No way to take the text explains a fault, so that the shortest run of it is one that none of them explains.
+#[test]
+fn a_fault_is_found_beside_another_way_to_take_the_text() {
+    let script = LIAR.replace(
+        "$serve",
+        r#"$serve --settings '{"expiry_boundary":"after"}'"#,
+    );
+    let arguments = ["--runs", "60", "--format", "json"];
+    let document = document(
+        &mut diff("pending-action", &arguments, &script, &folder()),
+        1,
+    );
+    assert_eq!(divergences(&document), [("PA-10", 2)]);
+}
+
 /// PA-10: an event that tells another decision than was taken.
 const LIAR: &str = r#"$serve | sed -u 's/"type":"decided","decision":"deny"/"type":"decided","decision":"allow"/'"#;
 

@@ -11,6 +11,7 @@ use std::fmt;
 
 use countersign_driver::{Common, Greeting, Op, Output, Protocol};
 use countersign_model::judge::{Finding, Judge, Kind};
+use countersign_model::readings::Place;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +31,7 @@ pub trait Driven: Sized {
     /// A step, as plain data.
     type Step: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned;
     /// The judge of the protocol.
-    type Judge: Judge<Call: fmt::Debug, Output: Clone + fmt::Debug> + Clone;
+    type Judge: Judge<Call: Clone + fmt::Debug, Output: Clone + fmt::Debug> + Clone;
     /// When a run begins, in milliseconds since the epoch.
     const START: i64;
     /// About so many bytes are a step.
@@ -41,6 +42,13 @@ pub trait Driven: Sized {
 
     /// The judge of an implementation that declares this, and has not been asked anything.
     fn judge(greeting: &Greeting<Self::Protocol>) -> Self::Judge;
+
+    /// The ways in which the text can be taken, the default first.
+    fn readings(greeting: &Greeting<Self::Protocol>) -> Vec<Taken<Self::Judge>> {
+        let judge = Self::judge(greeting);
+        let choices = Vec::new();
+        vec![Taken { choices, judge }]
+    }
 
     /// The call with which nothing happens but that time passes.
     const TICK: CallOf<Self>;
@@ -71,6 +79,57 @@ pub struct Asked<D: Driven> {
     pub op: Op<D::Protocol>,
     /// As the judge is told.
     pub call: CallOf<D>,
+}
+
+/// One way to take the text.
+pub struct Taken<J> {
+    /// Every place that can be taken in more than one way, and the choice.
+    pub choices: Vec<(&'static str, &'static str)>,
+    /// The judge to whom that is right.
+    pub judge: J,
+}
+
+/// So many ways to take a text are tried at most, unless there are no others than those that differ from the default in two places.
+const MOST_READINGS: usize = 64;
+
+/// The ways to take a text: all, or where they are too many those that differ from the default in two places at most.
+pub(crate) fn readings<R: Copy + 'static, J>(
+    places: impl IntoIterator<Item = &'static Place<R>>,
+    default: R,
+    judge: impl Fn(R) -> J,
+) -> Vec<Taken<J>> {
+    let places: Vec<_> = places.into_iter().collect();
+    let count: usize = places.iter().map(|place| place.choices.len()).product();
+    let most = if count <= MOST_READINGS {
+        places.len()
+    } else {
+        2
+    };
+    let mut all = vec![(Vec::new(), default, 0)];
+    for place in places {
+        let before = std::mem::take(&mut all);
+        for (choices, reading, changed) in before {
+            for (which, choice) in place.choices.iter().enumerate() {
+                let changed = changed + usize::from(which > 0);
+                if changed > most {
+                    continue;
+                }
+                let (mut choices, mut reading): (Vec<_>, R) = (choices.clone(), reading);
+                choices.push((place.name, choice.value));
+                // What the default is, it stays.
+                if which > 0 {
+                    (choice.set)(&mut reading);
+                }
+                all.push((choices, reading, changed));
+            }
+        }
+    }
+    all.sort_by_key(|(_, _, changed)| *changed);
+    let taken = all.into_iter().map(|(choices, reading, _)| Taken {
+        choices,
+        judge: judge(reading),
+    });
+    taken.collect()
 }
 
 /// An output that does not say what an output of its kind has to say.
@@ -121,11 +180,15 @@ pub struct Wrong {
     pub lost: Option<Lost>,
 }
 
+/// A call as the judge was shown it: its time, the call and the outputs.
+type Shown<D> = (i64, CallOf<D>, Vec<OutputOf<D>>);
+
 /// What a run has come to.
-#[derive(Clone, Debug)]
-pub struct Played<P: Protocol> {
+pub struct Played<D: Driven> {
     /// Every call, in order.
-    pub told: Vec<Told<P>>,
+    pub told: Vec<Told<D::Protocol>>,
+    /// The same as the judge was shown it, as far as it could be read.
+    shown: Vec<Shown<D>>,
     /// All that is wrong, in order. After the first, the judge's account follows the implementation.
     pub wrong: Vec<Wrong>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
@@ -166,10 +229,12 @@ pub enum Aim<'a> {
 pub fn play<D: Driven, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
     steps: &[D::Step],
+    judge: &D::Judge,
     aim: Aim<'_>,
-) -> Played<D::Protocol> {
+) -> Played<D> {
     let mut played = Played {
         told: Vec::new(),
+        shown: Vec::new(),
         wrong: Vec::new(),
         unsupported: BTreeSet::new(),
         exercised: BTreeSet::new(),
@@ -178,7 +243,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
         played.is_lost(0, lost);
         return played;
     }
-    let mut judge = D::judge(partner.greeting());
+    let mut judge = judge.clone();
     // No time is known but that of the reset. What an implementation says of its settings is its own affair.
     let _nothing = judge.see(D::START, &D::TICK, &[]);
     let mut driven = D::begin(partner.greeting());
@@ -224,6 +289,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
         for finding in judge.see(now, &asked.call, &shown) {
             played.is_wrong(at, finding, None);
         }
+        played.shown.push((now, asked.call, shown));
         let is_wanted = |it: &Wrong| aim == Aim::First(it.finding.clause);
         if played.wrong.iter().any(is_wanted) {
             return played;
@@ -236,7 +302,28 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
     played
 }
 
-impl<P: Protocol> Played<P> {
+impl<D: Driven> Played<D> {
+    /// The clauses by which something is wrong.
+    fn clauses(&self) -> BTreeSet<&'static str> {
+        self.wrong.iter().map(|it| it.finding.clause).collect()
+    }
+
+    /// What another judge finds in the same: the clauses.
+    fn found_by(&self, judge: &D::Judge) -> BTreeSet<&'static str> {
+        let mut judge = judge.clone();
+        let mut found = BTreeSet::new();
+        let _nothing = judge.see(D::START, &D::TICK, &[]);
+        for (now, call, outputs) in &self.shown {
+            let findings = judge.see(*now, call, outputs);
+            found.extend(findings.iter().map(|finding| finding.clause));
+        }
+        // Whatever the reading, it is lost, or cannot be read.
+        let of_all = self.wrong.iter();
+        let of_all = of_all.filter(|it| it.lost.is_some() || it.calls > self.shown.len());
+        found.extend(of_all.map(|it| it.finding.clause));
+        found
+    }
+
     fn is_lost(&mut self, at: usize, lost: Lost) {
         let finding = Finding {
             clause: DRIVER,

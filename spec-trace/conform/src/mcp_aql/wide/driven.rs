@@ -12,7 +12,7 @@ use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Entry, Failure, INTROSPECT, Issued, Level, LogEvent, Output as Shown,
     Performed, Purpose, Query,
 };
-use countersign_model::mcp_aql::readings::{Reading, RestartedSession};
+use countersign_model::mcp_aql::readings::{PLACES, Reading, RestartedSession};
 use countersign_reference::mcp_aql::{
     self as executor, DangerLevel, EventKind, Input, Oracle, Query as Asks,
 };
@@ -24,7 +24,7 @@ use super::calls::{Calls, START};
 use super::spelling::SECRETS;
 use super::step::{ADAPTERS, Request, Run, Step, What};
 use super::translation::{NOBODY, Names, number};
-use crate::driven::{Asked, Driven, Unreadable};
+use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
 /// What is kept of a gatekeeper in a run.
 pub struct Driver {
@@ -59,12 +59,14 @@ impl Driven for Driver {
     }
 
     fn judge(greeting: &Greeting<McpAql>) -> TokenJudge {
-        // Connections end with the process, by the driver protocol.
-        let reading = Reading {
-            restarted_session: RestartedSession::Ends,
-            ..Reading::SPECIFICATION
-        };
-        TokenJudge::new(reading, shows_log(greeting))
+        TokenJudge::new(DEFAULT, shows_log(greeting))
+    }
+
+    fn readings(greeting: &Greeting<McpAql>) -> Vec<Taken<TokenJudge>> {
+        // What the driver protocol settles is not open.
+        let open = PLACES.iter().filter(|it| it.name != "restarted-session");
+        let log = shows_log(greeting);
+        driven::readings(open, DEFAULT, |reading| TokenJudge::new(reading, log))
     }
 
     fn begin(greeting: &Greeting<McpAql>) -> Self {
@@ -138,6 +140,12 @@ impl Driven for Driver {
         Ok(shown)
     }
 }
+
+/// Connections end with the process, by the driver protocol.
+const DEFAULT: Reading = Reading {
+    restarted_session: RestartedSession::Ends,
+    ..Reading::SPECIFICATION
+};
 
 fn shows_log(greeting: &Greeting<McpAql>) -> bool {
     let shown = greeting.shows.as_ref();

@@ -11,7 +11,7 @@ use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::judge::words::{
     self as judged, Call, Event, Message, Outcome, Terms, ToolCall,
 };
-use countersign_model::pending_action::readings::Reading;
+use countersign_model::pending_action::readings::{PLACES, Reading};
 use countersign_reference::pending_action::{Decision, Effect, Input, ToolStatus};
 use countersign_reference::time::Timestamp;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ use serde_json::{Number, Value};
 use super::names::{self, ARGUMENTS, UNKNOWN, numbered};
 use super::step::{Asked as Asks, BYTES, Step};
 use super::world::{MOST_SNAPSHOTS, START, World};
-use crate::driven::{Asked, Driven, Unreadable};
+use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
 /// What is kept of an implementation in a run.
 pub struct Driver {
@@ -46,6 +46,10 @@ impl Driven for Driver {
 
     fn judge(_: &Greeting<PendingAction>) -> PendingActionJudge {
         PendingActionJudge::new(Reading::SPECIFICATION)
+    }
+
+    fn readings(_: &Greeting<PendingAction>) -> Vec<Taken<PendingActionJudge>> {
+        driven::readings(&PLACES, Reading::SPECIFICATION, PendingActionJudge::new)
     }
 
     fn begin(greeting: &Greeting<PendingAction>) -> Self {
