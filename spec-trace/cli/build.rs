@@ -62,7 +62,7 @@ fn main() -> io::Result<()> {
     }
     let generated = format!(
         "/// Every id that is cited anywhere.\n\
-         static CITATIONS: &[Citation] = &[\n{citations}];\n\n\
+         pub static CITATIONS: &[Citation] = &[\n{citations}];\n\n\
          /// Every text in quotes in the sources of the model, with its file and line.\n\
          static MODEL_NAMES: &[(&str, &str, usize)] = &[\n{names}];\n\n\
          /// Every function that fuzz targets run, with its file and line.\n\

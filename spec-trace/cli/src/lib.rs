@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod arguments;
 pub mod commands;
+pub mod differing;
 pub mod explorer;
 pub mod findings;
 pub mod formats;

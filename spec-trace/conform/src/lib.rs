@@ -8,6 +8,7 @@ pub mod aaep;
 pub mod bridge;
 mod comparison;
 mod concretion;
+pub mod driven;
 pub mod edges;
 pub mod harness;
 mod identity;

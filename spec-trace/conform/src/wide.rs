@@ -94,14 +94,7 @@ pub struct Broken {
 impl<W: Wide> Run<W> {
     /// The run that a seed gives, of so many steps.
     pub fn seeded(seed: u64, steps: usize) -> Self {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        let random = std::iter::repeat_with(move || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state.to_be_bytes()[0]
-        });
-        let bytes: Vec<u8> = random.take(1 + steps * W::BYTES).collect();
+        let bytes: Vec<u8> = random(seed).take(1 + steps * W::BYTES).collect();
         Self::of(&bytes)
     }
 
@@ -191,6 +184,17 @@ impl<W: Wide> Run<W> {
         let clause = self.shows.split(':').next().unwrap_or("run");
         shrinking::keep(self, clause, folder)
     }
+}
+
+/// The bytes that a seed gives.
+pub(crate) fn random(seed: u64) -> impl Iterator<Item = u8> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_be_bytes()[0]
+    })
 }
 
 impl<J: Judge<Call: fmt::Debug, Output: fmt::Debug>> fmt::Display for Shown<J> {

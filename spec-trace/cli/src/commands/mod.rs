@@ -16,6 +16,7 @@ use crate::show::words::printable;
 pub mod ablate;
 pub mod check;
 pub mod clauses;
+pub mod diff;
 pub mod explore;
 pub mod lint;
 pub mod report;
@@ -36,6 +37,8 @@ Examples:
   producer | countersign lint - --format json      the same in a pipe, for a program
   countersign show capture.jsonl --format html --out run.html
                                                    the same as a page to step through
+  countersign diff pending-action -- python3 ledger.py
+                                                   an implementation under the rules
   countersign explore aaep                         walk through the model in a browser
   countersign clauses AAEP-6.3.4-4                 a rule, and all that states, executes or tests it
   countersign report --out DIR                     all rules and what covers each, as a page
@@ -135,6 +138,8 @@ enum Command {
     Ablate(ablate::Args),
     /// Judge recorded AAEP streams
     Lint(lint::Args),
+    /// Drive an implementation in any language: the shortest run for each rule that it breaks
+    Diff(diff::Args),
     /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
     Show(show::Args),
     /// Walk through a protocol's model in a browser
@@ -159,6 +164,7 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args, cli.format.found()),
         Command::Check(args) => check::run(&args, cli.format.printed()),
         Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
+        Command::Diff(args) => diff::run(&args, cli.format.printed()),
         Command::Lint(args) => lint::run(&args, cli.format.found()),
         Command::Show(args) => show::run(&args, cli.format.drawn()),
         Command::Explore(args) => {

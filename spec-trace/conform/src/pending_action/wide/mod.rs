@@ -1,14 +1,16 @@
 //! Wide runs: the executor under the judge, with any number of sessions, actions and people, and at any time.
 //!
 //! The one thing to know: nothing here knows what is right. A run is steps drawn from bytes (`step`), which become calls with
-//! real bytes (`host`); what comes out is put into the judge's words (`names`), and the judge says what it breaks.
+//! real bytes (`world`), put to the executor (`host`) or to any implementation (`driven`); what comes out is put into the judge's words (`names`), and the judge says what it breaks.
 //!
 //! What a run leaves out, since the executor does otherwise than the judge knows to be right, stands where it is left out:
 //! a crash that loses what was said (`host`).
 
+mod driven;
 mod host;
 mod names;
 mod step;
+mod world;
 
 use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::readings::{self, Reading};
@@ -16,6 +18,7 @@ use countersign_reference::pending_action::{
     DecidersAbsent, Delivery, ExpiryAbsent, ExpiryBoundary, ReadEffect, Settings,
 };
 
+pub use driven::Driver;
 pub use host::Host;
 pub use step::{Approved, Asked, Decided, Decider, Proposed, Quoted, Session, Step, Which};
 

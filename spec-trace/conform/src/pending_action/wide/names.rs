@@ -8,7 +8,7 @@ use countersign_model::pending_action::judge::words::{
     self as judged, Call, Event, Outcome, Status, Terms, ToolCall,
 };
 use countersign_reference::pending_action::{
-    ActionId, Append, Arguments, Decision, Effect, Happened, Message, Nonce, Output, Propose, Text,
+    ActionId, Append, Arguments, Decision, Effect, Happened, Message, Nonce, Output, Propose,
     ToolStatus,
 };
 use countersign_reference::time::Timestamp;
@@ -110,7 +110,7 @@ pub(super) fn spoil(propose: &mut Propose, words: u8) -> bool {
 }
 
 /// The number in a name of ours: one letter, then the number.
-fn numbered(letter: char, text: &str) -> u32 {
+pub(super) fn numbered(letter: char, text: &str) -> u32 {
     let digits = text.strip_prefix(letter);
     digits.and_then(|it| it.parse().ok()).unwrap_or(UNKNOWN)
 }
@@ -130,8 +130,7 @@ fn tool_call(tool: &str, arguments: &Arguments) -> ToolCall {
     }
 }
 
-fn result(text: &Text) -> Option<u32> {
-    let text = text.as_str();
+pub(super) fn result(text: &str) -> Option<u32> {
     (!text.is_empty()).then(|| numbered('v', text))
 }
 
@@ -164,12 +163,11 @@ pub(super) fn is_told(output: &Output) -> bool {
     }
 }
 
-/// The actions that the executor has made known, and what is known of each.
-#[derive(Default)]
-pub(super) struct Names {
+/// The actions that a party has made known, and what is known of each. It names them by `A`, and their nonces by `N`.
+pub(super) struct Names<A, N> {
     actions: Vec<Known>,
-    by_id: BTreeMap<ActionId, u32>,
-    by_nonce: BTreeMap<Nonce, u32>,
+    by_id: BTreeMap<A, u32>,
+    by_nonce: BTreeMap<N, u32>,
     /// Those that wait, and those that were released and have not come back, as far as one was told.
     open: Vec<u32>,
     running: Vec<u32>,
@@ -184,7 +182,21 @@ struct Known {
     proposal: Option<judged::Proposal>,
 }
 
-impl Names {
+impl<A, N> Default for Names<A, N> {
+    fn default() -> Self {
+        Self {
+            actions: Vec::new(),
+            by_id: BTreeMap::new(),
+            by_nonce: BTreeMap::new(),
+            open: Vec::new(),
+            running: Vec::new(),
+            texts: 0,
+            last: Vec::new(),
+        }
+    }
+}
+
+impl<A: Ord + ToString, N: Ord + ToString> Names<A, N> {
     /// The action that is meant, as both sides name it.
     pub(super) fn which(&self, which: Which) -> Option<(u32, String)> {
         let from_newest = |list: &[u32], place: u8| {
@@ -217,6 +229,107 @@ impl Names {
         self.known(action)?.proposal.as_ref()
     }
 
+    /// The number of an action. What nobody was told of gets one too.
+    pub(super) fn action(&mut self, id: A) -> u32 {
+        let next = number(self.actions.len());
+        let text = (!self.by_id.contains_key(&id)).then(|| id.to_string());
+        let action = *self.by_id.entry(id).or_insert(next);
+        self.actions.extend(text.map(|id| Known {
+            id,
+            nonce: (UNKNOWN, String::new()),
+            proposal: None,
+        }));
+        action
+    }
+
+    /// An action is told of that was proposed; the number of its nonce.
+    pub(super) fn is_created(
+        &mut self,
+        action: u32,
+        nonce: N,
+        proposal: Option<&judged::Proposal>,
+    ) -> u32 {
+        let next = number(self.by_nonce.len());
+        let text = nonce.to_string();
+        let nonce = *self.by_nonce.entry(nonce).or_insert(next);
+        self.is_open(action, (nonce, text), proposal);
+        nonce
+    }
+
+    /// The same of one with this nonce.
+    pub(super) fn is_open(
+        &mut self,
+        action: u32,
+        nonce: (u32, String),
+        proposal: Option<&judged::Proposal>,
+    ) {
+        let known = self.actions.get_mut(usize::try_from(action).unwrap_or(0));
+        if let (Some(known), Some(proposal)) = (known, proposal) {
+            known.nonce = nonce;
+            known.proposal = Some(proposal.clone());
+            self.open.push(action);
+        }
+    }
+
+    /// Whether a text holds the id of an action.
+    pub(super) fn is_told_in(&self, text: &str) -> bool {
+        self.actions.iter().any(|known| text.contains(&known.id))
+    }
+
+    /// An action waits no more.
+    pub(super) fn is_closed(&mut self, action: u32) {
+        self.open.retain(|open| *open != action);
+    }
+
+    /// A call was released.
+    pub(super) fn is_released(&mut self, action: u32) {
+        self.is_closed(action);
+        self.running.push(action);
+    }
+
+    /// A call has come back.
+    pub(super) fn is_back(&mut self, action: u32) {
+        self.running.retain(|running| *running != action);
+    }
+
+    /// The numbers of the texts of what was put out, where `before` was put out for the last call: equal values are written
+    /// alike, and only what was put out last can come again, after a restart.
+    pub(super) fn texts<O: PartialEq>(
+        &mut self,
+        is_restart: bool,
+        told: &[O],
+        before: &[O],
+    ) -> Vec<u32> {
+        let text = |(place, output): (usize, &O)| {
+            let again = before.iter().position(|it| is_restart && it == output);
+            let again = again.and_then(|place| self.last.get(place).copied());
+            again.unwrap_or(self.texts + number(place))
+        };
+        let texts: Vec<u32> = told.iter().enumerate().map(text).collect();
+        self.texts += number(told.len());
+        self.last.clone_from(&texts);
+        texts
+    }
+}
+
+/// The call that a proposal is, if it is one.
+pub(super) const fn proposed(call: &Call) -> Option<&judged::Proposal> {
+    match call {
+        Call::Propose(proposal) => Some(proposal),
+        Call::Decide(_)
+        | Call::Say { .. }
+        | Call::FinishTool { .. }
+        | Call::Cancel { .. }
+        | Call::EndSession { .. }
+        | Call::Snapshot
+        | Call::Rollback { .. }
+        | Call::Restart { .. }
+        | Call::Tick => None,
+    }
+}
+
+/// What the executor has put out.
+impl Names<ActionId, Nonce> {
     /// What was put out for a call, as the judge is shown it; `before` is what was put out for the last one.
     pub(super) fn outputs(
         &mut self,
@@ -224,32 +337,14 @@ impl Names {
         told: &[Output],
         before: &[Output],
     ) -> Vec<judged::Output> {
-        let is_restart = matches!(call, Call::Restart { .. });
-        let mut texts = Vec::with_capacity(told.len());
-        let mut outputs = Vec::with_capacity(told.len() + 1);
-        for output in told {
-            // Equal values are written alike, and only what was put out last can come again.
-            let again = before.iter().position(|it| is_restart && it == output);
-            let again = again.and_then(|place| self.last.get(place).copied());
-            let text = again.unwrap_or(self.texts);
-            self.texts += 1;
-            texts.push(text);
-            let proposal = match call {
-                Call::Propose(proposal) => Some(proposal),
-                Call::Decide(_)
-                | Call::Say { .. }
-                | Call::FinishTool { .. }
-                | Call::Cancel { .. }
-                | Call::EndSession { .. }
-                | Call::Snapshot
-                | Call::Rollback { .. }
-                | Call::Restart { .. }
-                | Call::Tick => None,
-            };
-            outputs.push(self.output(output, text, proposal));
-        }
-        self.last = texts;
-        outputs
+        let texts = self.texts(matches!(call, Call::Restart { .. }), told, before);
+        let outputs = told.iter().zip(texts);
+        let proposal = proposed(call);
+        let outputs = outputs.map(|(output, text)| self.output(output, text, proposal));
+        // A refusal may come behind them.
+        let mut all = Vec::with_capacity(told.len() + 1);
+        all.extend(outputs);
+        all
     }
 
     fn output(
@@ -261,7 +356,7 @@ impl Names {
         match output {
             Output::Event(event) => {
                 let action = self.action(event.action_id);
-                let event = self.event(action, event.action_id, &event.happened, proposal);
+                let event = self.event(action, &event.happened, proposal);
                 judged::Output::Event { event, text }
             }
             Output::Append(append) => judged::Output::Append {
@@ -274,8 +369,7 @@ impl Names {
             },
             Output::Perform(call) => {
                 let action = self.action(call.action_id);
-                self.open.retain(|open| *open != action);
-                self.running.push(action);
+                self.is_released(action);
                 judged::Output::Perform {
                     action,
                     call: tool_call(call.tool.as_str(), &call.arguments),
@@ -289,45 +383,21 @@ impl Names {
         }
     }
 
-    /// The number of an action. What nobody was told of gets one too.
-    fn action(&mut self, id: ActionId) -> u32 {
-        let next = number(self.actions.len());
-        let action = *self.by_id.entry(id).or_insert(next);
-        if action == next {
-            self.actions.push(Known {
-                id: id.to_string(),
-                nonce: (UNKNOWN, String::new()),
-                proposal: None,
-            });
-        }
-        action
-    }
-
     fn event(
         &mut self,
         action: u32,
-        id: ActionId,
         happened: &Happened,
         proposal: Option<&judged::Proposal>,
     ) -> Event {
-        let closed = !matches!(happened, Happened::Created { .. });
-        self.open.retain(|open| *open != action || !closed);
+        if !matches!(happened, Happened::Created { .. }) {
+            self.is_closed(action);
+        }
         match happened {
             Happened::Created {
                 nonce,
                 proposal: told,
             } => {
-                let next = number(self.by_nonce.len());
-                let nonce_number = *self.by_nonce.entry(*nonce).or_insert(next);
-                if let (Some(known), Some(proposal)) = (
-                    self.actions.get_mut(usize::try_from(action).unwrap_or(0)),
-                    proposal,
-                ) {
-                    known.id = id.to_string();
-                    known.nonce = (nonce_number, nonce.to_string());
-                    known.proposal = Some(proposal.clone());
-                    self.open.push(action);
-                }
+                let nonce_number = self.is_created(action, *nonce, proposal);
                 Event::Created {
                     action,
                     nonce: Some(nonce_number),
@@ -351,7 +421,7 @@ impl Names {
                 },
             },
             Happened::Executed { status: told } => {
-                self.running.retain(|running| *running != action);
+                self.is_back(action);
                 Event::Executed {
                     action,
                     status: Some(status(*told)),
@@ -359,7 +429,7 @@ impl Names {
                 }
             }
             Happened::NotRun => {
-                self.running.retain(|running| *running != action);
+                self.is_back(action);
                 Event::NotRun { action }
             }
             Happened::Denied { .. } => Event::Denied { action },
@@ -391,7 +461,7 @@ impl Names {
             } => judged::Message::ToolResult {
                 action: self.action(*tool_call_id),
                 outcome: Outcome::Finished(status(*told)),
-                result: result(returned),
+                result: result(returned.as_str()),
             },
             Message::DeniedResult { tool_call_id, .. } => {
                 self.result(*tool_call_id, Outcome::Denied)

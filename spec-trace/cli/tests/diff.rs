@@ -1,0 +1,267 @@
+//! `countersign diff`: the reference passes it over stdio, and whoever does otherwise is told where.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn countersign() -> Command {
+    Command::cargo_bin("countersign").expect("the binary is built")
+}
+
+/// The path of the binary, for a shell.
+fn binary() -> String {
+    countersign().get_program().to_string_lossy().into_owned()
+}
+
+/// Drives what a shell does with the reference, which stands for `$serve` in it.
+fn diff(protocol: &str, arguments: &[&str], script: &str, kept: &TempDir) -> Command {
+    let serve = format!("{} serve {protocol} --stdio", binary());
+    let mut command = countersign();
+    command.args(["diff", protocol]).args(arguments);
+    command.arg("--save").arg(kept.path());
+    command.args(["--", "sh", "-c", &script.replace("$serve", &serve)]);
+    command
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn document(command: &mut Command, status: i32) -> Value {
+    let output = command.output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{text}{error}");
+    serde_json::from_str(&text).expect("a JSON document")
+}
+
+/// The clauses that are told of, with the number of steps of the run of each.
+fn divergences(document: &Value) -> Vec<(&str, usize)> {
+    let list = document["divergences"].as_array().expect("a list");
+    let told = list.iter().map(|it| {
+        let clause = it["clause"].as_str().expect("a clause");
+        (clause, it["steps"].as_array().map_or(0, Vec::len))
+    });
+    told.collect()
+}
+
+fn verdict_on<'a>(document: &'a Value, clause: &str) -> &'a Value {
+    let clauses = document["clauses"].as_array().expect("a list");
+    let found = clauses.iter().find(|it| it["clause"] == clause);
+    &found.unwrap_or(&Value::Null)["verdict"]
+}
+
+#[test]
+fn the_reference_of_pending_actions_passes() {
+    let kept = folder();
+    let arguments = ["--runs", "60", "--format", "json"];
+    let document = document(
+        &mut diff("pending-action", &arguments, "exec $serve", &kept),
+        0,
+    );
+    assert_eq!(document["verdict"], "holds");
+    assert_eq!(document["runs"], 60);
+    for clause in ["PA-1", "PA-2", "PA-3", "PA-5", "PA-7", "PA-8", "PA-10"] {
+        assert_eq!(verdict_on(&document, clause), "upholds", "{clause}");
+    }
+}
+
+#[test]
+fn the_reference_of_confirmation_tokens_passes() {
+    let kept = folder();
+    let arguments = ["--runs", "60", "--format", "json"];
+    let document = document(&mut diff("mcp-aql", &arguments, "exec $serve", &kept), 0);
+    assert_eq!(document["verdict"], "holds");
+    for clause in [
+        "AQL-1.1-1",
+        "AQL-4.1-2",
+        "AQL-4.1-3",
+        "AQL-4.1-6",
+        "AQL-6.4-1",
+    ] {
+        assert_eq!(verdict_on(&document, clause), "upholds", "{clause}");
+    }
+}
+
+/// AQL-4.1-4 to AQL-4.1-6: a token for another call is refused under another code than the text has.
+#[test]
+fn another_code_for_a_token_of_another_call_is_found_for_each_check() {
+    let kept = folder();
+    let script = r#"$serve | sed -u 's/"code":"TOKEN_SCOPE_MISMATCH"/"code":"TOKEN_EXPIRED"/'"#;
+    let arguments = ["--runs", "30", "--format", "json"];
+    let document = document(&mut diff("mcp-aql", &arguments, script, &kept), 1);
+    let found = divergences(&document);
+    for clause in ["AQL-4.1-4", "AQL-4.1-5", "AQL-4.1-6"] {
+        assert!(found.contains(&(clause, 2)), "{clause}: {found:?}");
+    }
+}
+
+/// What the text leaves open is nobody's fault, and is told.
+#[test]
+fn one_that_takes_the_text_in_another_way_passes_and_the_way_is_named() {
+    let settings = r#"{"expiry_boundary":"after","read_effect":"runs"}"#;
+    let script = format!("exec $serve --settings '{settings}'");
+    let arguments = ["--runs", "120", "--format", "json"];
+    let document = document(
+        &mut diff("pending-action", &arguments, &script, &folder()),
+        0,
+    );
+    let readings = &document["readings"];
+    assert_eq!(readings["expiry-boundary"], serde_json::json!(["after"]));
+    assert_eq!(readings["read-effect"], serde_json::json!(["runs"]));
+    let arguments = ["--runs", "120"];
+    let output = diff("pending-action", &arguments, &script, &folder()).output();
+    let text = String::from_utf8(output.expect("it runs").stdout).expect("UTF-8");
+    assert!(text.contains("it takes expiry-boundary: after\n"), "{text}");
+}
+
+/// No way to take the text explains a fault, so that the shortest run of it is one that none of them explains.
+#[test]
+fn a_fault_is_found_beside_another_way_to_take_the_text() {
+    let script = LIAR.replace(
+        "$serve",
+        r#"$serve --settings '{"expiry_boundary":"after"}'"#,
+    );
+    let arguments = ["--runs", "60", "--format", "json"];
+    let document = document(
+        &mut diff("pending-action", &arguments, &script, &folder()),
+        1,
+    );
+    assert_eq!(divergences(&document), [("PA-10", 2)]);
+}
+
+/// PA-10: an event that tells another decision than was taken.
+const LIAR: &str = r#"$serve | sed -u 's/"type":"decided","decision":"deny"/"type":"decided","decision":"allow"/'"#;
+
+#[test]
+fn a_lie_about_a_decision_is_found_and_shown_in_the_fewest_steps() {
+    let kept = folder();
+    let arguments = ["--runs", "30", "--format", "json"];
+    let document = document(&mut diff("pending-action", &arguments, LIAR, &kept), 1);
+    assert_eq!(document["verdict"], "violates");
+    assert_eq!(divergences(&document), [("PA-10", 2)]);
+    assert_eq!(verdict_on(&document, "PA-10"), "violates");
+    let steps = document["divergences"][0]["steps"].as_array();
+    let steps = steps.expect("a list");
+    let bad: Vec<&Value> = steps.iter().map(|it| &it["bad"]).collect();
+    assert_eq!(bad, [false, true]);
+    assert!(
+        steps[1]["action"]
+            .as_str()
+            .is_some_and(|it| it.starts_with("decide "))
+    );
+}
+
+#[test]
+fn what_was_kept_shows_the_same_again() {
+    let kept = folder();
+    let first = diff("pending-action", &["--runs", "30"], LIAR, &kept).output();
+    assert_eq!(first.expect("it runs").status.code(), Some(1));
+    let file = kept.path().join("found-PA-10.json");
+    let file = file.to_string_lossy();
+    let arguments = ["--run", &file, "--format", "json"];
+    let document = document(&mut diff("pending-action", &arguments, LIAR, &folder()), 1);
+    assert_eq!(document["runs"], 1);
+    assert_eq!(divergences(&document), [("PA-10", 2)]);
+}
+
+#[test]
+fn the_report_marks_the_bad_step_and_says_how_to_see_it_again() {
+    let kept = folder();
+    let output = diff("pending-action", &["--runs", "30"], LIAR, &kept).output();
+    let text = String::from_utf8(output.expect("it runs").stdout).expect("UTF-8");
+    for line in [
+        "divergence from PA-10",
+        " ✗  2  ",
+        "   expected  ",
+        "   actual    ",
+        "   again     countersign diff pending-action --run ",
+    ] {
+        assert!(text.contains(line), "no {line:?} in\n{text}");
+    }
+    assert!(text.ends_with("violates\n"), "{text}");
+}
+
+#[test]
+fn one_that_dies_after_the_handshake_is_a_divergence_with_its_last_words() {
+    let kept = folder();
+    let script = "{ for n in 1 2 3 4; do read -r line; printf '%s\\n' \"$line\"; done; echo 'out of luck' >&2; } | $serve";
+    let arguments = ["--runs", "5", "--format", "json"];
+    let document = document(&mut diff("pending-action", &arguments, script, &kept), 1);
+    let found = &document["divergences"][0];
+    assert_eq!(found["clause"], "driver");
+    let actual = found["actual"].as_str().expect("a text");
+    assert!(actual.starts_with("it has ended"), "{actual}");
+    assert!(actual.contains("out of luck"), "{actual}");
+}
+
+#[test]
+fn one_that_does_not_greet_is_not_usable() {
+    for script in [
+        "exit 3",
+        "echo hello",
+        "read -r line; echo '{\"id\":1,\"outputs\":[]}'; cat",
+    ] {
+        let output = diff("pending-action", &[], script, &folder()).output();
+        let output = output.expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{script}");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.contains("does not greet"), "{error}");
+    }
+}
+
+#[test]
+fn a_command_that_there_is_not_is_not_usable() {
+    let output = countersign()
+        .args(["diff", "pending-action", "--", "/no/such/program"])
+        .output();
+    let output = output.expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// It has nothing to say: what is required of everyone is never put out.
+#[test]
+fn one_that_does_nothing_fails() {
+    let script = "n=0; while read -r line; do n=$((n+1)); if [ $n = 1 ]; then echo '{\"id\":1,\"name\":\"null\",\"supports\":[]}'; \
+                  else echo \"{\\\"id\\\":$n,\\\"outputs\\\":[]}\"; fi; done";
+    let arguments = ["--runs", "5", "--format", "json"];
+    let document = document(
+        &mut diff("pending-action", &arguments, script, &folder()),
+        1,
+    );
+    assert_eq!(divergences(&document)[0], ("PA-1", 1));
+}
+
+/// What it cannot do, nobody can hold against it, and nobody can let it pass for.
+#[test]
+fn one_that_supports_nothing_is_inconclusive() {
+    let script = "n=0; while read -r line; do n=$((n+1)); case $n in 1) echo '{\"id\":1,\"name\":\"null\",\"supports\":[]}';; \
+                  *) case $line in *'\"op\":\"reset\"'*|*'\"op\":\"tick\"'*) echo \"{\\\"id\\\":$n,\\\"outputs\\\":[]}\";; \
+                  *) echo \"{\\\"id\\\":$n,\\\"unsupported\\\":true}\";; esac;; esac; done";
+    let arguments = ["--runs", "5", "--format", "json"];
+    let document = document(
+        &mut diff("pending-action", &arguments, script, &folder()),
+        3,
+    );
+    let unsupported = document["unsupported"].as_array().expect("a list");
+    assert!(
+        unsupported.contains(&Value::from("propose")),
+        "{unsupported:?}"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_run_is_refused() {
+    let kept = folder();
+    let file = kept.path().join("run.json");
+    std::fs::write(&file, "{\"protocol\":\"aaep\",\"shows\":\"\",\"steps\":[]}").expect("written");
+    let arguments = ["--run", &*file.to_string_lossy()];
+    let output = diff("pending-action", &arguments, "exec $serve", &kept).output();
+    let output = output.expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        error.contains("a run of aaep, not of pending-action"),
+        "{error}"
+    );
+}

@@ -1,0 +1,407 @@
+//! Wide runs of any implementation that takes the driver protocol, under the judge of its protocol.
+//!
+//! The one thing to know: the steps are those of the wide runs of the executors ([`crate::wide`]), drawn in the same way. Each
+//! becomes a request, with whatever the implementation has named by then; what it answers is put into the judge's words. What
+//! it does not declare is not asked of it, and what it does not show is not judged.
+
+mod search;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use countersign_driver::{Common, Greeting, Op, Output, Protocol};
+use countersign_model::judge::{Finding, Judge, Kind};
+use countersign_model::readings::Place;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::implementation::{Greeted, Implementation, Lost, Said};
+
+pub use search::{Divergence, Search};
+
+/// What is asked of a party, as the judge knows it.
+pub type CallOf<D> = <<D as Driven>::Judge as Judge>::Call;
+/// What it puts out, as the judge knows it.
+pub type OutputOf<D> = <<D as Driven>::Judge as Judge>::Output;
+
+/// What the driver of an implementation keeps in a run: what was asked, and what it has seen of the answers.
+pub trait Driven: Sized {
+    /// The protocol.
+    type Protocol: Protocol;
+    /// A step, as plain data.
+    type Step: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned;
+    /// The judge of the protocol.
+    type Judge: Judge<Call: Clone + fmt::Debug, Output: Clone + fmt::Debug> + Clone;
+    /// When a run begins, in milliseconds since the epoch.
+    const START: i64;
+    /// About so many bytes are a step.
+    const BYTES: usize;
+
+    /// The steps that these bytes are.
+    fn steps(bytes: &[u8]) -> Vec<Self::Step>;
+
+    /// The judge of an implementation that declares this, and has not been asked anything.
+    fn judge(greeting: &Greeting<Self::Protocol>) -> Self::Judge;
+
+    /// The ways in which the text can be taken, the default first.
+    fn readings(greeting: &Greeting<Self::Protocol>) -> Vec<Taken<Self::Judge>> {
+        let judge = Self::judge(greeting);
+        let choices = Vec::new();
+        vec![Taken { choices, judge }]
+    }
+
+    /// The call with which nothing happens but that time passes.
+    const TICK: CallOf<Self>;
+
+    /// At the start of a run.
+    fn begin(greeting: &Greeting<Self::Protocol>) -> Self;
+
+    /// What a step asks. Nothing where there is nothing that it could mean, or what it asks was not declared.
+    fn ask(&mut self, step: &Self::Step) -> Option<Asked<Self>>;
+
+    /// What was put out for it, each as the judge is shown it; nothing for what he is not shown.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreadable`], where one of them does not say what an output of its kind has to say.
+    fn take(
+        &mut self,
+        call: &CallOf<Self>,
+        outputs: &[Output<Self::Protocol>],
+    ) -> Result<Vec<Option<OutputOf<Self>>>, Unreadable>;
+}
+
+/// A request, and the call that it is to the judge.
+pub struct Asked<D: Driven> {
+    /// The time of it, in milliseconds since the epoch.
+    pub now: i64,
+    /// As the implementation is asked.
+    pub op: Op<D::Protocol>,
+    /// As the judge is told.
+    pub call: CallOf<D>,
+}
+
+/// One way to take the text.
+pub struct Taken<J> {
+    /// Every place that can be taken in more than one way, and the choice.
+    pub choices: Vec<(&'static str, &'static str)>,
+    /// The judge to whom that is right.
+    pub judge: J,
+}
+
+/// So many ways to take a text are tried at most, unless there are no others than those that differ from the default in two places.
+const MOST_READINGS: usize = 64;
+
+/// The ways to take a text: all, or where they are too many those that differ from the default in two places at most.
+pub(crate) fn readings<R: Copy + 'static, J>(
+    places: impl IntoIterator<Item = &'static Place<R>>,
+    default: R,
+    judge: impl Fn(R) -> J,
+) -> Vec<Taken<J>> {
+    let places: Vec<_> = places.into_iter().collect();
+    let count: usize = places.iter().map(|place| place.choices.len()).product();
+    let most = if count <= MOST_READINGS {
+        places.len()
+    } else {
+        2
+    };
+    let mut all = vec![(Vec::new(), default, 0)];
+    for place in places {
+        let before = std::mem::take(&mut all);
+        for (choices, reading, changed) in before {
+            for (which, choice) in place.choices.iter().enumerate() {
+                let changed = changed + usize::from(which > 0);
+                if changed > most {
+                    continue;
+                }
+                let (mut choices, mut reading): (Vec<_>, R) = (choices.clone(), reading);
+                choices.push((place.name, choice.value));
+                // What the default is, it stays.
+                if which > 0 {
+                    (choice.set)(&mut reading);
+                }
+                all.push((choices, reading, changed));
+            }
+        }
+    }
+    all.sort_by_key(|(_, _, changed)| *changed);
+    let taken = all.into_iter().map(|(choices, reading, _)| Taken {
+        choices,
+        judge: judge(reading),
+    });
+    taken.collect()
+}
+
+/// An output that does not say what an output of its kind has to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The clause that has it say so.
+    pub clause: &'static str,
+    /// What is wrong.
+    pub text: String,
+}
+
+/// A run, as a file keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "")]
+pub struct Run<D: Driven> {
+    /// The protocol, by its name on the command line.
+    pub protocol: String,
+    /// What the run once showed.
+    pub shows: String,
+    /// The steps.
+    pub steps: Vec<D::Step>,
+}
+
+/// What stands for a clause where an implementation does not keep to the driver protocol.
+pub const DRIVER: &str = "driver";
+
+/// What was asked in a run, and what came of it.
+#[derive(Clone, Debug)]
+pub struct Told<P: Protocol> {
+    /// The time, in milliseconds since the start of the run.
+    pub after: i64,
+    /// What was asked.
+    pub op: Op<P>,
+    /// What was answered; nothing where nothing was.
+    pub outputs: Vec<Output<P>>,
+}
+
+/// Something that is wrong in a run.
+#[derive(Clone, Debug)]
+pub struct Wrong {
+    /// The step at which it is, counted from 0.
+    pub at: usize,
+    /// How many calls were made by then, the one at which it is among them.
+    pub calls: usize,
+    /// What would have been right.
+    pub finding: Finding,
+    /// Why the implementation was lost, if it was.
+    pub lost: Option<Lost>,
+}
+
+/// A call as the judge was shown it: its time, the call and the outputs.
+type Shown<D> = (i64, CallOf<D>, Vec<OutputOf<D>>);
+
+/// What a run has come to.
+pub struct Played<D: Driven> {
+    /// Every call, in order.
+    pub told: Vec<Told<D::Protocol>>,
+    /// The same as the judge was shown it, as far as it could be read.
+    shown: Vec<Shown<D>>,
+    /// All that is wrong, in order. After the first, the judge's account follows the implementation.
+    pub wrong: Vec<Wrong>,
+    /// The ops that it cannot do though they are no capability, or one that it has declared.
+    pub unsupported: BTreeSet<String>,
+    /// The clauses by which another answer would have been wrong, where that was asked for.
+    pub exercised: BTreeSet<&'static str>,
+}
+
+impl<D: Driven> Run<D> {
+    /// The run that a seed gives, of about so many steps.
+    pub fn seeded(seed: u64, steps: usize) -> Self {
+        let bytes: Vec<u8> = crate::wide::random(seed).take(steps * D::BYTES).collect();
+        Self::of(D::steps(&bytes))
+    }
+
+    /// The run of these steps.
+    pub fn of(steps: Vec<D::Step>) -> Self {
+        Self {
+            protocol: D::Protocol::NAME.to_owned(),
+            shows: String::new(),
+            steps,
+        }
+    }
+}
+
+/// What a run is played for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim<'a> {
+    /// All that is wrong in it.
+    All,
+    /// That, and which other answers would have been wrong.
+    Tried,
+    /// The first that is wrong by this clause, with which it ends.
+    First(&'a str),
+}
+
+/// Takes the steps with this implementation, and has the judge say what is wrong.
+pub fn play<D: Driven, I: Implementation<D::Protocol>>(
+    partner: &mut Greeted<D::Protocol, I>,
+    steps: &[D::Step],
+    judge: &D::Judge,
+    aim: Aim<'_>,
+) -> Played<D> {
+    let mut played = Played {
+        told: Vec::new(),
+        shown: Vec::new(),
+        wrong: Vec::new(),
+        unsupported: BTreeSet::new(),
+        exercised: BTreeSet::new(),
+    };
+    if let Err(lost) = partner.reset(D::START) {
+        played.is_lost(0, lost);
+        return played;
+    }
+    let mut judge = judge.clone();
+    // No time is known but that of the reset. What an implementation says of its settings is its own affair.
+    let _nothing = judge.see(D::START, &D::TICK, &[]);
+    let mut driven = D::begin(partner.greeting());
+    let mut others = Others::<D>::default();
+    let mut now = D::START;
+    for (at, step) in steps.iter().enumerate() {
+        let Some(asked) = driven.ask(step) else {
+            continue;
+        };
+        now = asked.now;
+        played.told.push(Told {
+            after: now - D::START,
+            op: asked.op.clone(),
+            outputs: Vec::new(),
+        });
+        let outputs = match partner.ask(now, asked.op) {
+            Ok(Said::Outputs(outputs)) => outputs,
+            Ok(Said::Unsupported) => {
+                let op = played.told.pop();
+                played.unsupported.extend(op.map(|told| told.op.name()));
+                continue;
+            }
+            Err(lost) => {
+                played.is_lost(at, lost);
+                return played;
+            }
+        };
+        let taken = driven.take(&asked.call, &outputs);
+        if let Some(told) = played.told.last_mut() {
+            told.outputs = outputs;
+        }
+        let shown = match taken {
+            Ok(shown) => shown.into_iter().flatten().collect::<Vec<_>>(),
+            Err(unreadable) => {
+                let finding = unreadable.finding();
+                played.is_wrong(at, finding, None);
+                return played;
+            }
+        };
+        if aim == Aim::Tried {
+            others.try_all(&judge, now, &asked.call, &shown, &mut played.exercised);
+        }
+        for finding in judge.see(now, &asked.call, &shown) {
+            played.is_wrong(at, finding, None);
+        }
+        played.shown.push((now, asked.call, shown));
+        let is_wanted = |it: &Wrong| aim == Aim::First(it.finding.clause);
+        if played.wrong.iter().any(is_wanted) {
+            return played;
+        }
+    }
+    // A second answer to the last request shows with one more.
+    if let Err(lost) = partner.ask(now, Op::Common(Common::Tick {})) {
+        played.is_lost(steps.len().saturating_sub(1), lost);
+    }
+    played
+}
+
+impl<D: Driven> Played<D> {
+    /// The clauses by which something is wrong.
+    fn clauses(&self) -> BTreeSet<&'static str> {
+        self.wrong.iter().map(|it| it.finding.clause).collect()
+    }
+
+    /// What another judge finds in the same: the clauses.
+    fn found_by(&self, judge: &D::Judge) -> BTreeSet<&'static str> {
+        let mut judge = judge.clone();
+        let mut found = BTreeSet::new();
+        let _nothing = judge.see(D::START, &D::TICK, &[]);
+        for (now, call, outputs) in &self.shown {
+            let findings = judge.see(*now, call, outputs);
+            found.extend(findings.iter().map(|finding| finding.clause));
+        }
+        // Whatever the reading, it is lost, or cannot be read.
+        let of_all = self.wrong.iter();
+        let of_all = of_all.filter(|it| it.lost.is_some() || it.calls > self.shown.len());
+        found.extend(of_all.map(|it| it.finding.clause));
+        found
+    }
+
+    fn is_lost(&mut self, at: usize, lost: Lost) {
+        let finding = Finding {
+            clause: DRIVER,
+            also: &[],
+            kind: Kind::Conformance,
+            text: "one response to each request, in order, by the driver protocol".to_owned(),
+        };
+        self.is_wrong(at, finding, Some(lost));
+    }
+
+    fn is_wrong(&mut self, at: usize, finding: Finding, lost: Option<Lost>) {
+        self.wrong.push(Wrong {
+            at,
+            calls: self.told.len(),
+            finding,
+            lost,
+        });
+    }
+}
+
+impl Unreadable {
+    /// One of this clause.
+    pub(crate) fn new(clause: &'static str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { clause, text }
+    }
+
+    fn finding(self) -> Finding {
+        Finding {
+            clause: self.clause,
+            also: &[],
+            kind: Kind::Conformance,
+            text: self.text,
+        }
+    }
+}
+
+/// What could have been put out instead: the last output of each form that was seen.
+struct Others<D: Driven>(Vec<OutputOf<D>>);
+
+impl<D: Driven> Default for Others<D> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+/// So many outputs are remembered.
+const OTHERS: usize = 16;
+
+impl<D: Driven> Others<D> {
+    /// Has a copy of the judge say what he would have found, had an output been left out, or one of those before come again.
+    fn try_all(
+        &mut self,
+        judge: &D::Judge,
+        now: i64,
+        call: &CallOf<D>,
+        shown: &[OutputOf<D>],
+        exercised: &mut BTreeSet<&'static str>,
+    ) {
+        let mut found = |outputs: &[OutputOf<D>]| {
+            let findings = judge.clone().see(now, call, outputs);
+            for finding in findings {
+                exercised.insert(finding.clause);
+                exercised.extend(finding.also);
+            }
+        };
+        for place in 0..shown.len() {
+            let mut without = shown.to_vec();
+            without.remove(place);
+            found(&without);
+        }
+        for other in &self.0 {
+            let mut with = shown.to_vec();
+            with.push(other.clone());
+            found(&with);
+        }
+        self.0.extend_from_slice(shown);
+        let beyond = self.0.len().saturating_sub(OTHERS);
+        self.0.drain(..beyond);
+    }
+}

@@ -1,0 +1,254 @@
+//! Runs of an implementation one after the other, and the shortest run for each clause that it breaks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use countersign_driver::Protocol;
+use countersign_model::judge::Finding;
+
+use super::{Aim, Driven, Played, Run, Taken, Told, Wrong, play};
+use crate::implementation::{Greeted, Implementation};
+use crate::shrinking;
+
+/// What runs of an implementation have come to so far.
+pub struct Search<D: Driven, I> {
+    partner: Greeted<D::Protocol, I>,
+    /// The ways to take the text, with whether each still fits.
+    readings: Vec<(Taken<D::Judge>, bool)>,
+    /// The way in which it is taken.
+    reading: usize,
+    /// How many runs were played.
+    pub runs: u64,
+    /// How many calls were made in them, those of shrinking left out.
+    pub calls: u64,
+    /// One for each clause, in the order in which they were found.
+    pub divergences: Vec<Divergence<D>>,
+    /// The clauses by which another answer would have been wrong.
+    pub exercised: BTreeSet<&'static str>,
+    /// The ops that it cannot do though they are no capability, or one that it has declared.
+    pub unsupported: BTreeSet<String>,
+    /// How often something was found by each clause.
+    pub times: BTreeMap<&'static str, u64>,
+}
+
+/// The shortest run that was found to break a clause.
+pub struct Divergence<D: Driven> {
+    /// The run.
+    pub run: Run<D>,
+    /// The seed of the run that it was made of.
+    pub seed: u64,
+    /// What was asked and answered in it.
+    played: Rc<Played<D>>,
+    /// What is wrong at the end of it.
+    pub wrong: Wrong,
+    /// How many times of how many the run showed it again.
+    pub again: (u32, u32),
+}
+
+/// For so long a run is made shorter.
+const SHRINKING: Duration = Duration::from_secs(10);
+/// So many times a run is played again.
+const AGAIN: u32 = 3;
+/// In so many runs it is tried which other answers would have been wrong.
+const TRIED: u64 = 200;
+
+impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
+    /// Before the first run.
+    pub fn new(partner: Greeted<D::Protocol, I>) -> Self {
+        let readings = D::readings(partner.greeting());
+        Self {
+            readings: readings.into_iter().map(|it| (it, true)).collect(),
+            reading: 0,
+            partner,
+            runs: 0,
+            calls: 0,
+            divergences: Vec::new(),
+            exercised: BTreeSet::new(),
+            unsupported: BTreeSet::new(),
+            times: BTreeMap::new(),
+        }
+    }
+
+    /// The implementation.
+    pub const fn partner(&self) -> &Greeted<D::Protocol, I> {
+        &self.partner
+    }
+
+    /// Plays the run of a seed. What it shows by a clause that no run has shown before is made as short as it can be.
+    pub fn seeded(&mut self, seed: u64) {
+        // Short ones and long ones, so that a fault that needs little is found in little.
+        let run = Run::<D>::seeded(seed, 8 + usize::try_from(seed % 113).unwrap_or(0));
+        self.play(&run, seed);
+    }
+
+    /// Plays a run that is not of a seed.
+    pub fn play(&mut self, run: &Run<D>, seed: u64) {
+        let aim = if self.runs < TRIED {
+            Aim::Tried
+        } else {
+            Aim::All
+        };
+        let judge = &self.readings[self.reading].0.judge;
+        let mut played = play::<D, I>(&mut self.partner, &run.steps, judge, aim);
+        self.runs += 1;
+        self.calls += u64::try_from(played.told.len()).unwrap_or(u64::MAX);
+        self.exercised.extend(&played.exercised);
+        self.unsupported.extend(played.unsupported.iter().cloned());
+        if aim == Aim::Tried || !self.news_in(&played.clauses()).is_empty() {
+            self.take_readings(&mut played);
+        }
+        for wrong in &played.wrong {
+            *self.times.entry(wrong.finding.clause).or_default() += 1;
+        }
+        let played = Rc::new(played);
+        for clause in self.news_in(&played.clauses()) {
+            if let Some(found) = self.shortest(run, &played, clause, seed) {
+                self.divergences.push(found);
+            }
+        }
+    }
+
+    /// The clauses that no run has shown broken before.
+    fn news_in(&self, clauses: &BTreeSet<&'static str>) -> Vec<&'static str> {
+        let is_known = |clause: &str| {
+            let mut known = self.divergences.iter();
+            known.any(|it| it.wrong.finding.clause == clause)
+        };
+        let news = clauses.iter().copied();
+        news.filter(|clause| !is_known(clause)).collect()
+    }
+
+    /// Which ways to take the text still fit after a run: those that find nothing new in it. Where there are none, none of them
+    /// explains the run, and all stay as they were.
+    fn take_readings(&mut self, played: &mut Played<D>) {
+        let fit = self
+            .readings
+            .iter()
+            .map(|(taken, fits)| *fits && self.news_in(&played.found_by(&taken.judge)).is_empty());
+        let fit: Vec<bool> = fit.collect();
+        let Some(first) = fit.iter().position(|fits| *fits) else {
+            return;
+        };
+        for ((_, fits), still) in self.readings.iter_mut().zip(&fit) {
+            *fits = *still;
+        }
+        if !fit[self.reading] {
+            self.reading = first;
+            // What it showed by the reading that does not fit, it does not show by this one.
+            let found = played.found_by(&self.readings[first].0.judge);
+            played.wrong.retain(|it| found.contains(it.finding.clause));
+        }
+    }
+
+    /// For each place that can be taken in more than one way the choices that still fit, those of the reading taken first.
+    pub fn choices(&self) -> BTreeMap<&'static str, Vec<&'static str>> {
+        let mut choices: BTreeMap<&'static str, Vec<&'static str>> = BTreeMap::new();
+        let taken = self.readings.get(self.reading).into_iter();
+        let fitting = self.readings.iter().filter(|(_, fits)| *fits);
+        for (taken, _) in taken.chain(fitting) {
+            for (place, choice) in &taken.choices {
+                let known = choices.entry(place).or_default();
+                if !known.contains(choice) {
+                    known.push(choice);
+                }
+            }
+        }
+        choices
+    }
+
+    /// The choices that are taken otherwise than by default.
+    pub fn taken(&self) -> Vec<(&'static str, &'static str)> {
+        let [taken, default] = [self.reading, 0].map(|it| &self.readings[it].0.choices);
+        let pairs = taken.iter().zip(default);
+        let others = pairs.filter(|(taken, default)| taken != default);
+        others.map(|(taken, _)| *taken).collect()
+    }
+
+    /// The shortest run that shows something by this clause. Nothing, where the run does not.
+    fn shortest(
+        &mut self,
+        run: &Run<D>,
+        played: &Rc<Played<D>>,
+        clause: &'static str,
+        seed: u64,
+    ) -> Option<Divergence<D>> {
+        let wrong = played.wrong.iter().find(|it| it.finding.clause == clause)?;
+        let until = Instant::now() + SHRINKING;
+        let mut steps = run.steps[..run.steps.len().min(wrong.at + 1)].to_vec();
+        let seen = (Rc::clone(played), wrong.clone());
+        let (played, wrong) = shrinking::shortest(&mut steps, seen, |shorter| {
+            if Instant::now() > until {
+                return None;
+            }
+            let (played, wrong) = self.shows(shorter, clause)?;
+            Some((wrong.at + 1, (played, wrong)))
+        });
+        let again = (0..AGAIN).filter(|_| self.shows(&steps, clause).is_some());
+        let again = u32::try_from(again.count()).unwrap_or(AGAIN);
+        let mut run = Run::of(steps);
+        run.shows = wrong.finding.to_string();
+        Some(Divergence {
+            run,
+            seed,
+            played,
+            wrong,
+            again: (again, AGAIN),
+        })
+    }
+
+    /// What a run has come to, and the first that it shows by this clause. Nothing, where a way to take the text explains it.
+    fn shows(&mut self, steps: &[D::Step], clause: &str) -> Option<(Rc<Played<D>>, Wrong)> {
+        let judge = &self.readings[self.reading].0.judge;
+        let played = play::<D, I>(&mut self.partner, steps, judge, Aim::First(clause));
+        let wrong = played.wrong.iter().find(|it| it.finding.clause == clause)?;
+        let wrong = wrong.clone();
+        let others = self.readings.iter().filter(|(_, fits)| *fits);
+        let mut found = others.map(|(taken, _)| played.found_by(&taken.judge));
+        let is_explained = found.any(|it| it.is_empty());
+        (!is_explained).then(|| (Rc::new(played), wrong))
+    }
+}
+
+impl<D: Driven> Divergence<D> {
+    /// What would have been right.
+    pub const fn finding(&self) -> &Finding {
+        &self.wrong.finding
+    }
+
+    /// Writes the run into a folder, as `found-CLAUSE.json`; says where.
+    ///
+    /// # Errors
+    ///
+    /// What the system says if the file cannot be written.
+    pub fn keep(&self, folder: &Path) -> io::Result<PathBuf> {
+        shrinking::keep(&self.run, self.finding().clause, folder)
+    }
+
+    /// What was asked and answered in it, up to where it is wrong.
+    pub fn told(&self) -> &[Told<D::Protocol>] {
+        let told = &self.played.told;
+        &told[..self.wrong.calls.min(told.len())]
+    }
+
+    /// Other clauses that were broken in the run before it, so that it may follow from them.
+    pub fn before(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let before = self.played.wrong.iter();
+        let before = before.filter(|it| it.calls < self.wrong.calls);
+        before.map(|it| it.finding.clause)
+    }
+}
+
+impl<D: Driven> std::fmt::Debug for Divergence<D> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let protocol = D::Protocol::NAME;
+        write!(
+            formatter,
+            "{protocol}: {}: {:?}",
+            self.finding(),
+            self.run.steps
+        )
+    }
+}
