@@ -11,6 +11,7 @@ mod names;
 mod questions;
 mod spelling;
 mod step;
+mod world;
 
 use countersign_model::aaep::judge::{AaepJudge, Declared};
 use countersign_model::aaep::readings::Reading;
