@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum as _;
+use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Divergence, Driven, Run, Search};
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
@@ -84,7 +85,8 @@ pub struct Args {
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
         Protocol::PendingAction => drive::<PendingActionDriver>(args, format),
-        Protocol::Aaep | Protocol::McpAql => Err(miette!("not yet")),
+        Protocol::Aaep => drive::<AaepDriver>(args, format),
+        Protocol::McpAql => Err(miette!("not yet")),
     }
 }
 
