@@ -307,11 +307,16 @@ pub fn text(report: &Report) -> Answer {
     }
     let [runs, calls] = [report.runs, report.calls].map(grouped);
     let (name, protocol, seed) = (printable(&report.name), report.protocol, report.seed);
-    text +=
-        &format!("{name}, driven as {protocol}: {runs} runs, {calls} calls, from seed {seed}\n");
+    line(
+        &mut text,
+        &format!("{name}, driven as {protocol}: {runs} runs, {calls} calls, from seed {seed}"),
+    );
     let [upholds, violates, not] =
         [Verdict::Upholds, Verdict::Violates, Verdict::NotExercised].map(|it| report.count(it));
-    text += &format!("clauses: {upholds} upheld, {violates} violated, {not} not exercised\n");
+    line(
+        &mut text,
+        &format!("clauses: {upholds} upheld, {violates} violated, {not} not exercised"),
+    );
     for (verdict, said) in [
         (Verdict::Violates, "violated"),
         (Verdict::NotExercised, "not exercised"),
@@ -319,19 +324,18 @@ pub fn text(report: &Report) -> Answer {
         let clauses = report.clauses.iter().filter(|(_, it)| **it == verdict);
         let clauses: Vec<&str> = clauses.map(|(clause, _)| clause.as_str()).collect();
         if !clauses.is_empty() {
-            let line = format!("{said}: {}", clauses.join(", "));
-            for line in folded(&line, WIDTH - 2, LINES) {
-                text += &format!("  {line}\n");
-            }
+            put(&mut text, "  ", &format!("{said}: {}", clauses.join(", ")));
         }
     }
     if !report.unsupported.is_empty() {
         let ops: Vec<&str> = report.unsupported.iter().map(String::as_str).collect();
         let ops = ops.join(", ");
-        text +=
-            &format!("it does not support what every implementation has, or it declares: {ops}\n");
+        line(
+            &mut text,
+            &format!("it does not support what every implementation has, or it declares: {ops}"),
+        );
     }
-    text += &format!("{}\n", report.verdict());
+    line(&mut text, report.verdict());
     Answer {
         text,
         status: report.status(),
@@ -404,7 +408,13 @@ fn told(found: &Found, text: &mut String) {
     }
     put(text, "   times     ", &grouped(*times));
     put(text, "   kept      ", &found.file.display().to_string());
-    text.push_str(&format!("   again     {}\n", printable(&found.repeat)));
+    line(text, &format!("   again     {}", printable(&found.repeat)));
+}
+
+/// A line as it is.
+fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
 }
 
 /// A line, folded under its beginning.
@@ -417,6 +427,6 @@ fn put(text: &mut String, first: &str, line: &str) {
         } else {
             " ".repeat(indent)
         };
-        text.push_str(&format!("{before}{line}\n"));
+        self::line(text, &format!("{before}{line}"));
     }
 }

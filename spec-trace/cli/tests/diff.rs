@@ -66,6 +66,36 @@ fn the_reference_of_pending_actions_passes() {
     }
 }
 
+#[test]
+fn the_reference_of_confirmation_tokens_passes() {
+    let kept = folder();
+    let arguments = ["--runs", "60", "--format", "json"];
+    let document = document(&mut diff("mcp-aql", &arguments, "exec $serve", &kept), 0);
+    assert_eq!(document["verdict"], "holds");
+    for clause in [
+        "AQL-1.1-1",
+        "AQL-4.1-2",
+        "AQL-4.1-3",
+        "AQL-4.1-6",
+        "AQL-6.4-1",
+    ] {
+        assert_eq!(verdict_on(&document, clause), "upholds", "{clause}");
+    }
+}
+
+/// AQL-4.1-4 to AQL-4.1-6: a token for another call is refused under another code than the text has.
+#[test]
+fn another_code_for_a_token_of_another_call_is_found_for_each_check() {
+    let kept = folder();
+    let script = r#"$serve | sed -u 's/"code":"TOKEN_SCOPE_MISMATCH"/"code":"TOKEN_EXPIRED"/'"#;
+    let arguments = ["--runs", "30", "--format", "json"];
+    let document = document(&mut diff("mcp-aql", &arguments, script, &kept), 1);
+    let found = divergences(&document);
+    for clause in ["AQL-4.1-4", "AQL-4.1-5", "AQL-4.1-6"] {
+        assert!(found.contains(&(clause, 2)), "{clause}: {found:?}");
+    }
+}
+
 /// PA-10: an event that tells another decision than was taken.
 const LIAR: &str = r#"$serve | sed -u 's/"type":"decided","decision":"deny"/"type":"decided","decision":"allow"/'"#;
 

@@ -42,6 +42,9 @@ pub trait Driven: Sized {
     /// The judge of an implementation that declares this, and has not been asked anything.
     fn judge(greeting: &Greeting<Self::Protocol>) -> Self::Judge;
 
+    /// The call with which nothing happens but that time passes.
+    const TICK: CallOf<Self>;
+
     /// At the start of a run.
     fn begin(greeting: &Greeting<Self::Protocol>) -> Self;
 
@@ -176,6 +179,8 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
         return played;
     }
     let mut judge = D::judge(partner.greeting());
+    // No time is known but that of the reset. What an implementation says of its settings is its own affair.
+    let _nothing = judge.see(D::START, &D::TICK, &[]);
     let mut driven = D::begin(partner.greeting());
     let mut others = Others::<D>::default();
     let mut now = D::START;

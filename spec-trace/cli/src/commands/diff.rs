@@ -8,6 +8,7 @@ use clap::ValueEnum as _;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Divergence, Driven, Run, Search};
 use countersign_conform::implementation::{Greeted, Process};
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_driver::Protocol as _;
 use miette::{Context, IntoDiagnostic, miette};
@@ -85,8 +86,8 @@ pub struct Args {
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
         Protocol::PendingAction => drive::<PendingActionDriver>(args, format),
+        Protocol::McpAql => drive::<McpAqlDriver>(args, format),
         Protocol::Aaep => drive::<AaepDriver>(args, format),
-        Protocol::McpAql => Err(miette!("not yet")),
     }
 }
 
@@ -101,7 +102,7 @@ fn drive<D: Driven>(args: &Args, format: Format) -> miette::Result<Answer> {
         play_seeds(args, &mut search);
     } else {
         for file in &args.run {
-            search.play(read::<D>(file)?, args.seed);
+            search.play(&read::<D>(file)?, args.seed);
         }
     }
     let files = search

@@ -73,11 +73,11 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     pub fn seeded(&mut self, seed: u64) {
         // Short ones and long ones, so that a fault that needs little is found in little.
         let run = Run::<D>::seeded(seed, 8 + usize::try_from(seed % 113).unwrap_or(0));
-        self.play(run, seed);
+        self.play(&run, seed);
     }
 
     /// Plays a run that is not of a seed.
-    pub fn play(&mut self, run: Run<D>, seed: u64) {
+    pub fn play(&mut self, run: &Run<D>, seed: u64) {
         let aim = if self.runs < TRIED {
             Aim::Tried
         } else {
@@ -95,7 +95,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             let clause = wrong.finding.clause;
             let is_known = |it: &Divergence<D>| it.wrong.finding.clause == clause;
             if !self.divergences.iter().any(is_known) {
-                let found = self.shortest(&run, &played, wrong, seed);
+                let found = self.shortest(run, &played, wrong, seed);
                 self.divergences.push(found);
             }
         }

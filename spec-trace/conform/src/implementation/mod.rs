@@ -185,14 +185,19 @@ fn greet<P: Protocol>(implementation: &mut impl Implementation<P>) -> Result<Gre
 }
 
 fn in_answer<P: Protocol>(response: Response<P>, id: u64) -> Result<Answer<P>, Lost> {
-    match response.answer {
-        // Who could not read the request cannot tell its id.
-        Answer::Error { error } if response.id.is_none() => {
-            Err(Fault::Errored(error).without_words())
-        }
-        answer if response.id == Some(id) => Ok(answer),
-        _ => Err(Fault::Misnumbered(response.id, id).without_words()),
+    let Response { id: given, answer } = response;
+    if given == Some(id) {
+        return Ok(answer);
     }
+    Err(match answer {
+        // Who could not read the request cannot tell its id.
+        Answer::Error { error } if given.is_none() => Fault::Errored(error),
+        Answer::Error { .. }
+        | Answer::Greeting(_)
+        | Answer::Outputs { .. }
+        | Answer::Unsupported { .. } => Fault::Misnumbered(given, id),
+    }
+    .without_words())
 }
 
 impl fmt::Display for Fault {

@@ -36,6 +36,7 @@ impl Driven for Driver {
     type Step = Step;
     type Judge = AaepJudge;
     const START: i64 = START;
+    const TICK: Call = Call::Tick;
     const BYTES: usize = BYTES;
 
     fn steps(bytes: &[u8]) -> Vec<Step> {

@@ -4,6 +4,8 @@
 //! The one thing to know: the steps are plain data ([`Run`]) that bytes choose, so that proptest and the fuzzer make the same
 //! runs, and a run that was broken is kept as JSON. No model is asked what may happen.
 
+mod calls;
+mod driven;
 mod spelling;
 mod step;
 mod translation;
@@ -16,6 +18,7 @@ use std::{fmt, io};
 use countersign_model::judge::Finding;
 use serde::{Deserialize, Serialize};
 
+pub use driven::Driver;
 pub use step::Run;
 use step::Step;
 use world::{CROWD, World};

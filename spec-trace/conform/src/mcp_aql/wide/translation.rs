@@ -13,11 +13,13 @@ use countersign_reference::mcp_aql::{
     TokenId,
 };
 
+use serde_json::Value;
+
 use super::spelling::SECRETS;
 use super::step::{ADAPTERS, OPERATIONS, SESSIONS};
 
 /// What has no number among the names that there are.
-const NOBODY: u32 = 999;
+pub(super) const NOBODY: u32 = 999;
 
 /// The names, and the numbers for texts that have come up.
 pub(super) struct Names {
@@ -28,10 +30,12 @@ pub(super) struct Names {
     log: BTreeMap<TokenId, u32>,
     parameters: BTreeMap<Vec<u8>, u32>,
     shapes: BTreeMap<String, u32>,
+    /// Whether parameters are the same where they mean the same, and not only where they are written alike.
+    by_meaning: bool,
 }
 
 /// The number of a text, a new one where it has none.
-fn number<K: Ord>(numbers: &mut BTreeMap<K, u32>, text: K) -> u32 {
+pub(super) fn number<K: Ord>(numbers: &mut BTreeMap<K, u32>, text: K) -> u32 {
     let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
     *numbers.entry(text).or_insert(next)
 }
@@ -67,7 +71,17 @@ impl Names {
             log: BTreeMap::new(),
             parameters: BTreeMap::new(),
             shapes: BTreeMap::new(),
+            by_meaning: false,
         }
+    }
+
+    /// The names for any implementation: it may write out again what it was given, and its adapter for a call that names none is
+    /// `default`.
+    pub(super) fn of_any() -> Self {
+        let mut names = Self::new();
+        names.adapters[0] = AdapterName::parse("default").expect("a name");
+        names.by_meaning = true;
+        names
     }
 
     pub(super) fn token(&mut self, text: &str) -> u32 {
@@ -78,7 +92,16 @@ impl Names {
     }
 
     pub(super) fn parameters(&mut self, bytes: &[u8]) -> u32 {
-        number(&mut self.parameters, bytes.to_vec())
+        let meant = Some(bytes).filter(|_| self.by_meaning).and_then(meaning);
+        number(
+            &mut self.parameters,
+            meant.unwrap_or_else(|| bytes.to_vec()),
+        )
+    }
+
+    /// The number of an answer of this shape.
+    pub(super) fn shaped(&mut self, text: String) -> u32 {
+        number(&mut self.shapes, text)
     }
 
     /// What was put out; `shown` is the token that was sent.
@@ -223,6 +246,12 @@ impl Names {
         };
         number(&mut self.shapes, text)
     }
+}
+
+/// Parameters as all readers would write them.
+fn meaning(bytes: &[u8]) -> Option<Vec<u8>> {
+    let value: Value = serde_json::from_slice(bytes).ok()?;
+    serde_json_canonicalizer::to_vec(&value).ok()
 }
 
 fn code(code: ErrorCode) -> Option<Code> {

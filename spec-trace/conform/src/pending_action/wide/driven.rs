@@ -37,6 +37,7 @@ impl Driven for Driver {
     type Step = Step;
     type Judge = PendingActionJudge;
     const START: i64 = START;
+    const TICK: Call = Call::Tick;
     const BYTES: usize = BYTES;
 
     fn steps(bytes: &[u8]) -> Vec<Step> {
@@ -90,7 +91,13 @@ impl Driven for Driver {
                 };
                 (Call::Restart { lost }, Op::Common(op))
             }
-            asked => {
+            asked @ (Asks::Propose(_)
+            | Asks::Decide(_)
+            | Asks::Say { .. }
+            | Asks::Finish { .. }
+            | Asks::Cancel { .. }
+            | Asks::EndSession { .. }
+            | Asks::Tick) => {
                 let made = self.world.call(asked)?;
                 (made.call, self.op(made.input)?)
             }
@@ -238,13 +245,11 @@ impl Driver {
         }
         Ok(match &*told.r#type {
             "created" => {
-                let nonce = match told.nonce.clone() {
-                    Some(nonce) => Some(names.is_created(action, nonce, proposal)),
-                    None => {
-                        names.is_open(action, (UNKNOWN, String::new()), proposal);
-                        None
-                    }
-                };
+                let nonce = told.nonce.clone();
+                let nonce = nonce.map(|nonce| names.is_created(action, nonce, proposal));
+                if nonce.is_none() {
+                    names.is_open(action, (UNKNOWN, String::new()), proposal);
+                }
                 let terms = self.terms(action, &told)?;
                 Event::Created {
                     action,
