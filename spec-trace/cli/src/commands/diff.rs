@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum as _;
+use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Divergence, Driven, Run, Search};
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
@@ -86,7 +87,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     match args.protocol {
         Protocol::PendingAction => drive::<PendingActionDriver>(args, format),
         Protocol::McpAql => drive::<McpAqlDriver>(args, format),
-        Protocol::Aaep => Err(miette!("not yet")),
+        Protocol::Aaep => drive::<AaepDriver>(args, format),
     }
 }
 

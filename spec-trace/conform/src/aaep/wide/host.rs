@@ -1,60 +1,27 @@
 //! The executor and the little that its host keeps, in a wide run: steps become calls with real bytes.
 //!
-//! The one thing to know: what names things by their place is looked up in what the world has seen, never in what the
-//! executor holds.
+//! The one thing to know: what names things by their place is looked up in what the world has seen ([`super::world`]), never in
+//! what the executor holds.
 
 use countersign_model::aaep::judge::{self, AaepJudge};
 use countersign_reference::aaep as executor;
 use countersign_reference::ids::SequentialIds;
 use countersign_reference::time::Timestamp;
-use executor::{Input, Producer, ReplyToken, SessionId, Settings, SubscriptionId};
-use judge::QuestionKind;
+use executor::{Input, Payload, Producer, ReplyToken, Settings};
 
-use super::asking;
-use super::names::{self, Names};
-use super::questions::{Question, Questions};
-use super::spelling::{self, Modified, Said, Says, Written};
-use super::step::{Answered, Asked, Claim, Delivered, Extended, Sender, Step, Which};
-use crate::wide::{Clock, Shown};
-
-/// When a run begins, in milliseconds since the epoch: between two seconds.
-const START: i64 = 1_780_000_000_250;
-/// The end of the calendar, in milliseconds since the epoch; no question is asked whose timeout elapses after it.
-const LAST: i64 = 253_402_300_799_999;
-/// When a run begins that comes near it: a day and a minute before.
-const LATE_START: i64 = LAST - 86_460_000;
-/// As many messages are kept to be sent again.
-const MOST_MESSAGES: usize = 16;
+use super::step::{Asked, Step};
+use super::world::{LATE_START, Running, START, World};
+use crate::wide::Shown;
 
 /// The executor, and what its host keeps.
 pub struct Host {
     producer: Producer,
     ids: SequentialIds,
-    clock: i64,
-    /// The greatest that the clock has been.
-    latest: i64,
-    questions: Questions,
-    /// The calls of tools that were told to run and are not known to be back, in their order.
-    running: Vec<executor::ToolCall>,
-    /// The latest messages, with what the judge is told of them.
-    messages: Vec<Message>,
-    sessions: [SessionId; 8],
-    /// How often the session and the subscription at each place were followed by another.
-    generations: [[u32; 8]; 2],
-    /// Which of them are there now.
-    there: [[bool; 8]; 2],
+    world: World,
     /// What came out of the last call, and whether the judge was shown it.
     last: Vec<(executor::Output, bool)>,
     /// Whether it was refused, which comes last and is shown.
     refused: bool,
-    names: Names,
-}
-
-/// A message in bytes, and what the judge is told of it.
-#[derive(Clone)]
-struct Message {
-    written: Written,
-    reply: judge::Reply,
 }
 
 impl Host {
@@ -63,126 +30,42 @@ impl Host {
         Self {
             producer: Producer::new(settings),
             ids: SequentialIds::new(),
-            clock: start,
-            latest: start,
-            questions: Questions::default(),
-            running: Vec::new(),
-            messages: Vec::new(),
-            sessions: std::array::from_fn(|place| session_id(place, 0)),
-            generations: [[0; 8]; 2],
-            there: [[false; 8]; 2],
+            world: World::new(start),
             last: Vec::new(),
             refused: false,
-            names: Names::default(),
         }
     }
 
     /// Takes a step; nothing where there is nothing that it could mean.
     pub(super) fn take_step(&mut self, step: Step) -> Option<Shown<AaepJudge>> {
-        self.set_clock(step.clock);
-        let (input, call) = self.input(step.asked)?;
+        self.world.set_clock(step.clock);
+        let (input, call) = match step.asked {
+            Asked::Restart { lost } => self.restart(usize::from(lost)),
+            asked => self.world.input(asked)?,
+        };
         if matches!(input, Input::Restart { .. }) {
             self.store_and_read_back();
         }
-        let now = Timestamp::from_millis(self.clock);
+        let now = Timestamp::from_millis(self.world.clock);
         let extended = extended(&input);
         let outcome = self.producer.handle(now, &mut self.ids, input);
         self.watch(step.asked, &outcome);
         if let Some((token, timeout)) = extended.filter(|_| outcome.refused.is_none()) {
-            self.questions.is_extended(&token, timeout);
+            self.world.questions.is_extended(&token, timeout);
         }
         let mut outputs = Vec::new();
         self.last.clear();
         for output in outcome.outputs {
-            let shown = self.names.output(&output);
+            let shown = self.world.names.output(&output);
             self.last.push((output, shown.is_some()));
             outputs.extend(shown);
         }
         self.refused = outcome.refused.is_some();
         outputs.extend(self.refused.then_some(judge::Output::Refused));
         Some(Shown {
-            now: self.clock,
+            now: self.world.clock,
             call,
             outputs,
-        })
-    }
-
-    fn set_clock(&mut self, clock: Clock) {
-        self.clock = match clock {
-            Clock::Stays => self.clock,
-            Clock::Ahead(by) => self.clock.saturating_add(by).min(LAST),
-            Clock::Back(by) => self.clock.saturating_sub(by).max(0),
-            Clock::Deadline(place, beside) => {
-                let moment = self.questions.moment(self.latest, place);
-                moment.map_or(self.clock, |moment| moment.saturating_add(beside).min(LAST))
-            }
-        };
-        self.latest = self.latest.max(self.clock);
-    }
-
-    /// What the executor is asked, and what the judge is told of it.
-    fn input(&mut self, asked: Asked) -> Option<(Input, judge::Call)> {
-        Some(match asked {
-            Asked::StartSession { place, unnamed } => self.start_session(place, unnamed),
-            Asked::Subscribe { place, can_reply } => self.subscribe(place, can_reply),
-            Asked::Unsubscribe { place } => {
-                let subscription_id = self.subscription(place);
-                let subscription = self.names.subscription(subscription_id.as_str());
-                (
-                    Input::Unsubscribe { subscription_id },
-                    judge::Call::Unsubscribe { subscription },
-                )
-            }
-            Asked::Confirm(confirmed) => {
-                let ask = asking::confirmation(self.session(confirmed.place), confirmed);
-                let limits = asking::limits_of_confirmation(&ask);
-                let call = judge::Call::Confirm(self.names.confirm(&ask, limits));
-                (Input::Confirm(ask), call)
-            }
-            Asked::Clarify(clarified) => {
-                let clarify = asking::clarification(self.session(clarified.place), clarified);
-                let limits = asking::limits_of_clarification(&clarify);
-                let call = judge::Call::Clarify(self.names.clarify(&clarify, limits));
-                (Input::Clarify(clarify), call)
-            }
-            Asked::Deliver(delivered) => self.deliver(delivered),
-            Asked::Answer(answered) => self.answer(answered),
-            Asked::Replay { message, sender } => {
-                let place = self.messages.len().checked_sub(1 + usize::from(message))?;
-                self.arrives(self.messages[place].clone(), sender)
-            }
-            Asked::Cancel { question } => {
-                let reply_token = self.question(question, None).token;
-                let token = self.names.token(reply_token.as_str());
-                (Input::Cancel { reply_token }, judge::Call::Cancel { token })
-            }
-            Asked::Extend { question, to } => self.extend(question, to),
-            Asked::Tool(ran) => {
-                let run = asking::run(self.session(ran.place), ran);
-                let limits = asking::limits_of_run(&run);
-                let call = judge::Call::Tool(self.names.run(&run, limits));
-                (Input::Tool(run), call)
-            }
-            Asked::Output(streamed) => {
-                let chunk = asking::chunk(self.session(streamed.place), streamed);
-                let limits = asking::limits_of_chunk(&chunk);
-                let call = judge::Call::Output(self.names.chunk(&chunk, limits));
-                (Input::Output(chunk), call)
-            }
-            Asked::Handoff(handed) => {
-                let handoff = asking::handoff(self.session(handed.place), handed);
-                let limits = asking::limits_of_handoff(&handoff);
-                let call = judge::Call::Handoff(self.names.handoff(&handoff, limits));
-                (Input::Handoff(handoff), call)
-            }
-            Asked::Finish {
-                call,
-                named,
-                status,
-            } => self.finish(call, named, status)?,
-            Asked::EndSession { place, outcome } => self.end_session(place, outcome),
-            Asked::Restart { lost } => self.restart(usize::from(lost)),
-            Asked::Tick => (Input::Tick, judge::Call::Tick),
         })
     }
 
@@ -205,234 +88,16 @@ impl Host {
         self.producer = serde_json::from_slice(&stored).expect("what it wrote can be read");
     }
 
-    fn start_session(&mut self, place: u8, unnamed: bool) -> (Input, judge::Call) {
-        if unnamed {
-            let call = judge::Call::StartSession { session: None };
-            return (Input::StartSession { session_id: None }, call);
-        }
-        let session_id = self.sessions[usize::from(place)].clone();
-        let session = Some(self.names.session(session_id.as_str()));
-        let session_id = Some(session_id);
-        (
-            Input::StartSession { session_id },
-            judge::Call::StartSession { session },
-        )
-    }
-
-    fn end_session(&mut self, place: u8, outcome: u8) -> (Input, judge::Call) {
-        let session_id = self.session(place);
-        let outcome = match outcome {
-            0 => executor::SessionOutcome::Completed,
-            1 => executor::SessionOutcome::Errored,
-            _ => executor::SessionOutcome::Cancelled,
-        };
-        let call = judge::Call::EndSession {
-            session: self.names.session(session_id.as_str()),
-            outcome: names::outcome(outcome),
-        };
-        let input = Input::EndSession {
-            session_id,
-            outcome,
-        };
-        (input, call)
-    }
-
-    fn subscription(&self, place: u8) -> SubscriptionId {
-        let generation = self.generations[1][usize::from(place)];
-        SubscriptionId::parse(&format!("sub_{place}x{generation}"))
-            .expect("a well-formed subscription id")
-    }
-
-    fn subscribe(&mut self, place: u8, can_reply: bool) -> (Input, judge::Call) {
-        let subscription_id = self.subscription(place);
-        let subscription = self.names.subscription(subscription_id.as_str());
-        let capabilities = executor::Capabilities {
-            supports_confirmation_reply: can_reply,
-        };
-        let input = Input::Subscribe {
-            subscription_id,
-            capabilities,
-        };
-        let call = judge::Call::Subscribe {
-            subscription,
-            can_reply,
-        };
-        (input, call)
-    }
-
-    /// The next place at which there is one; the last place is meant as it is said.
-    fn place(&self, kind: usize, place: u8) -> u8 {
-        let mut onwards = (place..7).chain(0..place);
-        let there = onwards.find(|place| self.there[kind][usize::from(*place)]);
-        there.filter(|_| place != 7).unwrap_or(place)
-    }
-
-    fn session(&self, place: u8) -> SessionId {
-        self.sessions[usize::from(self.place(0, place))].clone()
-    }
-
-    fn extend(&mut self, which: Which, to: Extended) -> (Input, judge::Call) {
-        let question = self.question(which, None);
-        let timeout_seconds = match to {
-            Extended::By(seconds) => u64::try_from(question.timeout + seconds).unwrap_or(0),
-            Extended::To(seconds) => seconds,
-        };
-        let call = judge::Call::Extend {
-            token: self.names.token(question.token.as_str()),
-            timeout_seconds: i64::try_from(timeout_seconds).unwrap_or(i64::MAX),
-        };
-        let input = Input::Extend {
-            reply_token: question.token,
-            timeout_seconds,
-        };
-        (input, call)
-    }
-
-    fn deliver(&mut self, delivered: Delivered) -> (Input, judge::Call) {
-        let Delivered {
-            question,
-            accepts,
-            claims,
-            sender,
-            names,
-            modified,
-            rated,
-            flaw,
-            spelling,
-        } = delivered;
-        let modified = modified.then_some(Modified {
-            rated,
-            is_deep: spelling & 8 != 0,
-        });
-        let says = Says::Decision { accepts, modified };
-        self.reply(says, question, claims, (sender, names), (flaw, spelling))
-    }
-
-    fn answer(&mut self, answered: Answered) -> (Input, judge::Call) {
-        let Answered {
-            question,
-            response,
-            claims,
-            sender,
-            names,
-            flaw,
-            spelling,
-        } = answered;
-        let says = Says::Response(response);
-        self.reply(says, question, claims, (sender, names), (flaw, spelling))
-    }
-
-    fn reply(
-        &mut self,
-        says: Says,
-        which: Which,
-        claims: Claim,
-        (sender, names): (Sender, Option<u8>),
-        (flaw, way): (u8, u8),
-    ) -> (Input, judge::Call) {
-        let question = self.question(which, Some(says.kind()));
-        let claimed_at = match claims {
-            Claim::Now(from) => self.clock.saturating_add(from),
-            Claim::Deadline(from) => question.deadline().saturating_add(from),
-        }
-        .min(LAST);
-        let own = match sender {
-            Sender::Subscriber(place) | Sender::Unauthenticated(place) => place,
-            Sender::Nobody => 0,
-        };
-        let subscription = self.subscription(names.unwrap_or(self.place(1, own)));
-        let said = Said {
-            token: question.token.as_str(),
-            says,
-            claimed_at,
-            subscription: subscription.as_str(),
-        };
-        let written = spelling::write(&said, flaw, way);
-        let reply = self.names.reply(&said);
-        let message = Message { written, reply };
-        if self.messages.len() == MOST_MESSAGES {
-            self.messages.remove(0);
-        }
-        self.messages.push(message.clone());
-        self.arrives(message, sender)
-    }
-
-    fn arrives(&mut self, message: Message, sender: Sender) -> (Input, judge::Call) {
-        let Message {
-            written:
-                Written {
-                    message,
-                    kind,
-                    flaw,
-                },
-            reply,
-        } = message;
-        let (place, authenticated) = match sender {
-            Sender::Subscriber(place) => (Some(place), true),
-            Sender::Unauthenticated(place) => (Some(place), false),
-            Sender::Nobody => (None, true),
-        };
-        let subscription_id = place.map(|place| self.subscription(self.place(1, place)));
-        let named = subscription_id
-            .as_ref()
-            .map(|id| self.names.subscription(id.as_str()));
-        let delivery = judge::Delivery {
-            sender: named,
-            authenticated,
-            kind,
-            flaw,
-            reply,
-        };
-        let sender = executor::Sender {
-            subscription_id,
-            authenticated,
-        };
-        (
-            Input::Deliver { sender, message },
-            judge::Call::Deliver(delivery),
-        )
-    }
-
-    fn finish(&mut self, call: u8, named: bool, status: u8) -> Option<(Input, judge::Call)> {
-        let place = self.running.len().checked_sub(1 + usize::from(call))?;
-        let call = self.running[place].clone();
-        let status = match status {
-            0 => executor::ToolStatus::Success,
-            1 => executor::ToolStatus::Error,
-            _ => executor::ToolStatus::Timeout,
-        };
-        let tool_call = self.names.tool_call(call.tool_call_id.as_str());
-        let judged = judge::Call::FinishTool {
-            session: self.names.session(call.session_id.as_str()),
-            action: self.names.action(call.action.as_str()),
-            tool_call: named.then_some(tool_call),
-            status: names::tool_status(status),
-        };
-        let input = Input::FinishTool {
-            session_id: call.session_id,
-            action: call.action,
-            tool_call_id: named.then_some(call.tool_call_id),
-            status,
-        };
-        Some((input, judged))
-    }
-
-    /// The question that is meant; one that was never asked where there is none.
-    fn question(&self, which: Which, kind: Option<QuestionKind>) -> Question {
-        let found = self.questions.find(which, kind).cloned();
-        found.unwrap_or_else(|| {
-            let token = format!("rpl_guessed{which:?}").replace(['(', ')'], "");
-            let token = ReplyToken::parse(&token).expect("a well-formed token");
-            Question::never_asked(token, self.clock)
-        })
-    }
-
     /// What the host learns from what came out.
     fn watch(&mut self, asked: Asked, outcome: &executor::Outcome) {
         for output in &outcome.outputs {
             match output {
                 executor::Output::Emit(event) => self.watch_event(event),
-                executor::Output::Perform(call) => self.running.push(call.clone()),
+                executor::Output::Perform(call) => self.world.runs(Running {
+                    session_id: call.session_id.clone(),
+                    action: call.action.clone(),
+                    tool_call_id: call.tool_call_id.clone(),
+                }),
                 executor::Output::Withdraw(_)
                 | executor::Output::Answer(_)
                 | executor::Output::Notify(_)
@@ -441,72 +106,28 @@ impl Host {
                 | executor::Output::InDoubt(_) => {}
             }
         }
-        if let Asked::Unsubscribe { place } = asked
-            && outcome.refused.is_none()
-        {
-            self.there[1][usize::from(place)] = false;
-            // Now and then an id comes again, which is to be refused.
-            self.generations[1][usize::from(place)] += u32::from(place % 4 != 3);
-        }
-        if let Asked::Subscribe { place, .. } = asked
-            && outcome.refused.is_none()
-        {
-            self.there[1][usize::from(place)] = true;
+        if outcome.refused.is_none() {
+            self.world.is_done(asked);
         }
     }
 
     fn watch_event(&mut self, event: &executor::Event) {
-        self.questions.watch(event);
+        self.world.questions.watch(event);
         match &event.payload {
-            executor::Payload::SessionStarted { .. } => {
-                // One that the producer has named takes the place of one that was never started.
-                let places = self.generations[0].iter().enumerate();
-                if !self.sessions.contains(&event.session_id)
-                    && let Some((place, _)) = places.min_by_key(|(_, generation)| **generation)
-                {
-                    self.sessions[place].clone_from(&event.session_id);
-                }
-                if let Some(place) = self.place_of(&event.session_id) {
-                    self.there[0][place] = true;
-                }
+            Payload::SessionStarted { .. } => self.world.session_is_there(&event.session_id),
+            Payload::SessionCompleted { .. }
+            | Payload::SessionErrored { .. }
+            | Payload::SessionCancelled { .. } => self.world.session_is_followed(&event.session_id),
+            Payload::ToolCompleted { tool_call_id, .. } => {
+                self.world.is_back(tool_call_id.as_str());
             }
-            executor::Payload::SessionCompleted { .. }
-            | executor::Payload::SessionErrored { .. }
-            | executor::Payload::SessionCancelled { .. } => {
-                self.session_is_followed(&event.session_id);
-            }
-            executor::Payload::ToolCompleted { tool_call_id, .. } => {
-                // Some come back twice.
-                let known = self.running.iter().position(|call| {
-                    call.tool_call_id == *tool_call_id && !call.action.as_str().ends_with('7')
-                });
-                if let Some(known) = known {
-                    self.running.remove(known);
-                }
-            }
-            executor::Payload::StateChanged { .. }
-            | executor::Payload::ToolInvoked { .. }
-            | executor::Payload::OutputStreaming { .. }
-            | executor::Payload::HandoffRequested { .. }
-            | executor::Payload::ProgressUpdated { .. }
-            | executor::Payload::AwaitingClarification { .. }
-            | executor::Payload::AwaitingConfirmation { .. } => {}
-        }
-    }
-
-    fn place_of(&self, session: &SessionId) -> Option<usize> {
-        self.sessions.iter().position(|known| known == session)
-    }
-
-    /// At the place of a session that has ended there will be another; at some, the same is asked for in vain.
-    fn session_is_followed(&mut self, ended: &SessionId) {
-        let Some(place) = self.place_of(ended) else {
-            return;
-        };
-        self.there[0][place] = false;
-        if place != 6 {
-            self.generations[0][place] += 1;
-            self.sessions[place] = session_id(place, self.generations[0][place]);
+            Payload::StateChanged { .. }
+            | Payload::ToolInvoked { .. }
+            | Payload::OutputStreaming { .. }
+            | Payload::HandoffRequested { .. }
+            | Payload::ProgressUpdated { .. }
+            | Payload::AwaitingClarification { .. }
+            | Payload::AwaitingConfirmation { .. } => {}
         }
     }
 }
@@ -522,10 +143,4 @@ fn extended(input: &Input) -> Option<(ReplyToken, i64)> {
         return Some((reply_token.clone(), seconds));
     }
     None
-}
-
-/// Of sessions of one generation the name of each begins with that of the one before it.
-fn session_id(place: usize, generation: u32) -> SessionId {
-    let name = format!("sess_{generation}{}", "x".repeat(place));
-    SessionId::parse(&name).expect("a well-formed session id")
 }

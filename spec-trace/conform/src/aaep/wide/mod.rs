@@ -1,22 +1,26 @@
 //! Wide runs: the producer under the judge, with any number of sessions, questions and subscribers, and at any time.
 //!
 //! The one thing to know: nothing here knows what is right. A run is steps (`step`) drawn from bytes (`drawing`), which become
-//! calls with real bytes (`host`, `asking`, `spelling`); what comes out is put into the judge's words (`names`), and the judge
-//! says what it breaks.
+//! calls with real bytes (`world`, `asking`, `spelling`), put to the executor (`host`) or to any implementation (`driven`); what
+//! comes out is put into the judge's words (`names`, `events`), and the judge says what it breaks.
 
 mod asking;
 mod drawing;
+mod driven;
+mod events;
 mod host;
 mod names;
 mod questions;
 mod spelling;
 mod step;
+mod world;
 
 use countersign_model::aaep::judge::{AaepJudge, Declared};
 use countersign_model::aaep::readings::Reading;
 use countersign_reference::aaep::Settings;
 use serde::{Deserialize, Serialize};
 
+pub use driven::Driver;
 pub use host::Host;
 pub use step::{
     Answered, Asked, Claim, Clarified, Confirmed, Delivered, Extended, HandedOff, Ran, Response,

@@ -30,6 +30,8 @@ pub(super) struct Names {
     responses: Series,
     /// The numbers that are answered, by their value.
     numbers: Series,
+    /// Those of a producer's own.
+    states: Series,
 }
 
 /// The numbers of the names of one kind.
@@ -74,6 +76,33 @@ impl Names {
 
     pub(super) fn tool_call(&mut self, name: &str) -> u32 {
         self.tool_calls.number(name)
+    }
+
+    pub(super) fn output_id(&mut self, name: &str) -> u32 {
+        self.outputs.number(name)
+    }
+
+    pub(super) fn event_id(&mut self, name: &str) -> u32 {
+        self.events.number(name)
+    }
+
+    pub(super) fn state(&mut self, name: &str) -> u32 {
+        self.states.number(name)
+    }
+
+    /// What the sender of a message gets to see.
+    pub(super) fn shown(&mut self, shown: &str) -> Output {
+        Output::Respond(self.responses.number(shown))
+    }
+
+    /// A response as it is written in JSON; nothing where it is no string, boolean or number.
+    pub(super) fn written_response(&mut self, written: &str) -> Option<judge::Response> {
+        match written.as_bytes().first()? {
+            b'"' => Some(judge::Response::Text(self.response_text(written))),
+            b't' | b'f' => Some(judge::Response::Boolean(written == "true")),
+            b'-' | b'0'..=b'9' => Some(self.number(written)),
+            _ => None,
+        }
     }
 
     /// What a reply says, of whichever kind it is.
@@ -210,7 +239,7 @@ impl Names {
         text.map(|text| self.text(text))
     }
 
-    fn counted(&mut self, text: &str) -> Text {
+    pub(super) fn counted(&mut self, text: &str) -> Text {
         Text {
             text: self.text(text),
             characters: i64::try_from(text.chars().count()).unwrap_or(i64::MAX),
@@ -237,7 +266,7 @@ impl Names {
             }),
             executor::Output::Respond(response) => {
                 let shown = serde_json::to_string(response).expect("a response can be written");
-                Some(Output::Respond(self.responses.number(&shown)))
+                Some(self.shown(&shown))
             }
             executor::Output::Answer(answer) => Some(self.answer(answer)),
             // The judge goes by what was told to run: this takes back what was not begun.
@@ -436,7 +465,7 @@ fn kinds(kinds: &[executor::ResponseKind]) -> Vec<ResponseKind> {
     kinds.iter().map(kind).collect()
 }
 
-fn allowed(replies: &[String]) -> Allowed {
+pub(super) fn allowed(replies: &[String]) -> Allowed {
     let has = |decision| replies.iter().any(|reply| reply == decision);
     Allowed {
         accept: has("accept"),

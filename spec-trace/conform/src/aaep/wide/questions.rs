@@ -24,7 +24,7 @@ pub(super) struct Questions {
 pub(super) struct Question {
     pub token: ReplyToken,
     /// Nothing of one that was never asked.
-    session: Option<SessionId>,
+    pub session: Option<SessionId>,
     kind: QuestionKind,
     asked_at: i64,
     /// How long it waits, in seconds.
@@ -33,6 +33,24 @@ pub(super) struct Question {
 }
 
 impl Question {
+    /// One that was asked at that time, in milliseconds since the epoch, and waits so many seconds.
+    pub(super) const fn asked(
+        token: ReplyToken,
+        session: SessionId,
+        kind: QuestionKind,
+        asked_at: i64,
+        timeout: i64,
+    ) -> Self {
+        Self {
+            token,
+            session: Some(session),
+            kind,
+            asked_at,
+            timeout,
+            waits: true,
+        }
+    }
+
     /// Stands for one whose token nobody has issued.
     pub(super) fn never_asked(token: ReplyToken, now: i64) -> Self {
         Self {
@@ -84,7 +102,7 @@ impl Questions {
                 ..
             } => {
                 let kind = QuestionKind::Confirmation;
-                self.is_asked(event, reply_token, kind, timeout.seconds());
+                self.is_event(event, reply_token, kind, timeout.seconds());
             }
             Payload::AwaitingClarification {
                 reply_token,
@@ -92,20 +110,18 @@ impl Questions {
                 ..
             } => {
                 let kind = QuestionKind::Clarification;
-                self.is_asked(event, reply_token, kind, timeout.seconds());
+                self.is_event(event, reply_token, kind, timeout.seconds());
             }
             Payload::StateChanged { .. } => {
                 let resolved = event.extension.as_ref();
                 if let Some(resolved) = resolved.filter(|it| it.outcome.is_some()) {
-                    self.change(&resolved.reply_token, |question| question.waits = false);
+                    self.are_over(|question| question.token == resolved.reply_token);
                 }
             }
             Payload::SessionCompleted { .. }
             | Payload::SessionErrored { .. }
             | Payload::SessionCancelled { .. } => {
-                for question in &mut self.all {
-                    question.waits &= question.session.as_ref() != Some(&event.session_id);
-                }
+                self.are_over(|question| question.session.as_ref() == Some(&event.session_id));
             }
             Payload::SessionStarted { .. }
             | Payload::ToolInvoked { .. }
@@ -116,43 +132,55 @@ impl Questions {
         }
     }
 
-    /// One that was lost comes again under its token.
-    fn is_asked(
+    fn is_event(
         &mut self,
         event: &executor::Event,
         token: &ReplyToken,
         kind: QuestionKind,
         timeout: u32,
     ) {
-        let question = Question {
-            token: token.clone(),
-            session: Some(event.session_id.clone()),
+        let session = event.session_id.clone();
+        let (asked_at, timeout) = (event.timestamp.millis(), i64::from(timeout));
+        self.is_asked(Question::asked(
+            token.clone(),
+            session,
             kind,
-            asked_at: event.timestamp.millis(),
-            timeout: i64::from(timeout),
-            waits: true,
-        };
+            asked_at,
+            timeout,
+        ));
+    }
+
+    /// One that was lost comes again under its token.
+    pub(super) fn is_asked(&mut self, question: Question) {
         self.add_moments(&question);
-        let known = self.all.iter_mut().rev().find(|it| it.token == *token);
+        let mut newest_first = self.all.iter_mut().rev();
+        let known = newest_first.find(|it| it.token == question.token);
         match known {
             Some(known) => *known = question,
             None => self.all.push(question),
         }
     }
 
-    /// The time of one was changed.
-    pub(super) fn is_extended(&mut self, token: &ReplyToken, timeout: i64) {
-        self.change(token, |question| question.timeout = timeout);
-        let known = self.all.iter().rev().find(|it| it.token == *token);
-        if let Some(question) = known.cloned() {
-            self.add_moments(&question);
+    /// Those of which this is so wait no more.
+    pub(super) fn are_over(&mut self, mut is_over: impl FnMut(&Question) -> bool) {
+        for question in &mut self.all {
+            question.waits = question.waits && !is_over(question);
         }
     }
 
-    fn change(&mut self, token: &ReplyToken, change: impl FnOnce(&mut Question)) {
+    /// The time of one was changed.
+    pub(super) fn is_extended(&mut self, token: &ReplyToken, timeout: i64) {
+        self.extend(timeout, |question| question.token == *token);
+    }
+
+    /// The newest of which this is so waits so many seconds.
+    pub(super) fn extend(&mut self, timeout: i64, mut is_meant: impl FnMut(&Question) -> bool) {
         let mut newest_first = self.all.iter_mut().rev();
-        if let Some(question) = newest_first.find(|question| question.token == *token) {
-            change(question);
+        let known = newest_first.find(|question| is_meant(question));
+        if let Some(question) = known {
+            question.timeout = timeout;
+            let question = question.clone();
+            self.add_moments(&question);
         }
     }
 
