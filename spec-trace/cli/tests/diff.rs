@@ -73,7 +73,7 @@ fn the_reference_of_confirmation_tokens_passes() {
     let document = document(&mut diff("mcp-aql", &arguments, "exec $serve", &kept), 0);
     assert_eq!(document["verdict"], "holds");
     for clause in [
-        "AQL-1.1-1",
+        "AQL-1.3-1",
         "AQL-4.1-2",
         "AQL-4.1-3",
         "AQL-4.1-6",

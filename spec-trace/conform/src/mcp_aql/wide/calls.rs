@@ -131,8 +131,13 @@ impl Calls {
                 .back(back)
                 .map_or_else(String::new, |it| it.text.clone()),
             (Shown::Altered(back, longer), Some(_)) => {
-                let text = self.back(back).map_or("", |it| &it.text);
-                let (prefix, identifier) = text.split_at(text.len() - 64);
+                let text = self.back(back).map_or("", |it| it.text.as_str());
+                // The executor's identifiers have 64 letters and digits; others have as many as they like.
+                let place = text.len().checked_sub(64);
+                let (prefix, identifier) = place
+                    .and_then(|place| text.split_at_checked(place))
+                    .or_else(|| text.split_at_checked(text.find('_').map_or(0, |it| it + 1)))
+                    .unwrap_or(("", text));
                 if longer {
                     format!("{text}0")
                 } else {

@@ -14,8 +14,8 @@ use countersign_model::pending_action::judge::words::{
 use countersign_model::pending_action::readings::{PLACES, Reading};
 use countersign_reference::pending_action::{Decision, Effect, Input, ToolStatus};
 use countersign_reference::time::Timestamp;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
 use super::names::{self, ARGUMENTS, UNKNOWN, numbered};
@@ -389,6 +389,7 @@ struct Told {
     session_id: Option<String>,
     run_id: Option<String>,
     tool: Option<String>,
+    #[serde(default, deserialize_with = "value")]
     arguments: Option<Json>,
     effect: Option<driver::Effect>,
     summary: Option<String>,
@@ -396,6 +397,7 @@ struct Told {
     expires_at: Option<String>,
     decision: Option<driver::Decision>,
     status: Option<driver::ToolStatus>,
+    #[serde(default, deserialize_with = "value")]
     result: Option<Json>,
 }
 
@@ -409,10 +411,17 @@ struct Said {
     label: Option<String>,
     tool_call_id: Option<String>,
     tool: Option<String>,
+    #[serde(default, deserialize_with = "value")]
     arguments: Option<Json>,
     status: Option<driver::ToolStatus>,
+    #[serde(default, deserialize_with = "value")]
     result: Option<Json>,
     by: Option<String>,
+}
+
+/// Null is a value.
+fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
 }
 
 fn read<T: DeserializeOwned>(
@@ -478,6 +487,21 @@ fn whole(number: &Number) -> Option<Number> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// PA-3: `null` is arguments, and no other are none.
+    #[test]
+    fn null_is_read_as_arguments() {
+        let event = Json::of(&serde_json::json!({
+            "action_id": "pa_1", "type": "created", "arguments": null,
+        }));
+        let event = event.expect("it can be written");
+        let read: Told = read(&event, "PA-10", "event").expect("an event");
+        assert_eq!(
+            read.arguments.map(|it| it.as_str().to_owned()),
+            Some("null".to_owned())
+        );
+        assert!(read.result.is_none());
+    }
 
     /// PA-3: however they are written out again.
     #[test]
