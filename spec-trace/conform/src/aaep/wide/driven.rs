@@ -293,15 +293,16 @@ impl Driver {
     }
 
     /// A session has left `awaiting_input`: the question that the call is about is answered, or where a subscription closes, all.
+    /// One that was taken back is replied to as if it still waited.
     fn is_resolved(&mut self, call: &Call, session: &SessionId) {
         let (token, closes) = match call {
             Call::Deliver(delivery) => (delivery.reply.token, false),
-            Call::Cancel { token } => (Some(*token), false),
             Call::Unsubscribe { .. } => (None, true),
             Call::StartSession { .. }
             | Call::Subscribe { .. }
             | Call::Confirm(_)
             | Call::Clarify(_)
+            | Call::Cancel { .. }
             | Call::Extend { .. }
             | Call::Tool(_)
             | Call::Output(_)

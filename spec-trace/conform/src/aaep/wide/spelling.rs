@@ -435,7 +435,9 @@ fn wrong(kind: QuestionKind, flaw: Flaw, was: &str) -> [String; 4] {
         Flaw::Response => [json!(null), json!([]), json!({}), json!(["v0"])],
         Flaw::Rationale => [json!(""), too_long("", 4_097), json!(null), json!({})],
         Flaw::ModifiedAction => [json!("amount"), json!([]), json!(null), json!(false)],
-        Flaw::NotJson | Flaw::Missing | Flaw::CorrelationId | Flaw::OtherProperty => no_text,
+        // Also where it would be right, were it listed.
+        Flaw::OtherProperty => [json!("sess_0"), json!(null), json!([]), json!(0.5)],
+        Flaw::NotJson | Flaw::Missing | Flaw::CorrelationId => no_text,
     };
     wrong.map(|value| value.to_string())
 }
