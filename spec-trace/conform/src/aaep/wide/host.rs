@@ -39,13 +39,12 @@ impl Host {
     /// Takes a step; nothing where there is nothing that it could mean.
     pub(super) fn take_step(&mut self, step: Step) -> Option<Shown<AaepJudge>> {
         self.world.set_clock(step.clock);
-        let (input, call) = match step.asked {
-            Asked::Restart { lost } => self.restart(usize::from(lost)),
-            asked => self.world.input(asked)?,
-        };
-        if matches!(input, Input::Restart { .. }) {
+        let (input, call) = if let Asked::Restart { lost } = step.asked {
             self.store_and_read_back();
-        }
+            self.restart(usize::from(lost))
+        } else {
+            self.world.input(step.asked)?
+        };
         let now = Timestamp::from_millis(self.world.clock);
         let extended = extended(&input);
         let outcome = self.producer.handle(now, &mut self.ids, input);

@@ -8,7 +8,7 @@ use countersign_model::aaep::judge::{Flaw, QuestionKind, Rating, Risk};
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::step::Response;
+use super::step::{Answered, Response};
 
 /// What a reply says.
 pub(super) struct Said<'a> {
@@ -73,6 +73,19 @@ pub(super) fn write(said: &Said<'_>, flaw: u8, way: u8) -> Written {
         message,
         kind: is.unwrap_or_default(),
         flaw,
+    }
+}
+
+/// Takes others for numbers that are not what the double next to them is.
+pub(super) fn in_doubles(answered: &mut Answered) {
+    if flaw_of(QuestionKind::Clarification, answered.flaw) == Some(Flaw::Confidence) {
+        // Those that are wrong where there was none are wrong by far.
+        answered.spelling &= !64;
+    }
+    if let Response::Number(number) = &mut answered.response
+        && [9, 10, 11, 13, 14].contains(&(*number % 16))
+    {
+        *number %= 8;
     }
 }
 
@@ -422,7 +435,9 @@ fn wrong(kind: QuestionKind, flaw: Flaw, was: &str) -> [String; 4] {
         Flaw::Response => [json!(null), json!([]), json!({}), json!(["v0"])],
         Flaw::Rationale => [json!(""), too_long("", 4_097), json!(null), json!({})],
         Flaw::ModifiedAction => [json!("amount"), json!([]), json!(null), json!(false)],
-        Flaw::NotJson | Flaw::Missing | Flaw::CorrelationId | Flaw::OtherProperty => no_text,
+        // Also where it would be right, were it listed.
+        Flaw::OtherProperty => [json!("sess_0"), json!(null), json!([]), json!(0.5)],
+        Flaw::NotJson | Flaw::Missing | Flaw::CorrelationId => no_text,
     };
     wrong.map(|value| value.to_string())
 }
