@@ -648,7 +648,7 @@ fn the_settings_of_what_is_served_can_be_chosen() {
             .assert()
             .code(2)
             .stdout("")
-            .stderr(contains("capacity: 1000 tokens or more (AQL-5.5-3)"));
+            .stderr(contains("capacity must be 1000 tokens or more (AQL-5.5-3)"));
     }
     countersign()
         .args(["serve", "mcp-aql", "--stdio", "--signed"])

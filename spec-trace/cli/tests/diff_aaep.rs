@@ -154,6 +154,24 @@ fn the_adapter_passes_and_what_it_does_not_declare_is_not_asked() {
     }
 }
 
+/// What lies open is taken as the adapter takes it, and told.
+#[test]
+fn a_variant_by_another_reading_passes_and_the_reading_is_named() {
+    let variants = [
+        ("no-notices", None),
+        ("ends-by-itself", Some(("session-end-tells", ["by-itself"]))),
+    ];
+    for (variant, reading) in variants {
+        let Some(command) = adapter(&["--variant", variant]) else {
+            return;
+        };
+        let document = passes(&command);
+        if let Some((place, choices)) = reading {
+            assert_eq!(document["readings"][place], Value::from(choices.to_vec()));
+        }
+    }
+}
+
 #[test]
 fn each_fault_that_is_kept_is_caught_by_its_clause() {
     for (fault, clause, runs) in CAUGHT {

@@ -237,7 +237,7 @@ fn conforming(settings: Option<&str>) -> miette::Result<Settings> {
     if !settings.capacity.conforms() {
         return Err(miette!(
             help = "countersign serve --help lists the settings",
-            "--settings: capacity: 1000 tokens or more (AQL-5.5-3)"
+            "--settings: capacity must be 1000 tokens or more (AQL-5.5-3)"
         ));
     }
     Ok(settings)

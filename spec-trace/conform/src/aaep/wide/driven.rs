@@ -10,7 +10,7 @@ use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protoc
 use countersign_model::aaep::judge::{
     self, AaepJudge, Body, Call, Declared, Output, QuestionKind, State, ToolCall,
 };
-use countersign_model::aaep::readings::Reading;
+use countersign_model::aaep::readings::{PLACES, Reading};
 use countersign_reference::aaep as executor;
 use executor::{ActionId, Input, ReplyToken, SessionId, ToolCallId};
 
@@ -20,7 +20,7 @@ use super::questions::Question;
 use super::spelling;
 use super::step::{Asked as Asks, Step};
 use super::world::{Running, START, World};
-use crate::driven::{Asked, Driven, Unreadable};
+use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
 /// What is kept of an implementation in a run.
 pub struct Driver {
@@ -45,16 +45,11 @@ impl Driven for Driver {
     }
 
     fn judge(greeting: &Greeting<Aaep>) -> AaepJudge {
-        let can = |it| greeting.supports.contains(&it);
-        AaepJudge::new(Reading::SPECIFICATION).declaring(Declared {
-            clarify: can(Capability::Clarify),
-            extend: can(Capability::Extend),
-            progress: can(Capability::Progress),
-            courtesy_notice: can(Capability::CourtesyNotice) && shows(greeting, Kind::Notify),
-            delivery: can(Capability::Delivery),
-            modified_action: can(Capability::ModifiedAction),
-            work: can(Capability::Work),
-        })
+        judge(greeting, Reading::SPECIFICATION)
+    }
+
+    fn readings(greeting: &Greeting<Aaep>) -> Vec<Taken<AaepJudge>> {
+        driven::readings(&PLACES, Reading::SPECIFICATION, |it| judge(greeting, it))
     }
 
     fn begin(greeting: &Greeting<Aaep>) -> Self {
@@ -131,6 +126,20 @@ fn for_anyone(mut asked: Asks) -> Asks {
         | Asks::Tick => {}
     }
     asked
+}
+
+/// The judge of an implementation that declares this, by a reading.
+fn judge(greeting: &Greeting<Aaep>, reading: Reading) -> AaepJudge {
+    let can = |it| greeting.supports.contains(&it);
+    AaepJudge::new(reading).declaring(Declared {
+        clarify: can(Capability::Clarify),
+        extend: can(Capability::Extend),
+        progress: can(Capability::Progress),
+        courtesy_notice: can(Capability::CourtesyNotice) && shows(greeting, Kind::Notify),
+        delivery: can(Capability::Delivery),
+        modified_action: can(Capability::ModifiedAction),
+        work: can(Capability::Work),
+    })
 }
 
 /// Whether outputs of this kind are shown.
