@@ -265,3 +265,14 @@ fn a_file_that_is_no_run_is_refused() {
         "{error}"
     );
 }
+
+/// What is judged and not shown would be taken for not done.
+#[test]
+fn who_does_not_show_what_is_judged_is_told_so() {
+    let script = r#"$serve | sed -u 's/"perform","append",/"perform",/'"#;
+    let output = diff("pending-action", &["--runs", "5"], script, &folder()).output();
+    let output = output.expect("it runs");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("does not show \"append\""), "{told}");
+}

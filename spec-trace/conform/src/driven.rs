@@ -9,7 +9,7 @@ mod search;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use countersign_driver::{Common, Greeting, Op, Output, Protocol};
+use countersign_driver::{Common, Greeting, Kind as OutputKind, Op, Output, Protocol};
 use countersign_model::judge::{Finding, Judge, Kind};
 use countersign_model::readings::Place;
 use serde::de::DeserializeOwned;
@@ -36,6 +36,8 @@ pub trait Driven: Sized {
     const START: i64;
     /// About so many bytes are a step.
     const BYTES: usize;
+    /// The outputs without which nothing can be judged: what is not seen of these would be taken for not done.
+    const NEEDED: &'static [OutputKind];
 
     /// The steps that these bytes are.
     fn steps(bytes: &[u8]) -> Vec<Self::Step>;

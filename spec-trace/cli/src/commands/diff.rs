@@ -97,6 +97,14 @@ fn drive<D: Driven>(args: &Args, format: Format) -> miette::Result<Answer> {
         let command = words(&args.command);
         miette!("{command} does not greet as the driver protocol has it: {lost}")
     })?;
+    let unseen: Vec<_> = D::NEEDED.iter().filter(|it| !partner.shows(**it)).collect();
+    if let Some(unseen) = unseen.first() {
+        let (name, protocol) = (&partner.greeting().name, D::Protocol::NAME);
+        return Err(miette!(
+            "{name} does not show {}, without which {protocol} is not judged",
+            serde_json::json!(unseen)
+        ));
+    }
     let mut search = Search::<D, _>::new(partner);
     if args.run.is_empty() {
         play_seeds(args, &mut search);

@@ -37,6 +37,7 @@ impl Driven for Driver {
     type Step = Step;
     type Judge = AaepJudge;
     const START: i64 = START;
+    const NEEDED: &'static [Kind] = &[Kind::Emit, Kind::Perform, Kind::Refused];
     const TICK: Call = Call::Tick;
     const BYTES: usize = BYTES;
 
@@ -156,7 +157,7 @@ impl Driver {
     fn may_ask(&self, asked: Asks) -> bool {
         let shows = |kinds: &[Kind]| kinds.iter().all(|kind| shows(&self.greeting, *kind));
         let can = |it| self.greeting.supports.contains(&it);
-        let may = match asked {
+        match asked {
             Asks::Clarify(_) => can(Capability::Clarify) && shows(&[Kind::Answer]),
             Asks::Cancel { .. } => can(Capability::Cancel),
             Asks::Extend { .. } => can(Capability::Extend),
@@ -172,8 +173,7 @@ impl Driver {
             | Asks::Finish { .. }
             | Asks::EndSession { .. }
             | Asks::Tick => true,
-        };
-        may && shows(&[Kind::Emit, Kind::Perform, Kind::Refused])
+        }
     }
 
     /// So many of the last outputs are lost, or as many as there are.

@@ -51,6 +51,7 @@ impl Driven for Driver {
     type Step = Step;
     type Judge = TokenJudge;
     const START: i64 = START;
+    const NEEDED: &'static [Kind] = &[Kind::Respond, Kind::Perform];
     const TICK: Call = Call::Tick;
     const BYTES: usize = 12;
 

@@ -6,7 +6,7 @@
 use countersign_driver::pending_action::{
     self as driver, Capability, Op as Own, Output, PendingAction,
 };
-use countersign_driver::{Common, Greeting, Json, Op, Output as Put};
+use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put};
 use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::judge::words::{
     self as judged, Call, Event, Message, Outcome, Terms, ToolCall,
@@ -37,6 +37,7 @@ impl Driven for Driver {
     type Step = Step;
     type Judge = PendingActionJudge;
     const START: i64 = START;
+    const NEEDED: &'static [Kind] = &[Kind::Event, Kind::Append, Kind::Perform, Kind::Refused];
     const TICK: Call = Call::Tick;
     const BYTES: usize = BYTES;
 
