@@ -276,3 +276,42 @@ fn who_does_not_show_what_is_judged_is_told_so() {
     assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(told.contains("does not show \"append\""), "{told}");
 }
+
+/// Written from `docs/DRIVER.md` and the contract alone, by someone who has seen no source: it passes, and what it
+/// does wrong where it is told to is found.
+#[test]
+fn an_adapter_in_a_language_of_its_own_passes_and_its_faults_are_found() {
+    if std::process::Command::new("perl")
+        .arg("-v")
+        .output()
+        .is_err()
+    {
+        eprintln!("SKIPPED: there is no perl here, so that its adapter was not tried");
+        return;
+    }
+    let adapter = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../adapters/perl/pending_action.pl"
+    );
+    let drive = |fault: &str, runs: &str, status| {
+        let mut command = countersign();
+        command.env("FAULT", fault);
+        command.args(["diff", "pending-action", "--format", "json", "--runs", runs]);
+        command.arg("--save").arg(folder().path());
+        document(command.args(["--", "perl", adapter]), status)
+    };
+    assert_eq!(drive("", "100", 0)["verdict"], "holds");
+    for (fault, clause, runs) in [
+        ("half_second", "PA-7", "30"),
+        ("third_never_expires", "PA-7", "100"),
+        ("nonce_after_restart", "PA-1", "30"),
+        ("second_wrong", "PA-3", "30"),
+        ("second_restart_performs", "PA-8", "30"),
+        ("rollback_revives", "PA-1", "100"),
+    ] {
+        let document = drive(fault, runs, 1);
+        let found = divergences(&document);
+        let is_named = found.iter().any(|(name, _)| *name == clause);
+        assert!(is_named, "{fault}: {clause}: {found:?}");
+    }
+}
