@@ -24,15 +24,15 @@ pub trait InSearch: Judge + Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Takes it in the judge's own words, and then forgets what no later call of a model can depend on.
     fn is_told(&mut self, told: Self::Told) -> Vec<Finding>;
 
-    /// Takes everything that is over for alike, as the quotient of the model does: who keeps every rule does nothing more about
-    /// it, and whatever is done all the same is found.
-    fn forget_what_is_over(&mut self) {}
+    /// Takes everything that is over behind this for alike, as the quotient of the model does: who keeps every rule does nothing
+    /// more about it, and whatever is done all the same is found.
+    fn follow_quotient(&mut self, told: Self::Told);
 
     /// Takes it as a search does: in the quotient, what is over is taken for alike.
     fn is_told_in_search(&mut self, told: Self::Told, quotient: bool) -> Vec<Finding> {
         let findings = self.is_told(told);
         if quotient {
-            self.forget_what_is_over();
+            self.follow_quotient(told);
         }
         findings
     }

@@ -205,12 +205,8 @@ impl InSearch for AaepJudge {
         findings
     }
 
-    fn is_told_in_search(&mut self, told: Told, quotient: bool) -> Vec<Finding> {
-        let findings = self.is_told(told);
-        if quotient {
-            self.take_what_is_over_for_alike(told.can_begin);
-        }
-        findings
+    fn follow_quotient(&mut self, told: Told) {
+        self.take_what_is_over_for_alike(told.can_begin);
     }
 }
 

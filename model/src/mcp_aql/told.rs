@@ -151,20 +151,18 @@ impl InSearch for TokenJudge {
         findings
     }
 
-    /// As the quotient does, which gives what is over the plain scope.
-    fn forget_what_is_over(&mut self) {
-        self.take_what_is_over_for_alike(&called(Scope::PLAIN, Level::Destructive));
-    }
-
-    fn is_told_in_search(&mut self, told: Told, quotient: bool) -> Vec<Finding> {
-        let findings = self.is_told(told);
-        if quotient {
-            self.forget_what_is_over();
-            if !told.earlier {
-                self.forget_the_time(at(told.now));
-            }
+    fn follow_quotient(&mut self, told: Told) {
+        self.forget_what_is_over();
+        if !told.earlier {
+            self.forget_the_time(at(told.now));
         }
-        findings
+    }
+}
+
+impl TokenJudge {
+    /// As the quotient does, which gives what is over the plain scope.
+    pub fn forget_what_is_over(&mut self) {
+        self.take_what_is_over_for_alike(&called(Scope::PLAIN, Level::Destructive));
     }
 }
 

@@ -148,13 +148,9 @@ impl InSearch for PendingActionJudge {
         findings
     }
 
-    fn is_told_in_search(&mut self, told: Told, quotient: bool) -> Vec<Finding> {
-        let findings = self.is_told(told);
-        if quotient {
-            self.take_what_is_over_for_alike();
-            self.goes_by_full(at(time::on(1)), told.can_propose);
-        }
-        findings
+    fn follow_quotient(&mut self, told: Told) {
+        self.take_what_is_over_for_alike();
+        self.goes_by_full(at(time::on(1)), told.can_propose);
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_model::judge::{Finding, Judge, Kind};
-use countersign_model::judged::InSearch;
 use countersign_model::mcp_aql::judge::limits::{Limit, Limits};
 use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued, Level,

@@ -140,9 +140,7 @@ impl RateLimit {
             interval_millis,
         })
     }
-}
 
-impl RateLimit {
     /// How many at once.
     pub fn burst(self) -> u32 {
         self.burst

@@ -3,13 +3,15 @@
 //! The one thing to know: a recorded conversation is requests and responses by turns. Ids and tokens in it stand for those that
 //! the implementation makes up which is asked now, and its own words are not compared; all else is.
 
+mod adapter;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
 
+use adapter::folder;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
@@ -61,31 +63,12 @@ const OWN_WORDS: [(&str, &[&str]); 7] = [
 /// The faults that no answer of the conversation shows, as they lie in the form of what is made up.
 const UNSEEN: [&str; 1] = ["short-tokens"];
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters")
-}
-
 /// The command of an adapter in Python, or none, where there is no Python to run it.
 fn adapter(program: &str, arguments: &[&str]) -> Option<Command> {
-    // Asked once where it lies, for what is called `python3` may be a script that looks for it each time.
-    static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {
-        let mut command = Command::new("python3");
-        command.args(["-c", "import sys; print(sys.executable)"]);
-        let said = command
-            .output()
-            .ok()
-            .filter(|output| output.status.success());
-        if said.is_none() {
-            eprintln!("SKIPPED: there is no python3 here, so that no adapter was tried");
-        }
-        said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    });
-    PYTHON.as_ref().map(|python| {
-        let mut command = Command::new(python);
-        let path = folder().join("python").join(program).with_extension("py");
-        command.arg("-B").arg(path).args(arguments);
-        command
-    })
+    let words = adapter::adapter(program, arguments)?;
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    Some(command)
 }
 
 fn reference(protocol: &str) -> Command {

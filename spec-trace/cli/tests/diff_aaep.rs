@@ -1,8 +1,8 @@
 //! `countersign diff aaep`: the reference and the adapter in Python pass it, and each seeded fault of that is caught.
 
-use std::path::{Path, PathBuf};
+mod adapter;
+
 use std::process::Command;
-use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -55,24 +55,8 @@ fn binary() -> Command {
     Command::new(env!("CARGO_BIN_EXE_countersign"))
 }
 
-/// The adapter, or none, where there is no Python to run it.
 fn adapter(arguments: &[&str]) -> Option<Vec<String>> {
-    // Asked once where it lies, for what is called `python3` may be a script that looks for it each time.
-    static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {
-        let mut command = Command::new("python3");
-        command.args(["-c", "import sys; print(sys.executable)"]);
-        let said = command.output().ok().filter(|it| it.status.success());
-        if said.is_none() {
-            eprintln!("SKIPPED: there is no python3 here, so that no adapter was tried");
-        }
-        said.map(|it| String::from_utf8_lossy(&it.stdout).trim().to_owned())
-    });
-    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters/python/aaep.py");
-    PYTHON.as_ref().map(|python| {
-        let mut command = vec![python.clone(), "-B".to_owned(), path.display().to_string()];
-        command.extend(arguments.iter().map(|it| (*it).to_owned()));
-        command
-    })
+    adapter::adapter("aaep", arguments)
 }
 
 /// The report on a command in so many runs.

@@ -245,9 +245,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
         played.is_lost(0, lost);
         return played;
     }
-    let mut judge = judge.clone();
-    // No time is known but that of the reset. What an implementation says of its settings is its own affair.
-    let _nothing = judge.see(D::START, &D::TICK, &[]);
+    let mut judge = at_reset::<D>(judge);
     let mut driven = D::begin(partner.greeting());
     let mut others = Others::<D>::default();
     let mut now = D::START;
@@ -304,6 +302,13 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
     played
 }
 
+/// The judge behind a reset: no time is known but that of it. What an implementation says of its settings is its own affair.
+fn at_reset<D: Driven>(judge: &D::Judge) -> D::Judge {
+    let mut judge = judge.clone();
+    let _nothing = judge.see(D::START, &D::TICK, &[]);
+    judge
+}
+
 impl<D: Driven> Played<D> {
     /// The clauses by which something is wrong.
     fn clauses(&self) -> BTreeSet<&'static str> {
@@ -312,9 +317,8 @@ impl<D: Driven> Played<D> {
 
     /// What another judge finds in the same: the clauses.
     fn found_by(&self, judge: &D::Judge) -> BTreeSet<&'static str> {
-        let mut judge = judge.clone();
+        let mut judge = at_reset::<D>(judge);
         let mut found = BTreeSet::new();
-        let _nothing = judge.see(D::START, &D::TICK, &[]);
         for (now, call, outputs) in &self.shown {
             let findings = judge.see(*now, call, outputs);
             found.extend(findings.iter().map(|finding| finding.clause));

@@ -60,6 +60,16 @@ pub struct Greeting<P: Protocol> {
     pub shows: Option<BTreeSet<Kind>>,
 }
 
+impl<P: Protocol> Greeting<P> {
+    /// Whether outputs of this kind are shown.
+    pub fn shows(&self, kind: Kind) -> bool {
+        match &self.shows {
+            Some(shown) => shown.contains(&kind),
+            None => P::SHOWN_UNASKED.contains(&kind),
+        }
+    }
+}
+
 /// One output.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(bound = "")]

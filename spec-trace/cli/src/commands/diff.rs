@@ -97,7 +97,10 @@ fn drive<D: Driven>(args: &Args, format: Format) -> miette::Result<Answer> {
         let command = words(&args.command);
         miette!("{command} does not greet as the driver protocol has it: {lost}")
     })?;
-    let unseen: Vec<_> = D::NEEDED.iter().filter(|it| !partner.shows(**it)).collect();
+    let unseen: Vec<_> = D::NEEDED
+        .iter()
+        .filter(|it| !partner.greeting().shows(**it))
+        .collect();
     if let Some(unseen) = unseen.first() {
         let (name, protocol) = (&partner.greeting().name, D::Protocol::NAME);
         return Err(miette!(

@@ -9,7 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 use countersign_driver::{
-    Answer, Common, Greeting, Kind, Op, Output, Protocol, Request, Response, VERSION,
+    Answer, Common, Greeting, Op, Output, Protocol, Request, Response, VERSION,
 };
 use countersign_reference::time::Timestamp;
 
@@ -113,14 +113,6 @@ impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
         &self.greeting
     }
 
-    /// Whether outputs of this kind are shown.
-    pub fn shows(&self, kind: Kind) -> bool {
-        match &self.greeting.shows {
-            Some(shown) => shown.contains(&kind),
-            None => P::SHOWN_UNASKED.contains(&kind),
-        }
-    }
-
     /// Forgets everything, at this time in milliseconds since the epoch. One that was lost is started again.
     ///
     /// # Errors
@@ -158,7 +150,7 @@ impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
         self.is_lost |= said.is_err();
         let mut said = said?;
         if let Said::Outputs(outputs) = &mut said {
-            outputs.retain(|output| self.shows(P::kind(&output.what)));
+            outputs.retain(|output| self.greeting.shows(P::kind(&output.what)));
         }
         Ok(said)
     }

@@ -6,7 +6,7 @@
 use countersign_driver::aaep::{
     self as driver, Aaep, AnsweredBy, Capability, Op as Own, Output as Out,
 };
-use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
+use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put};
 use countersign_model::aaep::judge::{
     self, AaepJudge, Body, Call, Declared, Output, QuestionKind, State, ToolCall,
 };
@@ -136,33 +136,24 @@ fn judge(greeting: &Greeting<Aaep>, reading: Reading) -> AaepJudge {
         clarify: can(Capability::Clarify),
         extend: can(Capability::Extend),
         progress: can(Capability::Progress),
-        courtesy_notice: can(Capability::CourtesyNotice) && shows(greeting, Kind::Notify),
+        courtesy_notice: can(Capability::CourtesyNotice) && greeting.shows(Kind::Notify),
         delivery: can(Capability::Delivery),
         modified_action: can(Capability::ModifiedAction),
         work: can(Capability::Work),
     })
 }
 
-/// Whether outputs of this kind are shown.
-fn shows(greeting: &Greeting<Aaep>, kind: Kind) -> bool {
-    match &greeting.shows {
-        Some(shown) => shown.contains(&kind),
-        None => Aaep::SHOWN_UNASKED.contains(&kind),
-    }
-}
-
 impl Driver {
     /// Whether what is asked was declared, and what it needs is shown: nobody can tell what becomes of a question of which no
     /// answer is shown, nor of any whose events, performances and refusals are not.
     fn may_ask(&self, asked: Asks) -> bool {
-        let shows = |kinds: &[Kind]| kinds.iter().all(|kind| shows(&self.greeting, *kind));
         let can = |it| self.greeting.supports.contains(&it);
         match asked {
-            Asks::Clarify(_) => can(Capability::Clarify) && shows(&[Kind::Answer]),
+            Asks::Clarify(_) => can(Capability::Clarify) && self.greeting.shows(Kind::Answer),
             Asks::Cancel { .. } => can(Capability::Cancel),
             Asks::Extend { .. } => can(Capability::Extend),
             Asks::Tool(_) | Asks::Output(_) | Asks::Handoff(_) => can(Capability::Work),
-            Asks::Restart { .. } => can(Capability::Restart) && shows(&[Kind::InDoubt]),
+            Asks::Restart { .. } => can(Capability::Restart) && self.greeting.shows(Kind::InDoubt),
             Asks::StartSession { .. }
             | Asks::Subscribe { .. }
             | Asks::Unsubscribe { .. }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use countersign_driver::mcp_aql::{self as driver, Capability, McpAql, Op as Own, Output};
-use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
+use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put};
 use countersign_model::mcp_aql::judge::TokenJudge;
 use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Entry, Failure, INTROSPECT, Issued, Level, LogEvent, Output as Shown,
@@ -60,13 +60,13 @@ impl Driven for Driver {
     }
 
     fn judge(greeting: &Greeting<McpAql>) -> TokenJudge {
-        TokenJudge::new(DEFAULT, shows_log(greeting))
+        TokenJudge::new(DEFAULT, greeting.shows(Kind::Audit))
     }
 
     fn readings(greeting: &Greeting<McpAql>) -> Vec<Taken<TokenJudge>> {
         // What the driver protocol settles is not open.
         let open = PLACES.iter().filter(|it| it.name != "restarted-session");
-        let log = shows_log(greeting);
+        let log = greeting.shows(Kind::Audit);
         driven::readings(open, DEFAULT, |reading| TokenJudge::new(reading, log))
     }
 
@@ -74,7 +74,7 @@ impl Driven for Driver {
         Self {
             calls: Calls::new(Names::of_any(), RETENTION),
             greeting: greeting.clone(),
-            shows_log: shows_log(greeting),
+            shows_log: greeting.shows(Kind::Audit),
             tolerances: [TOLERANCE; ADAPTERS as usize],
             log: BTreeMap::new(),
             asked: (None, None),
@@ -147,13 +147,6 @@ const DEFAULT: Reading = Reading {
     restarted_session: RestartedSession::Ends,
     ..Reading::SPECIFICATION
 };
-
-fn shows_log(greeting: &Greeting<McpAql>) -> bool {
-    let shown = greeting.shows.as_ref();
-    shown.map_or(McpAql::SHOWN_UNASKED.contains(&Kind::Audit), |shown| {
-        shown.contains(&Kind::Audit)
-    })
-}
 
 fn place(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
