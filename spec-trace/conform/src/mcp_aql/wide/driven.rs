@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use super::calls::{Calls, START};
 use super::spelling::SECRETS;
-use super::step::{ADAPTERS, Request, Run, Step, What};
+use super::step::{ADAPTERS, Passing, Request, Run, Step, What};
 use super::translation::{NOBODY, Names, number};
 use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
@@ -68,6 +68,17 @@ impl Driven for Driver {
         let open = PLACES.iter().filter(|it| it.name != "restarted-session");
         let log = greeting.shows(Kind::Audit);
         driven::readings(open, DEFAULT, |reading| TokenJudge::new(reading, log))
+    }
+
+    fn fold(first: &Step, second: &Step) -> Option<Step> {
+        let after = match (first.after, second.after) {
+            (Passing::Millis(0), _) | (_, Passing::Limit { .. }) => return None,
+            (after, Passing::Millis(0)) => after,
+            (Passing::Millis(one), Passing::Millis(two)) => Passing::Millis(one.saturating_add(two)),
+            (Passing::Limit { .. }, Passing::Millis(_)) => return None,
+        };
+        let what = second.what.clone();
+        Some(Step { after, what })
     }
 
     fn begin(greeting: &Greeting<McpAql>) -> Self {
