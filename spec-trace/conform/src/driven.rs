@@ -337,7 +337,14 @@ impl<D: Driven> Played<D> {
         let mut judge = at_reset::<D>(judge);
         for ((now, call, outputs), guarded) in self.shown.iter().zip(&guarded) {
             let findings = judge.see(*now, guarded.as_ref().unwrap_or(call), outputs);
-            found.extend(findings.iter().map(|finding| finding.clause));
+            for finding in &findings {
+                found.insert(finding.clause);
+                found.extend(finding.also);
+            }
+            // What is found behind it may follow from it.
+            if !findings.is_empty() {
+                break;
+            }
         }
         found
     }

@@ -116,9 +116,7 @@ impl Rendering {
             Self::Junit => ReportFormat::Junit,
             Self::Sarif => ReportFormat::Sarif,
             Self::Html => ReportFormat::Html,
-            Self::Mermaid | Self::Svg => {
-                self.refuse("it prints text, json, junit, sarif or html")
-            }
+            Self::Mermaid | Self::Svg => self.refuse("it prints text, json, junit, sarif or html"),
         }
     }
 

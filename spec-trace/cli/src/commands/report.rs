@@ -79,7 +79,10 @@ fn matrix_of(args: &Args, format: Format) -> miette::Result<Answer> {
         write(&out.join("matrix.html"), &matrix.html())?;
         write(&out.join("matrix.json"), &format!("{document:#}\n"))?;
         for (n, badge) in (1..).zip(matrix.badges()) {
-            write(&out.join(format!("badge-{n}.json")), &format!("{badge:#}\n"))?;
+            write(
+                &out.join(format!("badge-{n}.json")),
+                &format!("{badge:#}\n"),
+            )?;
         }
     }
     Ok(match format {

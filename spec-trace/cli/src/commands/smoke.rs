@@ -78,16 +78,40 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 type Optional = (&'static str, &'static str, &'static str);
 
 const AAEP: &[Optional] = &[
-    ("clarify", "clarify", r#""session_id":"sess_1","question":"Which?","timeout_seconds":60"#),
+    (
+        "clarify",
+        "clarify",
+        r#""session_id":"sess_1","question":"Which?","timeout_seconds":60"#,
+    ),
     ("cancel", "cancel", r#""reply_token":"rpl_1""#),
-    ("extend", "extend", r#""reply_token":"rpl_1","timeout_seconds":60"#),
-    ("tool", "work", r#""session_id":"sess_1","action":{"id":"a1","tool":"t"}"#),
-    ("output", "work", r#""session_id":"sess_1","output_id":"out_1","chunk":"a","complete":true"#),
-    ("handoff", "work", r#""session_id":"sess_1","reason":"r","target_kind":"human""#),
+    (
+        "extend",
+        "extend",
+        r#""reply_token":"rpl_1","timeout_seconds":60"#,
+    ),
+    (
+        "tool",
+        "work",
+        r#""session_id":"sess_1","action":{"id":"a1","tool":"t"}"#,
+    ),
+    (
+        "output",
+        "work",
+        r#""session_id":"sess_1","output_id":"out_1","chunk":"a","complete":true"#,
+    ),
+    (
+        "handoff",
+        "work",
+        r#""session_id":"sess_1","reason":"r","target_kind":"human""#,
+    ),
     RESTART,
 ];
 const MCP_AQL: &[Optional] = &[
-    ("introspect", "introspect", r#""query":"token_status","token":"conf_1""#),
+    (
+        "introspect",
+        "introspect",
+        r#""query":"token_status","token":"conf_1""#,
+    ),
     RESTART,
 ];
 const PENDING_ACTION: &[Optional] = &[
@@ -215,23 +239,60 @@ impl<D: Driven> Plugged<D> {
         self.asks_at(START, "it can be reset again", "reset", "", Wanted::Outputs);
         let later = START + 60_000;
         self.asks_at(later, "time goes on", "tick", "", Wanted::Outputs);
-        self.asks_at(START, "the clock may step back", "tick", "", Wanted::Outputs);
+        self.asks_at(
+            START,
+            "the clock may step back",
+            "tick",
+            "",
+            Wanted::Outputs,
+        );
         let far = START + 3_600_000;
         self.asks_at(far, "and go on again", "tick", "", Wanted::Outputs);
-        self.asks_at(START, "a reset sets the clock", "reset", "", Wanted::Outputs);
+        self.asks_at(
+            START,
+            "a reset sets the clock",
+            "reset",
+            "",
+            Wanted::Outputs,
+        );
     }
 
     fn refuses_what_is_not(&mut self) {
-        self.asks("an op that there is not is an error", "no_such_op", "", Wanted::Error);
+        self.asks(
+            "an op that there is not is an error",
+            "no_such_op",
+            "",
+            Wanted::Error,
+        );
         let field = r#""no_such_field":1"#;
-        self.asks("a field that there is not is an error", "tick", field, Wanted::Error);
+        self.asks(
+            "a field that there is not is an error",
+            "tick",
+            field,
+            Wanted::Error,
+        );
         self.id += 1;
         let timeless = format!(r#"{{"id":{},"op":"tick"}}"#, self.id);
-        self.says("a request without `now` is an error", &timeless, Some(self.id), Wanted::Error);
+        self.says(
+            "a request without `now` is an error",
+            &timeless,
+            Some(self.id),
+            Wanted::Error,
+        );
         self.id += 1;
         let no_time = format!(r#"{{"id":{},"op":"tick","now":"noon"}}"#, self.id);
-        self.says("a `now` that is no time is an error", &no_time, Some(self.id), Wanted::Error);
-        self.says("a line that is no JSON is an error with a null id", "{", None, Wanted::Error);
+        self.says(
+            "a `now` that is no time is an error",
+            &no_time,
+            Some(self.id),
+            Wanted::Error,
+        );
+        self.says(
+            "a line that is no JSON is an error with a null id",
+            "{",
+            None,
+            Wanted::Error,
+        );
     }
 
     /// It ends when its input does.
@@ -246,8 +307,14 @@ impl<D: Driven> Plugged<D> {
 
     fn takes_no_other_version(&mut self) {
         for (name, line) in [
-            ("another version of the driver is an error", hello(99, D::Protocol::NAME)),
-            ("another protocol is an error", hello(VERSION, "no-such-protocol")),
+            (
+                "another version of the driver is an error",
+                hello(99, D::Protocol::NAME),
+            ),
+            (
+                "another protocol is an error",
+                hello(VERSION, "no-such-protocol"),
+            ),
         ] {
             if let Err(lost) = self.process.launch() {
                 self.found(name, Some(lost.to_string()));
@@ -459,7 +526,9 @@ impl Plug {
         if !self.broken.is_empty() {
             let clauses: Vec<&str> = self.broken.iter().copied().collect();
             let clauses = clauses.join(", ");
-            lines.push(format!("the plug aside, rules are broken, for `diff` to show: {clauses}"));
+            lines.push(format!(
+                "the plug aside, rules are broken, for `diff` to show: {clauses}"
+            ));
         }
         lines.push(self.verdict().to_owned());
         Answer {

@@ -34,8 +34,11 @@ fn run(report: &Report) -> Run {
     }
     if run.steps.is_empty() {
         let runs = grouped(report.runs);
-        run.steps
-            .push(step("", &format!("{runs} runs, and nothing wrong in them"), &[]));
+        run.steps.push(step(
+            "",
+            &format!("{runs} runs, and nothing wrong in them"),
+            &[],
+        ));
     }
     run
 }

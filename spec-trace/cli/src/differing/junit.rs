@@ -49,7 +49,9 @@ fn of_clause(report: &Report, clause: &str, judged: Judged) -> Case {
         Verdict::NotExercised if is_duty(clause) && report.part.is_whole => {
             Result::Unusable("no answer could have been wrong by it".to_owned())
         }
-        Verdict::NotExercised => Result::Skipped("no answer could have been wrong by it".to_owned()),
+        Verdict::NotExercised => {
+            Result::Skipped("no answer could have been wrong by it".to_owned())
+        }
     };
     Case::new(clause, result)
 }

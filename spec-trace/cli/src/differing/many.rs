@@ -63,7 +63,9 @@ impl Matrix {
             }
             reports.push(report);
         }
-        let first = reports.first().ok_or_else(|| miette!("there is no report"))?;
+        let first = reports
+            .first()
+            .ok_or_else(|| miette!("there is no report"))?;
         Ok(Self {
             protocol: first.protocol.clone(),
             reports,
@@ -182,6 +184,11 @@ impl Kept {
             let rows = self.clauses.iter();
             rows.filter(|row| row.verdict == verdict).count()
         };
-        badge(&self.protocol, &self.verdict, count("upholds"), count("violates"))
+        badge(
+            &self.protocol,
+            &self.verdict,
+            count("upholds"),
+            count("violates"),
+        )
     }
 }

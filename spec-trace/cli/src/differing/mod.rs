@@ -14,7 +14,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use countersign_clauses::{Clause, Level, Role};
+use countersign_clauses::{Clause, Level, Role, links};
 use countersign_conform::driven::{self, DRIVER, Divergence, Driven, Search, Told};
 use countersign_conform::implementation::Implementation;
 use countersign_driver::{Output, Protocol, Request};
@@ -248,10 +248,11 @@ impl Report {
     }
 }
 
-/// Whether a clause is a MUST or MUST NOT of the producer.
+/// Whether a clause is a MUST or MUST NOT of the producer, and speaks of what calls and outputs can show.
 fn is_duty(clause: &str) -> bool {
     let clause = countersign_clauses::get(clause);
-    clause.is_ok_and(|it| it.level.binds() && it.role == Role::Producer)
+    let is_seen = |clause| links::without_rule(clause).is_none();
+    clause.is_ok_and(|it| it.level.binds() && it.role == Role::Producer && is_seen(it))
 }
 
 /// The verdict on every clause that the judge of a protocol names.

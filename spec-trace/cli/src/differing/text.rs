@@ -17,10 +17,7 @@ pub fn render(report: &Report) -> String {
         text.push('\n');
     }
     for known in &report.vanished {
-        let said = format!(
-            "{} {}: {}",
-            known.clause, known.identity, known.reason
-        );
+        let said = format!("{} {}: {}", known.clause, known.identity, known.reason);
         put(&mut text, "known, and not found any more: ", &said);
     }
     for control in &report.controls {
@@ -30,7 +27,9 @@ pub fn render(report: &Report) -> String {
             &mut text,
             &match control.clause {
                 Some(clause) => format!("control {name}: caught by {clause}, in {runs} runs"),
-                None => format!("control {name}: not caught in {runs} runs: nothing follows from them"),
+                None => {
+                    format!("control {name}: not caught in {runs} runs: nothing follows from them")
+                }
             },
         );
     }
@@ -60,7 +59,9 @@ fn counts(report: &Report, text: &mut String) {
     };
     line(
         text,
-        &format!("{name}, driven as {protocol}: {runs} runs, {calls} calls, from seed {seed}{shard}"),
+        &format!(
+            "{name}, driven as {protocol}: {runs} runs, {calls} calls, from seed {seed}{shard}"
+        ),
     );
     let verdicts = [
         (Verdict::Upholds, "upheld"),
@@ -80,13 +81,13 @@ fn counts(report: &Report, text: &mut String) {
     for (verdict, said) in &verdicts[1..] {
         let clauses: Vec<&str> = report.with(*verdict).collect();
         if !clauses.is_empty() {
-            put(text, "  ", &format!("{said}: {}", clauses.join(", ")));
+            put_all(text, &format!("{said}: {}", clauses.join(", ")));
         }
     }
     let untried = report.untried();
     if report.part.is_whole && !untried.is_empty() {
         let clauses = untried.join(", ");
-        put(text, "  ", &format!("of these it is bound by: {clauses}"));
+        put_all(text, &format!("of these it is bound by: {clauses}"));
     }
 }
 
@@ -158,6 +159,13 @@ fn told(found: &Found, text: &mut String) {
 fn line(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');
+}
+
+/// A list, set in and folded, with all that is in it.
+fn put_all(text: &mut String, list: &str) {
+    for folded in folded(list, WIDTH - 2, usize::MAX) {
+        line(text, &format!("  {folded}"));
+    }
 }
 
 /// A line, folded under its beginning.

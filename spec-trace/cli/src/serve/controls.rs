@@ -7,9 +7,9 @@ use countersign_conform::driven::Driven;
 use countersign_conform::implementation::{Implementation, Lost};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_driver::pending_action as asked_pending_action;
 use countersign_driver::{Answer, Common, Op, Protocol, Request, Response};
 use countersign_driver::{aaep as asked_aaep, mcp_aql as asked_mcp_aql};
-use countersign_driver::pending_action as asked_pending_action;
 use miette::IntoDiagnostic;
 
 use super::aaep::Aaep;

@@ -251,7 +251,12 @@ impl<D: Driven> Divergence<D> {
             let kinds: Vec<String> = kinds.map(|it| format!("{it:?}")).collect();
             shape.push(format!("{} {}", told.op.name(), kinds.join(" ")));
         }
-        shape.extend(self.wrong.lost.as_ref().map(|it| it.fault.name().to_owned()));
+        shape.extend(
+            self.wrong
+                .lost
+                .as_ref()
+                .map(|it| it.fault.name().to_owned()),
+        );
         let digest = Sha256::digest(shape.join("\n"));
         let first = digest.iter().take(6);
         first.map(|byte| format!("{byte:02x}")).collect()

@@ -74,7 +74,9 @@ impl Driven for Driver {
         let after = match (first.after, second.after) {
             (Passing::Millis(0), _) | (_, Passing::Limit { .. }) => return None,
             (after, Passing::Millis(0)) => after,
-            (Passing::Millis(one), Passing::Millis(two)) => Passing::Millis(one.saturating_add(two)),
+            (Passing::Millis(one), Passing::Millis(two)) => {
+                Passing::Millis(one.saturating_add(two))
+            }
             (Passing::Limit { .. }, Passing::Millis(_)) => return None,
         };
         let what = second.what.clone();
