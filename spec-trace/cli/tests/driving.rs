@@ -136,6 +136,45 @@ fn one_run_shows_too_little_to_pass() {
     assert_ne!(report["untried"], json!([]));
 }
 
+/// What is not declared is no fault, and no pass.
+#[test]
+fn a_clause_of_which_nothing_is_declared_is_unsupported() {
+    for (protocol, needs, clauses) in [
+        ("aaep", "clarify", ["AAEP-6.1-7", "AAEP-A.5-2"]),
+        ("aaep", "work", ["AAEP-A.6-1", "AAEP-A.6-2"]),
+        ("aaep", "extend", ["AAEP-6.4.2-2", "AAEP-6.4.2-3"]),
+        ("aaep", "progress", ["AAEP-6.4.3-1", "AAEP-6.4.3-4"]),
+        ("mcp-aql", "multi_use", ["AQL-5.4-4"; 2]),
+        ("mcp-aql", "introspect", ["AQL-7.3-1"; 2]),
+        ("mcp-aql", "audit", ["AQL-1.2-5", "AQL-6.4-1"]),
+        ("pending-action", "say", ["PA-11"; 2]),
+    ] {
+        let runs = ["--runs", "150"];
+        let whole = report(protocol, &runs, &reference(protocol));
+        let first = format!("/\"name\":\"countersign/s/\"{needs}\",*//");
+        let less = script(protocol, &format!("$serve | sed -u '{first}; s/,\\]/]/'"));
+        let less = report(protocol, &runs, &less);
+        assert_eq!(less["divergences"], json!([]), "{needs}");
+        let rows = less["clauses"].as_array().expect("a list");
+        for clause in clauses {
+            assert!(with(&whole, "upholds").contains(&clause), "{clause}");
+            let row = rows.iter().find(|it| it["clause"] == clause);
+            let expected = json!({"clause": clause, "verdict": "unsupported", "needs": needs});
+            assert_eq!(row, Some(&expected));
+        }
+        // Whatever was seen at work is not called unsupported, so that the list must name nothing else.
+        let unsupported = with(&less, "unsupported");
+        let upheld = with(&whole, "upholds");
+        let is_binding = less["untried"].as_array().expect("a list");
+        assert!(unsupported.iter().any(|it| upheld.contains(it)));
+        assert!(
+            is_binding
+                .iter()
+                .all(|it| !unsupported.contains(&it.as_str().unwrap_or("")))
+        );
+    }
+}
+
 /// PA-8: who takes an old state that its host hands back for the newest is not to blame, and is told.
 #[test]
 fn a_snapshot_that_turns_back_is_for_the_host_to_guard() {
@@ -305,8 +344,12 @@ fn build_servers_and_code_hosts_are_told_of_it() {
     let log: Value = serde_json::from_slice(&sarif.stdout).expect("JSON");
     let schema =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas/sarif-2.1.0.schema.json");
-    let schema: Value =
+    let mut schema: Value =
         serde_json::from_slice(&fs::read(schema).expect("the schema")).expect("JSON");
+    // The pattern of a language has a bracket too many. No log here names one.
+    for of in ["run", "toolComponent"] {
+        schema["definitions"][of]["properties"]["language"] = json!({});
+    }
     let problems = jsonschema::draft7::new(&schema).expect("a schema");
     let problems: Vec<String> = problems
         .iter_errors(&log)
@@ -477,11 +520,7 @@ fn the_plug_of_the_reference_and_of_each_adapter_holds() {
 #[test]
 fn a_fault_of_the_adapter_is_told_from_one_of_the_implementation() {
     for (change, name, of) in [
-        (
-            "s/^{\"id\":6,/{\"id\":60,/",
-            "the clock may step back",
-            "adapter",
-        ),
+        ("s/^{\"id\":6,/{\"id\":60,/", "and go on again", "adapter"),
         (
             "s/\"outputs\":\\[\\]/\"error\":\"out of luck\"/",
             "it can be reset",
