@@ -16,7 +16,7 @@ const NEEDS: &[Need] = &[
     ("aaep", "extend", &["AAEP-6.4.2-2"]),
     ("aaep", "courtesy_notice", &["AAEP-6.7.1-2"]),
     ("aaep", "notify", &["AAEP-6.7.1-2"]),
-    ("aaep", "progress", &["AAEP-6.4.3-1", "AAEP-6.4.3-4"]),
+    ("aaep", "progress", &["AAEP-6.4.3-4"]),
     (
         "aaep",
         "work",
