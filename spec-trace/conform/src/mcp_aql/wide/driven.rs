@@ -227,12 +227,13 @@ impl Driver {
             Some(_) | None => return Ok(Shown::Warn),
         };
         let operation = entry.operation.as_deref();
+        let named = entry.token_id.filter(|it| !it.is_empty());
         let context = entry.client_context.and_then(|it| it.session_id);
         Ok(Shown::Log(Entry {
             at: entry.timestamp.as_deref().and_then(time),
             event,
             success: entry.outcome.as_deref() == Some("success"),
-            token: entry.token_id.map(|it| number(&mut self.log, it)),
+            token: named.map(|it| number(&mut self.log, it)),
             operation: operation.map(|it| match it {
                 "introspect" => INTROSPECT,
                 _ => self.operation(it),
