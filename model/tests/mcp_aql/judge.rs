@@ -165,6 +165,7 @@ fn parameters(resource: u32, timestamp: u32, colour: u32) -> Parameters {
     Parameters {
         whole: resource * 100 + timestamp * 10 + colour,
         each: BTreeMap::from(each),
+        text: 0,
     }
 }
 

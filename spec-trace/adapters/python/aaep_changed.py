@@ -131,11 +131,12 @@ class Unauthenticated(Producer, fault="unauthenticated", clause="AAEP-6.3.4-5"):
         super().check_sender(reply, {**sender, "authenticated": True})
 
 
-class WrongSender(Producer, fault="wrong-sender", clause="AAEP-REPLY-14"):
+class WrongSender(Producer, fault="wrong-sender", clause="AAEP-6.3.4-5"):
     """The reply may name any open subscription, whosever it is."""
 
     def check_sender(self, reply, sender):
-        super().check_sender(reply, {**sender, "subscription_id": reply["subscription_id"].value})
+        named = reply.get("subscription_id")
+        super().check_sender(reply, {**sender, "subscription_id": named.value} if named is not None else sender)
 
 
 class UnauthenticatedAfterRestart(Producer, fault="unauthenticated-after-restart", clause="AAEP-6.3.4-5"):

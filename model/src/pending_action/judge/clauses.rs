@@ -58,7 +58,10 @@ impl Case<'_> {
             return None;
         };
         let is_new = self.action(action).is_none();
-        if !is_new || nonce.is_some_and(|nonce| self.account.nonces.contains(&nonce)) {
+        if self.action(action).is_some_and(|known| known.unsure) {
+            let text = format!("action {action} was to stay what it was, whatever is handed back");
+            self.break_at(place, "PA-8", &["PA-1"], text);
+        } else if !is_new || nonce.is_some_and(|nonce| self.account.nonces.contains(&nonce)) {
             let text = format!("action {action} was to have an id and a nonce of its own");
             self.break_at(place, "PA-1", &[], text);
         }
@@ -398,6 +401,19 @@ impl Case<'_> {
         }
     }
 
+    /// What came back does not come back again: that would be a second execution.
+    pub fn came_back_before(&mut self, action: u32) {
+        let mut is_told = false;
+        while let Some((place, _)) = self.first(|output| tells_return(output, action)) {
+            self.shown[place] = Shown::Broken;
+            is_told = true;
+        }
+        if is_told {
+            let text = format!("action {action} was not to be told of as run again");
+            self.find("PA-8", &["PA-10"], Kind::Conformance, text);
+        }
+    }
+
     /// After a crash a call that may run twice may be run again.
     fn may_run_again(&self, output: &Output) -> bool {
         matches!(*output, Output::Perform { action, call }
@@ -442,13 +458,12 @@ impl Case<'_> {
             return;
         };
         let is_summary = summary.is_none_or(|summary| summary == terms.summary);
-        if !is_summary || label.is_some_and(|label| label != terms.label) {
-            let text = format!("the words shown for action {action} were to be those proposed");
-            self.break_at(place, "PA-1", &["PA-9"], text);
-        }
         if exposes {
             let text = format!("id and arguments of action {action} were not to be shown");
             self.break_at(place, "PA-9", &[], text);
+        } else if !is_summary || label.is_some_and(|label| label != terms.label) {
+            let text = format!("the words shown for action {action} were to be those proposed");
+            self.break_at(place, "PA-1", &["PA-9"], text);
         }
     }
 }
@@ -815,6 +830,14 @@ fn differing(one: &Terms, other: &Terms) -> Vec<&'static str> {
 fn is_effect(output: &Output, action: u32) -> bool {
     output.about().is_some_and(|(about, form)| {
         about == action && !tells_expiry(output) && form != Form::InDoubt
+    })
+}
+
+/// Whether an output tells that the tool of the action has come back.
+fn tells_return(output: &Output, action: u32) -> bool {
+    let is_message = matches!(outcome(output), Some(Outcome::Finished(_)));
+    output.about().is_some_and(|(about, form)| {
+        about == action && (is_message || matches!(form, Form::Executed | Form::NotRun))
     })
 }
 

@@ -6,7 +6,7 @@
 use countersign_driver::aaep::{
     self as driver, Aaep, AnsweredBy, Capability, Op as Own, Output as Out,
 };
-use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put};
+use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 use countersign_model::aaep::judge::{
     self, AaepJudge, Body, Call, Declared, Output, QuestionKind, State, ToolCall,
 };
@@ -86,7 +86,10 @@ impl Driven for Driver {
         call: &Call,
         outputs: &[Put<Aaep>],
     ) -> Result<Vec<Option<Output>>, Unreadable> {
-        let shown = outputs.iter().map(|output| self.output(call, output));
+        let shown = outputs.iter().map(|output| {
+            let is_shown = self.greeting.shows(Aaep::kind(&output.what));
+            is_shown.then(|| self.output(call, output)).flatten()
+        });
         let shown: Vec<Option<Output>> = shown.collect();
         self.last = shown.iter().map(Option::is_some).collect();
         if !shown.contains(&Some(Output::Refused)) {
@@ -140,6 +143,7 @@ fn judge(greeting: &Greeting<Aaep>, reading: Reading) -> AaepJudge {
         delivery: can(Capability::Delivery),
         modified_action: can(Capability::ModifiedAction),
         work: can(Capability::Work),
+        waits_as_read: true,
     })
 }
 
