@@ -222,10 +222,10 @@ class ExtensionInName(Producer, fault="extension-in-name", clause="AAEP-6.4.2-3"
 
 
 class WaitsForNobody(Producer, fault="waits-for-nobody", clause="AAEP-EV-11"):
-    """A rejection by default waits for its time though nobody is left who could answer."""
+    """A rejection by default waits for its time though nobody is left who could answer; the default of a clarification does not."""
 
     def applies_early(self, question):
-        return False
+        return question["kind"] == "clarification"
 
 
 # What is told is wrong.

@@ -4,6 +4,7 @@
 //! becomes a request, with whatever the implementation has named by then; what it answers is put into the judge's words. What
 //! it does not declare is not asked of it, and what it does not show is not judged.
 
+mod meaning;
 mod search;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 
+pub(crate) use meaning::meaning;
 pub use search::{Divergence, Search};
 
 /// What is asked of a party, as the judge knows it.

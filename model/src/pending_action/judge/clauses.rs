@@ -401,19 +401,6 @@ impl Case<'_> {
         }
     }
 
-    /// What came back does not come back again: that would be a second execution.
-    pub fn came_back_before(&mut self, action: u32) {
-        let mut is_told = false;
-        while let Some((place, _)) = self.first(|output| tells_return(output, action)) {
-            self.shown[place] = Shown::Broken;
-            is_told = true;
-        }
-        if is_told {
-            let text = format!("action {action} was not to be told of as run again");
-            self.find("PA-8", &["PA-10"], Kind::Conformance, text);
-        }
-    }
-
     /// After a crash a call that may run twice may be run again.
     fn may_run_again(&self, output: &Output) -> bool {
         matches!(*output, Output::Perform { action, call }
@@ -830,14 +817,6 @@ fn differing(one: &Terms, other: &Terms) -> Vec<&'static str> {
 fn is_effect(output: &Output, action: u32) -> bool {
     output.about().is_some_and(|(about, form)| {
         about == action && !tells_expiry(output) && form != Form::InDoubt
-    })
-}
-
-/// Whether an output tells that the tool of the action has come back.
-fn tells_return(output: &Output, action: u32) -> bool {
-    let is_message = matches!(outcome(output), Some(Outcome::Finished(_)));
-    output.about().is_some_and(|(about, form)| {
-        about == action && (is_message || matches!(form, Form::Executed | Form::NotRun))
     })
 }
 

@@ -162,11 +162,8 @@ fn decided(case: &mut Case, decide: &Decide) {
 }
 
 fn finished(case: &mut Case, action: u32, status: Status, result: Option<u32>) {
-    let known = case.action(action);
-    if known.is_some_and(Action::runs) {
+    if case.action(action).is_some_and(Action::runs) {
         case.comes_back(action, status, result);
-    } else if known.is_some_and(|known| known.fate == Fate::Finished && !known.unsure) {
-        case.came_back_before(action);
     }
 }
 

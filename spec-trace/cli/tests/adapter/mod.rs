@@ -31,7 +31,10 @@ pub fn adapter(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
 
 /// The program and the arguments of the adapter in TypeScript, or none, where there is nothing to run it: a Node that takes types as
 /// they are, or any other and the compiler that `npm ci` puts beside the adapter.
-#[allow(dead_code, reason = "not every test that drives adapters drives this one")]
+#[allow(
+    dead_code,
+    reason = "not every test that drives adapters drives this one"
+)]
 pub fn typescript(arguments: &[&str]) -> Option<Vec<String>> {
     static PROGRAM: LazyLock<Option<String>> = LazyLock::new(|| {
         let said = typescript_program();

@@ -1,23 +1,23 @@
 //! Adapters under `countersign diff`: faults that have to be caught, and variants that have to pass.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::adapter::adapter;
-
 /// A fault, the clause that names it, and the runs from seed 1 in which it has to be caught.
 pub type Caught<'a> = (&'a str, &'a str, u32);
 
-/// The binary.
-pub fn binary() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_countersign"))
-}
+/// The command of an adapter with these arguments, or none, where there is nothing to run it.
+pub type Start = fn(&[&str]) -> Option<Vec<String>>;
+
+/// In so many runs nothing is found in an adapter that does nothing wrong.
+const RUNS: u32 = 200;
 
 /// The report on a command in so many runs.
-pub fn diff(protocol: &str, command: &[String], runs: u32) -> Value {
+fn diff(protocol: &str, command: &[String], runs: u32) -> Value {
     let kept = tempfile::tempdir().expect("a folder");
-    let mut diff = binary();
+    let mut diff = Command::new(env!("CARGO_BIN_EXE_countersign"));
     diff.args(["diff", protocol, "--format", "json", "--runs"])
         .arg(runs.to_string())
         .arg("--save")
@@ -30,57 +30,81 @@ pub fn diff(protocol: &str, command: &[String], runs: u32) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|it| panic!("{it}: {text}{error}"))
 }
 
-/// The clauses that name divergences which follow from no other, each with whether it was seen again each time.
-fn roots(document: &Value) -> Vec<(&str, bool)> {
-    let found = document["divergences"].as_array().into_iter().flatten();
-    let found = found.filter(|it| it["follows"].as_array().is_some_and(Vec::is_empty));
-    let root = |it: &'_ Value| it["again"]["seen"] == it["again"]["of"];
-    found
-        .filter_map(|it| Some((it["clause"].as_str()?, root(it))))
-        .collect()
+/// The clauses of a list of them.
+fn clauses(of: &Value) -> Vec<&str> {
+    let all = of.as_array().into_iter().flatten();
+    all.filter_map(Value::as_str).collect()
 }
 
-/// Each fault is caught, is named by its clause, and is seen whenever its run is played.
-pub fn are_caught(protocol: &str, program: &str, faults: &[Caught<'_>]) {
+/// The clauses of the divergences that are seen each time, and follow from none but such as name them too.
+fn roots(document: &Value) -> Vec<&str> {
+    let found: Vec<&Value> = document["divergences"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .collect();
+    let named = found
+        .iter()
+        .map(|it| (it["clause"].as_str(), clauses(&it["also"])));
+    let named: BTreeMap<_, _> = named.collect();
+    let is_root = |it: &&Value| {
+        let clause = it["clause"].as_str().unwrap_or_default();
+        let mut before = clauses(&it["follows"]).into_iter();
+        let is_first = before.all(|it| {
+            named
+                .get(&Some(it))
+                .is_some_and(|also| also.contains(&clause))
+        });
+        is_first && it["again"]["seen"] == it["again"]["of"]
+    };
+    let roots = found.into_iter().filter(is_root);
+    roots.filter_map(|it| it["clause"].as_str()).collect()
+}
+
+/// Each fault is caught, and named by its clause.
+pub fn are_caught(protocol: &str, start: Start, faults: &[Caught<'_>]) {
     for (fault, clause, runs) in faults {
-        let Some(command) = adapter(program, &["--fault", fault]) else {
+        let Some(command) = start(&["--fault", fault]) else {
             return;
         };
         let document = diff(protocol, &command, *runs);
         let roots = roots(&document);
-        assert!(
-            roots.contains(&(*clause, true)),
-            "{fault}: {clause}: {roots:?}"
-        );
+        assert!(roots.contains(clause), "{fault}: {clause}: {roots:?}");
     }
 }
 
-/// Nothing is found in so many runs.
-pub fn passes(protocol: &str, command: &[String], runs: u32) -> Value {
-    let document = diff(protocol, command, runs);
-    let divergences = document["divergences"].as_array().expect("a list");
-    let told: Vec<String> = divergences.iter().map(Value::to_string).collect();
-    assert!(told.is_empty(), "{command:?}: {}", told.join("\n"));
+/// Nothing is found.
+fn passes(protocol: &str, command: &[String]) -> Value {
+    let document = diff(protocol, command, RUNS);
+    assert_eq!(
+        document["divergences"],
+        Value::Array(Vec::new()),
+        "{command:?}"
+    );
     assert_eq!(document["verdict"], "holds", "{command:?}");
-    assert_eq!(document["runs"], runs);
+    assert_eq!(document["runs"], RUNS);
     document
 }
 
-/// What an adapter has of these (`--list-faults`, `--list-variants`): the list.
-pub fn listed(program: &str, list: &str) -> Option<Vec<Value>> {
-    let command = adapter(program, &[list])?;
+/// What an adapter has, as it lists it.
+fn listed(start: Start, list: &str) -> Option<Vec<Value>> {
+    let command = start(&[list])?;
     let output = Command::new(&command[0]).args(&command[1..]).output();
     let list: Value = serde_json::from_slice(&output.expect("it runs").stdout).expect("a document");
     Some(list.as_array().expect("a list").clone())
 }
 
-/// Every variant passes, with the clauses that it declares nothing for left open, and takes the reading that it says it does.
-pub fn variants_pass(protocol: &str, program: &str, runs: u32) -> usize {
-    let variants = listed(program, "--list-variants").unwrap_or_default();
+/// The adapter passes, and so does each of so many variants; a reading that one names is the one that is taken.
+pub fn variants_pass(protocol: &str, start: Start, count: usize) {
+    let Some(variants) = listed(start, "--list-variants") else {
+        return;
+    };
+    assert_eq!(variants.len(), count);
+    passes(protocol, &start(&[]).expect("it was listed"));
     for variant in &variants {
         let name = variant["name"].as_str().expect("a name");
-        let command = adapter(program, &["--variant", name]).expect("it was listed");
-        let document = passes(protocol, &command, runs);
+        let command = start(&["--variant", name]).expect("it was listed");
+        let document = passes(protocol, &command);
         if let Some((place, choice)) = variant["reading"]
             .as_str()
             .and_then(|it| it.split_once('='))
@@ -92,23 +116,21 @@ pub fn variants_pass(protocol: &str, program: &str, runs: u32) -> usize {
             );
         }
     }
-    variants.len()
 }
 
 /// Every fault that an adapter has stands in the list, by the clause that it says it breaks.
-pub fn all_are_kept(program: &str, faults: &[Caught<'_>]) {
-    let Some(listed) = listed(program, "--list-faults") else {
+pub fn all_are_kept(start: Start, faults: &[Caught<'_>]) {
+    let Some(listed) = listed(start, "--list-faults") else {
         return;
     };
-    let named = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
-    let mut listed: Vec<_> = listed
+    let text = |it: &Value, name: &str| it[name].as_str().unwrap_or_default().to_owned();
+    let listed = listed
         .iter()
-        .map(|it| (named(it, "name"), named(it, "clause")))
-        .collect();
-    let mut kept: Vec<_> = faults
+        .map(|it| (text(it, "name"), text(it, "clause")));
+    let kept = faults
         .iter()
-        .map(|(fault, clause, _)| ((*fault).to_owned(), (*clause).to_owned()))
-        .collect();
+        .map(|(fault, clause, _)| ((*fault).to_owned(), (*clause).to_owned()));
+    let [mut listed, mut kept]: [Vec<_>; 2] = [listed.collect(), kept.collect()];
     listed.sort_unstable();
     kept.sort_unstable();
     assert_eq!(listed, kept);

@@ -18,12 +18,11 @@ use countersign_reference::pending_action::{Decision, Effect, Input, ToolStatus}
 use countersign_reference::time::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Number, Value};
 
 use super::names::{self, ARGUMENTS, UNKNOWN, numbered};
 use super::step::{Asked as Asks, BYTES, Step};
 use super::world::{MOST_SNAPSHOTS, START, World};
-use crate::driven::{self, Asked, Driven, Taken, Unreadable};
+use crate::driven::{self, Asked, Driven, Taken, Unreadable, meaning};
 use crate::wide::Clock;
 
 /// What is kept of an implementation in a run.
@@ -542,30 +541,6 @@ fn place_of(text: &str) -> Option<usize> {
             .iter()
             .position(|(known, read)| read.is_some() && meaning(known).as_ref() == Some(&meant))
     })
-}
-
-/// What arguments mean: whole numbers are the same however they are written.
-fn meaning(text: &str) -> Option<Value> {
-    serde_json::from_str(text).ok().map(plain)
-}
-
-fn plain(value: Value) -> Value {
-    match value {
-        Value::Number(number) => Value::Number(whole(&number).unwrap_or(number)),
-        Value::Array(items) => items.into_iter().map(plain).collect(),
-        Value::Object(members) => members
-            .into_iter()
-            .map(|(name, value)| (name, plain(value)))
-            .collect(),
-        Value::Null | Value::Bool(_) | Value::String(_) => value,
-    }
-}
-
-/// The whole number that a small one with a point is.
-fn whole(number: &Number) -> Option<Number> {
-    let double = number.as_f64().filter(|_| number.is_f64())?;
-    let is_small = double.fract() == 0.0 && double.abs() < 1e15;
-    is_small.then(|| format!("{double:.0}").parse().ok())?
 }
 
 #[cfg(test)]
