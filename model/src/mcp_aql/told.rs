@@ -649,6 +649,7 @@ fn called(scope: Scope, level: Level) -> judged::Request {
         parameters: Some(Parameters {
             whole: scope.parameters as u32,
             each: each.into(),
+            text: 0,
         }),
         level,
         purpose: match scope.purpose {

@@ -4,9 +4,10 @@
 //! becomes a request, with whatever the implementation has named by then; what it answers is put into the judge's words. What
 //! it does not declare is not asked of it, and what it does not show is not judged.
 
+mod meaning;
 mod search;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use countersign_driver::{Common, Greeting, Kind as OutputKind, Op, Output, Protocol};
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 
+pub(crate) use meaning::meaning;
 pub use search::{Divergence, Search};
 
 /// What is asked of a party, as the judge knows it.
@@ -61,7 +63,7 @@ pub trait Driven: Sized {
     /// What a step asks. Nothing where there is nothing that it could mean, or what it asks was not declared.
     fn ask(&mut self, step: &Self::Step) -> Option<Asked<Self>>;
 
-    /// What was put out for it, each as the judge is shown it; nothing for what he is not shown.
+    /// What was put out for it, each as the judge is shown it; nothing for what he is not shown, or is not declared to be shown.
     ///
     /// # Errors
     ///
@@ -218,13 +220,11 @@ impl<D: Driven> Run<D> {
 
 /// What a run is played for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim<'a> {
+pub enum Aim {
     /// All that is wrong in it.
     All,
     /// That, and which other answers would have been wrong.
     Tried,
-    /// The first that is wrong by this clause, with which it ends.
-    First(&'a str),
 }
 
 /// Takes the steps with this implementation, and has the judge say what is wrong.
@@ -232,7 +232,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
     steps: &[D::Step],
     judge: &D::Judge,
-    aim: Aim<'_>,
+    aim: Aim,
 ) -> Played<D> {
     let mut played = Played {
         told: Vec::new(),
@@ -290,10 +290,6 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
             played.is_wrong(at, finding, None);
         }
         played.shown.push((now, asked.call, shown));
-        let is_wanted = |it: &Wrong| aim == Aim::First(it.finding.clause);
-        if played.wrong.iter().any(is_wanted) {
-            return played;
-        }
     }
     // A second answer to the last request shows with one more.
     if let Err(lost) = partner.ask(now, Op::Common(Common::Tick {})) {
@@ -315,18 +311,21 @@ impl<D: Driven> Played<D> {
         self.wrong.iter().map(|it| it.finding.clause).collect()
     }
 
-    /// What another judge finds in the same: the clauses.
-    fn found_by(&self, judge: &D::Judge) -> BTreeSet<&'static str> {
+    /// What another judge finds in the same: the clauses, each with the calls that were made when he first did.
+    fn found_by(&self, judge: &D::Judge) -> BTreeMap<&'static str, usize> {
         let mut judge = at_reset::<D>(judge);
-        let mut found = BTreeSet::new();
-        for (now, call, outputs) in &self.shown {
-            let findings = judge.see(*now, call, outputs);
-            found.extend(findings.iter().map(|finding| finding.clause));
+        let mut found = BTreeMap::new();
+        for (calls, (now, call, outputs)) in (1..).zip(&self.shown) {
+            for finding in judge.see(*now, call, outputs) {
+                found.entry(finding.clause).or_insert(calls);
+            }
         }
         // Whatever the reading, it is lost, or cannot be read.
         let of_all = self.wrong.iter();
         let of_all = of_all.filter(|it| it.lost.is_some() || it.calls > self.shown.len());
-        found.extend(of_all.map(|it| it.finding.clause));
+        for wrong in of_all {
+            found.entry(wrong.finding.clause).or_insert(wrong.calls);
+        }
         found
     }
 

@@ -124,10 +124,10 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// Which ways to take the text still fit after a run: those that find nothing new in it. Where there are none, none of them
     /// explains the run, and all stay as they were.
     fn take_readings(&mut self, played: &mut Played<D>) {
-        let fit = self
-            .readings
-            .iter()
-            .map(|(taken, fits)| *fits && self.news_in(&played.found_by(&taken.judge)).is_empty());
+        let fit = self.readings.iter().map(|(taken, fits)| {
+            let found = played.found_by(&taken.judge).into_keys().collect();
+            *fits && self.news_in(&found).is_empty()
+        });
         let fit: Vec<bool> = fit.collect();
         let Some(first) = fit.iter().position(|fits| *fits) else {
             return;
@@ -139,7 +139,9 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             self.reading = first;
             // What it showed by the reading that does not fit, it does not show by this one.
             let found = played.found_by(&self.readings[first].0.judge);
-            played.wrong.retain(|it| found.contains(it.finding.clause));
+            played
+                .wrong
+                .retain(|it| found.contains_key(it.finding.clause));
         }
     }
 
@@ -175,10 +177,10 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         clause: &'static str,
         seed: u64,
     ) -> Option<Divergence<D>> {
-        let wrong = played.wrong.iter().find(|it| it.finding.clause == clause)?;
+        let wrong = self.unexplained(played, run.steps.len(), clause)?;
         let until = Instant::now() + SHRINKING;
         let mut steps = run.steps[..run.steps.len().min(wrong.at + 1)].to_vec();
-        let seen = (Rc::clone(played), wrong.clone());
+        let seen = (Rc::clone(played), wrong);
         let (played, wrong) = shrinking::shortest(&mut steps, seen, |shorter| {
             if Instant::now() > until {
                 return None;
@@ -202,13 +204,33 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// What a run has come to, and the first that it shows by this clause. Nothing, where a way to take the text explains it.
     fn shows(&mut self, steps: &[D::Step], clause: &str) -> Option<(Rc<Played<D>>, Wrong)> {
         let judge = &self.readings[self.reading].0.judge;
-        let played = play::<D, I>(&mut self.partner, steps, judge, Aim::First(clause));
-        let wrong = played.wrong.iter().find(|it| it.finding.clause == clause)?;
-        let wrong = wrong.clone();
+        let played = play::<D, I>(&mut self.partner, steps, judge, Aim::All);
+        let wrong = self.unexplained(&played, steps.len(), clause)?;
+        Some((Rc::new(played), wrong))
+    }
+
+    /// The first that is wrong by this clause, in a run of so many steps, once no way to take the text explains what was put
+    /// out so far.
+    fn unexplained(&self, played: &Played<D>, steps: usize, clause: &str) -> Option<Wrong> {
+        let mut by_clause = played.wrong.iter();
+        let found = by_clause.find(|it| it.finding.clause == clause)?;
         let others = self.readings.iter().filter(|(_, fits)| *fits);
-        let mut found = others.map(|(taken, _)| played.found_by(&taken.judge));
-        let is_explained = found.any(|it| it.is_empty());
-        (!is_explained).then(|| (Rc::new(played), wrong))
+        let first = others.map(|(taken, _)| played.found_by(&taken.judge).into_values().min());
+        // Where one of them finds nothing, it explains all.
+        let first: Option<Vec<usize>> = first.collect();
+        let from = first?.into_iter().max().unwrap_or(0);
+        let mut wrong = played.wrong.iter();
+        let later = wrong.find(|it| it.finding.clause == clause && it.calls >= from);
+        later.cloned().or_else(|| {
+            // Where the way that is taken finds nothing any more by then, all of the run is what it is found in.
+            let is_last = played.wrong.iter().all(|it| it.calls < from);
+            let whole = Wrong {
+                at: steps - 1,
+                calls: played.told.len(),
+                ..found.clone()
+            };
+            is_last.then_some(whole)
+        })
     }
 }
 

@@ -91,6 +91,7 @@ impl Wide for Host {
             delivery: true,
             modified_action,
             work: true,
+            waits_as_read: false,
         })
     }
 

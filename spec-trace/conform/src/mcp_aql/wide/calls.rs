@@ -246,7 +246,8 @@ impl Calls {
     fn meaning(&mut self, parameters: &Parameters, bytes: &[u8]) -> Option<judged::Parameters> {
         let each = parameters.meaning()?;
         let whole = self.names.parameters(bytes);
-        Some(judged::Parameters { whole, each })
+        let text = self.names.text(bytes);
+        Some(judged::Parameters { whole, each, text })
     }
 
     fn query(&mut self, shown: Shown, query: Query, judged: judged::Query) -> Told {

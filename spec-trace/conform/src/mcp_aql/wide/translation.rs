@@ -29,6 +29,7 @@ pub(super) struct Names {
     tokens: BTreeMap<String, u32>,
     log: BTreeMap<TokenId, u32>,
     parameters: BTreeMap<Vec<u8>, u32>,
+    texts: BTreeMap<Vec<u8>, u32>,
     shapes: BTreeMap<String, u32>,
     /// Whether parameters are the same where they mean the same, and not only where they are written alike.
     by_meaning: bool,
@@ -70,6 +71,7 @@ impl Names {
             tokens: BTreeMap::new(),
             log: BTreeMap::new(),
             parameters: BTreeMap::new(),
+            texts: BTreeMap::new(),
             shapes: BTreeMap::new(),
             by_meaning: false,
         }
@@ -97,6 +99,11 @@ impl Names {
             &mut self.parameters,
             meant.unwrap_or_else(|| bytes.to_vec()),
         )
+    }
+
+    /// The number of parameters as they are written.
+    pub(super) fn text(&mut self, bytes: &[u8]) -> u32 {
+        number(&mut self.texts, bytes.to_vec())
     }
 
     /// The number of an answer of this shape.
