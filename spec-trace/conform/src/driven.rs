@@ -4,6 +4,7 @@
 //! becomes a request, with whatever the implementation has named by then; what it answers is put into the judge's words. What
 //! it does not declare is not asked of it, and what it does not show is not judged.
 
+mod declared;
 mod meaning;
 mod search;
 
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 
+pub use declared::unsupported;
 pub(crate) use meaning::meaning;
 pub use search::{Divergence, Search};
 
@@ -59,6 +61,14 @@ pub trait Driven: Sized {
 
     /// At the start of a run.
     fn begin(greeting: &Greeting<Self::Protocol>) -> Self;
+
+    /// The second of two steps, with the time that both take. None, where the first takes none, or the two have no sum.
+    fn fold(first: &Self::Step, second: &Self::Step) -> Option<Self::Step>;
+
+    /// The call as it would be where the host never hands an old state back, if it is one by which it has.
+    fn guarded(_: &CallOf<Self>, _: &[OutputOf<Self>]) -> Option<CallOf<Self>> {
+        None
+    }
 
     /// What a step asks. Nothing where there is nothing that it could mean, or what it asks was not declared.
     fn ask(&mut self, step: &Self::Step) -> Option<Asked<Self>>;
@@ -309,6 +319,30 @@ impl<D: Driven> Played<D> {
     /// The clauses by which something is wrong.
     fn clauses(&self) -> BTreeSet<&'static str> {
         self.wrong.iter().map(|it| it.finding.clause).collect()
+    }
+
+    /// The clauses that are kept only where the host never hands an old state back: what a judge finds who is not told that it has.
+    fn guarded_by_host(&self, judge: &D::Judge) -> BTreeSet<&'static str> {
+        let calls = self.shown.iter();
+        let guarded = calls.map(|(_, call, outputs)| D::guarded(call, outputs));
+        let guarded: Vec<_> = guarded.collect();
+        let mut found = BTreeSet::new();
+        if guarded.iter().all(Option::is_none) {
+            return found;
+        }
+        let mut judge = at_reset::<D>(judge);
+        for ((now, call, outputs), guarded) in self.shown.iter().zip(&guarded) {
+            let findings = judge.see(*now, guarded.as_ref().unwrap_or(call), outputs);
+            for finding in &findings {
+                found.insert(finding.clause);
+                found.extend(finding.also);
+            }
+            // What is found behind it may follow from it.
+            if !findings.is_empty() {
+                break;
+            }
+        }
+        found
     }
 
     /// What another judge finds in the same: the clauses, each with the calls that were made when he first did.

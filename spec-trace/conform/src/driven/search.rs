@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use countersign_driver::Protocol;
 use countersign_model::judge::Finding;
+use sha2::{Digest, Sha256};
 
 use super::{Aim, Driven, Played, Run, Taken, Told, Wrong, play};
 use crate::implementation::{Greeted, Implementation};
@@ -30,6 +31,8 @@ pub struct Search<D: Driven, I> {
     pub exercised: BTreeSet<&'static str>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
     pub unsupported: BTreeSet<String>,
+    /// The clauses that are kept only where the host never hands an old state back.
+    pub guarded_by_host: BTreeSet<&'static str>,
     /// How often something was found by each clause.
     pub times: BTreeMap<&'static str, u64>,
 }
@@ -68,6 +71,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             divergences: Vec::new(),
             exercised: BTreeSet::new(),
             unsupported: BTreeSet::new(),
+            guarded_by_host: BTreeSet::new(),
             times: BTreeMap::new(),
         }
     }
@@ -100,6 +104,8 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         if aim == Aim::Tried || !self.news_in(&played.clauses()).is_empty() {
             self.take_readings(&mut played);
         }
+        let judge = &self.readings[self.reading].0.judge;
+        self.guarded_by_host.extend(played.guarded_by_host(judge));
         for wrong in &played.wrong {
             *self.times.entry(wrong.finding.clause).or_default() += 1;
         }
@@ -181,13 +187,16 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         let until = Instant::now() + SHRINKING;
         let mut steps = run.steps[..run.steps.len().min(wrong.at + 1)].to_vec();
         let seen = (Rc::clone(played), wrong);
-        let (played, wrong) = shrinking::shortest(&mut steps, seen, |shorter| {
+        let mut shows = |shorter: &[D::Step]| {
             if Instant::now() > until {
                 return None;
             }
             let (played, wrong) = self.shows(shorter, clause)?;
             Some((wrong.at + 1, (played, wrong)))
-        });
+        };
+        let seen = shrinking::shortest(&mut steps, seen, &mut shows);
+        // A step may be there for the time alone that it takes.
+        let (played, wrong) = shrinking::folded(&mut steps, seen, D::fold, &mut shows);
         let again = (0..AGAIN).filter(|_| self.shows(&steps, clause).is_some());
         let again = u32::try_from(again.count()).unwrap_or(AGAIN);
         let mut run = Run::of(steps);
@@ -253,6 +262,26 @@ impl<D: Driven> Divergence<D> {
     pub fn told(&self) -> &[Told<D::Protocol>] {
         let told = &self.played.told;
         &told[..self.wrong.calls.min(told.len())]
+    }
+
+    /// What tells this divergence from others, the same in each search that finds it: of the clause, the ops of the run and the
+    /// kinds of what came out, without names and times. 12 hexadecimal digits.
+    pub fn identity(&self) -> String {
+        let mut shape = vec![self.finding().clause.to_owned()];
+        for told in self.told() {
+            let kinds = told.outputs.iter().map(|it| D::Protocol::kind(&it.what));
+            let kinds: Vec<String> = kinds.map(|it| format!("{it:?}")).collect();
+            shape.push(format!("{} {}", told.op.name(), kinds.join(" ")));
+        }
+        shape.extend(
+            self.wrong
+                .lost
+                .as_ref()
+                .map(|it| it.fault.name().to_owned()),
+        );
+        let digest = Sha256::digest(shape.join("\n"));
+        let first = digest.iter().take(6);
+        first.map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Other clauses that were broken in the run before it, so that it may follow from them.

@@ -90,6 +90,19 @@ impl Driven for Driver {
         with_leeway(all)
     }
 
+    fn fold(first: &Step, second: &Step) -> Option<Step> {
+        let after = match (first.after, second.after) {
+            (Passing::Millis(0), _) | (_, Passing::Limit { .. }) => return None,
+            (after, Passing::Millis(0)) => after,
+            (Passing::Millis(one), Passing::Millis(two)) => {
+                Passing::Millis(one.saturating_add(two))
+            }
+            (Passing::Limit { .. }, Passing::Millis(_)) => return None,
+        };
+        let what = second.what.clone();
+        Some(Step { after, what })
+    }
+
     fn begin(greeting: &Greeting<McpAql>) -> Self {
         Self {
             calls: Calls::new(Names::of_any(), RETENTION),

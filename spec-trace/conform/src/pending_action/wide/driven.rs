@@ -59,6 +59,16 @@ impl Driven for Driver {
         driven::readings(&PLACES, Reading::SPECIFICATION, PendingActionJudge::new)
     }
 
+    fn fold(first: &Step, second: &Step) -> Option<Step> {
+        let clock = first.clock.then(second.clock)?;
+        Some(Step { clock, ..*second })
+    }
+
+    fn guarded(call: &Call, outputs: &[judged::Output]) -> Option<Call> {
+        let is_taken = !outputs.contains(&judged::Output::Refused);
+        (matches!(call, Call::Rollback { .. }) && is_taken).then_some(Call::Tick)
+    }
+
     fn begin(greeting: &Greeting<PendingAction>) -> Self {
         Self {
             world: World::new(),
