@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::{Suited, committed, derive};
 
@@ -22,4 +24,14 @@ fn assert_is_of_the_model<D: Suited>(folder: &str) {
 #[test]
 fn the_suite_of_pending_actions_is_that_of_the_model() {
     assert_is_of_the_model::<PendingActionDriver>("pending_action");
+}
+
+#[test]
+fn the_suite_of_confirmation_tokens_is_that_of_the_model() {
+    assert_is_of_the_model::<McpAqlDriver>("mcp_aql");
+}
+
+#[test]
+fn the_suite_of_aaep_is_that_of_the_model() {
+    assert_is_of_the_model::<AaepDriver>("aaep");
 }

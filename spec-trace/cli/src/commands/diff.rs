@@ -91,7 +91,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     }
 }
 
-fn drive<D: Driven>(args: &Args, format: Format) -> miette::Result<Answer> {
+fn drive<D: Suited>(args: &Args, format: Format) -> miette::Result<Answer> {
     let process = Process::new(args.command.clone(), Duration::from_secs(args.timeout));
     let partner = Greeted::new(process).map_err(|lost| {
         let command = words(&args.command);
@@ -110,6 +110,7 @@ fn drive<D: Driven>(args: &Args, format: Format) -> miette::Result<Answer> {
     }
     let mut search = Search::<D, _>::new(partner);
     if args.run.is_empty() {
+        search.suite();
         play_seeds(args, &mut search);
     } else {
         for file in &args.run {

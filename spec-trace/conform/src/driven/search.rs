@@ -12,6 +12,7 @@ use countersign_model::judge::Finding;
 use super::{Aim, Driven, Played, Run, Taken, Told, Wrong, play};
 use crate::implementation::{Greeted, Implementation};
 use crate::shrinking;
+use crate::suite::{Suited, committed};
 
 /// What runs of an implementation have come to so far.
 pub struct Search<D: Driven, I> {
@@ -82,6 +83,17 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         // Short ones and long ones, so that a fault that needs little is found in little.
         let run = Run::<D>::seeded(seed, 8 + usize::try_from(seed % 113).unwrap_or(0));
         self.play(&run, seed);
+    }
+
+    /// Plays the runs of the suite, which are not counted.
+    pub fn suite(&mut self)
+    where
+        D: Suited,
+    {
+        for run in committed::<D>().played() {
+            self.play(&run, 0);
+        }
+        self.runs = 0;
     }
 
     /// Plays a run that is not of a seed.
