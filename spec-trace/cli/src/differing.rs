@@ -90,7 +90,7 @@ impl Report {
             seed,
             runs: search.runs,
             calls: search.calls,
-            clauses: verdicts(D::Protocol::NAME, &search.exercised, &divergences),
+            clauses: verdicts(D::Protocol::NAME, &search.others.exercised, &divergences),
             unsupported: search.unsupported.clone(),
             taken: search.taken(),
             readings: search.choices(),

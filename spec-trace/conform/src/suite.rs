@@ -4,6 +4,8 @@
 //! clause that the judge then names, the shortest run that shows it; and for each witness the shortest run to it. The runs are
 //! committed files, which [`derive`] makes again. Nothing in a run says what is right: that is for the judge.
 
+pub mod vectors;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
 
@@ -238,7 +240,10 @@ fn witnesses<T: Modelled>(
     }
     found.sort_by_key(|(place, _)| *place);
     let row = |place: usize| &T::WITNESSES[place];
-    found.into_iter().map(|(place, run)| (row(place), run)).collect()
+    found
+        .into_iter()
+        .map(|(place, run)| (row(place), run))
+        .collect()
 }
 
 /// What was derived so far.
@@ -270,10 +275,14 @@ impl<D: Suited> Derived<D> {
 
     /// What a longer run begins with need not be played by itself.
     fn suite(mut self) -> Suite<D> {
-        self.runs.sort_by_key(|it| std::cmp::Reverse(it.steps.len()));
+        self.runs
+            .sort_by_key(|it| std::cmp::Reverse(it.steps.len()));
         let mut runs: Vec<Short<D>> = Vec::new();
         for short in self.runs {
-            match runs.iter_mut().find(|it| it.steps.starts_with(&short.steps)) {
+            match runs
+                .iter_mut()
+                .find(|it| it.steps.starts_with(&short.steps))
+            {
                 Some(longer) => longer.shows.extend(short.shows),
                 None => runs.push(short),
             }

@@ -17,7 +17,10 @@ fn assert_is_of_the_model<D: Suited>(folder: &str) {
         std::fs::write(source.join(folder).join("suite.json"), &text).expect("it can be written");
     } else {
         let is_same = committed::<D>().text() == text;
-        assert!(is_same, "the suite is another; with {WRITE}=1 it is written");
+        assert!(
+            is_same,
+            "the suite is another; with {WRITE}=1 it is written"
+        );
     }
 }
 

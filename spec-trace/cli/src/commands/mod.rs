@@ -23,6 +23,7 @@ pub mod report;
 pub mod schema;
 pub mod serve;
 pub mod show;
+pub mod vectors;
 pub mod verify;
 
 const EXAMPLES: &str = "\
@@ -140,6 +141,8 @@ enum Command {
     Lint(lint::Args),
     /// Drive an implementation in any language: the shortest run for each rule that it breaks
     Diff(diff::Args),
+    /// Write the suite that `diff` plays first as test vectors for any language
+    Vectors(vectors::Args),
     /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
     Show(show::Args),
     /// Walk through a protocol's model in a browser
@@ -165,6 +168,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(&args, cli.format.printed()),
         Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
         Command::Diff(args) => diff::run(&args, cli.format.printed()),
+        Command::Vectors(args) => vectors::run(&args, cli.format.printed()),
         Command::Lint(args) => lint::run(&args, cli.format.found()),
         Command::Show(args) => show::run(&args, cli.format.drawn()),
         Command::Explore(args) => {

@@ -3,6 +3,7 @@
 //! The one thing to know: that of the reply is a file under `schemas/`, compiled in; that it and the reference's own parser
 //! agree is what `tests/schema.rs` is for. That of the driver protocol is derived from the types that read it.
 
+use countersign_conform::suite::vectors;
 use miette::IntoDiagnostic;
 
 use crate::answer::{Answer, Format, Status};
@@ -12,7 +13,8 @@ Examples:
   countersign schema                                    the names
   countersign schema confirmation.reply > reply.schema.json
   countersign schema driver                             what an implementation under test reads
-                                                        and writes";
+                                                        and writes
+  countersign schema vectors                            the files that `vectors` writes";
 
 /// Arguments of `countersign schema`.
 #[derive(Clone, Debug, clap::Args)]
@@ -40,6 +42,10 @@ pub const SCHEMAS: &[Schema] = &[
     Schema {
         name: "driver",
         text: || format!("{:#}\n", countersign_driver::schema()),
+    },
+    Schema {
+        name: "vectors",
+        text: || format!("{:#}\n", vectors::schema()),
     },
 ];
 

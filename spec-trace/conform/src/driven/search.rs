@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use countersign_driver::Protocol;
 use countersign_model::judge::Finding;
 
-use super::{Aim, Driven, Played, Run, Taken, Told, Wrong, play};
+use super::{Aim, Driven, Others, Played, Run, Taken, Told, Wrong, play};
 use crate::implementation::{Greeted, Implementation};
 use crate::shrinking;
 use crate::suite::{Suited, committed};
@@ -27,8 +27,8 @@ pub struct Search<D: Driven, I> {
     pub calls: u64,
     /// One for each clause, in the order in which they were found.
     pub divergences: Vec<Divergence<D>>,
-    /// The clauses by which another answer would have been wrong.
-    pub exercised: BTreeSet<&'static str>,
+    /// The other answers that were tried, and the clauses by which one would have been wrong.
+    pub others: Others<D>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
     pub unsupported: BTreeSet<String>,
     /// How often something was found by each clause.
@@ -67,7 +67,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             runs: 0,
             calls: 0,
             divergences: Vec::new(),
-            exercised: BTreeSet::new(),
+            others: Others::default(),
             unsupported: BTreeSet::new(),
             times: BTreeMap::new(),
         }
@@ -85,33 +85,63 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         self.play(&run, seed);
     }
 
-    /// Plays the runs of the suite, which are not counted.
+    /// Plays the runs of the suite, which are not counted. They are short, so that many readings fit each: those that fit are told
+    /// from what each finds in all of them.
     pub fn suite(&mut self)
     where
         D: Suited,
     {
+        let mut found = vec![BTreeSet::new(); self.readings.len()];
+        let mut all = Vec::new();
         for run in committed::<D>().played() {
-            self.play(&run, 0);
+            let judge = &self.readings[self.reading].0.judge;
+            let others = Some(&mut self.others);
+            let played = play::<D, I>(&mut self.partner, &run.steps, judge, Aim::All, others);
+            self.is_played(&played);
+            for (found, (taken, _)) in found.iter_mut().zip(&self.readings) {
+                found.extend(played.found_by(&taken.judge));
+            }
+            all.push((run, played));
         }
-        self.runs = 0;
+        // The first of which no other finds less, and those that find the same.
+        let finds_less =
+            |one: &BTreeSet<_>, other: &BTreeSet<_>| one.is_subset(other) && one != other;
+        let is_best = |it: &BTreeSet<_>| !found.iter().any(|other| finds_less(other, it));
+        self.reading = found.iter().position(is_best).unwrap_or(0);
+        for ((_, fits), it) in self.readings.iter_mut().zip(&found) {
+            *fits = *it == found[self.reading];
+        }
+        for (run, mut played) in all {
+            if self.is_explained(&played) {
+                continue;
+            }
+            let found = played.found_by(&self.readings[self.reading].0.judge);
+            played.wrong.retain(|it| found.contains(it.finding.clause));
+            self.note(&run, played, 0);
+        }
     }
 
     /// Plays a run that is not of a seed.
     pub fn play(&mut self, run: &Run<D>, seed: u64) {
-        let aim = if self.runs < TRIED {
-            Aim::Tried
-        } else {
-            Aim::All
-        };
+        let others = (self.runs < TRIED).then_some(&mut self.others);
+        let is_tried = others.is_some();
         let judge = &self.readings[self.reading].0.judge;
-        let mut played = play::<D, I>(&mut self.partner, &run.steps, judge, aim);
+        let mut played = play::<D, I>(&mut self.partner, &run.steps, judge, Aim::All, others);
         self.runs += 1;
-        self.calls += u64::try_from(played.told.len()).unwrap_or(u64::MAX);
-        self.exercised.extend(&played.exercised);
-        self.unsupported.extend(played.unsupported.iter().cloned());
-        if aim == Aim::Tried || !self.news_in(&played.clauses()).is_empty() {
+        self.is_played(&played);
+        if is_tried || !self.news_in(&played.clauses()).is_empty() {
             self.take_readings(&mut played);
         }
+        self.note(run, played, seed);
+    }
+
+    fn is_played(&mut self, played: &Played<D>) {
+        self.calls += u64::try_from(played.told.len()).unwrap_or(u64::MAX);
+        self.unsupported.extend(played.unsupported.iter().cloned());
+    }
+
+    /// Notes what is wrong in a run. What it shows by a clause that no run has shown before is made as short as it can be.
+    fn note(&mut self, run: &Run<D>, played: Played<D>, seed: u64) {
         for wrong in &played.wrong {
             *self.times.entry(wrong.finding.clause).or_default() += 1;
         }
@@ -214,13 +244,17 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// What a run has come to, and the first that it shows by this clause. Nothing, where a way to take the text explains it.
     fn shows(&mut self, steps: &[D::Step], clause: &str) -> Option<(Rc<Played<D>>, Wrong)> {
         let judge = &self.readings[self.reading].0.judge;
-        let played = play::<D, I>(&mut self.partner, steps, judge, Aim::First(clause));
+        let played = play::<D, I>(&mut self.partner, steps, judge, Aim::First(clause), None);
         let wrong = played.wrong.iter().find(|it| it.finding.clause == clause)?;
         let wrong = wrong.clone();
-        let others = self.readings.iter().filter(|(_, fits)| *fits);
-        let mut found = others.map(|(taken, _)| played.found_by(&taken.judge));
-        let is_explained = found.any(|it| it.is_empty());
-        (!is_explained).then(|| (Rc::new(played), wrong))
+        (!self.is_explained(&played)).then(|| (Rc::new(played), wrong))
+    }
+
+    /// Whether a way to take the text that still fits finds nothing wrong.
+    fn is_explained(&self, played: &Played<D>) -> bool {
+        let fitting = self.readings.iter().filter(|(_, fits)| *fits);
+        let mut found = fitting.map(|(taken, _)| played.found_by(&taken.judge));
+        found.any(|it| it.is_empty())
     }
 }
 

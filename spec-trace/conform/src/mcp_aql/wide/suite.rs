@@ -102,7 +102,11 @@ impl Names {
                     critical: None,
                 };
                 let as_it_is = configured(adapter, setup, critical(lists));
-                otherwise.then_some(other).into_iter().chain([as_it_is]).collect()
+                otherwise
+                    .then_some(other)
+                    .into_iter()
+                    .chain([as_it_is])
+                    .collect()
             }
             Asked::Relist(lists) => vec![What::Configure {
                 adapter: 0,
@@ -146,7 +150,13 @@ impl Names {
         };
         Request {
             shown: Some(self.shown(call.token)),
-            ..called(Scope { purpose, ..call.scope }, danger)
+            ..called(
+                Scope {
+                    purpose,
+                    ..call.scope
+                },
+                danger,
+            )
         }
     }
 }

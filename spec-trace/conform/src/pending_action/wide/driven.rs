@@ -24,6 +24,7 @@ use super::world::{MOST_SNAPSHOTS, START, World};
 use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
 /// What is kept of an implementation in a run.
+#[derive(Clone)]
 pub struct Driver {
     world: World<String, String>,
     greeting: Greeting<PendingAction>,

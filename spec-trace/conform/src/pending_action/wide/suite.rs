@@ -83,10 +83,7 @@ impl Names {
                 Asked::Propose(proposed)
             }
             Call::Decide(message) => Asked::Decide(self.decided(message)),
-            Call::Say => Asked::Say {
-                by: OWNER,
-                text: 0,
-            },
+            Call::Say => Asked::Say { by: OWNER, text: 0 },
             Call::FinishTool(slot, status) => Asked::Finish {
                 action: self.which(slot),
                 failed: status == ToolStatus::Error,
