@@ -276,7 +276,7 @@ fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
         };
         verdicts.insert(clause.to_owned(), judged);
     }
-    let upheld = search.exercised.iter();
+    let upheld = search.others.exercised.iter();
     let upheld = upheld.map(|clause| (*clause, Verdict::Upholds));
     let guarded = search.guarded_by_host.iter();
     let guarded = guarded.map(|clause| (*clause, Verdict::HostMustGuard));

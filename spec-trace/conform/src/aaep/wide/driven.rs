@@ -26,6 +26,7 @@ use super::world::{Running, START, World};
 use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
 /// What is kept of an implementation in a run.
+#[derive(Clone)]
 pub struct Driver {
     world: World,
     greeting: Greeting<Aaep>,

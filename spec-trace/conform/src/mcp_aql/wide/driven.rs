@@ -27,6 +27,7 @@ use super::translation::{NOBODY, Names, number};
 use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
 /// What is kept of a gatekeeper in a run.
+#[derive(Clone)]
 pub struct Driver {
     calls: Calls,
     greeting: Greeting<McpAql>,

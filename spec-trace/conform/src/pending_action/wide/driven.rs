@@ -26,6 +26,7 @@ use crate::driven::{self, Asked, Driven, Taken, Unreadable, meaning};
 use crate::wide::Clock;
 
 /// What is kept of an implementation in a run.
+#[derive(Clone)]
 pub struct Driver {
     world: World<String, String>,
     greeting: Greeting<PendingAction>,
