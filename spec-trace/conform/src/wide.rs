@@ -70,11 +70,12 @@ impl Clock {
     /// What the clock does where it does one and then the other. None, where there is no one word for it, or nothing to carry on.
     pub(crate) fn then(self, next: Self) -> Option<Self> {
         match (self, next) {
-            (Self::Stays, _) | (_, Self::Deadline(..)) => None,
-            (_, Self::Stays) => Some(self),
+            (Self::Ahead(_) | Self::Back(_) | Self::Deadline(..), Self::Stays) => Some(self),
             (Self::Ahead(one), Self::Ahead(two)) => Some(Self::Ahead(one.saturating_add(two))),
             (Self::Back(one), Self::Back(two)) => Some(Self::Back(one.saturating_add(two))),
-            (Self::Ahead(_) | Self::Deadline(..), Self::Back(_))
+            (Self::Stays, _)
+            | (_, Self::Deadline(..))
+            | (Self::Ahead(_) | Self::Deadline(..), Self::Back(_))
             | (Self::Back(_) | Self::Deadline(..), Self::Ahead(_)) => None,
         }
     }

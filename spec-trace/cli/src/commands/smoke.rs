@@ -217,7 +217,9 @@ impl<D: Driven> Plugged<D> {
         match response.answer {
             Said::Greeting(greeting) if response.id == Some(1) => Ok(greeting),
             Said::Greeting(_) => Err("its response does not have the id 1".to_owned()),
-            other => Err(format!("it answered with {}", answered::<D>(&other))),
+            answer @ (Said::Outputs { .. } | Said::Error { .. } | Said::Unsupported { .. }) => {
+                Err(format!("it answered with {}", answered::<D>(&answer)))
+            }
         }
     }
 
@@ -448,9 +450,12 @@ impl Plug {
                 *self.asked.entry(told.op.name()).or_default() += 1;
             }
             let lost = played.wrong.iter().find_map(|it| it.lost.as_ref());
-            let of = |fault: &Fault| match fault {
-                Fault::Errored(_) => Of::Implementation,
-                _ => Of::Adapter,
+            let of = |fault: &Fault| {
+                if matches!(fault, Fault::Errored(_)) {
+                    Of::Implementation
+                } else {
+                    Of::Adapter
+                }
             };
             wrong = lost.map(|lost| (of(&lost.fault), lost.to_string()));
             if let Some(op) = played.unsupported.first() {

@@ -10,9 +10,10 @@ use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_driver::pending_action as asked_pending_action;
 use countersign_driver::{Answer, Common, Op, Protocol, Request, Response};
 use countersign_driver::{aaep as asked_aaep, mcp_aql as asked_mcp_aql};
+use countersign_reference::{mcp_aql, pending_action};
 use miette::IntoDiagnostic;
 
-use super::aaep::Aaep;
+use super::aaep::{self, Aaep};
 use super::conversation::Conversation;
 use super::ids::Ids;
 use super::mcp_aql::McpAql;
@@ -30,21 +31,22 @@ pub trait Referred: Driven<Protocol: Decided> {
 
 impl Referred for AaepDriver {
     fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>> {
-        let service = Aaep::new(Default::default(), Ids::of(Some(seed)));
+        let service = Aaep::new(aaep::Settings::default(), Ids::of(Some(seed)));
         Ok(Conversation::new(service))
     }
 }
 
 impl Referred for McpAqlDriver {
     fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>> {
-        let service = McpAql::new(Default::default(), Ids::of(Some(seed)));
+        let service = McpAql::new(mcp_aql::Settings::default(), Ids::of(Some(seed)));
         Ok(Conversation::new(service))
     }
 }
 
 impl Referred for PendingActionDriver {
     fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>> {
-        let service = PendingAction::in_memory(Default::default(), Ids::of(Some(seed)));
+        let service =
+            PendingAction::in_memory(pending_action::Settings::default(), Ids::of(Some(seed)));
         Ok(Conversation::new(service.into_diagnostic()?))
     }
 }
@@ -90,7 +92,8 @@ impl<P: Decided, I: Implementation<P>> Implementation<P> for Controlled<I> {
     fn ask(&mut self, request: &Request<P>) -> Result<Response<P>, Lost> {
         let mut request = request.clone();
         match (self.control, &mut request.op) {
-            (_, Op::Common(Common::Hello { .. })) => {}
+            (_, Op::Common(Common::Hello { .. }))
+            | (Control::AllowAll | Control::DenyAll, Op::Common(_)) => {}
             (Control::Null, Op::Common(_) | Op::Own(_)) => {
                 return Ok(Response {
                     id: Some(request.id),
@@ -99,7 +102,6 @@ impl<P: Decided, I: Implementation<P>> Implementation<P> for Controlled<I> {
                     },
                 });
             }
-            (Control::AllowAll | Control::DenyAll, Op::Common(_)) => {}
             (Control::AllowAll, Op::Own(op)) => P::decide(op, true),
             (Control::DenyAll, Op::Own(op)) => P::decide(op, false),
         }

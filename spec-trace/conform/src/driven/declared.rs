@@ -13,7 +13,7 @@ const NEEDS: &[Need] = &[
     ("aaep", "clarify", CLARIFICATIONS),
     ("aaep", "answer", CLARIFICATIONS),
     ("aaep", "cancel", &["AAEP-6.8-1", "AAEP-6.8-3"]),
-    ("aaep", "extend", &["AAEP-6.4.2-2", "AAEP-6.4.2-3"]),
+    ("aaep", "extend", &["AAEP-6.4.2-2"]),
     ("aaep", "courtesy_notice", &["AAEP-6.7.1-2"]),
     ("aaep", "notify", &["AAEP-6.7.1-2"]),
     ("aaep", "progress", &["AAEP-6.4.3-1", "AAEP-6.4.3-4"]),

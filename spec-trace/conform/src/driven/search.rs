@@ -332,7 +332,8 @@ impl<D: Driven> Divergence<D> {
         );
         let digest = Sha256::digest(shape.join("\n"));
         let first = digest.iter().take(6);
-        first.map(|byte| format!("{byte:02x}")).collect()
+        let bits = first.fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+        format!("{bits:012x}")
     }
 
     /// Other clauses that were broken in the run before it, so that it may follow from them.

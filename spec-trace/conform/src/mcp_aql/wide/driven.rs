@@ -93,12 +93,13 @@ impl Driven for Driver {
 
     fn fold(first: &Step, second: &Step) -> Option<Step> {
         let after = match (first.after, second.after) {
-            (Passing::Millis(0), _) | (_, Passing::Limit { .. }) => return None,
+            (Passing::Millis(0), _)
+            | (_, Passing::Limit { .. })
+            | (Passing::Limit { .. }, Passing::Millis(1.. | ..0)) => return None,
             (after, Passing::Millis(0)) => after,
             (Passing::Millis(one), Passing::Millis(two)) => {
                 Passing::Millis(one.saturating_add(two))
             }
-            (Passing::Limit { .. }, Passing::Millis(_)) => return None,
         };
         let what = second.what.clone();
         Some(Step { after, what })
