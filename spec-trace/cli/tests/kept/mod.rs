@@ -30,8 +30,8 @@ fn diff(protocol: &str, command: &[String], runs: u32) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|it| panic!("{it}: {text}{error}"))
 }
 
-/// The clauses of a list of them.
-fn clauses(of: &Value) -> Vec<&str> {
+/// The names of a list of them.
+fn names(of: &Value) -> Vec<&str> {
     let all = of.as_array().into_iter().flatten();
     all.filter_map(Value::as_str).collect()
 }
@@ -45,11 +45,11 @@ fn roots(document: &Value) -> Vec<&str> {
         .collect();
     let named = found
         .iter()
-        .map(|it| (it["clause"].as_str(), clauses(&it["also"])));
+        .map(|it| (it["clause"].as_str(), names(&it["also"])));
     let named: BTreeMap<_, _> = named.collect();
     let is_root = |it: &&Value| {
         let clause = it["clause"].as_str().unwrap_or_default();
-        let mut before = clauses(&it["follows"]).into_iter();
+        let mut before = names(&it["follows"]).into_iter();
         let is_first = before.all(|it| {
             named
                 .get(&Some(it))
@@ -94,7 +94,7 @@ fn listed(start: Start, list: &str) -> Option<Vec<Value>> {
     Some(list.as_array().expect("a list").clone())
 }
 
-/// The adapter passes, and so does each of so many variants; a reading that one names is the one that is taken.
+/// The adapter passes, and so does each of so many variants; the reading that one names fits.
 pub fn variants_pass(protocol: &str, start: Start, count: usize) {
     let Some(variants) = listed(start, "--list-variants") else {
         return;
@@ -109,11 +109,8 @@ pub fn variants_pass(protocol: &str, start: Start, count: usize) {
             .as_str()
             .and_then(|it| it.split_once('='))
         {
-            assert_eq!(
-                document["readings"][place],
-                Value::from(vec![choice]),
-                "{name}"
-            );
+            let taken = names(&document["readings"][place]);
+            assert!(taken.contains(&choice), "{name}: {taken:?}");
         }
     }
 }
