@@ -20,7 +20,7 @@ use crate::implementation::{Greeted, Implementation, Lost, Said};
 
 use others::Answer;
 pub use others::Others;
-pub(crate) use others::places;
+pub(crate) use others::{places, without};
 pub use search::{Divergence, Search};
 
 /// What is asked of a party, as the judge knows it.
