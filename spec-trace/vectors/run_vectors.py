@@ -97,6 +97,8 @@ def is_one(pattern, output, names):
         names = same(at(wanted, pointer), at(output, pointer), names)
         if names is None:
             return None
+    if any(at(output, pointer) is ABSENT for pointer in pattern.get("present", [])):
+        return None
     # What does not matter may be named for later.
     return learned(wanted, output, names)
 

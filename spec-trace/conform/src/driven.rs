@@ -24,7 +24,7 @@ pub use declared::unsupported;
 pub(crate) use meaning::meaning;
 use others::Answer;
 pub use others::Others;
-pub(crate) use others::places;
+pub(crate) use others::{places, without};
 pub use search::{Divergence, Search};
 
 /// What is asked of a party, as the judge knows it.

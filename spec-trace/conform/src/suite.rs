@@ -20,7 +20,9 @@ use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use serde::{Deserialize, Serialize};
 
-use crate::driven::{Driven, Run};
+use crate::driven::{self, Driven, Others, Run};
+use crate::implementation::{Greeted, Implementation};
+use crate::shrinking;
 
 /// A driver whose steps the runs of a model can be put into.
 pub trait Suited: Driven {
@@ -28,8 +30,8 @@ pub trait Suited: Driven {
     type Model: Modelled;
     /// What a run has named so far.
     type Names: Default;
-    /// The suite as it is committed.
-    const COMMITTED: &'static str;
+    /// The suite as it is committed: the runs of the model, and those for clauses that none of them exercises.
+    const COMMITTED: [&'static str; 2];
 
     /// The steps that a step of the model is; none for a step of the world around the party.
     fn steps_of(names: &mut Self::Names, taken: &Taken<'_, Self::Model>) -> Vec<Self::Step>;
@@ -96,7 +98,69 @@ pub struct LeftOut {
 ///
 /// Never: a test reads each.
 pub fn committed<D: Suited>() -> Suite<D> {
-    serde_json::from_str(D::COMMITTED).expect("a committed suite is one")
+    let [of_model, of_clauses] = of_parts::<D>();
+    let runs = of_model.runs.into_iter().chain(of_clauses.runs);
+    Suite {
+        runs: runs.collect(),
+        ..of_model
+    }
+}
+
+/// Its parts: the runs of the model, and those for clauses that none of them exercises.
+///
+/// # Panics
+///
+/// Never: a test reads each.
+pub fn of_parts<D: Suited>() -> [Suite<D>; 2] {
+    D::COMMITTED.map(|part| serde_json::from_str(part).expect("a committed suite is one"))
+}
+
+/// Runs for the clauses that no run of the model exercises: for each the shortest that was found, among so many seeds, in which this
+/// party, which is taken to be right, could have given an answer that is wrong by it.
+pub fn for_clauses<D: Suited, I: Implementation<D::Protocol>>(
+    partner: &mut Greeted<D::Protocol, I>,
+    seeds: u64,
+) -> Suite<D> {
+    let mut exercised = |steps: &[D::Step]| exercised_by::<D, I>(partner, steps);
+    let [of_model, mut suite] = of_parts::<D>();
+    let mut known = BTreeSet::new();
+    for run in of_model.played() {
+        known.extend(exercised(&run.steps));
+    }
+    suite.runs.clear();
+    for seed in 1..=seeds {
+        let run = Run::<D>::seeded(seed, 12 + usize::try_from(seed % 24).unwrap_or(0));
+        let news = exercised(&run.steps);
+        for clause in news.difference(&known.clone()) {
+            if known.contains(clause) {
+                continue;
+            }
+            let mut steps = run.steps.clone();
+            let of_steps = exercised(&steps);
+            let of_steps = shrinking::shortest(&mut steps, of_steps, |shorter| {
+                let again = exercised(shorter);
+                again.contains(clause).then_some((shorter.len(), again))
+            });
+            suite.runs.push(Short {
+                shows: vec![format!("clause: {clause}")],
+                steps,
+            });
+            known.extend(of_steps);
+        }
+    }
+    suite
+}
+
+/// The clauses by which another answer would have been wrong in a run.
+pub fn exercised_by<D: Driven, I: Implementation<D::Protocol>>(
+    partner: &mut Greeted<D::Protocol, I>,
+    steps: &[D::Step],
+) -> BTreeSet<&'static str> {
+    let judge = D::judge(partner.greeting());
+    let mut others = Others::<D>::default();
+    let others_in = Some(&mut others);
+    let _right = driven::play::<D, I>(partner, steps, &judge, others_in);
+    others.exercised
 }
 
 impl<D: Suited> Suite<D> {

@@ -308,7 +308,7 @@ impl Found {
             steps,
             expected: finding.text.clone(),
             actual,
-            also: finding.also.to_vec(),
+            also: found.also.iter().copied().collect(),
             before: found.before().collect(),
             again: found.again,
             times,

@@ -65,9 +65,9 @@ impl<D: Driven> Others<D> {
             let form = form::<D>(output, &value);
             self.learn(&form, "", &value);
             if self.is_untried(format!("{op} without {form}")) {
-                let mut without = outputs.to_vec();
-                without.remove(place);
-                self.is_tried(answer, &without);
+                let mut fewer = outputs.to_vec();
+                fewer.remove(place);
+                self.is_tried(answer, &fewer);
             }
             for (what, other) in self.alterations(&form, &value) {
                 if self.is_untried(format!("{op} {form}{what}"))
@@ -198,13 +198,7 @@ impl<D: Driven> Others<D> {
                 Value::Array(_) => put("emptied", Value::Array(Vec::new())),
                 Value::Object(_) => put("emptied", Value::Object(serde_json::Map::new())),
             }
-            let mut without = value.clone();
-            if let Some((of, name)) = place.rsplit_once('/')
-                && let Some(Value::Object(members)) = without.pointer_mut(of)
-            {
-                members.shift_remove(&unescaped(name));
-                altered.push((format!("{place} left out"), without));
-            }
+            altered.push((format!("{place} left out"), without(value, &place)));
         }
         altered
     }
@@ -232,7 +226,13 @@ pub(crate) fn places(value: &Value) -> Vec<String> {
     all
 }
 
-/// A name as it stands in an object.
-fn unescaped(name: &str) -> String {
-    name.replace("~1", "/").replace("~0", "~")
+/// The same without the member at this JSON pointer.
+pub(crate) fn without(value: &Value, pointer: &str) -> Value {
+    let mut whole = value.clone();
+    if let Some((of, name)) = pointer.rsplit_once('/')
+        && let Some(Value::Object(members)) = whole.pointer_mut(of)
+    {
+        members.shift_remove(&name.replace("~1", "/").replace("~0", "~"));
+    }
+    whole
 }

@@ -48,6 +48,8 @@ pub struct Divergence<D: Driven> {
     played: Rc<Played<D>>,
     /// What is wrong at the end of it.
     pub wrong: Wrong,
+    /// Other clauses that say the same, in any run in which something is wrong by this one.
+    pub also: BTreeSet<&'static str>,
     /// How many times of how many the run showed it again.
     pub again: (u32, u32),
 }
@@ -159,6 +161,12 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
                 self.divergences.push(found);
             }
         }
+        for wrong in &played.wrong {
+            let mut told = self.divergences.iter_mut();
+            if let Some(told) = told.find(|it| it.wrong.finding.clause == wrong.finding.clause) {
+                told.also.extend(wrong.finding.also);
+            }
+        }
     }
 
     /// The clauses that no run has shown broken before.
@@ -249,6 +257,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             run,
             seed,
             played,
+            also: wrong.finding.also.iter().copied().collect(),
             wrong,
             again: (again, AGAIN),
         })

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{Suited, committed};
-use crate::driven::{Asked, Others, at_reset, places};
+use crate::driven::{Asked, Others, at_reset, places, without};
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 
 /// The version of the form of vectors.
@@ -78,6 +78,9 @@ pub struct Pattern {
     pub output: Map<String, Value>,
     /// The members that matter, as JSON pointers: an output is this one where it is of the same kind and has the same there.
     pub members: Vec<String>,
+    /// Members that have to be there, whatever they say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub present: Vec<String>,
 }
 
 /// The vectors of a protocol.
@@ -242,10 +245,16 @@ impl<D: Suited> Answered<D> {
         clauses.into_iter().map(str::to_owned).collect()
     }
 
-    /// The members of an output that matter, as JSON pointers: with another value there it is wrong.
-    fn members(&self, place: usize) -> Vec<String> {
-        let Ok(value) = serde_json::to_value(&self.outputs[place]) else {
-            return Vec::new();
+    /// The members of an output that matter, and those that have to be there alone, as JSON pointers.
+    fn members(&self, place: usize) -> [Vec<String>; 2] {
+        let value = serde_json::to_value(&self.outputs[place]).unwrap_or_default();
+        // Whether the output is wrong where it is that.
+        let is_wrong = |whole: Value| {
+            serde_json::from_str(&whole.to_string()).is_ok_and(|other| {
+                let mut with = self.outputs.clone();
+                with[place] = other;
+                !self.wrong(&with).is_empty()
+            })
         };
         let matters = |pointer: &String| {
             let others = others(value.pointer(pointer).unwrap_or(&Value::Null));
@@ -254,19 +263,17 @@ impl<D: Suited> Answered<D> {
                 if let Some(member) = whole.pointer_mut(pointer) {
                     *member = other;
                 }
-                let Ok(other) = serde_json::from_str(&whole.to_string()) else {
-                    return false;
-                };
-                let mut with = self.outputs.clone();
-                with[place] = other;
-                !self.wrong(&with).is_empty()
+                is_wrong(whole)
             })
         };
+        let is_missed = |pointer: &String| is_wrong(without(&value, pointer));
         let is_leaf = |pointer: &String| value.pointer(pointer).is_some_and(|it| !it.is_object());
         // What an output is always matters: by it one is told from another.
         let is_type = |pointer: &String| pointer.ends_with("/type") || pointer.ends_with("/event");
         let all = places(&value).into_iter().filter(is_leaf);
-        all.filter(|it| is_type(it) || matters(it)).collect()
+        let (matter, others): (Vec<_>, Vec<_>) = all.partition(|it| is_type(it) || matters(it));
+        let present = others.into_iter().filter(is_missed);
+        [matter, present.collect()]
     }
 }
 
@@ -281,7 +288,11 @@ fn others(value: &Value) -> Vec<Value> {
             )],
             Err(_) => vec![Value::from(format!("{text}x"))],
         },
-        Value::Null | Value::Array(_) | Value::Object(_) => vec![Value::from("x")],
+        Value::Array(items) => {
+            let more = items.iter().cloned().chain([Value::from("x")]);
+            vec![more.collect()]
+        }
+        Value::Null | Value::Object(_) => vec![Value::from("x")],
     }
 }
 
@@ -459,12 +470,13 @@ impl Named {
     fn pattern<P: countersign_driver::Protocol>(
         &self,
         output: &Output<P>,
-        members: Vec<String>,
+        [members, present]: [Vec<String>; 2],
     ) -> Pattern {
         let value = serde_json::to_value(output).unwrap_or_default();
         Pattern {
             output: self.put_into(value),
             members,
+            present,
         }
     }
 

@@ -58,7 +58,10 @@ const WORK: u8 = 32;
 impl Suited for Driver {
     type Model = AaepProtocol;
     type Names = Names;
-    const COMMITTED: &'static str = include_str!("../suite.json");
+    const COMMITTED: [&'static str; 2] = [
+        include_str!("../suite.json"),
+        include_str!("../clauses.json"),
+    ];
 
     fn steps_of(names: &mut Names, taken: &Taken<'_, AaepProtocol>) -> Vec<Step> {
         let at = SCALE.millis(taken.before.clock);

@@ -35,7 +35,10 @@ const SCALE: Scale = Scale::of(60_000);
 impl Suited for Driver {
     type Model = McpAqlProtocol;
     type Names = Names;
-    const COMMITTED: &'static str = include_str!("../suite.json");
+    const COMMITTED: [&'static str; 2] = [
+        include_str!("../suite.json"),
+        include_str!("../clauses.json"),
+    ];
 
     fn steps_of(names: &mut Names, taken: &Taken<'_, McpAqlProtocol>) -> Vec<Step> {
         let at = SCALE.millis(taken.told.now);

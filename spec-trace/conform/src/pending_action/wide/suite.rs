@@ -43,7 +43,10 @@ const ARGUMENTS: [(u8, u8); 3] = [(0, 3), (5, 7), (8, 9)];
 impl Suited for Driver {
     type Model = PendingActionProtocol;
     type Names = Names;
-    const COMMITTED: &'static str = include_str!("../suite.json");
+    const COMMITTED: [&'static str; 2] = [
+        include_str!("../suite.json"),
+        include_str!("../clauses.json"),
+    ];
 
     fn steps_of(names: &mut Names, taken: &Taken<'_, PendingActionProtocol>) -> Vec<Step> {
         let at = SCALE.millis(taken.before.clock);
