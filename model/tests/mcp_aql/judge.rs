@@ -8,9 +8,9 @@ use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued, Level,
     LogEvent, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query, Request, Weight,
 };
-use countersign_model::mcp_aql::judge::{Deviations, TokenJudge};
+use countersign_model::mcp_aql::judge::{Deviations, Leeway, TokenJudge};
 use countersign_model::mcp_aql::readings::{
-    CheckOrder, EndedSession, MultiUse, PurgeCode, Reading, RestartedSession,
+    CheckOrder, EndedSession, MultiUse, PurgeCode, Reading, RestartedSession, TokenStorage,
 };
 
 const MINUTE: i64 = 60_000;
@@ -165,6 +165,7 @@ fn parameters(resource: u32, timestamp: u32, colour: u32) -> Parameters {
     Parameters {
         whole: resource * 100 + timestamp * 10 + colour,
         each: BTreeMap::from(each),
+        text: 0,
     }
 }
 
@@ -621,6 +622,50 @@ fn what_was_called_expired_stays_so_though_a_clock_steps_back_aql_5_1_3() {
     }
 }
 
+/// What is no reading of the text and yet a gatekeeper's to choose, each beside a judge of one that has not.
+#[test]
+fn what_a_gatekeeper_may_choose_is_let_pass_aql_5_1() {
+    let of = |leeway: Leeway| {
+        let mut run = Run::new();
+        run.judge = run.judge.clone().of_one_that(leeway);
+        run
+    };
+    let usual = Leeway::default();
+    let current = Leeway {
+        takes_the_current_time: true,
+        ..usual
+    };
+    for (leeway, clauses) in [(usual, &["AQL-4.1-2"] as &[_]), (current, &[])] {
+        let mut run = of(leeway);
+        run.issue(&request(), 1);
+        run.now = run.lives[&1] + 30_001;
+        run.refuses(&request(), 1, Code::Expired, &[]);
+        run.now -= MINUTE;
+        run.takes(&request(), 1, clauses);
+    }
+    let none = Leeway {
+        has_no_tolerance: true,
+        ..usual
+    };
+    for (leeway, clauses) in [(usual, &["AQL-5.1-7"] as &[_]), (none, &[])] {
+        let mut run = of(leeway);
+        run.issue(&request(), 1);
+        run.now = run.lives[&1] + 1;
+        run.refuses(&request(), 1, Code::Expired, clauses);
+    }
+    let short = Leeway {
+        has_short_lives: true,
+        ..usual
+    };
+    for (leeway, clauses) in [(usual, &["AQL-1.3-1"] as &[_]), (short, &[])] {
+        let longer = Request {
+            ttl_seconds: Some(301),
+            ..request()
+        };
+        of(leeway).finds(&Call::Operation(longer), &[Output::Refused], clauses);
+    }
+}
+
 /// As where the quotient of a model stands beside the judge.
 #[test]
 fn of_an_expired_token_the_judge_may_forget_all_but_that_it_is_over_aql_5_1_3() {
@@ -786,9 +831,9 @@ fn nothing_runs_on_a_token_that_fails_a_check_aql_7_1_1() {
 
 #[test]
 fn a_token_that_fails_a_check_is_answered_aql_7_1_2() {
-    for (scene, clause, _) in FAULTS {
+    for (scene, ..) in FAULTS {
         let (mut run, request) = scene();
-        run.finds(&with(&request, 1), &[], &[clause]);
+        run.finds(&with(&request, 1), &[], &["AQL-4.2-1"]);
     }
     scene(&request()).finds(&with(&request(), 1), &[], &["AQL-1.3-2"]);
 }
@@ -832,12 +877,16 @@ fn a_good_token_is_taken_aql_4_1() {
         (Code::Invalid, "AQL-4.1-1"),
         (Code::Expired, "AQL-5.1-7"),
         (Code::AlreadyUsed, "AQL-4.1-3"),
-        (Code::ScopeMismatch, "AQL-4.1-5"),
+        (Code::ScopeMismatch, "AQL-3.2-1"),
     ];
     for (code, clause) in codes {
         scene(&request()).refuses(&request(), 1, code, &[clause]);
     }
     scene(&request()).finds(&with(&request(), 1), &[Output::Refused], &["AQL-1.3-1"]);
+    // A token is bound to what the parameters mean, and not to how they are written.
+    let mut written = request();
+    written.parameters.as_mut().expect("it has some").text = 1;
+    scene(&request()).refuses(&written, 1, Code::ScopeMismatch, &["AQL-3.2-3"]);
 }
 
 #[test]
@@ -906,7 +955,7 @@ fn the_operator_says_what_counts_aql_3_2_4() {
     listed().takes(&other_colour, 1, &["AQL-4.1-5"]);
     listed().refuses(&other_colour, 1, Code::ScopeMismatch, &[]);
     listed().takes(&other_resource, 1, &[]);
-    listed().refuses(&other_resource, 1, Code::ScopeMismatch, &["AQL-4.1-5"]);
+    listed().refuses(&other_resource, 1, Code::ScopeMismatch, &["AQL-3.2-4"]);
 }
 
 #[test]
@@ -1069,7 +1118,7 @@ fn several_uses_need_a_session_aql_5_4_1() {
 #[test]
 fn a_single_use_belongs_to_no_session_unless_asked_aql_5_4_1() {
     let mut run = scene(&in_session(1, 1));
-    run.refuses(&in_session(2, 1), 1, Code::ScopeMismatch, &["AQL-4.1-5"]);
+    run.refuses(&in_session(2, 1), 1, Code::ScopeMismatch, &["AQL-3.2-1"]);
     scene(&in_session(1, 1)).takes(&in_session(2, 1), 1, &[]);
     let scoped = Request {
         session_scope: Some(true),
@@ -1077,6 +1126,68 @@ fn a_single_use_belongs_to_no_session_unless_asked_aql_5_4_1() {
     };
     scene(&scoped).takes(&in_session(2, 1), 1, &["AQL-5.4-1"]);
     scene(&scoped).refuses(&in_session(2, 1), 1, Code::ScopeMismatch, &[]);
+}
+
+/// Tokens are signed, and what they stand for is not kept.
+const SIGNED: Reading = Reading {
+    token_storage: TokenStorage::Signed,
+    ..Reading::SPECIFICATION
+};
+
+/// AQL-6.2-2, AQL-7.3-2: of a signed token that was never used nobody knows; AQL-5.3-2, AQL-6.4-1: one entry stands for all that end
+/// together; AQL-5.4-1: none is bound to a session.
+#[test]
+fn who_signs_knows_no_token_that_was_never_used_aql_7_3_1() {
+    let unknown = |run: &Run| {
+        let answer = Answer::Status {
+            valid: false,
+            shape: 0,
+        };
+        vec![
+            run.log(LogEvent::Rejected, false, &request(), 1),
+            Output::Respond(answer),
+        ]
+    };
+    let all = |run: &Run| {
+        Output::Log(Entry {
+            at: Some(run.now),
+            event: LogEvent::Revoked,
+            success: true,
+            token: None,
+            operation: Some(999),
+            adapter: Some(1),
+            session: None,
+            reason: None,
+        })
+    };
+    for (reading, status_found, entry_found, refusal_found) in [
+        (SIGNED, &[][..], &[][..], &[][..]),
+        (
+            Reading::SPECIFICATION,
+            &["AQL-7.3-1"][..],
+            &["AQL-6.4-1"][..],
+            &["AQL-1.3-1"][..],
+        ),
+    ] {
+        let mut run = Run::read(reading);
+        run.issue(&request(), 1);
+        let outputs = unknown(&run);
+        run.finds(&status(1), &outputs, status_found);
+        let call = Call::Operation(in_session(1, 2));
+        run.finds(&call, &[Output::Refused], refusal_found);
+        let entry = all(&run);
+        run.finds(&critical(7, &[1]), &[entry], entry_found);
+    }
+    // What has ended together admits nothing, and what was used is known.
+    let mut run = Run::read(SIGNED);
+    run.issue(&request(), 1);
+    let entry = all(&run);
+    run.conforms(&critical(7, &[1]), &[entry]);
+    run.takes(&request(), 1, &["AQL-5.3-1"]);
+    let mut run = Run::read(SIGNED);
+    run.issue(&request(), 1);
+    run.takes(&request(), 1, &[]);
+    run.refuses(&request(), 1, Code::Invalid, &["AQL-4.1-3"]);
 }
 
 /// The process ends what is connected to it.

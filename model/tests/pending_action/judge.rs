@@ -946,6 +946,18 @@ fn what_did_not_run_is_not_told_to_have_run_pa_10() {
         .breaks("PA-10");
 }
 
+/// An older state that is handed back makes no other action of one that has changed since.
+#[test]
+fn after_a_rollback_no_action_becomes_another_pa_8() {
+    let kept = Output::Snapshot { snapshot: 1 };
+    Run::new(Reading::SPECIFICATION)
+        .then(0, Call::Snapshot, &[kept])
+        .then(1, Call::Propose(proposal()), &[created(1)])
+        .then(10, Call::Rollback { snapshot: 1 }, &[])
+        .then(11, Call::Propose(proposal()), &[created(1)])
+        .names(&["PA-8", "PA-1"]);
+}
+
 /// As many outputs as were lost come again, from the end, exactly and in order and first; what was released and has
 /// not come back is in doubt, after every restart.
 #[test]

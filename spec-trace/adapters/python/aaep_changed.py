@@ -131,11 +131,12 @@ class Unauthenticated(Producer, fault="unauthenticated", clause="AAEP-6.3.4-5"):
         super().check_sender(reply, {**sender, "authenticated": True})
 
 
-class WrongSender(Producer, fault="wrong-sender", clause="AAEP-REPLY-14"):
+class WrongSender(Producer, fault="wrong-sender", clause="AAEP-6.3.4-5"):
     """The reply may name any open subscription, whosever it is."""
 
     def check_sender(self, reply, sender):
-        super().check_sender(reply, {**sender, "subscription_id": reply["subscription_id"].value})
+        named = reply.get("subscription_id")
+        super().check_sender(reply, {**sender, "subscription_id": named.value} if named is not None else sender)
 
 
 class UnauthenticatedAfterRestart(Producer, fault="unauthenticated-after-restart", clause="AAEP-6.3.4-5"):
@@ -221,10 +222,10 @@ class ExtensionInName(Producer, fault="extension-in-name", clause="AAEP-6.4.2-3"
 
 
 class WaitsForNobody(Producer, fault="waits-for-nobody", clause="AAEP-EV-11"):
-    """A rejection by default waits for its time though nobody is left who could answer."""
+    """A rejection by default waits for its time though nobody is left who could answer; the default of a clarification does not."""
 
     def applies_early(self, question):
-        return False
+        return question["kind"] == "clarification"
 
 
 # What is told is wrong.

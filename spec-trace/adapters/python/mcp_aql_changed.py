@@ -20,7 +20,7 @@ class RunsUnasked(Gatekeeper, fault="runs-before-approval", clause="AQL-1.3-1"):
         self.perform(call)
 
 
-class RunsRejected(Gatekeeper, fault="runs-rejected", clause="AQL-7.1-1"):
+class RunsRejected(Gatekeeper, fault="runs-rejected", clause="AQL-4.1-1"):
     """A call whose token fails a check is told so, and run."""
 
     def redeem(self, call, params):
@@ -54,7 +54,7 @@ class ThirdUsedAgain(Gatekeeper, fault="third-runs-twice", clause="AQL-4.1-3"):
             super().use_up(kept)
 
 
-class OneUseTooMany(Gatekeeper, fault="one-use-too-many", clause="AQL-5.4-1"):
+class OneUseTooMany(Gatekeeper, fault="one-use-too-many", clause="AQL-4.1-3"):
     """A token of several uses has one more."""
 
     def issue(self, call, params):
@@ -63,7 +63,7 @@ class OneUseTooMany(Gatekeeper, fault="one-use-too-many", clause="AQL-5.4-1"):
             list(self.tokens.values())[-1]["uses_left"] = call["uses"] + 1
 
 
-class FailureUsesUp(Gatekeeper, fault="failure-uses-up", clause="AQL-1.2-1"):
+class FailureUsesUp(Gatekeeper, fault="failure-uses-up", clause="AQL-4.1-3"):
     """A call that fails a check uses the token up."""
 
     def why_other(self, kept, call, params):
@@ -73,7 +73,7 @@ class FailureUsesUp(Gatekeeper, fault="failure-uses-up", clause="AQL-1.2-1"):
         return failure
 
 
-class SpentByRestart(Gatekeeper, fault="runs-again-after-restart", clause="AQL-6.1-1"):
+class SpentByRestart(Gatekeeper, fault="runs-again-after-restart", clause="AQL-4.1-3"):
     """After a restart a token that was used up can be used again."""
 
     def restart(self, now, lost):
@@ -85,14 +85,14 @@ class SpentByRestart(Gatekeeper, fault="runs-again-after-restart", clause="AQL-6
 # Tokens that count too long.
 
 
-class AcceptsExpired(Gatekeeper, fault="late-reply", clause="AQL-5.1-3"):
+class AcceptsExpired(Gatekeeper, fault="late-reply", clause="AQL-4.1-2"):
     """A token is taken for a minute longer than the tolerance says."""
 
     def last_moment(self, kept):
         return super().last_moment(kept) + 60_000
 
 
-class ZeroIsThirty(Gatekeeper, fault="zero-is-thirty", clause="AQL-5.1-5"):
+class ZeroIsThirty(Gatekeeper, fault="zero-is-thirty", clause="AQL-4.1-2"):
     """A tolerance of 0 is taken for the default of 30 seconds, as in the sample of the text."""
 
     def last_moment(self, kept):
@@ -121,7 +121,7 @@ class AnyLife(Gatekeeper, fault="any-life", clause="AQL-5.1-1"):
         return super().life(call)[0], LIFE["dangerous"][1]
 
 
-class RevokedLives(Gatekeeper, fault="cancel-does-not-revoke", clause="AQL-5.3-3"):
+class RevokedLives(Gatekeeper, fault="cancel-does-not-revoke", clause="AQL-5.3-1"):
     """A token that was given back is told to be revoked, and counts."""
 
     def introspect(self, now, adapter, query, token):
@@ -148,7 +148,7 @@ class ForgetsRevoked(Gatekeeper, fault="forgets-after-restart", clause="AQL-5.3-
         super().restart(now, lost)
 
 
-class PurgesEarly(Gatekeeper, fault="purges-early", clause="AQL-5.5-2"):
+class PurgesEarly(Gatekeeper, fault="purges-early", clause="AQL-4.1-1"):
     """A token is forgotten as it expires, though the tolerance has not passed."""
 
     def remembered_until(self, kept):
@@ -282,7 +282,7 @@ class WrongCode(Gatekeeper, fault="wrong-code", clause="AQL-4.1-2"):
         return ("TOKEN_ALREADY_USED", failure[1]) if failure and failure[1] == "expired" else failure
 
 
-class NoExpiry(Gatekeeper, fault="tells-no-expiry", clause="AQL-3.3-1"):
+class NoExpiry(Gatekeeper, fault="tells-no-expiry", clause="AQL-1.2-2"):
     """The client is not told when its token expires."""
 
     def issue(self, call, params):
@@ -299,7 +299,7 @@ class ShortTokens(Gatekeeper, fault="short-tokens", clause="AQL-2.2-2"):
         return ("conf_" if purpose == "confirmation" else "quota_continue_") + str(self.stored["made"])
 
 
-class Unlogged(Gatekeeper, fault="redeems-unlogged", clause="AQL-1.2-5"):
+class Unlogged(Gatekeeper, fault="redeems-unlogged", clause="AQL-6.4-1"):
     """A token that counts leaves no entry in the log."""
 
     def audit(self, event, token, operation, adapter, session_id, failure=None):
@@ -352,7 +352,7 @@ class BindsEveryToken(Gatekeeper, variant="binds-every-token", clause="AQL-6.1-2
             call["bound_to"] = call["session_id"]
 
 
-class ClockOfItsOwn(Gatekeeper, variant="current-time", clause="AQL-4.1-2"):
+class ClockOfItsOwn(Gatekeeper, variant="current-time", clause="AQL-4.1-2", reading="clock-set-back=current-time"):
     """The current time counts, also where it was later before."""
 
     def advance(self, now):
@@ -383,7 +383,7 @@ class RevokedIsUsed(Gatekeeper, variant="revoked-is-used", clause="AQL-5.3-1", r
         return ("TOKEN_ALREADY_USED", "revoked") if failure and failure[1] == "revoked" else failure
 
 
-class ShorterTolerance(Gatekeeper, variant="no-tolerance", clause="AQL-5.1-4"):
+class ShorterTolerance(Gatekeeper, variant="no-tolerance", clause="AQL-5.1-4", reading="tolerance-unset=none"):
     """Where the operator says nothing, there is no tolerance."""
 
     def settings(self, adapter):
@@ -413,7 +413,7 @@ class ShowsLittle(Gatekeeper, variant="shows-little", clause="AQL-7.3-1"):
         self.outputs = [output for output in self.outputs if "audit" not in output]
 
 
-class RefusesLongLives(Gatekeeper, variant="short-lives", clause="AQL-5.1-1"):
+class RefusesLongLives(Gatekeeper, variant="short-lives", clause="AQL-5.1-1", reading="longest-life=default"):
     """A token never lives longer than the default of its kind: to ask for more is refused."""
 
     def life(self, call):

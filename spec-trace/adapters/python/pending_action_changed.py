@@ -45,7 +45,7 @@ class ExpiryAllows(Ledger, fault="expiry-allows", clause="PA-7"):
         self.release(action)
 
 
-class WordsAllow(Ledger, fault="words-allow", clause="PA-11"):
+class WordsAllow(Ledger, fault="words-allow", clause="PA-1"):
     """Whatever somebody says allows the question that was asked last."""
 
     def say(self, now, by, text):
@@ -145,7 +145,7 @@ class ThirdAllowedTwice(Ledger, fault="third-runs-twice", clause="PA-8"):
         return None if is_third and action["state"] == "released" else super().why_settled(action)
 
 
-class AllowAfterDeny(Ledger, fault="allow-after-deny", clause="PA-8"):
+class AllowAfterDeny(Ledger, fault="allow-after-deny", clause="PA-5"):
     """Who has denied may think better of it."""
 
     def why_settled(self, action):
@@ -271,7 +271,7 @@ class ForgetsPending(Ledger, fault="forgets-after-restart", clause="PA-2"):
         self.stored["actions"] = {name: action for name, action in self.actions.items() if action["state"] != "pending"}
 
 
-class ForgetsDecisions(Ledger, fault="forgets-decisions", clause="PA-8"):
+class ForgetsDecisions(Ledger, fault="forgets-decisions", clause="PA-5"):
     """After a restart what was denied pends again."""
 
     def restart(self, now, lost):

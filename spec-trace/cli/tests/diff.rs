@@ -286,6 +286,43 @@ fn who_does_not_show_what_is_judged_is_told_so() {
     assert!(told.contains("does not show \"append\""), "{told}");
 }
 
+/// A crash loses the last outputs of a response, those that are not declared among them: nothing else is lost for that.
+#[test]
+fn what_is_not_shown_counts_in_a_crash() {
+    let script = r#"$serve | sed -u 's/"event","audit",/"event",/'"#;
+    let arguments = ["--runs", "120", "--format", "json"];
+    let document = document(
+        &mut diff("pending-action", &arguments, script, &folder()),
+        0,
+    );
+    assert_eq!(document["verdict"], "holds");
+}
+
+/// PA-10: who has one id for all messages tells nobody which is which.
+#[test]
+fn a_message_has_an_id_of_its_own() {
+    let script = r#"$serve | sed -u 's/"message_id":"msg_[0-9a-f]*"/"message_id":"msg_1"/g'"#;
+    let arguments = ["--runs", "10", "--format", "json"];
+    let document = document(
+        &mut diff("pending-action", &arguments, script, &folder()),
+        1,
+    );
+    assert_eq!(divergences(&document), [("PA-10", 2)]);
+}
+
+/// AAEP-6.1-1: a call to perform names the tool that was confirmed.
+#[test]
+fn another_tool_than_was_confirmed_is_found() {
+    let script = r#"$serve | sed -u 's/\("perform":{[^}]*"tool":"\)/\1x/'"#;
+    let arguments = ["--runs", "30", "--format", "json"];
+    let document = document(&mut diff("aaep", &arguments, script, &folder()), 1);
+    assert!(
+        divergences(&document)
+            .iter()
+            .any(|(clause, _)| *clause == "AAEP-6.1-1")
+    );
+}
+
 /// Written from `docs/DRIVER.md` and the contract alone, by someone who has seen no source: it passes, and what it
 /// does wrong where it is told to is found.
 #[test]
@@ -317,7 +354,7 @@ fn an_adapter_in_a_language_of_its_own_passes_and_its_faults_are_found() {
         ("nonce_after_restart", "PA-1", "30"),
         ("second_wrong", "PA-3", "30"),
         ("second_restart_performs", "PA-8", "30"),
-        ("rollback_revives", "PA-1", "100"),
+        ("rollback_revives", "PA-8", "100"),
     ] {
         let document = document(&mut drive(fault, runs), 1);
         let found = divergences(&document);

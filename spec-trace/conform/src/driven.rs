@@ -5,9 +5,11 @@
 //! it does not declare is not asked of it, and what it does not show is not judged.
 
 mod declared;
+mod meaning;
+mod others;
 mod search;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use countersign_driver::{Common, Greeting, Kind as OutputKind, Op, Output, Protocol};
@@ -19,6 +21,10 @@ use serde::{Deserialize, Serialize};
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 
 pub use declared::unsupported;
+pub(crate) use meaning::meaning;
+use others::Answer;
+pub use others::Others;
+pub(crate) use others::{places, without};
 pub use search::{Divergence, Search};
 
 /// What is asked of a party, as the judge knows it.
@@ -27,7 +33,7 @@ pub type CallOf<D> = <<D as Driven>::Judge as Judge>::Call;
 pub type OutputOf<D> = <<D as Driven>::Judge as Judge>::Output;
 
 /// What the driver of an implementation keeps in a run: what was asked, and what it has seen of the answers.
-pub trait Driven: Sized {
+pub trait Driven: Clone + Sized {
     /// The protocol.
     type Protocol: Protocol;
     /// A step, as plain data.
@@ -71,7 +77,7 @@ pub trait Driven: Sized {
     /// What a step asks. Nothing where there is nothing that it could mean, or what it asks was not declared.
     fn ask(&mut self, step: &Self::Step) -> Option<Asked<Self>>;
 
-    /// What was put out for it, each as the judge is shown it; nothing for what he is not shown.
+    /// What was put out for it, each as the judge is shown it; nothing for what he is not shown, or is not declared to be shown.
     ///
     /// # Errors
     ///
@@ -205,8 +211,6 @@ pub struct Played<D: Driven> {
     pub wrong: Vec<Wrong>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
     pub unsupported: BTreeSet<String>,
-    /// The clauses by which another answer would have been wrong, where that was asked for.
-    pub exercised: BTreeSet<&'static str>,
 }
 
 impl<D: Driven> Run<D> {
@@ -226,38 +230,29 @@ impl<D: Driven> Run<D> {
     }
 }
 
-/// What a run is played for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim<'a> {
-    /// All that is wrong in it.
-    All,
-    /// That, and which other answers would have been wrong.
-    Tried,
-    /// The first that is wrong by this clause, with which it ends.
-    First(&'a str),
-}
-
-/// Takes the steps with this implementation, and has the judge say what is wrong.
+/// Takes the steps with this implementation, and has the judge say what is wrong; and which other answers would have been, where
+/// there is anything to note that in.
 pub fn play<D: Driven, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
     steps: &[D::Step],
     judge: &D::Judge,
-    aim: Aim<'_>,
+    mut others: Option<&mut Others<D>>,
 ) -> Played<D> {
     let mut played = Played {
         told: Vec::new(),
         shown: Vec::new(),
         wrong: Vec::new(),
         unsupported: BTreeSet::new(),
-        exercised: BTreeSet::new(),
     };
+    if let Some(others) = &mut others {
+        others.begin();
+    }
     if let Err(lost) = partner.reset(D::START) {
         played.is_lost(0, lost);
         return played;
     }
     let mut judge = at_reset::<D>(judge);
     let mut driven = D::begin(partner.greeting());
-    let mut others = Others::<D>::default();
     let mut now = D::START;
     for (at, step) in steps.iter().enumerate() {
         let Some(asked) = driven.ask(step) else {
@@ -269,7 +264,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
             op: asked.op.clone(),
             outputs: Vec::new(),
         });
-        let outputs = match partner.ask(now, asked.op) {
+        let outputs = match partner.ask(now, asked.op.clone()) {
             Ok(Said::Outputs(outputs)) => outputs,
             Ok(Said::Unsupported) => {
                 let op = played.told.pop();
@@ -281,6 +276,14 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
                 return played;
             }
         };
+        if let Some(others) = &mut others {
+            others.try_all(&Answer {
+                driven: &driven,
+                judge: &judge,
+                asked: &asked,
+                outputs: &outputs,
+            });
+        }
         let taken = driven.take(&asked.call, &outputs);
         if let Some(told) = played.told.last_mut() {
             told.outputs = outputs;
@@ -293,17 +296,10 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
                 return played;
             }
         };
-        if aim == Aim::Tried {
-            others.try_all(&judge, now, &asked.call, &shown, &mut played.exercised);
-        }
         for finding in judge.see(now, &asked.call, &shown) {
             played.is_wrong(at, finding, None);
         }
         played.shown.push((now, asked.call, shown));
-        let is_wanted = |it: &Wrong| aim == Aim::First(it.finding.clause);
-        if played.wrong.iter().any(is_wanted) {
-            return played;
-        }
     }
     // A second answer to the last request shows with one more.
     if let Err(lost) = partner.ask(now, Op::Common(Common::Tick {})) {
@@ -313,7 +309,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
 }
 
 /// The judge behind a reset: no time is known but that of it. What an implementation says of its settings is its own affair.
-fn at_reset<D: Driven>(judge: &D::Judge) -> D::Judge {
+pub(crate) fn at_reset<D: Driven>(judge: &D::Judge) -> D::Judge {
     let mut judge = judge.clone();
     let _nothing = judge.see(D::START, &D::TICK, &[]);
     judge
@@ -349,18 +345,21 @@ impl<D: Driven> Played<D> {
         found
     }
 
-    /// What another judge finds in the same: the clauses.
-    fn found_by(&self, judge: &D::Judge) -> BTreeSet<&'static str> {
+    /// What another judge finds in the same: the clauses, each with the calls that were made when he first did.
+    fn found_by(&self, judge: &D::Judge) -> BTreeMap<&'static str, usize> {
         let mut judge = at_reset::<D>(judge);
-        let mut found = BTreeSet::new();
-        for (now, call, outputs) in &self.shown {
-            let findings = judge.see(*now, call, outputs);
-            found.extend(findings.iter().map(|finding| finding.clause));
+        let mut found = BTreeMap::new();
+        for (calls, (now, call, outputs)) in (1..).zip(&self.shown) {
+            for finding in judge.see(*now, call, outputs) {
+                found.entry(finding.clause).or_insert(calls);
+            }
         }
         // Whatever the reading, it is lost, or cannot be read.
         let of_all = self.wrong.iter();
         let of_all = of_all.filter(|it| it.lost.is_some() || it.calls > self.shown.len());
-        found.extend(of_all.map(|it| it.finding.clause));
+        for wrong in of_all {
+            found.entry(wrong.finding.clause).or_insert(wrong.calls);
+        }
         found
     }
 
@@ -398,50 +397,5 @@ impl Unreadable {
             kind: Kind::Conformance,
             text: self.text,
         }
-    }
-}
-
-/// What could have been put out instead: the last output of each form that was seen.
-struct Others<D: Driven>(Vec<OutputOf<D>>);
-
-impl<D: Driven> Default for Others<D> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-/// So many outputs are remembered.
-const OTHERS: usize = 16;
-
-impl<D: Driven> Others<D> {
-    /// Has a copy of the judge say what he would have found, had an output been left out, or one of those before come again.
-    fn try_all(
-        &mut self,
-        judge: &D::Judge,
-        now: i64,
-        call: &CallOf<D>,
-        shown: &[OutputOf<D>],
-        exercised: &mut BTreeSet<&'static str>,
-    ) {
-        let mut found = |outputs: &[OutputOf<D>]| {
-            let findings = judge.clone().see(now, call, outputs);
-            for finding in findings {
-                exercised.insert(finding.clause);
-                exercised.extend(finding.also);
-            }
-        };
-        for place in 0..shown.len() {
-            let mut without = shown.to_vec();
-            without.remove(place);
-            found(&without);
-        }
-        for other in &self.0 {
-            let mut with = shown.to_vec();
-            with.push(other.clone());
-            found(&with);
-        }
-        self.0.extend_from_slice(shown);
-        let beyond = self.0.len().saturating_sub(OTHERS);
-        self.0.drain(..beyond);
     }
 }

@@ -5,7 +5,8 @@ use std::{fs, io};
 
 use serde::Serialize;
 
-/// Leaves ever smaller stretches out of `steps` for as long as what remains shows the same; what the steps that are left show.
+/// Leaves ever smaller stretches out of `steps` for as long as what remains shows the same, and single ones until none can be left
+/// out; what the steps that are left show.
 ///
 /// `shows` plays steps. Where they show what the whole run does, which is `shown`, it says after how many of them, and what.
 pub(crate) fn shortest<T: Clone, S>(
@@ -15,7 +16,7 @@ pub(crate) fn shortest<T: Clone, S>(
 ) -> S {
     let mut stretch = steps.len();
     while stretch > 0 {
-        let mut start = 0;
+        let (before, mut start) = (steps.len(), 0);
         while start + stretch <= steps.len() {
             let mut shorter = steps.clone();
             shorter.drain(start..start + stretch);
@@ -28,7 +29,10 @@ pub(crate) fn shortest<T: Clone, S>(
                 None => start += 1,
             }
         }
-        stretch /= 2;
+        // A step may be needed only for another that is left out behind it.
+        if stretch > 1 || steps.len() == before {
+            stretch /= 2;
+        }
     }
     shown
 }

@@ -29,6 +29,8 @@ pub struct Declared {
     pub modified_action: bool,
     /// Tools without a question, streamed output and handoffs: it does those that it is told to do (AAEP-6.1-4, A.3, A.6, AAEP-A.2-3).
     pub work: bool,
+    /// Where the reading has a default wait for its time, it may: that nobody is left blocked (AAEP-EV-11) is not stated besides.
+    pub waits_as_read: bool,
 }
 
 /// What the driver asks of the producer.

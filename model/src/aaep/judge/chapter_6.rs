@@ -583,7 +583,7 @@ impl Look<'_> {
             if applies {
                 let owes = if ended { Owes::Run } else { Owes::All };
                 self.default_applies(token, default, Cause::Closing, owes);
-            } else if default != Verdict::Accept {
+            } else if default != Verdict::Accept && !self.declared.waits_as_read {
                 self.duties.unanswerable.push(token);
             }
         }

@@ -51,6 +51,8 @@ pub struct Account {
     pub attempts: u64,
     /// What was tried of what a party declares to limit.
     pub tries: Tries,
+    /// Whether there is no tolerance where none was set.
+    pub has_no_tolerance: bool,
 }
 
 /// What was seen to become of a token.
@@ -251,6 +253,7 @@ impl Default for Account {
             disconnections: 0,
             attempts: 0,
             tries: Tries::default(),
+            has_no_tolerance: false,
         }
     }
 }
@@ -313,7 +316,12 @@ impl Account {
 
     /// What was set for an adapter.
     pub fn adapter(&mut self, adapter: u32) -> &mut Adapter {
-        self.adapters.entry(adapter).or_default()
+        let tolerance_ms = if self.has_no_tolerance { 0 } else { 30_000 };
+        let unset = || Adapter {
+            tolerance_ms,
+            ..Adapter::default()
+        };
+        self.adapters.entry(adapter).or_insert_with(unset)
     }
 
     /// What counts in a call.

@@ -1,6 +1,6 @@
 //! Sections 1 to 3, and the lifetimes of 5.1: what is gated, and how a token is given away.
 
-use crate::mcp_aql::readings::{MultiUse, SessionBinding};
+use crate::mcp_aql::readings::{MultiUse, SessionBinding, TokenStorage};
 
 use super::account::{Chance, Token};
 use super::limits::Tried;
@@ -149,11 +149,24 @@ impl TokenJudge {
             || request.ttl_seconds.is_some_and(|ttl| ttl < 1)
             || request
                 .ttl_seconds
-                .is_some_and(|ttl| ttl > shortest_of_longest(request))
+                .is_some_and(|ttl| ttl > self.shortest_of_longest(request))
             || request.max_uses < 1
+            || (self.reading.token_storage == TokenStorage::Signed
+                && self.is_bound(request) > Chance::No)
             || (request.max_uses > 1 && (request.session.is_none() || scoped == Some(false)))
             || (scoped == Some(true) && request.session.is_none())
             || (request.purpose == Purpose::Quota && request.is_dangerous())
+    }
+
+    /// The lifetime beyond which a call may be refused.
+    fn shortest_of_longest(&self, request: &Request) -> i64 {
+        let (default, longest) = lifetimes(request.purpose, request.level);
+        let (confirmed_default, confirmed) = lifetimes(Purpose::Confirmation, request.level);
+        if self.leeway.has_short_lives {
+            default.min(confirmed_default)
+        } else {
+            longest.min(confirmed)
+        }
     }
 
     /// Sections 2 and 3: a token was given away.
@@ -361,11 +374,4 @@ fn lifetimes(purpose: Purpose, level: Level) -> (i64, i64) {
             Level::Safe | Level::Reversible | Level::Destructive | Level::Dangerous,
         ) => (300, 900),
     }
-}
-
-/// The lifetime beyond which a call may be refused.
-fn shortest_of_longest(request: &Request) -> i64 {
-    let (_, longest) = lifetimes(request.purpose, request.level);
-    let (_, confirmed) = lifetimes(Purpose::Confirmation, request.level);
-    longest.min(confirmed)
 }

@@ -30,6 +30,7 @@ pub struct TokenJudge {
     reading: Reading,
     shows_log: bool,
     deviations: Deviations,
+    leeway: Leeway,
     limits: Limits,
     account: Account,
     /// The entries of the last call, which a restart may lose.
@@ -46,13 +47,33 @@ pub struct Deviations {
     pub tells_status_unlogged: bool,
 }
 
+/// What the text lets a gatekeeper choose, beside the readings. What is there unless it is said is what most do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Leeway {
+    /// The current time counts where the clock was set back, whatever was said before (AQL-4.1-2).
+    pub takes_the_current_time: bool,
+    /// There is no tolerance where nobody sets one: the 30 seconds of AQL-5.1-5 are a SHOULD.
+    pub has_no_tolerance: bool,
+    /// No token lives longer than the default of its kind: what AQL-5.1-1 says of longer ones is a maximum.
+    pub has_short_lives: bool,
+}
+
 impl TokenJudge {
+    /// The same judge of one that has chosen this.
+    #[must_use]
+    pub fn of_one_that(mut self, leeway: Leeway) -> Self {
+        self.leeway = leeway;
+        self.account.has_no_tolerance = leeway.has_no_tolerance;
+        self
+    }
+
     /// A judge that takes the text in this way. Where the log is not shown it is not judged.
     pub fn new(reading: Reading, shows_log: bool) -> Self {
         Self {
             reading,
             shows_log,
             deviations: Deviations::default(),
+            leeway: Leeway::default(),
             limits: Limits::default(),
             account: Account::default(),
             last_entries: Vec::new(),

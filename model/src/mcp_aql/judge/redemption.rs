@@ -43,6 +43,7 @@ impl TokenJudge {
         Shown {
             reading: &self.reading,
             account: &self.account,
+            leeway: self.leeway,
             adapter,
             token: self.account.tokens.get(&token),
             request,
@@ -116,13 +117,11 @@ impl TokenJudge {
         if validity.doubtful {
             self.has_its_code(token, request.adapter, validity, failure, case);
         } else {
-            let (clause, also): (_, &[_]) = match told.or(logged) {
+            let (clause, also): (_, &'static [_]) = match told.or(logged) {
                 Some(Code::Invalid) => ("AQL-4.1-1", &["AQL-5.5-1", "AQL-5.5-2", "AQL-6.4-1"]),
                 Some(Code::Expired) => ("AQL-5.1-7", &["AQL-4.1-2", "AQL-5.1-4", "AQL-5.1-5"]),
                 Some(Code::AlreadyUsed) => ("AQL-4.1-3", &["AQL-1.2-1", "AQL-5.4-1", "AQL-5.4-4"]),
-                Some(Code::ScopeMismatch) => {
-                    ("AQL-4.1-5", &["AQL-4.1-4", "AQL-4.1-6", "AQL-3.2-4"])
-                }
+                Some(Code::ScopeMismatch) => self.bound_otherwise(request, token),
                 None => ("AQL-7.1-1", &["AQL-1.3-2"]),
             };
             let text = format!(
@@ -133,6 +132,25 @@ impl TokenJudge {
         }
         self.tells_little(token, request.adapter, Asked::Operation, failure, case);
         self.follow_refusal(token, validity, told);
+    }
+
+    /// AQL-3.2-1, AQL-3.2-3, AQL-3.2-4: why a token does not fit its own call. Its parameters are written otherwise, others differ
+    /// that do not count, or nothing does.
+    fn bound_otherwise(
+        &self,
+        request: &Request,
+        token: u32,
+    ) -> (&'static str, &'static [&'static str]) {
+        let token = self.account.tokens.get(&token);
+        let at_issue = token.map(|it| &it.parameters);
+        let now = request.parameters.as_ref();
+        if at_issue.map(|it| &it.each) != now.map(|it| &it.each) {
+            ("AQL-3.2-4", &["AQL-4.1-4", "AQL-4.1-5", "AQL-4.1-6"])
+        } else if at_issue.map(|it| it.text) != now.map(|it| it.text) {
+            ("AQL-3.2-3", &["AQL-4.1-4", "AQL-4.1-5", "AQL-4.1-6"])
+        } else {
+            ("AQL-3.2-1", &["AQL-4.1-4", "AQL-4.1-5", "AQL-4.1-6"])
+        }
     }
 
     /// The code, where it tells anything.
@@ -264,7 +282,7 @@ impl TokenJudge {
 fn is_unanswered(token: u32, validity: &Validity, case: &mut Case) {
     if let Some(fault) = validity.fault {
         let text = format!("token {token} was to be refused: {}", fault.why);
-        case.conformance(fault.clause, &["AQL-7.1-2"], text);
+        case.conformance("AQL-4.2-1", &["AQL-7.1-2"], text);
     } else {
         let text = format!("the call was to run on token {token}, or to be refused");
         case.conformance("AQL-1.3-2", &["AQL-7.1-2"], text);

@@ -6,6 +6,7 @@
 use crate::judge::Kind;
 use crate::mcp_aql::readings::{CheckOrder, PurgeCode, Reading};
 
+use super::Leeway;
 use super::account::{Account, Chance, Token};
 use super::words::{Code, Purpose, Request};
 
@@ -16,6 +17,7 @@ const HOUR: i64 = 3_600_000;
 pub(super) struct Shown<'a> {
     pub(super) reading: &'a Reading,
     pub(super) account: &'a Account,
+    pub(super) leeway: Leeway,
     /// The adapter that the token is shown to.
     pub(super) adapter: u32,
     /// What is known of the token, where it was ever issued.
@@ -88,7 +90,11 @@ static CHECKS: [Check; 12] = [
         codes: Codes::These(&[Code::Expired]),
         why: "its expiry and the tolerance are over",
         fails: |shown| {
-            shown.of_token(|token| shown.is_over(token.last).max(Chance::of(token.said_over)))
+            let said = |token: &Token| {
+                let stays = !shown.leeway.takes_the_current_time;
+                Chance::of(token.said_over && stays)
+            };
+            shown.of_token(|token| shown.is_over(token.last).max(said(token)))
         },
     },
     // AQL-4.1-3, AQL-5.2-1, AQL-5.4-1, AQL-6.1-1: a token that has had its uses, before a restart too.

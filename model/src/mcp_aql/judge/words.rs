@@ -89,6 +89,8 @@ pub struct Parameters {
     pub whole: u32,
     /// Each of them, by name.
     pub each: BTreeMap<u32, Parameter>,
+    /// How they are written: equal where the text is.
+    pub text: u32,
 }
 
 /// One parameter.

@@ -58,7 +58,10 @@ impl Case<'_> {
             return None;
         };
         let is_new = self.action(action).is_none();
-        if !is_new || nonce.is_some_and(|nonce| self.account.nonces.contains(&nonce)) {
+        if self.action(action).is_some_and(|known| known.unsure) {
+            let text = format!("action {action} was to stay what it was, whatever is handed back");
+            self.break_at(place, "PA-8", &["PA-1"], text);
+        } else if !is_new || nonce.is_some_and(|nonce| self.account.nonces.contains(&nonce)) {
             let text = format!("action {action} was to have an id and a nonce of its own");
             self.break_at(place, "PA-1", &[], text);
         }
@@ -442,13 +445,12 @@ impl Case<'_> {
             return;
         };
         let is_summary = summary.is_none_or(|summary| summary == terms.summary);
-        if !is_summary || label.is_some_and(|label| label != terms.label) {
-            let text = format!("the words shown for action {action} were to be those proposed");
-            self.break_at(place, "PA-1", &["PA-9"], text);
-        }
         if exposes {
             let text = format!("id and arguments of action {action} were not to be shown");
             self.break_at(place, "PA-9", &[], text);
+        } else if !is_summary || label.is_some_and(|label| label != terms.label) {
+            let text = format!("the words shown for action {action} were to be those proposed");
+            self.break_at(place, "PA-1", &["PA-9"], text);
         }
     }
 }

@@ -10,6 +10,7 @@ use countersign_conform::driven::{Divergence, Driven, Run, Search};
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::suite::Suited;
 use countersign_driver::Protocol as _;
 use miette::{Context, IntoDiagnostic, miette};
 
@@ -35,8 +36,9 @@ Examples:
 COMMAND speaks the driver protocol: one JSON request a line on stdin, one response a line on stdout;
 the help of `serve` has the requests, and `schema driver` every message; `smoke` checks that it does.
 What it does not declare in `supports` is not asked of it, and what it does not declare in `shows`
-is not judged. It is asked in random runs until --runs or --seconds. The shortest run that was found
-to break a clause is told, once a clause, and kept as a file, which --run plays again.
+is not judged. It is asked in the short runs of the suite, which are derived from the model and not
+counted, and then in random runs until --runs or --seconds. The shortest run that was found to break
+a clause is told, once a clause, and kept as a file, which --run plays again.
 
 A clause is `upholds` where nothing was wrong by it and another answer would have been, `violates`
 where something was, `host-must-guard` where it is kept only if the host hands no old state back,
@@ -129,7 +131,7 @@ pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
     }
 }
 
-fn drive<D: Referred>(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
+fn drive<D: Referred + Suited>(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
     let baseline = args.baseline.as_ref();
     let baseline = baseline.map(|file| Baseline::read(file, D::Protocol::NAME));
     let baseline = baseline.transpose()?;
@@ -158,6 +160,7 @@ fn drive<D: Referred>(args: &Args, format: ReportFormat) -> miette::Result<Answe
     };
     let mut search = Search::<D, _>::new(partner);
     if args.run.is_empty() {
+        search.suite();
         play_seeds(args, &mut search);
     } else {
         for file in &args.run {

@@ -24,6 +24,7 @@ pub mod schema;
 pub mod serve;
 pub mod show;
 pub mod smoke;
+pub mod vectors;
 pub mod verify;
 
 const EXAMPLES: &str = "\
@@ -157,6 +158,8 @@ enum Command {
     Diff(diff::Args),
     /// Check the plug of an implementation, before anything is said of the implementation
     Smoke(smoke::Args),
+    /// Write the suite that `diff` plays first as test vectors for any language
+    Vectors(vectors::Args),
     /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
     Show(show::Args),
     /// Walk through a protocol's model in a browser
@@ -183,6 +186,7 @@ pub fn main() -> ExitCode {
         Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
         Command::Diff(args) => diff::run(&args, cli.format.reported()),
         Command::Smoke(args) => smoke::run(&args, cli.format.printed()),
+        Command::Vectors(args) => vectors::run(&args, cli.format.printed()),
         Command::Lint(args) => lint::run(&args, cli.format.found()),
         Command::Show(args) => show::run(&args, cli.format.drawn()),
         Command::Explore(args) => {

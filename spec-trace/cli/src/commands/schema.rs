@@ -4,6 +4,7 @@
 //! The one thing to know: all but that of the driver are files under `schemas/`, compiled in; that the one of the reply and the reference's own parser
 //! agree is what `tests/schema.rs` is for. That of the driver protocol is derived from the types that read it.
 
+use countersign_conform::suite::vectors;
 use miette::IntoDiagnostic;
 
 use crate::answer::{Answer, Format, Status};
@@ -14,7 +15,8 @@ Examples:
   countersign schema confirmation.reply > reply.schema.json
   countersign schema diff                               what `diff --format json` prints
   countersign schema driver                             what an implementation under test reads
-                                                        and writes";
+                                                        and writes
+  countersign schema vectors                            the files that `vectors` writes";
 
 /// Arguments of `countersign schema`.
 #[derive(Clone, Debug, clap::Args)]
@@ -58,6 +60,10 @@ pub const SCHEMAS: &[Schema] = &[
     Schema {
         name: "smoke",
         text: || include_str!("../../schemas/smoke.schema.json").to_owned(),
+    },
+    Schema {
+        name: "vectors",
+        text: || format!("{:#}\n", vectors::schema()),
     },
 ];
 

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::{Aim, Driven, Run, play};
+use countersign_conform::driven::{Driven, Run, play};
 use countersign_conform::implementation::{Fault, Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
@@ -445,7 +445,7 @@ impl Plug {
         self.unasked = self.ops(optional);
         while seed <= RUNS && wrong.is_none() && !self.unasked.is_empty() {
             let run = Run::<D>::seeded(seed, STEPS);
-            let played = play::<D, _>(&mut partner, &run.steps, &judge, Aim::All);
+            let played = play::<D, _>(&mut partner, &run.steps, &judge, None);
             for told in &played.told {
                 *self.asked.entry(told.op.name()).or_default() += 1;
             }

@@ -276,7 +276,7 @@ fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
         };
         verdicts.insert(clause.to_owned(), judged);
     }
-    let upheld = search.exercised.iter();
+    let upheld = search.others.exercised.iter();
     let upheld = upheld.map(|clause| (*clause, Verdict::Upholds));
     let guarded = search.guarded_by_host.iter();
     let guarded = guarded.map(|clause| (*clause, Verdict::HostMustGuard));
@@ -308,7 +308,7 @@ impl Found {
             steps,
             expected: finding.text.clone(),
             actual,
-            also: finding.also.to_vec(),
+            also: found.also.iter().copied().collect(),
             before: found.before().collect(),
             again: found.again,
             times,

@@ -1,4 +1,4 @@
-//! The adapters in Python, as those who drive them start them.
+//! The adapters, as those who drive them start them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,4 +27,47 @@ pub fn adapter(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
         command.extend(arguments.iter().map(|it| (*it).to_owned()));
         command
     })
+}
+
+/// The program and the arguments of the adapter in TypeScript, or none, where there is nothing to run it: a Node that takes types as
+/// they are, or any other and the compiler that `npm ci` puts beside the adapter.
+#[allow(
+    dead_code,
+    reason = "not every test that drives adapters drives this one"
+)]
+pub fn typescript(arguments: &[&str]) -> Option<Vec<String>> {
+    static PROGRAM: LazyLock<Option<String>> = LazyLock::new(|| {
+        let said = typescript_program();
+        if said.is_none() {
+            eprintln!(
+                "SKIPPED: there is no node >= 22.18, nor one with `npm ci` done in spec-trace/adapters/typescript, so that its adapter was not tried"
+            );
+        }
+        said
+    });
+    let program = PROGRAM.clone()?;
+    let mut command = vec!["node".to_owned(), program];
+    command.extend(arguments.iter().map(|it| (*it).to_owned()));
+    Some(command)
+}
+
+fn typescript_program() -> Option<String> {
+    let version = Command::new("node").arg("--version").output().ok()?;
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let mut numbers = version.trim().trim_start_matches('v').split('.');
+    let mut number = || numbers.next().and_then(|it| it.parse::<u32>().ok());
+    let lies = folder().join("typescript");
+    if (number()?, number()?) >= (22, 18) {
+        return Some(lies.join("aaep.ts").display().to_string());
+    }
+    // Several tests may compile at once, and each writes the same.
+    let built = lies.join("built");
+    let compiler = lies.join("node_modules/typescript/bin/tsc");
+    let mut compile = Command::new("node");
+    compile.arg(&compiler).arg("--project").arg(&lies);
+    let is_there = compiler.exists();
+    let said = is_there.then(|| compile.output().expect("it runs"))?;
+    let told = String::from_utf8_lossy(&said.stdout);
+    assert!(said.status.success(), "tsc: {told}");
+    Some(built.join("aaep.js").display().to_string())
 }

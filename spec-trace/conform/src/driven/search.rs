@@ -10,9 +10,10 @@ use countersign_driver::Protocol;
 use countersign_model::judge::Finding;
 use sha2::{Digest, Sha256};
 
-use super::{Aim, Driven, Played, Run, Taken, Told, Wrong, play};
+use super::{Driven, Others, Played, Run, Taken, Told, Wrong, play};
 use crate::implementation::{Greeted, Implementation};
 use crate::shrinking;
+use crate::suite::{Suited, committed};
 
 /// What runs of an implementation have come to so far.
 pub struct Search<D: Driven, I> {
@@ -27,8 +28,8 @@ pub struct Search<D: Driven, I> {
     pub calls: u64,
     /// One for each clause, in the order in which they were found.
     pub divergences: Vec<Divergence<D>>,
-    /// The clauses by which another answer would have been wrong.
-    pub exercised: BTreeSet<&'static str>,
+    /// The other answers that were tried, and the clauses by which one would have been wrong.
+    pub others: Others<D>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
     pub unsupported: BTreeSet<String>,
     /// The clauses that are kept only where the host never hands an old state back.
@@ -47,6 +48,8 @@ pub struct Divergence<D: Driven> {
     played: Rc<Played<D>>,
     /// What is wrong at the end of it.
     pub wrong: Wrong,
+    /// Other clauses that say the same, in any run in which something is wrong by this one.
+    pub also: BTreeSet<&'static str>,
     /// How many times of how many the run showed it again.
     pub again: (u32, u32),
 }
@@ -69,7 +72,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             runs: 0,
             calls: 0,
             divergences: Vec::new(),
-            exercised: BTreeSet::new(),
+            others: Others::default(),
             unsupported: BTreeSet::new(),
             guarded_by_host: BTreeSet::new(),
             times: BTreeMap::new(),
@@ -88,22 +91,65 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         self.play(&run, seed);
     }
 
+    /// Plays the runs of the suite, which are not counted. They are short, so that many readings fit each: those that fit are told
+    /// from what each finds in all of them.
+    pub fn suite(&mut self)
+    where
+        D: Suited,
+    {
+        let mut found = vec![BTreeSet::new(); self.readings.len()];
+        let mut all = Vec::new();
+        for run in committed::<D>().played() {
+            let judge = &self.readings[self.reading].0.judge;
+            let others = Some(&mut self.others);
+            let played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
+            self.is_played(&played);
+            for (found, (taken, _)) in found.iter_mut().zip(&self.readings) {
+                found.extend(played.found_by(&taken.judge).into_keys());
+            }
+            all.push((run, played));
+        }
+        // The first of which no other finds less, and those that find the same.
+        let finds_less =
+            |one: &BTreeSet<_>, other: &BTreeSet<_>| one.is_subset(other) && one != other;
+        let is_best = |it: &BTreeSet<_>| !found.iter().any(|other| finds_less(other, it));
+        self.reading = found.iter().position(is_best).unwrap_or(0);
+        for ((_, fits), it) in self.readings.iter_mut().zip(&found) {
+            *fits = *it == found[self.reading];
+        }
+        for (run, mut played) in all {
+            if self.is_explained(&played) {
+                continue;
+            }
+            let found = played.found_by(&self.readings[self.reading].0.judge);
+            played
+                .wrong
+                .retain(|it| found.contains_key(it.finding.clause));
+            self.note(&run, played, 0);
+        }
+    }
+
     /// Plays a run that is not of a seed.
     pub fn play(&mut self, run: &Run<D>, seed: u64) {
-        let aim = if self.runs < TRIED {
-            Aim::Tried
-        } else {
-            Aim::All
-        };
+        let others = (self.runs < TRIED).then_some(&mut self.others);
+        let is_tried = others.is_some();
         let judge = &self.readings[self.reading].0.judge;
-        let mut played = play::<D, I>(&mut self.partner, &run.steps, judge, aim);
+        let mut played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
         self.runs += 1;
-        self.calls += u64::try_from(played.told.len()).unwrap_or(u64::MAX);
-        self.exercised.extend(&played.exercised);
-        self.unsupported.extend(played.unsupported.iter().cloned());
-        if aim == Aim::Tried || !self.news_in(&played.clauses()).is_empty() {
+        self.is_played(&played);
+        if is_tried || !self.news_in(&played.clauses()).is_empty() {
             self.take_readings(&mut played);
         }
+        self.note(run, played, seed);
+    }
+
+    fn is_played(&mut self, played: &Played<D>) {
+        self.calls += u64::try_from(played.told.len()).unwrap_or(u64::MAX);
+        self.unsupported.extend(played.unsupported.iter().cloned());
+    }
+
+    /// Notes what is wrong in a run. What it shows by a clause that no run has shown before is made as short as it can be.
+    fn note(&mut self, run: &Run<D>, played: Played<D>, seed: u64) {
         let judge = &self.readings[self.reading].0.judge;
         self.guarded_by_host.extend(played.guarded_by_host(judge));
         for wrong in &played.wrong {
@@ -113,6 +159,12 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         for clause in self.news_in(&played.clauses()) {
             if let Some(found) = self.shortest(run, &played, clause, seed) {
                 self.divergences.push(found);
+            }
+        }
+        for wrong in &played.wrong {
+            let mut told = self.divergences.iter_mut();
+            if let Some(told) = told.find(|it| it.wrong.finding.clause == wrong.finding.clause) {
+                told.also.extend(wrong.finding.also);
             }
         }
     }
@@ -130,10 +182,10 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// Which ways to take the text still fit after a run: those that find nothing new in it. Where there are none, none of them
     /// explains the run, and all stay as they were.
     fn take_readings(&mut self, played: &mut Played<D>) {
-        let fit = self
-            .readings
-            .iter()
-            .map(|(taken, fits)| *fits && self.news_in(&played.found_by(&taken.judge)).is_empty());
+        let fit = self.readings.iter().map(|(taken, fits)| {
+            let found = played.found_by(&taken.judge).into_keys().collect();
+            *fits && self.news_in(&found).is_empty()
+        });
         let fit: Vec<bool> = fit.collect();
         let Some(first) = fit.iter().position(|fits| *fits) else {
             return;
@@ -145,7 +197,9 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             self.reading = first;
             // What it showed by the reading that does not fit, it does not show by this one.
             let found = played.found_by(&self.readings[first].0.judge);
-            played.wrong.retain(|it| found.contains(it.finding.clause));
+            played
+                .wrong
+                .retain(|it| found.contains_key(it.finding.clause));
         }
     }
 
@@ -181,10 +235,10 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         clause: &'static str,
         seed: u64,
     ) -> Option<Divergence<D>> {
-        let wrong = played.wrong.iter().find(|it| it.finding.clause == clause)?;
+        let wrong = self.unexplained(played, run.steps.len(), clause)?;
         let until = Instant::now() + SHRINKING;
         let mut steps = run.steps[..run.steps.len().min(wrong.at + 1)].to_vec();
-        let seen = (Rc::clone(played), wrong.clone());
+        let seen = (Rc::clone(played), wrong);
         let mut shows = |shorter: &[D::Step]| {
             if Instant::now() > until {
                 return None;
@@ -203,6 +257,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             run,
             seed,
             played,
+            also: wrong.finding.also.iter().copied().collect(),
             wrong,
             again: (again, AGAIN),
         })
@@ -211,13 +266,40 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// What a run has come to, and the first that it shows by this clause. Nothing, where a way to take the text explains it.
     fn shows(&mut self, steps: &[D::Step], clause: &str) -> Option<(Rc<Played<D>>, Wrong)> {
         let judge = &self.readings[self.reading].0.judge;
-        let played = play::<D, I>(&mut self.partner, steps, judge, Aim::First(clause));
-        let wrong = played.wrong.iter().find(|it| it.finding.clause == clause)?;
-        let wrong = wrong.clone();
+        let played = play::<D, I>(&mut self.partner, steps, judge, None);
+        let wrong = self.unexplained(&played, steps.len(), clause)?;
+        Some((Rc::new(played), wrong))
+    }
+
+    /// The first that is wrong by this clause, in a run of so many steps, once no way to take the text explains what was put
+    /// out so far.
+    fn unexplained(&self, played: &Played<D>, steps: usize, clause: &str) -> Option<Wrong> {
+        let mut by_clause = played.wrong.iter();
+        let found = by_clause.find(|it| it.finding.clause == clause)?;
         let others = self.readings.iter().filter(|(_, fits)| *fits);
-        let mut found = others.map(|(taken, _)| played.found_by(&taken.judge));
-        let is_explained = found.any(|it| it.is_empty());
-        (!is_explained).then(|| (Rc::new(played), wrong))
+        let first = others.map(|(taken, _)| played.found_by(&taken.judge).into_values().min());
+        // Where one of them finds nothing, it explains all.
+        let first: Option<Vec<usize>> = first.collect();
+        let from = first?.into_iter().max().unwrap_or(0);
+        let mut wrong = played.wrong.iter();
+        let later = wrong.find(|it| it.finding.clause == clause && it.calls >= from);
+        later.cloned().or_else(|| {
+            // Where the way that is taken finds nothing any more by then, all of the run is what it is found in.
+            let is_last = played.wrong.iter().all(|it| it.calls < from);
+            let whole = Wrong {
+                at: steps - 1,
+                calls: played.told.len(),
+                ..found.clone()
+            };
+            is_last.then_some(whole)
+        })
+    }
+
+    /// Whether a way to take the text that still fits finds nothing wrong.
+    fn is_explained(&self, played: &Played<D>) -> bool {
+        let fitting = self.readings.iter().filter(|(_, fits)| *fits);
+        let mut found = fitting.map(|(taken, _)| played.found_by(&taken.judge));
+        found.any(|it| it.is_empty())
     }
 }
 

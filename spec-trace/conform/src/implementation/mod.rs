@@ -92,7 +92,7 @@ impl Fault {
 /// What an implementation has to say to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said<P: Protocol> {
-    /// What it has put out, of the kinds that it shows.
+    /// What it has put out, of whatever kind: a crash counts what is not shown, too.
     Outputs(Vec<Output<P>>),
     /// It cannot do this.
     Unsupported,
@@ -163,11 +163,7 @@ impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
             })
         });
         self.is_lost |= said.is_err();
-        let mut said = said?;
-        if let Said::Outputs(outputs) = &mut said {
-            outputs.retain(|output| self.greeting.shows(P::kind(&output.what)));
-        }
-        Ok(said)
+        said
     }
 }
 

@@ -3,29 +3,37 @@
 //! The one thing to know: an event that is none goes to the judge as such, and he says by which clause. What waits is
 //! guessed from what was seen, which only makes a run livelier.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use countersign_driver::aaep::{
     self as driver, Aaep, AnsweredBy, Capability, Op as Own, Output as Out,
 };
-use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put};
+use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 use countersign_model::aaep::judge::{
     self, AaepJudge, Body, Call, Declared, Output, QuestionKind, State, ToolCall,
 };
 use countersign_model::aaep::readings::{PLACES, Reading};
 use countersign_reference::aaep as executor;
 use executor::{ActionId, Input, ReplyToken, SessionId, ToolCallId};
+use serde::Deserialize;
 
 use super::drawing::BYTES;
 use super::events::{self, Read};
 use super::questions::Question;
-use super::spelling;
+use super::spelling::{self, Modified};
 use super::step::{Asked as Asks, Step};
 use super::world::{Running, START, World};
 use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
 /// What is kept of an implementation in a run.
+#[derive(Clone)]
 pub struct Driver {
     world: World,
     greeting: Greeting<Aaep>,
+    /// Of each action of a session that a host has named: the tools that were to run, and the tokens that were asked for.
+    named: BTreeMap<(String, String), (BTreeSet<String>, BTreeSet<String>)>,
+    /// What is asked about in this call.
+    about: Option<(String, String)>,
     /// The last step that was asked.
     asked: Asks,
     /// Of each output of the last call, whether the judge was shown it.
@@ -42,7 +50,13 @@ impl Driven for Driver {
     const BYTES: usize = BYTES;
 
     fn steps(bytes: &[u8]) -> Vec<Step> {
-        bytes.chunks(BYTES).map(Step::of).collect()
+        let is_themed = bytes
+            .first()
+            .is_some_and(|first| first.is_multiple_of(THEMES));
+        let steps = bytes.chunks(BYTES).map(Step::of);
+        steps
+            .map(|step| if is_themed { with_more(step) } else { step })
+            .collect()
     }
 
     fn judge(greeting: &Greeting<Aaep>) -> AaepJudge {
@@ -62,6 +76,8 @@ impl Driven for Driver {
         Self {
             world: World::new(START),
             greeting: greeting.clone(),
+            named: BTreeMap::new(),
+            about: None,
             asked: Asks::Tick,
             last: Vec::new(),
         }
@@ -79,6 +95,20 @@ impl Driven for Driver {
             (op_of(input)?, call)
         };
         self.asked = step.asked;
+        self.about = match &op {
+            Op::Own(Own::Confirm {
+                session_id, action, ..
+            }) => Some((session_id.clone(), action.id.clone(), action.tool.clone())),
+            Op::Own(Own::Tool {
+                session_id, action, ..
+            }) => Some((session_id.clone(), action.id.clone(), action.tool.clone())),
+            Op::Own(_) | Op::Common(_) => None,
+        }
+        .map(|(session, action, tool)| {
+            let about = (session, action);
+            self.named.entry(about.clone()).or_default().0.insert(tool);
+            about
+        });
         Some(Asked {
             now: self.world.clock,
             op,
@@ -91,8 +121,12 @@ impl Driven for Driver {
         call: &Call,
         outputs: &[Put<Aaep>],
     ) -> Result<Vec<Option<Output>>, Unreadable> {
-        let shown = outputs.iter().map(|output| self.output(call, output));
+        let shown = outputs.iter().map(|output| {
+            let is_shown = self.greeting.shows(Aaep::kind(&output.what));
+            is_shown.then(|| self.output(call, output)).flatten()
+        });
         let shown: Vec<Option<Output>> = shown.collect();
+        self.are_as_asked(outputs)?;
         self.last = shown.iter().map(Option::is_some).collect();
         if !shown.contains(&Some(Output::Refused)) {
             self.is_done(call);
@@ -102,6 +136,25 @@ impl Driven for Driver {
         questions.are_over(|question| question.deadline() <= latest);
         Ok(shown)
     }
+}
+
+/// One in so many runs has more of what is rare among random steps.
+const THEMES: u8 = 8;
+
+/// The same, where half of the replies name their session besides (AAEP-REPLY-11).
+const fn with_more(mut step: Step) -> Step {
+    if let Asks::Deliver(delivered) = &mut step.asked
+        && delivered.spelling < 128
+    {
+        (delivered.flaw, delivered.spelling) = (12, 0);
+    }
+    step
+}
+
+/// What an event asks that has a token.
+#[derive(Deserialize)]
+struct WithToken {
+    reply_token: String,
 }
 
 /// The same with numbers that any reader tells apart, for RFC 8259 lets one have doubles; and half of the confirmations are of
@@ -145,10 +198,45 @@ fn judge(greeting: &Greeting<Aaep>, reading: Reading) -> AaepJudge {
         delivery: can(Capability::Delivery),
         modified_action: can(Capability::ModifiedAction),
         work: can(Capability::Work),
+        waits_as_read: true,
     })
 }
 
 impl Driver {
+    /// AAEP-6.1-1, AAEP-6.3.1-2: what is to run names the tool and the token of the question that was asked about it, where it names any.
+    fn are_as_asked(&mut self, outputs: &[Put<Aaep>]) -> Result<(), Unreadable> {
+        for output in outputs {
+            let run = match &output.what {
+                Out::Perform(run) | Out::InDoubt(run) => run,
+                Out::Emit(event) => {
+                    let asked: Result<WithToken, _> = serde_json::from_str(event.as_str());
+                    if let (Ok(asked), Some(about)) = (asked, &self.about) {
+                        let (_, tokens) = self.named.entry(about.clone()).or_default();
+                        tokens.insert(asked.reply_token);
+                    }
+                    continue;
+                }
+                Out::Respond(_)
+                | Out::Answer(_)
+                | Out::Notify(_)
+                | Out::Audit(_)
+                | Out::Refused(_) => continue,
+            };
+            let about = (run.session_id.clone(), run.action.clone());
+            let Some((tools, tokens)) = self.named.get(&about) else {
+                continue;
+            };
+            let other = |given: &Option<String>, known: &BTreeSet<String>| {
+                given.as_ref().is_some_and(|given| !known.contains(given))
+            };
+            if other(&run.tool, tools) || other(&run.reply_token, tokens) {
+                let text = "what is to run was to name the tool and the token of its own question";
+                return Err(Unreadable::new("AAEP-6.1-1", text));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether what is asked was declared, and what it needs is shown: nobody can tell what becomes of a question of which no
     /// answer is shown, nor of any whose events, performances and refusals are not.
     fn may_ask(&self, asked: Asks) -> bool {
@@ -219,10 +307,11 @@ impl Driver {
             session: names.session(&run.session_id),
             action: names.action(&run.action),
             tool_call: names.tool_call(&run.tool_call_id),
-            modified: run
-                .modified_action
-                .as_ref()
-                .map(|it| names.text(it.as_str())),
+            modified: run.modified_action.as_ref().map(|it| {
+                let text = it.text();
+                let drawn = Modified::meant_by(&text);
+                names.text(drawn.as_deref().unwrap_or(&text))
+            }),
         }
     }
 

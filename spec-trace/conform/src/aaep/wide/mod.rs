@@ -13,6 +13,7 @@ mod names;
 mod questions;
 mod spelling;
 mod step;
+mod suite;
 mod world;
 
 use countersign_model::aaep::judge::{AaepJudge, Declared};
@@ -91,6 +92,7 @@ impl Wide for Host {
             delivery: true,
             modified_action,
             work: true,
+            waits_as_read: false,
         })
     }
 

@@ -9,6 +9,7 @@ use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::step::{Answered, Response};
+use crate::driven::meaning;
 
 /// What a reply says.
 pub(super) struct Said<'a> {
@@ -103,13 +104,21 @@ impl Modified {
     pub(super) fn object(self) -> String {
         let deep = if self.is_deep { deep() } else { quoted("") };
         let (rating, _) = self.both();
-        let of = r#""amount":300,"of":[null,1.5e400,"💶","#;
+        let of = r#""amount":300,"of":[null,1.5e300,"💶","#;
         if self.rated.is_multiple_of(2) {
             format!("{{{of}{deep}]{rating}}}")
         } else {
             // The rating of what is in it is not its own.
             format!(r#"{{{of}{deep},{{"risk_level":"low","irreversible":true}}]{rating}}}"#)
         }
+    }
+
+    /// As the object is drawn that means the same as this text.
+    pub(super) fn meant_by(text: &str) -> Option<String> {
+        let meant = meaning(text)?;
+        let all = (0..16).flat_map(|rated| [false, true].map(|is_deep| Self { rated, is_deep }));
+        let mut objects = all.map(Self::object);
+        objects.find(|object| meaning(object).as_ref() == Some(&meant))
     }
 
     /// How its own members rate it; nothing where one of them is no rating.

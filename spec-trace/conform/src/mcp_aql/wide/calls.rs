@@ -17,6 +17,7 @@ use super::translation::Names;
 pub(super) const START: i64 = 1_779_632_540_000;
 
 /// What was seen.
+#[derive(Clone)]
 pub(super) struct Calls {
     pub(super) names: Names,
     pub(super) now: i64,
@@ -246,7 +247,8 @@ impl Calls {
     fn meaning(&mut self, parameters: &Parameters, bytes: &[u8]) -> Option<judged::Parameters> {
         let each = parameters.meaning()?;
         let whole = self.names.parameters(bytes);
-        Some(judged::Parameters { whole, each })
+        let text = self.names.text(bytes);
+        Some(judged::Parameters { whole, each, text })
     }
 
     fn query(&mut self, shown: Shown, query: Query, judged: judged::Query) -> Told {

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 
 use countersign_driver::mcp_aql::{self as driver, Capability, McpAql, Op as Own, Output};
-use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put};
-use countersign_model::mcp_aql::judge::TokenJudge;
+use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Entry, Failure, INTROSPECT, Issued, Level, LogEvent, Output as Shown,
     Performed, Purpose, Query,
 };
+use countersign_model::mcp_aql::judge::{Leeway, TokenJudge};
 use countersign_model::mcp_aql::readings::{PLACES, Reading, RestartedSession};
 use countersign_reference::mcp_aql::{
     self as executor, DangerLevel, EventKind, Input, Oracle, Query as Asks,
@@ -22,15 +22,15 @@ use serde_json::Value;
 
 use super::calls::{Calls, START};
 use super::spelling::SECRETS;
-use super::step::{ADAPTERS, Passing, Request, Run, Step, What};
+use super::step::{ADAPTERS, OPERATIONS, Passing, Request, Run, Step, What};
 use super::translation::{NOBODY, Names, number};
 use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
 /// What is kept of a gatekeeper in a run.
+#[derive(Clone)]
 pub struct Driver {
     calls: Calls,
     greeting: Greeting<McpAql>,
-    shows_log: bool,
     /// Of each adapter, in seconds.
     tolerances: [i64; ADAPTERS as usize],
     /// The names of tokens in the log.
@@ -56,7 +56,25 @@ impl Driven for Driver {
     const BYTES: usize = 12;
 
     fn steps(bytes: &[u8]) -> Vec<Step> {
-        Run::of(bytes).steps
+        let mut steps = Run::of(bytes).steps;
+        let what = match bytes.first().map_or(0, |first| first % THEMES) {
+            0 => What::Configure {
+                adapter: 0,
+                tolerance_seconds: None,
+                uniform: None,
+                critical: Some((0..OPERATIONS).map(|operation| (operation, 1)).collect()),
+            },
+            1 => What::Configure {
+                adapter: 0,
+                tolerance_seconds: None,
+                uniform: Some(true),
+                critical: None,
+            },
+            2.. => return steps,
+        };
+        let after = Passing::Millis(0);
+        steps.insert(0, Step { after, what });
+        steps
     }
 
     fn judge(greeting: &Greeting<McpAql>) -> TokenJudge {
@@ -67,7 +85,10 @@ impl Driven for Driver {
         // What the driver protocol settles is not open.
         let open = PLACES.iter().filter(|it| it.name != "restarted-session");
         let log = greeting.shows(Kind::Audit);
-        driven::readings(open, DEFAULT, |reading| TokenJudge::new(reading, log))
+        let mut all = driven::readings(open, DEFAULT, |reading| TokenJudge::new(reading, log));
+        // Who takes the setting has it.
+        all.retain(|taken| !taken.choices.contains(&("oracle", "codes")));
+        with_leeway(all)
     }
 
     fn fold(first: &Step, second: &Step) -> Option<Step> {
@@ -88,7 +109,6 @@ impl Driven for Driver {
         Self {
             calls: Calls::new(Names::of_any(), RETENTION),
             greeting: greeting.clone(),
-            shows_log: greeting.shows(Kind::Audit),
             tolerances: [TOLERANCE; ADAPTERS as usize],
             log: BTreeMap::new(),
             asked: (None, None),
@@ -142,7 +162,13 @@ impl Driven for Driver {
         call: &Call,
         outputs: &[Put<McpAql>],
     ) -> Result<Vec<Option<Shown>>, Unreadable> {
-        let shown = outputs.iter().map(|output| self.output(call, &output.what));
+        let shown = outputs.iter().map(|output| {
+            if self.greeting.shows(McpAql::kind(&output.what)) {
+                self.output(call, &output.what)
+            } else {
+                Ok(None)
+            }
+        });
         let shown = shown.collect::<Result<Vec<_>, _>>()?;
         let is_refused = shown.contains(&Some(Shown::Refused));
         if let (Call::Configure(configuration), false) = (call, is_refused)
@@ -154,6 +180,76 @@ impl Driven for Driver {
         self.last = shown.iter().map(Option::is_some).collect();
         Ok(shown)
     }
+}
+
+/// So many kinds of runs there are; the first two begin with a setting that few others come to.
+const THEMES: u8 = 8;
+
+/// A place where the text leaves a choice that is no reading of it: its name, what most choose, the other, and what that is.
+type Open = (&'static str, &'static str, &'static str, Leeway);
+
+/// These places. Each is tried beside the readings that differ from the default in one place at most.
+const OPEN: [Open; 3] = [
+    (
+        "clock-set-back",
+        "stays-expired",
+        "current-time",
+        Leeway {
+            takes_the_current_time: true,
+            ..NONE
+        },
+    ),
+    (
+        "tolerance-unset",
+        "30-seconds",
+        "none",
+        Leeway {
+            has_no_tolerance: true,
+            ..NONE
+        },
+    ),
+    (
+        "longest-life",
+        "maximum",
+        "default",
+        Leeway {
+            has_short_lives: true,
+            ..NONE
+        },
+    ),
+];
+
+const NONE: Leeway = Leeway {
+    takes_the_current_time: false,
+    has_no_tolerance: false,
+    has_short_lives: false,
+};
+
+fn with_leeway(mut all: Vec<Taken<TokenJudge>>) -> Vec<Taken<TokenJudge>> {
+    let default = all.first().map_or_else(Vec::new, |it| it.choices.clone());
+    let usual = OPEN.map(|(place, usual, ..)| (place, usual));
+    let mut others = Vec::new();
+    for taken in &mut all {
+        let differs = taken
+            .choices
+            .iter()
+            .filter(|it| !default.contains(it))
+            .count();
+        taken.choices.extend(usual);
+        if differs > 1 {
+            continue;
+        }
+        for (place, _, other, leeway) in OPEN {
+            let mut choices = taken.choices.clone();
+            choices.retain(|(known, _)| *known != place);
+            choices.push((place, other));
+            choices.sort_by_key(|(known, _)| usual.iter().position(|it| it.0 == *known));
+            let judge = taken.judge.clone().of_one_that(leeway);
+            others.push(Taken { choices, judge });
+        }
+    }
+    all.extend(others);
+    all
 }
 
 /// Connections end with the process, by the driver protocol.
@@ -206,7 +302,6 @@ impl Driver {
                 let value: Value = serde_json::from_str(text).map_err(wrong)?;
                 Some(Shown::Respond(self.answer(call, &value, text)))
             }
-            Output::Audit(_) if !self.shows_log => None,
             Output::Audit(audit) => Some(self.logged(audit)?),
             Output::Refused(_) => Some(Shown::Refused),
         })
@@ -241,12 +336,13 @@ impl Driver {
             Some(_) | None => return Ok(Shown::Warn),
         };
         let operation = entry.operation.as_deref();
+        let named = entry.token_id.filter(|it| !it.is_empty());
         let context = entry.client_context.and_then(|it| it.session_id);
         Ok(Shown::Log(Entry {
             at: entry.timestamp.as_deref().and_then(time),
             event,
             success: entry.outcome.as_deref() == Some("success"),
-            token: entry.token_id.map(|it| number(&mut self.log, it)),
+            token: named.map(|it| number(&mut self.log, it)),
             operation: operation.map(|it| match it {
                 "introspect" => INTROSPECT,
                 _ => self.operation(it),
@@ -299,7 +395,7 @@ impl Driver {
                     shape,
                     expired_at: at("expired_at"),
                     current_time: at("current_time"),
-                    exposes_parameters: SECRETS.iter().any(|secret| text.contains(secret)),
+                    exposes_parameters: exposes(text, self.asked.1.as_deref()),
                 })
             }
         }
@@ -347,6 +443,13 @@ impl Driver {
         neutral(&mut value, self.asked.1.as_deref());
         self.calls.names.shaped(value.to_string())
     }
+}
+
+/// AQL-6.3-1: whether an answer holds the value of a parameter. What was sent as a token may hold anything.
+fn exposes(text: &str, sent: Option<&str>) -> bool {
+    let sent = sent.filter(|it| !it.is_empty());
+    let text = sent.map_or_else(|| text.to_owned(), |sent| text.replace(sent, ""));
+    SECRETS.iter().any(|secret| text.contains(secret))
 }
 
 fn neutral(value: &mut Value, sent: Option<&str>) {

@@ -22,6 +22,7 @@ use super::step::{ADAPTERS, OPERATIONS, SESSIONS};
 pub(super) const NOBODY: u32 = 999;
 
 /// The names, and the numbers for texts that have come up.
+#[derive(Clone)]
 pub(super) struct Names {
     pub(super) adapters: Vec<AdapterName>,
     pub(super) operations: Vec<OperationName>,
@@ -29,6 +30,7 @@ pub(super) struct Names {
     tokens: BTreeMap<String, u32>,
     log: BTreeMap<TokenId, u32>,
     parameters: BTreeMap<Vec<u8>, u32>,
+    texts: BTreeMap<Vec<u8>, u32>,
     shapes: BTreeMap<String, u32>,
     /// Whether parameters are the same where they mean the same, and not only where they are written alike.
     by_meaning: bool,
@@ -70,6 +72,7 @@ impl Names {
             tokens: BTreeMap::new(),
             log: BTreeMap::new(),
             parameters: BTreeMap::new(),
+            texts: BTreeMap::new(),
             shapes: BTreeMap::new(),
             by_meaning: false,
         }
@@ -97,6 +100,11 @@ impl Names {
             &mut self.parameters,
             meant.unwrap_or_else(|| bytes.to_vec()),
         )
+    }
+
+    /// The number of parameters as they are written.
+    pub(super) fn text(&mut self, bytes: &[u8]) -> u32 {
+        number(&mut self.texts, bytes.to_vec())
     }
 
     /// The number of an answer of this shape.

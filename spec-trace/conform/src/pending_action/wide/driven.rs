@@ -3,10 +3,12 @@
 //! The one thing to know: what an output leaves out becomes the name of nothing, so that the judge says by which clause it is
 //! missed. Arguments are the same where they mean the same.
 
+use std::collections::BTreeMap;
+
 use countersign_driver::pending_action::{
     self as driver, Capability, Op as Own, Output, PendingAction,
 };
-use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put};
+use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
 use countersign_model::pending_action::judge::PendingActionJudge;
 use countersign_model::pending_action::judge::words::{
     self as judged, Call, Event, Message, Outcome, Terms, ToolCall,
@@ -16,20 +18,23 @@ use countersign_reference::pending_action::{Decision, Effect, Input, ToolStatus}
 use countersign_reference::time::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Number, Value};
 
 use super::names::{self, ARGUMENTS, UNKNOWN, numbered};
 use super::step::{Asked as Asks, BYTES, Step};
 use super::world::{MOST_SNAPSHOTS, START, World};
-use crate::driven::{self, Asked, Driven, Taken, Unreadable};
+use crate::driven::{self, Asked, Driven, Taken, Unreadable, meaning};
+use crate::wide::Clock;
 
 /// What is kept of an implementation in a run.
+#[derive(Clone)]
 pub struct Driver {
     world: World<String, String>,
     greeting: Greeting<PendingAction>,
     snapshots: Vec<Json>,
-    /// What was put out for the last call, and whether the judge was shown it.
+    /// What was put out for the last call.
     last: Vec<Put<PendingAction>>,
+    /// By kind and id the action and the type of each event and message, since an older state was handed back.
+    ids: BTreeMap<(Kind, String), (Option<String>, String)>,
 }
 
 impl Driven for Driver {
@@ -42,7 +47,9 @@ impl Driven for Driver {
     const BYTES: usize = BYTES;
 
     fn steps(bytes: &[u8]) -> Vec<Step> {
-        bytes.chunks(BYTES).map(Step::of).collect()
+        let theme = bytes.first().map_or(0, |first| first % THEMES);
+        let step = |(place, bytes): (usize, &[u8])| themed(theme, place, Step::of(bytes));
+        bytes.chunks(BYTES).enumerate().map(step).collect()
     }
 
     fn judge(_: &Greeting<PendingAction>) -> PendingActionJudge {
@@ -69,6 +76,7 @@ impl Driven for Driver {
             greeting: greeting.clone(),
             snapshots: Vec::new(),
             last: Vec::new(),
+            ids: BTreeMap::new(),
         }
     }
 
@@ -85,7 +93,9 @@ impl Driven for Driver {
             | Asks::EndSession { .. }
             | Asks::Tick => None,
         };
-        if needed.is_some_and(|needed| !self.greeting.supports.contains(&needed)) {
+        // Nobody can tell what became of a call that ran into a crash where it is not shown to be in doubt.
+        let is_unseen = needed == Some(Capability::Restart) && !self.greeting.shows(Kind::InDoubt);
+        if is_unseen || needed.is_some_and(|needed| !self.greeting.supports.contains(&needed)) {
             return None;
         }
         let (call, op) = match step.asked {
@@ -104,7 +114,9 @@ impl Driven for Driver {
                 let op = Common::Restart {
                     lost: u64::try_from(lost).ok(),
                 };
-                (Call::Restart { lost }, Op::Common(op))
+                let behind = &self.last[self.last.len() - lost..];
+                let shown = behind.iter().filter(|it| self.is_shown(it)).count();
+                (Call::Restart { lost: shown }, Op::Common(op))
             }
             asked @ (Asks::Propose(_)
             | Asks::Decide(_)
@@ -138,7 +150,16 @@ impl Driven for Driver {
                 self.world.names.action(action_id);
             }
         }
+        if let Call::Rollback { .. } = call {
+            // Who has forgotten the events may name others so.
+            self.ids.clear();
+        }
         let shown = outputs.iter().zip(texts).map(|(output, text)| {
+            if !self.is_shown(output) {
+                return Ok(None);
+            }
+            let is_again = is_restart && self.last.contains(output);
+            self.is_named(&output.what, is_again)?;
             let output = self.output(&output.what, text, names::proposed(call))?;
             Ok(Some(output))
         });
@@ -148,7 +169,59 @@ impl Driven for Driver {
     }
 }
 
+/// So many kinds of runs there are; the first two have more of what is rare among random steps.
+const THEMES: u8 = 8;
+
+/// A step of a run of this kind: a tick becomes what the run has more of.
+fn themed(theme: u8, place: usize, mut step: Step) -> Step {
+    if matches!(step.asked, Asks::Tick) {
+        match theme {
+            0 if place.is_multiple_of(2) => step.asked = Asks::Snapshot,
+            0 => {
+                let snapshot = u8::try_from(place / 2).unwrap_or(0);
+                step.asked = Asks::Rollback { snapshot };
+            }
+            1 => step.clock = Clock::Back(BACK),
+            2.. => {}
+        }
+    }
+    step
+}
+
+/// So far a clock is set back, in milliseconds.
+const BACK: i64 = 60_000;
+
 impl Driver {
+    fn is_shown(&self, output: &Put<PendingAction>) -> bool {
+        self.greeting.shows(PendingAction::kind(&output.what))
+    }
+
+    /// PA-10: an event and a message have ids of their own, or a replay cannot tell what is new from what comes again.
+    fn is_named(&mut self, output: &Output, is_again: bool) -> Result<(), Unreadable> {
+        let (kind, json, what) = match output {
+            Output::Event(event) => (Kind::Event, event, "event"),
+            Output::Append(append) => (Kind::Append, append, "message"),
+            Output::Perform(_)
+            | Output::InDoubt(_)
+            | Output::Audit(_)
+            | Output::Snapshot(_)
+            | Output::Refused(_) => return Ok(()),
+        };
+        let named: Named = read(json, "PA-10", what)?;
+        let Some(id) = named.event_id.or(named.message_id) else {
+            return Ok(());
+        };
+        let about = named.action_id.or(named.tool_call_id);
+        let told = (about, named.r#type);
+        let before = self.ids.insert((kind, id), told.clone());
+        // The same told twice is for the judge.
+        if is_again || before.is_none_or(|before| told.0.is_some() && before == told) {
+            return Ok(());
+        }
+        let text = format!("the {what} was to have an id of its own");
+        Err(Unreadable::new("PA-10", text))
+    }
+
     /// The request that asks this. Nothing where it was not declared.
     fn op(&self, input: Input) -> Option<Op<PendingAction>> {
         let can = |it| self.greeting.supports.contains(&it);
@@ -390,6 +463,16 @@ impl Driver {
     }
 }
 
+/// The id of an event or a message, and what it is of.
+#[derive(Deserialize)]
+struct Named {
+    event_id: Option<String>,
+    message_id: Option<String>,
+    action_id: Option<String>,
+    tool_call_id: Option<String>,
+    r#type: String,
+}
+
 /// An event as it is read: whatever it has.
 #[derive(Deserialize)]
 struct Told {
@@ -469,30 +552,6 @@ fn place_of(text: &str) -> Option<usize> {
             .iter()
             .position(|(known, read)| read.is_some() && meaning(known).as_ref() == Some(&meant))
     })
-}
-
-/// What arguments mean: whole numbers are the same however they are written.
-fn meaning(text: &str) -> Option<Value> {
-    serde_json::from_str(text).ok().map(plain)
-}
-
-fn plain(value: Value) -> Value {
-    match value {
-        Value::Number(number) => Value::Number(whole(&number).unwrap_or(number)),
-        Value::Array(items) => items.into_iter().map(plain).collect(),
-        Value::Object(members) => members
-            .into_iter()
-            .map(|(name, value)| (name, plain(value)))
-            .collect(),
-        Value::Null | Value::Bool(_) | Value::String(_) => value,
-    }
-}
-
-/// The whole number that a small one with a point is.
-fn whole(number: &Number) -> Option<Number> {
-    let double = number.as_f64().filter(|_| number.is_f64())?;
-    let is_small = double.fract() == 0.0 && double.abs() < 1e15;
-    is_small.then(|| format!("{double:.0}").parse().ok())?
 }
 
 #[cfg(test)]
