@@ -34,7 +34,7 @@ Examples:
   countersign diff pending-action -- countersign serve pending-action --stdio
 
 COMMAND speaks the driver protocol: one JSON request a line on stdin, one response a line on stdout;
-the help of `serve` has the requests, and `schema driver` every message; `smoke` checks that it does.
+the help of `serve` has the requests, and `schema driver` every message; `smoke` checks it.
 What it does not declare in `supports` is not asked of it, and what it does not declare in `shows`
 is not judged. It is asked in the short runs of the suite, which are derived from the model and not
 counted, and then in random runs until --runs or --seconds. The shortest run that was found to break
@@ -47,19 +47,19 @@ where something was, `host-must-guard` where it is kept only if the host hands n
 
 A divergence has an identity, of its clause, its ops and the kinds of what came out. --baseline
 takes those that are known, each with a reason: a new one fails, and so does one that has vanished.
-With --shard I/N every N-th run is played, from the I-th on; what one shard does not show another
-may, so that nothing counts as vanished there.
+With --shard I/N the suite is played, and every N-th run from the I-th on; what one shard does not
+show another may, so that nothing counts as vanished there.
 
 --controls first drives three in this process that are wrong on purpose: `null`, from whom nothing
-comes out, `allow-all` and `deny-all`, to whom every decision is the same. Each has to be caught. The
-models with a rule left out are not among them: they do not speak the driver protocol; `ablate` has
-them caught by the judge in the search.
+comes out, `allow-all` and `deny-all`, to whom every decision is the same. Each has to be caught.
+The models with a rule left out are not among them, as they do not speak the driver protocol;
+`ablate` has them caught by the judge in the search.
 
 Exit status: 1 if a clause is violated that is not in the baseline (a SHOULD only warns), or one of
 the baseline has vanished; 2 if COMMAND could not be started or does not greet; 3 if a MUST of what
 it declares was not exercised, a control was not caught, or it could not do what every
-implementation has to; else 0. Whatever it does afterwards (it dies, hangs, floods, writes what is no
-answer) is told as a divergence from the driver protocol, with its last words.";
+implementation has to; else 0. Whatever it does afterwards (it dies, hangs, floods, writes what is
+no answer) is told as a divergence from the driver protocol, with its last words.";
 
 /// Drives an implementation, and tells the shortest runs in which it does not do what the rules say
 #[derive(Debug, Clone, clap::Args)]

@@ -20,10 +20,10 @@ const EXAMPLES: &str = "\
 Examples:
   countersign report --out site      site/index.html, which needs no network, and site/report.json
   countersign report --matrix one.json two.json
-                                     what `diff --format json` wrote of two implementations, as a table
+                                     what `diff --format json` wrote of two, as a table
   countersign report --matrix one.json two.json --out site
-                                     the same as site/matrix.html and site/matrix.json, and for each
-                                     implementation a badge (an endpoint of shields.io), site/badge-1.json";
+                                     the same as site/matrix.html and .json, and for each
+                                     of them a badge (shields.io endpoint), site/badge-1.json";
 
 /// Writes the traceability of all clauses, or the reports on several implementations, as one static page, and as JSON
 #[derive(Clone, Debug, clap::Args)]
