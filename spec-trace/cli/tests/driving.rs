@@ -141,7 +141,6 @@ fn a_clause_of_which_nothing_is_declared_is_unsupported() {
         ("aaep", "work", ["AAEP-A.6-1", "AAEP-A.6-2"]),
         ("aaep", "extend", ["AAEP-6.4.2-2"; 2]),
         ("aaep", "progress", ["AAEP-6.4.3-4"; 2]),
-        ("mcp-aql", "multi_use", ["AQL-5.4-4"; 2]),
         ("mcp-aql", "introspect", ["AQL-7.3-1"; 2]),
         ("mcp-aql", "audit", ["AQL-1.2-5", "AQL-6.4-1"]),
         ("pending-action", "say", ["PA-11"; 2]),
@@ -185,7 +184,16 @@ fn a_snapshot_that_turns_back_is_for_the_host_to_guard() {
     let report_of = |command: &[String]| report("pending-action", &["--runs", "120"], command);
     let turning = report_of(&turns);
     assert_ne!(with(&turning, "host-must-guard"), [""; 0]);
-    assert_eq!(turning["divergences"], json!([]));
+    // What is let run again all the same is found with a rollback alone.
+    for found in turning["divergences"].as_array().expect("a list") {
+        let mut steps = found["steps"].as_array().expect("a list").iter();
+        let asked = |it: &Value| {
+            it["action"]
+                .as_str()
+                .is_some_and(|it| it.starts_with("rollback"))
+        };
+        assert!(steps.any(asked), "{found:#}");
+    }
     assert_eq!(with(&report_of(&does_not), "host-must-guard"), [""; 0]);
 }
 
