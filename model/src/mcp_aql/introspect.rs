@@ -3,6 +3,7 @@
 use super::bounds::Disturbance;
 use super::message::Carried;
 use super::output::{Output, Outputs, Status};
+use super::readings::TokenStorage;
 use super::rules::{Code, Guard};
 use super::state::Phase;
 use super::step::{StepSoFar, Tried};
@@ -76,6 +77,7 @@ impl StepSoFar<'_> {
         }
         let known = self.known(carried, Memory::Remembers);
         let is_good = known.is_some_and(|slot| self.is_live(self.state.token(slot)));
+        let is_good = is_good && self.model.reading.token_storage == TokenStorage::Kept;
         if !is_good && self.model.rules.forbid(Guard::CountsNoStatus) {
             self.count(Tried::Validation(ASKED));
         }
@@ -101,6 +103,9 @@ impl StepSoFar<'_> {
                     Status::Expired
                 } else if token.phase == Phase::Consumed {
                     Status::Consumed
+                } else if self.model.reading.token_storage == TokenStorage::Signed {
+                    // AQL-7.3-2: of one that never came with its call nothing is kept.
+                    Status::Unknown
                 } else {
                     return Status::Live {
                         uses_left: token.uses_left(),

@@ -82,6 +82,16 @@ pub enum RestartedSession {
     Ends,
 }
 
+/// Where that which a token stands for is kept (AQL-6.2-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TokenStorage {
+    /// With the gatekeeper.
+    Kept,
+    /// In the token, signed (AQL-6.2-2): one that never came with its call is unknown to who asks about it, none is bound to a
+    /// session or has several uses, and what ends all may be logged as one.
+    Signed,
+}
+
 /// How a token is answered that can never be valid again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PurgeCode {
@@ -108,6 +118,8 @@ pub struct Reading {
     pub ended_session: EndedSession,
     /// `restarted-session`
     pub restarted_session: RestartedSession,
+    /// `token-storage`
+    pub token_storage: TokenStorage,
     /// `purge-code`
     pub purge_code: PurgeCode,
     /// `revoked-code`: the code of a token that was revoked.
@@ -123,6 +135,7 @@ impl Reading {
         session_binding: SessionBinding::MultiUse,
         ended_session: EndedSession::Either,
         restarted_session: RestartedSession::GoesOn,
+        token_storage: TokenStorage::Kept,
         purge_code: PurgeCode::Either,
         revoked_code: Code::Invalid,
     };
@@ -138,7 +151,7 @@ impl Default for Reading {
 pub type Place = readings::Place<Reading>;
 
 /// Every place, with its choices.
-pub static PLACES: [Place; 8] = [
+pub static PLACES: [Place; 9] = [
     Place {
         name: "check-order",
         clauses: &["AQL-4.1-1", "AQL-4.3-1"],
@@ -238,6 +251,22 @@ pub static PLACES: [Place; 8] = [
             },
         ],
         why: "The model's connections are held by others than its gatekeeper, who stores what they were given.",
+    },
+    Place {
+        name: "token-storage",
+        clauses: &["AQL-6.2-1", "AQL-6.2-2", "AQL-7.3-1", "AQL-7.3-2"],
+        question: "Where is kept what a token stands for: with the gatekeeper, or signed in the token itself?",
+        choices: &[
+            Choice {
+                value: "kept",
+                set: |reading| reading.token_storage = TokenStorage::Kept,
+            },
+            Choice {
+                value: "signed",
+                set: |reading| reading.token_storage = TokenStorage::Signed,
+            },
+        ],
+        why: "6.2 prefers the store; who signs cannot tell of a token that never came back, nor count its uses.",
     },
     Place {
         name: "purge-code",

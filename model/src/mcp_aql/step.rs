@@ -10,7 +10,7 @@ use super::action::Action;
 use super::bounds::{Bounds, Disturbance};
 use super::message::{Call, Network};
 use super::output::{Output, Outputs};
-use super::readings::{EndedSession, MultiUse, RestartedSession, SessionBinding};
+use super::readings::{EndedSession, MultiUse, RestartedSession, SessionBinding, TokenStorage};
 use super::rules::{self, Check, Code, Guard, Refusal};
 use super::state::{ETERNAL, Phase, Setup, State, Token, Tries};
 use super::validate::Memory;
@@ -279,6 +279,10 @@ impl StepSoFar<'_> {
         // AQL-5.4-1: several uses are for sessions.
         } else if loose && rules.forbid(Guard::GrantsLooseMultiUse) {
             Some(Refusal::LooseMultiUse)
+        } else if self.model.reading.token_storage == TokenStorage::Signed
+            && self.bound_to(request).is_some()
+        {
+            Some(Refusal::BoundWithoutStore)
         } else if self
             .bound_to(request)
             .is_some_and(|session| self.state.ended[session.index()])

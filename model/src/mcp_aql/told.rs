@@ -33,7 +33,7 @@ use super::words::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Told {
     /// In moments, by the clock of the node that is called.
-    now: i16,
+    pub now: i16,
     /// What is asked.
     pub call: Asked,
     outputs: Outputs,

@@ -10,7 +10,7 @@ use countersign_model::mcp_aql::judge::words::{
 };
 use countersign_model::mcp_aql::judge::{Deviations, Leeway, TokenJudge};
 use countersign_model::mcp_aql::readings::{
-    CheckOrder, EndedSession, MultiUse, PurgeCode, Reading, RestartedSession,
+    CheckOrder, EndedSession, MultiUse, PurgeCode, Reading, RestartedSession, TokenStorage,
 };
 
 const MINUTE: i64 = 60_000;
@@ -1126,6 +1126,68 @@ fn a_single_use_belongs_to_no_session_unless_asked_aql_5_4_1() {
     };
     scene(&scoped).takes(&in_session(2, 1), 1, &["AQL-5.4-1"]);
     scene(&scoped).refuses(&in_session(2, 1), 1, Code::ScopeMismatch, &[]);
+}
+
+/// Tokens are signed, and what they stand for is not kept.
+const SIGNED: Reading = Reading {
+    token_storage: TokenStorage::Signed,
+    ..Reading::SPECIFICATION
+};
+
+/// AQL-6.2-2, AQL-7.3-2: of a signed token that was never used nobody knows; AQL-5.3-2, AQL-6.4-1: one entry stands for all that end
+/// together; AQL-5.4-1: none is bound to a session.
+#[test]
+fn who_signs_knows_no_token_that_was_never_used_aql_7_3_1() {
+    let unknown = |run: &Run| {
+        let answer = Answer::Status {
+            valid: false,
+            shape: 0,
+        };
+        vec![
+            run.log(LogEvent::Rejected, false, &request(), 1),
+            Output::Respond(answer),
+        ]
+    };
+    let all = |run: &Run| {
+        Output::Log(Entry {
+            at: Some(run.now),
+            event: LogEvent::Revoked,
+            success: true,
+            token: None,
+            operation: Some(999),
+            adapter: Some(1),
+            session: None,
+            reason: None,
+        })
+    };
+    for (reading, status_found, entry_found, refusal_found) in [
+        (SIGNED, &[][..], &[][..], &[][..]),
+        (
+            Reading::SPECIFICATION,
+            &["AQL-7.3-1"][..],
+            &["AQL-6.4-1"][..],
+            &["AQL-1.3-1"][..],
+        ),
+    ] {
+        let mut run = Run::read(reading);
+        run.issue(&request(), 1);
+        let outputs = unknown(&run);
+        run.finds(&status(1), &outputs, status_found);
+        let call = Call::Operation(in_session(1, 2));
+        run.finds(&call, &[Output::Refused], refusal_found);
+        let entry = all(&run);
+        run.finds(&critical(7, &[1]), &[entry], entry_found);
+    }
+    // What has ended together admits nothing, and what was used is known.
+    let mut run = Run::read(SIGNED);
+    run.issue(&request(), 1);
+    let entry = all(&run);
+    run.conforms(&critical(7, &[1]), &[entry]);
+    run.takes(&request(), 1, &["AQL-5.3-1"]);
+    let mut run = Run::read(SIGNED);
+    run.issue(&request(), 1);
+    run.takes(&request(), 1, &[]);
+    run.refuses(&request(), 1, Code::Invalid, &["AQL-4.1-3"]);
 }
 
 /// The process ends what is connected to it.

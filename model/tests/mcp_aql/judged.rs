@@ -2,9 +2,9 @@
 
 use countersign_model::judge::Kind;
 use countersign_model::judged::{Limit, search};
-use countersign_model::mcp_aql::McpAqlProtocol;
 use countersign_model::mcp_aql::bounds::{Bounds, Budgets};
 use countersign_model::mcp_aql::rules::{Guard, Rules};
+use countersign_model::mcp_aql::{McpAql, McpAqlProtocol};
 
 use crate::common::judged::assert_nothing_is_found;
 use crate::common::{small, within};
@@ -21,7 +21,7 @@ fn the_judge_finds_nothing_without_the_quotient_either() {
 
 /// AQL-5.5-3: also where there is room for one active token, or for two.
 #[test]
-fn the_judge_finds_nothing_where_there_is_room_for_few() {
+fn the_judge_finds_nothing_in_a_gatekeeper_with_room_for_few() {
     assert_nothing_is_found(&within::<McpAqlProtocol>(Bounds::CROWDED));
     let two = Bounds {
         tokens: 3,
@@ -34,7 +34,7 @@ fn the_judge_finds_nothing_where_there_is_room_for_few() {
 
 /// AQL-6.5-1: also where validations, issues and revocations are limited, and with more than one failure.
 #[test]
-fn the_judge_finds_nothing_where_failed_validations_are_limited() {
+fn the_judge_finds_nothing_in_a_gatekeeper_that_limits_what_is_tried() {
     assert_nothing_is_found(&within::<McpAqlProtocol>(Bounds::LIMITED));
     let twice = Bounds {
         tokens: 1,
@@ -46,7 +46,7 @@ fn the_judge_finds_nothing_where_failed_validations_are_limited() {
 
 /// AQL-3.2-4, AQL-5.3-2: also where the operator changes which parameters count, and a call arrives as it was sent.
 #[test]
-fn the_judge_finds_nothing_where_lists_change() {
+fn the_judge_finds_nothing_in_a_gatekeeper_whose_lists_change() {
     assert_nothing_is_found(&within::<McpAqlProtocol>(Bounds::LISTS));
     let one = Bounds {
         tokens: 1,
@@ -54,6 +54,14 @@ fn the_judge_finds_nothing_where_lists_change() {
         ..Bounds::LISTS
     };
     assert_nothing_is_found(&within::<McpAqlProtocol>(one).literal());
+}
+
+/// AQL-6.2-2, AQL-7.3-2: also where tokens are signed and not kept, by the reading that has it so.
+#[test]
+fn the_judge_finds_nothing_in_a_gatekeeper_that_signs() {
+    let reading = McpAql::reading(["token-storage=signed"]).expect("a reading");
+    let model = small::<McpAqlProtocol>().with(Rules::all(), reading);
+    assert_nothing_is_found(&model);
 }
 
 /// With the quotient the judge forgets of a token that is over all but that it is.

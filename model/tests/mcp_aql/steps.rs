@@ -766,6 +766,18 @@ fn a_status_is_what_a_call_would_find() {
     }
 }
 
+/// AQL-7.3-2: who signs its tokens tells of none that was never used, and binds none to a session (AQL-5.4-1).
+#[test]
+fn who_signs_keeps_nothing_of_a_token_until_it_is_used() {
+    let mut run = Run::new(0, Oracle::Codes, taken("token-storage=signed"));
+    let refused = Output::Refused(Refusal::BoundWithoutStore);
+    assert_eq!(run.request(IN_SESSION), [refused]);
+    run.request(PLAIN);
+    assert_eq!(run.status(), Output::AnswerStatus(Status::Unknown));
+    run.call(Fault::None);
+    assert_eq!(run.status(), Output::AnswerStatus(Status::Consumed));
+}
+
 /// AQL-6.1-2: read so, a token with one use is bound to the session that its call names.
 #[test]
 fn the_reading_binds_single_use_tokens_to_their_session() {

@@ -22,6 +22,21 @@ pub enum FindingsFormat {
     Sarif,
 }
 
+/// How a command prints what driving an implementation has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// For people.
+    Text,
+    /// For programs: one JSON document.
+    Json,
+    /// For build servers: a test report in XML, with a case for each clause.
+    Junit,
+    /// For code hosts: SARIF 2.1.0.
+    Sarif,
+    /// A page.
+    Html,
+}
+
 /// How a command ended: the exit status, the same in every format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {

@@ -4,7 +4,9 @@
 //! becomes a request, with whatever the implementation has named by then; what it answers is put into the judge's words. What
 //! it does not declare is not asked of it, and what it does not show is not judged.
 
+mod declared;
 mod meaning;
+mod others;
 mod search;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +20,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 
+pub use declared::unsupported;
 pub(crate) use meaning::meaning;
+use others::Answer;
+pub use others::Others;
+pub(crate) use others::{places, without};
 pub use search::{Divergence, Search};
 
 /// What is asked of a party, as the judge knows it.
@@ -27,7 +33,7 @@ pub type CallOf<D> = <<D as Driven>::Judge as Judge>::Call;
 pub type OutputOf<D> = <<D as Driven>::Judge as Judge>::Output;
 
 /// What the driver of an implementation keeps in a run: what was asked, and what it has seen of the answers.
-pub trait Driven: Sized {
+pub trait Driven: Clone + Sized {
     /// The protocol.
     type Protocol: Protocol;
     /// A step, as plain data.
@@ -59,6 +65,14 @@ pub trait Driven: Sized {
 
     /// At the start of a run.
     fn begin(greeting: &Greeting<Self::Protocol>) -> Self;
+
+    /// The second of two steps, with the time that both take. None, where the first takes none, or the two have no sum.
+    fn fold(first: &Self::Step, second: &Self::Step) -> Option<Self::Step>;
+
+    /// The call as it would be where the host never hands an old state back, if it is one by which it has.
+    fn guarded(_: &CallOf<Self>, _: &[OutputOf<Self>]) -> Option<CallOf<Self>> {
+        None
+    }
 
     /// What a step asks. Nothing where there is nothing that it could mean, or what it asks was not declared.
     fn ask(&mut self, step: &Self::Step) -> Option<Asked<Self>>;
@@ -197,8 +211,6 @@ pub struct Played<D: Driven> {
     pub wrong: Vec<Wrong>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
     pub unsupported: BTreeSet<String>,
-    /// The clauses by which another answer would have been wrong, where that was asked for.
-    pub exercised: BTreeSet<&'static str>,
 }
 
 impl<D: Driven> Run<D> {
@@ -218,36 +230,29 @@ impl<D: Driven> Run<D> {
     }
 }
 
-/// What a run is played for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
-    /// All that is wrong in it.
-    All,
-    /// That, and which other answers would have been wrong.
-    Tried,
-}
-
-/// Takes the steps with this implementation, and has the judge say what is wrong.
+/// Takes the steps with this implementation, and has the judge say what is wrong; and which other answers would have been, where
+/// there is anything to note that in.
 pub fn play<D: Driven, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
     steps: &[D::Step],
     judge: &D::Judge,
-    aim: Aim,
+    mut others: Option<&mut Others<D>>,
 ) -> Played<D> {
     let mut played = Played {
         told: Vec::new(),
         shown: Vec::new(),
         wrong: Vec::new(),
         unsupported: BTreeSet::new(),
-        exercised: BTreeSet::new(),
     };
+    if let Some(others) = &mut others {
+        others.begin();
+    }
     if let Err(lost) = partner.reset(D::START) {
         played.is_lost(0, lost);
         return played;
     }
     let mut judge = at_reset::<D>(judge);
     let mut driven = D::begin(partner.greeting());
-    let mut others = Others::<D>::default();
     let mut now = D::START;
     for (at, step) in steps.iter().enumerate() {
         let Some(asked) = driven.ask(step) else {
@@ -259,7 +264,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
             op: asked.op.clone(),
             outputs: Vec::new(),
         });
-        let outputs = match partner.ask(now, asked.op) {
+        let outputs = match partner.ask(now, asked.op.clone()) {
             Ok(Said::Outputs(outputs)) => outputs,
             Ok(Said::Unsupported) => {
                 let op = played.told.pop();
@@ -271,6 +276,14 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
                 return played;
             }
         };
+        if let Some(others) = &mut others {
+            others.try_all(&Answer {
+                driven: &driven,
+                judge: &judge,
+                asked: &asked,
+                outputs: &outputs,
+            });
+        }
         let taken = driven.take(&asked.call, &outputs);
         if let Some(told) = played.told.last_mut() {
             told.outputs = outputs;
@@ -283,9 +296,6 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
                 return played;
             }
         };
-        if aim == Aim::Tried {
-            others.try_all(&judge, now, &asked.call, &shown, &mut played.exercised);
-        }
         for finding in judge.see(now, &asked.call, &shown) {
             played.is_wrong(at, finding, None);
         }
@@ -299,7 +309,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
 }
 
 /// The judge behind a reset: no time is known but that of it. What an implementation says of its settings is its own affair.
-fn at_reset<D: Driven>(judge: &D::Judge) -> D::Judge {
+pub(crate) fn at_reset<D: Driven>(judge: &D::Judge) -> D::Judge {
     let mut judge = judge.clone();
     let _nothing = judge.see(D::START, &D::TICK, &[]);
     judge
@@ -309,6 +319,30 @@ impl<D: Driven> Played<D> {
     /// The clauses by which something is wrong.
     fn clauses(&self) -> BTreeSet<&'static str> {
         self.wrong.iter().map(|it| it.finding.clause).collect()
+    }
+
+    /// The clauses that are kept only where the host never hands an old state back: what a judge finds who is not told that it has.
+    fn guarded_by_host(&self, judge: &D::Judge) -> BTreeSet<&'static str> {
+        let calls = self.shown.iter();
+        let guarded = calls.map(|(_, call, outputs)| D::guarded(call, outputs));
+        let guarded: Vec<_> = guarded.collect();
+        let mut found = BTreeSet::new();
+        if guarded.iter().all(Option::is_none) {
+            return found;
+        }
+        let mut judge = at_reset::<D>(judge);
+        for ((now, call, outputs), guarded) in self.shown.iter().zip(&guarded) {
+            let findings = judge.see(*now, guarded.as_ref().unwrap_or(call), outputs);
+            for finding in &findings {
+                found.insert(finding.clause);
+                found.extend(finding.also);
+            }
+            // What is found behind it may follow from it.
+            if !findings.is_empty() {
+                break;
+            }
+        }
+        found
     }
 
     /// What another judge finds in the same: the clauses, each with the calls that were made when he first did.
@@ -363,50 +397,5 @@ impl Unreadable {
             kind: Kind::Conformance,
             text: self.text,
         }
-    }
-}
-
-/// What could have been put out instead: the last output of each form that was seen.
-struct Others<D: Driven>(Vec<OutputOf<D>>);
-
-impl<D: Driven> Default for Others<D> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-/// So many outputs are remembered.
-const OTHERS: usize = 16;
-
-impl<D: Driven> Others<D> {
-    /// Has a copy of the judge say what he would have found, had an output been left out, or one of those before come again.
-    fn try_all(
-        &mut self,
-        judge: &D::Judge,
-        now: i64,
-        call: &CallOf<D>,
-        shown: &[OutputOf<D>],
-        exercised: &mut BTreeSet<&'static str>,
-    ) {
-        let mut found = |outputs: &[OutputOf<D>]| {
-            let findings = judge.clone().see(now, call, outputs);
-            for finding in findings {
-                exercised.insert(finding.clause);
-                exercised.extend(finding.also);
-            }
-        };
-        for place in 0..shown.len() {
-            let mut without = shown.to_vec();
-            without.remove(place);
-            found(&without);
-        }
-        for other in &self.0 {
-            let mut with = shown.to_vec();
-            with.push(other.clone());
-            found(&with);
-        }
-        self.0.extend_from_slice(shown);
-        let beyond = self.0.len().saturating_sub(OTHERS);
-        self.0.drain(..beyond);
     }
 }

@@ -20,6 +20,7 @@ pub mod pending_action;
 pub mod schedule;
 mod shrinking;
 pub mod steps;
+pub mod suite;
 pub mod wide;
 
 use std::fmt::Debug;

@@ -37,6 +37,34 @@ pub(crate) fn shortest<T: Clone, S>(
     shown
 }
 
+/// Puts two steps that follow each other into one, as `fold` has it, for as long as what remains shows the same; what the steps
+/// that are left show. `shows` is that of [`shortest`].
+pub(crate) fn folded<T: Clone, S>(
+    steps: &mut Vec<T>,
+    mut shown: S,
+    fold: impl Fn(&T, &T) -> Option<T>,
+    mut shows: impl FnMut(&[T]) -> Option<(usize, S)>,
+) -> S {
+    let mut at = 0;
+    while at + 1 < steps.len() {
+        let shorter = fold(&steps[at], &steps[at + 1]).map(|one| {
+            let mut shorter = steps.clone();
+            shorter.splice(at..at + 2, [one]);
+            shorter
+        });
+        let again = shorter.and_then(|shorter| Some((shows(&shorter)?, shorter)));
+        if let Some(((needed, again), mut shorter)) = again {
+            shorter.truncate(needed);
+            *steps = shorter;
+            shown = again;
+            at = at.saturating_sub(1);
+        } else {
+            at += 1;
+        }
+    }
+    shown
+}
+
 /// Writes a run into a folder, as `found-CLAUSE.json`; says where.
 ///
 /// # Errors

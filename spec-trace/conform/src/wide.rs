@@ -66,6 +66,21 @@ pub enum Clock {
     Deadline(u8, i64),
 }
 
+impl Clock {
+    /// What the clock does where it does one and then the other. None, where there is no one word for it, or nothing to carry on.
+    pub(crate) fn then(self, next: Self) -> Option<Self> {
+        match (self, next) {
+            (Self::Ahead(_) | Self::Back(_) | Self::Deadline(..), Self::Stays) => Some(self),
+            (Self::Ahead(one), Self::Ahead(two)) => Some(Self::Ahead(one.saturating_add(two))),
+            (Self::Back(one), Self::Back(two)) => Some(Self::Back(one.saturating_add(two))),
+            (Self::Stays, _)
+            | (_, Self::Deadline(..))
+            | (Self::Ahead(_) | Self::Deadline(..), Self::Back(_))
+            | (Self::Back(_) | Self::Deadline(..), Self::Ahead(_)) => None,
+        }
+    }
+}
+
 /// A run, as a file keeps it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "")]

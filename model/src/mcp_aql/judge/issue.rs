@@ -1,6 +1,6 @@
 //! Sections 1 to 3, and the lifetimes of 5.1: what is gated, and how a token is given away.
 
-use crate::mcp_aql::readings::{MultiUse, SessionBinding};
+use crate::mcp_aql::readings::{MultiUse, SessionBinding, TokenStorage};
 
 use super::account::{Chance, Token};
 use super::limits::Tried;
@@ -151,6 +151,8 @@ impl TokenJudge {
                 .ttl_seconds
                 .is_some_and(|ttl| ttl > self.shortest_of_longest(request))
             || request.max_uses < 1
+            || (self.reading.token_storage == TokenStorage::Signed
+                && self.is_bound(request) > Chance::No)
             || (request.max_uses > 1 && (request.session.is_none() || scoped == Some(false)))
             || (scoped == Some(true) && request.session.is_none())
             || (request.purpose == Purpose::Quota && request.is_dangerous())

@@ -5,7 +5,7 @@ use super::account::{Asked, Binding, Chance, Token};
 use super::limits::Tried;
 use super::words::{Answer, Code, Configuration, EventKind, LogEvent, Oracle, Query};
 use super::{Case, TokenJudge, log};
-use crate::mcp_aql::readings::{EndedSession, RestartedSession};
+use crate::mcp_aql::readings::{EndedSession, RestartedSession, TokenStorage};
 
 const REVOKED: &[(LogEvent, bool)] = &[(LogEvent::Revoked, true)];
 const NOT_REVOKED: &[(LogEvent, bool)] = &[(LogEvent::Revoked, false), (LogEvent::Rejected, false)];
@@ -31,8 +31,11 @@ impl TokenJudge {
         let changes = self.follow_configuration(configuration);
         // AQL-5.3-2: a configuration may revoke what it changes, and nothing else.
         let adapter = configuration.adapter;
+        // Which signed tokens are an operation's, nobody knows.
+        let signed = self.reading.token_storage == TokenStorage::Signed;
+        let all = changes.everything || signed && !changes.operations.is_empty();
         self.may_revoke(case, |token| {
-            let touched = changes.everything || changes.operations.contains(&token.operation);
+            let touched = all || changes.operations.contains(&token.operation);
             token.adapter == adapter && touched
         });
     }
@@ -188,6 +191,7 @@ impl TokenJudge {
     // AQL-7.3-1: the status says whether the token would be taken. It is logged as a validation is.
     fn is_asked_for(&mut self, adapter: u32, token: u32, answer: Option<Answer>, case: &mut Case) {
         let validity = self.shown(token, adapter, None).validity();
+        let doubtful = validity.doubtful || self.is_only_signed(token);
         let valid = match answer {
             Some(Answer::Status { valid, shape }) => {
                 if !valid {
@@ -201,7 +205,7 @@ impl TokenJudge {
                 }
                 self.tells_little(token, adapter, Asked::Status, failure, case);
                 let code = failure.code == Some(Code::Invalid);
-                if code && !validity.doubtful {
+                if code && !doubtful {
                     self.follow_loss(token);
                 }
                 Some(false)
@@ -225,7 +229,7 @@ impl TokenJudge {
                 // It may be the check that is wrong, and not what is told of it.
                 case.conformance("AQL-7.3-1", fault.also, text);
             }
-            (Some(false), None) if !validity.doubtful => {
+            (Some(false), None) if !doubtful => {
                 let text =
                     format!("token {token} was to be said to be valid: it passes every check");
                 case.conformance("AQL-7.3-1", &[], text);
@@ -250,6 +254,12 @@ impl TokenJudge {
         } else {
             self.is_logged(&wanted, &[], case);
         }
+    }
+
+    // AQL-7.3-2: of a token that was never used nothing may be kept but its signature (reading token-storage).
+    fn is_only_signed(&self, token: u32) -> bool {
+        let token = self.account.tokens.get(&token);
+        self.reading.token_storage == TokenStorage::Signed && token.is_some_and(|it| it.used.0 == 0)
     }
 
     /// The account follows: what is not valid when its time is over has expired, for good.
@@ -338,6 +348,14 @@ impl TokenJudge {
             let name = entry
                 .token
                 .and_then(|it| self.account.log_names.get(&it).copied());
+            if name.is_none() && self.reading.token_storage == TokenStorage::Signed {
+                // AQL-6.4-1: nobody knows which signed tokens there are: one entry stands for all.
+                let alive = |it: &&mut Token| about(it) && it.used.0 < it.max_uses;
+                for token in self.account.tokens.values_mut().filter(alive) {
+                    token.revoked = Chance::Certain;
+                }
+                continue;
+            }
             let Some(name) = name else {
                 let text =
                     "a revocation was to be logged with the token that was issued".to_owned();

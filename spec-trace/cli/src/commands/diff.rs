@@ -10,36 +10,56 @@ use countersign_conform::driven::{Divergence, Driven, Run, Search};
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::suite::Suited;
 use countersign_driver::Protocol as _;
 use miette::{Context, IntoDiagnostic, miette};
 
-use crate::answer::{Answer, Format};
+use crate::answer::{Answer, ReportFormat};
 use crate::arguments::Protocol;
-use crate::differing::{self, Report};
+use crate::differing::baseline::Baseline;
+use crate::differing::{Controlled, Part, Report};
 use crate::progress::Progress;
+use crate::serve::controls::{Control, Controlled as Against, Referred};
 
 const EXAMPLES: &str = "\
 Examples:
   countersign diff pending-action -- python3 ledger.py
   countersign diff mcp-aql --seconds 60 --seed 7 -- node gatekeeper.js --strict
   countersign diff aaep --runs 2000 --format json -- ./producer
+  countersign diff aaep --controls --runs 2000 --format html -- ./producer
+  countersign diff aaep --runs 8000 --shard 2/4 --format junit -- ./producer
+  countersign diff pending-action --write-baseline known.json --reason '#12' -- python3 ledger.py
+  countersign diff pending-action --baseline known.json -- python3 ledger.py
   countersign diff pending-action --run divergences/found-PA-8.json -- python3 ledger.py
   countersign diff pending-action -- countersign serve pending-action --stdio
 
 COMMAND speaks the driver protocol: one JSON request a line on stdin, one response a line on stdout;
-the help of `serve` has the requests, and `schema driver` every message. What it does not declare
-in `supports` is not asked of it, and what it does not declare in `shows` is not judged. It is
-asked in random runs until --runs or --seconds. The shortest run that was found to break a clause is
-told, once a clause, and kept as a file, which --run plays again.
+the help of `serve` has the requests, and `schema driver` every message; `smoke` checks that it does.
+What it does not declare in `supports` is not asked of it, and what it does not declare in `shows`
+is not judged. It is asked in the short runs of the suite, which are derived from the model and not
+counted, and then in random runs until --runs or --seconds. The shortest run that was found to break
+a clause is told, once a clause, and kept as a file, which --run plays again.
 
 A clause is `upholds` where nothing was wrong by it and another answer would have been, `violates`
-where something was, `unsupported` where the implementation declares too little for it, and
+where something was, `host-must-guard` where it is kept only if the host hands no old state back,
+`unsupported` where the implementation does not declare what the clause is about, and
 `not-exercised` where no answer in these runs could have been wrong by it: which is no pass.
 
-Exit status: 1 if a clause is violated (a SHOULD only warns); 2 if COMMAND could not be started or
-does not greet; 3 if no clause was exercised, or it could not do what every implementation has to;
-else 0. Whatever it does afterwards (it dies, hangs, floods, writes what is no answer) is told as a
-divergence from the driver protocol, with its last words.";
+A divergence has an identity, of its clause, its ops and the kinds of what came out. --baseline
+takes those that are known, each with a reason: a new one fails, and so does one that has vanished.
+With --shard I/N every N-th run is played, from the I-th on; what one shard does not show another
+may, so that nothing counts as vanished there.
+
+--controls first drives three in this process that are wrong on purpose: `null`, from whom nothing
+comes out, `allow-all` and `deny-all`, to whom every decision is the same. Each has to be caught. The
+models with a rule left out are not among them: they do not speak the driver protocol; `ablate` has
+them caught by the judge in the search.
+
+Exit status: 1 if a clause is violated that is not in the baseline (a SHOULD only warns), or one of
+the baseline has vanished; 2 if COMMAND could not be started or does not greet; 3 if a MUST of what
+it declares was not exercised, a control was not caught, or it could not do what every
+implementation has to; else 0. Whatever it does afterwards (it dies, hangs, floods, writes what is no
+answer) is told as a divergence from the driver protocol, with its last words.";
 
 /// Drives an implementation, and tells the shortest runs in which it does not do what the rules say
 #[derive(Debug, Clone, clap::Args)]
@@ -65,6 +85,26 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "seconds", "seed"])]
     pub run: Vec<PathBuf>,
 
+    /// Play the part I of N of the runs, counted from 1
+    #[arg(long, value_name = "I/N", value_parser = shard, conflicts_with = "run")]
+    pub shard: Option<(u64, u64)>,
+
+    /// First drive those that are wrong on purpose, and demand that each is caught
+    #[arg(long)]
+    pub controls: bool,
+
+    /// The divergences that are known, each with its reason
+    #[arg(long, value_name = "FILE", conflicts_with = "run")]
+    pub baseline: Option<PathBuf>,
+
+    /// Write the divergences as a baseline; those of --baseline keep their reasons
+    #[arg(long, value_name = "FILE", requires = "reason", conflicts_with_all = ["run", "shard"])]
+    pub write_baseline: Option<PathBuf>,
+
+    /// Why the new divergences of --write-baseline are left as they are
+    #[arg(long, value_name = "TEXT", requires = "write_baseline", value_parser = said)]
+    pub reason: Option<String>,
+
     /// Wait for each response so many seconds
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
@@ -83,7 +123,7 @@ pub struct Args {
 /// # Errors
 ///
 /// Where it cannot be started or does not greet, or a run cannot be read or kept.
-pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
     match args.protocol {
         Protocol::PendingAction => drive::<PendingActionDriver>(args, format),
         Protocol::McpAql => drive::<McpAqlDriver>(args, format),
@@ -91,7 +131,10 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     }
 }
 
-fn drive<D: Driven>(args: &Args, format: Format) -> miette::Result<Answer> {
+fn drive<D: Referred + Suited>(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
+    let baseline = args.baseline.as_ref();
+    let baseline = baseline.map(|file| Baseline::read(file, D::Protocol::NAME));
+    let baseline = baseline.transpose()?;
     let process = Process::new(args.command.clone(), Duration::from_secs(args.timeout));
     let partner = Greeted::new(process).map_err(|lost| {
         let command = words(&args.command);
@@ -108,8 +151,16 @@ fn drive<D: Driven>(args: &Args, format: Format) -> miette::Result<Answer> {
             serde_json::json!(unseen)
         ));
     }
+    let controls = if args.controls {
+        let controls = Control::ALL.into_iter();
+        let controls = controls.map(|it| controlled::<D>(it, args.seed));
+        controls.collect::<miette::Result<Vec<_>>>()?
+    } else {
+        Vec::new()
+    };
     let mut search = Search::<D, _>::new(partner);
     if args.run.is_empty() {
+        search.suite();
         play_seeds(args, &mut search);
     } else {
         for file in &args.run {
@@ -121,11 +172,62 @@ fn drive<D: Driven>(args: &Args, format: Format) -> miette::Result<Answer> {
         .iter()
         .map(|found| keep(found, &args.save))
         .collect::<miette::Result<Vec<_>>>()?;
-    let report = Report::of(&search, args.seed, &files, |file| again(args, file));
-    Ok(match format {
-        Format::Text => differing::text(&report),
-        Format::Json => differing::json(&report),
+    let part = Part {
+        seed: args.seed,
+        shard: args.shard.unwrap_or((1, 1)),
+        is_whole: args.run.is_empty(),
+    };
+    let report = Report::of(&search, part, &files, |file| again(args, file));
+    let mut report = report.with_controls(controls);
+    if let Some(baseline) = &baseline {
+        report = report.against(baseline);
+    }
+    if let (Some(file), Some(reason)) = (&args.write_baseline, &args.reason) {
+        report.baseline(reason).write(file)?;
+    }
+    Ok(report.answer(format))
+}
+
+/// A control is given up on after so many runs.
+const CONTROL_RUNS: u64 = 200;
+
+/// Drives a control until it is caught.
+fn controlled<D: Referred>(control: Control, seed: u64) -> miette::Result<Controlled> {
+    let reference = D::reference(seed)?;
+    let name = control.name();
+    let greeted = Greeted::new(Against { control, reference });
+    let greeted = greeted.map_err(|lost| miette!("the control {name} does not greet: {lost}"))?;
+    let mut search = Search::<D, _>::new(greeted);
+    while search.divergences.is_empty() && search.runs < CONTROL_RUNS {
+        search.seeded(seed.wrapping_add(search.runs));
+    }
+    Ok(Controlled {
+        name,
+        clause: search.divergences.first().map(|it| it.finding().clause),
+        runs: search.runs,
     })
+}
+
+/// The part of so many parts, counted from 1.
+fn shard(text: &str) -> Result<(u64, u64), String> {
+    let expected = || format!("{text:?}: expected I/N, such as 2/4, with I from 1 to N");
+    let (part, parts) = text.split_once('/').ok_or_else(expected)?;
+    let number = |text: &str| text.parse::<u64>().map_err(|_| expected());
+    let (part, parts) = (number(part)?, number(parts)?);
+    if (1..=parts).contains(&part) {
+        Ok((part, parts))
+    } else {
+        Err(expected())
+    }
+}
+
+/// A text that says something.
+fn said(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        Err("it is blank".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 /// So many runs are played where nothing is said.
@@ -144,9 +246,15 @@ fn play_seeds<D: Driven>(args: &Args, search: &mut Search<D, Process>) {
         Progress::of(runs, "driving", "runs")
     };
     let start = Instant::now();
-    while search.runs < runs && start.elapsed() < seconds {
-        search.seeded(args.seed.wrapping_add(search.runs));
-        progress.at(search.runs);
+    let (part, parts) = args.shard.unwrap_or((1, 1));
+    let mut next = part - 1;
+    while next < runs && start.elapsed() < seconds {
+        search.seeded(args.seed.wrapping_add(next));
+        progress.at(next);
+        let Some(following) = next.checked_add(parts) else {
+            break;
+        };
+        next = following;
     }
 }
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::answer::{Answer, FindingsFormat, Format, Status};
+use crate::answer::{Answer, FindingsFormat, Format, ReportFormat, Status};
 use crate::show::Drawing;
 use crate::show::words::printable;
 
@@ -23,6 +23,8 @@ pub mod report;
 pub mod schema;
 pub mod serve;
 pub mod show;
+pub mod smoke;
+pub mod vectors;
 pub mod verify;
 
 const EXAMPLES: &str = "\
@@ -39,6 +41,8 @@ Examples:
                                                    the same as a page to step through
   countersign diff pending-action -- python3 ledger.py
                                                    an implementation under the rules
+  countersign smoke pending-action -- python3 ledger.py
+                                                   whether it can be driven at all
   countersign explore aaep                         walk through the model in a browser
   countersign clauses AAEP-6.3.4-4                 a rule, and all that states, executes or tests it
   countersign report --out DIR                     all rules and what covers each, as a page
@@ -68,15 +72,15 @@ enum Rendering {
     Text,
     /// For programs: one JSON document
     Json,
-    /// For build servers: a test report in XML, with a case for each clause or property (lint, verify)
+    /// For build servers: a test report in XML, with a case for each clause or property (lint, verify, diff)
     Junit,
-    /// For code hosts: SARIF 2.1.0 (lint, verify)
+    /// For code hosts: SARIF 2.1.0 (lint, verify, diff)
     Sarif,
     /// A sequence diagram for Markdown (show)
     Mermaid,
     /// A picture (show)
     Svg,
-    /// A page (show)
+    /// A page (show, diff, report --matrix)
     Html,
 }
 
@@ -102,6 +106,18 @@ impl Rendering {
             Self::Mermaid | Self::Svg | Self::Html => {
                 self.refuse("it prints text, json, junit or sarif")
             }
+        }
+    }
+
+    /// The format, for a command that drives an implementation.
+    fn reported(self) -> ReportFormat {
+        match self {
+            Self::Text => ReportFormat::Text,
+            Self::Json => ReportFormat::Json,
+            Self::Junit => ReportFormat::Junit,
+            Self::Sarif => ReportFormat::Sarif,
+            Self::Html => ReportFormat::Html,
+            Self::Mermaid | Self::Svg => self.refuse("it prints text, json, junit, sarif or html"),
         }
     }
 
@@ -140,6 +156,10 @@ enum Command {
     Lint(lint::Args),
     /// Drive an implementation in any language: the shortest run for each rule that it breaks
     Diff(diff::Args),
+    /// Check the plug of an implementation, before anything is said of the implementation
+    Smoke(smoke::Args),
+    /// Write the suite that `diff` plays first as test vectors for any language
+    Vectors(vectors::Args),
     /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
     Show(show::Args),
     /// Walk through a protocol's model in a browser
@@ -164,7 +184,9 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args, cli.format.found()),
         Command::Check(args) => check::run(&args, cli.format.printed()),
         Command::Ablate(args) => ablate::run(&args, cli.format.printed()),
-        Command::Diff(args) => diff::run(&args, cli.format.printed()),
+        Command::Diff(args) => diff::run(&args, cli.format.reported()),
+        Command::Smoke(args) => smoke::run(&args, cli.format.printed()),
+        Command::Vectors(args) => vectors::run(&args, cli.format.printed()),
         Command::Lint(args) => lint::run(&args, cli.format.found()),
         Command::Show(args) => show::run(&args, cli.format.drawn()),
         Command::Explore(args) => {

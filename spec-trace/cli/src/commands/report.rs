@@ -1,9 +1,9 @@
-//! `countersign report`: the traceability of all clauses, as a page and as JSON.
+//! `countersign report`: the traceability of all clauses, or the reports of `diff` on several implementations, as a page and as JSON.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use miette::{IntoDiagnostic, WrapErr};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use serde_json::{Value, json};
 
 use countersign_clauses::coverage::{self, Tally};
@@ -11,21 +11,31 @@ use countersign_clauses::{Clause, all};
 
 use super::clauses;
 use crate::answer::{Answer, Format, Status};
+use crate::differing::many::Matrix;
 use crate::links::LINKS;
 use crate::matrix;
 use crate::show::words::printable;
 
 const EXAMPLES: &str = "\
-Example:
-  countersign report --out site      site/index.html, which needs no network, and site/report.json";
+Examples:
+  countersign report --out site      site/index.html, which needs no network, and site/report.json
+  countersign report --matrix one.json two.json
+                                     what `diff --format json` wrote of two implementations, as a table
+  countersign report --matrix one.json two.json --out site
+                                     the same as site/matrix.html and site/matrix.json, and for each
+                                     implementation a badge (an endpoint of shields.io), site/badge-1.json";
 
-/// Writes the traceability of all clauses as one static page, and as JSON.
+/// Writes the traceability of all clauses, or the reports on several implementations, as one static page, and as JSON
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The folder to write index.html and report.json to; it is made if it is not there
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
+    /// The folder to write to; it is made if it is not there
+    #[arg(long, value_name = "DIR", required_unless_present = "matrix")]
+    pub out: Option<PathBuf>,
+
+    /// Put reports of `diff --format json` beside each other: a row for each clause, a column for each implementation
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub matrix: Vec<PathBuf>,
 }
 
 /// Runs the command. It judges nothing, so an answer always holds.
@@ -34,12 +44,16 @@ pub struct Args {
 ///
 /// A folder or file that cannot be written.
 pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
-    fs::create_dir_all(&args.out)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot make {}", args.out.display()))?;
+    if !args.matrix.is_empty() {
+        return matrix_of(args, format);
+    }
+    let Some(out) = &args.out else {
+        return Err(miette!("--out is missing"));
+    };
+    make(out)?;
     let document = document();
-    let page = args.out.join("index.html");
-    let data = args.out.join("report.json");
+    let page = out.join("index.html");
+    let data = out.join("report.json");
     write(&page, &matrix::render())?;
     write(&data, &format!("{document:#}\n"))?;
     Ok(match format {
@@ -54,6 +68,36 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
             status: Status::Holds,
         },
     })
+}
+
+/// The reports on several implementations: printed, and written where there is a folder for them.
+fn matrix_of(args: &Args, format: Format) -> miette::Result<Answer> {
+    let matrix = Matrix::read(&args.matrix)?;
+    let document = matrix.json();
+    if let Some(out) = &args.out {
+        make(out)?;
+        write(&out.join("matrix.html"), &matrix.html())?;
+        write(&out.join("matrix.json"), &format!("{document:#}\n"))?;
+        for (n, badge) in (1..).zip(matrix.badges()) {
+            write(
+                &out.join(format!("badge-{n}.json")),
+                &format!("{badge:#}\n"),
+            )?;
+        }
+    }
+    Ok(match format {
+        Format::Json => Answer::json(&document, Status::Holds),
+        Format::Text => Answer {
+            text: matrix.text(),
+            status: Status::Holds,
+        },
+    })
+}
+
+fn make(folder: &Path) -> miette::Result<()> {
+    fs::create_dir_all(folder)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot make {}", folder.display()))
 }
 
 fn write(file: &Path, text: &str) -> miette::Result<()> {

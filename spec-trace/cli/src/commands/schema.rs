@@ -1,8 +1,10 @@
-//! `countersign schema`: the JSON Schemas of the wire format, ready to hand to a validator in any language.
+//! `countersign schema`: the JSON Schemas of the wire format and of what commands print, ready to hand to a validator in any
+//! language.
 //!
-//! The one thing to know: that of the reply is a file under `schemas/`, compiled in; that it and the reference's own parser
+//! The one thing to know: all but that of the driver are files under `schemas/`, compiled in; that the one of the reply and the reference's own parser
 //! agree is what `tests/schema.rs` is for. That of the driver protocol is derived from the types that read it.
 
+use countersign_conform::suite::vectors;
 use miette::IntoDiagnostic;
 
 use crate::answer::{Answer, Format, Status};
@@ -11,8 +13,10 @@ const EXAMPLES: &str = "\
 Examples:
   countersign schema                                    the names
   countersign schema confirmation.reply > reply.schema.json
+  countersign schema diff                               what `diff --format json` prints
   countersign schema driver                             what an implementation under test reads
-                                                        and writes";
+                                                        and writes
+  countersign schema vectors                            the files that `vectors` writes";
 
 /// Arguments of `countersign schema`.
 #[derive(Clone, Debug, clap::Args)]
@@ -38,8 +42,28 @@ pub const SCHEMAS: &[Schema] = &[
         text: || include_str!("../../schemas/confirmation.reply.schema.json").to_owned(),
     },
     Schema {
+        name: "diff",
+        text: || include_str!("../../schemas/diff.schema.json").to_owned(),
+    },
+    Schema {
+        name: "diff.baseline",
+        text: || include_str!("../../schemas/diff.baseline.schema.json").to_owned(),
+    },
+    Schema {
+        name: "diff.matrix",
+        text: || include_str!("../../schemas/diff.matrix.schema.json").to_owned(),
+    },
+    Schema {
         name: "driver",
         text: || format!("{:#}\n", countersign_driver::schema()),
+    },
+    Schema {
+        name: "smoke",
+        text: || include_str!("../../schemas/smoke.schema.json").to_owned(),
+    },
+    Schema {
+        name: "vectors",
+        text: || format!("{:#}\n", vectors::schema()),
     },
 ];
 

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use countersign_reference::mcp_aql::Settings;
 use countersign_store::Store;
-use countersign_store::ids::SystemIds;
 use miette::{Context, IntoDiagnostic, miette};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,6 +12,7 @@ use serde_json::Value;
 use crate::answer::{Answer, Status};
 use crate::arguments::Protocol;
 use crate::serve::aaep::Aaep;
+use crate::serve::ids::Ids;
 use crate::serve::mcp_aql::McpAql;
 use crate::serve::pending_action::PendingAction;
 use crate::serve::{Service, stdio};
@@ -116,6 +116,7 @@ count with the tokens.
 Examples:
   countersign serve aaep --stdio
   countersign serve pending-action --stdio --store actions.store
+  countersign serve aaep --stdio --seed 7
   countersign serve mcp-aql --stdio --signed --settings '{\"capacity\":1000}'";
 
 /// One op and its fields, over as many lines as they need.
@@ -188,6 +189,11 @@ pub struct Args {
     /// Sign tokens instead of keeping them (mcp-aql)
     #[arg(long)]
     pub signed: bool,
+    /// Draw ids, tokens and keys from this seed: the same requests have the same responses in each process
+    ///
+    /// Whoever knows the seed can guess every token, so it is for comparing transcripts and for nothing else.
+    #[arg(long, value_name = "N", conflicts_with = "store")]
+    pub seed: Option<u64>,
 }
 
 /// Serves until stdin ends or nobody reads stdout any more. Responses are written while it runs, so that there is
@@ -202,8 +208,10 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         store,
         settings,
         signed,
+        seed,
         ..
     } = arguments;
+    let ids = Ids::of(*seed);
     let settings = settings.as_deref();
     match protocol {
         Protocol::Aaep | Protocol::McpAql if store.is_some() => Err(miette!(
@@ -214,18 +222,18 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
             help = "leave --signed out: nothing else has tokens that could be signed",
             "--signed is for mcp-aql alone"
         )),
-        Protocol::Aaep => converse(Aaep::new(chosen(settings)?, SystemIds)),
-        Protocol::McpAql if *signed => converse(McpAql::signing(conforming(settings)?, SystemIds)),
-        Protocol::McpAql => converse(McpAql::new(conforming(settings)?, SystemIds)),
+        Protocol::Aaep => converse(Aaep::new(chosen(settings)?, ids)),
+        Protocol::McpAql if *signed => converse(McpAql::signing(conforming(settings)?, ids)),
+        Protocol::McpAql => converse(McpAql::new(conforming(settings)?, ids)),
         Protocol::PendingAction => match store {
             None => {
-                let service = PendingAction::in_memory(chosen(settings)?, SystemIds);
+                let service = PendingAction::in_memory(chosen(settings)?, ids);
                 converse(service.into_diagnostic()?)
             }
             Some(path) => {
                 let settings = chosen(settings)?;
                 let store = Store::open(path).into_diagnostic()?;
-                converse(PendingAction::kept_in(store, settings, SystemIds))
+                converse(PendingAction::kept_in(store, settings, ids))
             }
         },
     }

@@ -28,7 +28,7 @@ fn results(report: &LintReport) -> impl Iterator<Item = sarif::Outcome> {
         .iter()
         .map(move |it| result(file, it, "warning"));
     let known = report.known.iter().map(move |it| sarif::Outcome {
-        suppressed: Some("in the baseline"),
+        suppressed: Some("in the baseline".to_owned()),
         ..result(file, it, "error")
     });
     violations.chain(warnings).chain(known)

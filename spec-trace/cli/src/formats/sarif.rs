@@ -39,7 +39,7 @@ pub struct Outcome {
     /// What tells it from others of its kind in a later run.
     pub fingerprint: Option<String>,
     /// Why it does not count, if it does not.
-    pub suppressed: Option<&'static str>,
+    pub suppressed: Option<String>,
 }
 
 impl Log {
@@ -84,7 +84,7 @@ impl Outcome {
         if let Some(fingerprint) = &self.fingerprint {
             result["partialFingerprints"] = json!({"countersign/v1": fingerprint});
         }
-        if let Some(reason) = self.suppressed {
+        if let Some(reason) = &self.suppressed {
             result["suppressions"] = json!([{"kind": "external", "justification": reason}]);
         }
         result

@@ -1,10 +1,13 @@
 //! The reference executor as a live implementation of the driver protocol.
 //!
-//! The one thing to know: nothing here decides anything. [`stdio`] speaks the driver protocol, line by line; a
-//! [`Service`] such as [`aaep`] turns one op into one input of an executor, and what the executor puts out into outputs of
-//! the driver protocol. A further protocol moves in as a further [`Service`].
+//! The one thing to know: nothing here decides anything. [`conversation`] speaks the driver protocol, and [`stdio`] does so
+//! line by line; a [`Service`] such as [`aaep`] turns one op into one input of an executor, and what the executor puts out
+//! into outputs of the driver protocol. A further protocol moves in as a further [`Service`].
 
 pub mod aaep;
+pub mod controls;
+pub mod conversation;
+pub mod ids;
 pub mod mcp_aql;
 pub mod pending_action;
 pub mod stdio;

@@ -21,6 +21,11 @@ const GROUP: usize = 50;
 
 /// The page.
 pub fn render(run: &Run) -> String {
+    beside(run, &html! {}, "")
+}
+
+/// The page with something else before the steps, and the style of that.
+pub fn beside(run: &Run, other: &Markup, style: &str) -> String {
     let body = html! {
         a.skip.unseen href="#steps" { "Skip to the steps" }
         header.top {
@@ -33,6 +38,7 @@ pub fn render(run: &Run) -> String {
                 (panel(run))
                 (findings(run))
             }
+            (other)
             (steps(run))
             (clauses(run))
             (remarks(run))
@@ -47,7 +53,7 @@ pub fn render(run: &Run) -> String {
     let title = format!("{}: {}", run.kind.name(), run.title);
     Page {
         title: &title,
-        style: include_str!("show.css"),
+        style: &format!("{}{style}", include_str!("show.css")),
         script: include_str!("show.js"),
         body,
     }

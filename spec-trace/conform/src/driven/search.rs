@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 
 use countersign_driver::Protocol;
 use countersign_model::judge::Finding;
+use sha2::{Digest, Sha256};
 
-use super::{Aim, Driven, Played, Run, Taken, Told, Wrong, play};
+use super::{Driven, Others, Played, Run, Taken, Told, Wrong, play};
 use crate::implementation::{Greeted, Implementation};
 use crate::shrinking;
+use crate::suite::{Suited, committed};
 
 /// What runs of an implementation have come to so far.
 pub struct Search<D: Driven, I> {
@@ -26,10 +28,12 @@ pub struct Search<D: Driven, I> {
     pub calls: u64,
     /// One for each clause, in the order in which they were found.
     pub divergences: Vec<Divergence<D>>,
-    /// The clauses by which another answer would have been wrong.
-    pub exercised: BTreeSet<&'static str>,
+    /// The other answers that were tried, and the clauses by which one would have been wrong.
+    pub others: Others<D>,
     /// The ops that it cannot do though they are no capability, or one that it has declared.
     pub unsupported: BTreeSet<String>,
+    /// The clauses that are kept only where the host never hands an old state back.
+    pub guarded_by_host: BTreeSet<&'static str>,
     /// How often something was found by each clause.
     pub times: BTreeMap<&'static str, u64>,
 }
@@ -44,6 +48,8 @@ pub struct Divergence<D: Driven> {
     played: Rc<Played<D>>,
     /// What is wrong at the end of it.
     pub wrong: Wrong,
+    /// Other clauses that say the same, in any run in which something is wrong by this one.
+    pub also: BTreeSet<&'static str>,
     /// How many times of how many the run showed it again.
     pub again: (u32, u32),
 }
@@ -66,8 +72,9 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             runs: 0,
             calls: 0,
             divergences: Vec::new(),
-            exercised: BTreeSet::new(),
+            others: Others::default(),
             unsupported: BTreeSet::new(),
+            guarded_by_host: BTreeSet::new(),
             times: BTreeMap::new(),
         }
     }
@@ -84,22 +91,67 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         self.play(&run, seed);
     }
 
+    /// Plays the runs of the suite, which are not counted. They are short, so that many readings fit each: those that fit are told
+    /// from what each finds in all of them.
+    pub fn suite(&mut self)
+    where
+        D: Suited,
+    {
+        let mut found = vec![BTreeSet::new(); self.readings.len()];
+        let mut all = Vec::new();
+        for run in committed::<D>().played() {
+            let judge = &self.readings[self.reading].0.judge;
+            let others = Some(&mut self.others);
+            let played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
+            self.is_played(&played);
+            for (found, (taken, _)) in found.iter_mut().zip(&self.readings) {
+                found.extend(played.found_by(&taken.judge).into_keys());
+            }
+            all.push((run, played));
+        }
+        // The first of which no other finds less, and those that find the same.
+        let finds_less =
+            |one: &BTreeSet<_>, other: &BTreeSet<_>| one.is_subset(other) && one != other;
+        let is_best = |it: &BTreeSet<_>| !found.iter().any(|other| finds_less(other, it));
+        self.reading = found.iter().position(is_best).unwrap_or(0);
+        for ((_, fits), it) in self.readings.iter_mut().zip(&found) {
+            *fits = *it == found[self.reading];
+        }
+        for (run, mut played) in all {
+            if self.is_explained(&played) {
+                continue;
+            }
+            let found = played.found_by(&self.readings[self.reading].0.judge);
+            played
+                .wrong
+                .retain(|it| found.contains_key(it.finding.clause));
+            self.note(&run, played, 0);
+        }
+    }
+
     /// Plays a run that is not of a seed.
     pub fn play(&mut self, run: &Run<D>, seed: u64) {
-        let aim = if self.runs < TRIED {
-            Aim::Tried
-        } else {
-            Aim::All
-        };
+        let others = (self.runs < TRIED).then_some(&mut self.others);
+        let is_tried = others.is_some();
         let judge = &self.readings[self.reading].0.judge;
-        let mut played = play::<D, I>(&mut self.partner, &run.steps, judge, aim);
+        let mut played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
         self.runs += 1;
-        self.calls += u64::try_from(played.told.len()).unwrap_or(u64::MAX);
-        self.exercised.extend(&played.exercised);
-        self.unsupported.extend(played.unsupported.iter().cloned());
-        if aim == Aim::Tried || !self.news_in(&played.clauses()).is_empty() {
+        self.is_played(&played);
+        if is_tried || !self.news_in(&played.clauses()).is_empty() {
             self.take_readings(&mut played);
         }
+        self.note(run, played, seed);
+    }
+
+    fn is_played(&mut self, played: &Played<D>) {
+        self.calls += u64::try_from(played.told.len()).unwrap_or(u64::MAX);
+        self.unsupported.extend(played.unsupported.iter().cloned());
+    }
+
+    /// Notes what is wrong in a run. What it shows by a clause that no run has shown before is made as short as it can be.
+    fn note(&mut self, run: &Run<D>, played: Played<D>, seed: u64) {
+        let judge = &self.readings[self.reading].0.judge;
+        self.guarded_by_host.extend(played.guarded_by_host(judge));
         for wrong in &played.wrong {
             *self.times.entry(wrong.finding.clause).or_default() += 1;
         }
@@ -107,6 +159,12 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         for clause in self.news_in(&played.clauses()) {
             if let Some(found) = self.shortest(run, &played, clause, seed) {
                 self.divergences.push(found);
+            }
+        }
+        for wrong in &played.wrong {
+            let mut told = self.divergences.iter_mut();
+            if let Some(told) = told.find(|it| it.wrong.finding.clause == wrong.finding.clause) {
+                told.also.extend(wrong.finding.also);
             }
         }
     }
@@ -181,13 +239,16 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         let until = Instant::now() + SHRINKING;
         let mut steps = run.steps[..run.steps.len().min(wrong.at + 1)].to_vec();
         let seen = (Rc::clone(played), wrong);
-        let (played, wrong) = shrinking::shortest(&mut steps, seen, |shorter| {
+        let mut shows = |shorter: &[D::Step]| {
             if Instant::now() > until {
                 return None;
             }
             let (played, wrong) = self.shows(shorter, clause)?;
             Some((wrong.at + 1, (played, wrong)))
-        });
+        };
+        let seen = shrinking::shortest(&mut steps, seen, &mut shows);
+        // A step may be there for the time alone that it takes.
+        let (played, wrong) = shrinking::folded(&mut steps, seen, D::fold, &mut shows);
         let again = (0..AGAIN).filter(|_| self.shows(&steps, clause).is_some());
         let again = u32::try_from(again.count()).unwrap_or(AGAIN);
         let mut run = Run::of(steps);
@@ -196,6 +257,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             run,
             seed,
             played,
+            also: wrong.finding.also.iter().copied().collect(),
             wrong,
             again: (again, AGAIN),
         })
@@ -204,7 +266,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// What a run has come to, and the first that it shows by this clause. Nothing, where a way to take the text explains it.
     fn shows(&mut self, steps: &[D::Step], clause: &str) -> Option<(Rc<Played<D>>, Wrong)> {
         let judge = &self.readings[self.reading].0.judge;
-        let played = play::<D, I>(&mut self.partner, steps, judge, Aim::All);
+        let played = play::<D, I>(&mut self.partner, steps, judge, None);
         let wrong = self.unexplained(&played, steps.len(), clause)?;
         Some((Rc::new(played), wrong))
     }
@@ -232,6 +294,13 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             is_last.then_some(whole)
         })
     }
+
+    /// Whether a way to take the text that still fits finds nothing wrong.
+    fn is_explained(&self, played: &Played<D>) -> bool {
+        let fitting = self.readings.iter().filter(|(_, fits)| *fits);
+        let mut found = fitting.map(|(taken, _)| played.found_by(&taken.judge));
+        found.any(|it| it.is_empty())
+    }
 }
 
 impl<D: Driven> Divergence<D> {
@@ -253,6 +322,27 @@ impl<D: Driven> Divergence<D> {
     pub fn told(&self) -> &[Told<D::Protocol>] {
         let told = &self.played.told;
         &told[..self.wrong.calls.min(told.len())]
+    }
+
+    /// What tells this divergence from others, the same in each search that finds it: of the clause, the ops of the run and the
+    /// kinds of what came out, without names and times. 12 hexadecimal digits.
+    pub fn identity(&self) -> String {
+        let mut shape = vec![self.finding().clause.to_owned()];
+        for told in self.told() {
+            let kinds = told.outputs.iter().map(|it| D::Protocol::kind(&it.what));
+            let kinds: Vec<String> = kinds.map(|it| format!("{it:?}")).collect();
+            shape.push(format!("{} {}", told.op.name(), kinds.join(" ")));
+        }
+        shape.extend(
+            self.wrong
+                .lost
+                .as_ref()
+                .map(|it| it.fault.name().to_owned()),
+        );
+        let digest = Sha256::digest(shape.join("\n"));
+        let first = digest.iter().take(6);
+        let bits = first.fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+        format!("{bits:012x}")
     }
 
     /// Other clauses that were broken in the run before it, so that it may follow from them.

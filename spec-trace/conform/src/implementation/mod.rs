@@ -65,6 +65,21 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// What it is, in a word.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NotStarted(_) => "not-started",
+            Self::Silent(_) => "silent",
+            Self::Ended(_) => "ended",
+            Self::TooLong => "too-long",
+            Self::Unreadable(..) => "unreadable",
+            Self::Misnumbered(..) => "misnumbered",
+            Self::Unasked(_) => "unasked",
+            Self::Errored(_) => "errored",
+            Self::Misplaced(_) => "misplaced",
+        }
+    }
+
     /// The same, of one that has left nothing behind.
     pub(crate) const fn without_words(self) -> Lost {
         Lost {

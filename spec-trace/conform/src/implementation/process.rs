@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -42,6 +42,50 @@ impl Process {
             running: None,
         }
     }
+
+    /// Ends the process that is there, and starts another.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`], where it cannot be started.
+    pub fn launch(&mut self) -> Result<(), Lost> {
+        self.running = None;
+        let started = Running::start(&self.command);
+        let not_started = |error: io::Error| Fault::NotStarted(error.to_string()).without_words();
+        self.running = Some(started.map_err(not_started)?);
+        Ok(())
+    }
+
+    /// Writes a line, be it a request or not, and reads the next that comes.
+    ///
+    /// # Errors
+    ///
+    /// [`Lost`], where none comes, or one had come before it was asked for. The process is at an end then.
+    pub fn exchange(&mut self, line: &[u8]) -> Result<Vec<u8>, Lost> {
+        self.with_running(|running, patience| running.exchange(line, patience))
+    }
+
+    /// Closes the input of the process, and waits for its end. Says how it has ended; nothing, where it goes on.
+    pub fn hang_up(&mut self) -> Option<ExitStatus> {
+        let running = self.running.take()?;
+        running.hang_up(self.patience)
+    }
+
+    /// Does something with the process. With whatever goes wrong it is at an end.
+    fn with_running<T>(
+        &mut self,
+        act: impl FnOnce(&mut Running, Duration) -> Result<T, Fault>,
+    ) -> Result<T, Lost> {
+        let Some(running) = &mut self.running else {
+            return Err(Fault::Ended(None).without_words());
+        };
+        let done = act(running, self.patience);
+        let done = done.map_err(|fault| running.lost(fault));
+        if done.is_err() {
+            self.running = None;
+        }
+        done
+    }
 }
 
 struct Running {
@@ -60,24 +104,11 @@ enum Line {
 
 impl<P: Protocol> Implementation<P> for Process {
     fn start(&mut self) -> Result<(), Lost> {
-        self.running = None;
-        let started = Running::start(&self.command);
-        let not_started = |error: io::Error| Fault::NotStarted(error.to_string()).without_words();
-        self.running = Some(started.map_err(not_started)?);
-        Ok(())
+        self.launch()
     }
 
     fn ask(&mut self, request: &Request<P>) -> Result<Response<P>, Lost> {
-        let Some(running) = &mut self.running else {
-            return Err(Fault::Ended(None).without_words());
-        };
-        let answered = running.ask(request, self.patience);
-        let is_lost = |fault| running.lost(fault);
-        let answered = answered.map_err(is_lost);
-        if answered.is_err() {
-            self.running = None;
-        }
-        answered
+        self.with_running(|running, patience| running.ask(request, patience))
     }
 }
 
@@ -124,32 +155,52 @@ impl Running {
         request: &Request<P>,
         patience: Duration,
     ) -> Result<Response<P>, Fault> {
+        let line = serde_json::to_vec(request).map_err(|error| {
+            Fault::NotStarted(format!("the request cannot be written: {error}"))
+        })?;
+        let line = self.exchange(&line, patience)?;
+        let response = Response::<P>::read(&line)
+            .map_err(|problem| Fault::Unreadable(quoted(&line), problem.to_string()))?;
+        match response.id {
+            Some(id) if id < request.id => Err(Fault::Unasked(quoted(&line))),
+            Some(_) | None => Ok(response),
+        }
+    }
+
+    /// Writes a line, and reads the next.
+    fn exchange(&mut self, line: &[u8], patience: Duration) -> Result<Vec<u8>, Fault> {
         if let Ok(line) = self.lines.try_recv() {
             return Err(match line {
                 Line::Whole(line) => Fault::Unasked(quoted(&line)),
                 Line::TooLong => Fault::TooLong,
             });
         }
-        let mut line = serde_json::to_vec(request).map_err(|error| {
-            Fault::NotStarted(format!("the request cannot be written: {error}"))
-        })?;
-        line.push(b'\n');
+        let line = [line, b"\n"].concat();
         match self.requests.try_send(line) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => return Err(Fault::Silent(patience)),
             Err(TrySendError::Disconnected(_)) => return Err(self.ended()),
         }
-        let line = match self.lines.recv_timeout(patience) {
-            Ok(Line::Whole(line)) => line,
-            Ok(Line::TooLong) => return Err(Fault::TooLong),
-            Err(RecvTimeoutError::Timeout) => return Err(Fault::Silent(patience)),
-            Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
-        };
-        let response = Response::<P>::read(&line)
-            .map_err(|problem| Fault::Unreadable(quoted(&line), problem.to_string()))?;
-        match response.id {
-            Some(id) if id < request.id => Err(Fault::Unasked(quoted(&line))),
-            Some(_) | None => Ok(response),
+        match self.lines.recv_timeout(patience) {
+            Ok(Line::Whole(line)) => Ok(line),
+            Ok(Line::TooLong) => Err(Fault::TooLong),
+            Err(RecvTimeoutError::Timeout) => Err(Fault::Silent(patience)),
+            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+        }
+    }
+
+    /// Closes its input, and waits for its end.
+    fn hang_up(mut self, patience: Duration) -> Option<ExitStatus> {
+        // The thread that writes ends with what it is given, and with it the pipe.
+        let (nothing, _) = sync_channel(1);
+        self.requests = nothing;
+        let until = Instant::now() + patience;
+        loop {
+            let ended = self.child.try_wait().ok().flatten();
+            if ended.is_some() || Instant::now() > until {
+                return ended;
+            }
+            thread::sleep(Duration::from_millis(5));
         }
     }
 

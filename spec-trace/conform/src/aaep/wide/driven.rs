@@ -26,6 +26,7 @@ use super::world::{Running, START, World};
 use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
 /// What is kept of an implementation in a run.
+#[derive(Clone)]
 pub struct Driver {
     world: World,
     greeting: Greeting<Aaep>,
@@ -64,6 +65,11 @@ impl Driven for Driver {
 
     fn readings(greeting: &Greeting<Aaep>) -> Vec<Taken<AaepJudge>> {
         driven::readings(&PLACES, Reading::SPECIFICATION, |it| judge(greeting, it))
+    }
+
+    fn fold(first: &Step, second: &Step) -> Option<Step> {
+        let clock = first.clock.then(second.clock)?;
+        Some(Step { clock, ..*second })
     }
 
     fn begin(greeting: &Greeting<Aaep>) -> Self {

@@ -13,6 +13,7 @@ mod names;
 mod questions;
 mod spelling;
 mod step;
+mod suite;
 mod world;
 
 use countersign_model::aaep::judge::{AaepJudge, Declared};

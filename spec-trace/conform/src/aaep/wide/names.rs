@@ -16,7 +16,7 @@ use super::spelling::{self, Said, Says};
 use super::step::Response;
 
 /// The numbers of all names of a run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Names {
     sessions: Series,
     subscriptions: Series,
@@ -35,7 +35,7 @@ pub(super) struct Names {
 }
 
 /// The numbers of the names of one kind.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Series(BTreeMap<String, u32>);
 
 impl Series {

@@ -11,7 +11,7 @@ use executor::{Payload, ReplyToken, SessionId};
 use super::step::Which;
 
 /// Everything that was asked.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Questions {
     /// In the order of asking.
     all: Vec<Question>,

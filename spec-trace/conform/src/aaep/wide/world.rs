@@ -24,6 +24,7 @@ pub(super) const LATE_START: i64 = LAST - 86_460_000;
 const MOST_MESSAGES: usize = 16;
 
 /// What was seen.
+#[derive(Clone)]
 pub(super) struct World {
     pub clock: i64,
     /// The greatest that the clock has been.

@@ -17,6 +17,7 @@ use super::translation::Names;
 pub(super) const START: i64 = 1_779_632_540_000;
 
 /// What was seen.
+#[derive(Clone)]
 pub(super) struct Calls {
     pub(super) names: Names,
     pub(super) now: i64,

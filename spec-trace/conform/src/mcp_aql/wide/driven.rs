@@ -27,6 +27,7 @@ use super::translation::{NOBODY, Names, number};
 use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
 /// What is kept of a gatekeeper in a run.
+#[derive(Clone)]
 pub struct Driver {
     calls: Calls,
     greeting: Greeting<McpAql>,
@@ -88,6 +89,20 @@ impl Driven for Driver {
         // Who takes the setting has it.
         all.retain(|taken| !taken.choices.contains(&("oracle", "codes")));
         with_leeway(all)
+    }
+
+    fn fold(first: &Step, second: &Step) -> Option<Step> {
+        let after = match (first.after, second.after) {
+            (Passing::Millis(0), _)
+            | (_, Passing::Limit { .. })
+            | (Passing::Limit { .. }, Passing::Millis(1.. | ..0)) => return None,
+            (after, Passing::Millis(0)) => after,
+            (Passing::Millis(one), Passing::Millis(two)) => {
+                Passing::Millis(one.saturating_add(two))
+            }
+        };
+        let what = second.what.clone();
+        Some(Step { after, what })
     }
 
     fn begin(greeting: &Greeting<McpAql>) -> Self {
@@ -321,12 +336,13 @@ impl Driver {
             Some(_) | None => return Ok(Shown::Warn),
         };
         let operation = entry.operation.as_deref();
+        let named = entry.token_id.filter(|it| !it.is_empty());
         let context = entry.client_context.and_then(|it| it.session_id);
         Ok(Shown::Log(Entry {
             at: entry.timestamp.as_deref().and_then(time),
             event,
             success: entry.outcome.as_deref() == Some("success"),
-            token: entry.token_id.map(|it| number(&mut self.log, it)),
+            token: named.map(|it| number(&mut self.log, it)),
             operation: operation.map(|it| match it {
                 "introspect" => INTROSPECT,
                 _ => self.operation(it),

@@ -8,6 +8,7 @@ mod calls;
 mod driven;
 mod spelling;
 mod step;
+mod suite;
 mod translation;
 mod world;
 

@@ -42,6 +42,9 @@ pub struct Host {
     /// Whether so many tokens of the first adapter are alive at the start that there is hardly room for more.
     #[serde(default)]
     pub crowded: bool,
+    /// Tokens are signed instead of kept; no bytes choose it.
+    #[serde(default)]
+    pub signs: bool,
 }
 
 /// Time passes, and then something happens.
@@ -240,6 +243,7 @@ impl Run {
             burst: choices.maybe(4, |it| u32::from(1 + it.below(5))),
             shows_log: !choices.one_in(4),
             crowded: false,
+            signs: false,
         };
         // A crowd takes its time, and does not come past a limit.
         host.crowded = host.burst.is_none() && choices.one_in(40);

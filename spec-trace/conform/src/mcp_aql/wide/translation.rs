@@ -22,6 +22,7 @@ use super::step::{ADAPTERS, OPERATIONS, SESSIONS};
 pub(super) const NOBODY: u32 = 999;
 
 /// The names, and the numbers for texts that have come up.
+#[derive(Clone)]
 pub(super) struct Names {
     pub(super) adapters: Vec<AdapterName>,
     pub(super) operations: Vec<OperationName>,

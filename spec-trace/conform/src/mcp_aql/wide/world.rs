@@ -4,10 +4,13 @@ use countersign_model::judge::{Finding, Judge as _};
 use countersign_model::mcp_aql::judge::TokenJudge;
 use countersign_model::mcp_aql::judge::limits::{self, Limits};
 use countersign_model::mcp_aql::judge::words as judged;
-use countersign_model::mcp_aql::readings::{CheckOrder, EndedSession, Reading, RestartedSession};
+use countersign_model::mcp_aql::readings::{
+    CheckOrder, EndedSession, Reading, RestartedSession, TokenStorage,
+};
 use countersign_reference::ids::IdSource;
 use countersign_reference::mcp_aql::{
     Capacity, Gatekeeper, Output, Persistence, RateLimit, RateLimits, Retention, Settings,
+    SigningKey,
 };
 use countersign_reference::time::Timestamp;
 
@@ -66,11 +69,20 @@ impl World {
             // The executor's own settings: a session stays ended, and ends with the process.
             ended_session: EndedSession::StaysEnded,
             restarted_session: RestartedSession::Ends,
+            token_storage: if host.signs {
+                TokenStorage::Signed
+            } else {
+                TokenStorage::Kept
+            },
             ..Reading::SPECIFICATION
         };
         Self {
             host,
-            gatekeeper: Gatekeeper::new(settings),
+            gatekeeper: if host.signs {
+                Gatekeeper::signing(settings, SigningKey::from_bits([1, 2]))
+            } else {
+                Gatekeeper::new(settings)
+            },
             ids: Scattered(0),
             judge: TokenJudge::new(reading, host.shows_log).of_limited(limits(host.burst)),
             calls: Calls::new(Names::new(), host.retention_seconds),

@@ -26,6 +26,7 @@ use crate::driven::{self, Asked, Driven, Taken, Unreadable, meaning};
 use crate::wide::Clock;
 
 /// What is kept of an implementation in a run.
+#[derive(Clone)]
 pub struct Driver {
     world: World<String, String>,
     greeting: Greeting<PendingAction>,
@@ -57,6 +58,16 @@ impl Driven for Driver {
 
     fn readings(_: &Greeting<PendingAction>) -> Vec<Taken<PendingActionJudge>> {
         driven::readings(&PLACES, Reading::SPECIFICATION, PendingActionJudge::new)
+    }
+
+    fn fold(first: &Step, second: &Step) -> Option<Step> {
+        let clock = first.clock.then(second.clock)?;
+        Some(Step { clock, ..*second })
+    }
+
+    fn guarded(call: &Call, outputs: &[judged::Output]) -> Option<Call> {
+        let is_taken = !outputs.contains(&judged::Output::Refused);
+        (matches!(call, Call::Rollback { .. }) && is_taken).then_some(Call::Tick)
     }
 
     fn begin(greeting: &Greeting<PendingAction>) -> Self {

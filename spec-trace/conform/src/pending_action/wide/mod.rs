@@ -10,6 +10,7 @@ mod driven;
 mod host;
 mod names;
 mod step;
+mod suite;
 mod world;
 
 use countersign_model::pending_action::judge::PendingActionJudge;

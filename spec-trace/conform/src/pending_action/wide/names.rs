@@ -164,6 +164,7 @@ pub(super) fn is_told(output: &Output) -> bool {
 }
 
 /// The actions that a party has made known, and what is known of each. It names them by `A`, and their nonces by `N`.
+#[derive(Clone)]
 pub(super) struct Names<A, N> {
     actions: Vec<Known>,
     by_id: BTreeMap<A, u32>,
@@ -176,6 +177,7 @@ pub(super) struct Names<A, N> {
     last: Vec<u32>,
 }
 
+#[derive(Clone)]
 struct Known {
     id: String,
     nonce: (u32, String),

@@ -22,6 +22,7 @@ pub(super) const START: i64 = 1_780_000_000_000;
 pub(super) const MOST_SNAPSHOTS: usize = 8;
 
 /// What was seen. The party names actions by `A`, and their nonces by `N`.
+#[derive(Clone)]
 pub(super) struct World<A, N> {
     pub clock: i64,
     latest: i64,

@@ -1,0 +1,147 @@
+//! `countersign vectors`: the suite as plain JSON, for test drivers in any language.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::implementation::{Greeted, Process};
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::suite::Suited;
+use countersign_conform::suite::vectors::{self, Manifest, Vector};
+use countersign_driver::Protocol as _;
+use miette::{Context, IntoDiagnostic, miette};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::answer::{Answer, Format, Status};
+use crate::arguments::Protocol;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign vectors pending-action --out vectors
+  python3 spec-trace/vectors/run_vectors.py vectors -- python3 ledger.py
+
+Each file is a run of the suite: requests of the driver protocol, and for each what is required,
+allowed and forbidden in the response, and by which clause. DIR/README.md says how to run them,
+DIR/manifest.json lists them, by clause and by reading; `schema vectors` prints their form. They are
+the same each time, byte by byte. A DIR that holds anything but vectors is left as it is.";
+
+/// The arguments of `countersign vectors`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// The protocol
+    #[arg(value_enum)]
+    pub protocol: Protocol,
+
+    /// The folder to write them into
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// What tells how to run them.
+const README: &str = include_str!("../../../vectors/README.md");
+const MANIFEST: &str = "manifest.json";
+
+/// Writes the vectors.
+///
+/// # Errors
+///
+/// Where the folder holds anything else, or cannot be written.
+pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
+    match args.protocol {
+        Protocol::PendingAction => write::<PendingActionDriver>(args, format),
+        Protocol::McpAql => write::<McpAqlDriver>(args, format),
+        Protocol::Aaep => write::<AaepDriver>(args, format),
+    }
+}
+
+fn write<D: Suited>(args: &Args, format: Format) -> miette::Result<Answer> {
+    let shown = args.out.display();
+    let name = D::Protocol::NAME;
+    let (manifest, all) = made::<D>()?;
+    clear(&args.out)?;
+    let written = put(&args.out, &manifest, &all);
+    written
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write vectors into {shown}"))?;
+    let (runs, clauses) = (all.len(), manifest.clauses.len());
+    Ok(match format {
+        Format::Text => Answer {
+            text: format!("{name}: {runs} vectors of {clauses} clauses in {shown}\n"),
+            status: Status::Holds,
+        },
+        Format::Json => {
+            let document = json!({
+                "protocol": name, "vectors": runs, "clauses": clauses, "out": args.out,
+            });
+            Answer::json(&document, Status::Holds)
+        }
+    })
+}
+
+/// The vectors, as the reference answers.
+fn made<D: Suited>() -> miette::Result<(Manifest, BTreeMap<String, Vector>)> {
+    let program = std::env::current_exe().into_diagnostic()?;
+    let arguments = ["serve", D::Protocol::NAME, "--stdio"].map(Into::into);
+    let command = [program.into_os_string()].into_iter().chain(arguments);
+    let process = Process::new(command.collect(), Duration::from_secs(10));
+    let lost = |lost| miette!("the reference does not answer: {lost}");
+    let mut reference = Greeted::new(process).map_err(lost)?;
+    vectors::vectors::<D, _>(&mut reference).map_err(lost)
+}
+
+/// Takes vectors that were written before out of the folder.
+fn clear(folder: &Path) -> miette::Result<()> {
+    let shown = folder.display();
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Ok(());
+    };
+    let entries = entries.collect::<Result<Vec<_>, _>>().into_diagnostic()?;
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let text = fs::read(folder.join(MANIFEST)).ok();
+    let manifest = text.and_then(|it| serde_json::from_slice::<Manifest>(&it).ok());
+    let is_ours = |path: &Path| {
+        let name = path.file_name().and_then(|it| it.to_str()).unwrap_or("");
+        let mut files = manifest.iter().flat_map(|it| &it.files);
+        [MANIFEST, "README.md"].contains(&name) || files.any(|it| it == name)
+    };
+    let others = entries.iter().find(|entry| !is_ours(&entry.path()));
+    match (&manifest, others) {
+        (Some(_), None) => {}
+        (_, Some(other)) => {
+            let other = other.path();
+            return Err(miette!(
+                "{shown} holds {}, which is no vector: name an empty folder, or one that vectors were written into",
+                other.display()
+            ));
+        }
+        (None, None) => {
+            return Err(miette!(
+                "{shown} holds no {MANIFEST} of vectors: name an empty folder"
+            ));
+        }
+    }
+    for entry in entries {
+        fs::remove_file(entry.path()).into_diagnostic()?;
+    }
+    Ok(())
+}
+
+fn put(folder: &Path, manifest: &Manifest, all: &BTreeMap<String, Vector>) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for (file, vector) in all {
+        fs::write(folder.join(file), text(vector)?)?;
+    }
+    fs::write(folder.join("README.md"), README)?;
+    fs::write(folder.join(MANIFEST), text(manifest)?)
+}
+
+fn text(value: &impl Serialize) -> std::io::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}

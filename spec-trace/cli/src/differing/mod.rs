@@ -1,0 +1,427 @@
+//! What driving an implementation has come to, for people and for programs.
+//!
+//! The one thing to know: a [`Report`] is made once, of any protocol, and holds what all formats say.
+
+pub mod badge;
+pub mod baseline;
+mod html;
+mod json;
+mod junit;
+pub mod many;
+mod sarif;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use countersign_clauses::{Clause, Level, Role, links};
+use countersign_conform::driven::{self, DRIVER, Divergence, Driven, Search, Told};
+use countersign_conform::implementation::Implementation;
+use countersign_driver::{Output, Protocol, Request};
+use serde_json::Value;
+
+use crate::answer::{Answer, ReportFormat, Status};
+use crate::links::CITATIONS;
+use crate::show::words::{printable, shortened};
+use baseline::Baseline;
+
+/// What driving an implementation has come to.
+pub struct Report {
+    protocol: &'static str,
+    /// What it calls itself.
+    name: String,
+    /// What of the optional it declares.
+    supports: Vec<String>,
+    part: Part,
+    runs: u64,
+    calls: u64,
+    clauses: BTreeMap<String, Judged>,
+    unsupported: BTreeSet<String>,
+    /// The choices that are taken otherwise than by default.
+    taken: Vec<(&'static str, &'static str)>,
+    /// For each place that can be taken in more than one way the choices that still fit, the one taken first.
+    readings: BTreeMap<&'static str, Vec<&'static str>>,
+    divergences: Vec<Found>,
+    /// What was known before and is not there any more: its identity, its clause, and why it was known.
+    vanished: Vec<baseline::Known>,
+    controls: Vec<Controlled>,
+}
+
+/// Which runs were played.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The seed of the first.
+    pub seed: u64,
+    /// The shard, counted from 1, of so many.
+    pub shard: (u64, u64),
+    /// Whether they were to show all that is required; kept runs alone are not.
+    pub is_whole: bool,
+}
+
+/// A control, and what it was caught by.
+#[derive(Clone, Debug)]
+pub struct Controlled {
+    /// What it is called.
+    pub name: &'static str,
+    /// The clause; none, where it was not caught.
+    pub clause: Option<&'static str>,
+    /// In so many runs.
+    pub runs: u64,
+}
+
+/// What is known of one clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Judged {
+    verdict: Verdict,
+    /// What would have to be declared for it, where it is unsupported.
+    needs: Option<&'static str>,
+}
+
+/// The verdict on a clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// Nothing was wrong by it, and another answer would have been.
+    Upholds,
+    /// Something was wrong by it.
+    Violates,
+    /// It is kept only where the host never hands an old state back.
+    HostMustGuard,
+    /// What it is about was not declared.
+    Unsupported,
+    /// No answer could have been wrong by it.
+    NotExercised,
+}
+
+/// A divergence in words.
+struct Found {
+    identity: String,
+    clause: &'static str,
+    level: Option<Level>,
+    gist: String,
+    steps: Vec<Step>,
+    expected: String,
+    actual: String,
+    also: Vec<&'static str>,
+    /// The clauses that are broken in the run before it.
+    before: BTreeSet<&'static str>,
+    /// How many times of how many it was seen again.
+    again: (u32, u32),
+    /// How often something was found by this clause in all runs.
+    times: u64,
+    file: PathBuf,
+    repeat: String,
+    /// Why it is known, if it is.
+    known: Option<String>,
+}
+
+/// A step of a run in words.
+struct Step {
+    at: String,
+    asked: String,
+    answers: Vec<String>,
+}
+
+impl Report {
+    /// The report of a search; `files` has where each divergence is kept, and `again` the command that plays it once more.
+    pub fn of<D: Driven, I: Implementation<D::Protocol>>(
+        search: &Search<D, I>,
+        part: Part,
+        files: &[PathBuf],
+        again: impl Fn(&Path) -> String,
+    ) -> Self {
+        let divergences = search.divergences.iter().zip(files).map(|(found, file)| {
+            let clause = found.finding().clause;
+            let times = search.times.get(clause).copied().unwrap_or(0);
+            Found::of(found, times, file, again(file))
+        });
+        let divergences: Vec<Found> = divergences.collect();
+        let greeting = search.partner().greeting();
+        let supports = greeting.supports.iter().map(serde_json::to_value);
+        let supports = supports.filter_map(|it| it.ok()?.as_str().map(str::to_owned));
+        Self {
+            protocol: D::Protocol::NAME,
+            name: greeting.name.clone(),
+            supports: supports.collect(),
+            part,
+            runs: search.runs,
+            calls: search.calls,
+            clauses: verdicts(search, &divergences),
+            unsupported: search.unsupported.clone(),
+            taken: search.taken(),
+            readings: search.choices(),
+            divergences,
+            vanished: Vec::new(),
+            controls: Vec::new(),
+        }
+    }
+
+    /// The same, with the controls that were played.
+    #[must_use]
+    pub fn with_controls(mut self, controls: Vec<Controlled>) -> Self {
+        self.controls = controls;
+        self
+    }
+
+    /// The same, held against what is known.
+    #[must_use]
+    pub fn against(mut self, baseline: &Baseline) -> Self {
+        for found in &mut self.divergences {
+            found.known = baseline.reason(&found.identity).map(str::to_owned);
+        }
+        let is_there = |known: &&baseline::Known| {
+            let mut found = self.divergences.iter();
+            found.any(|it| it.identity == known.identity)
+        };
+        // What one shard does not show, another may.
+        if self.part.shard.1 == 1 {
+            let vanished = baseline.known.iter().filter(|it| !is_there(it));
+            self.vanished = vanished.cloned().collect();
+        }
+        self
+    }
+
+    /// What a baseline would hold of it: each divergence with the reason for which it is known, or else this one.
+    pub fn baseline(&self, reason: &str) -> Baseline {
+        let known = self.divergences.iter().map(|found| baseline::Known {
+            identity: found.identity.clone(),
+            clause: found.clause.to_owned(),
+            reason: found.known.clone().unwrap_or_else(|| reason.to_owned()),
+        });
+        Baseline {
+            protocol: self.protocol.to_owned(),
+            known: known.collect(),
+        }
+    }
+
+    /// As it is printed.
+    pub fn answer(&self, format: ReportFormat) -> Answer {
+        let text = match format {
+            ReportFormat::Text => text::render(self),
+            ReportFormat::Json => format!("{:#}\n", json::document(self)),
+            ReportFormat::Junit => junit::render(self),
+            ReportFormat::Sarif => format!("{:#}\n", sarif::document(self)),
+            ReportFormat::Html => html::render(self),
+        };
+        let status = self.status();
+        Answer { text, status }
+    }
+
+    fn count(&self, verdict: Verdict) -> usize {
+        self.with(verdict).count()
+    }
+
+    /// The clauses with this verdict.
+    fn with(&self, verdict: Verdict) -> impl Iterator<Item = &str> {
+        let clauses = self.clauses.iter();
+        let clauses = clauses.filter(move |(_, it)| it.verdict == verdict);
+        clauses.map(|(clause, _)| clause.as_str())
+    }
+
+    /// The clauses that bind whoever declares what it declares, and by which no answer could have been wrong.
+    fn untried(&self) -> Vec<&str> {
+        let untried = self.with(Verdict::NotExercised);
+        untried.filter(|clause| is_duty(clause)).collect()
+    }
+
+    /// The controls that were not caught.
+    fn uncaught(&self) -> impl Iterator<Item = &Controlled> {
+        self.controls.iter().filter(|it| it.clause.is_none())
+    }
+
+    fn status(&self) -> Status {
+        let is_new = |found: &Found| found.is_required() && found.known.is_none();
+        if self.divergences.iter().any(is_new) || !self.vanished.is_empty() {
+            return Status::Violated;
+        }
+        let is_tried = self.count(Verdict::Upholds) > 0 || !self.part.is_whole;
+        let is_whole = self.untried().is_empty() || !self.part.is_whole;
+        let is_judged = self.unsupported.is_empty() && self.uncaught().next().is_none();
+        Status::if_exercised(is_tried && is_whole && is_judged)
+    }
+
+    fn verdict(&self) -> &'static str {
+        match self.status() {
+            Status::Holds => "holds",
+            Status::Violated => "violates",
+            Status::Unusable | Status::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// Whether a clause is a MUST or MUST NOT of the producer, and speaks of what calls and outputs can show.
+fn is_duty(clause: &str) -> bool {
+    let clause = countersign_clauses::get(clause);
+    let is_seen = |clause| links::without_rule(clause).is_none();
+    clause.is_ok_and(|it| it.level.binds() && it.role == Role::Producer && is_seen(it))
+}
+
+/// The verdict on every clause that the judge of a protocol names.
+fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
+    search: &Search<D, I>,
+    divergences: &[Found],
+) -> BTreeMap<String, Judged> {
+    let folder = D::Protocol::NAME.replace('-', "_");
+    let judge = format!("model/src/{folder}/judge/");
+    let named = CITATIONS.iter().filter(|it| it.file.starts_with(&judge));
+    let of = |verdict| Judged {
+        verdict,
+        needs: None,
+    };
+    let named = named.map(|it| (it.id.to_owned(), of(Verdict::NotExercised)));
+    let mut verdicts: BTreeMap<String, Judged> = named.collect();
+    for (clause, needs) in driven::unsupported(search.partner().greeting()) {
+        let judged = Judged {
+            verdict: Verdict::Unsupported,
+            needs: Some(needs),
+        };
+        verdicts.insert(clause.to_owned(), judged);
+    }
+    let upheld = search.others.exercised.iter();
+    let upheld = upheld.map(|clause| (*clause, Verdict::Upholds));
+    let guarded = search.guarded_by_host.iter();
+    let guarded = guarded.map(|clause| (*clause, Verdict::HostMustGuard));
+    let violated = divergences.iter().flat_map(|found| {
+        let clauses = found.also.iter().copied().chain([found.clause]);
+        clauses.map(|clause| (clause, Verdict::Violates))
+    });
+    for (clause, verdict) in upheld.chain(guarded).chain(violated) {
+        verdicts.insert(clause.to_owned(), of(verdict));
+    }
+    verdicts
+}
+
+impl Found {
+    fn of<D: Driven>(found: &Divergence<D>, times: u64, file: &Path, repeat: String) -> Self {
+        let finding = found.finding();
+        let known: Option<&Clause> = countersign_clauses::get(finding.clause).ok();
+        let steps: Vec<Step> = found.told().iter().map(Step::of).collect();
+        let actual = match (&found.wrong.lost, steps.last()) {
+            (Some(lost), _) => lost.to_string(),
+            (None, Some(Step { answers, .. })) if !answers.is_empty() => answers.join("\n"),
+            (None, _) => "nothing".to_owned(),
+        };
+        Self {
+            identity: found.identity(),
+            clause: finding.clause,
+            level: known.map(|it| it.level),
+            gist: known.map_or_else(String::new, |it| it.gist.clone()),
+            steps,
+            expected: finding.text.clone(),
+            actual,
+            also: found.also.iter().copied().collect(),
+            before: found.before().collect(),
+            again: found.again,
+            times,
+            file: file.to_owned(),
+            repeat,
+            known: None,
+        }
+    }
+
+    /// Whether what it goes against binds.
+    fn is_required(&self) -> bool {
+        !matches!(
+            self.level,
+            Some(Level::Should | Level::ShouldNot | Level::May)
+        )
+    }
+
+    /// What is broken, in a line.
+    fn heading(&self) -> String {
+        match self.clause {
+            DRIVER => "driver protocol".to_owned(),
+            clause => format!("{clause} {}: {}", self.level(), self.gist),
+        }
+    }
+
+    fn level(&self) -> &'static str {
+        self.level.map_or("", Level::as_str)
+    }
+}
+
+impl Step {
+    fn of<P: Protocol>(told: &Told<P>) -> Self {
+        let after = told.after;
+        let sign = if after < 0 { "-" } else { "" };
+        let (seconds, millis) = (after.abs() / 1_000, after.abs() % 1_000);
+        let request = Request {
+            id: 0,
+            now: None,
+            op: told.op.clone(),
+        };
+        let fields = match serde_json::to_value(&request) {
+            Ok(Value::Object(mut fields)) => {
+                for known in ["id", "op", "now"] {
+                    fields.remove(known);
+                }
+                in_words(&Value::Object(fields))
+            }
+            Ok(_) | Err(_) => String::new(),
+        };
+        Self {
+            at: format!("{sign}{seconds}.{millis:03}"),
+            asked: format!("{} {fields}", told.op.name()).trim_end().to_owned(),
+            answers: told.outputs.iter().map(answer).collect(),
+        }
+    }
+}
+
+fn answer<P: Protocol>(output: &Output<P>) -> String {
+    match serde_json::to_value(output) {
+        Ok(Value::Object(members)) => {
+            let member = |(name, value): (&String, &Value)| format!("{name} {}", in_words(value));
+            members.iter().map(member).collect::<Vec<_>>().join(" ")
+        }
+        Ok(_) | Err(_) => String::new(),
+    }
+}
+
+/// So many characters of a text are told.
+const LONGEST: usize = 60;
+
+/// JSON with as few marks as it can be read with.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| match value {
+                Value::Object(_) => format!("{name}({})", in_words(value)),
+                Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::String(_)
+                | Value::Array(_) => {
+                    format!("{name}={}", in_words(value))
+                }
+            })
+            .collect::<Vec<_>>()
+            .join(" "),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(in_words).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::String(text) => {
+            let is_plain = |it: char| it.is_alphanumeric() || "-_.:+".contains(it);
+            let short = shortened(&printable(text), LONGEST);
+            if !text.is_empty() && text.chars().all(is_plain) {
+                short
+            } else {
+                format!("{short:?}")
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+impl Verdict {
+    /// As it is written.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Upholds => "upholds",
+            Self::Violates => "violates",
+            Self::HostMustGuard => "host-must-guard",
+            Self::Unsupported => "unsupported",
+            Self::NotExercised => "not-exercised",
+        }
+    }
+}

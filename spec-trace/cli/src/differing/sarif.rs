@@ -1,0 +1,48 @@
+//! What driving an implementation has come to, for code hosts: each divergence stands in the file that its run is kept in.
+
+use serde_json::Value;
+
+use super::{Found, Report, text};
+use crate::formats::sarif::{Log, Outcome, notification, place};
+
+/// The report as a SARIF log.
+pub fn document(report: &Report) -> Value {
+    let log = Log {
+        status: report.status(),
+        results: report.divergences.iter().map(result).collect(),
+        notifications: notifications(report),
+    };
+    log.document()
+}
+
+fn result(found: &Found) -> Outcome {
+    Outcome {
+        clause: found.clause,
+        level: if found.is_required() {
+            "error"
+        } else {
+            "warning"
+        },
+        message: text::divergence(found),
+        place: Some(place(&found.file.display().to_string(), None)),
+        fingerprint: Some(found.identity.clone()),
+        suppressed: found.known.clone(),
+    }
+}
+
+/// What has vanished, and what kept the runs from showing more.
+fn notifications(report: &Report) -> Vec<Value> {
+    let vanished = report.vanished.iter().map(|known| {
+        let (clause, identity) = (&known.clause, &known.identity);
+        format!("{clause} {identity} is known, and not found any more")
+    });
+    let uncaught = report.uncaught();
+    let uncaught = uncaught.map(|it| format!("control {}: not caught", it.name));
+    let untried = report.untried();
+    let untried = untried.iter().filter(|_| report.part.is_whole);
+    let untried = untried.map(|clause| format!("{clause}: no answer could have been wrong by it"));
+    let unsupported = report.unsupported.iter();
+    let unsupported = unsupported.map(|op| format!("{op} is not supported, and has to be"));
+    let told = vanished.chain(uncaught).chain(untried).chain(unsupported);
+    told.map(|text| notification(&text, None)).collect()
+}

@@ -1,0 +1,183 @@
+//! What driving an implementation has come to, for people.
+
+use super::{Found, Report, Verdict};
+use crate::show::words::{folded, printable};
+use crate::table::grouped;
+
+/// How many columns a line has.
+const WIDTH: usize = 100;
+/// As many lines are given to one thing.
+const LINES: usize = 6;
+
+/// The report.
+pub fn render(report: &Report) -> String {
+    let mut text = String::new();
+    for found in &report.divergences {
+        told(found, &mut text);
+        text.push('\n');
+    }
+    for known in &report.vanished {
+        let said = format!("{} {}: {}", known.clause, known.identity, known.reason);
+        put(&mut text, "known, and not found any more: ", &said);
+    }
+    for control in &report.controls {
+        let runs = grouped(control.runs);
+        let name = control.name;
+        line(
+            &mut text,
+            &match control.clause {
+                Some(clause) => format!("control {name}: caught by {clause}, in {runs} runs"),
+                None => {
+                    format!("control {name}: not caught in {runs} runs: nothing follows from them")
+                }
+            },
+        );
+    }
+    counts(report, &mut text);
+    for (place, choice) in &report.taken {
+        line(&mut text, &format!("it takes {place}: {choice}"));
+    }
+    if !report.unsupported.is_empty() {
+        let ops: Vec<&str> = report.unsupported.iter().map(String::as_str).collect();
+        let ops = ops.join(", ");
+        line(
+            &mut text,
+            &format!("it does not support what every implementation has, or it declares: {ops}"),
+        );
+    }
+    line(&mut text, report.verdict());
+    text
+}
+
+/// What was played, and how many clauses have which verdict, and which.
+fn counts(report: &Report, text: &mut String) {
+    let [runs, calls] = [report.runs, report.calls].map(grouped);
+    let (name, protocol, seed) = (printable(&report.name), report.protocol, report.part.seed);
+    let shard = match report.part.shard {
+        (_, 1) => String::new(),
+        (shard, shards) => format!(", shard {shard} of {shards}"),
+    };
+    line(
+        text,
+        &format!(
+            "{name}, driven as {protocol}: {runs} runs, {calls} calls, from seed {seed}{shard}"
+        ),
+    );
+    let verdicts = [
+        (Verdict::Upholds, "upheld"),
+        (Verdict::Violates, "violated"),
+        (Verdict::HostMustGuard, "for the host to guard"),
+        (Verdict::Unsupported, "unsupported"),
+        (Verdict::NotExercised, "not exercised"),
+    ];
+    let is_told = |verdict: Verdict| match verdict {
+        Verdict::Upholds | Verdict::Violates | Verdict::NotExercised => true,
+        Verdict::HostMustGuard | Verdict::Unsupported => report.count(verdict) > 0,
+    };
+    let told = verdicts.iter().filter(|(verdict, _)| is_told(*verdict));
+    let told = told.map(|(verdict, said)| format!("{} {said}", report.count(*verdict)));
+    let told: Vec<String> = told.collect();
+    line(text, &format!("clauses: {}", told.join(", ")));
+    for (verdict, said) in &verdicts[1..] {
+        let clauses: Vec<&str> = report.with(*verdict).collect();
+        if !clauses.is_empty() {
+            put_all(text, &format!("{said}: {}", clauses.join(", ")));
+        }
+    }
+    let untried = report.untried();
+    if report.part.is_whole && !untried.is_empty() {
+        let clauses = untried.join(", ");
+        put_all(text, &format!("of these it is bound by: {clauses}"));
+    }
+}
+
+/// A divergence alone.
+pub fn divergence(found: &Found) -> String {
+    let mut text = String::new();
+    told(found, &mut text);
+    text
+}
+
+fn told(found: &Found, text: &mut String) {
+    let count = found.steps.len();
+    let unit = if count == 1 { "step" } else { "steps" };
+    put(
+        text,
+        "divergence from ",
+        &format!("{} ({count} {unit})", found.heading()),
+    );
+    for (n, step) in (1..).zip(&found.steps) {
+        let mark = if n == count { '✗' } else { ' ' };
+        put(
+            text,
+            &format!(" {mark} {n:>2}  {:>9}  ", step.at),
+            &step.asked,
+        );
+        for answer in &step.answers {
+            put(text, "                     → ", answer);
+        }
+    }
+    put(text, "   expected  ", &found.expected);
+    // What came out stands beside the step already.
+    let actual = match found.steps.last() {
+        Some(step) if step.answers.join("\n") == found.actual => format!("as step {count} tells"),
+        Some(_) | None => found.actual.clone(),
+    };
+    put(text, "   actual    ", &actual);
+    if !found.also.is_empty() {
+        put(text, "   also      ", &found.also.join(", "));
+    }
+    if !found.before.is_empty() {
+        let before: Vec<&str> = found.before.iter().copied().collect();
+        put(
+            text,
+            "   follows   ",
+            &format!(
+                "what is broken before it in this run: {}",
+                before.join(", ")
+            ),
+        );
+    }
+    let (seen, of) = found.again;
+    if seen < of {
+        put(
+            text,
+            "   unstable  ",
+            &format!("seen again {seen} times of {of}"),
+        );
+    }
+    put(text, "   times     ", &grouped(found.times));
+    put(text, "   identity  ", &found.identity);
+    if let Some(reason) = &found.known {
+        put(text, "   known     ", reason);
+    }
+    put(text, "   kept      ", &found.file.display().to_string());
+    line(text, &format!("   again     {}", printable(&found.repeat)));
+}
+
+/// A line as it is.
+fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// A list, set in and folded, with all that is in it.
+fn put_all(text: &mut String, list: &str) {
+    for folded in folded(list, WIDTH - 2, usize::MAX) {
+        line(text, &format!("  {folded}"));
+    }
+}
+
+/// A line, folded under its beginning.
+fn put(text: &mut String, first: &str, line: &str) {
+    let indent = first.chars().count();
+    let lines = folded(&printable(line), WIDTH - indent, LINES);
+    for (n, line) in lines.iter().enumerate() {
+        let before = if n == 0 {
+            first.to_owned()
+        } else {
+            " ".repeat(indent)
+        };
+        self::line(text, &format!("{before}{line}"));
+    }
+}

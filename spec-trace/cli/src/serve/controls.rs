@@ -1,0 +1,153 @@
+//! The reference in process, and three that answer otherwise: whoever judges implementations has to catch these.
+//!
+//! The one thing to know: a control declares what the reference declares, so that nothing is kept from the judge.
+
+use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::driven::Driven;
+use countersign_conform::implementation::{Implementation, Lost};
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_driver::pending_action as asked_pending_action;
+use countersign_driver::{Answer, Common, Op, Protocol, Request, Response};
+use countersign_driver::{aaep as asked_aaep, mcp_aql as asked_mcp_aql};
+use countersign_reference::{mcp_aql, pending_action};
+use miette::IntoDiagnostic;
+
+use super::aaep::{self, Aaep};
+use super::conversation::Conversation;
+use super::ids::Ids;
+use super::mcp_aql::McpAql;
+use super::pending_action::PendingAction;
+
+/// A protocol of which the reference can be driven in this process.
+pub trait Referred: Driven<Protocol: Decided> {
+    /// The reference, drawing its identifiers from this seed.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no memory for its store.
+    fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>>;
+}
+
+impl Referred for AaepDriver {
+    fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>> {
+        let service = Aaep::new(aaep::Settings::default(), Ids::of(Some(seed)));
+        Ok(Conversation::new(service))
+    }
+}
+
+impl Referred for McpAqlDriver {
+    fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>> {
+        let service = McpAql::new(mcp_aql::Settings::default(), Ids::of(Some(seed)));
+        Ok(Conversation::new(service))
+    }
+}
+
+impl Referred for PendingActionDriver {
+    fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>> {
+        let service =
+            PendingAction::in_memory(pending_action::Settings::default(), Ids::of(Some(seed)));
+        Ok(Conversation::new(service.into_diagnostic()?))
+    }
+}
+
+/// One that is wrong on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Whatever it is asked, nothing comes out.
+    Null,
+    /// The reference, to whom every decision is an allowing one.
+    AllowAll,
+    /// The reference, to whom every decision is a denying one.
+    DenyAll,
+}
+
+impl Control {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Null, Self::AllowAll, Self::DenyAll];
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::AllowAll => "allow-all",
+            Self::DenyAll => "deny-all",
+        }
+    }
+}
+
+/// A control that stands before the reference.
+pub struct Controlled<I> {
+    /// How it is wrong.
+    pub control: Control,
+    /// The reference.
+    pub reference: I,
+}
+
+impl<P: Decided, I: Implementation<P>> Implementation<P> for Controlled<I> {
+    fn start(&mut self) -> Result<(), Lost> {
+        self.reference.start()
+    }
+
+    fn ask(&mut self, request: &Request<P>) -> Result<Response<P>, Lost> {
+        let mut request = request.clone();
+        match (self.control, &mut request.op) {
+            (_, Op::Common(Common::Hello { .. }))
+            | (Control::AllowAll | Control::DenyAll, Op::Common(_)) => {}
+            (Control::Null, Op::Common(_) | Op::Own(_)) => {
+                return Ok(Response {
+                    id: Some(request.id),
+                    answer: Answer::Outputs {
+                        outputs: Vec::new(),
+                    },
+                });
+            }
+            (Control::AllowAll, Op::Own(op)) => P::decide(op, true),
+            (Control::DenyAll, Op::Own(op)) => P::decide(op, false),
+        }
+        self.reference.ask(&request)
+    }
+}
+
+/// A protocol in whose ops somebody decides.
+pub trait Decided: Protocol {
+    /// Makes every decision of an op one that allows, or one that denies.
+    fn decide(op: &mut Self::Op, allows: bool);
+}
+
+impl Decided for asked_aaep::Aaep {
+    fn decide(op: &mut asked_aaep::Op, allows: bool) {
+        let asked_aaep::Op::Deliver(asked_aaep::Deliver { message, .. }) = op else {
+            return;
+        };
+        let words = ["\"reject\"", "\"accept\""];
+        let [from, to] = if allows { words } else { [words[1], words[0]] };
+        if let Ok(text) = std::str::from_utf8(message) {
+            *message = text.replace(from, to).into_bytes();
+        }
+    }
+}
+
+impl Decided for asked_mcp_aql::McpAql {
+    fn decide(op: &mut asked_mcp_aql::Op, allows: bool) {
+        if let asked_mcp_aql::Op::Call(call) = op {
+            call.danger_level = if allows {
+                asked_mcp_aql::DangerLevel::Safe
+            } else {
+                asked_mcp_aql::DangerLevel::Forbidden
+            };
+        }
+    }
+}
+
+impl Decided for asked_pending_action::PendingAction {
+    fn decide(op: &mut asked_pending_action::Op, allows: bool) {
+        if let asked_pending_action::Op::Decide { decision, .. } = op {
+            *decision = if allows {
+                asked_pending_action::Decision::Allow
+            } else {
+                asked_pending_action::Decision::Deny
+            };
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! The suite: short runs for any implementation, derived from the model of its protocol.
+//!
+//! The one thing to know: a run of the model becomes steps of the driver ([`Suited`]). For each rule that is left out there is, for each
+//! clause that the judge then names, the shortest run that shows it; and for each witness the shortest run to it. The runs are
+//! committed files, which [`derive`] makes again. Nothing in a run says what is right: that is for the judge.
+
+pub mod vectors;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt::Write as _;
+
+use countersign_driver::Protocol;
+use countersign_model::ablation;
+use countersign_model::bounds::Bounds;
+use countersign_model::judge::Kind;
+use countersign_model::judged::{Found, Limit, Told, search};
+use countersign_model::properties::PropertyRow;
+use countersign_model::rules::Rules;
+use countersign_model::specification::{Modelled, Specification};
+use countersign_model::table::Tabled;
+use serde::{Deserialize, Serialize};
+
+use crate::driven::{self, Driven, Others, Run};
+use crate::implementation::{Greeted, Implementation};
+use crate::shrinking;
+
+/// A driver whose steps the runs of a model can be put into.
+pub trait Suited: Driven {
+    /// The model of the protocol.
+    type Model: Modelled;
+    /// What a run has named so far.
+    type Names: Default;
+    /// The suite as it is committed: the runs of the model, and those for clauses that none of them exercises.
+    const COMMITTED: [&'static str; 2];
+
+    /// The steps that a step of the model is; none for a step of the world around the party.
+    fn steps_of(names: &mut Self::Names, taken: &Taken<'_, Self::Model>) -> Vec<Self::Step>;
+
+    /// What every run ends with, so that what has happened can be seen: time passes, and the process dies and comes back.
+    fn ends() -> Vec<Self::Step>;
+}
+
+/// A step of a model.
+pub struct Taken<'a, T: Modelled> {
+    /// The state before it.
+    pub before: &'a T::State,
+    /// The step.
+    pub action: T::Action,
+    /// What the judge is told of it.
+    pub told: Told<T>,
+    /// The state behind it.
+    pub after: &'a T::State,
+}
+
+/// The version of the form in which a suite is written.
+const VERSION: u32 = 1;
+
+/// So many runs are in a suite at most.
+const MOST_RUNS: usize = 2_000;
+
+/// The runs of a protocol.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "")]
+pub struct Suite<D: Driven> {
+    /// The form in which it is written.
+    version: u32,
+    /// The protocol, by its name on the command line.
+    pub protocol: String,
+    /// The runs, without what each ends with.
+    pub runs: Vec<Short<D>>,
+    /// What has no run, with the reason.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "")]
+pub struct Short<D: Driven> {
+    /// What it shows: rules that are left out, each with the clause by which that is seen, and witnesses.
+    pub shows: Vec<String>,
+    /// The steps.
+    pub steps: Vec<D::Step>,
+}
+
+/// What has no run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// What would be shown.
+    pub what: String,
+    /// Why it has none.
+    pub reason: String,
+}
+
+/// The committed suite.
+///
+/// # Panics
+///
+/// Never: a test reads each.
+pub fn committed<D: Suited>() -> Suite<D> {
+    let [of_model, of_clauses] = of_parts::<D>();
+    let runs = of_model.runs.into_iter().chain(of_clauses.runs);
+    Suite {
+        runs: runs.collect(),
+        ..of_model
+    }
+}
+
+/// Its parts: the runs of the model, and those for clauses that none of them exercises.
+///
+/// # Panics
+///
+/// Never: a test reads each.
+pub fn of_parts<D: Suited>() -> [Suite<D>; 2] {
+    D::COMMITTED.map(|part| serde_json::from_str(part).expect("a committed suite is one"))
+}
+
+/// Runs for the clauses that no run of the model exercises: for each the shortest that was found, among so many seeds, in which this
+/// party, which is taken to be right, could have given an answer that is wrong by it.
+pub fn for_clauses<D: Suited, I: Implementation<D::Protocol>>(
+    partner: &mut Greeted<D::Protocol, I>,
+    seeds: u64,
+) -> Suite<D> {
+    let mut exercised = |steps: &[D::Step]| exercised_by::<D, I>(partner, steps);
+    let [of_model, mut suite] = of_parts::<D>();
+    let mut known = BTreeSet::new();
+    for run in of_model.played() {
+        known.extend(exercised(&run.steps));
+    }
+    suite.runs.clear();
+    for seed in 1..=seeds {
+        let run = Run::<D>::seeded(seed, 12 + usize::try_from(seed % 24).unwrap_or(0));
+        let news = exercised(&run.steps);
+        for clause in news.difference(&known.clone()) {
+            if known.contains(clause) {
+                continue;
+            }
+            let mut steps = run.steps.clone();
+            let of_steps = exercised(&steps);
+            let of_steps = shrinking::shortest(&mut steps, of_steps, |shorter| {
+                let again = exercised(shorter);
+                again.contains(clause).then_some((shorter.len(), again))
+            });
+            suite.runs.push(Short {
+                shows: vec![format!("clause: {clause}")],
+                steps,
+            });
+            known.extend(of_steps);
+        }
+    }
+    suite
+}
+
+/// The clauses by which another answer would have been wrong in a run.
+pub fn exercised_by<D: Driven, I: Implementation<D::Protocol>>(
+    partner: &mut Greeted<D::Protocol, I>,
+    steps: &[D::Step],
+) -> BTreeSet<&'static str> {
+    let judge = D::judge(partner.greeting());
+    let mut others = Others::<D>::default();
+    let others_in = Some(&mut others);
+    let _right = driven::play::<D, I>(partner, steps, &judge, others_in);
+    others.exercised
+}
+
+impl<D: Suited> Suite<D> {
+    /// The runs as they are played.
+    pub fn played(&self) -> impl Iterator<Item = Run<D>> {
+        self.runs.iter().map(|short| {
+            let steps = short.steps.iter().cloned().chain(D::ends());
+            Run {
+                shows: short.shows.join("; "),
+                ..Run::of(steps.collect())
+            }
+        })
+    }
+
+    /// As it is committed: a line for each run.
+    ///
+    /// # Panics
+    ///
+    /// Never: what a suite holds can be written.
+    pub fn text(&self) -> String {
+        let line = |value: serde_json::Result<String>| value.expect("plain data");
+        let runs = self.runs.iter().map(|it| line(serde_json::to_string(it)));
+        let left_out = self.left_out.iter();
+        let left_out = left_out.map(|it| line(serde_json::to_string(it)));
+        let (runs, left_out): (Vec<_>, Vec<_>) = (runs.collect(), left_out.collect());
+        let mut text = String::new();
+        let _ = writeln!(
+            text,
+            "{{\"version\":{},\"protocol\":\"{}\",\"runs\":[\n{}\n],\"left_out\":[\n{}\n]}}",
+            self.version,
+            self.protocol,
+            runs.join(",\n"),
+            left_out.join(",\n")
+        );
+        text
+    }
+}
+
+/// Makes the suite from the model; `progress` is told what is searched for next.
+///
+/// # Panics
+///
+/// Where a preset is out of range, or there are more runs than a suite may have.
+pub fn derive<D: Suited>(mut progress: impl FnMut(&str)) -> Suite<D> {
+    let [small, ..] = <D::Model as Modelled>::Bounds::PRESETS;
+    let model = Specification::<D::Model>::new(small).expect("the preset is in range");
+    let mut derived = Derived::<D> {
+        runs: Vec::new(),
+        left_out: Vec::new(),
+    };
+    for row in <D::Model as Modelled>::Guard::ROWS {
+        progress(row.name);
+        let within = model.showing(row.with);
+        let alone = Rules::all().without(row.guard);
+        let mut rules = alone;
+        let mut found = broken(&within, rules);
+        if found.is_empty()
+            && row.free.is_none()
+            && let Some(masking) = ablation::leave_out(&model, row).masked_by
+        {
+            rules = alone.without(masking);
+            found = broken(&within, rules);
+            let by_other = broken(&within, Rules::all().without(masking));
+            found.retain(|key, _| !by_other.contains_key(key));
+        }
+        if found.is_empty() {
+            let reason = row.free.unwrap_or("no run of the model shows it");
+            derived.leaves_out(format!("without {}", row.name), reason);
+        }
+        let literal = within.with(rules, within.reading);
+        for ((clause, _), found) in found {
+            let shows = format!("without {}: {clause}", row.name);
+            derived.add(shows, &literal, &found.run);
+        }
+    }
+    let rows = <D::Model as Modelled>::WITNESSES.iter();
+    let needs: BTreeSet<_> = rows.map(|row| row.with).collect();
+    for need in needs {
+        progress(need.unwrap_or("witnesses"));
+        let within = model.showing(need);
+        for (row, run) in witnesses(&within, need) {
+            derived.add(format!("witness: {}", row.name()), &within, &run);
+        }
+    }
+    derived.suite()
+}
+
+type Broken<T> = BTreeMap<(&'static str, Kind), Found<<T as Modelled>::Action>>;
+
+/// What the judge finds where these rules alone are kept, each with a shortest run.
+fn broken<T: Modelled>(model: &Specification<T>, rules: Rules<T::Guard>) -> Broken<T> {
+    let limit = Limit {
+        steps: T::LONGEST,
+        ..Limit::default()
+    };
+    let mut found = search(&model.with(rules, model.reading), limit, |_| {}).found;
+    // Each finding once, by the clause that is its own.
+    found.retain(|(clause, _), it| it.finding.clause == *clause);
+    found
+}
+
+/// A shortest run to each witness that needs this of the bounds.
+fn witnesses<T: Modelled>(
+    model: &Specification<T>,
+    need: Option<&str>,
+) -> Vec<(&'static PropertyRow, Vec<T::Action>)> {
+    let rows = T::WITNESSES.iter().enumerate();
+    let mut wanted = rows
+        .filter(|(_, row)| row.with == need)
+        .fold(0, |mask, (place, _)| mask | 1_u128 << place);
+    let start = model.start();
+    let mut reached = vec![(start, 0, None)];
+    let mut known = HashSet::from([start]);
+    let (mut found, mut actions, mut from) = (Vec::new(), Vec::new(), 0);
+    while wanted != 0 && from < reached.len() {
+        let state = reached[from].0;
+        actions.clear();
+        model.actions(&state, &mut actions);
+        for &action in &actions {
+            let Some(taken) = T::take(model, &state, action, wanted) else {
+                continue;
+            };
+            let seen = (0..T::WITNESSES.len()).filter(|place| taken.witnessed >> place & 1 == 1);
+            for place in seen {
+                let mut run = vec![action];
+                let mut back = from;
+                while let (_, before, Some(action)) = reached[back] {
+                    run.push(action);
+                    back = before;
+                }
+                run.reverse();
+                found.push((place, run));
+            }
+            wanted &= !taken.witnessed;
+            let next = model.reduced(&taken.next);
+            if known.insert(next) {
+                reached.push((next, from, Some(action)));
+            }
+        }
+        from += 1;
+    }
+    found.sort_by_key(|(place, _)| *place);
+    let row = |place: usize| &T::WITNESSES[place];
+    found
+        .into_iter()
+        .map(|(place, run)| (row(place), run))
+        .collect()
+}
+
+/// What was derived so far.
+struct Derived<D: Suited> {
+    runs: Vec<Short<D>>,
+    left_out: Vec<LeftOut>,
+}
+
+impl<D: Suited> Derived<D> {
+    fn leaves_out(&mut self, what: String, reason: &str) {
+        let reason = reason.to_owned();
+        self.left_out.push(LeftOut { what, reason });
+    }
+
+    fn add(&mut self, what: String, model: &Specification<D::Model>, run: &[ActionOf<D>]) {
+        let steps = translated::<D>(model, run);
+        if steps.is_empty() {
+            self.leaves_out(what, "no call of it is one of the driver protocol");
+            return;
+        }
+        match self.runs.iter_mut().find(|it| it.steps == steps) {
+            Some(known) => known.shows.push(what),
+            None => self.runs.push(Short {
+                shows: vec![what],
+                steps,
+            }),
+        }
+    }
+
+    /// What a longer run begins with need not be played by itself.
+    fn suite(mut self) -> Suite<D> {
+        self.runs
+            .sort_by_key(|it| std::cmp::Reverse(it.steps.len()));
+        let mut runs: Vec<Short<D>> = Vec::new();
+        for short in self.runs {
+            match runs
+                .iter_mut()
+                .find(|it| it.steps.starts_with(&short.steps))
+            {
+                Some(longer) => longer.shows.extend(short.shows),
+                None => runs.push(short),
+            }
+        }
+        // Those that need little come first.
+        runs.reverse();
+        assert!(runs.len() <= MOST_RUNS, "{} runs are too many", runs.len());
+        Suite {
+            version: VERSION,
+            protocol: D::Protocol::NAME.to_owned(),
+            runs,
+            left_out: self.left_out,
+        }
+    }
+}
+
+type ActionOf<D> = <<D as Suited>::Model as Modelled>::Action;
+
+/// A run of the model in steps of the driver.
+fn translated<D: Suited>(model: &Specification<D::Model>, run: &[ActionOf<D>]) -> Vec<D::Step> {
+    let mut names = D::Names::default();
+    let mut steps = Vec::new();
+    let mut before = model.start();
+    for &action in run {
+        let Some(taken) = D::Model::take(model, &before, action, 0) else {
+            break;
+        };
+        if let Some(told) = taken.told {
+            let after = &taken.next;
+            let before = &before;
+            steps.extend(D::steps_of(
+                &mut names,
+                &Taken {
+                    before,
+                    action,
+                    told,
+                    after,
+                },
+            ));
+        }
+        before = model.reduced(&taken.next);
+    }
+    steps
+}
