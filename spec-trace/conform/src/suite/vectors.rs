@@ -130,6 +130,10 @@ const NAMED: [&str; 9] = [
     "tool_call_id",
 ];
 
+/// The member that holds a party's own words, which may have to be the same as before, and the name that they get.
+const OWN_WORDS: &str = "message";
+const TEXT: &str = "text";
+
 /// The vectors of a protocol, by the names of their files, as this party answers who is taken to be right.
 ///
 /// # Errors
@@ -438,7 +442,9 @@ impl Named {
                 let value = serde_json::to_value(output).unwrap_or_default();
                 for place in places(&value) {
                     let name = place.rsplit('/').next().unwrap_or_default();
-                    let Some(name) = NAMED.into_iter().find(|it| *it == name) else {
+                    let name = if name == OWN_WORDS { TEXT } else { name };
+                    let mut named = NAMED.into_iter().chain([TEXT]);
+                    let Some(name) = named.find(|it| *it == name) else {
                         continue;
                     };
                     let Some(member) = value.pointer(&place) else {
