@@ -118,13 +118,14 @@ enum AnyFile {
 }
 
 /// The members that hold what a party names.
-const NAMED: [&str; 9] = [
+const NAMED: [&str; 10] = [
     "action_id",
     "confirmation_token",
     "event_id",
     "message_id",
     "nonce",
     "reply_token",
+    "session_id",
     "snapshot",
     "token_id",
     "tool_call_id",
