@@ -81,8 +81,8 @@ def same(wanted, came, names):
     if isinstance(wanted, str):
         whole = NAME.fullmatch(wanted)
         if whole and whole[1] not in names:
-            # No two things have one name.
-            known = came is not ABSENT and came not in names.values()
+            # No two things have one name; two texts may be the same.
+            known = came is not ABSENT and (whole[1].startswith("text-") or came not in names.values())
             return {**names, whole[1]: came} if known else None
         wanted = filled(wanted, names)
     return names if wanted == came and isinstance(wanted, bool) == isinstance(came, bool) else None

@@ -221,11 +221,15 @@ class ExtensionInName(Producer, fault="extension-in-name", clause="AAEP-6.4.2-3"
         self.questions[reply_token]["timeout_seconds"] = before
 
 
-class WaitsForNobody(Producer, fault="waits-for-nobody", clause="AAEP-EV-11"):
-    """A rejection by default waits for its time though nobody is left who could answer; the default of a clarification does not."""
+class WaitsForNobody(Producer, fault="waits-for-nobody", clause="AAEP-6.4-1"):
+    """Where nobody is left who could answer, a default is never applied, not in its time either."""
 
     def applies_early(self, question):
-        return question["kind"] == "clarification"
+        return False
+
+    def apply_default(self, question):
+        if any(self.is_open(name) for name in self.stored["subscriptions"]):
+            super().apply_default(question)
 
 
 # What is told is wrong.

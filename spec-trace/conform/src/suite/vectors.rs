@@ -118,17 +118,22 @@ enum AnyFile {
 }
 
 /// The members that hold what a party names.
-const NAMED: [&str; 9] = [
+const NAMED: [&str; 10] = [
     "action_id",
     "confirmation_token",
     "event_id",
     "message_id",
     "nonce",
     "reply_token",
+    "session_id",
     "snapshot",
     "token_id",
     "tool_call_id",
 ];
+
+/// The member that holds a party's own words, which may have to be the same as before, and the name that they get.
+const OWN_WORDS: &str = "message";
+const TEXT: &str = "text";
 
 /// The vectors of a protocol, by the names of their files, as this party answers who is taken to be right.
 ///
@@ -438,7 +443,9 @@ impl Named {
                 let value = serde_json::to_value(output).unwrap_or_default();
                 for place in places(&value) {
                     let name = place.rsplit('/').next().unwrap_or_default();
-                    let Some(name) = NAMED.into_iter().find(|it| *it == name) else {
+                    let name = if name == OWN_WORDS { TEXT } else { name };
+                    let mut named = NAMED.into_iter().chain([TEXT]);
+                    let Some(name) = named.find(|it| *it == name) else {
                         continue;
                     };
                     let Some(member) = value.pointer(&place) else {
