@@ -10,6 +10,10 @@ pub fn folder() -> PathBuf {
 }
 
 /// The program and the arguments of an adapter in Python, or none, where there is no Python to run it.
+#[allow(
+    dead_code,
+    reason = "not every test that drives adapters drives one of these"
+)]
 pub fn adapter(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
     // Asked once where it lies, for what is called `python3` may be a script that looks for it each time.
     static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {

@@ -81,7 +81,8 @@ fn passes(protocol: &str, command: &[String]) -> Value {
         Value::Array(Vec::new()),
         "{command:?}"
     );
-    assert_eq!(document["verdict"], "holds", "{command:?}");
+    // What these runs did not exercise is told, and is no fault.
+    assert_ne!(document["verdict"], "violates", "{command:?}");
     assert_eq!(document["runs"], RUNS);
     document
 }
