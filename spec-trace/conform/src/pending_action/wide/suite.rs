@@ -184,7 +184,7 @@ impl Names {
 
     fn session(&self, name: SessionName) -> Session {
         Session {
-            place: if name == SessionName::A { 0 } else { 1 },
+            place: u8::from(name != SessionName::A),
             ended: self.ended.contains(&name),
         }
     }
