@@ -52,7 +52,10 @@ fn they_are_the_same_each_time_and_of_their_form() {
         let written = files(first.path());
         assert!(written == files(second.path()), "{protocol}");
         assert!(written.len() > 50, "{protocol}: {}", written.len());
-        for (name, text) in written.iter().filter(|(name, _)| Path::new(name).extension() == Some("json".as_ref())) {
+        for (name, text) in written
+            .iter()
+            .filter(|(name, _)| Path::new(name).extension() == Some("json".as_ref()))
+        {
             let value: Value = serde_json::from_slice(text).expect("JSON");
             assert!(schema.is_valid(&value), "{protocol}: {name}");
         }
