@@ -267,8 +267,8 @@ fn a_bad_baseline_is_refused_with_its_place() {
             "entry 1 of `known`: `identity` is \"12\"",
         ),
         (
-            known(one, "PA-99", "x"),
-            "entry 1 of `known`: `clause` is \"PA-99\"",
+            known(one, "p-9", "x"),
+            "entry 1 of `known`: `clause` is \"p-9\"",
         ),
         (
             known(one, "PA-8", " "),
