@@ -161,9 +161,10 @@ fn each_fault_that_is_kept_is_caught_by_its_clause() {
         let Some(command) = adapter(&["--fault", fault]) else {
             return;
         };
-        let document = diff(&command, runs);
-        let broken = broken(&document);
-        assert!(broken.contains(&clause), "{fault}: {clause}: {broken:?}");
+        // Most show in the suite, which comes first.
+        let is_named = |runs| broken(&diff(&command, runs)).contains(&clause);
+        let named = is_named(1) || is_named(runs);
+        assert!(named, "{fault}: {clause} in {runs} runs: {command:?}");
     }
 }
 

@@ -145,7 +145,7 @@ fn a_clause_of_which_nothing_is_declared_is_unsupported() {
         ("mcp-aql", "audit", ["AQL-1.2-5", "AQL-6.4-1"]),
         ("pending-action", "say", ["PA-11"; 2]),
     ] {
-        let runs = ["--runs", "150"];
+        let runs = ["--runs", "40"];
         let whole = report(protocol, &runs, &reference(protocol));
         let first = format!("/\"name\":\"countersign/s/\"{needs}\",*//");
         let less = script(protocol, &format!("$serve | sed -u '{first}; s/,\\]/]/'"));
