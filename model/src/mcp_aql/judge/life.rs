@@ -349,10 +349,11 @@ impl TokenJudge {
                 .token
                 .and_then(|it| self.account.log_names.get(&it).copied());
             if name.is_none() && self.reading.token_storage == TokenStorage::Signed {
-                // AQL-6.4-1: nobody knows which signed tokens there are: one entry stands for all.
+                // AQL-6.4-1: nobody knows which signed tokens there are: one entry stands for all, but for those that came with their
+                // call and are kept since.
                 let alive = |it: &&mut Token| about(it) && it.used.0 < it.max_uses;
                 for token in self.account.tokens.values_mut().filter(alive) {
-                    token.revoked = Chance::Certain;
+                    token.revoked = token.revoked.max(Chance::Perhaps);
                 }
                 continue;
             }
