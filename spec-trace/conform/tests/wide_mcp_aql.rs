@@ -59,7 +59,7 @@ fn the_gatekeeper_that_signs_keeps_the_text_on_wide_runs() {
         run.host.crowded = false;
         run
     };
-    let seen = seen_in_runs(RUNS / 20, signing);
+    let seen = seen_in_runs(RUNS / 2, signing);
     for what in [
         "a token is issued",
         "a token is taken",
