@@ -2,7 +2,7 @@
 //!
 //! The one thing to know: a run of the model becomes steps of the driver ([`Suited`]). For each rule that is left out there is, for each
 //! clause that the judge then names, the shortest run that shows it; and for each witness the shortest run to it. The runs are
-//! committed files, which [`derive`] makes again. Nothing in a run says what is right: that is for the judge.
+//! committed files, which [`derive()`] makes again. Nothing in a run says what is right: that is for the judge.
 
 pub mod vectors;
 
