@@ -79,6 +79,15 @@ impl Status {
         }
     }
 
+    /// What is said of an implementation that was driven.
+    pub const fn verdict(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Violated => "violates",
+            Self::Unusable | Self::Inconclusive => "inconclusive",
+        }
+    }
+
     /// `Holds` or `Violated`.
     pub fn of(holds: bool) -> Self {
         if holds { Self::Holds } else { Self::Violated }

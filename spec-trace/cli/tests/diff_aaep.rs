@@ -1,13 +1,18 @@
 //! `countersign diff aaep`: the reference and the adapter in Python pass it, and each seeded fault of that is caught.
 
 mod adapter;
+#[allow(
+    dead_code,
+    reason = "here a clause counts too that stands beside the root"
+)]
+mod kept;
 
 use std::process::Command;
 
 use serde_json::Value;
 
 /// Each fault of the adapter that is caught, and by which clause, from seed 1 in as many runs.
-const CAUGHT: [(&str, &str, u32); 39] = [
+const CAUGHT: [kept::Caught<'_>; 39] = [
     ("runs-before-approval", "AAEP-6.1-1", 30),
     ("deny-is-allow", "AAEP-6.1-1", 30),
     ("modified-is-accepted", "AAEP-6.3.2-4", 100),
@@ -57,35 +62,15 @@ fn adapter(arguments: &[&str]) -> Option<Vec<String>> {
     adapter::adapter("aaep", arguments)
 }
 
-/// The report on a command in so many runs.
 fn diff(command: &[String], runs: u32) -> Value {
-    let kept = tempfile::tempdir().expect("a folder");
-    let mut diff = binary();
-    diff.args(["diff", "aaep", "--format", "json", "--runs"])
-        .arg(runs.to_string())
-        .arg("--save")
-        .arg(kept.path())
-        .arg("--")
-        .args(command);
-    let output = diff.output().expect("it runs");
-    let error = String::from_utf8_lossy(&output.stderr);
-    let text = String::from_utf8_lossy(&output.stdout);
-    serde_json::from_str(&text).unwrap_or_else(|it| panic!("{it}: {text}{error}"))
-}
-
-fn clauses(of: &Value) -> Vec<&str> {
-    of.as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect()
+    kept::diff("aaep", command, runs)
 }
 
 /// The clauses that were broken, by themselves or among others that say the same.
 fn broken(document: &Value) -> Vec<&str> {
     let found = document["divergences"].as_array().into_iter().flatten();
     let found = found.flat_map(|it| {
-        let mut names = clauses(&it["also"]);
+        let mut names = kept::names(&it["also"]);
         names.extend(it["clause"].as_str());
         names
     });
@@ -170,16 +155,9 @@ fn each_fault_that_is_kept_is_caught_by_its_clause() {
 
 #[test]
 fn each_fault_is_kept() {
-    let Some(command) = adapter(&["--list-faults"]) else {
+    let Some(list) = kept::listed(adapter, "--list-faults") else {
         return;
     };
-    let (program, arguments) = command.split_first().expect("a program");
-    let output = Command::new(program)
-        .args(arguments)
-        .output()
-        .expect("it runs");
-    let list: Value = serde_json::from_slice(&output.stdout).expect("a JSON document");
-    let list = list.as_array().expect("a list");
     let mut listed: Vec<&str> = list.iter().filter_map(|it| it["name"].as_str()).collect();
     let mut kept: Vec<&str> = CAUGHT.iter().map(|(fault, ..)| *fault).collect();
     listed.sort_unstable();

@@ -67,6 +67,15 @@ pub enum Clock {
 }
 
 impl Clock {
+    /// It goes on by so many milliseconds, or is set back where they are fewer than none.
+    pub(crate) const fn by(millis: i64) -> Self {
+        match millis {
+            0 => Self::Stays,
+            ahead @ 1.. => Self::Ahead(ahead),
+            back => Self::Back(-back),
+        }
+    }
+
     /// What the clock does where it does one and then the other. None, where there is no one word for it, or nothing to carry on.
     pub(crate) fn then(self, next: Self) -> Option<Self> {
         match (self, next) {

@@ -68,6 +68,12 @@ impl<P: Protocol> Greeting<P> {
             None => P::SHOWN_UNASKED.contains(&kind),
         }
     }
+
+    /// The capabilities that are declared, as they are written.
+    pub fn declared(&self) -> impl Iterator<Item = String> {
+        let names = self.supports.iter().map(serde_json::to_value);
+        names.filter_map(|it| it.ok()?.as_str().map(str::to_owned))
+    }
 }
 
 /// One output.

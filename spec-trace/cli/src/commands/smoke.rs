@@ -178,10 +178,8 @@ fn check<D: Driven>(args: &Args, optional: &[Optional]) -> miette::Result<Plug> 
     };
     let lost = |why: String| miette!("it does not greet as the driver protocol has it: {why}");
     let greeting = plugged.greet().map_err(lost)?;
-    let supports = greeting.supports.iter().map(serde_json::to_value);
-    let supports = supports.filter_map(|it| it.ok()?.as_str().map(str::to_owned));
-    let supports: BTreeSet<String> = supports.collect();
-    plugged.greets::<D>(&greeting);
+    let supports: BTreeSet<String> = greeting.declared().collect();
+    plugged.greets(&greeting);
     plugged.takes_what_is_in_order();
     plugged.refuses_what_is_not();
     for (op, capability, fields) in optional {
@@ -224,11 +222,11 @@ impl<D: Driven> Plugged<D> {
     }
 
     /// What the greeting has to say.
-    fn greets<E: Driven<Protocol = D::Protocol>>(&mut self, greeting: &Greeting<D::Protocol>) {
+    fn greets(&mut self, greeting: &Greeting<D::Protocol>) {
         let is_blank = greeting.name.trim().is_empty();
         let blank = is_blank.then(|| "`name` is blank".to_owned());
         self.found("it greets, and says who it is", blank);
-        let unseen = E::NEEDED.iter().filter(|it| !greeting.shows(**it));
+        let unseen = D::NEEDED.iter().filter(|it| !greeting.shows(**it));
         let unseen: Vec<String> = unseen.map(|it| json!(it).to_string()).collect();
         let missing = format!("`shows` lacks {}", unseen.join(", "));
         let wrong = (!unseen.is_empty()).then_some(missing);
@@ -495,11 +493,7 @@ impl Plug {
     }
 
     fn verdict(&self) -> &'static str {
-        match self.status() {
-            Status::Holds => "holds",
-            Status::Violated => "violates",
-            Status::Unusable | Status::Inconclusive => "inconclusive",
-        }
+        self.status().verdict()
     }
 
     fn json(&self) -> Value {

@@ -136,12 +136,10 @@ impl Report {
         });
         let divergences: Vec<Found> = divergences.collect();
         let greeting = search.partner().greeting();
-        let supports = greeting.supports.iter().map(serde_json::to_value);
-        let supports = supports.filter_map(|it| it.ok()?.as_str().map(str::to_owned));
         Self {
             protocol: D::Protocol::NAME,
             name: greeting.name.clone(),
-            supports: supports.collect(),
+            supports: greeting.declared().collect(),
             part,
             runs: search.runs,
             calls: search.calls,
@@ -240,11 +238,7 @@ impl Report {
     }
 
     fn verdict(&self) -> &'static str {
-        match self.status() {
-            Status::Holds => "holds",
-            Status::Violated => "violates",
-            Status::Unusable | Status::Inconclusive => "inconclusive",
-        }
+        self.status().verdict()
     }
 }
 

@@ -15,7 +15,7 @@ pub type Start = fn(&[&str]) -> Option<Vec<String>>;
 const RUNS: u32 = 100;
 
 /// The report on a command in so many runs.
-fn diff(protocol: &str, command: &[String], runs: u32) -> Value {
+pub fn diff(protocol: &str, command: &[String], runs: u32) -> Value {
     let kept = tempfile::tempdir().expect("a folder");
     let mut diff = Command::new(env!("CARGO_BIN_EXE_countersign"));
     diff.args(["diff", protocol, "--format", "json", "--runs"])
@@ -31,7 +31,7 @@ fn diff(protocol: &str, command: &[String], runs: u32) -> Value {
 }
 
 /// The names of a list of them.
-fn names(of: &Value) -> Vec<&str> {
+pub fn names(of: &Value) -> Vec<&str> {
     let all = of.as_array().into_iter().flatten();
     all.filter_map(Value::as_str).collect()
 }
@@ -89,7 +89,7 @@ fn passes(protocol: &str, command: &[String]) -> Value {
 }
 
 /// What an adapter has, as it lists it.
-fn listed(start: Start, list: &str) -> Option<Vec<Value>> {
+pub fn listed(start: Start, list: &str) -> Option<Vec<Value>> {
     let command = start(&[list])?;
     let output = Command::new(&command[0]).args(&command[1..]).output();
     let list: Value = serde_json::from_slice(&output.expect("it runs").stdout).expect("a document");

@@ -66,11 +66,7 @@ impl Suited for Driver {
     fn steps_of(names: &mut Names, taken: &Taken<'_, AaepProtocol>) -> Vec<Step> {
         let at = SCALE.millis(taken.before.clock);
         let asked = names.asked(taken.told.call, at);
-        let clock = match at - names.now {
-            0 => Clock::Stays,
-            ahead @ 1.. => Clock::Ahead(ahead),
-            back => Clock::Back(-back),
-        };
+        let clock = Clock::by(at - names.now);
         names.now = at;
         for output in taken.told.outputs() {
             names.watch(*output);

@@ -53,11 +53,7 @@ impl Suited for Driver {
         let Some(asked) = names.asked(taken, at) else {
             return Vec::new();
         };
-        let clock = match at - names.now {
-            0 => Clock::Stays,
-            ahead @ 1.. => Clock::Ahead(ahead),
-            back => Clock::Back(-back),
-        };
+        let clock = Clock::by(at - names.now);
         names.now = at;
         names.latest = names.latest.max(at);
         names.propose(taken.before, taken.after);
