@@ -114,7 +114,9 @@ impl<T: Modelled> Graph<T> {
         self.begun.extend(successors.iter().map(begin));
         for (place, successor) in successors.iter().enumerate() {
             let told = successor.told.as_ref();
-            let told = told.map_or(NO_CALL, |told| self.calls.number(Cow::Borrowed(told)) + 1);
+            let told = told.map_or(NO_CALL, |(told, fingerprint)| {
+                self.calls.number_of(*fingerprint, Cow::Borrowed(told)) + 1
+            });
             let to = self.number(successor.state, self.begun[place]);
             self.moves.push(Move { to, told });
         }
