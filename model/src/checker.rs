@@ -1,6 +1,6 @@
 //! Every property of a model, and whether it holds.
 //!
-//! The one thing to know: a depth-first search checks that the judge finds nothing on any way through the graph. States are told
+//! The one thing to know: a search checks first that the judge finds nothing on any way through the graph. States are told
 //! apart by 64-bit fingerprints, so with 10 million states the chance that it misses one is about 2 in a million. What departs
 //! from the specification is expected to break, so it is searched breadth first: a property of which no counterexample was
 //! found holds only if that search went everywhere.
@@ -65,8 +65,7 @@ pub struct CheckReport {
     pub pairs: usize,
     /// Steps taken, counting each from each pair.
     pub edges: usize,
-    /// In steps: the longest run that a depth-first search walked. Of a breadth-first one the longest runs of which it has
-    /// looked at every one, so that nothing is broken within so many steps that is not said to be.
+    /// In steps: the longest run that the search walked. Of a breadth-first one the longest runs of which it has looked at every one, so that nothing is broken within so many steps that is not said to be.
     pub depth: usize,
     /// Whether the whole graph was searched.
     pub exhaustive: bool,

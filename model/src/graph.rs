@@ -1,15 +1,15 @@
 //! The states of a model and the steps between them.
 //!
-//! The one thing to know: whatever is met has a number, and is worked on once. The steps from a state are taken when a search
-//! first goes on from it.
+//! The one thing to know: whatever is met has a number, and is worked on once. The successors of a state are computed when a
+//! search first goes on from it.
 
 use std::borrow::Cow;
-use std::mem;
 
 use crate::judged::Told;
 use crate::lookup::{Begun, Lookup};
 use crate::numbered::{Numbered, as_number, fingerprint};
 use crate::specification::{Modelled, Specification};
+use crate::successors::Successor;
 
 /// All states and steps that were met.
 #[derive(Debug)]
@@ -18,20 +18,15 @@ pub(crate) struct Graph<T: Modelled> {
     /// The number of each state, by its fingerprint.
     numbers: Lookup<u32>,
     from: Vec<From>,
-    /// The states from which no step was taken yet, and the places among them that are free.
+    /// The states whose successors nobody has yet, and the places among them that are free.
     open: Vec<T::State>,
     free: Vec<u32>,
     /// The steps from every other state.
     moves: Vec<Move>,
-    /// Kept for the room that they take: the actions from a state, what they reach with its fingerprint, and the look-ups of that.
-    actions: Vec<T::Action>,
-    reached: Vec<(T::State, u64)>,
+    /// Kept for the room that it takes: the look-ups of a state's successors.
     begun: Vec<Begun<u32>>,
     /// What the judge is told, each with its number less one.
     calls: Numbered<Told<T>>,
-    /// The witnesses that these bounds show and that were not met yet, as a mask; and those that were met.
-    wanted: u128,
-    witnessed: u128,
 }
 
 /// The number of what the judge is told where a step is no call.
@@ -40,8 +35,10 @@ pub(crate) const NO_CALL: u32 = 0;
 /// What is known of a state.
 #[derive(Clone, Copy, Debug)]
 enum From {
-    /// No step from it was taken yet; it stands in this place.
+    /// Nobody has its successors yet; it stands in this place.
     State(u32),
+    /// Somebody computes its successors.
+    Expanded,
     /// Every step from it was, in the order in which the model takes its actions: the first, and that behind the last.
     Moves(u32, u32),
 }
@@ -62,12 +59,8 @@ impl<T: Modelled> Graph<T> {
             open: Vec::new(),
             free: Vec::new(),
             moves: Vec::new(),
-            actions: Vec::new(),
-            reached: Vec::new(),
             begun: Vec::new(),
             calls: Numbered::new(),
-            wanted: shown_witnesses(&model),
-            witnessed: 0,
             model,
         }
     }
@@ -82,11 +75,6 @@ impl<T: Modelled> Graph<T> {
         self.moves.len()
     }
 
-    /// What was witnessed, as a mask.
-    pub fn witnessed(&self) -> u128 {
-        self.witnessed
-    }
-
     /// The state in which every run begins.
     pub fn start(&mut self) -> u32 {
         let start = self.model.start();
@@ -98,52 +86,41 @@ impl<T: Modelled> Graph<T> {
         Some(*self.calls.value(told.checked_sub(1)?))
     }
 
-    /// Every step from a state, once they were taken.
+    /// Every step from a state, once its successors were added.
     pub fn moves(&self, state: u32) -> &[Move] {
         match self.from[state as usize] {
-            From::State(_) => &[],
+            From::State(_) | From::Expanded => &[],
             From::Moves(first, end) => &self.moves[first as usize..end as usize],
         }
     }
 
-    /// Takes every step from a state, unless that was done.
-    pub fn take_moves(&mut self, number: u32) {
-        let From::State(place) = self.from[number as usize] else {
-            return;
+    /// The state, for whoever asks first, who then computes its successors and adds them.
+    pub fn take_unexpanded(&mut self, number: u32) -> Option<T::State> {
+        let from = &mut self.from[number as usize];
+        let &mut From::State(place) = from else {
+            return None;
         };
-        let state = self.open[place as usize];
+        *from = From::Expanded;
         self.free.push(place);
-        let first = self.moves.len();
-        self.actions.clear();
-        self.model.actions(&state, &mut self.actions);
-        self.reached.clear();
-        for &action in &self.actions {
-            let Some(taken) = T::take(&self.model, &state, action, self.wanted) else {
-                continue;
-            };
-            self.wanted &= !taken.witnessed;
-            self.witnessed |= taken.witnessed;
-            let to = self.model.reduced(&taken.next);
-            self.reached.push((to, fingerprint(&to)));
-            let told = taken.told.as_ref();
-            let told = told.map_or(NO_CALL, |told| self.calls.number(Cow::Borrowed(told)) + 1);
-            self.moves.push(Move { to: 0, told });
-        }
-        self.number_all(first);
-        self.from[number as usize] = From::Moves(as_number(first), as_number(self.moves.len()));
+        Some(self.open[place as usize])
     }
 
-    /// Numbers the states that are reached, each as that to which one of the moves from the first on leads.
-    fn number_all(&mut self, first: usize) {
-        let reached = mem::take(&mut self.reached);
+    /// Adds all successors of a state, in the order in which the model takes its actions.
+    pub fn add(&mut self, number: u32, successors: &[Successor<T>]) {
+        let first = as_number(self.moves.len());
         self.begun.clear();
         let numbers = &self.numbers;
-        let begin = |&(_, fingerprint): &(_, u64)| numbers.begin(fingerprint);
-        self.begun.extend(reached.iter().map(begin));
-        for (place, (state, _)) in reached.iter().enumerate() {
-            self.moves[first + place].to = self.number(*state, self.begun[place]);
+        let begin = |successor: &Successor<T>| numbers.begin(successor.fingerprint);
+        self.begun.extend(successors.iter().map(begin));
+        for (place, successor) in successors.iter().enumerate() {
+            let told = successor.told.as_ref();
+            let told = told.map_or(NO_CALL, |(told, fingerprint)| {
+                self.calls.number_of(*fingerprint, Cow::Borrowed(told)) + 1
+            });
+            let to = self.number(successor.state, self.begun[place]);
+            self.moves.push(Move { to, told });
         }
-        self.reached = reached;
+        self.from[number as usize] = From::Moves(first, as_number(self.moves.len()));
     }
 
     /// The number of a state, which is a new one if the state is new.
@@ -161,11 +138,4 @@ impl<T: Modelled> Graph<T> {
             new
         })
     }
-}
-
-/// The witnesses that the bounds show, as a mask.
-fn shown_witnesses<T: Modelled>(model: &Specification<T>) -> u128 {
-    let rows = T::WITNESSES.iter().enumerate();
-    let shown = rows.filter(|(_, row)| model.shows(row.with));
-    shown.fold(0, |mask, (place, _)| mask | 1 << place)
 }

@@ -3,18 +3,20 @@
 //! The one thing to know: the search goes over pairs of a state and an account of the judge, who is told every call and every
 //! output of the model's producer. So the judge sees each run that the model has, and knows nothing else of it. What he
 //! makes of a call he is asked once: an account and a call that were met before are looked up. [`search`] goes breadth first
-//! and past what it finds, so that the first run to each finding is a shortest one; [`clean`] goes depth first where
-//! nothing is expected to be found, and keeps nothing of the way.
+//! and past what it finds, so that the first run to each finding is a shortest one; [`clean`] is for where nothing is
+//! expected to be found: it has other threads compute ahead, and keeps nothing of the way.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::{iter, mem};
 
 use crate::judge::{Finding, Judge, Kind};
 use crate::numbered::as_number;
 use crate::outputs;
 use crate::specification::{Modelled, Specification};
 use crate::steps::{Pair, Reached, Steps, actions};
+use crate::successors::Workers;
 
 /// A judge who is told the steps of a model.
 pub trait InSearch: Judge + Clone + Debug + Eq + Hash + Send + Sync + 'static {
@@ -120,7 +122,7 @@ pub fn search<T: Modelled>(
         edges: search.edges,
         steps: search.deepest,
         exhaustive,
-        witnessed: search.steps.graph.witnessed(),
+        witnessed: search.steps.expander.witnessed,
         found: search.found,
     }
 }
@@ -142,7 +144,7 @@ pub struct Clean {
     pub depth: usize,
 }
 
-/// Searches the whole graph depth first; nothing as soon as the judge finds something.
+/// Searches the whole graph, from what was reached last on; nothing as soon as the judge finds something.
 pub fn clean<T: Modelled>(
     model: &Specification<T>,
     mut progress: impl FnMut(usize),
@@ -152,30 +154,42 @@ pub fn clean<T: Modelled>(
     let mut reached = Reached::from_start(start);
     let mut open = vec![(start, 0)];
     let mut next = Vec::new();
-    let (mut edges, mut deepest, mut taken) = (0, 0, 0);
-    while let Some((pair, depth)) = open.pop() {
-        if taken % TOLD_EVERY == 0 {
+    let (mut edges, mut deepest) = (0, 0);
+    let witnessed = Workers::beside(model, |workers| {
+        // The pairs whose successors are there or being computed.
+        let mut going_on: Vec<(Pair, usize)> = Vec::new();
+        workers.ask(iter::empty());
+        while !(going_on.is_empty() && open.is_empty()) {
+            let behind = open.split_off(open.len().saturating_sub(AT_ONCE));
+            let states = behind.iter().map(|(pair, _)| pair.state);
+            workers.ask(states.filter_map(|it| Some((it, steps.graph.take_unexpanded(it)?))));
+            workers.answer(|state, successors| steps.graph.add(state, successors));
             progress(reached.len());
+            for (pair, depth) in mem::replace(&mut going_on, behind) {
+                deepest = deepest.max(depth);
+                next.clear();
+                steps.add_expanded(pair, &mut next);
+                if next.iter().any(|step| step.findings != 0) {
+                    return None;
+                }
+                edges += next.len();
+                reached.go(&next, |_, pair| open.push((pair, depth + 1)));
+            }
         }
-        taken += 1;
-        deepest = deepest.max(depth);
-        next.clear();
-        steps.add(pair, &mut next);
-        if next.iter().any(|step| step.findings != 0) {
-            return None;
-        }
-        edges += next.len();
-        reached.go(&next, |_, pair| open.push((pair, depth + 1)));
-    }
+        Some(workers.witnessed)
+    })?;
     Some(Clean {
         states: steps.graph.states(),
         transitions: steps.graph.transitions(),
-        witnessed: steps.graph.witnessed(),
+        witnessed,
         pairs: reached.len(),
         edges,
         depth: deepest,
     })
 }
+
+/// From so many pairs a search goes on at once.
+const AT_ONCE: usize = 1 << 10;
 
 /// Every account of the judge, and what he was told upon it, each once, in which a search of the whole graph found nothing.
 pub fn asked<T: Modelled>(model: &Specification<T>) -> Vec<(T::Judge, Told<T>)> {

@@ -28,6 +28,7 @@ pub mod rules;
 pub mod sequence;
 pub mod specification;
 mod steps;
+mod successors;
 pub mod table;
 mod text;
 pub mod time;

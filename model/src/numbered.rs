@@ -34,7 +34,13 @@ impl<V: Clone + Hash> Numbered<V> {
 
     /// The number of a value.
     pub fn number(&mut self, value: Cow<'_, V>) -> u32 {
-        let begun = self.numbers.begin(fingerprint(&value));
+        let fingerprint = fingerprint(&value);
+        self.number_of(fingerprint, value)
+    }
+
+    /// The same of a value whose fingerprint is known.
+    pub fn number_of(&mut self, fingerprint: u64, value: Cow<'_, V>) -> u32 {
+        let begun = self.numbers.begin(fingerprint);
         self.numbers.end(begun).unwrap_or_else(|| {
             let new = as_number(self.list.len());
             self.numbers.insert(begun.key, new);

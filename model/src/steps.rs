@@ -1,7 +1,7 @@
 //! The steps of a model with its judge beside it.
 //!
-//! The one thing to know: there are as many pairs with a state as accounts of the ways there. The steps of the model from a state
-//! are taken once for all of them.
+//! The one thing to know: there are as many pairs with a state as accounts of the ways there. The successors of a state are
+//! computed once for all of them.
 
 use crate::graph::Graph;
 use crate::judge::Finding;
@@ -10,11 +10,12 @@ use crate::judgements::Judgements;
 use crate::lookup::Lookup;
 use crate::numbered::key;
 use crate::specification::{Modelled, Specification};
+use crate::successors::{Expander, Successor};
 
 /// A state of the model and what the judge remembers of the way there, each by its number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair {
-    state: u32,
+    pub state: u32,
     account: u32,
 }
 
@@ -36,15 +37,20 @@ pub(crate) struct Step {
 #[derive(Debug)]
 pub(crate) struct Steps<T: Modelled> {
     pub graph: Graph<T>,
+    pub expander: Expander<T>,
     judgements: Judgements<T::Judge>,
+    /// Kept for the room that it takes.
+    successors: Vec<Successor<T>>,
 }
 
 impl<T: Modelled> Steps<T> {
     /// None, yet.
     pub fn new(model: Specification<T>) -> Self {
         Self {
-            graph: Graph::new(model),
+            graph: Graph::new(model.clone()),
+            expander: Expander::new(model),
             judgements: Judgements::new(),
+            successors: Vec::new(),
         }
     }
 
@@ -63,7 +69,16 @@ impl<T: Modelled> Steps<T> {
 
     /// Adds every step from a pair, in the order in which the model takes its actions.
     pub fn add(&mut self, pair: Pair, steps: &mut Vec<Step>) {
-        self.graph.take_moves(pair.state);
+        if let Some(state) = self.graph.take_unexpanded(pair.state) {
+            self.successors.clear();
+            self.expander.expand(&state, &mut self.successors);
+            self.graph.add(pair.state, &self.successors);
+        }
+        self.add_expanded(pair, steps);
+    }
+
+    /// The same of a pair whose state has its successors in the graph.
+    pub fn add_expanded(&mut self, pair: Pair, steps: &mut Vec<Step>) {
         let moves = self.graph.moves(pair.state);
         self.judgements
             .of_moves(&self.graph, pair.account, moves, |step, judgement| {
