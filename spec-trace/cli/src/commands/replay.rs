@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
@@ -39,10 +40,10 @@ Examples:
 PATH is what `vectors` has written, one file or the folder of them, or a run that `diff` has kept.
 Without COMMAND it is the reference, in this process, that is asked.
 
-A vector is held by what its file says is required and forbidden; no judge is asked. Of a folder each
-file of its manifest is run, and a file that is not in it is an error. Files that are wrong by a
-choice that --reading names are left out, and said to be `read otherwise`; what COMMAND does not
-declare is `unsupported`. A kept run is judged as `diff --run` judges it, and printed as by `diff`;
+A vector is held by what its file says is required and forbidden; no judge is asked. Of a folder
+each file of its manifest is run, and a file that is not in it is an error. Files that are wrong by
+a choice that --reading names are left out, and said to be read otherwise; what COMMAND does not
+declare is unsupported. A kept run is judged as `diff --run` judges it, and printed as by `diff`;
 nothing is kept.
 
 Exit status: 1 if a vector fails, or the judge finds something; 2 if PATH cannot be read or COMMAND
@@ -235,11 +236,11 @@ fn folder(path: &Path) -> miette::Result<Asked> {
     }
     listed.insert(manifest_file.clone());
     let entries = fs::read_dir(path).into_diagnostic()?;
-    for entry in entries {
-        let file = entry.into_diagnostic()?.path();
-        if file.extension().is_some_and(|it| it == "json") && !listed.contains(&file) {
-            return Err(miette!("{} is not listed in {shown}", file.display()));
-        }
+    let files = entries.map(|entry| Ok(entry?.path()));
+    let files: BTreeSet<_> = files.collect::<io::Result<_>>().into_diagnostic()?;
+    let is_json = |file: &&PathBuf| file.extension().is_some_and(|it| it == "json");
+    if let Some(stray) = files.difference(&listed).find(is_json) {
+        return Err(miette!("{} is not listed in {shown}", stray.display()));
     }
     let vectors = manifest.files.iter().map(|file| {
         let file = path.join(file);
