@@ -46,6 +46,7 @@ const HOUSE: [Room; 11] = [
             "driver",
             "lint",
             "store",
+            "live",
             "conform",
         ],
     ),

@@ -1,8 +1,13 @@
-//! `countersign serve`: the reference executor as a live implementation of the driver protocol.
+//! `countersign serve`: the reference executor as a live implementation of the driver protocol, or as an AAEP producer over HTTP.
 
-use std::io;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+use std::{fs, thread};
 
+use countersign_live::{host::Host, http};
+use countersign_reference::aaep::Audit;
 use countersign_reference::mcp_aql::Settings;
 use countersign_store::Store;
 use miette::{Context, IntoDiagnostic, miette};
@@ -11,7 +16,7 @@ use serde_json::Value;
 
 use crate::answer::{Answer, Status};
 use crate::arguments::Protocol;
-use crate::serve::aaep::Aaep;
+use crate::serve::aaep::{self, Aaep};
 use crate::serve::ids::Ids;
 use crate::serve::mcp_aql::McpAql;
 use crate::serve::pending_action::PendingAction;
@@ -113,8 +118,27 @@ count with the tokens.
   - Where all end, one entry of the log stands for those that are not known (`token_id` empty).
   - What is redeemed takes memory until it expires, whatever the capacity: set rate_limits.
 
+--http serves aaep alone, as a producer with a scripted agent whose tools do nothing.
+  - POST /sessions {\"user_message\":\"...\"} or POST /messages {\"kind\":\"user_input\",\"text\":\"...\"}
+    starts a session. Words of the prompt name its tasks: look (up), change, transfer or
+    confirmation, note, clarify or clarification, handoff; look where there is none.
+  - GET /events streams what comes from now on, by a subscription of its own that can reply: its
+    id is in the header aaep-subscription-id, and it closes with the connection. By the
+    specification: POST /aaep/v1/subscriptions, then GET /aaep/v1/events?subscription_id=ID.
+    `Last-Event-ID` goes on behind that event, while it is one of the last 16384.
+  - POST /messages or /aaep/v1/replies takes replies; each is answered with 204, and stderr says
+    why one is ignored. The sender is the open subscription that the reply names.
+  - Bodies are application/json of at most 256 KiB. 1024 connections; 10000 sessions under way,
+    and as many subscriptions; 10 seconds for a request. What has ended stays in memory as long
+    as the process: some hundred bytes a session and question.
+  - Other than on the loopback it is served with --bearer-token-file alone. Requests of pages of
+    another origin are refused. There is no TLS: put a proxy in front.
+  - SIGINT and SIGTERM end the streams, then the process. Nothing survives it.
+
 Examples:
   countersign serve aaep --stdio
+  countersign serve aaep --http 127.0.0.1:8080
+  countersign serve aaep --http 0.0.0.0:8080 --bearer-token-file token.txt --timeout-seconds 60
   countersign serve pending-action --stdio --store actions.store
   countersign serve aaep --stdio --seed 7
   countersign serve mcp-aql --stdio --signed --settings '{\"capacity\":1000}'";
@@ -176,8 +200,20 @@ pub struct Args {
     #[arg(value_enum)]
     pub protocol: Protocol,
     /// Read requests from stdin and write responses to stdout, one JSON object a line
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present = "http")]
     pub stdio: bool,
+    /// Serve a producer with a scripted agent at this address, such as 127.0.0.1:8080 (aaep); port 0 takes a free one
+    ///
+    /// The first line on stdout is `listening on http://ADDR`.
+    #[arg(long, value_name = "ADDR", conflicts_with_all = ["stdio", "store", "signed"])]
+    pub http: Option<SocketAddr>,
+    /// With --http, let in only who shows the token that is the one line of this file
+    #[arg(long, value_name = "PATH", conflicts_with = "stdio")]
+    pub bearer_token_file: Option<PathBuf>,
+    /// With --http, how long the questions of the agent wait
+    #[arg(long, value_name = "N", conflicts_with = "stdio", default_value_t = 30)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86400))]
+    pub timeout_seconds: u64,
     /// Keep the journal of pending actions in this file, so that they survive the end of the process
     ///
     /// After `hello`, `restart` goes on with what the file holds. `reset` forgets all of it and starts afresh.
@@ -196,12 +232,12 @@ pub struct Args {
     pub seed: Option<u64>,
 }
 
-/// Serves until stdin ends or nobody reads stdout any more. Responses are written while it runs, so that there is
+/// Serves until stdin ends or nobody reads stdout any more, or with --http until a signal says so. Responses are written while it runs, so that there is
 /// nothing left to print at the end. To have been asked nothing is no failure: a server makes no claim.
 ///
 /// # Errors
 ///
-/// Where stdin cannot be read, stdout cannot be written, or the store cannot be opened.
+/// Where stdin cannot be read, stdout cannot be written, the store cannot be opened, or the address cannot be served.
 pub fn run(arguments: &Args) -> miette::Result<Answer> {
     let Args {
         protocol,
@@ -209,7 +245,10 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         settings,
         signed,
         seed,
-        ..
+        http,
+        bearer_token_file,
+        timeout_seconds,
+        stdio: _,
     } = arguments;
     let ids = Ids::of(*seed);
     let settings = settings.as_deref();
@@ -222,6 +261,15 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
             help = "leave --signed out: nothing else has tokens that could be signed",
             "--signed is for mcp-aql alone"
         )),
+        Protocol::McpAql | Protocol::PendingAction if http.is_some() => Err(miette!(
+            help = "serve it with --stdio",
+            "--http is for aaep alone: neither text of the others says how it travels"
+        )),
+        Protocol::Aaep if let Some(address) = http => {
+            let settings = chosen::<aaep::Settings>(settings)?.over_http();
+            let host = Host::new(settings, ids, *timeout_seconds);
+            listen(*address, host, bearer_token_file.as_deref())
+        }
         Protocol::Aaep => converse(Aaep::new(chosen(settings)?, ids)),
         Protocol::McpAql if *signed => converse(McpAql::signing(conforming(settings)?, ids)),
         Protocol::McpAql => converse(McpAql::new(conforming(settings)?, ids)),
@@ -273,3 +321,61 @@ fn converse(service: impl Service) -> miette::Result<Answer> {
         status: Status::Holds,
     })
 }
+
+/// Serves the producer at that address until a signal asks the process to end.
+fn listen(address: SocketAddr, host: Host<Ids>, token: Option<&Path>) -> miette::Result<Answer> {
+    let bearer_token = token.map(bearer_token).transpose()?;
+    if bearer_token.is_none() && !address.ip().is_loopback() {
+        return Err(miette!(
+            help = "give --bearer-token-file, or an address such as 127.0.0.1:8080",
+            "--http {address}: whoever reaches this address could decide in the user's place"
+        ));
+    }
+    let listener = TcpListener::bind(address).into_diagnostic();
+    let listener = listener.wrap_err_with(|| format!("--http {address}: cannot listen there"))?;
+    let address = listener.local_addr().into_diagnostic()?;
+    let mut output = io::stdout();
+    writeln!(output, "listening on http://{address}")
+        .and_then(|()| output.flush())
+        .into_diagnostic()?;
+    let (audits, ignored) = sync_channel::<Audit>(LONGEST_LOG);
+    thread::spawn(move || {
+        for Audit { clause, text, .. } in ignored {
+            // Where nobody reads stderr there is nobody to tell.
+            let _unread = writeln!(io::stderr(), "ignored: {text} ({clause})");
+        }
+    });
+    let settings = http::Settings {
+        bearer_token,
+        patience: http::PATIENCE,
+        audits,
+    };
+    http::run(listener, host, settings, http::asked_to_end())
+        .into_diagnostic()
+        .wrap_err_with(|| format!("http://{address} could not be served"))?;
+    Ok(Answer {
+        text: String::new(),
+        status: Status::Holds,
+    })
+}
+
+/// How many ignored messages may wait to be told.
+const LONGEST_LOG: usize = 1_024;
+
+/// The token in a file: its one line, without white space at its end.
+fn bearer_token(path: &Path) -> miette::Result<String> {
+    let shown = path.display();
+    let text = fs::read_to_string(path).into_diagnostic();
+    let text = text.wrap_err_with(|| format!("--bearer-token-file: cannot read {shown}"))?;
+    let token = text.trim_end();
+    if token.len() < SHORTEST_TOKEN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(miette!(
+            help = "openssl rand -hex 16 > token.txt",
+            "--bearer-token-file: expected one line of {SHORTEST_TOKEN} ASCII characters or more without a space in {shown}"
+        ));
+    }
+    Ok(token.to_owned())
+}
+
+/// What is shorter can be guessed.
+const SHORTEST_TOKEN: usize = 16;

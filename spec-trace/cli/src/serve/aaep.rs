@@ -48,6 +48,14 @@ impl<Ids: IdSource> Aaep<Ids> {
 }
 
 impl Settings {
+    /// Over HTTP a courtesy notice has no way to its receiver.
+    pub fn over_http(self) -> reference::Settings {
+        reference::Settings {
+            courtesy_notices: false,
+            ..self.of_producer()
+        }
+    }
+
     /// What is served declares all that the producer can do, and so does it; but what the host has chosen.
     fn of_producer(self) -> reference::Settings {
         let Self { modified_action } = self;
