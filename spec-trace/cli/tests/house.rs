@@ -49,10 +49,11 @@ const HOUSE: [Room; 10] = [
         ],
     ),
     room("fuzz", &["lint", "conform"]),
-    room(
-        "benches",
-        &["model", "reference", "lint", "store", "conform"],
-    ),
+    Room {
+        name: "benches",
+        sees: &["model", "reference", "lint", "store", "conform"],
+        tests_see: &["driver", "cli"],
+    },
 ];
 
 fn workspace() -> PathBuf {
