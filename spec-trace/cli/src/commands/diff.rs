@@ -70,7 +70,7 @@ pub struct Args {
     pub protocol: Protocol,
 
     /// Play so many runs [default: 500, or without end where --seconds is given]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
 
     /// Play runs for so long
