@@ -1,14 +1,17 @@
 //! The suite that `diff` plays first, held against the reference. Which seeded faults show in it, the tests of `diff` say.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::driven::Others;
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::{Suited, for_clauses, of_parts};
+use countersign_conform::suite::{Suited, for_clauses, of_parts, tried_for};
 use countersign_driver::Protocol as _;
+use serde_json::Value;
 
 /// Where this is set, the committed runs for clauses are written anew.
 const WRITE: &str = "COUNTERSIGN_WRITE_SUITES";
@@ -24,23 +27,72 @@ fn reference<D: Suited>(arguments: &[&str]) -> Greeted<D::Protocol, Process> {
     Greeted::new(process).expect("the reference greets")
 }
 
-/// Where it is asked for, writes the runs for clauses anew: those that there are, and more for what they do not exercise.
-fn write<D: Suited>(folder: &str, served: &[&[&str]]) {
-    if std::env::var_os(WRITE).is_none() {
+/// Of these ways to serve the reference, one at least could have been wrong by the clause that a run is there for.
+fn assert_exercised<D: Suited>(folder: &str, served: &[&[&str]]) {
+    let [of_model, mut of_clauses] = of_parts::<D>();
+    if std::env::var_os(WRITE).is_some() {
+        for arguments in served {
+            of_clauses = for_clauses(&mut reference::<D>(arguments), of_clauses, SEEDS);
+        }
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conform/src");
+        let path = source.join(folder).join("clauses.json");
+        std::fs::write(path, of_clauses.text()).expect("it can be written");
         return;
     }
-    let [_, mut of_clauses] = of_parts::<D>();
-    for arguments in served {
-        of_clauses = for_clauses(&mut reference::<D>(arguments), of_clauses, SEEDS);
+    let known = served.iter().map(|arguments| {
+        let mut reference = reference::<D>(arguments);
+        let mut others = Others::<D>::default();
+        of_model.tries(&mut reference, &mut others);
+        others.exercised.clear();
+        (reference, others)
+    });
+    let mut known: Vec<_> = known.collect();
+    for short in of_clauses.runs {
+        let clause = short.clause().expect("it is there for a clause");
+        let mut is_exercised = false;
+        for (reference, others) in &mut known {
+            // What is learnt in one run may be tried in the next.
+            *others = tried_for(reference, &short.steps, clause, others);
+            is_exercised |= std::mem::take(&mut others.exercised).contains(clause);
+        }
+        assert!(is_exercised, "{clause}: {:?}", short.steps);
     }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conform/src");
-    let path = source.join(folder).join("clauses.json");
-    std::fs::write(path, of_clauses.text()).expect("it can be written");
 }
 
 #[test]
-fn w() {
-    write::<PendingActionDriver>("pending_action", &[&[]]);
-    write::<McpAqlDriver>("mcp_aql", &[&[], &["--signed"]]);
-    write::<AaepDriver>("aaep", &[&[]]);
+fn each_run_for_a_clause_exercises_it() {
+    assert_exercised::<PendingActionDriver>("pending_action", &[&[]]);
+    assert_exercised::<McpAqlDriver>("mcp_aql", &[&[], &["--signed"]]);
+    assert_exercised::<AaepDriver>("aaep", &[&[]]);
+}
+
+/// Status 0 means that every MUST of what is declared was tried: the suite is enough for that.
+#[test]
+fn the_suite_alone_exercises_all_that_binds_the_reference() {
+    let served: [&[&str]; 4] = [
+        &["pending-action"],
+        &["mcp-aql"],
+        &["mcp-aql", "--signed"],
+        &["aaep"],
+    ];
+    for arguments in served {
+        let [protocol, settings @ ..] = arguments else {
+            panic!("it is of a protocol")
+        };
+        let binary = env!("CARGO_BIN_EXE_countersign");
+        let kept = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new(binary);
+        command.args([
+            "diff", protocol, "--runs", "0", "--format", "json", "--save",
+        ]);
+        command
+            .arg(kept.path())
+            .args(["--", binary, "serve", protocol, "--stdio"]);
+        let output = command.args(settings).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let document: Value = serde_json::from_str(&text).expect("a JSON document");
+        assert_eq!(document["untried"], serde_json::json!([]), "{arguments:?}");
+        assert_eq!(document["runs"], 0);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {text}");
+    }
 }

@@ -153,7 +153,7 @@ pub fn for_clauses<D: Suited, I: Implementation<D::Protocol>>(
 }
 
 /// What was tried, and what was tried besides in a run that is there for this clause.
-fn tried_for<D: Driven, I: Implementation<D::Protocol>>(
+pub fn tried_for<D: Driven, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
     steps: &[D::Step],
     clause: &str,

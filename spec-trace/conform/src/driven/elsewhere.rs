@@ -211,7 +211,9 @@ fn another(text: &str) -> Option<String> {
 
 /// Whether what stands in this place is a name that is given, such as an id.
 fn is_name(place: &str) -> bool {
-    ["id", "token", "nonce"].iter().any(|it| place.ends_with(it))
+    ["id", "token", "nonce"]
+        .iter()
+        .any(|it| place.ends_with(it))
 }
 
 /// Each member that is no object and no list, with its place; and what a text holds that is an object itself.

@@ -112,12 +112,7 @@ impl<D: Driven> Others<D> {
     }
 
     /// What the same op was answered with elsewhere.
-    fn tries_elsewhere(
-        &mut self,
-        answer: &Answer<'_, D>,
-        forms: Vec<String>,
-        values: Vec<Value>,
-    ) {
+    fn tries_elsewhere(&mut self, answer: &Answer<'_, D>, forms: Vec<String>, values: Vec<Value>) {
         let Asked { now, op, .. } = answer.asked;
         let name = op.name();
         let form = forms.join(", ");
