@@ -138,15 +138,14 @@ pub fn for_clauses<D: Suited, I: Implementation<D::Protocol>>(
                 continue;
             }
             let mut steps = run.steps.clone();
-            let _ = shrinking::shortest(&mut steps, (), |shorter| {
+            let seen = tried_for::<D, I>(partner, &steps, clause, &others);
+            others = shrinking::shortest(&mut steps, seen, |shorter| {
                 let again = tried_for::<D, I>(partner, shorter, clause, &others);
                 let shows = again.exercised.contains(clause);
-                shows.then_some((shorter.len(), ()))
+                shows.then_some((shorter.len(), again))
             });
             let shows = vec![format!("clause: {clause}")];
-            let short = Short { shows, steps };
-            others = tried_for::<D, I>(partner, &short.steps, clause, &others);
-            suite.runs.push(short);
+            suite.runs.push(Short { shows, steps });
         }
     }
     suite

@@ -108,14 +108,13 @@ impl<D: Driven> Others<D> {
         }
         let beyond = self.last.len().saturating_sub(LAST);
         self.last.drain(..beyond);
-        self.tries_elsewhere(answer, forms, values);
+        self.tries_elsewhere(answer, forms.join(", "), values);
     }
 
     /// What the same op was answered with elsewhere.
-    fn tries_elsewhere(&mut self, answer: &Answer<'_, D>, forms: Vec<String>, values: Vec<Value>) {
+    fn tries_elsewhere(&mut self, answer: &Answer<'_, D>, form: String, values: Vec<Value>) {
         let Asked { now, op, .. } = answer.asked;
         let name = op.name();
-        let form = forms.join(", ");
         for other in self.elsewhere.forms(&name, &form) {
             self.tries(answer, format!("{name} as {other}"), |others| {
                 let answer = others.elsewhere.answer(&other, op, *now);
