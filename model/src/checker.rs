@@ -65,7 +65,8 @@ pub struct CheckReport {
     pub pairs: usize,
     /// Steps taken, counting each from each pair.
     pub edges: usize,
-    /// In steps: the longest run that the search walked. Of a breadth-first one the longest runs of which it has looked at every one, so that nothing is broken within so many steps that is not said to be.
+    /// In steps: the longest run that the search walked. Of a breadth-first one the longest runs of which it has looked at every
+    /// one, so that nothing is broken within so many steps that is not said to be.
     pub depth: usize,
     /// Whether the whole graph was searched.
     pub exhaustive: bool,

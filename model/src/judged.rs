@@ -158,6 +158,7 @@ pub fn clean<T: Modelled>(
     let witnessed = Workers::beside(model, |workers| {
         // The pairs whose successors are there or being computed.
         let mut going_on: Vec<(Pair, usize)> = Vec::new();
+        // So that each answer is that to the request before the last one: the others are never without work.
         workers.ask(iter::empty());
         while !(going_on.is_empty() && open.is_empty()) {
             let behind = open.split_off(open.len().saturating_sub(AT_ONCE));
