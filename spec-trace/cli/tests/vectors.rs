@@ -1,10 +1,10 @@
-//! `countersign vectors`: what it writes, and what the runner in Python makes of it.
+//! `countersign vectors`: what it writes, and what `countersign replay` and the runner in Python make of it.
 
 mod adapter;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use countersign_cli::commands::schema;
@@ -103,6 +103,23 @@ fn a_folder_that_holds_anything_else_is_left_as_it_is() {
     assert_eq!(files(folder.path()).len(), 1);
 }
 
+/// What `replay` says of this, and its exit status.
+fn replay(arguments: &[&str], path: &Path, command: &[String]) -> (String, Option<i32>) {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    process.arg("replay").arg(path).args(arguments);
+    if !command.is_empty() {
+        process.arg("--").args(command);
+    }
+    said(&mut process)
+}
+
+fn said(process: &mut Command) -> (String, Option<i32>) {
+    let output = process.output().expect("it runs");
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    (said, output.status.code())
+}
+
 /// What the runner says of this command, and its exit status; nothing without a Python.
 fn run(folder: &Path, command: &[String]) -> Option<(String, Option<i32>)> {
     let runner = adapter::adapter("../../vectors/run_vectors", &[])?;
@@ -112,10 +129,13 @@ fn run(folder: &Path, command: &[String]) -> Option<(String, Option<i32>)> {
         .arg(folder)
         .arg("--")
         .args(command);
-    let output = process.output().expect("it runs");
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said).into_owned();
-    Some((said, output.status.code()))
+    Some(said(&mut process))
+}
+
+/// The numbers of a text, in order.
+fn numbers(text: &str) -> Vec<&str> {
+    let numbers = text.split(|it: char| !it.is_ascii_digit());
+    numbers.filter(|it| !it.is_empty()).collect()
 }
 
 #[test]
@@ -136,7 +156,12 @@ fn the_reference_and_the_adapters_pass_and_a_fault_does_not() {
                 return;
             };
             assert_eq!(status, Some(0), "{protocol}: {said}");
+            let (again, status) = replay(&[], folder.path(), &command);
+            assert_eq!(status, Some(0), "{protocol}: {again}");
+            assert_eq!(numbers(&again), numbers(&said), "{protocol}: {again}");
         }
+        let (said, status) = replay(&[], folder.path(), &[]);
+        assert_eq!(status, Some(0), "{protocol}: {said}");
         let fault = match protocol {
             "mcp-aql" => "silent-denial",
             _ => "deny-is-allow",
@@ -144,6 +169,11 @@ fn the_reference_and_the_adapters_pass_and_a_fault_does_not() {
         let wrong = adapter::adapter(program, &["--fault", fault]).expect("a Python");
         let (said, status) = run(folder.path(), &wrong).expect("a Python");
         assert_eq!(status, Some(1), "{protocol}: {said}");
+        let (again, status) = replay(&[], folder.path(), &wrong);
+        assert_eq!(status, Some(1), "{protocol}: {again}");
+        // The same files fail, and as many.
+        let last = |text: &str| numbers(text.lines().last().unwrap_or("")).join(" ");
+        assert_eq!(last(&again), last(&said), "{protocol}: {again}");
     }
 }
 
@@ -162,4 +192,196 @@ fn a_file_that_is_not_read_is_an_error() {
         assert_eq!(status, Some(2), "{said}");
         assert!(said.contains("9999.json"), "{said}");
     }
+}
+
+fn json(file: &Path) -> Value {
+    serde_json::from_slice(&fs::read(file).expect("a file")).expect("JSON")
+}
+
+fn put(file: &Path, value: &Value) {
+    fs::write(file, value.to_string()).expect("a file");
+}
+
+/// The first file of a folder that requires something, and at which step.
+fn with_a_duty(folder: &Path) -> (PathBuf, usize) {
+    let asks = |step: &Value| {
+        let mut expected = step["expected"].as_array().expect("a list").iter();
+        expected.any(|it| it["required"] != serde_json::json!([]))
+    };
+    let names = files(folder).into_keys().filter(|it| it.starts_with("00"));
+    let found = names.map(|it| folder.join(it)).find_map(|file| {
+        let vector = json(&file);
+        let place = vector["steps"].as_array()?.iter().position(asks)?;
+        Some((file, place))
+    });
+    found.expect("a file")
+}
+
+/// A file that was changed is taken at its word: no judge stands behind it.
+#[test]
+fn replay_holds_an_answer_against_what_the_file_says() {
+    let folder = folder();
+    assert!(write("pending-action", folder.path()).status.success());
+    let (file, step) = with_a_duty(folder.path());
+    let vector = json(&file);
+    let mut changed = vector.clone();
+    let expected = changed["steps"][step]["expected"]
+        .as_array_mut()
+        .expect("a list");
+    let wanted = expected
+        .iter_mut()
+        .find(|it| it["required"] != serde_json::json!([]));
+    let wanted = wanted.expect("what is required");
+    wanted["present"] = serde_json::json!(["/not/there"]);
+    wanted["required"] = serde_json::json!(["PA-1"]);
+    put(&file, &changed);
+    let (said, status) = replay(&[], &file, &[]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.contains(&format!("json: step {step}\n  PA-1: missing: ")),
+        "{said}"
+    );
+    let (said, _) = replay(&["--format", "json"], &file, &[]);
+    let document: Value = serde_json::from_str(&said).expect("JSON");
+    assert_eq!(document["verdict"], "violates", "{said}");
+    assert_eq!(document["failed"], 1, "{said}");
+    assert_eq!(document["files"][0]["step"], step, "{said}");
+    assert_eq!(
+        document["files"][0]["wrong"][0]["clauses"][0], "PA-1",
+        "{said}"
+    );
+    // What comes is forbidden, and needed by nothing.
+    let mut changed = vector;
+    let expected = changed["steps"][step]["expected"].take();
+    let forbidden = expected.as_array().expect("a list").iter().map(|it| {
+        serde_json::json!({"output": it["output"], "members": it["members"], "because": ["PA-2"]})
+    });
+    changed["steps"][step]["forbidden"] = forbidden.collect();
+    changed["steps"][step]["expected"] = serde_json::json!([]);
+    put(&file, &changed);
+    let (said, status) = replay(&[], &file, &[]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("  PA-2: {"), "{said}");
+}
+
+/// Nothing is passed over in silence, and each error has its place.
+#[test]
+fn replay_takes_all_of_a_folder_or_says_what_is_wrong_with_it() {
+    let folder = folder();
+    assert!(write("pending-action", folder.path()).status.success());
+    let (first, manifest) = (
+        folder.path().join("0001.json"),
+        folder.path().join("manifest.json"),
+    );
+    let (vector, listed) = (json(&first), json(&manifest));
+    let fails = |what: &str| {
+        let (said, status) = replay(&[], folder.path(), &[]);
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains(what), "{said}");
+        put(&first, &vector);
+        put(&manifest, &listed);
+    };
+    let with = |of: &Value, member: &str, value: Value| {
+        let mut changed = of.clone();
+        changed[member] = value;
+        changed
+    };
+    fs::write(&first, "{\"version\": 1").expect("a file");
+    fails("cannot read");
+    put(&first, &with(&vector, "version", Value::from(2)));
+    fails("0001.json: version 2 of vectors is not known");
+    put(&first, &with(&vector, "protocol", Value::from("aaep")));
+    fails("0001.json is a vector of aaep, not of pending-action");
+    let mut changed = vector.clone();
+    changed["steps"][1]["request"]["op"] = Value::from("fly");
+    put(&first, &changed);
+    fails("0001.json: the request of step 1 cannot be asked");
+    put(&manifest, &with(&listed, "files", serde_json::json!([])));
+    fails("lists no file");
+    put(
+        &manifest,
+        &with(&listed, "files", serde_json::json!(["0001.json"])),
+    );
+    fails("0002.json is not listed in");
+    fs::remove_file(&first).expect("a file");
+    fails("cannot read");
+    let (said, status) = replay(&[], &first, &["exit-at-once".to_owned()]);
+    assert_eq!(status, Some(2), "{said}");
+    // Whoever dies in mid-run has failed, and is started again for the next.
+    let dies = [
+        "sh",
+        "-c",
+        "read a; echo '{\"id\":1,\"name\":\"x\",\"supports\":[]}'; read b",
+    ];
+    let (said, status) = replay(&[], folder.path(), &dies.map(str::to_owned));
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("  driver: it has "), "{said}");
+    assert!(said.contains("0 passed, 70 failed"), "{said}");
+}
+
+/// What is wrong by a choice is not held against who takes it.
+#[test]
+fn replay_leaves_out_what_is_read_otherwise() {
+    let folder = folder();
+    assert!(write("pending-action", folder.path()).status.success());
+    let manifest = json(&folder.path().join("manifest.json"));
+    let readings = manifest["readings"].as_object().expect("an object");
+    let choices = readings.iter().flat_map(|(place, choices)| {
+        let choices = choices.as_object().expect("an object").iter();
+        choices.map(move |(choice, files)| (format!("{place}={choice}"), files))
+    });
+    let wrong_by = |files: &Value| files.as_array().map_or(0, Vec::len);
+    let (reading, files) = choices
+        .max_by_key(|(_, files)| wrong_by(files))
+        .expect("a choice");
+    let count = wrong_by(files);
+    assert!(count > 0, "{reading}");
+    let (said, status) = replay(&["--reading", &reading], folder.path(), &[]);
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains(&format!("{count} read-otherwise")), "{said}");
+    let (said, status) = replay(&["--reading", "nothing=x"], folder.path(), &[]);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(
+        said.contains("there is no such choice; there are "),
+        "{said}"
+    );
+}
+
+/// What `diff` has kept is played again: it shows the same of the implementation, and nothing of the reference.
+#[test]
+fn replay_and_show_take_what_diff_has_kept() {
+    let Some(wrong) = adapter::adapter("pending_action", &["--fault", "deny-is-allow"]) else {
+        return;
+    };
+    let folder = folder();
+    let mut process = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    process.args(["diff", "pending-action", "--runs", "1", "--save"]);
+    process.arg(folder.path()).arg("--").args(&wrong);
+    let (told, status) = said(&mut process);
+    assert_eq!(status, Some(1), "{told}");
+    let files = files(folder.path());
+    assert!(!files.is_empty());
+    for name in files.keys() {
+        let file = folder.path().join(name);
+        let clause = name.trim_start_matches("found-").trim_end_matches(".json");
+        let (told, status) = replay(&[], &file, &wrong);
+        assert_eq!(status, Some(1), "{told}");
+        assert!(
+            told.contains(clause) && told.contains("countersign replay "),
+            "{told}"
+        );
+        let (told, status) = replay(&[], &file, &[]);
+        assert_eq!(status, Some(0), "{told}");
+        let mut show = Command::new(env!("CARGO_BIN_EXE_countersign"));
+        let (told, status) = said(show.arg("show").arg(&file));
+        assert_eq!(status, Some(0), "{told}");
+        assert!(told.contains("propose ") && told.contains(clause), "{told}");
+    }
+    // A vector is drawn, too.
+    let folder = self::folder();
+    assert!(write("pending-action", folder.path()).status.success());
+    let mut show = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    let (told, status) = said(show.arg("show").arg(with_a_duty(folder.path()).0));
+    assert_eq!(status, Some(0), "{told}");
+    assert!(told.contains("required by PA-"), "{told}");
 }

@@ -4,6 +4,7 @@
 //! clause that the judge then names, the shortest run that shows it; and for each witness the shortest run to it. The runs are
 //! committed files, which [`derive()`] makes again. Nothing in a run says what is right: that is for the judge.
 
+pub mod replay;
 pub mod vectors;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};

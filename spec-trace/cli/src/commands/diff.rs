@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum as _;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::{Divergence, Driven, Run, Search};
-use countersign_conform::implementation::{Greeted, Process};
+use countersign_conform::implementation::{Greeted, Implementation, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::Suited;
@@ -135,22 +135,8 @@ fn drive<D: Referred + Suited>(args: &Args, format: ReportFormat) -> miette::Res
     let baseline = args.baseline.as_ref();
     let baseline = baseline.map(|file| Baseline::read(file, D::Protocol::NAME));
     let baseline = baseline.transpose()?;
-    let process = Process::new(args.command.clone(), Duration::from_secs(args.timeout));
-    let partner = Greeted::new(process).map_err(|lost| {
-        let command = words(&args.command);
-        miette!("{command} does not greet as the driver protocol has it: {lost}")
-    })?;
-    let unseen: Vec<_> = D::NEEDED
-        .iter()
-        .filter(|it| !partner.greeting().shows(**it))
-        .collect();
-    if let Some(unseen) = unseen.first() {
-        let (name, protocol) = (&partner.greeting().name, D::Protocol::NAME);
-        return Err(miette!(
-            "{name} does not show {}, without which {protocol} is not judged",
-            serde_json::json!(unseen)
-        ));
-    }
+    let partner = greeted::<D>(&args.command, args.timeout)?;
+    is_judged::<D, _>(&partner)?;
     let controls = if args.controls {
         let controls = Control::ALL.into_iter();
         let controls = controls.map(|it| controlled::<D>(it, args.seed));
@@ -186,6 +172,34 @@ fn drive<D: Referred + Suited>(args: &Args, format: ReportFormat) -> miette::Res
         report.baseline(reason).write(file)?;
     }
     Ok(report.answer(format))
+}
+
+/// The implementation that a command is, once it was greeted.
+pub(super) fn greeted<D: Driven>(
+    command: &[OsString],
+    timeout: u64,
+) -> miette::Result<Greeted<D::Protocol, Process>> {
+    let process = Process::new(command.to_vec(), Duration::from_secs(timeout));
+    Greeted::new(process).map_err(|lost| {
+        let command = words(command);
+        miette!("{command} does not greet as the driver protocol has it: {lost}")
+    })
+}
+
+/// An error, where it does not show what is needed to judge it.
+pub(super) fn is_judged<D: Driven, I: Implementation<D::Protocol>>(
+    partner: &Greeted<D::Protocol, I>,
+) -> miette::Result<()> {
+    let greeting = partner.greeting();
+    let mut needed = D::NEEDED.iter();
+    let Some(unseen) = needed.find(|it| !greeting.shows(**it)) else {
+        return Ok(());
+    };
+    let (name, protocol) = (&greeting.name, D::Protocol::NAME);
+    Err(miette!(
+        "{name} does not show {}, without which {protocol} is not judged",
+        serde_json::json!(unseen)
+    ))
 }
 
 /// A control is given up on after so many runs.
@@ -258,7 +272,7 @@ fn play_seeds<D: Driven>(args: &Args, search: &mut Search<D, Process>) {
     }
 }
 
-fn read<D: Driven>(file: &Path) -> miette::Result<Run<D>> {
+pub(super) fn read<D: Driven>(file: &Path) -> miette::Result<Run<D>> {
     let shown = file.display();
     let text = std::fs::read_to_string(file)
         .into_diagnostic()
@@ -293,7 +307,7 @@ fn again(args: &Args, file: &Path) -> String {
 }
 
 /// A command as a shell takes it.
-fn words(command: &[OsString]) -> String {
+pub(super) fn words(command: &[OsString]) -> String {
     let word = |word: &OsString| {
         let word = word.to_string_lossy().into_owned();
         let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_./=:,+@%".contains(it);

@@ -19,6 +19,7 @@ pub mod clauses;
 pub mod diff;
 pub mod explore;
 pub mod lint;
+pub mod replay;
 pub mod report;
 pub mod schema;
 pub mod serve;
@@ -160,6 +161,8 @@ enum Command {
     Smoke(smoke::Args),
     /// Write the suite that `diff` plays first as test vectors for any language
     Vectors(vectors::Args),
+    /// Run a vector, or a run that `diff` has kept, again
+    Replay(replay::Args),
     /// Draw a recorded stream, a counterexample or a divergence as a sequence diagram
     Show(show::Args),
     /// Walk through a protocol's model in a browser
@@ -187,6 +190,7 @@ pub fn main() -> ExitCode {
         Command::Diff(args) => diff::run(&args, cli.format.reported()),
         Command::Smoke(args) => smoke::run(&args, cli.format.printed()),
         Command::Vectors(args) => vectors::run(&args, cli.format.printed()),
+        Command::Replay(args) => replay::run(&args, cli.format.reported()),
         Command::Lint(args) => lint::run(&args, cli.format.found()),
         Command::Show(args) => show::run(&args, cli.format.drawn()),
         Command::Explore(args) => {

@@ -24,6 +24,8 @@ Examples:
   countersign check aaep --without AAEP-6.3.4-4 --save found.json
   countersign show found.json --format mermaid               a counterexample, for Markdown
   countersign show found.json --run 2 --format svg --out run.svg
+  countersign show divergences/found-PA-8.json               what `diff` has kept, as the reference
+                                                             answers it
 
 It draws and does not judge: the exit status is 0 when there is a drawing, else 2.";
 
@@ -31,7 +33,7 @@ It draws and does not judge: the exit status is 0 when there is a drawing, else 
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// A recorded stream (JSON Lines, plain or compressed with gzip or zstd), what `check --save` wrote, the JSON of `verify` or `ablate`, or a kept run; - is
+    /// A recorded stream (JSON Lines, plain or compressed with gzip or zstd), what `check --save` wrote, the JSON of `verify` or `ablate`, a vector, or a run that `diff` or a test has kept; - is
     /// standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,

@@ -44,7 +44,7 @@ pub struct Args {
 
 /// What tells how to run them.
 const README: &str = include_str!("../../../vectors/README.md");
-const MANIFEST: &str = "manifest.json";
+pub(super) const MANIFEST: &str = "manifest.json";
 
 /// Writes the vectors.
 ///

@@ -44,7 +44,7 @@ fn run(report: &Report) -> Run {
 }
 
 /// Something that the driver asks, and what is answered.
-fn step(at: &str, text: &str, notes: &[String]) -> Step {
+pub(super) fn step(at: &str, text: &str, notes: &[String]) -> Step {
     Step {
         line: None,
         at: at.to_owned(),

@@ -7,6 +7,7 @@ pub mod baseline;
 mod html;
 mod json;
 mod junit;
+pub mod kept;
 pub mod many;
 mod sarif;
 mod text;

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::run::Run;
 use super::stream::Selection;
 use super::{document, kept, stream};
+use crate::differing::kept as driven;
 use countersign_conform::schedule::SavedRun;
 
 /// Why nothing can be drawn of a file.
@@ -70,7 +71,7 @@ pub fn runs(bytes: &[u8], file: &str, selection: Selection<'_>) -> Result<Vec<Ru
     Err(not_drawn(
         place,
         format!(
-            "neither a recorded stream (a JSON object a line) nor a run that check, ablate, verify or a test has saved: {cause}"
+            "neither a recorded stream (a JSON object a line) nor a run that check, ablate, verify, diff, vectors or a test has saved: {cause}"
         ),
     ))
 }
@@ -90,6 +91,15 @@ fn is_stream(bytes: &[u8]) -> bool {
 }
 
 fn of_document(document: Value) -> Result<Vec<Run>, String> {
+    if document.get("shows").is_some() && document.get("bounds").is_none() {
+        let is_vector = document.get("version").is_some();
+        let drawn = if is_vector {
+            driven::vector
+        } else {
+            driven::run
+        };
+        return Ok(vec![drawn(document)?]);
+    }
     if document.get("shows").is_some() {
         let saved: SavedRun =
             serde_json::from_value(document).map_err(|error| error.to_string())?;

@@ -1,0 +1,389 @@
+//! `countersign replay`: a vector, a folder of them, or a run that `diff` has kept, against an implementation.
+//!
+//! The one thing to know: a vector is held by what its file says, a kept run is judged anew.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum as _;
+use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::driven::Search;
+use countersign_conform::implementation::{Greeted, Implementation};
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::suite::replay::{Amiss, Replayed, replay};
+use countersign_conform::suite::vectors::{Manifest, VERSION, Vector};
+use countersign_driver::Protocol as _;
+use miette::{Context, IntoDiagnostic, miette};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::diff;
+use super::vectors::MANIFEST;
+use crate::answer::{Answer, ReportFormat, Status};
+use crate::arguments::Protocol;
+use crate::differing::{Part, Report};
+use crate::serve::controls::Referred;
+use crate::show::words::printable;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign replay vectors -- python3 ledger.py
+  countersign replay vectors/0007.json -- python3 ledger.py
+  countersign replay vectors --reading expiry-boundary=after -- python3 ledger.py
+  countersign replay divergences/found-PA-8.json -- python3 ledger.py
+  countersign replay divergences/found-PA-8.json
+
+PATH is what `vectors` has written, one file or the folder of them, or a run that `diff` has kept.
+Without COMMAND it is the reference, in this process, that is asked.
+
+A vector is held by what its file says is required and forbidden; no judge is asked. Of a folder
+each file of its manifest is run, and a file that is not in it is an error. Files that are wrong by
+a choice that --reading names are left out, and said to be read otherwise; what COMMAND does not
+declare is unsupported. A kept run is judged as `diff --run` judges it, and printed as by `diff`;
+nothing is kept.
+
+Exit status: 1 if a vector fails, or the judge finds something; 2 if PATH cannot be read or COMMAND
+could not be started or does not greet; 3 if no vector has passed; else 0.";
+
+/// Runs a vector, a folder of them, or a kept run again
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// A vector, a folder of them, or a kept run
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+
+    /// Leave the vectors out that are wrong by this choice (may be repeated)
+    #[arg(long, value_name = "NAME=CHOICE")]
+    pub reading: Vec<String>,
+
+    /// Wait for each response so many seconds
+    #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
+
+    /// The implementation: a program and its arguments [default: the reference]
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// What is asked.
+enum Asked {
+    /// Vectors of this protocol, each with its file.
+    Vectors(Protocol, Vec<(PathBuf, Vector)>),
+    /// A run of this protocol that was kept.
+    Kept(Protocol),
+}
+
+/// Replays what the path holds.
+///
+/// # Errors
+///
+/// Where it holds nothing of the kind or cannot be read, or the implementation cannot be started or does not greet.
+pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
+    let asked = asked(&args.path)?;
+    let (Asked::Vectors(protocol, _) | Asked::Kept(protocol)) = &asked;
+    match protocol {
+        Protocol::PendingAction => driven::<PendingActionDriver>(args, &asked, format),
+        Protocol::McpAql => driven::<McpAqlDriver>(args, &asked, format),
+        Protocol::Aaep => driven::<AaepDriver>(args, &asked, format),
+    }
+}
+
+fn driven<D: Referred>(args: &Args, asked: &Asked, format: ReportFormat) -> miette::Result<Answer> {
+    if args.command.is_empty() {
+        let reference = Greeted::new(D::reference(SEED)?);
+        let reference =
+            reference.map_err(|lost| miette!("the reference does not greet: {lost}"))?;
+        replayed::<D, _>(args, asked, reference, format)
+    } else {
+        let partner = diff::greeted::<D>(&args.command, args.timeout)?;
+        replayed::<D, _>(args, asked, partner, format)
+    }
+}
+
+/// The reference draws its names from this seed.
+const SEED: u64 = 1;
+
+fn replayed<D: Referred, I: Implementation<D::Protocol>>(
+    args: &Args,
+    asked: &Asked,
+    mut partner: Greeted<D::Protocol, I>,
+    format: ReportFormat,
+) -> miette::Result<Answer> {
+    match asked {
+        Asked::Kept(_) if !args.reading.is_empty() => Err(miette!(
+            "--reading is for vectors: a kept run is judged by each reading that fits it"
+        )),
+        Asked::Kept(_) => {
+            diff::is_judged::<D, _>(&partner)?;
+            let mut search = Search::<D, _>::new(partner);
+            search.play(&diff::read::<D>(&args.path)?, SEED);
+            let part = Part {
+                seed: SEED,
+                shard: (1, 1),
+                is_whole: false,
+            };
+            let files = vec![args.path.clone(); search.divergences.len()];
+            let report = Report::of(&search, part, &files, |file| again(args, file));
+            Ok(report.answer(format))
+        }
+        Asked::Vectors(_, vectors) => {
+            let choices = choices::<D, I>(&args.reading, &partner)?;
+            let mut held = Vec::new();
+            for (file, vector) in vectors {
+                let reads = |(place, choice): &(String, String)| {
+                    let right = vector.readings.get(place);
+                    right.is_none_or(|right| right.contains(choice))
+                };
+                let verdict = if choices.iter().all(reads) {
+                    let replayed = replay(&mut partner, vector);
+                    let shown = file.display();
+                    Verdict::Held(replayed.map_err(|error| miette!("{shown}: {error}"))?)
+                } else {
+                    Verdict::ReadOtherwise
+                };
+                held.push((file.as_path(), verdict));
+            }
+            let held = Held(D::Protocol::NAME, held);
+            match format {
+                ReportFormat::Text => Ok(held.text()),
+                ReportFormat::Json => Ok(Answer::json(&held.json(), held.status())),
+                ReportFormat::Junit | ReportFormat::Sarif | ReportFormat::Html => {
+                    Err(miette!("vectors are told as text or json"))
+                }
+            }
+        }
+    }
+}
+
+/// The command line that replays a file once more.
+fn again(args: &Args, file: &Path) -> String {
+    let command = if args.command.is_empty() {
+        String::new()
+    } else {
+        format!(" -- {}", diff::words(&args.command))
+    };
+    format!("countersign replay {}{command}", file.display())
+}
+
+/// The choices that are named, of those that there are.
+fn choices<D: Referred, I: Implementation<D::Protocol>>(
+    named: &[String],
+    partner: &Greeted<D::Protocol, I>,
+) -> miette::Result<Vec<(String, String)>> {
+    let readings = D::readings(partner.greeting()).into_iter();
+    let known: BTreeSet<_> = readings.flat_map(|it| it.choices).collect();
+    let choice = |text: &String| {
+        let pair = text.split_once('=');
+        let is_known = pair.is_some_and(|it| known.contains(&it));
+        let pair = pair.filter(|_| is_known);
+        let pair = pair.map(|(place, choice)| (place.to_owned(), choice.to_owned()));
+        pair.ok_or_else(|| {
+            let all = known
+                .iter()
+                .map(|(place, choice)| format!("{place}={choice}"));
+            let all = all.collect::<Vec<_>>().join(", ");
+            miette!("--reading {text}: there is no such choice; there are {all}")
+        })
+    };
+    named.iter().map(choice).collect()
+}
+
+/// What a path holds.
+fn asked(path: &Path) -> miette::Result<Asked> {
+    if path.is_dir() {
+        return folder(path);
+    }
+    let document: Value = read(path)?;
+    let shown = path.display();
+    let protocol = document.get("protocol").and_then(Value::as_str);
+    let protocol = protocol.and_then(|it| Protocol::from_str(it, false).ok());
+    let protocol = protocol.ok_or_else(|| {
+        miette!("{shown} names no `protocol`: it is no vector, and no run that `diff` has kept")
+    })?;
+    if document.get("bounds").is_some() {
+        return Err(miette!(
+            "{shown} is a run of the model, which no implementation takes: `countersign show` draws it"
+        ));
+    }
+    if document.get("version").is_some() {
+        return Ok(Asked::Vectors(
+            protocol,
+            vec![(path.to_owned(), vector(path)?)],
+        ));
+    }
+    Ok(Asked::Kept(protocol))
+}
+
+/// The vectors of a folder, all of them.
+fn folder(path: &Path) -> miette::Result<Asked> {
+    let manifest_file = path.join(MANIFEST);
+    let shown = manifest_file.display();
+    let manifest: Manifest = read(&manifest_file)?;
+    is_known(manifest.version, &manifest_file)?;
+    let protocol = Protocol::from_str(&manifest.protocol, false)
+        .map_err(|_| miette!("{shown}: no protocol is called {:?}", manifest.protocol))?;
+    if manifest.files.is_empty() {
+        return Err(miette!("{shown} lists no file"));
+    }
+    let mut listed: BTreeSet<_> = manifest.files.iter().map(|it| path.join(it)).collect();
+    if listed.len() < manifest.files.len() {
+        return Err(miette!("{shown} lists a file twice"));
+    }
+    listed.insert(manifest_file.clone());
+    let entries = fs::read_dir(path).into_diagnostic()?;
+    let files = entries.map(|entry| Ok(entry?.path()));
+    let files: BTreeSet<_> = files.collect::<io::Result<_>>().into_diagnostic()?;
+    let is_json = |file: &&PathBuf| file.extension().is_some_and(|it| it == "json");
+    if let Some(stray) = files.difference(&listed).find(is_json) {
+        return Err(miette!("{} is not listed in {shown}", stray.display()));
+    }
+    let vectors = manifest.files.iter().map(|file| {
+        let file = path.join(file);
+        let vector = vector(&file)?;
+        if vector.protocol == manifest.protocol {
+            return Ok((file, vector));
+        }
+        let (is, wanted) = (vector.protocol, &manifest.protocol);
+        Err(miette!(
+            "{} is a vector of {is}, not of {wanted}",
+            file.display()
+        ))
+    });
+    Ok(Asked::Vectors(
+        protocol,
+        vectors.collect::<miette::Result<_>>()?,
+    ))
+}
+
+fn vector(file: &Path) -> miette::Result<Vector> {
+    let vector: Vector = read(file)?;
+    is_known(vector.version, file)?;
+    Ok(vector)
+}
+
+fn is_known(version: u32, file: &Path) -> miette::Result<()> {
+    if version == VERSION {
+        return Ok(());
+    }
+    let shown = file.display();
+    Err(miette!(
+        "{shown}: version {version} of vectors is not known, only {VERSION}"
+    ))
+}
+
+fn read<T: DeserializeOwned>(file: &Path) -> miette::Result<T> {
+    let shown = file.display();
+    let text = fs::read(file)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot read {shown}"))?;
+    serde_json::from_slice(&text)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot read {shown}"))
+}
+
+/// What has come of one vector.
+enum Verdict {
+    /// It was asked.
+    Held(Replayed),
+    /// It is wrong by a choice that was named.
+    ReadOtherwise,
+}
+
+impl Verdict {
+    /// Its name, as in the JSON.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Held(Replayed::Passed) => "passed",
+            Self::Held(Replayed::Failed(..)) => "failed",
+            Self::Held(Replayed::Unsupported) => "unsupported",
+            Self::ReadOtherwise => "read-otherwise",
+        }
+    }
+
+    /// The step at which something is wrong, and what.
+    fn wrong(&self) -> Option<(usize, &[Amiss])> {
+        match self {
+            Self::Held(Replayed::Failed(step, wrong)) => Some((*step, wrong)),
+            Self::Held(Replayed::Passed | Replayed::Unsupported) | Self::ReadOtherwise => None,
+        }
+    }
+}
+
+/// All verdicts, in the order of the files.
+const VERDICTS: [&str; 4] = ["passed", "failed", "unsupported", "read-otherwise"];
+
+/// What has come of all vectors of a protocol.
+struct Held<'a>(&'static str, Vec<(&'a Path, Verdict)>);
+
+impl Held<'_> {
+    fn count(&self, name: &str) -> usize {
+        self.1.iter().filter(|(_, it)| it.name() == name).count()
+    }
+
+    fn status(&self) -> Status {
+        if self.count("failed") > 0 {
+            Status::Violated
+        } else {
+            Status::if_exercised(self.count("passed") > 0)
+        }
+    }
+
+    fn text(&self) -> Answer {
+        let mut lines = Vec::new();
+        for (file, verdict) in &self.1 {
+            let Some((step, wrong)) = verdict.wrong() else {
+                continue;
+            };
+            lines.push(format!("{}: step {step}", file.display()));
+            lines.extend(wrong.iter().map(in_words));
+        }
+        let counts = VERDICTS.map(|name| format!("{} {name}", self.count(name)));
+        lines.push(format!("{}: {}", self.0, counts.join(", ")));
+        let text = lines.join("\n") + "\n";
+        let status = self.status();
+        Answer { text, status }
+    }
+
+    fn json(&self) -> Value {
+        let mut document = Map::new();
+        document.insert("protocol".to_owned(), Value::from(self.0));
+        document.insert("verdict".to_owned(), Value::from(self.status().verdict()));
+        for name in VERDICTS {
+            document.insert(name.replace('-', "_"), Value::from(self.count(name)));
+        }
+        let files = self.1.iter().map(|(file, verdict)| {
+            let wrong = verdict.wrong();
+            let all = wrong.iter().flat_map(|(_, all)| *all);
+            let all = all.map(|it| match it {
+                Amiss::Missing(output, clauses) => json!({"clauses": clauses, "missing": output}),
+                Amiss::Forbidden(output, clauses) => {
+                    json!({"clauses": clauses, "forbidden": output})
+                }
+                Amiss::Lost(lost) => json!({"clauses": [], "lost": lost.to_string()}),
+            });
+            json!({
+                "file": file, "verdict": verdict.name(), "step": wrong.map(|(step, _)| step),
+                "wrong": all.collect::<Vec<_>>(),
+            })
+        });
+        document.insert("files".to_owned(), files.collect());
+        Value::Object(document)
+    }
+}
+
+/// What is wrong, as a line.
+fn in_words(amiss: &Amiss) -> String {
+    let (clauses, what) = match amiss {
+        Amiss::Missing(output, clauses) => {
+            (clauses.join(", "), format!("missing: {}", json!(output)))
+        }
+        Amiss::Forbidden(output, clauses) => (clauses.join(", "), output.to_string()),
+        Amiss::Lost(lost) => ("driver".to_owned(), lost.to_string()),
+    };
+    format!("  {clauses}: {}", printable(&what))
+}

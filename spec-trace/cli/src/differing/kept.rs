@@ -1,0 +1,101 @@
+//! What implementations are driven with, drawn without one: a run that `diff` has kept, and a vector.
+
+use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::driven::{self, play};
+use countersign_conform::implementation::Greeted;
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::suite::vectors::{Vector, VectorStep};
+use countersign_driver::Protocol as _;
+use serde_json::{Map, Value};
+
+use super::html::step;
+use super::{Step, in_words};
+use crate::serve::controls::Referred;
+use crate::show::run::{Kind, Run};
+use crate::show::words::printable;
+
+/// A kept run, with what the reference answers.
+///
+/// # Errors
+///
+/// Where it is none of a protocol that there is, or the reference cannot be asked.
+pub fn run(document: Value) -> Result<Run, String> {
+    match document.get("protocol").and_then(Value::as_str) {
+        Some("aaep") => answered::<AaepDriver>(document),
+        Some("mcp-aql") => answered::<McpAqlDriver>(document),
+        Some("pending-action") => answered::<PendingActionDriver>(document),
+        other => Err(format!("no protocol is called {other:?}")),
+    }
+}
+
+fn answered<D: Referred>(document: Value) -> Result<Run, String> {
+    let kept: driven::Run<D> = serde_json::from_value(document).map_err(|it| it.to_string())?;
+    let reference = D::reference(SEED).map_err(|it| it.to_string())?;
+    let mut reference = Greeted::new(reference).map_err(|it| it.to_string())?;
+    let judge = D::judge(reference.greeting());
+    let played = play::<D, _>(&mut reference, &kept.steps, &judge, None);
+    let mut run = drawn(D::Protocol::NAME, &kept.shows);
+    run.remarks
+        .push("the answers are those of the reference".to_owned());
+    for told in &played.told {
+        let Step { at, asked, answers } = Step::of(told);
+        run.steps.push(step(&at, &asked, &answers));
+    }
+    Ok(run)
+}
+
+/// The reference draws its names from this seed.
+const SEED: u64 = 1;
+
+/// A vector, with what it requires and forbids.
+///
+/// # Errors
+///
+/// Where it is none.
+pub fn vector(document: Value) -> Result<Run, String> {
+    let vector: Vector = serde_json::from_value(document).map_err(|it| it.to_string())?;
+    let mut run = drawn(&vector.protocol, &vector.shows.join(", "));
+    for it in &vector.steps {
+        let mut fields = it.request.clone();
+        let mut taken = |name| match fields.shift_remove(name) {
+            Some(Value::String(text)) => text,
+            Some(other) => other.to_string(),
+            None => String::new(),
+        };
+        let (at, op) = (taken("now"), taken("op"));
+        let asked = format!("{op} {}", in_words(&Value::Object(fields)));
+        run.steps.push(step(&at, asked.trim_end(), &notes(it)));
+    }
+    Ok(run)
+}
+
+/// What a step of a vector requires and forbids.
+fn notes(step: &VectorStep) -> Vec<String> {
+    let output = |output: &Map<String, Value>| in_words(&Value::Object(output.clone()));
+    let expected = step.expected.iter().map(|it| {
+        let by = match it.required.join(", ") {
+            clauses if clauses.is_empty() => "may come".to_owned(),
+            clauses => format!("required by {clauses}"),
+        };
+        format!("{by}: {}", output(&it.pattern.output))
+    });
+    let forbidden = step.forbidden.iter().map(|it| {
+        let clauses = it.because.join(", ");
+        format!("forbidden by {clauses}: {}", output(&it.pattern.output))
+    });
+    expected.chain(forbidden).collect()
+}
+
+fn drawn(protocol: &str, shows: &str) -> Run {
+    Run {
+        kind: Kind::Kept,
+        title: printable(&format!("{protocol}, as an implementation is driven")),
+        verdict: printable(shows),
+        participants: vec!["driver".to_owned(), "implementation".to_owned()],
+        tracks: Vec::new(),
+        steps: Vec::new(),
+        findings: Vec::new(),
+        remarks: Vec::new(),
+    }
+}
