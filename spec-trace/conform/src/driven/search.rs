@@ -266,6 +266,11 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         })
     }
 
+    /// Whether these steps show something by this clause that no way to take the text explains.
+    pub fn is_shown(&mut self, steps: &[D::Step], clause: &str) -> bool {
+        self.shows(steps, clause).is_some()
+    }
+
     /// What a run has come to, and the first that it shows by this clause. Nothing, where a way to take the text explains it.
     fn shows(&mut self, steps: &[D::Step], clause: &str) -> Option<(Rc<Played<D>>, Wrong)> {
         let judge = &self.readings[self.reading].0.judge;
