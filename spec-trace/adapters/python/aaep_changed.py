@@ -20,8 +20,8 @@ class RunsBeforeApproval(Producer, fault="runs-before-approval", clause="AAEP-6.
             self.perform({"action": question["action"]["id"], "session_id": question["session_id"], "tool_call_id": question["call_id"]})
 
 
-class DenyIsAllow(Producer, fault="deny-is-allow", clause="AAEP-6.1-1"):
-    """A rejection is taken for an acceptance."""
+class DenyIsAllow(Producer, fault="deny-is-allow", clause="AAEP-A.4-4"):
+    """A rejection is taken for an acceptance: 6.1-1 forbids every run without an acceptance, A.4-4 the one behind a rejection."""
 
     def reject(self, question):
         self.accept(question)
@@ -59,15 +59,15 @@ class EarlyAccept(Producer, fault="early-accept", clause="AAEP-6.1-1"):
 # Replies that count and should not.
 
 
-class RunsTwice(Producer, fault="runs-twice", clause="AAEP-6.3.5-1"):
-    """A second reply with the token counts again."""
+class RunsTwice(Producer, fault="runs-twice", clause="AAEP-6.3.4-3"):
+    """A second reply with the token counts again: 6.3.5-1 says so of what follows, 6.3.4-3 is the check that is left out."""
 
     def check_unused(self, question, reply, sender):
         if question["status"] == "cancelled":
             super().check_unused(question, reply, sender)
 
 
-class ThirdRunsTwice(Producer, fault="third-runs-twice", clause="AAEP-6.3.5-1"):
+class ThirdRunsTwice(Producer, fault="third-runs-twice", clause="AAEP-6.3.4-3"):
     """Only for the third question does a second reply count again."""
 
     def check_unused(self, question, reply, sender):

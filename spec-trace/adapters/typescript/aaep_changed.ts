@@ -146,7 +146,7 @@ fault("never-completes", "AAEP-A.3-1", "At the end of a session nobody is told o
   }
 });
 
-fault("runs-again-after-restart", "AAEP-6.1-1", "After a restart what is in doubt is run again.", class extends Producer {
+fault("runs-again-after-restart", "AAEP-6.9-2", "After a restart what is in doubt is run again.", class extends Producer {
   override restart(now: number, lost: Output[]): void {
     super.restart(now, lost);
     for (const call of this.stored.calls) this.outputs.push({ perform: this.told(call) });

@@ -51,10 +51,11 @@ const HOUSE: [Room; 11] = [
         ],
     ),
     room("fuzz", &["lint", "conform"]),
-    room(
-        "benches",
-        &["model", "reference", "lint", "store", "conform"],
-    ),
+    Room {
+        name: "benches",
+        sees: &["model", "reference", "lint", "store", "conform"],
+        tests_see: &["driver", "cli"],
+    },
 ];
 
 fn workspace() -> PathBuf {

@@ -160,9 +160,10 @@ impl Look<'_> {
                 if let Some(failed) = answered {
                     return self.ran_on_ignored_reply(action, token, failed);
                 }
+                // Its own reply is to have the matching token; nothing was replayed.
                 if self.decides_another(token) {
                     let text = format!("a{action} was not to run: the reply is not to c{token}");
-                    return self.guarantee("AAEP-6.9-2", &["AAEP-6.1-1", "AAEP-6.3.4-2"], text);
+                    return self.guarantee("AAEP-6.1-1", &["AAEP-6.3.4-2", "AAEP-6.9-2"], text);
                 }
                 let text = format!(
                     "a{action} was to wait for a reply to c{token} or for its timeout to elapse"
@@ -173,23 +174,26 @@ impl Look<'_> {
                 self.said_of(token, session);
                 match answered {
                     Some(failed) => self.ran_on_ignored_reply(action, token, failed),
-                    None if has_run => {
-                        let text = format!("a{action} was not to run a second time for c{token}");
-                        self.guarantee("AAEP-6.1-1", &["AAEP-6.3.5-1", "AAEP-6.9-2"], text);
-                    }
+                    None if has_run => self.ran_again(action, token),
                     None => self.ran_though_refused(action, token, verdict, cause),
                 }
             }
             Phase::Astray => {
                 self.said_of(token, session);
                 if has_run {
-                    let text = format!("a{action} was not to run a second time for c{token}");
-                    self.guarantee("AAEP-6.1-1", &["AAEP-6.3.5-1", "AAEP-6.9-2"], text);
+                    self.ran_again(action, token);
                 } else if refused {
                     self.ran_though_refused(action, token, Verdict::Reject, Cause::Reply);
                 }
             }
         }
+    }
+
+    // AAEP-6.9-2: no reply has come that it could have run on, so that no check of one was left out: the acceptance that there was is used
+    // once more.
+    fn ran_again(&mut self, action: u32, token: u32) {
+        let text = format!("a{action} was not to run a second time for c{token}");
+        self.guarantee("AAEP-6.9-2", &["AAEP-6.1-1", "AAEP-6.3.5-1"], text);
     }
 
     fn ran_though_refused(&mut self, action: u32, token: u32, verdict: Verdict, cause: Cause) {
@@ -539,6 +543,9 @@ impl Look<'_> {
             }
             Cause::Reply | Cause::Cancel | Cause::SessionEnd => {
                 let text = format!("a{action} was to run: a valid reply accepted c{token}");
+                if self.cannot_have_replied() {
+                    return self.conformance("AAEP-6.6-4", &["AAEP-A.4-3", "AAEP-A.7.6-1"], text);
+                }
                 self.conformance("AAEP-A.4-3", &["AAEP-6.6-4", "AAEP-A.7.6-1"], text);
             }
         }

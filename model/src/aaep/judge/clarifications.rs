@@ -395,6 +395,9 @@ impl Look<'_> {
             // AAEP-6.5.2-2: whichever of its kinds the response is of.
             Cause::Reply | Cause::Modified | Cause::Cancel | Cause::SessionEnd => {
                 let text = format!("c{token} was to be answered by the reply: it is valid");
+                if self.cannot_have_replied() {
+                    return self.conformance("AAEP-6.6-4", &["AAEP-6.1-7", "AAEP-6.5.2-2"], text);
+                }
                 if self.takes_several(token) {
                     return self.conformance("AAEP-6.5.2-2", &["AAEP-6.1-7", "AAEP-6.6-4"], text);
                 }

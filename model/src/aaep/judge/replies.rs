@@ -303,6 +303,17 @@ impl Look<'_> {
         self.duties.resolutions.iter().find(by_reply).is_some()
     }
 
+    // AAEP-6.6-4: such a reply is treated like any other. Where nothing came of it, that is what was not done.
+    /// Whether the reply that arrives is sent on a subscription that has not said that it can reply.
+    pub(super) fn cannot_have_replied(&self) -> bool {
+        let Call::Deliver(delivery) = self.call else {
+            return false;
+        };
+        let sender = delivery.sender.as_ref();
+        let subscription = sender.and_then(|it| self.account.subscriptions.get(it));
+        subscription.is_some_and(|it| !it.can_reply)
+    }
+
     pub(super) fn ran_on_ignored_reply(&mut self, action: u32, token: u32, failed: Failed) {
         let Failed {
             clause, also, why, ..

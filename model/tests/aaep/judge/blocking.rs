@@ -46,12 +46,28 @@ fn nothing_runs_that_nobody_was_asked_about_aaep_6_1_1() {
 }
 
 #[test]
-fn what_ran_does_not_run_again_aaep_6_1_1() {
-    let finding = finished().breaks("AAEP-6.1-1", |run| {
+fn what_ran_does_not_run_again_aaep_6_9_2() {
+    let finding = finished().breaks("AAEP-6.9-2", |run| {
         run.then(3_000, Call::Tick, [perform(1)]);
     });
     assert_eq!(finding.kind, Kind::Guarantee);
-    accepted().breaks("AAEP-6.1-1", |run| run.steps[3].out.push(perform(1)));
+    assert_eq!(finding.also, ["AAEP-6.1-1", "AAEP-6.3.5-1"]);
+    accepted().breaks("AAEP-6.9-2", |run| run.steps[3].out.push(perform(1)));
+}
+
+#[test]
+fn a_reply_releases_the_action_of_its_token_aaep_6_1_1() {
+    let mut run = asked_both(&action(1), &action(2));
+    let out = [
+        goes(AwaitingInput, CallingTool),
+        invoked(2),
+        perform(2),
+        respond(0),
+        goes(CallingTool, AwaitingInput),
+    ];
+    run.then(1, Call::Deliver(reply(2, Decision::Accept, 1)), out);
+    let finding = run.breaks("AAEP-6.1-1", |run| run.steps[4].out.push(perform(1)));
+    assert_eq!(finding.also, ["AAEP-6.3.4-2", "AAEP-6.9-2"]);
 }
 
 #[test]
@@ -394,7 +410,7 @@ fn the_third_of_three_is_told_of_like_the_first_aaep_a_4_3() {
         run.then(step, Call::Deliver(reply(n, Decision::Accept, step)), out);
     }
     run.breaks("AAEP-A.4-3", |run| run.without(7, 2));
-    run.breaks("AAEP-6.1-1", |run| run.steps[7].out.push(perform(3)));
+    run.breaks("AAEP-6.9-2", |run| run.steps[7].out.push(perform(3)));
 }
 
 #[test]

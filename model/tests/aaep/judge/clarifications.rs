@@ -532,7 +532,7 @@ fn an_answer_releases_no_action_aaep_6_1_1() {
     let mut out = answering(TEXT);
     out.insert(1, goes(Thinking, AwaitingInput));
     run.then(2, Call::Deliver(says(1, TEXT, 2)), out);
-    let finding = run.breaks("AAEP-6.9-2", |run| {
+    let finding = run.breaks("AAEP-6.1-1", |run| {
         run.steps[4].out.push(invoked(2));
         run.steps[4].out.push(perform(2));
         run.steps[4].out.truncate(6);

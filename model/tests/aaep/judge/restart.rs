@@ -28,7 +28,7 @@ fn a_released_action_is_in_doubt_until_it_is_known_to_be_done_aaep_a_3_1() {
 }
 
 #[test]
-fn what_was_released_never_runs_again_though_it_was_lost_aaep_6_1_1() {
+fn what_was_released_never_runs_again_though_it_was_lost_aaep_6_9_2() {
     for lost in 0..=4 {
         let mut run = accepted();
         let again = [(3, 0), (3, 1)]
@@ -37,7 +37,7 @@ fn what_was_released_never_runs_again_though_it_was_lost_aaep_6_1_1() {
         let mut out: Vec<Out> = again.map(|(step, place)| Out::Again(step, place)).collect();
         out.push(in_doubt(1));
         run.then(2_000, restart(lost), out);
-        let finding = run.breaks("AAEP-6.1-1", |run| run.steps[4].out.push(perform(1)));
+        let finding = run.breaks("AAEP-6.9-2", |run| run.steps[4].out.push(perform(1)));
         assert_eq!(finding.kind, Kind::Guarantee);
     }
 }

@@ -33,6 +33,30 @@ pub fn adapter(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
     })
 }
 
+/// The program and the arguments of the adapter in Perl, which takes `--fault NAME` from its environment, or none, where there is no
+/// Perl to run it.
+#[allow(
+    dead_code,
+    reason = "not every test that drives adapters drives this one"
+)]
+pub fn perl(arguments: &[&str]) -> Option<Vec<String>> {
+    static IS_THERE: LazyLock<bool> = LazyLock::new(|| {
+        let is_there = Command::new("perl").arg("-v").output().is_ok();
+        if !is_there {
+            eprintln!("SKIPPED: there is no perl here, so that its adapter was not tried");
+        }
+        is_there
+    });
+    let fault = match arguments {
+        ["--fault", fault] => fault,
+        _ => "",
+    };
+    let path = folder().join("perl/pending_action.pl");
+    let fault = format!("FAULT={fault}");
+    let command = ["env", &fault, "perl", &path.display().to_string()].map(str::to_owned);
+    IS_THERE.then(|| command.to_vec())
+}
+
 /// The program and the arguments of the adapter in TypeScript, or none, where there is nothing to run it: a Node that takes types as
 /// they are, or any other and the compiler that `npm ci` puts beside the adapter.
 #[allow(

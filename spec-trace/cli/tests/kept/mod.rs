@@ -1,91 +1,156 @@
-//! Adapters under `countersign diff`: faults that have to be caught, and variants that have to pass.
+//! Adapters as `countersign diff` drives them: faults that have to be caught, and variants that have to pass.
+//!
+//! The one thing to know: the search is the command's own, in this process: first the suite, from which it chooses how the text is
+//! taken, then runs of seeds. A fault gets the one that shows it, and all before it only where that is not enough. What the command
+//! prints of a search, `diff.rs` tests.
 
-use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use countersign_conform::driven::{Divergence, Search};
+use countersign_conform::implementation::{Greeted, Process};
+use countersign_conform::suite::Suited;
 use serde_json::Value;
 
-/// A fault, the clause that names it, and the runs from seed 1 in which it has to be caught.
-pub type Caught<'a> = (&'a str, &'a str, u32);
+/// A fault, the clause that names it, and the seed of the run that shows it; 0, where the suite does.
+pub type Caught<'a> = (&'a str, &'a str, u64);
 
 /// The command of an adapter with these arguments, or none, where there is nothing to run it.
 pub type Start = fn(&[&str]) -> Option<Vec<String>>;
 
 /// In so many runs nothing is found in an adapter that does nothing wrong.
-const RUNS: u32 = 100;
+const RUNS: u64 = 30;
 
-/// The report on a command in so many runs.
-pub fn diff(protocol: &str, command: &[String], runs: u32) -> Value {
-    let kept = tempfile::tempdir().expect("a folder");
-    let mut diff = Command::new(env!("CARGO_BIN_EXE_countersign"));
-    diff.args(["diff", protocol, "--format", "json", "--runs"])
-        .arg(runs.to_string())
-        .arg("--save")
-        .arg(kept.path())
-        .arg("--")
-        .args(command);
-    let output = diff.output().expect("it runs");
-    let error = String::from_utf8_lossy(&output.stderr);
-    let text = String::from_utf8_lossy(&output.stdout);
-    serde_json::from_str(&text).unwrap_or_else(|it| panic!("{it}: {text}{error}"))
+/// So many runs the command plays where nothing is said, of the seeds from 1 on.
+const BY_DEFAULT: u64 = 500;
+
+/// A choice that is taken where its default is, which allows it and the others too, so that no run can tell them apart.
+const WITHIN_DEFAULT: (&str, &str) = ("purge-code", "unknown");
+
+/// So long each response is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The search in what this command starts, behind the suite.
+pub fn suited<D: Suited>(command: Vec<String>) -> Search<D, Process> {
+    let command = command.into_iter().map(OsString::from).collect();
+    let greeted = Greeted::new(Process::new(command, PATIENCE));
+    let mut search = Search::new(greeted.expect("it greets"));
+    search.suite();
+    search
 }
 
-/// The names of a list of them.
-pub fn names(of: &Value) -> Vec<&str> {
-    let all = of.as_array().into_iter().flatten();
-    all.filter_map(Value::as_str).collect()
-}
-
-/// The clauses of the divergences that are seen each time, and follow from none but such as name them too.
-fn roots(document: &Value) -> Vec<&str> {
-    let found: Vec<&Value> = document["divergences"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .collect();
-    let named = found
-        .iter()
-        .map(|it| (it["clause"].as_str(), names(&it["also"])));
-    let named: BTreeMap<_, _> = named.collect();
-    let is_root = |it: &&Value| {
-        let clause = it["clause"].as_str().unwrap_or_default();
-        let mut before = names(&it["follows"]).into_iter();
-        let is_first = before.all(|it| {
-            named
-                .get(&Some(it))
-                .is_some_and(|also| also.contains(&clause))
-        });
-        is_first && it["again"]["seen"] == it["again"]["of"]
+/// The divergence that this clause leads, where it is seen each time and follows from none but such as name the clause too.
+fn root<'a, D: Suited>(search: &'a Search<D, Process>, clause: &str) -> Option<&'a Divergence<D>> {
+    let led_by = |clause: &str| {
+        let mut all = search.divergences.iter();
+        all.find(|it| it.finding().clause == clause)
     };
-    let roots = found.into_iter().filter(is_root);
-    roots.filter_map(|it| it["clause"].as_str()).collect()
+    let found = led_by(clause)?;
+    let names_it = |before| led_by(before).is_some_and(|it| it.also.contains(clause));
+    let (seen, of) = found.again;
+    (seen == of && found.before().all(names_it)).then_some(found)
 }
 
-/// Each fault is caught, and named by its clause.
-pub fn are_caught(protocol: &str, start: Start, faults: &[Caught<'_>]) {
-    for (fault, clause, runs) in faults {
-        let Some(command) = start(&["--fault", fault]) else {
-            return;
-        };
-        // Most show in the suite, which comes first.
-        let is_named = |runs| roots(&diff(protocol, &command, runs)).contains(clause);
-        let named = is_named(1) || is_named(*runs);
-        assert!(named, "{fault}: {clause} in {runs} runs: {command:?}");
+/// Each fault is caught, led by its clause, in a run of which no step can go.
+pub fn are_caught<D: Suited>(start: Start, faults: &[Caught<'_>]) {
+    if start(&[]).is_none() {
+        return;
     }
+    side_by_side(faults, |&(fault, clause, seed)| {
+        let begin = Instant::now();
+        let command = start(&["--fault", fault]).expect("the adapter was started before");
+        assert!(seed <= BY_DEFAULT, "{fault}: {seed}");
+        let mut search = suited::<D>(command.clone());
+        if root(&search, clause).is_none() && seed > 0 {
+            search.seeded(seed);
+        }
+        if root(&search, clause).is_none() {
+            // A way to take the text may explain it that only runs before it rule out.
+            search = suited(command);
+            (1..=seed).for_each(|seed| search.seeded(seed));
+        }
+        let led: Vec<_> = search
+            .divergences
+            .iter()
+            .map(|it| it.finding().clause)
+            .collect();
+        let found = root(&search, clause);
+        let found = found.unwrap_or_else(|| panic!("{fault}: {clause} by seed {seed}: {led:?}"));
+        let steps = found.run.steps.clone();
+        for left_out in 0..steps.len() {
+            let mut shorter = steps.clone();
+            shorter.remove(left_out);
+            let is_shown = search.is_shown(&shorter, clause);
+            assert!(!is_shown, "{fault}: step {left_out} can go: {steps:?}");
+        }
+        let (calls, time) = (search.calls, begin.elapsed());
+        println!("{fault}: {clause} by seed {seed}, {calls} calls, {time:.1?}");
+    });
 }
 
-/// Nothing is found.
-fn passes(protocol: &str, command: &[String]) -> Value {
-    let document = diff(protocol, command, RUNS);
-    assert_eq!(
-        document["divergences"],
-        Value::Array(Vec::new()),
-        "{command:?}"
+/// The adapter passes, and so does each of so many variants, by the default reading or by the one that the variant names, and no other.
+pub fn variants_pass<D: Suited>(start: Start, count: usize) {
+    let Some(variants) = listed(start, "--list-variants") else {
+        return;
+    };
+    assert_eq!(variants.len(), count);
+    let changed = variants.iter().map(|it| {
+        let name = it["name"].as_str().expect("a name");
+        let reading = it["reading"].as_str().map(|it| it.split_once('='));
+        (
+            vec!["--variant", name],
+            reading.map(|it| it.expect("a choice")),
+        )
+    });
+    let all: Vec<_> = changed.chain([(Vec::new(), None)]).collect();
+    side_by_side(&all, |(arguments, reading)| {
+        passes::<D>(start(arguments).expect("it was listed"), reading.as_slice());
+    });
+}
+
+/// Nothing is found, and the text is taken otherwise than by default in these choices alone.
+pub fn passes<D: Suited>(command: Vec<String>, readings: &[(&str, &str)]) -> Search<D, Process> {
+    let told = command.join(" ");
+    let mut search = suited::<D>(command);
+    for seed in 1..=RUNS {
+        search.seeded(seed);
+    }
+    let found = &search.divergences;
+    assert!(found.is_empty(), "{told}: {found:#?}");
+    let mut named = readings.to_vec();
+    let choices = search.choices();
+    named.retain(|it| *it != WITHIN_DEFAULT);
+    for (place, choice) in &named {
+        assert_eq!(choices[place], [*choice], "{told}: {place}");
+    }
+    // What is named may be the default.
+    let taken = search.taken();
+    assert!(
+        taken.iter().all(|it| named.contains(it)),
+        "{told}: {taken:?}"
     );
-    // What these runs did not exercise is told, and is no fault.
-    assert_ne!(document["verdict"], "violates", "{command:?}");
-    assert_eq!(document["runs"], RUNS);
-    document
+    for (place, choice) in readings {
+        assert!(choices[place].contains(choice), "{told}: {place}");
+    }
+    search
+}
+
+/// Does this with each, as many at once as there are processors.
+fn side_by_side<T: Sync>(all: &[T], does: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    does(one);
+                }
+            });
+        }
+    });
 }
 
 /// What an adapter has, as it lists it.
@@ -94,27 +159,6 @@ pub fn listed(start: Start, list: &str) -> Option<Vec<Value>> {
     let output = Command::new(&command[0]).args(&command[1..]).output();
     let list: Value = serde_json::from_slice(&output.expect("it runs").stdout).expect("a document");
     Some(list.as_array().expect("a list").clone())
-}
-
-/// The adapter passes, and so does each of so many variants; the reading that one names fits.
-pub fn variants_pass(protocol: &str, start: Start, count: usize) {
-    let Some(variants) = listed(start, "--list-variants") else {
-        return;
-    };
-    assert_eq!(variants.len(), count);
-    passes(protocol, &start(&[]).expect("it was listed"));
-    for variant in &variants {
-        let name = variant["name"].as_str().expect("a name");
-        let command = start(&["--variant", name]).expect("it was listed");
-        let document = passes(protocol, &command);
-        if let Some((place, choice)) = variant["reading"]
-            .as_str()
-            .and_then(|it| it.split_once('='))
-        {
-            let taken = names(&document["readings"][place]);
-            assert!(taken.contains(&choice), "{name}: {taken:?}");
-        }
-    }
 }
 
 /// Every fault that an adapter has stands in the list, by the clause that it says it breaks.

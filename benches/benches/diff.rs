@@ -1,0 +1,161 @@
+//! How fast implementations are driven: runs of the suite a second, in this process and over stdio, and the time to make a long run
+//! short.
+//!
+//! What the reference takes to answer is its own: `driving alone` is the same with its answers kept, so that it takes nothing.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::process::Command;
+use std::rc::Rc;
+use std::time::Duration;
+
+use countersign_cli::serve::controls::Referred;
+use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::driven::{Run, Search, play};
+use countersign_conform::implementation::{Greeted, Implementation, Lost, Process};
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::suite::{Suited, committed};
+use countersign_driver::{Answer, Protocol, Request, Response};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
+
+/// Runs of the suite a second, each driven and judged, by the reference in this process and by an adapter in Python over stdio.
+fn suite(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("suite");
+    group.sample_size(10);
+    in_process::<AaepDriver>(&mut group);
+    in_process::<McpAqlDriver>(&mut group);
+    in_process::<PendingActionDriver>(&mut group);
+    if let Some(command) = adapter("aaep.py", &[]) {
+        let process = Process::new(command, ANSWERED_WITHIN);
+        driven::<AaepDriver, _>(&mut group, "over stdio", process);
+    }
+    group.finish();
+}
+
+fn in_process<D: Referred + Suited>(group: &mut BenchmarkGroup<'_, WallTime>) {
+    let reference = || D::reference(1).expect("there is memory");
+    driven::<D, _>(group, "in process", reference());
+    let answers = Rc::new(RefCell::new(Vec::new()));
+    let recorded = Recorded {
+        implementation: reference(),
+        answers: Rc::clone(&answers),
+    };
+    let mut partner = Greeted::new(recorded).expect("it greets");
+    let judge = D::judge(partner.greeting());
+    for run in committed::<D>().played() {
+        let _played = play::<D, _>(&mut partner, &run.steps, &judge, None);
+    }
+    let answers = answers.take();
+    driven::<D, _>(group, "driving alone", Kept { answers, next: 0 });
+}
+
+/// An implementation whose answers are kept, the greeting first.
+struct Recorded<P: Protocol, I> {
+    implementation: I,
+    answers: Rc<RefCell<Vec<Answer<P>>>>,
+}
+
+impl<P: Protocol, I: Implementation<P>> Implementation<P> for Recorded<P, I> {
+    fn start(&mut self) -> Result<(), Lost> {
+        self.implementation.start()
+    }
+
+    fn ask(&mut self, request: &Request<P>) -> Result<Response<P>, Lost> {
+        let response = self.implementation.ask(request)?;
+        self.answers.borrow_mut().push(response.answer.clone());
+        Ok(response)
+    }
+}
+
+/// Gives the answers that were kept, those behind the greeting again and again.
+struct Kept<P: Protocol> {
+    answers: Vec<Answer<P>>,
+    next: usize,
+}
+
+impl<P: Protocol> Implementation<P> for Kept<P> {
+    fn start(&mut self) -> Result<(), Lost> {
+        Ok(())
+    }
+
+    fn ask(&mut self, request: &Request<P>) -> Result<Response<P>, Lost> {
+        let answer = self.answers[self.next].clone();
+        self.next = self.next % (self.answers.len() - 1) + 1;
+        let id = Some(request.id);
+        Ok(Response { id, answer })
+    }
+}
+
+fn driven<D: Suited, I: Implementation<D::Protocol>>(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    how: &str,
+    implementation: I,
+) {
+    let suite = committed::<D>();
+    let runs: Vec<Run<D>> = suite.played().collect();
+    let mut partner = Greeted::new(implementation).expect("it greets");
+    let judge = D::judge(partner.greeting());
+    group.throughput(Throughput::Elements(runs.len() as u64));
+    group.bench_function(format!("{}, {how}", D::Protocol::NAME), |bencher| {
+        bencher.iter(|| {
+            for run in &runs {
+                let played = play::<D, I>(&mut partner, &run.steps, &judge, None);
+                assert!(played.wrong.is_empty());
+            }
+        });
+    });
+}
+
+/// The time to play a run of 200 steps in which a fault shows, and to make it as short as it can be, over stdio.
+fn shortest(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("shortest");
+    group.sample_size(10);
+    for fault in ["runs-before-approval", "third-runs-twice", "forgets-used"] {
+        let Some(command) = adapter("aaep.py", &["--fault", fault]) else {
+            continue;
+        };
+        let found = || {
+            let process = Process::new(command.clone(), ANSWERED_WITHIN);
+            Search::<AaepDriver, _>::new(Greeted::new(process).expect("it greets"))
+        };
+        let shows = |seed: &u64| {
+            let mut search = found();
+            search.play(&Run::seeded(*seed, STEPS), *seed);
+            !search.divergences.is_empty()
+        };
+        let seed = (1..1_000).find(shows).expect("a run that shows it");
+        let run = Run::seeded(seed, STEPS);
+        group.bench_function(fault, |bencher| {
+            bencher.iter(|| found().play(&run, seed));
+        });
+    }
+    group.finish();
+}
+
+/// So many steps has a long run.
+const STEPS: usize = 200;
+
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
+
+/// The command that is an adapter; none without a Python.
+fn adapter(program: &str, arguments: &[&str]) -> Option<Vec<std::ffi::OsString>> {
+    let is_there = Command::new("python3").arg("--version").output().is_ok();
+    if !is_there {
+        println!("SKIPPED: there is no python3 to run {program}");
+        return None;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec-trace/adapters/python");
+    let program = folder.join(program).into_os_string();
+    let first = ["python3".into(), "-B".into(), program];
+    Some(
+        first
+            .into_iter()
+            .chain(arguments.iter().map(Into::into))
+            .collect(),
+    )
+}
+
+criterion_group!(benches, suite, shortest);
+criterion_main!(benches);
