@@ -6,6 +6,8 @@ mod aaep;
 mod bad_input;
 #[path = "serve/driver.rs"]
 mod driver;
+#[path = "serve/http.rs"]
+mod http;
 #[path = "serve/killed.rs"]
 mod killed;
 #[path = "serve/mcp_aql.rs"]

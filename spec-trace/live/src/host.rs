@@ -93,6 +93,10 @@ impl<Ids: IdSource> Host<Ids> {
     /// # Errors
     ///
     /// [`NotBegun`], and then there is none.
+    ///
+    /// # Panics
+    ///
+    /// Never: an id of digits is well-formed.
     pub fn subscribe(
         &mut self,
         now: Timestamp,
@@ -194,26 +198,23 @@ impl<Ids: IdSource> Host<Ids> {
     fn go_on(&mut self, now: Timestamp, session_id: SessionId, next: &mut VecDeque<Next>) {
         let script = self.scripts.get_mut(&session_id);
         let task = script.and_then(VecDeque::pop_front);
-        let (input, is_over) = match task {
-            Some(task) => {
-                let is_over = matches!(task, Task::Say | Task::Handoff);
-                (
-                    task.input(session_id.clone(), self.timeout_seconds),
-                    is_over,
-                )
-            }
-            None => {
-                self.scripts.remove(&session_id);
-                let outcome = SessionOutcome::Completed;
-                let session_id = session_id.clone();
-                (
-                    Input::EndSession {
-                        session_id,
-                        outcome,
-                    },
-                    false,
-                )
-            }
+        let (input, is_over) = if let Some(task) = task {
+            let is_over = matches!(task, Task::Say | Task::Handoff);
+            (
+                task.input(session_id.clone(), self.timeout_seconds),
+                is_over,
+            )
+        } else {
+            self.scripts.remove(&session_id);
+            let outcome = SessionOutcome::Completed;
+            let session_id = session_id.clone();
+            (
+                Input::EndSession {
+                    session_id,
+                    outcome,
+                },
+                false,
+            )
         };
         let done = self.call(now, input, next);
         debug_assert!(done.is_ok(), "the script asks for nothing that is refused");
@@ -248,7 +249,7 @@ impl<Ids: IdSource> Host<Ids> {
                 }
                 Output::Perform(call) => next.push_back(Next::Finish(call)),
                 Output::Withdraw(withdrawn) => {
-                    next.retain(|one| !matches!(one, Next::Finish(call) if *call == withdrawn))
+                    next.retain(|one| !matches!(one, Next::Finish(call) if *call == withdrawn));
                 }
                 Output::Answer(answer) => next.push_back(Next::GoOn(answer.session_id)),
                 Output::Audit(audit) => self.audits.push(audit),

@@ -257,9 +257,13 @@ async fn own_origin<Ids: IdSource + Send + 'static>(
         let own = shared.authorities.iter();
         own.map(String::as_bytes).any(|own| own == authority)
     };
-    let origin = headers.get(header::ORIGIN).map(|value| value.as_bytes());
+    let origin = headers
+        .get(header::ORIGIN)
+        .map(axum::http::HeaderValue::as_bytes);
     let is_foreign = origin.is_some_and(|it| !it.strip_prefix(b"http://").is_some_and(is_own));
-    let host = headers.get(header::HOST).map(|value| value.as_bytes());
+    let host = headers
+        .get(header::HOST)
+        .map(axum::http::HeaderValue::as_bytes);
     // A page that leads here under another name has no token.
     let is_misled = shared.settings.bearer_token.is_none() && !host.is_some_and(is_own);
     if is_foreign || is_misled {

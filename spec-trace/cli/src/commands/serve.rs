@@ -232,8 +232,8 @@ pub struct Args {
     pub seed: Option<u64>,
 }
 
-/// Serves until stdin ends or nobody reads stdout any more, or with --http until a signal says so. Responses are written while it runs, so that there is
-/// nothing left to print at the end. To have been asked nothing is no failure: a server makes no claim.
+/// Serves until stdin ends or nobody reads stdout any more, or with --http until a signal says so. Responses are written while it
+/// runs, so that there is nothing left to print at the end. To have been asked nothing is no failure: a server makes no claim.
 ///
 /// # Errors
 ///

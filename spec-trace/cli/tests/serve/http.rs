@@ -1,0 +1,177 @@
+//! `countersign serve aaep --http`: the command. What the server does is for the tests of `live`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+struct Served {
+    process: Child,
+    address: String,
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl Served {
+    /// At a free port; the questions of the agent wait for a second.
+    fn start() -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+        command.args(["serve", "aaep", "--http", "127.0.0.1:0"]);
+        command.args(["--timeout-seconds", "1"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().expect("it starts");
+        let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line");
+        let address = line.trim().strip_prefix("listening on http://");
+        Self {
+            address: address.expect("an address").to_owned(),
+            process,
+            _stdout: stdout,
+        }
+    }
+
+    /// Sends a request, and leaves the response to be read.
+    fn send(&self, line: &str, body: &str) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        let patience = Some(Duration::from_secs(10));
+        stream.set_read_timeout(patience).expect("a patience");
+        let (address, length) = (&self.address, body.len());
+        let head = format!(
+            "{line} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        stream.write_all(head.as_bytes()).expect("it is read");
+        let mut reader = BufReader::new(stream);
+        let mut status = String::new();
+        reader.read_line(&mut status).expect("a response");
+        assert!(status.contains(" 20"), "{line}: {status}");
+        reader
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ended = self.process.kill();
+        let _status = self.process.wait();
+    }
+}
+
+/// AAEP-6.4-1, AAEP-A.7.4-1: a transfer is accepted by a reply, the note by its default; what a subscriber sees of it conforms.
+#[test]
+fn a_session_over_http_is_judged_conforming_as_a_recording() {
+    let served = Served::start();
+    let mut events = served.send("GET /events", "");
+    let mut subscription = String::new();
+    while !subscription
+        .to_lowercase()
+        .starts_with("aaep-subscription-id: ")
+    {
+        subscription.clear();
+        events.read_line(&mut subscription).expect("a header");
+    }
+    let subscription = subscription["aaep-subscription-id: ".len()..]
+        .trim()
+        .to_owned();
+    served.send(
+        "POST /sessions",
+        r#"{"user_message":"transfer, and a note"}"#,
+    );
+    let mut recording = String::new();
+    let mut is_over = false;
+    while !is_over {
+        let mut line = String::new();
+        assert_ne!(events.read_line(&mut line).expect("an event"), 0);
+        let Some(data) = line.strip_prefix("data: ") else {
+            continue;
+        };
+        recording.push_str(data);
+        let event: Value = serde_json::from_str(data).expect("JSON");
+        is_over = event["type"] == "aaep:agent.session.completed";
+        if event["risk_level"] == "high" && !event["reply_token"].is_null() {
+            let reply = serde_json::json!({
+                "type": "confirmation.reply", "reply_token": event["reply_token"], "decision": "accept",
+                "subscription_id": subscription, "timestamp": event["timestamp"],
+            });
+            served.send("POST /messages", &reply.to_string());
+        }
+    }
+    for tool in ["transfer_funds", "leave_note"] {
+        assert!(recording.contains(tool), "{recording}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("recorded.jsonl");
+    std::fs::write(&file, &recording).expect("a file");
+    let mut lint = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    let output = lint.arg("lint").arg(&file).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}\n{recording}");
+}
+
+#[test]
+fn a_signal_ends_it_with_its_streams() {
+    let mut served = Served::start();
+    let mut events = served.send("GET /events", "");
+    let pid = served.process.id().to_string();
+    let killed = Command::new("kill").args(["-TERM", &pid]).status();
+    assert!(killed.expect("there is a kill").success());
+    assert!(served.process.wait().expect("it ends").success());
+    let mut rest = String::new();
+    events.read_to_string(&mut rest).expect("the stream ends");
+    assert!(!rest.contains("data: "), "{rest}");
+}
+
+#[test]
+fn what_would_let_anybody_in_or_cannot_be_served_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let short = folder.path().join("token.txt");
+    std::fs::write(&short, "guess me\n").expect("a file");
+    let short = short.display().to_string();
+    let refused: [(&[&str], &str); 5] = [
+        (
+            &["mcp-aql", "--http", "127.0.0.1:0"],
+            "--http is for aaep alone",
+        ),
+        (
+            &["aaep", "--http", "0.0.0.0:0"],
+            "whoever reaches this address",
+        ),
+        (
+            &[
+                "aaep",
+                "--http",
+                "127.0.0.1:0",
+                "--bearer-token-file",
+                &short,
+            ],
+            "expected one line of 16",
+        ),
+        (
+            &["aaep", "--http", "127.0.0.1:0", "--store", "x"],
+            "cannot be used with",
+        ),
+        (&["aaep", "--http", "nowhere"], "invalid value 'nowhere'"),
+    ];
+    for (arguments, why) in refused {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+        let output = command
+            .arg("serve")
+            .args(arguments)
+            .output()
+            .expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(why), "{arguments:?}: {said}");
+    }
+    // A port that somebody else has.
+    let served = Served::start();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    let output = command
+        .args(["serve", "aaep", "--http", &served.address])
+        .output();
+    let output = output.expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("cannot listen there"), "{said}");
+}
