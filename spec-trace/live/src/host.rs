@@ -127,13 +127,13 @@ impl<Ids: IdSource> Host<Ids> {
     }
 
     /// A message arrives. HTTP has no connection that belongs to a subscription, so the sender is taken to be the subscription
-    /// that the message names, where that is open: who may send is what the token says.
+    /// that the message names; whether that is open is for the producer (AAEP-6.3.4-5). Who may send is what the token says.
     pub fn deliver(&mut self, now: Timestamp, authenticated: bool, message: Vec<u8>) {
         let read: Option<Value> = serde_json::from_slice(&message).ok();
         let named = read.as_ref().and_then(|it| it["subscription_id"].as_str());
         let named = named.and_then(|text| SubscriptionId::parse(text).ok());
         let sender = Sender {
-            subscription_id: named.filter(|id| self.subscriptions.contains_key(id)),
+            subscription_id: named,
             authenticated,
         };
         let delivered = self.happens(now, Input::Deliver { sender, message });
