@@ -1,47 +1,98 @@
 //! The suite that `diff` plays first, held against the reference. Which seeded faults show in it, the tests of `diff` say.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::driven::Others;
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::{Suited, exercised_by, for_clauses, of_parts};
+use countersign_conform::suite::{Suited, for_clauses, of_parts, tried_for};
 use countersign_driver::Protocol as _;
+use serde_json::Value;
 
 /// Where this is set, the committed runs for clauses are written anew.
 const WRITE: &str = "COUNTERSIGN_WRITE_SUITES";
 /// Among so many seeds they are looked for.
 const SEEDS: u64 = 400;
 
-fn reference<D: Suited>() -> Greeted<D::Protocol, Process> {
+/// The reference over stdio, served like this besides.
+fn reference<D: Suited>(arguments: &[&str]) -> Greeted<D::Protocol, Process> {
     let binary = env!("CARGO_BIN_EXE_countersign");
-    let command = [binary, "serve", D::Protocol::NAME, "--stdio"].map(Into::into);
-    let process = Process::new(command.to_vec(), Duration::from_secs(10));
+    let command = [&[binary, "serve", D::Protocol::NAME, "--stdio"], arguments].concat();
+    let command = command.into_iter().map(Into::into).collect();
+    let process = Process::new(command, Duration::from_secs(10));
     Greeted::new(process).expect("the reference greets")
 }
 
-fn assert_exercised<D: Suited>(folder: &str) {
-    let mut reference = reference::<D>();
+/// Of these ways to serve the reference, one at least could have been wrong by the clause that a run is there for.
+fn assert_exercised<D: Suited>(folder: &str, served: &[&[&str]]) {
+    let [of_model, mut of_clauses] = of_parts::<D>();
     if std::env::var_os(WRITE).is_some() {
+        for arguments in served {
+            of_clauses = for_clauses(&mut reference::<D>(arguments), of_clauses, SEEDS);
+        }
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conform/src");
-        let text = for_clauses::<D, _>(&mut reference, SEEDS).text();
         let path = source.join(folder).join("clauses.json");
-        std::fs::write(path, text).expect("it can be written");
+        std::fs::write(path, of_clauses.text()).expect("it can be written");
         return;
     }
-    let [_, of_clauses] = of_parts::<D>();
+    let known = served.iter().map(|arguments| {
+        let mut reference = reference::<D>(arguments);
+        let mut others = Others::<D>::default();
+        of_model.tries(&mut reference, &mut others);
+        others.exercised.clear();
+        (reference, others)
+    });
+    let mut known: Vec<_> = known.collect();
     for short in of_clauses.runs {
-        let exercised = exercised_by::<D, _>(&mut reference, &short.steps);
-        let clause = short.shows[0].trim_start_matches("clause: ");
-        assert!(exercised.contains(clause), "{clause}: {exercised:?}");
+        let clause = short.clause().expect("it is there for a clause");
+        let mut is_exercised = false;
+        for (reference, others) in &mut known {
+            // What is learnt in one run may be tried in the next.
+            *others = tried_for(reference, &short.steps, clause, others);
+            is_exercised |= std::mem::take(&mut others.exercised).contains(clause);
+        }
+        assert!(is_exercised, "{clause}: {:?}", short.steps);
     }
 }
 
 #[test]
 fn each_run_for_a_clause_exercises_it() {
-    assert_exercised::<PendingActionDriver>("pending_action");
-    assert_exercised::<McpAqlDriver>("mcp_aql");
-    assert_exercised::<AaepDriver>("aaep");
+    assert_exercised::<PendingActionDriver>("pending_action", &[&[]]);
+    assert_exercised::<McpAqlDriver>("mcp_aql", &[&[], &["--signed"]]);
+    assert_exercised::<AaepDriver>("aaep", &[&[]]);
+}
+
+/// Status 0 means that every MUST of what is declared was tried: the suite is enough for that.
+#[test]
+fn the_suite_alone_exercises_all_that_binds_the_reference() {
+    let served: [&[&str]; 4] = [
+        &["pending-action"],
+        &["mcp-aql"],
+        &["mcp-aql", "--signed"],
+        &["aaep"],
+    ];
+    for arguments in served {
+        let [protocol, settings @ ..] = arguments else {
+            panic!("it is of a protocol")
+        };
+        let binary = env!("CARGO_BIN_EXE_countersign");
+        let kept = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new(binary);
+        command.args([
+            "diff", protocol, "--runs", "0", "--format", "json", "--save",
+        ]);
+        command
+            .arg(kept.path())
+            .args(["--", binary, "serve", protocol, "--stdio"]);
+        let output = command.args(settings).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let document: Value = serde_json::from_str(&text).expect("a JSON document");
+        assert_eq!(document["untried"], serde_json::json!([]), "{arguments:?}");
+        assert_eq!(document["runs"], 0);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {text}");
+    }
 }

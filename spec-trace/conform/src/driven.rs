@@ -5,6 +5,7 @@
 //! it does not declare is not asked of it, and what it does not show is not judged.
 
 mod declared;
+mod elsewhere;
 mod meaning;
 mod others;
 mod search;

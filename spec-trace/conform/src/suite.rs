@@ -116,52 +116,61 @@ pub fn of_parts<D: Suited>() -> [Suite<D>; 2] {
     D::COMMITTED.map(|part| serde_json::from_str(part).expect("a committed suite is one"))
 }
 
-/// Runs for the clauses that no run of the model exercises: for each the shortest that was found, among so many seeds, in which this
-/// party, which is taken to be right, could have given an answer that is wrong by it.
+/// The runs for clauses, and behind them more for the clauses that the suite does not exercise with this party, which is taken to be
+/// right: for each the shortest that was found, among so many seeds, in which it could have given an answer that is wrong by it.
 pub fn for_clauses<D: Suited, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
+    of_clauses: Suite<D>,
     seeds: u64,
 ) -> Suite<D> {
-    let mut exercised = |steps: &[D::Step]| exercised_by::<D, I>(partner, steps);
-    let [of_model, mut suite] = of_parts::<D>();
-    let mut known = BTreeSet::new();
-    for run in of_model.played() {
-        known.extend(exercised(&run.steps));
+    let [of_model, _] = of_parts::<D>();
+    let mut suite = of_clauses;
+    let mut others = Others::default();
+    for part in [&of_model, &suite] {
+        part.tries::<I>(partner, &mut others);
     }
-    suite.runs.clear();
     for seed in 1..=seeds {
         let run = Run::<D>::seeded(seed, 12 + usize::try_from(seed % 24).unwrap_or(0));
-        let news = exercised(&run.steps);
-        for clause in news.difference(&known.clone()) {
-            if known.contains(clause) {
+        // No run is for this one, so that all is tried.
+        let news = tried_for::<D, I>(partner, &run.steps, "", &others);
+        let known = others.exercised.clone();
+        for clause in news.exercised.difference(&known) {
+            if others.exercised.contains(clause) {
                 continue;
             }
             let mut steps = run.steps.clone();
-            let of_steps = exercised(&steps);
-            let of_steps = shrinking::shortest(&mut steps, of_steps, |shorter| {
-                let again = exercised(shorter);
-                again.contains(clause).then_some((shorter.len(), again))
+            let seen = tried_for::<D, I>(partner, &steps, clause, &others);
+            others = shrinking::shortest(&mut steps, seen, |shorter| {
+                let again = tried_for::<D, I>(partner, shorter, clause, &others);
+                let shows = again.exercised.contains(clause);
+                shows.then_some((shorter.len(), again))
             });
-            suite.runs.push(Short {
-                shows: vec![format!("clause: {clause}")],
-                steps,
-            });
-            known.extend(of_steps);
+            let shows = vec![format!("clause: {clause}")];
+            suite.runs.push(Short { shows, steps });
         }
     }
     suite
 }
 
-/// The clauses by which another answer would have been wrong in a run.
-pub fn exercised_by<D: Driven, I: Implementation<D::Protocol>>(
+/// What was tried, and what was tried besides in a run that is there for this clause.
+pub fn tried_for<D: Driven, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
     steps: &[D::Step],
-) -> BTreeSet<&'static str> {
+    clause: &str,
+    others: &Others<D>,
+) -> Others<D> {
     let judge = D::judge(partner.greeting());
-    let mut others = Others::<D>::default();
-    let others_in = Some(&mut others);
-    let _right = driven::play::<D, I>(partner, steps, &judge, others_in);
-    others.exercised
+    let mut others = others.clone();
+    others.tries_for(Some(clause));
+    let _right = driven::play::<D, I>(partner, steps, &judge, Some(&mut others));
+    others
+}
+
+impl<D: Driven> Short<D> {
+    /// The clause that it is there for, if it is for one.
+    pub fn clause(&self) -> Option<&str> {
+        self.shows.first()?.strip_prefix("clause: ")
+    }
 }
 
 impl<D: Suited> Suite<D> {
@@ -174,6 +183,20 @@ impl<D: Suited> Suite<D> {
                 ..Run::of(steps.collect())
             }
         })
+    }
+
+    /// Plays all with a party that is taken to be right, for the clauses by which another answer would have been wrong.
+    pub fn tries<I: Implementation<D::Protocol>>(
+        &self,
+        partner: &mut Greeted<D::Protocol, I>,
+        others: &mut Others<D>,
+    ) {
+        let judge = D::judge(partner.greeting());
+        for (short, run) in self.runs.iter().zip(self.played()) {
+            others.tries_for(short.clause());
+            let _right = driven::play::<D, I>(partner, &run.steps, &judge, Some(others));
+        }
+        others.tries_for(None);
     }
 
     /// As it is committed: a line for each run.

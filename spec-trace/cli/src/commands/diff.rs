@@ -69,8 +69,8 @@ pub struct Args {
     #[arg(value_enum)]
     pub protocol: Protocol,
 
-    /// Play so many runs [default: 500, or without end where --seconds is given]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Play so many runs behind the suite, 0 for the suite alone [default: 500, or without end where --seconds is given]
+    #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
 
     /// Play runs for so long

@@ -264,6 +264,9 @@ fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
     };
     let named = named.map(|it| (it.id.to_owned(), of(Verdict::NotExercised)));
     let mut verdicts: BTreeMap<String, Judged> = named.collect();
+    let upheld = search.others.exercised.iter();
+    verdicts.extend(upheld.map(|clause| ((*clause).to_owned(), of(Verdict::Upholds))));
+    // A judge names one beside others, too, of which it says the same.
     for (clause, needs) in driven::unsupported(search.partner().greeting()) {
         let judged = Judged {
             verdict: Verdict::Unsupported,
@@ -271,15 +274,13 @@ fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
         };
         verdicts.insert(clause.to_owned(), judged);
     }
-    let upheld = search.others.exercised.iter();
-    let upheld = upheld.map(|clause| (*clause, Verdict::Upholds));
     let guarded = search.guarded_by_host.iter();
     let guarded = guarded.map(|clause| (*clause, Verdict::HostMustGuard));
     let violated = divergences.iter().flat_map(|found| {
         let clauses = found.also.iter().copied().chain([found.clause]);
         clauses.map(|clause| (clause, Verdict::Violates))
     });
-    for (clause, verdict) in upheld.chain(guarded).chain(violated) {
+    for (clause, verdict) in guarded.chain(violated) {
         verdicts.insert(clause.to_owned(), of(verdict));
     }
     verdicts

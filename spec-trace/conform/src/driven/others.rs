@@ -1,7 +1,8 @@
 //! Other answers than those that came, and the clauses by which they would have been wrong.
 //!
 //! The one thing to know: each is an answer that an implementation could give, and the judge is asked what he would have found in
-//! it: an output is left out, comes once more, or has one member otherwise. Of each form only so many are tried.
+//! it: an output is left out, comes once more, or has one member otherwise, or all is as it was elsewhere. Of each form only so many
+//! are tried, but in a run that is there for a clause ([`Others::tries_for`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +11,22 @@ use countersign_model::judge::Judge as _;
 use countersign_reference::time::Timestamp;
 use serde_json::Value;
 
+use super::elsewhere::Elsewhere;
 use super::{Asked, Driven};
 
 /// What could have been put out instead.
+#[derive(Clone)]
 pub struct Others<D: Driven> {
-    /// The last outputs of the run.
-    last: Vec<Output<D::Protocol>>,
+    /// The last outputs of the run, each with its form.
+    last: Vec<(String, Output<D::Protocol>)>,
+    /// What the same op was answered with elsewhere.
+    elsewhere: Elsewhere,
     /// The values that were seen at each place in outputs of a kind.
     values: BTreeMap<String, Vec<Value>>,
     /// How often each form of another answer was tried.
     tried: BTreeMap<String, u32>,
+    /// The clause that the run is there for.
+    clause: Option<String>,
     /// The clauses by which another answer would have been wrong.
     pub exercised: BTreeSet<&'static str>,
 }
@@ -29,14 +36,16 @@ const LAST: usize = 16;
 /// So many values are remembered at each place.
 const VALUES: usize = 6;
 /// So often an answer of one form is tried.
-const TIMES: u32 = 12;
+const TIMES: u32 = 8;
 
 impl<D: Driven> Default for Others<D> {
     fn default() -> Self {
         Self {
             last: Vec::new(),
+            elsewhere: Elsewhere::default(),
             values: BTreeMap::new(),
             tried: BTreeMap::new(),
+            clause: None,
             exercised: BTreeSet::new(),
         }
     }
@@ -54,59 +63,93 @@ impl<D: Driven> Others<D> {
     /// At the start of a run.
     pub(super) fn begin(&mut self) {
         self.last.clear();
+        self.elsewhere.begin();
+    }
+
+    /// The run that comes next is there for this clause, if for any: in it all is tried until another answer is wrong by the clause.
+    pub fn tries_for(&mut self, clause: Option<&str>) {
+        self.clause = clause.map(str::to_owned);
     }
 
     /// Has a copy of the judge say what he would have found in other answers.
     pub(super) fn try_all(&mut self, answer: &Answer<'_, D>) {
         let op = answer.asked.op.name();
         let outputs = answer.outputs;
-        for (place, output) in outputs.iter().enumerate() {
-            let value = serde_json::to_value(output).unwrap_or_default();
-            let form = form::<D>(output, &value);
-            self.learn(&form, "", &value);
-            if self.is_untried(format!("{op} without {form}")) {
+        let values = outputs.iter().map(serde_json::to_value);
+        let values: Vec<Value> = values.map(Result::unwrap_or_default).collect();
+        let forms: Vec<String> = outputs
+            .iter()
+            .zip(&values)
+            .map(|(it, value)| form::<D>(it, value))
+            .collect();
+        for (place, (form, value)) in forms.iter().zip(&values).enumerate() {
+            self.tries(answer, format!("{op} without {form}"), |_| {
                 let mut fewer = outputs.to_vec();
                 fewer.remove(place);
-                self.is_tried(answer, &fewer);
-            }
-            for (what, other) in self.alterations(&form, &value) {
-                if self.is_untried(format!("{op} {form}{what}"))
-                    && let Ok(other) = serde_json::from_str(&other.to_string())
-                {
+                vec![fewer]
+            });
+            self.tries(answer, format!("{op} otherwise {form}"), |others| {
+                others.learn(form, "", value);
+                let altered = others.alterations(form, value).into_iter();
+                let altered = altered.filter_map(|other| {
                     let mut with = outputs.to_vec();
-                    with[place] = other;
-                    self.is_tried(answer, &with);
-                }
-            }
+                    with[place] = serde_json::from_str(&other.to_string()).ok()?;
+                    Some(with)
+                });
+                altered.collect()
+            });
         }
-        for other in self.last.iter().chain(outputs).cloned().collect::<Vec<_>>() {
-            let value = serde_json::to_value(&other).unwrap_or_default();
-            let form = form::<D>(&other, &value);
-            if self.is_untried(format!("{op} with {form}")) {
-                let with = [outputs, &[other]].concat();
-                self.is_tried(answer, &with);
-            }
+        let own = forms.iter().cloned().zip(outputs.iter().cloned());
+        self.last.extend(own);
+        for (form, other) in self.last.clone() {
+            self.tries(answer, format!("{op} with {form}"), |_| {
+                vec![[outputs, &[other]].concat()]
+            });
         }
-        self.last.extend_from_slice(outputs);
         let beyond = self.last.len().saturating_sub(LAST);
         self.last.drain(..beyond);
+        self.tries_elsewhere(answer, forms.join(", "), values);
     }
 
-    fn is_untried(&mut self, form: String) -> bool {
-        let times = self.tried.entry(form).or_default();
-        *times += 1;
-        *times <= TIMES
+    /// What the same op was answered with elsewhere.
+    fn tries_elsewhere(&mut self, answer: &Answer<'_, D>, form: String, values: Vec<Value>) {
+        let Asked { now, op, .. } = answer.asked;
+        let name = op.name();
+        for other in self.elsewhere.forms(&name, &form) {
+            self.tries(answer, format!("{name} as {other}"), |others| {
+                let answer = others.elsewhere.answer(&other, op, *now);
+                answer.into_iter().collect()
+            });
+        }
+        self.elsewhere.learn(form, op, values, *now);
     }
 
-    fn is_tried(&mut self, answer: &Answer<'_, D>, outputs: &[Output<D::Protocol>]) {
+    /// Tries answers of a form, unless it was tried so often without showing anything new.
+    fn tries(
+        &mut self,
+        answer: &Answer<'_, D>,
+        form: String,
+        outputs: impl FnOnce(&mut Self) -> Vec<Vec<Output<D::Protocol>>>,
+    ) {
+        let is_there_for = self.clause.as_deref();
+        let is_wanted = is_there_for.is_some_and(|clause| !self.exercised.contains(clause));
+        let times = self.tried.get(&form).copied().unwrap_or(0);
+        if times >= TIMES && !is_wanted {
+            return;
+        }
+        let known = self.exercised.len();
         let Answer {
             driven,
             judge,
             asked,
             ..
         } = answer;
-        let found = Self::wrong(driven, judge, asked, outputs);
-        self.exercised.extend(found);
+        for outputs in outputs(self) {
+            let found = Self::wrong(driven, judge, asked, &outputs);
+            self.exercised.extend(found);
+        }
+        let is_news = self.exercised.len() > known;
+        self.tried.insert(form, if is_news { 0 } else { times + 1 });
     }
 
     /// The clauses by which these outputs would be wrong.
@@ -156,49 +199,48 @@ impl<D: Driven> Others<D> {
         }
     }
 
-    /// The same output with one member otherwise, each with what is otherwise.
-    fn alterations(&self, form: &str, value: &Value) -> Vec<(String, Value)> {
+    /// The same output, each time with one member otherwise.
+    fn alterations(&self, form: &str, value: &Value) -> Vec<Value> {
         let mut altered = Vec::new();
         let kind = form.split(' ').next().unwrap_or_default();
         for place in places(value) {
             let Some(member) = value.pointer(&place) else {
                 continue;
             };
-            let mut put = |how: &str, other: Value| {
+            let mut put = |other: Value| {
                 let mut whole = value.clone();
                 if let Some(member) = whole.pointer_mut(&place) {
                     *member = other;
-                    altered.push((format!("{place} {how}"), whole));
+                    altered.push(whole);
                 }
             };
             let known = self.values.get(&format!("{kind}{place}"));
             for other in known.into_iter().flatten().filter(|it| *it != member) {
-                put("another", other.clone());
+                put(other.clone());
             }
             match member {
-                Value::Bool(is) => put("otherwise", Value::Bool(!is)),
+                Value::Bool(is) => put(Value::Bool(!is)),
                 Value::Number(number) => {
                     if let Some(number) = number.as_i64() {
-                        put("more", Value::from(number.saturating_add(1)));
-                        put("less", Value::from(number.saturating_sub(1)));
+                        put(Value::from(number.saturating_add(1)));
+                        put(Value::from(number.saturating_sub(1)));
                     }
                 }
                 Value::String(text) => {
-                    put("longer", Value::from(format!("{text}x")));
-                    put("empty", Value::from(""));
+                    put(Value::from(format!("{text}x")));
+                    put(Value::from(""));
                     if let Ok(time) = Timestamp::parse(text) {
-                        let [before, behind] = [-1_000, 1_000].map(|beside| {
-                            Timestamp::from_millis(time.millis().saturating_add(beside))
-                        });
-                        put("earlier", Value::from(before.to_string()));
-                        put("later", Value::from(behind.to_string()));
+                        for beside in [-1_000, 1_000] {
+                            let beside = time.millis().saturating_add(beside);
+                            put(Value::from(Timestamp::from_millis(beside).to_string()));
+                        }
                     }
                 }
-                Value::Null => put("there", Value::from("x")),
-                Value::Array(_) => put("emptied", Value::Array(Vec::new())),
-                Value::Object(_) => put("emptied", Value::Object(serde_json::Map::new())),
+                Value::Null => put(Value::from("x")),
+                Value::Array(_) => put(Value::Array(Vec::new())),
+                Value::Object(_) => put(Value::Object(serde_json::Map::new())),
             }
-            altered.push((format!("{place} left out"), without(value, &place)));
+            altered.push(without(value, &place));
         }
         altered
     }

@@ -99,7 +99,9 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     {
         let mut found = vec![BTreeSet::new(); self.readings.len()];
         let mut all = Vec::new();
-        for run in committed::<D>().played() {
+        let suite = committed::<D>();
+        for (short, run) in suite.runs.iter().zip(suite.played()) {
+            self.others.tries_for(short.clause());
             let judge = &self.readings[self.reading].0.judge;
             let others = Some(&mut self.others);
             let played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
@@ -109,6 +111,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             }
             all.push((run, played));
         }
+        self.others.tries_for(None);
         // The first of which no other finds less, and those that find the same.
         let finds_less =
             |one: &BTreeSet<_>, other: &BTreeSet<_>| one.is_subset(other) && one != other;
