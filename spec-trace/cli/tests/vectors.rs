@@ -376,7 +376,7 @@ fn they_hold_by_the_choice_that_is_named() {
     assert_eq!(status, Some(0), "{said}");
     let (said, status) = replay(&[], after.path(), &[]);
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("  PA-7: "), "{said}");
+    assert!(said.contains("PA-7: "), "{said}");
     // The reference has no setting by which it refuses these.
     let refused = folder();
     let (said, status) = write("expiry-absent=refused", refused.path());
