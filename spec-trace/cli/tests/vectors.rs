@@ -347,6 +347,61 @@ fn replay_leaves_out_what_is_read_otherwise() {
     );
 }
 
+/// By another choice they are right for who takes the text so, and only for them; no run is made of answers that are wrong by it.
+#[test]
+fn they_hold_by_the_choice_that_is_named() {
+    let write = |reading: &str, folder: &Path| {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_countersign"));
+        process.args(["vectors", "pending-action", "--reading", reading, "--out"]);
+        said(process.arg(folder))
+    };
+    let after = folder();
+    let (said, status) = write("expiry-boundary=after", after.path());
+    assert_eq!(status, Some(0), "{said}");
+    let manifest = json(&after.path().join("manifest.json"));
+    let taken = serde_json::json!({"expiry-boundary": "after"});
+    assert_eq!(manifest["taken"], taken);
+    let listed = manifest["files"].as_array().expect("a list").iter();
+    let first = listed.map(|it| {
+        let vector = json(&after.path().join(it.as_str().expect("a name")));
+        vector["readings"]["expiry-boundary"][0].clone()
+    });
+    let first: Vec<_> = first.filter(|it| !it.is_null()).collect();
+    assert!(!first.is_empty() && first.iter().all(|it| it == "after"));
+    let serve = ["serve", "pending-action", "--stdio", "--settings"];
+    let takes_it = [env!("CARGO_BIN_EXE_countersign")].into_iter().chain(serve);
+    let takes_it = takes_it.chain([r#"{"expiry_boundary":"after"}"#]);
+    let takes_it: Vec<_> = takes_it.map(str::to_owned).collect();
+    let (said, status) = replay(&[], after.path(), &takes_it);
+    assert_eq!(status, Some(0), "{said}");
+    let (said, status) = replay(&[], after.path(), &[]);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("PA-7: "), "{said}");
+    // The reference has no setting by which it refuses these.
+    let refused = folder();
+    let (said, status) = write("expiry-absent=refused", refused.path());
+    assert_eq!(status, Some(0), "{said}");
+    let manifest = json(&refused.path().join("manifest.json"));
+    let left_out = manifest["left_out"].as_object().expect("an object");
+    let written = files(refused.path());
+    let missing = left_out.iter().filter(|(file, _)| file.ends_with(".json"));
+    let missing: Vec<_> = missing.collect();
+    assert!(!missing.is_empty());
+    for (file, reason) in missing {
+        assert!(!written.contains_key(file), "{file}");
+        let reason = reason.as_str().expect("a text");
+        assert!(
+            reason.ends_with("wrong by expiry-absent=refused"),
+            "{reason}"
+        );
+    }
+    let none = after.path().join("none");
+    let (said, status) = write("expiry-absent=later", &none);
+    assert_eq!(status, Some(2), "{said}");
+    assert!(said.contains("there is no such choice"), "{said}");
+    assert!(!none.exists());
+}
+
 /// What `diff` has kept is played again: it shows the same of the implementation, and nothing of the reference.
 #[test]
 fn replay_and_show_take_what_diff_has_kept() {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
 use countersign_conform::aaep::wide::Driver as AaepDriver;
-use countersign_conform::driven::Search;
+use countersign_conform::driven::{Driven, Search};
 use countersign_conform::implementation::{Greeted, Implementation};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
@@ -171,7 +171,7 @@ fn again(args: &Args, file: &Path) -> String {
 }
 
 /// The choices that are named, of those that there are.
-fn choices<D: Referred, I: Implementation<D::Protocol>>(
+pub(super) fn choices<D: Driven, I: Implementation<D::Protocol>>(
     named: &[String],
     partner: &Greeted<D::Protocol, I>,
 ) -> miette::Result<Vec<(String, String)>> {

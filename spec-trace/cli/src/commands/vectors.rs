@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
+use countersign_conform::driven::Taken;
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
@@ -16,6 +17,7 @@ use miette::{Context, IntoDiagnostic, miette};
 use serde::Serialize;
 use serde_json::json;
 
+use super::replay::choices;
 use crate::answer::{Answer, Format, Status};
 use crate::arguments::Protocol;
 
@@ -23,11 +25,14 @@ const EXAMPLES: &str = "\
 Examples:
   countersign vectors pending-action --out vectors
   python3 spec-trace/vectors/run_vectors.py vectors -- python3 ledger.py
+  countersign vectors pending-action --reading expiry-boundary=after --out after
 
 Each file is a run of the suite: requests of the driver protocol, and for each what is required,
 allowed and forbidden in the response, and by which clause. DIR/README.md says how to run them,
 DIR/manifest.json lists them, by clause and by reading; `schema vectors` prints their form. They are
-the same each time, byte by byte. A DIR that holds anything but vectors is left as it is.";
+the same each time, byte by byte. With --reading they hold by that choice in place of the default:
+the reference answers by it where it has a setting for it, and a run of which its answers are wrong
+by it is left out; the manifest says which. An unknown choice lists those that there are. A DIR that holds anything but vectors is left as it is.";
 
 /// The arguments of `countersign vectors`.
 #[derive(Debug, Clone, clap::Args)]
@@ -36,6 +41,10 @@ pub struct Args {
     /// The protocol
     #[arg(value_enum)]
     pub protocol: Protocol,
+
+    /// Take an ambiguous passage in another way
+    #[arg(long, value_name = "NAME=CHOICE")]
+    pub reading: Option<String>,
 
     /// The folder to write them into
     #[arg(long, value_name = "DIR")]
@@ -62,21 +71,25 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 fn write<D: Suited>(args: &Args, format: Format) -> miette::Result<Answer> {
     let shown = args.out.display();
     let name = D::Protocol::NAME;
-    let (manifest, all) = made::<D>()?;
+    let (manifest, all) = made::<D>(args.reading.as_deref())?;
     clear(&args.out)?;
     let written = put(&args.out, &manifest, &all);
     written
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write vectors into {shown}"))?;
     let (runs, clauses) = (all.len(), manifest.clauses.len());
+    let by = args.reading.as_ref();
     Ok(match format {
-        Format::Text => Answer {
-            text: format!("{name}: {runs} vectors of {clauses} clauses in {shown}\n"),
-            status: Status::Holds,
-        },
+        Format::Text => {
+            let by = by.map_or_else(String::new, |by| format!(" by {by}"));
+            Answer {
+                text: format!("{name}: {runs} vectors of {clauses} clauses{by} in {shown}\n"),
+                status: Status::Holds,
+            }
+        }
         Format::Json => {
             let document = json!({
-                "protocol": name, "vectors": runs, "clauses": clauses, "out": args.out,
+                "protocol": name, "vectors": runs, "clauses": clauses, "out": args.out, "reading": by,
             });
             Answer::json(&document, Status::Holds)
         }
@@ -84,14 +97,53 @@ fn write<D: Suited>(args: &Args, format: Format) -> miette::Result<Answer> {
 }
 
 /// The vectors, as the reference answers.
-fn made<D: Suited>() -> miette::Result<(Manifest, BTreeMap<String, Vector>)> {
+fn made<D: Suited>(reading: Option<&str>) -> miette::Result<(Manifest, BTreeMap<String, Vector>)> {
     let program = std::env::current_exe().into_diagnostic()?;
-    let arguments = ["serve", D::Protocol::NAME, "--stdio"].map(Into::into);
+    let arguments = ["serve", D::Protocol::NAME, "--stdio", "--settings"];
+    let arguments = arguments
+        .into_iter()
+        .chain([settings(reading)])
+        .map(Into::into);
     let command = [program.into_os_string()].into_iter().chain(arguments);
     let process = Process::new(command.collect(), Duration::from_secs(10));
     let lost = |lost| miette!("the reference does not answer: {lost}");
     let mut reference = Greeted::new(process).map_err(lost)?;
-    vectors::vectors::<D, _>(&mut reference).map_err(lost)
+    let named: Vec<_> = reading.into_iter().map(str::to_owned).collect();
+    let named = choices::<D, _>(&named, &reference)?;
+    let taken = taken::<D>(D::readings(reference.greeting()), &named)?;
+    vectors::vectors::<D, _>(&mut reference, &taken).map_err(lost)
+}
+
+/// The settings by which the reference takes the text so: none where it has none for it.
+fn settings(reading: Option<&str>) -> &'static str {
+    match reading {
+        Some("read-effect=runs") => r#"{"read_effect":"runs"}"#,
+        Some("expiry-boundary=after") => r#"{"expiry_boundary":"after"}"#,
+        Some("deciders-absent=nobody") => r#"{"deciders_absent":"nobody"}"#,
+        Some("check-order=sample") => r#"{"check_order":"sample"}"#,
+        Some("session-binding=always") => r#"{"session_binding":"every"}"#,
+        Some("oracle=uniform") => r#"{"configuration":{"oracle":"uniform"}}"#,
+        Some(_) | None => "{}",
+    }
+}
+
+/// The way to take the text that has this choice, and the default elsewhere.
+fn taken<D: Suited>(
+    readings: Vec<Taken<D::Judge>>,
+    named: &[(String, String)],
+) -> miette::Result<Taken<D::Judge>> {
+    let usual = readings
+        .first()
+        .map_or_else(Vec::new, |it| it.choices.clone());
+    let is_meant = |it: &Taken<D::Judge>| {
+        let mut choices = it.choices.iter().zip(&usual);
+        choices.all(|((place, choice), usual)| {
+            let named = named.iter().find(|(known, _)| known == place);
+            *choice == named.map_or(usual.1, |(_, choice)| choice)
+        })
+    };
+    let found = readings.into_iter().find(is_meant);
+    found.ok_or_else(|| miette!("no judge takes the text so and in no other way"))
 }
 
 /// Takes vectors that were written before out of the folder.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{Suited, committed};
-use crate::driven::{Asked, Others, at_reset, places, without};
+use crate::driven::{Asked, Others, Taken, at_reset, places, without};
 use crate::implementation::{Greeted, Implementation, Lost, Said};
 
 /// The version of the form of vectors.
@@ -91,13 +91,17 @@ pub struct Manifest {
     pub version: u32,
     /// The protocol, by its name in `hello`.
     pub protocol: String,
+    /// The choices, other than the default, by which they were made: place and choice.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub taken: BTreeMap<String, String>,
     /// Every file, in the order in which they are to be run.
     pub files: Vec<String>,
     /// The files that require or forbid something by a clause.
     pub clauses: BTreeMap<String, Vec<String>>,
     /// For each place where the text can be taken in more than one way, the choices, and the files that are wrong by each.
     pub readings: BTreeMap<String, BTreeMap<String, Vec<String>>>,
-    /// What has no run, with the reason.
+    /// What has no run, and runs that the party by whose answers they were made does not answer as the text is taken; with the
+    /// reason.
     pub left_out: BTreeMap<String, String>,
 }
 
@@ -135,18 +139,30 @@ const NAMED: [&str; 10] = [
 const OWN_WORDS: &str = "message";
 const TEXT: &str = "text";
 
-/// The vectors of a protocol, by the names of their files, as this party answers who is taken to be right.
+/// The vectors of a protocol, by the names of their files, as this party answers who is taken to be right where the text is taken
+/// so. A run in which it is not is left out.
 ///
 /// # Errors
 ///
 /// [`Lost`], where it does not answer.
 pub fn vectors<D: Suited, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
+    taken: &Taken<D::Judge>,
 ) -> Result<(Manifest, BTreeMap<String, Vector>), Lost> {
     let suite = committed::<D>();
+    let readings = D::readings(partner.greeting());
+    let usual = readings.first().map_or(&taken.choices, |it| &it.choices);
+    let others = taken.choices.iter().filter(|it| !usual.contains(it));
+    let others = others.map(|(place, choice)| ((*place).to_owned(), (*choice).to_owned()));
+    let others: BTreeMap<_, _> = others.collect();
+    let by: Vec<_> = others
+        .iter()
+        .map(|(place, choice)| format!("{place}={choice}"))
+        .collect();
     let mut manifest = Manifest {
         version: VERSION,
         protocol: suite.protocol.clone(),
+        taken: others,
         files: Vec::new(),
         clauses: BTreeMap::new(),
         readings: BTreeMap::new(),
@@ -156,21 +172,26 @@ pub fn vectors<D: Suited, I: Implementation<D::Protocol>>(
             .map(|it| (it.what.clone(), it.reason.clone()))
             .collect(),
     };
-    for taken in D::readings(partner.greeting()) {
-        for (place, choice) in taken.choices {
-            let choices = manifest.readings.entry(place.to_owned()).or_default();
-            choices.entry(choice.to_owned()).or_default();
-        }
+    for (place, choice) in readings.iter().flat_map(|it| &it.choices) {
+        let choices = manifest.readings.entry((*place).to_owned()).or_default();
+        choices.entry((*choice).to_owned()).or_default();
     }
     let mut all = BTreeMap::new();
     for (place, run) in suite.played().enumerate() {
-        let answered = answers::<D, I>(partner, &run.steps)?;
         let file = format!("{:04}.json", place + 1);
+        let Some(answered) = answers::<D, I>(partner, &taken.judge, &run.steps)? else {
+            let reason = format!(
+                "the answers by which it would be made are wrong by {}",
+                by.join(", ")
+            );
+            manifest.left_out.insert(file, reason);
+            continue;
+        };
         let vector = Vector {
             version: VERSION,
             protocol: suite.protocol.clone(),
             shows: suite.runs[place].shows.clone(),
-            readings: right_by::<D, I>(partner, &answered),
+            readings: right_by(&readings, taken, &answered),
             steps: steps::<D>(&answered),
         };
         for clause in vector.clauses() {
@@ -211,13 +232,14 @@ struct Answered<D: Suited> {
     outputs: Vec<Output<D::Protocol>>,
 }
 
-/// What a party answers in a run.
+/// What a party answers in a run; none where something of it is wrong to this judge.
 fn answers<D: Suited, I: Implementation<D::Protocol>>(
     partner: &mut Greeted<D::Protocol, I>,
+    judge: &D::Judge,
     steps: &[D::Step],
-) -> Result<Vec<Answered<D>>, Lost> {
+) -> Result<Option<Vec<Answered<D>>>, Lost> {
     partner.reset(D::START)?;
-    let mut judge = at_reset::<D>(&D::judge(partner.greeting()));
+    let mut judge = at_reset::<D>(judge);
     let mut driven = D::begin(partner.greeting());
     let mut all = Vec::new();
     for step in steps {
@@ -230,7 +252,9 @@ fn answers<D: Suited, I: Implementation<D::Protocol>>(
         let before = (driven.clone(), judge.clone());
         if let Ok(shown) = driven.take(&asked.call, &outputs) {
             let shown: Vec<_> = shown.into_iter().flatten().collect();
-            let _right = judge.see(asked.now, &asked.call, &shown);
+            if !judge.see(asked.now, &asked.call, &shown).is_empty() {
+                return Ok(None);
+            }
         }
         let (driven, judge) = before;
         all.push(Answered {
@@ -240,7 +264,7 @@ fn answers<D: Suited, I: Implementation<D::Protocol>>(
             outputs,
         });
     }
-    Ok(all)
+    Ok(Some(all))
 }
 
 impl<D: Suited> Answered<D> {
@@ -301,18 +325,16 @@ fn others(value: &Value) -> Vec<Value> {
     }
 }
 
-/// The choices by which the answers are right, at each place that makes a difference.
-fn right_by<D: Suited, I: Implementation<D::Protocol>>(
-    partner: &Greeted<D::Protocol, I>,
+/// The choices by which the answers are right, at each place that makes a difference where all others are taken as they are. The
+/// one that is taken comes first.
+fn right_by<D: Suited>(
+    readings: &[Taken<D::Judge>],
+    default: &Taken<D::Judge>,
     answered: &[Answered<D>],
 ) -> BTreeMap<String, Vec<String>> {
-    let readings = D::readings(partner.greeting());
-    let Some(default) = readings.first() else {
-        return BTreeMap::new();
-    };
     let mut right: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut differs = BTreeSet::new();
-    for taken in &readings {
+    for taken in readings {
         let pairs = taken.choices.iter().zip(&default.choices);
         let changed: Vec<_> = pairs.filter(|(one, other)| one != other).collect();
         let [((place, choice), (_, usual))] = changed[..] else {
