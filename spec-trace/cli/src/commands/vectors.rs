@@ -32,7 +32,8 @@ allowed and forbidden in the response, and by which clause. DIR/README.md says h
 DIR/manifest.json lists them, by clause and by reading; `schema vectors` prints their form. They are
 the same each time, byte by byte. With --reading they hold by that choice in place of the default:
 the reference answers by it where it has a setting for it, and a run of which its answers are wrong
-by it is left out; the manifest says which. An unknown choice lists those that there are. A DIR that holds anything but vectors is left as it is.";
+by it is left out; the manifest says which. An unknown choice lists those that there are. A DIR
+that holds anything but vectors is left as it is.";
 
 /// The arguments of `countersign vectors`.
 #[derive(Debug, Clone, clap::Args)]
