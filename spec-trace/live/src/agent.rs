@@ -1,7 +1,7 @@
 //! The scripted agent: what a prompt makes it do, one task after the other. Its tools do nothing.
 //!
-//! The one thing to know: a task is named by a word of the prompt, each is done once, in the order of [`Task`], and a prompt
-//! that names none is looked up. At the end the agent says that it is done.
+//! The one thing to know: a task is named by a word of the prompt, and each is done once, in the order of [`Task`]. At the end,
+//! and at once where the prompt names none, the agent says that it is done.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -36,7 +36,7 @@ impl Task {
         let words: BTreeSet<&str> = prompt.split(|it: char| !it.is_alphanumeric()).collect();
         let mut tasks = VecDeque::new();
         for (task, wanted) in [
-            (Self::Lookup, &["lookup", "look"][..]),
+            (Self::Lookup, &["lookup", "look", "fetch"][..]),
             (Self::Change, &["change"]),
             (Self::Transfer, &["transfer", "confirmation"]),
             (Self::Note, &["note"]),
@@ -46,9 +46,6 @@ impl Task {
             if wanted.iter().any(|word| words.contains(word)) {
                 tasks.push_back(task);
             }
-        }
-        if tasks.is_empty() {
-            tasks.push_back(Self::Lookup);
         }
         let before_handoff = tasks.iter().filter(|task| **task != Self::Handoff).count();
         tasks.insert(before_handoff, Self::Say);
@@ -147,7 +144,8 @@ mod tests {
     #[test]
     fn a_prompt_names_its_tasks_by_words() {
         for (prompt, tasks) in [
-            ("what is new?", &[Task::Lookup, Task::Say][..]),
+            ("what is new?", &[Task::Say][..]),
+            ("Look that up.", &[Task::Lookup, Task::Say]),
             (
                 "Do something that requires confirmation.",
                 &[Task::Transfer, Task::Say],
@@ -156,7 +154,7 @@ mod tests {
                 "note, then TRANSFER",
                 &[Task::Transfer, Task::Note, Task::Say],
             ),
-            ("a keynote", &[Task::Lookup, Task::Say]),
+            ("a keynote", &[Task::Say]),
             (
                 "handoff and clarification",
                 &[Task::Clarify, Task::Say, Task::Handoff],
