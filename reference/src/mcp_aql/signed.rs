@@ -150,7 +150,7 @@ impl Signer {
         ))
     }
 
-    /// What a token that was issued here and not taken back says of its life, and whether it was signed for `scope`, which is
+    /// What a token that was issued here and not given back says of its life, and whether it is good for `scope`, which is
     /// made anew from the call that it came with (AQL-4.3-1), or why not.
     pub(super) fn verify(
         &self,
@@ -177,7 +177,7 @@ impl Signer {
             (Err(_), _) => Ok((life, Err(FailureReason::OtherScope))),
             (Ok(()), 0) => Ok((life, Ok(()))),
             // AQL-5.3-2: with all others of its adapter.
-            (Ok(()), _) => Err(FailureReason::Revoked),
+            (Ok(()), _) => Ok((life, Err(FailureReason::Revoked))),
         }
     }
 

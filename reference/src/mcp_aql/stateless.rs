@@ -107,6 +107,12 @@ impl Handling<'_> {
         bound.map_err(|reason| match self.settings.check_order {
             // AQL-4.1-2
             CheckOrder::Table if token.has_expired(self.now) => FailureReason::Expired,
+            // It was issued for this very call, so that both orders come to its expiry.
+            CheckOrder::Sample
+                if reason == FailureReason::Revoked && token.has_expired(self.now) =>
+            {
+                FailureReason::Expired
+            }
             CheckOrder::Table | CheckOrder::Sample => reason,
         })?;
         let (at_most, adapter) = (self.settings.capacity.ended(), &token.scope.adapter);

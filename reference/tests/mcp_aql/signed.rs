@@ -195,6 +195,21 @@ fn an_expired_signed_token_for_something_else_is_told_in_order() {
     }
 }
 
+/// AQL-4.1-2, AQL-5.3-2: one that has expired has expired, though its adapter was set otherwise since.
+#[test]
+fn an_expired_signed_token_of_an_ended_adapter_has_expired() {
+    for check_order in [CheckOrder::Table, CheckOrder::Sample] {
+        let mut stage = signing_with(Settings {
+            check_order,
+            ..Settings::default()
+        });
+        let token = stage.asks(call());
+        stage.now = VALID_UNTIL + 1;
+        stage.does(configure(Some(29)));
+        assert_eq!(stage.retries(&token)[1], "respond TokenExpired");
+    }
+}
+
 /// AQL-4.2-1: since when a token has expired is told though it has never been seen.
 #[test]
 fn the_expiry_of_an_unseen_token_is_told() {

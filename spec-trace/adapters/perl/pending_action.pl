@@ -463,7 +463,7 @@ sub cancel {
     my $action = $self->{actions}{ $c->{action_id} } // refuse('PA-1', 'no such action');
     refuse('PA-8', "the action is $action->{state}") if $action->{state} ne 'pending';
     $self->withdraw($action, 'requested');
-    pop @{ $self->{step}{outputs} } if main::fault('third_cancel_silent') and 3 == grep { $_->{state} eq 'cancelled' } values %{ $self->{actions} };
+    splice @{ $self->{step}{outputs} }, -2 if main::fault('third_cancel_silent') and 3 == grep { $_->{state} eq 'cancelled' } values %{ $self->{actions} };
     return;
 }
 

@@ -135,6 +135,7 @@ impl Account {
             *cause = Cause::Reply;
             question.deadline = 0;
             question.timeout_seconds = 0;
+            question.first_timeout = 0;
             match &mut question.about {
                 About::Action(action) => {
                     let runs = sessions.get(&question.session).is_some_and(|session| {
@@ -253,6 +254,8 @@ pub(super) struct Question {
     pub session: u32,
     /// As it is now: an extension makes it longer, and moves the deadline with it.
     pub timeout_seconds: i64,
+    /// As it was asked, in seconds.
+    pub first_timeout: i64,
     pub deadline: i64,
     /// Whether anybody has seen the question.
     pub told: bool,
@@ -316,6 +319,7 @@ impl Question {
         Self {
             session: event.session,
             timeout_seconds,
+            first_timeout: timeout_seconds,
             deadline: event
                 .at
                 .saturating_add(timeout_seconds.saturating_mul(1000)),
@@ -329,6 +333,12 @@ impl Question {
     pub(super) const fn asked_at(&self) -> i64 {
         self.deadline
             .saturating_sub(self.timeout_seconds.saturating_mul(1000))
+    }
+
+    /// Whether it waits at this time, in milliseconds since the epoch, only because it was given more (AAEP-6.4.2-3).
+    pub(super) const fn waits_longer(&self, now: i64) -> bool {
+        let first = self.first_timeout.saturating_mul(1000);
+        self.asked_at().saturating_add(first) <= now && now < self.deadline
     }
 
     pub(super) const fn kind(&self) -> QuestionKind {

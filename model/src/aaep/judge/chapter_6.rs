@@ -149,6 +149,7 @@ impl Look<'_> {
         };
         let (phase, told) = (question.phase, question.told);
         let (refused, has_run) = (asked.refused, asked.runs > 0);
+        let too_early = asked.default == Decision::Accept && self.waits_longer(token);
         if !told {
             let text = format!("a{action} was not to run: nobody has seen the question c{token}");
             return self.guarantee("AAEP-6.1-1", &[], text);
@@ -168,6 +169,9 @@ impl Look<'_> {
                 let text = format!(
                     "a{action} was to wait for a reply to c{token} or for its timeout to elapse"
                 );
+                if too_early {
+                    return self.guarantee("AAEP-6.4.2-3", &["AAEP-6.1-1", "AAEP-6.4-1"], text);
+                }
                 self.guarantee("AAEP-6.1-1", &["AAEP-6.4-1"], text);
             }
             Phase::Resolved { verdict, cause, .. } => {

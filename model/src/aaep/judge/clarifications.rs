@@ -301,7 +301,7 @@ impl Look<'_> {
             }
             (Phase::Open, None) => {
                 self.goes_astray(token);
-                self.answered_without_reply(token, told);
+                self.answered_without_reply(answer, told);
                 self.answer_is_to_another();
             }
             (Phase::Resolved { .. }, Some(failed)) => {
@@ -325,7 +325,8 @@ impl Look<'_> {
         self.finds(kind, failed.clause, failed.also, text);
     }
 
-    fn answered_without_reply(&mut self, token: u32, told: bool) {
+    fn answered_without_reply(&mut self, answer: Answer, told: bool) {
+        let Answer { token, by, .. } = answer;
         let why = if !told {
             "nobody has seen the question"
         } else if self.decides_another(token) {
@@ -334,6 +335,9 @@ impl Look<'_> {
             "no valid reply has come, and its timeout has not elapsed"
         };
         let text = format!("c{token} was not to be answered: {why}");
+        if by != AnsweredBy::Reply && self.waits_longer(token) {
+            return self.guarantee("AAEP-6.4.2-3", &["AAEP-6.1-8", "AAEP-6.1-7"], text);
+        }
         self.guarantee("AAEP-6.1-8", &["AAEP-6.1-7"], text);
     }
 

@@ -267,6 +267,7 @@ impl Look<'_> {
         let as_if = left.to_thinking + elsewhere;
         let token = ignored
             .and_then(|failed| failed.token)
+            .or_else(|| open.iter().copied().find(|&it| self.waits_longer(it)))
             .or_else(|| open.first().copied());
         let Some(token) = token.filter(|_| as_if > 0 && !self.asks_in(session)) else {
             return false;
@@ -283,6 +284,8 @@ impl Look<'_> {
         let mut resolutions = self.duties.resolutions.iter();
         let also: &[_] = if resolutions.any(|resolution| resolution.session != session) {
             &["AAEP-A.2-2", "AAEP-A.9-2"]
+        } else if clause == "AAEP-6.4.2-3" {
+            &["AAEP-A.2-2", "AAEP-6.4-1"]
         } else {
             &["AAEP-A.2-2"]
         };
@@ -335,6 +338,7 @@ impl Look<'_> {
             | Call::Restart { .. } => {
                 let question = self.account.questions.get(&token);
                 let clause = match question.map(Question::kind) {
+                    Some(_) if self.waits_longer(token) => "AAEP-6.4.2-3",
                     Some(QuestionKind::Clarification) => "AAEP-6.1-8",
                     Some(QuestionKind::Confirmation) | None => "AAEP-6.4-1",
                 };

@@ -73,6 +73,12 @@ impl Look<'_> {
             why: Why::Extended,
         });
     }
+
+    /// AAEP-6.4.2-3: whether a question waits only because it was given more time.
+    pub(super) fn waits_longer(&self, token: u32) -> bool {
+        let question = self.account.questions.get(&token);
+        question.is_some_and(|it| it.waits_longer(self.account.clock))
+    }
 }
 
 /// 6.4.3: the countdown.

@@ -5,7 +5,8 @@ use super::run::{
     progress, question, refused, reply, respond,
 };
 use super::{
-    TEXT, acceptance, accepted, answered, answering, asked, clarified, rejection, unanswered,
+    TEXT, acceptance, accepted, answered, answering, asked, asked_both, clarified, rejection,
+    unanswered,
 };
 use countersign_model::aaep::judge::{
     AaepJudge, Body, Call, Clarify, Confirm, Decision, Risk, State,
@@ -156,16 +157,55 @@ fn the_timeout_goes_by_the_new_deadline_aaep_6_4_1() {
     let out = [goes(AwaitingInput, CallingTool), invoked(1), perform(1)];
     run.then(LONGER, Call::Tick, out);
     for early in [4, 5] {
-        run.breaks("AAEP-6.1-1", |run| {
+        let finding = run.breaks("AAEP-6.4.2-3", |run| {
             run.steps[early].out = std::mem::take(&mut run.steps[6].out);
         });
+        assert!(finding.names("AAEP-6.1-1"), "{finding}");
     }
     run.breaks("AAEP-6.4-1", |run| run.steps[6].out.clear());
     let mut run = extended(asked(&action(1)));
     run.then(TIMEOUT, Call::Tick, []);
+    let finding = run.breaks("AAEP-6.4.2-3", |run| {
+        run.steps[4].out = vec![goes(AwaitingInput, Thinking)];
+    });
+    assert!(finding.names("AAEP-6.4-1"), "{finding}");
+}
+
+/// Before the time that it was asked with is up, no extension is what is broken, nor where the default would not have it run.
+#[test]
+fn what_breaks_more_than_the_extension_is_named_so_aaep_6_1_1() {
+    let runs = || vec![goes(AwaitingInput, CallingTool), invoked(1), perform(1)];
+    let mut run = extended(asked(&harmless(1)));
+    run.then(TIMEOUT - 1, Call::Tick, []);
+    run.breaks("AAEP-6.1-1", |run| run.steps[4].out = runs());
     run.breaks("AAEP-6.4-1", |run| {
         run.steps[4].out = vec![goes(AwaitingInput, Thinking)];
     });
+    let mut run = extended(asked(&action(1)));
+    run.then(TIMEOUT, Call::Tick, []);
+    run.breaks("AAEP-6.1-1", |run| run.steps[4].out = runs());
+    let mut run = extended(clarified(&question(1)));
+    run.then(TIMEOUT - 1, Call::Tick, []);
+    run.breaks("AAEP-6.1-8", |run| run.steps[4].out = unanswered(None));
+    run.steps[4].at = TIMEOUT;
+    run.breaks("AAEP-6.1-8", |run| run.steps[4].out = answering(TEXT));
+}
+
+/// Of two questions that wait, the one that has more time is the one whose default has come too early.
+#[test]
+fn of_two_questions_the_one_with_more_time_is_named_aaep_6_4_2_3() {
+    let first = Confirm {
+        timeout_seconds: 200,
+        ..action(1)
+    };
+    let mut run = asked_both(&first, &action(2));
+    run.declared.extend = true;
+    run.then(10_000, extend(2, 100), [progress(90_000)]);
+    run.then(TIMEOUT, Call::Tick, []);
+    let finding = run.breaks("AAEP-6.4.2-3", |run| {
+        run.steps[5].out = vec![goes(AwaitingInput, Thinking)];
+    });
+    assert!(finding.text.starts_with("c2 "), "{finding}");
 }
 
 #[test]
@@ -175,9 +215,10 @@ fn a_clarification_is_answered_by_the_new_deadline_aaep_6_1_7() {
     run.then(LONGER - 1, Call::Tick, []);
     run.then(LONGER, Call::Tick, unanswered(None));
     for early in [4, 5] {
-        run.breaks("AAEP-6.1-8", |run| {
+        let finding = run.breaks("AAEP-6.4.2-3", |run| {
             run.steps[early].out = std::mem::take(&mut run.steps[6].out);
         });
+        assert!(finding.names("AAEP-6.1-8"), "{finding}");
     }
     run.breaks("AAEP-6.1-7", |run| run.steps[6].out.clear());
 }
@@ -272,7 +313,7 @@ fn it_is_extended_again_and_outlasts_a_restart_aaep_6_4_2_3() {
         run.steps.truncate(6);
         run.steps[5].out = vec![refused()];
     });
-    run.breaks("AAEP-6.4-1", |run| {
+    run.breaks("AAEP-6.4.2-3", |run| {
         run.steps[6].out = std::mem::take(&mut run.steps[7].out);
     });
     // What told of it was lost and comes again.
