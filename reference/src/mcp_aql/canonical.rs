@@ -78,8 +78,8 @@ impl ParametersHash {
     }
 }
 
-/// `{"operation": …, "params": …}` in canonical form. All parameters are critical where no rule names any, and so is the whole
-/// of what is no object, for it has no names (AQL-3.2-1).
+/// `{"operation": …, "params": …}` in canonical form. `critical` lists the names of what is bound. All of the call is bound where no
+/// list is, where the list names none of its parameters, and where they are no object, for then they have no names (AQL-3.2-1).
 ///
 /// What is critical has to have a canonical form. The rest only has to be JSON without a key twice, for what it means
 /// must not depend on who reads it either.
@@ -96,9 +96,9 @@ pub fn canonical_form(
         return Err(NotCanonical::TooLong);
     }
     let mut value = json::parse(&params.0)?;
-    // AQL-3.2-4: what bears on the impact, and not the rest. AQL-3.2-1: a rule that names nothing is none.
-    if let (Value::Object(members), Some(critical)) =
-        (&mut value, critical.filter(|names| !names.is_empty()))
+    // AQL-3.2-4: what bears on the impact, and not the rest. AQL-3.2-1: a list that names nothing of it leaves nothing to bind.
+    if let (Value::Object(members), Some(critical)) = (&mut value, critical)
+        && members.keys().any(|name| critical.contains(name))
     {
         members.retain(|name, _| critical.contains(name));
     }

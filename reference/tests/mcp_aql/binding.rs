@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use countersign_reference::mcp_aql::{
-    Call, Configuration, Input, MAX_DEPTH, MAX_PARAMS_BYTES, NotCanonical, NotJson, Parameters,
-    ParametersHash, Refusal, Settings, canonical_form,
+    Call, Configuration, Gatekeeper, Input, MAX_DEPTH, MAX_PARAMS_BYTES, NotCanonical, NotJson,
+    Parameters, ParametersHash, Refusal, Settings, SigningKey, canonical_form,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -225,7 +225,11 @@ fn parameters_that_are_no_object_are_bound_like_any() {
 
 /// `delete_repo` of `github` has these critical parameters.
 fn with_rule(names: &[&str]) -> Stage {
-    let mut stage = Stage::new();
+    ruled(Stage::new(), names)
+}
+
+/// The same on that stage.
+fn ruled(mut stage: Stage, names: &[&str]) -> Stage {
     let names: BTreeSet<String> = names.iter().map(ToString::to_string).collect();
     stage.does(Input::Configure {
         adapter: adapter("github"),
@@ -322,6 +326,50 @@ fn a_rule_without_names_is_none() {
         let outputs = stage.does(Input::Call(with_token(other, &token)));
         assert_eq!(outputs[0], "audit TokenRejected failed: OtherParameters");
         assert_eq!(stage.retries(&token), HONOURED);
+    }
+}
+
+/// AQL-3.2-1, AQL-3.2-4: a list that names none of a call's parameters leaves nothing to bind, so that the call is bound in full;
+/// with a token that is kept as with one that is signed. Only names of the outermost object count, to the letter.
+#[test]
+fn a_list_that_names_nothing_of_a_call_binds_all_of_it() {
+    let signing = Stage {
+        gatekeeper: Gatekeeper::signing(Settings::default(), SigningKey::from_bits([1, 2])),
+        ..Stage::new()
+    };
+    for stage in [Stage::new(), signing] {
+        let mut stage = ruled(stage, &["y", "z"]);
+        for (asked, retried, is_same) in [
+            (r#"{"a":1}"#, r#"{"a":1}"#, true),
+            (r#"{"a":1,"b":2}"#, r#"{ "b" : 2.0, "a" : 1 }"#, true),
+            (r#"{"a":1}"#, r#"{"a":2}"#, false),
+            (r#"{"a":1}"#, r#"{"b":1}"#, false),
+            (r#"{"a":1}"#, r#"{"a":1,"b":1}"#, false),
+            (r#"{"a":1}"#, "{}", false),
+            ("{}", r#"{"a":1}"#, false),
+            ("{}", "{}", true),
+            (r#"{"a":1}"#, r#"{"a":1,"z":1}"#, false),
+            (r#"{"a":1,"z":1}"#, r#"{"a":1}"#, false),
+            (r#"{"a":1,"z":1}"#, r#"{"a":2,"z":1}"#, true),
+            (r#"{"a":1,"z":1}"#, r#"{"a":1,"z":2}"#, false),
+            (r#"{"a":1,"z":1}"#, r#"{"a":1,"y":1,"z":1}"#, false),
+            (r#"{"a":{"z":1},"b":1}"#, r#"{"a":{"z":1},"b":2}"#, false),
+            (r#"{"Z":1,"a":1}"#, r#"{"Z":1,"a":2}"#, false),
+        ] {
+            let with = |params| Call {
+                params: Parameters::new(params),
+                ..call()
+            };
+            let token = stage.asks(with(asked));
+            let outputs = stage.does(Input::Call(with_token(with(retried), &token)));
+            assert_eq!(outputs == HONOURED, is_same, "{asked} {retried}");
+            if !is_same {
+                assert_eq!(
+                    outputs[1], "respond TokenScopeMismatch",
+                    "{asked} {retried}"
+                );
+            }
+        }
     }
 }
 
