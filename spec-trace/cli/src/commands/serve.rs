@@ -116,7 +116,7 @@ count with the tokens.
   - Its holder can give it back while it lives; altered or expired it is refused. The log then
     cannot say what it was for, nor that it had ended with its adapter before, and one of 2^48
     forgeries would pass for a token there. None is honoured.
-  - Where all end, one entry of the log stands for those that are not known (`token_id` empty).
+  - Where all end, one entry of the log stands for those that are not known (without `token_id`).
   - What is redeemed takes memory until it expires, whatever the capacity: set rate_limits.
 
 --http serves aaep alone, as a producer with a scripted agent whose tools do nothing.
