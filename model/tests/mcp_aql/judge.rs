@@ -973,6 +973,69 @@ fn a_list_that_names_nothing_is_refused_or_binds_what_the_text_says_aql_3_2_1() 
 }
 
 #[test]
+fn a_list_that_names_nothing_of_the_call_leaves_all_of_it_bound_aql_3_2_1() {
+    const ABSENT: u32 = 9;
+    let listed = |names: &[u32], request: &Request| {
+        let mut run = Run::new();
+        run.conforms(&critical(1, names), &[]);
+        run.issue(request, 1);
+        run
+    };
+    let with_parameters = |parameters| Request {
+        parameters: Some(parameters),
+        ..request()
+    };
+    let absent = || listed(&[ABSENT], &request());
+    absent().takes(&request(), 1, &[]);
+    absent().refuses(&request(), 1, Code::ScopeMismatch, &["AQL-3.2-1"]);
+    let other_resource = with_parameters(parameters(2, 1, 1));
+    absent().takes(&other_resource, 1, &["AQL-3.2-1"]);
+    absent().refuses(&other_resource, 1, Code::ScopeMismatch, &[]);
+    absent().refuses(&other_resource, 1, Code::Expired, &["AQL-3.2-1"]);
+    // As without a list, what names no resource may count or not.
+    let other_colour = with_parameters(parameters(1, 1, 2));
+    is_open(absent, &other_colour, &[Code::ScopeMismatch]);
+    // What the list names counts where it turns up, whatever it is.
+    let mut named = parameters(1, 1, 1);
+    let parameter = Parameter {
+        value: 1,
+        weight: Weight::Unsaid,
+    };
+    named.each.insert(ABSENT, parameter);
+    let named = with_parameters(named);
+    absent().takes(&named, 1, &["AQL-3.2-1"]);
+    listed(&[ABSENT], &named).takes(&request(), 1, &["AQL-4.1-5"]);
+    // A list that names one parameter of the call binds that one.
+    let mut one = listed(&[ABSENT, 3], &request());
+    one.takes(&other_resource, 1, &[]);
+    // A call without parameters is one that a list names nothing of.
+    let none = with_parameters(Parameters::default());
+    listed(&[1], &none).takes(&none, 1, &[]);
+    listed(&[3], &none).takes(&request(), 1, &["AQL-3.2-1"]);
+}
+
+#[test]
+fn a_list_that_was_left_out_and_names_nothing_of_the_call_binds_it_as_the_text_says_aql_3_2_1() {
+    let left_out = || {
+        let mut run = Run::new();
+        run.conforms(&critical(1, &[9]), &[]);
+        run.conforms(&critical(2, &[1]), &[]);
+        run.issue(&request(), 1);
+        run
+    };
+    let other = |parameters| Request {
+        parameters: Some(parameters),
+        ..request()
+    };
+    left_out().takes(&other(parameters(2, 1, 1)), 1, &["AQL-3.2-1"]);
+    is_open(
+        left_out,
+        &other(parameters(1, 2, 1)),
+        &[Code::ScopeMismatch],
+    );
+}
+
+#[test]
 fn a_quota_token_confirms_nothing_aql_2_1_1() {
     let both = Request {
         level: Level::Forbidden,

@@ -238,6 +238,13 @@ class EveryParameter(Gatekeeper, fault="every-parameter", clause="AQL-3.2-4"):
         return super().bound_params({**call, "operation": ""})
 
 
+class BindsNothing(Gatekeeper, fault="binds-nothing", clause="AQL-3.2-1"):
+    """A call of which the operator's list names no parameter is bound to none, so that its token is good for others."""
+
+    def named(self, params, critical):
+        return super().named(params, critical) or {"": None}
+
+
 class BoundToText(Gatekeeper, fault="bound-to-text", clause="AQL-3.2-3"):
     """What is hashed is the text of the parameters, so that another order of names is another call."""
 

@@ -7,7 +7,7 @@ use countersign_conform::mcp_aql::wide::Driver;
 use kept::Caught;
 
 /// Each fault of the adapter, the clause that names it, and the seed of the run that shows it; 0, where the suite does.
-const CAUGHT: [Caught<'_>; 35] = [
+const CAUGHT: [Caught<'_>; 36] = [
     ("runs-before-approval", "AQL-1.3-1", 0),
     ("runs-rejected", "AQL-4.1-1", 0),
     ("unknown-level-is-safe", "AQL-1.3-1", 0),
@@ -34,6 +34,7 @@ const CAUGHT: [Caught<'_>; 35] = [
     ("parameters-swapped", "AQL-4.1-5", 97),
     ("same-millisecond", "AQL-3.2-1", 11),
     ("every-parameter", "AQL-3.2-4", 0),
+    ("binds-nothing", "AQL-3.2-1", 0),
     ("bound-to-text", "AQL-3.2-3", 19),
     ("error-oracle", "AQL-6.3-2", 17),
     ("tells-parameters", "AQL-6.3-1", 0),
