@@ -438,6 +438,7 @@ impl Told {
             identifier_length: IDENTIFIER,
             length: IDENTIFIER,
             url_safe: true,
+            reads: None,
             expires_at: (self.expires != ETERNAL).then(|| at(time::on(self.expires))),
             operation: Some(request.operation),
             level: Some(request.level),

@@ -6,7 +6,8 @@ use countersign_model::judge::{Finding, Judge, Kind};
 use countersign_model::mcp_aql::judge::limits::{Limit, Limits};
 use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued, Level,
-    LogEvent, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query, Request, Weight,
+    LogEvent, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query, Readable, Request,
+    Weight,
 };
 use countersign_model::mcp_aql::judge::{Deviations, Leeway, TokenJudge};
 use countersign_model::mcp_aql::readings::{
@@ -207,6 +208,7 @@ fn issued(request: &Request, token: u32, now: i64) -> Issued {
         identifier_length: 43,
         length: 48,
         url_safe: true,
+        reads: None,
         expires_at: Some(now + 1000 * request.ttl_seconds.unwrap_or(default)),
         operation: Some(request.operation),
         level: Some(request.level),
@@ -389,6 +391,35 @@ fn a_token_looks_as_section_2_says() {
         let mut run = Run::new();
         let mut issued = issued(&request(), 1, run.now);
         change(&mut issued);
+        let outputs = [
+            Output::Respond(Answer::Issued(issued)),
+            run.log(LogEvent::Issued, true, &request(), 1),
+        ];
+        run.finds(&Call::Operation(request()), &outputs, clauses);
+    }
+}
+
+#[test]
+fn a_token_tells_nothing_of_the_inside_unless_it_is_signed_aql_6_3_3() {
+    let kept = Reading::SPECIFICATION;
+    let signed = Reading {
+        token_storage: TokenStorage::Signed,
+        ..kept
+    };
+    let told: &[_] = &["AQL-6.3-3"];
+    for (reading, reads, clauses) in [
+        (kept, None, &[][..]),
+        (kept, Some(Readable::Name), told),
+        (kept, Some(Readable::Value), told),
+        (signed, None, &[]),
+        (signed, Some(Readable::Name), &[]),
+        (signed, Some(Readable::Value), told),
+    ] {
+        let mut run = Run::read(reading);
+        let issued = Issued {
+            reads,
+            ..issued(&request(), 1, run.now)
+        };
         let outputs = [
             Output::Respond(Answer::Issued(issued)),
             run.log(LogEvent::Issued, true, &request(), 1),
