@@ -159,7 +159,8 @@ impl Bounds {
     };
 
     /// Like `small`, and the operator sets a list of the parameters that count before anything is called and changes one as
-    /// a disturbance: 321,767 states and 2,275,971 steps.
+    /// a disturbance: 321,767 states and 2,275,971 steps. All calls of an operation have the same parameters, so that a list
+    /// that names some of one call and none of another is left to wide runs.
     pub const LISTS: Self = Self {
         name: "lists",
         disturbances: Budgets::new([1; 7], 1),

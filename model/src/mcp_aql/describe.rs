@@ -90,7 +90,7 @@ fn action_text(model: &McpAql, before: &State, action: Action) -> (&'static str,
             "operator",
             format!("configures adapter {} as it is", adapter.number()),
         ),
-        Action::Relist { operation, list } => ("operator", relist_text(operation, list)),
+        Action::Relist { operation, list } => ("operator", relist_text(before, operation, list)),
         Action::Tick => {
             let next = model.next_moment(before).unwrap_or(before.clock);
             ("clock", format!("moves on to t={}", time::name(next)))
@@ -125,10 +125,13 @@ const fn reaches(action: Action) -> Option<&'static str> {
 }
 
 /// Another list, in words.
-fn relist_text(operation: Which, list: List) -> String {
+fn relist_text(before: &State, operation: Which, list: List) -> String {
     let counts = match list {
         List::Unset => "what is set up",
         List::Narrow => "one parameter alone",
+        List::Wide if before.setup.is_some_and(|it| list.names_nothing(it.oracle)) => {
+            "what no call has"
+        }
         List::Wide => "both parameters",
     };
     format!(

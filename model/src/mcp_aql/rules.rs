@@ -62,6 +62,13 @@ of step: &StepSoFar<'_>, action: Action;
 
 // § 3 Scope
 
+"AQL-3.2-1" => {
+    forbids BindsNothing "a call of which the operator's list names nothing is bound in full" also ["AQL-3.2-4"] with "list";
+    always "a token of whose call the operator's list names nothing runs no other" with "list";
+    sometimes "a call is rejected that differs, and the list of its operation names nothing of it" with "list"
+        if step.rejects_at(Check::Parameters) && step.is_listed_by_nothing();
+}
+
 "AQL-3.2-4" => {
     forbids CountsUnlisted "a parameter that the operator's list leaves out does not count" with "list";
     forbids OverlooksListed "a parameter that the operator's list names counts" also ["AQL-3.2-1"] with "list";
@@ -70,7 +77,8 @@ of step: &StepSoFar<'_>, action: Action;
     sometimes "a call is admitted that differs in what its list leaves out" with "list"
         if step.admits(action, |_, _, _| step.names(Parameters::Third));
     sometimes "a call is rejected that differs in what a list leaves out, for its own names it" with "list"
-        if step.rejects_at(Check::Parameters) && step.names(Parameters::Third) && step.is_listed(List::Wide);
+        if step.rejects_at(Check::Parameters) && step.names(Parameters::Third) && step.is_listed(List::Wide)
+            && !step.is_listed_by_nothing();
     sometimes "a call is rejected that differs in what a list leaves out, for there is none" with "list"
         if step.rejects_at(Check::Parameters) && step.names(Parameters::Third) && step.is_listed(List::Unset);
 }

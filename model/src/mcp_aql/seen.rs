@@ -31,6 +31,12 @@ impl StepSoFar<'_> {
         self.call.is_some_and(listed)
     }
 
+    /// AQL-3.2-1: whether the operation of the call has a list, and it names nothing of the call.
+    pub(super) fn is_listed_by_nothing(&self) -> bool {
+        self.call
+            .is_some_and(|it| self.before.lists_nothing(it.scope))
+    }
+
     /// Whether a token of this adapter is in that slot.
     pub(super) fn has_been_of(&self, slot: Slot, adapter: Which) -> bool {
         let token = self.before.token(slot);

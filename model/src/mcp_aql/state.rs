@@ -216,6 +216,12 @@ impl State {
         }
     }
 
+    /// AQL-3.2-1: whether there is a list for calls of this scope, and it names nothing of them.
+    pub fn lists_nothing(&self, scope: Scope) -> bool {
+        let nothing = |setup: Setup| self.list(scope).names_nothing(setup.oracle);
+        self.setup.is_some_and(nothing)
+    }
+
     /// AQL-3.2-4, AQL-4.1-5: whether a call differs in a parameter that counts from what a token is bound to. AQL-4.3-1: the
     /// adapter that is called recomputes what a token is bound to, so that parameters differ where others count there.
     pub fn differs(&self, named: Scope, bound: Scope) -> bool {

@@ -73,7 +73,12 @@ pub enum Asked {
         otherwise: bool,
     },
     /// Other parameters of the first adapter's operations count, by operation.
-    Relist([List; 2]),
+    Relist {
+        /// Which.
+        lists: [List; 2],
+        /// How much a failed check tells, by which goes what a wide list names.
+        oracle: Oracle,
+    },
     /// Time passes.
     Tick,
     /// The process comes back.
@@ -96,10 +101,12 @@ const GUESSED: u32 = u32::MAX;
 const ASKED: u32 = Which::First as u32;
 /// The answer to every revocation.
 const SAME: u32 = 0;
-/// The parameter that every list names.
+/// The parameter that every list names, but for one that names nothing of a call.
 const LISTED: u32 = 0;
 /// The parameter that a narrow list leaves out.
 const UNLISTED: u32 = 1;
+/// One that no call has.
+const ABSENT: u32 = 2;
 /// How long the identifier of a token is: 128 bits.
 const IDENTIFIER: usize = 22;
 
@@ -240,7 +247,7 @@ impl CallTold for Told {
             | Asked::Introspect(..)
             | Asked::Trigger(_)
             | Asked::Configure { .. }
-            | Asked::Relist(_)
+            | Asked::Relist { .. }
             | Asked::Tick
             | Asked::Restart => self.expires,
             Asked::Nothing => return None,
@@ -283,7 +290,10 @@ impl Told {
                 lists: lists(before, adapter),
                 otherwise: false,
             },
-            Action::Relist { .. } => Asked::Relist(step.next.lists),
+            Action::Relist { .. } => Asked::Relist {
+                lists: step.next.lists,
+                oracle: before.setup?.oracle,
+            },
             Action::Trigger(trigger) => Asked::Trigger(trigger),
             Action::Purge { .. } => Asked::Tick,
             Action::Restart(_) => Asked::Restart,
@@ -336,7 +346,7 @@ impl Told {
                     Part::Of(adapter)
                 };
                 let as_it_is = Configuration {
-                    critical: critical(lists),
+                    critical: critical(lists, setup.oracle),
                     ..configured(adapter, setup)
                 };
                 let as_it_is = (part, Call::Configure(as_it_is));
@@ -350,11 +360,11 @@ impl Told {
                 token: token(carried),
             }),
             Asked::Trigger(trigger) => trigger_call(trigger).map(whole).unwrap_or_default(),
-            Asked::Relist(lists) => whole(Call::Configure(Configuration {
+            Asked::Relist { lists, oracle } => whole(Call::Configure(Configuration {
                 adapter: Which::First as u32,
                 tolerance_seconds: None,
                 oracle: None,
-                critical: critical(lists),
+                critical: critical(lists, oracle),
             })),
             Asked::Tick => whole(Call::Tick),
             Asked::Restart => whole(Call::Restart { lost: 0 }),
@@ -428,6 +438,7 @@ impl Told {
             identifier_length: IDENTIFIER,
             length: IDENTIFIER,
             url_safe: true,
+            reads: None,
             expires_at: (self.expires != ETERNAL).then(|| at(time::on(self.expires))),
             operation: Some(request.operation),
             level: Some(request.level),
@@ -487,7 +498,7 @@ impl Told {
             | Asked::Request(_)
             | Asked::Trigger(_)
             | Asked::Configure { .. }
-            | Asked::Relist(_)
+            | Asked::Relist { .. }
             | Asked::Tick
             | Asked::Restart
             | Asked::Nothing => GUESSED,
@@ -572,10 +583,11 @@ const fn lists(state: &State, adapter: Which) -> [List; 2] {
 }
 
 /// The same, as it is configured: each list that was ever set, for what becomes of one that is left out nothing says.
-fn critical(lists: [List; 2]) -> Option<BTreeMap<u32, BTreeSet<u32>>> {
+fn critical(lists: [List; 2], oracle: Oracle) -> Option<BTreeMap<u32, BTreeSet<u32>>> {
     let names = |(operation, list): (Which, List)| match list {
         List::Unset => None,
         List::Narrow => Some((operation as u32, [LISTED].into())),
+        List::Wide if list.names_nothing(oracle) => Some((operation as u32, [ABSENT].into())),
         List::Wide => Some((operation as u32, [LISTED, UNLISTED].into())),
     };
     let critical: BTreeMap<_, _> = Which::ALL

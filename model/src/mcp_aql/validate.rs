@@ -109,6 +109,10 @@ impl StepSoFar<'_> {
     fn differs(&self, named: Scope, bound: Scope) -> bool {
         let rules = self.model.rules;
         let is_third = named.parameters == Parameters::Third;
+        if self.state.lists_nothing(bound) {
+            let counts = rules.forbid(Guard::BindsNothing);
+            return counts && self.state.differs(named, bound);
+        }
         match self.state.list(bound) {
             List::Narrow if is_third && rules.allow(Guard::CountsUnlisted) => true,
             List::Wide if is_third && rules.allow(Guard::OverlooksListed) => false,

@@ -96,13 +96,19 @@ pub enum List {
     Unset,
     /// The list leaves one out.
     Narrow,
-    /// The list names both.
+    /// Both count: the list names both, or neither, which leaves all of a call bound (AQL-3.2-1).
     Wide,
 }
 
 impl List {
     /// The lists that an operator can set.
     pub const ALL: [Self; 2] = [Self::Narrow, Self::Wide];
+
+    /// AQL-3.2-1: whether it names nothing of a call. Which of both the wide one does goes by the oracle, so that there are no more
+    /// states than with one of them.
+    pub const fn names_nothing(self, oracle: Oracle) -> bool {
+        matches!((self, oracle), (Self::Wide, Oracle::Uniform))
+    }
 }
 
 /// What a call is for, and what a token is bound to (AQL-3.2-1).

@@ -6,7 +6,8 @@ use countersign_model::judge::{Finding, Judge, Kind};
 use countersign_model::mcp_aql::judge::limits::{Limit, Limits};
 use countersign_model::mcp_aql::judge::words::{
     Answer, Call, Code, Configuration, Entry, EventKind, Failure, INTROSPECT, Issued, Level,
-    LogEvent, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query, Request, Weight,
+    LogEvent, Oracle, Output, Parameter, Parameters, Performed, Purpose, Query, Readable, Request,
+    Weight,
 };
 use countersign_model::mcp_aql::judge::{Deviations, Leeway, TokenJudge};
 use countersign_model::mcp_aql::readings::{
@@ -207,6 +208,7 @@ fn issued(request: &Request, token: u32, now: i64) -> Issued {
         identifier_length: 43,
         length: 48,
         url_safe: true,
+        reads: None,
         expires_at: Some(now + 1000 * request.ttl_seconds.unwrap_or(default)),
         operation: Some(request.operation),
         level: Some(request.level),
@@ -389,6 +391,35 @@ fn a_token_looks_as_section_2_says() {
         let mut run = Run::new();
         let mut issued = issued(&request(), 1, run.now);
         change(&mut issued);
+        let outputs = [
+            Output::Respond(Answer::Issued(issued)),
+            run.log(LogEvent::Issued, true, &request(), 1),
+        ];
+        run.finds(&Call::Operation(request()), &outputs, clauses);
+    }
+}
+
+#[test]
+fn a_token_tells_nothing_of_the_inside_unless_it_is_signed_aql_6_3_3() {
+    let kept = Reading::SPECIFICATION;
+    let signed = Reading {
+        token_storage: TokenStorage::Signed,
+        ..kept
+    };
+    let told: &[_] = &["AQL-6.3-3"];
+    for (reading, reads, clauses) in [
+        (kept, None, &[][..]),
+        (kept, Some(Readable::Name), told),
+        (kept, Some(Readable::Value), told),
+        (signed, None, &[]),
+        (signed, Some(Readable::Name), &[]),
+        (signed, Some(Readable::Value), told),
+    ] {
+        let mut run = Run::read(reading);
+        let issued = Issued {
+            reads,
+            ..issued(&request(), 1, run.now)
+        };
         let outputs = [
             Output::Respond(Answer::Issued(issued)),
             run.log(LogEvent::Issued, true, &request(), 1),
@@ -970,6 +1001,69 @@ fn a_list_that_names_nothing_is_refused_or_binds_what_the_text_says_aql_3_2_1() 
         ..request()
     };
     run.takes(&other_resource, 1, &["AQL-4.1-5"]);
+}
+
+#[test]
+fn a_list_that_names_nothing_of_the_call_leaves_all_of_it_bound_aql_3_2_1() {
+    const ABSENT: u32 = 9;
+    let listed = |names: &[u32], request: &Request| {
+        let mut run = Run::new();
+        run.conforms(&critical(1, names), &[]);
+        run.issue(request, 1);
+        run
+    };
+    let with_parameters = |parameters| Request {
+        parameters: Some(parameters),
+        ..request()
+    };
+    let absent = || listed(&[ABSENT], &request());
+    absent().takes(&request(), 1, &[]);
+    absent().refuses(&request(), 1, Code::ScopeMismatch, &["AQL-3.2-1"]);
+    let other_resource = with_parameters(parameters(2, 1, 1));
+    absent().takes(&other_resource, 1, &["AQL-3.2-1"]);
+    absent().refuses(&other_resource, 1, Code::ScopeMismatch, &[]);
+    absent().refuses(&other_resource, 1, Code::Expired, &["AQL-3.2-1"]);
+    // As without a list, what names no resource may count or not.
+    let other_colour = with_parameters(parameters(1, 1, 2));
+    is_open(absent, &other_colour, &[Code::ScopeMismatch]);
+    // What the list names counts where it turns up, whatever it is.
+    let mut named = parameters(1, 1, 1);
+    let parameter = Parameter {
+        value: 1,
+        weight: Weight::Unsaid,
+    };
+    named.each.insert(ABSENT, parameter);
+    let named = with_parameters(named);
+    absent().takes(&named, 1, &["AQL-3.2-1"]);
+    listed(&[ABSENT], &named).takes(&request(), 1, &["AQL-4.1-5"]);
+    // A list that names one parameter of the call binds that one.
+    let mut one = listed(&[ABSENT, 3], &request());
+    one.takes(&other_resource, 1, &[]);
+    // A call without parameters is one that a list names nothing of.
+    let none = with_parameters(Parameters::default());
+    listed(&[1], &none).takes(&none, 1, &[]);
+    listed(&[3], &none).takes(&request(), 1, &["AQL-3.2-1"]);
+}
+
+#[test]
+fn a_list_that_was_left_out_and_names_nothing_of_the_call_binds_it_as_the_text_says_aql_3_2_1() {
+    let left_out = || {
+        let mut run = Run::new();
+        run.conforms(&critical(1, &[9]), &[]);
+        run.conforms(&critical(2, &[1]), &[]);
+        run.issue(&request(), 1);
+        run
+    };
+    let other = |parameters| Request {
+        parameters: Some(parameters),
+        ..request()
+    };
+    left_out().takes(&other(parameters(2, 1, 1)), 1, &["AQL-3.2-1"]);
+    is_open(
+        left_out,
+        &other(parameters(1, 2, 1)),
+        &[Code::ScopeMismatch],
+    );
 }
 
 #[test]

@@ -277,15 +277,20 @@ class Gatekeeper(Subject):
         return None
 
     def bound_params(self, call):
-        """3.2: the hash of the critical parameters in a canonical form; None where they have no one meaning."""
+        """3.2: the hash of the critical parameters in a canonical form; None where they have no one meaning. A list that names none of them
+        leaves nothing to bind, so that all are bound."""
         try:
             params = meaning(call["params"].held())
         except (ValueError, RecursionError):
             return None
         critical = self.settings(call["adapter"])["critical"].get(call["operation"])
         if critical is not None and isinstance(params, dict):
-            params = {name: value for name, value in params.items() if name in critical}
+            params = self.named(params, critical) or params
         return hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()
+
+    def named(self, params, critical):
+        """3.2: those that count by the list."""
+        return {name: value for name, value in params.items() if name in critical}
 
     def settings(self, adapter):
         return self.stored["adapters"].get(adapter, {"tolerance": 30, "oracle": "codes", "critical": {}})

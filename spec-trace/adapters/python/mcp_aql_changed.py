@@ -4,8 +4,11 @@ The one thing to know: each class overrides a method or two of `Gatekeeper`, and
 clause that it breaks; a variant names the clause that leaves the choice, and the reading of `countersign check --reading` where there is one.
 """
 
+import base64
 import hashlib
 import json
+import re
+import secrets
 
 from mcp_aql import LEVELS, LIFE, Gatekeeper, as_written, check_names
 
@@ -238,6 +241,13 @@ class EveryParameter(Gatekeeper, fault="every-parameter", clause="AQL-3.2-4"):
         return super().bound_params({**call, "operation": ""})
 
 
+class BindsNothing(Gatekeeper, fault="binds-nothing", clause="AQL-3.2-1"):
+    """A call of which the operator's list names no parameter is bound to none, so that its token is good for others."""
+
+    def named(self, params, critical):
+        return super().named(params, critical) or {"": None}
+
+
 class BoundToText(Gatekeeper, fault="bound-to-text", clause="AQL-3.2-3"):
     """What is hashed is the text of the parameters, so that another order of names is another call."""
 
@@ -289,6 +299,19 @@ class NoExpiry(Gatekeeper, fault="tells-no-expiry", clause="AQL-1.2-2"):
         super().issue(call, params)
         if "respond" in self.outputs[-1]:
             self.outputs[-1]["respond"]["error"]["details"].pop("expires_at", None)
+
+
+class TokensTell(Gatekeeper, fault="tokens-tell-parameters", clause="AQL-6.3-3"):
+    """The values of the parameters stand in the token, in base64 behind what is drawn."""
+
+    def bound_params(self, call):
+        self.values = call["params"].text
+        return super().bound_params(call)
+
+    def new_token(self, purpose):
+        told = re.sub(r"[^a-z0-9-]", "", self.values)
+        prefix = "conf_" if purpose == "confirmation" else "quota_continue_"
+        return prefix + (secrets.token_hex(16) + base64.urlsafe_b64encode(told.encode()).decode().rstrip("="))[:64]
 
 
 class ShortTokens(Gatekeeper, fault="short-tokens", clause="AQL-2.2-2"):
@@ -397,6 +420,18 @@ class OtherTokens(Gatekeeper, variant="other-tokens", clause="AQL-2.2-1"):
         prefix = "conf_" if purpose == "confirmation" else "quota_continue_"
         body = hashlib.sha512(super().new_token(purpose).encode()).hexdigest()
         return prefix + "_-Zz" + body[:60]
+
+
+class TokensName(Gatekeeper, variant="tokens-name-their-operation", clause="AQL-6.2-2", reading="token-storage=signed"):
+    """A token names its operation, as one may that holds what it stands for."""
+
+    def bound_params(self, call):
+        self.operation = call["operation"]
+        return super().bound_params(call)
+
+    def new_token(self, purpose):
+        prefix = "conf_" if purpose == "confirmation" else "quota_continue_"
+        return prefix + secrets.token_hex(16) + self.operation.encode().hex()[:32]
 
 
 class ShowsLittle(Gatekeeper, variant="shows-little", clause="AQL-7.3-1"):

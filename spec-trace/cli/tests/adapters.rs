@@ -61,7 +61,7 @@ const OWN_WORDS: [(&str, &[&str]); 7] = [
 ];
 
 /// The faults that no answer of the conversation shows, as they lie in the form of what is made up.
-const UNSEEN: [&str; 1] = ["short-tokens"];
+const UNSEEN: [&str; 2] = ["tokens-tell-parameters", "short-tokens"];
 
 /// The command of an adapter in Python, or none, where there is no Python to run it.
 fn adapter(program: &str, arguments: &[&str]) -> Option<Command> {

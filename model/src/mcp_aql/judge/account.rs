@@ -175,19 +175,42 @@ pub enum Binding {
 }
 
 impl Binding {
-    /// Whether a parameter counts.
-    fn counts(&self, name: u32, weight: Weight) -> Chance {
+    /// Whether a parameter counts in a call with these.
+    fn counts(&self, name: u32, weight: Weight, call: &Parameters) -> Chance {
         let by_text = match weight {
             Weight::Impact => Chance::Certain,
             Weight::Unsaid => Chance::Perhaps,
         };
+        // AQL-3.2-1: a token that is bound to nothing is none, so a list that names nothing of a call is as good as none.
+        let by_list = |names: &BTreeSet<u32>| {
+            if names.contains(&name) {
+                Chance::Certain
+            } else if is_named(names, call) {
+                Chance::No
+            } else {
+                by_text
+            }
+        };
         match self {
             Self::Text => by_text,
-            Self::Listed(names) => Chance::of(names.contains(&name)),
-            Self::Either(names) if Chance::of(names.contains(&name)) == by_text => by_text,
+            Self::Listed(names) => by_list(names),
+            Self::Either(names) if by_list(names) == by_text => by_text,
             Self::Either(_) => Chance::Perhaps,
         }
     }
+
+    /// Whether there is a list, and it names nothing of a call.
+    pub fn names_nothing_of(&self, call: &Parameters) -> bool {
+        match self {
+            Self::Text => false,
+            Self::Listed(names) | Self::Either(names) => !is_named(names, call),
+        }
+    }
+}
+
+/// Whether any of these is in a call.
+fn is_named(names: &BTreeSet<u32>, call: &Parameters) -> bool {
+    names.iter().any(|name| call.each.contains_key(name))
 }
 
 impl Token {
@@ -214,19 +237,24 @@ impl Token {
         }
     }
 
+    /// AQL-3.2-1: whether there was a list at issue that names nothing of the call.
+    pub fn is_bound_in_full(&self) -> bool {
+        self.binding.names_nothing_of(&self.parameters)
+    }
+
     /// Whether parameters that count differ from those at issue, by what counted then and by what counts now.
     pub fn parameters_differ(&self, now: &Parameters, binding: &Binding) -> Chance {
         let mut differ = Chance::No;
         if *binding != self.binding {
             differ = Chance::Perhaps;
         }
-        let (then, now) = (&self.parameters.each, &now.each);
-        for (name, parameter) in then.iter().chain(now) {
-            if then.get(name).map(|it| it.value) == now.get(name).map(|it| it.value) {
+        let then = &self.parameters;
+        for (name, parameter) in then.each.iter().chain(&now.each) {
+            if then.each.get(name).map(|it| it.value) == now.each.get(name).map(|it| it.value) {
                 continue;
             }
-            let counted = self.binding.counts(*name, parameter.weight);
-            let counts = binding.counts(*name, parameter.weight);
+            let counted = self.binding.counts(*name, parameter.weight, then);
+            let counts = binding.counts(*name, parameter.weight, now);
             let both = if counted == counts {
                 counts
             } else {

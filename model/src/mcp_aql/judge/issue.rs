@@ -4,7 +4,7 @@ use crate::mcp_aql::readings::{MultiUse, SessionBinding, TokenStorage};
 
 use super::account::{Chance, Token};
 use super::limits::Tried;
-use super::words::{Answer, Issued, Level, LogEvent, Performed, Purpose, Request};
+use super::words::{Answer, Issued, Level, LogEvent, Performed, Purpose, Readable, Request};
 use super::{Case, TokenJudge, is_time, log};
 
 /// AQL-3.1-1: 128 bits, at the 6 bits that one of 64 characters can hold.
@@ -191,7 +191,7 @@ impl TokenJudge {
         self.is_logged(&wanted, &["AQL-1.2-5"], case);
     }
 
-    // AQL-2.1-1, AQL-2.2-1, AQL-2.2-2, AQL-3.1-1: what a token looks like.
+    // AQL-2.1-1, AQL-2.2-1, AQL-2.2-2, AQL-3.1-1, AQL-6.3-3: what a token looks like.
     fn is_well_made(&self, request: &Request, issued: Issued, case: &mut Case) {
         let Some(name) = issued.token else {
             let text = "a token was to stand in the answer".to_owned();
@@ -222,6 +222,20 @@ impl TokenJudge {
                 "token {name} was to hold 128 bits, which takes {SHORTEST_IDENTIFIER} characters"
             );
             case.conformance("AQL-3.1-1", &["AQL-3.1-3"], text);
+        }
+        // AQL-6.3-3: the payload of 2.3 is internal, so that a token that is kept is a key and no more. One that is signed (6.2) holds
+        // it, and of the parameters the hash alone.
+        let payload_is_in = self.reading.token_storage == TokenStorage::Signed;
+        let told = match issued.reads {
+            Some(Readable::Name) if !payload_is_in => Some("the name of something"),
+            Some(Readable::Value) => Some("a value of a parameter"),
+            Some(Readable::Name) | None => None,
+        };
+        if let Some(what) = told {
+            let text = format!(
+                "token {name} was to tell nothing of the inside: {what} can be read off it"
+            );
+            case.conformance("AQL-6.3-3", &[], text);
         }
         if self.account.tokens.contains_key(&name) {
             let text = format!("token {name} was to be new: it was issued before");

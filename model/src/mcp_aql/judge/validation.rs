@@ -53,7 +53,7 @@ const BEYOND_SCOPE: Codes = Codes::These(&[Code::Invalid, Code::ScopeMismatch]);
 const SCOPE: Codes = Codes::These(&[Code::ScopeMismatch]);
 
 /// The checks of 4.1 in its order, then those that have no row.
-static CHECKS: [Check; 12] = [
+static CHECKS: [Check; 13] = [
     // AQL-4.1-1, AQL-1.2-4, AQL-2.2-3, AQL-6.2-1: a token that was never issued, to the letter and the case.
     Check {
         clause: "AQL-4.1-1",
@@ -151,7 +151,33 @@ static CHECKS: [Check; 12] = [
         row: Some([3, 1]),
         codes: SCOPE,
         why: "it was issued for other parameters",
-        fails: |shown| shown.of_call(|token, request| parameters_differ(shown, token, request)),
+        fails: |shown| {
+            shown.of_call(|token, request| {
+                if token.is_bound_in_full() {
+                    Chance::No
+                } else {
+                    parameters_differ(shown, token, request)
+                }
+            })
+        },
+    },
+    // AQL-3.2-1, AQL-3.2-4: a list that names nothing of the call leaves nothing to bind, so all of the call is bound.
+    Check {
+        clause: "AQL-3.2-1",
+        also: &["AQL-1.2-3", "AQL-3.2-4", "AQL-4.1-5", "AQL-7.1-1"],
+        kind: Kind::Guarantee,
+        row: Some([3, 1]),
+        codes: SCOPE,
+        why: "it was issued for other parameters, of which no list names any, so that all are bound",
+        fails: |shown| {
+            shown.of_call(|token, request| {
+                if token.is_bound_in_full() {
+                    parameters_differ(shown, token, request)
+                } else {
+                    Chance::No
+                }
+            })
+        },
     },
     // AQL-4.1-6: a token of another adapter. Whether somebody who asks another adapter about it is told, the text does not say.
     Check {

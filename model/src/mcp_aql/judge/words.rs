@@ -236,6 +236,8 @@ pub struct Issued {
     pub length: usize,
     /// Whether only letters, digits, underscores and hyphens follow the prefix.
     pub url_safe: bool,
+    /// What can be read off it, in the clear or in an encoding that anybody undoes.
+    pub reads: Option<Readable>,
     /// `expires_at`
     pub expires_at: Option<i64>,
     /// `operation`
@@ -246,6 +248,15 @@ pub struct Issued {
     pub reasons: bool,
     /// Whether a `confirmation_message` is given.
     pub message: bool,
+}
+
+/// What can be read off a token that tells more than its purpose (AQL-6.3-3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Readable {
+    /// The name of an operation, of an adapter or of a session.
+    Name,
+    /// A value of a parameter.
+    Value,
 }
 
 /// The answer that refuses a token.

@@ -184,9 +184,13 @@ impl Environment {
         }
         for operation in Which::ALL {
             let spelling = &OPERATIONS[place(operation)];
-            let names = match state.lists[place(operation)] {
+            let list = state.lists[place(operation)];
+            let names = match list {
                 List::Unset => continue,
                 List::Narrow => spelling.narrow,
+                List::Wide if state.setup.is_some_and(|it| list.names_nothing(it.oracle)) => {
+                    spelling.absent
+                }
                 List::Wide => spelling.wide,
             };
             let names = names.iter().map(|&name| name.to_owned()).collect();

@@ -429,6 +429,7 @@ impl Driver {
             url_safe: identifier
                 .bytes()
                 .all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-'),
+            reads: self.calls.names.reads(identifier),
             expires_at,
             operation: said("operation").map(|it| self.operation(it)),
             level: level(&details["danger_level"]),

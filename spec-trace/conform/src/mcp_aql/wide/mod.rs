@@ -6,6 +6,7 @@
 
 mod calls;
 mod driven;
+mod readable;
 mod spelling;
 mod step;
 mod suite;

@@ -70,6 +70,12 @@ impl Parameters {
         self.broken.is_none().then_some(each)
     }
 
+    /// The names of those that are there.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        let named = NAMES.into_iter().zip(&self.values);
+        named.filter_map(|([name, _], value)| value.map(|_| name))
+    }
+
     /// The names of those whose bit is set.
     pub(super) fn named(bits: u8) -> impl Iterator<Item = (u32, &'static str)> {
         (0..)

@@ -104,18 +104,18 @@ impl Names {
                     uniform: Some(setup.oracle == Oracle::Codes),
                     critical: None,
                 };
-                let as_it_is = configured(adapter, setup, critical(lists));
+                let as_it_is = configured(adapter, setup, critical(lists, setup.oracle));
                 otherwise
                     .then_some(other)
                     .into_iter()
                     .chain([as_it_is])
                     .collect()
             }
-            Asked::Relist(lists) => vec![What::Configure {
+            Asked::Relist { lists, oracle } => vec![What::Configure {
                 adapter: 0,
                 tolerance_seconds: None,
                 uniform: None,
-                critical: critical(lists),
+                critical: critical(lists, oracle),
             }],
             Asked::Tick => vec![What::Tick],
             Asked::Restart => vec![What::Restart { lost: 0 }],
@@ -213,11 +213,12 @@ fn configured(adapter: u8, setup: Setup, critical: Option<Vec<(u8, u8)>>) -> Wha
 }
 
 /// Which parameters count, by operation: each list that was ever set.
-fn critical(lists: [List; 2]) -> Option<Vec<(u8, u8)>> {
-    let bits = |(operation, list)| match list {
+fn critical(lists: [List; 2], oracle: Oracle) -> Option<Vec<(u8, u8)>> {
+    let bits = |(operation, list): (u8, List)| match list {
         List::Unset => None,
-        List::Narrow => Some((operation, 0b01)),
-        List::Wide => Some((operation, 0b11)),
+        List::Narrow => Some((operation, 0b0001)),
+        List::Wide if list.names_nothing(oracle) => Some((operation, 0b1000)),
+        List::Wide => Some((operation, 0b0011)),
     };
     let critical: Vec<_> = (0..).zip(lists).filter_map(bits).collect();
     (!critical.is_empty()).then_some(critical)

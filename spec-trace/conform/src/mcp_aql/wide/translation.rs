@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use countersign_model::mcp_aql::judge::words::{
     Answer, Code, Entry, Failure, INTROSPECT, Issued, Level, LogEvent, Output, Performed, Purpose,
+    Readable,
 };
 use countersign_reference::mcp_aql::{
     self as executor, AdapterName, Audit, AuditEntry, AuditOutcome, ConfirmationRequired,
@@ -15,6 +16,7 @@ use countersign_reference::mcp_aql::{
 
 use serde_json::Value;
 
+use super::readable::Readables;
 use super::spelling::SECRETS;
 use super::step::{ADAPTERS, OPERATIONS, SESSIONS};
 
@@ -34,6 +36,8 @@ pub(super) struct Names {
     shapes: BTreeMap<String, u32>,
     /// Whether parameters are the same where they mean the same, and not only where they are written alike.
     by_meaning: bool,
+    /// What is to be read off no token.
+    readables: Readables,
 }
 
 /// The number of a text, a new one where it has none.
@@ -58,7 +62,14 @@ impl Names {
         // The first adapter is the one of a call that names none.
         let adapters = named("adapter", ADAPTERS).skip(1);
         let adapters = adapters.map(|it| AdapterName::parse(&it).expect(name));
+        let all = [
+            ("adapter", ADAPTERS),
+            ("operation", OPERATIONS),
+            ("session", SESSIONS),
+        ];
+        let all = all.into_iter().flat_map(|(kind, count)| named(kind, count));
         Self {
+            readables: Readables::of(all, SECRETS),
             adapters: [AdapterName::default()]
                 .into_iter()
                 .chain(adapters)
@@ -100,6 +111,11 @@ impl Names {
             &mut self.parameters,
             meant.unwrap_or_else(|| bytes.to_vec()),
         )
+    }
+
+    /// What can be read off a token, by what follows its prefix.
+    pub(super) fn reads(&self, identifier: &str) -> Option<Readable> {
+        self.readables.in_identifier(identifier)
     }
 
     /// The number of parameters as they are written.
@@ -199,6 +215,7 @@ impl Names {
             url_safe: identifier
                 .bytes()
                 .all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-'),
+            reads: self.reads(identifier),
             expires_at: Some(required.expires_at.millis()),
             operation: Some(place(&self.operations, &required.operation)),
             level: Some(level(required.danger_level)),

@@ -16,7 +16,7 @@ use countersign_reference::time::Timestamp;
 
 use super::Played;
 use super::calls::Calls;
-use super::step::{Host, Step, What};
+use super::step::{Host, Request, Shown, Step, What};
 use super::translation::Names;
 
 /// How many tokens of an adapter can be alive (AQL-5.5-3).
@@ -133,8 +133,40 @@ impl World {
         }
     }
 
+    /// AQL-3.2-1: whether a call with a token differs from that of the token in its parameters alone, and a list names nothing of
+    /// either.
+    fn is_bound_in_full(&self, request: &Request) -> bool {
+        let Some(Shown::Issued(back)) = request.shown else {
+            return false;
+        };
+        let Some(token) = self.calls.back(back) else {
+            return false;
+        };
+        let own = &token.request;
+        let adapter = &self.calls.names.adapters[usize::from(request.adapter)];
+        let operation = &self.calls.names.operations[usize::from(request.operation)];
+        let configuration = self.gatekeeper.configuration(adapter);
+        let list = configuration.critical.get(operation);
+        let of = |it: &Request| {
+            it.parameters
+                .names()
+                .any(|name| list.is_some_and(|it| it.contains(name)))
+        };
+        list.is_some()
+            && (own.adapter, own.operation) == (request.adapter, request.operation)
+            && own.parameters.values != request.parameters.values
+            && ![own, request].into_iter().any(of)
+    }
+
     fn count(&mut self, what: &What, outputs: &[judged::Output]) {
         self.played.calls += 1;
+        if let What::Call(request) = what
+            && self.is_bound_in_full(request)
+            && outputs.iter().any(is_mismatch)
+        {
+            let how = "a call of which its list names nothing is refused, as it differs";
+            *self.played.seen.entry(how).or_default() += 1;
+        }
         let came = |wanted: fn(&judged::Output) -> bool| outputs.iter().any(wanted);
         let how = match what {
             What::Call(request) if request.shown.is_some() => {
@@ -169,6 +201,10 @@ impl World {
         };
         *self.played.seen.entry(how).or_default() += 1;
     }
+}
+
+fn is_mismatch(output: &judged::Output) -> bool {
+    matches!(output, judged::Output::Respond(judged::Answer::Failed(failure)) if failure.code == Some(judged::Code::ScopeMismatch))
 }
 
 /// The limits of a host, as the judge is told of them: so many at once, and then one a second.
