@@ -275,10 +275,7 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         Protocol::McpAql if *signed => converse(McpAql::signing(conforming(settings)?, ids)),
         Protocol::McpAql => converse(McpAql::new(conforming(settings)?, ids)),
         Protocol::PendingAction => match store {
-            None => {
-                let service = PendingAction::in_memory(chosen(settings)?, ids);
-                converse(service.into_diagnostic()?)
-            }
+            None => converse(PendingAction::in_memory(chosen(settings)?, ids)),
             Some(path) => {
                 let settings = chosen(settings)?;
                 let store = Store::open(path).into_diagnostic()?;
