@@ -22,6 +22,8 @@ mod pending_action;
 mod pending_action_bad_input;
 #[path = "serve/pending_action_stage.rs"]
 mod pending_action_stage;
+#[path = "serve/record.rs"]
+mod record;
 #[path = "serve/transcripts.rs"]
 mod transcripts;
 

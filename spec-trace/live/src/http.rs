@@ -12,11 +12,10 @@
 //! `GET /events` without a subscription opens one that can reply, names it in the header `aaep-subscription-id`, and closes it when the
 //! connection ends. One that was opened by itself stays open until `DELETE /aaep/v1/subscriptions/ID`.
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::TcpListener;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -33,27 +32,22 @@ use countersign_reference::aaep::{Audit, Capabilities, SubscriptionId};
 use countersign_reference::ids::IdSource;
 use countersign_reference::time::Timestamp;
 use hyper::body::Frame;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq;
-use tokio::sync::{Notify, Semaphore, mpsc, watch};
-use tokio::time::{sleep, timeout};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::timeout;
 
+pub use crate::accept::CONNECTIONS;
+use crate::accept::{accept, stopped, waiting};
 use crate::host::{Host, NotBegun};
 use crate::log::{Following, Told};
 
-/// How many connections there may be; more are closed at once.
-pub const CONNECTIONS: u32 = 1_024;
 /// The longest body, in bytes.
 pub const LONGEST_BODY: usize = 256 * 1_024;
 /// How long a client may take to send its headers, how long to send a body, and how long to read what it was sent.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// How often a stream says that it is still there.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
-/// How long connections have to end when the server stops.
-const FAREWELL: Duration = Duration::from_secs(5);
 /// The timer looks at the clock at least so often, as that can be set.
 const CLOCK_CHECK: Duration = Duration::from_secs(1);
 
@@ -118,9 +112,8 @@ async fn serve<Ids: IdSource + Send + 'static>(
     settings: Settings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    listener.set_nonblocking(true)?;
+    let listener = waiting(listener)?;
     let address = listener.local_addr()?;
-    let listener = tokio::net::TcpListener::from_std(listener)?;
     let patience = settings.patience;
     let (stopper, stopping) = watch::channel(false);
     let shared = Arc::new(Shared {
@@ -128,53 +121,13 @@ async fn serve<Ids: IdSource + Send + 'static>(
         happened: Notify::new(),
         settings,
         authorities: [address.to_string(), format!("localhost:{}", address.port())],
-        stopping: stopping.clone(),
+        stopping,
     });
     let router = router(Arc::clone(&shared));
-    let connections = Arc::new(Semaphore::new(CONNECTIONS as usize));
     let timer = tokio::spawn(keep_time(Arc::clone(&shared)));
-    let mut stop = pin!(stop);
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = &mut stop => break,
-        };
-        let Ok((stream, _)) = accepted else {
-            // There is no file left for it, most likely: some connection has to end first.
-            sleep(Duration::from_millis(20)).await;
-            continue;
-        };
-        let Ok(permit) = Arc::clone(&connections).try_acquire_owned() else {
-            continue;
-        };
-        let service = TowerToHyperService::new(router.clone());
-        let mut stopping = stopping.clone();
-        tokio::spawn(async move {
-            let mut builder = http1::Builder::new();
-            builder.timer(TokioTimer::new());
-            builder.header_read_timeout(patience).max_buf_size(16_384);
-            let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-            // A connection that breaks off is its client's affair.
-            tokio::select! {
-                _ = connection.as_mut() => {}
-                () = stopped(&mut stopping) => {
-                    connection.as_mut().graceful_shutdown();
-                    let _broken_off = connection.await;
-                }
-            }
-            drop(permit);
-        });
-    }
-    drop(listener);
-    stopper.send_replace(true);
-    let _some_took_too_long = timeout(FAREWELL, connections.acquire_many(CONNECTIONS)).await;
+    accept(listener, router, patience, stop, stopper).await;
     timer.abort();
     Ok(())
-}
-
-async fn stopped(stopping: &mut watch::Receiver<bool>) {
-    // Where nobody is left to say so, it has stopped too.
-    let _said = stopping.wait_for(|it| *it).await;
 }
 
 fn router<Ids: IdSource + Send + 'static>(shared: Arc<Shared<Ids>>) -> Router {
@@ -210,7 +163,7 @@ async fn keep_time<Ids: IdSource>(shared: Arc<Shared<Ids>>) {
     }
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let millis = since.map_or(0, |since| since.as_millis());
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
@@ -428,14 +381,14 @@ async fn events<Ids: IdSource + Send + 'static>(
     let (sender, receiver) = mpsc::channel(64);
     let closes = closes.then_some(id);
     tokio::spawn(tell(shared, following, sender, is_bound, closes));
-    (headers, Body::new(Lines(receiver))).into_response()
+    (headers, Body::new(Frames(receiver))).into_response()
 }
 
 /// Writes the stream of one reader until it has gone, is too slow, or the server stops.
 async fn tell<Ids: IdSource>(
     shared: Arc<Shared<Ids>>,
     following: Following,
-    reader: mpsc::Sender<Bytes>,
+    reader: mpsc::Sender<io::Result<Bytes>>,
     is_bound: bool,
     closes: Option<SubscriptionId>,
 ) {
@@ -452,7 +405,7 @@ async fn tell<Ids: IdSource>(
 
 async fn write(
     following: Following,
-    reader: &mpsc::Sender<Bytes>,
+    reader: &mpsc::Sender<io::Result<Bytes>>,
     is_bound: bool,
     patience: Duration,
 ) {
@@ -468,7 +421,7 @@ async fn write(
                 Err(_) => ":\n\n".into(),
             },
         };
-        match timeout(patience, reader.send(line.into())).await {
+        match timeout(patience, reader.send(Ok(line.into()))).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) | Err(_) => return,
         }
@@ -482,18 +435,18 @@ fn of_event(event: &Told, is_bound: bool) -> String {
 }
 
 /// A body that comes as it is written.
-struct Lines(mpsc::Receiver<Bytes>);
+pub(crate) struct Frames(pub mpsc::Receiver<io::Result<Bytes>>);
 
-impl HttpBody for Lines {
+impl HttpBody for Frames {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let line = self.0.poll_recv(context);
-        line.map(|line| line.map(|line| Ok(Frame::data(line))))
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let frame = self.0.poll_recv(context);
+        frame.map(|frame| frame.map(|bytes| bytes.map(Frame::data)))
     }
 }
 

@@ -4,13 +4,14 @@
 //! included; before it has, nothing behind them may be carried out. `examples/pending_action_host.rs` is the loop around
 //! it, `countersign serve` another one.
 //!
-//! It is a [`redb`] database of four tables. Each call of [`Store::append`] is one transaction and one sync of the file,
+//! On disk it is a [`redb`] database of four tables. Each call of [`Store::append`] is one transaction and one sync of the file,
 //! however many records there are, so a busy host appends what several calls of the ledger have put out at once. A crash
 //! leaves the records of a call all there or all missing. No snapshot is kept: the journal is the truth, and is read
 //! from its beginning.
 
 pub mod ids;
 mod open;
+mod rows;
 
 use std::path::Path;
 
@@ -19,6 +20,8 @@ use countersign_reference::time::Timestamp;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition, TableError};
 
 pub use open::OpenError;
+
+use rows::{Change, Rows};
 
 /// Record number to the record as JSON.
 const JOURNAL: TableDefinition<u64, &[u8]> = TableDefinition::new("journal");
@@ -30,12 +33,12 @@ const CARRIED: TableDefinition<(), u64> = TableDefinition::new("carried");
 /// such time: a store of before there was this table has none either.
 const PASSED: TableDefinition<(), i64> = TableDefinition::new("passed");
 
-/// The journal of one ledger, on disk. It belongs to one process at a time.
+/// The journal of one ledger. It belongs to one process at a time.
 ///
 /// Once a call has failed, nobody knows what is durable: let go of the store, and of the ledger, and open it again.
 #[derive(Debug)]
 pub struct Store {
-    database: Database,
+    rows: Rows,
     /// The number of the last record that is durable, 0 before the first.
     recorded: u64,
     /// The watermark that is durable.
@@ -86,12 +89,13 @@ impl Store {
     }
 
     /// An empty store that lives in memory and dies with its process.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`], where even that fails.
-    pub fn in_memory() -> Result<Self, StoreError> {
-        Self::with_backend(redb::backends::InMemoryBackend::new())
+    pub fn in_memory() -> Self {
+        Self {
+            rows: Rows::Memory(Vec::new()),
+            recorded: 0,
+            carried: 0,
+            passed: Timestamp::MIN,
+        }
     }
 
     /// The store whose bytes `backend` keeps, or an empty one where it keeps none.
@@ -119,7 +123,7 @@ impl Store {
             Err(error) => return Err(error.into()),
         };
         Ok(Self {
-            database,
+            rows: Rows::Database(database),
             recorded,
             carried,
             passed: passed.map_or(Timestamp::MIN, Timestamp::from_millis),
@@ -138,28 +142,30 @@ impl Store {
         records: impl IntoIterator<Item = &'a Record>,
         carried: u64,
     ) -> Result<(), StoreError> {
-        let mut records = records.into_iter().peekable();
-        if records.peek().is_none() {
+        let (mut recorded, mut passed) = (self.recorded, self.passed);
+        let mut rows = Vec::new();
+        for record in records {
+            let number = record.number;
+            if number != recorded + 1 {
+                return Err(StoreError::OutOfOrder { number, recorded });
+            }
+            let because = |because| StoreError::NoRecord { number, because };
+            rows.push(serde_json::to_vec(record).map_err(because)?.into());
+            recorded = number;
+            passed = passed.max(record.at);
+        }
+        if rows.is_empty() {
             return Ok(());
         }
-        let (mut recorded, mut passed) = (self.recorded, self.passed);
-        let writing = self.database.begin_write()?;
-        {
-            let mut journal = writing.open_table(JOURNAL)?;
-            for record in records {
-                let number = record.number;
-                if number != recorded + 1 {
-                    return Err(StoreError::OutOfOrder { number, recorded });
-                }
-                let because = |because| StoreError::NoRecord { number, because };
-                let row = serde_json::to_vec(record).map_err(because)?;
-                journal.insert(number, &*row)?;
-                recorded = number;
-                passed = passed.max(record.at);
-            }
-        }
-        self.commit(writing, recorded, carried)?;
-        self.passed = passed;
+        // What is not durable cannot have been carried out.
+        let carried = carried.min(self.recorded).max(self.carried);
+        let change = Change {
+            rows,
+            carried: (carried > self.carried).then_some(carried),
+            passed: None,
+        };
+        self.rows.write(self.recorded, change)?;
+        (self.recorded, self.carried, self.passed) = (recorded, carried, passed);
         Ok(())
     }
 
@@ -173,9 +179,11 @@ impl Store {
         if now <= self.passed {
             return Ok(());
         }
-        let writing = self.database.begin_write()?;
-        writing.open_table(PASSED)?.insert((), now.millis())?;
-        writing.commit()?;
+        let change = Change {
+            passed: Some(now.millis()),
+            ..Change::default()
+        };
+        self.rows.write(self.recorded, change)?;
         self.passed = now;
         Ok(())
     }
@@ -186,28 +194,17 @@ impl Store {
     ///
     /// [`StoreError`].
     pub fn carried(&mut self, through: u64) -> Result<(), StoreError> {
+        // What is not durable cannot have been carried out.
+        let through = through.min(self.recorded);
         if through <= self.carried {
             return Ok(());
         }
-        let writing = self.database.begin_write()?;
-        self.commit(writing, self.recorded, through)
-    }
-
-    fn commit(
-        &mut self,
-        writing: redb::WriteTransaction,
-        recorded: u64,
-        carried: u64,
-    ) -> Result<(), StoreError> {
-        // What is not durable cannot have been carried out.
-        let carried = carried.min(self.recorded);
-        if carried > self.carried {
-            let mut table = writing.open_table(CARRIED)?;
-            table.insert((), carried)?;
-        }
-        writing.commit()?;
-        self.recorded = recorded;
-        self.carried = self.carried.max(carried);
+        let change = Change {
+            carried: Some(through),
+            ..Change::default()
+        };
+        self.rows.write(self.recorded, change)?;
+        self.carried = through;
         Ok(())
     }
 
@@ -234,16 +231,10 @@ impl Store {
     ///
     /// [`StoreError`], where they cannot be read.
     pub fn records(&self, first: u64) -> Result<Vec<Record>, StoreError> {
-        let reading = self.database.begin_read()?;
-        let journal = reading.open_table(JOURNAL)?;
-        let rows = journal.range(first..)?;
-        rows.map(|row| {
-            let (number, row) = row?;
-            let number = number.value();
+        self.rows.read(first, |number, row| {
             let because = |because| StoreError::NoRecord { number, because };
-            serde_json::from_slice(row.value()).map_err(because)
+            serde_json::from_slice(row).map_err(because)
         })
-        .collect()
     }
 
     /// The number of the last record, 0 before the first.
@@ -268,13 +259,7 @@ impl Store {
     ///
     /// [`StoreError`]. Then everything is still there, or everything is gone.
     pub fn clear(&mut self) -> Result<(), StoreError> {
-        let writing = self.database.begin_write()?;
-        writing.delete_table(JOURNAL)?;
-        writing.delete_table(CARRIED)?;
-        writing.delete_table(PASSED)?;
-        writing.open_table(JOURNAL)?;
-        writing.open_table(CARRIED)?;
-        writing.commit()?;
+        self.rows.clear()?;
         (self.recorded, self.carried, self.passed) = (0, 0, Timestamp::MIN);
         Ok(())
     }

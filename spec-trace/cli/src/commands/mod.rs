@@ -19,6 +19,7 @@ pub mod clauses;
 pub mod diff;
 pub mod explore;
 pub mod lint;
+pub mod record;
 pub mod replay;
 pub mod report;
 pub mod schema;
@@ -175,6 +176,8 @@ enum Command {
     Schema(schema::Args),
     /// Run the reference as a live implementation
     Serve(serve::Args),
+    /// Record what passes between a live AAEP producer and its subscribers
+    Record(record::Args),
 }
 
 /// Runs the command that the process was started with.
@@ -192,6 +195,7 @@ pub fn main() -> ExitCode {
         Command::Vectors(args) => vectors::run(&args, cli.format.printed()),
         Command::Replay(args) => replay::run(&args, cli.format.reported()),
         Command::Lint(args) => lint::run(&args, cli.format.found()),
+        Command::Record(args) => record::run(&args, cli.format.printed()),
         Command::Show(args) => show::run(&args, cli.format.drawn()),
         Command::Explore(args) => {
             cli.format.printed();

@@ -95,7 +95,7 @@ pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
 
 fn driven<D: Referred>(args: &Args, asked: &Asked, format: ReportFormat) -> miette::Result<Answer> {
     if args.command.is_empty() {
-        let reference = Greeted::new(D::reference(SEED)?);
+        let reference = Greeted::new(D::reference(SEED));
         let reference =
             reference.map_err(|lost| miette!("the reference does not greet: {lost}"))?;
         replayed::<D, _>(args, asked, reference, format)

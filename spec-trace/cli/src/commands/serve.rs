@@ -96,7 +96,8 @@ Where the text of aaep leaves it open, this executor does as follows.
     default applies; one that accepts waits for its deadline.
   - Two clarifications are the same where session and question are the same to the letter.
   - The first reply after a default is told of its lateness as a duplicate is (courtesy notice).
-  - A default_response need be no choice and of no accepted kind: it is taken as it is.
+  - A default_response need be no choice and of no accepted kind: 6.5.5 binds replies, and it is
+    always a text, so that it could not be of the kind yes_no or numeric.
   - A clock that jumps over several moments of a countdown has the time left told once a question.
   - What falls due at one instant comes in the order of deadlines: confirmations first, then
     clarifications, each in the order of asking, and a default before a time left.
@@ -275,10 +276,7 @@ pub fn run(arguments: &Args) -> miette::Result<Answer> {
         Protocol::McpAql if *signed => converse(McpAql::signing(conforming(settings)?, ids)),
         Protocol::McpAql => converse(McpAql::new(conforming(settings)?, ids)),
         Protocol::PendingAction => match store {
-            None => {
-                let service = PendingAction::in_memory(chosen(settings)?, ids);
-                converse(service.into_diagnostic()?)
-            }
+            None => converse(PendingAction::in_memory(chosen(settings)?, ids)),
             Some(path) => {
                 let settings = chosen(settings)?;
                 let store = Store::open(path).into_diagnostic()?;

@@ -31,7 +31,7 @@ pub fn run(document: Value) -> Result<Run, String> {
 
 fn answered<D: Referred>(document: Value) -> Result<Run, String> {
     let kept: driven::Run<D> = serde_json::from_value(document).map_err(|it| it.to_string())?;
-    let reference = D::reference(SEED).map_err(|it| it.to_string())?;
+    let reference = D::reference(SEED);
     let mut reference = Greeted::new(reference).map_err(|it| it.to_string())?;
     let judge = D::judge(reference.greeting());
     let played = play::<D, _>(&mut reference, &kept.steps, &judge, None);

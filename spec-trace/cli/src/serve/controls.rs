@@ -11,7 +11,6 @@ use countersign_driver::pending_action as asked_pending_action;
 use countersign_driver::{Answer, Common, Op, Protocol, Request, Response};
 use countersign_driver::{aaep as asked_aaep, mcp_aql as asked_mcp_aql};
 use countersign_reference::{mcp_aql, pending_action};
-use miette::IntoDiagnostic;
 
 use super::aaep::{self, Aaep};
 use super::conversation::Conversation;
@@ -22,32 +21,28 @@ use super::pending_action::PendingAction;
 /// A protocol of which the reference can be driven in this process.
 pub trait Referred: Driven<Protocol: Decided> {
     /// The reference, drawing its identifiers from this seed.
-    ///
-    /// # Errors
-    ///
-    /// Where there is no memory for its store.
-    fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>>;
+    fn reference(seed: u64) -> impl Implementation<Self::Protocol>;
 }
 
 impl Referred for AaepDriver {
-    fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>> {
-        let service = Aaep::new(aaep::Settings::default(), Ids::of(Some(seed)));
-        Ok(Conversation::new(service))
+    fn reference(seed: u64) -> impl Implementation<Self::Protocol> {
+        Conversation::new(Aaep::new(aaep::Settings::default(), Ids::of(Some(seed))))
     }
 }
 
 impl Referred for McpAqlDriver {
-    fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>> {
-        let service = McpAql::new(mcp_aql::Settings::default(), Ids::of(Some(seed)));
-        Ok(Conversation::new(service))
+    fn reference(seed: u64) -> impl Implementation<Self::Protocol> {
+        Conversation::new(McpAql::new(
+            mcp_aql::Settings::default(),
+            Ids::of(Some(seed)),
+        ))
     }
 }
 
 impl Referred for PendingActionDriver {
-    fn reference(seed: u64) -> miette::Result<impl Implementation<Self::Protocol>> {
-        let service =
-            PendingAction::in_memory(pending_action::Settings::default(), Ids::of(Some(seed)));
-        Ok(Conversation::new(service.into_diagnostic()?))
+    fn reference(seed: u64) -> impl Implementation<Self::Protocol> {
+        let settings = pending_action::Settings::default();
+        Conversation::new(PendingAction::in_memory(settings, Ids::of(Some(seed))))
     }
 }
 

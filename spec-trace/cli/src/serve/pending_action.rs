@@ -45,15 +45,11 @@ pub struct PendingAction<Ids> {
 
 impl<Ids: IdSource> PendingAction<Ids> {
     /// A ledger whose journal dies with this process, drawing its identifiers from `ids`.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError`], where there is no memory for it.
-    pub fn in_memory(settings: Settings, ids: Ids) -> Result<Self, StoreError> {
-        Ok(Self {
+    pub fn in_memory(settings: Settings, ids: Ids) -> Self {
+        Self {
             is_kept: false,
-            ..Self::kept_in(Store::in_memory()?, settings, ids)
-        })
+            ..Self::kept_in(Store::in_memory(), settings, ids)
+        }
     }
 
     /// The ledger whose journal is in `store`. `restart` goes on with it; `reset` forgets it.

@@ -2,20 +2,21 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-struct Served {
+pub struct Served {
     process: Child,
-    address: String,
+    pub address: String,
     _stdout: BufReader<ChildStdout>,
 }
 
 impl Served {
     /// At a free port; the questions of the agent wait for a second.
-    fn start() -> Self {
+    pub fn start() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
         command.args(["serve", "aaep", "--http", "127.0.0.1:0"]);
         command.args(["--timeout-seconds", "1"]);
@@ -31,23 +32,73 @@ impl Served {
             _stdout: stdout,
         }
     }
+}
 
-    /// Sends a request, and leaves the response to be read.
-    fn send(&self, line: &str, body: &str) -> BufReader<TcpStream> {
-        let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        let patience = Some(Duration::from_secs(10));
-        stream.set_read_timeout(patience).expect("a patience");
-        let (address, length) = (&self.address, body.len());
-        let head = format!(
-            "{line} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        stream.write_all(head.as_bytes()).expect("it is read");
-        let mut reader = BufReader::new(stream);
-        let mut status = String::new();
-        reader.read_line(&mut status).expect("a response");
-        assert!(status.contains(" 20"), "{line}: {status}");
-        reader
+/// Sends a request, and leaves the response to be read.
+pub fn send(address: &str, line: &str, body: &str) -> BufReader<TcpStream> {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let patience = Some(Duration::from_secs(10));
+    stream.set_read_timeout(patience).expect("a patience");
+    let length = body.len();
+    let head = format!(
+        "{line} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(head.as_bytes()).expect("it is read");
+    let mut reader = BufReader::new(stream);
+    let mut status = String::new();
+    reader.read_line(&mut status).expect("a response");
+    assert!(status.contains(" 20"), "{line}: {status}");
+    reader
+}
+
+/// Follows one session from its prompt to its end, and accepts what is of high risk. The events, and the replies where they were
+/// sent.
+pub fn follow(address: &str) -> Vec<Value> {
+    let mut events = send(address, "GET /events", "");
+    let mut subscription = String::new();
+    while !subscription
+        .to_lowercase()
+        .starts_with("aaep-subscription-id: ")
+    {
+        subscription.clear();
+        events.read_line(&mut subscription).expect("a header");
     }
+    let subscription = subscription["aaep-subscription-id: ".len()..].trim();
+    let prompt = r#"{"user_message":"transfer, and a note"}"#;
+    send(address, "POST /sessions", prompt);
+    let mut recording: Vec<Value> = Vec::new();
+    while recording
+        .last()
+        .is_none_or(|it| it["type"] != "aaep:agent.session.completed")
+    {
+        let mut line = String::new();
+        assert_ne!(events.read_line(&mut line).expect("an event"), 0);
+        let Some(data) = line.strip_prefix("data: ") else {
+            continue;
+        };
+        let event: Value = serde_json::from_str(data).expect("JSON");
+        let is_asked = event["risk_level"] == "high" && !event["reply_token"].is_null();
+        let reply = json!({
+            "type": "confirmation.reply", "reply_token": event["reply_token"], "decision": "accept",
+            "subscription_id": subscription, "timestamp": event["timestamp"],
+        });
+        recording.push(event);
+        if is_asked {
+            send(address, "POST /messages", &reply.to_string());
+            recording.push(reply);
+        }
+    }
+    recording
+}
+
+/// The verdict on a recording, as JSON.
+pub fn linted(recording: &Path) -> Value {
+    let mut lint = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    let output = lint
+        .args(["lint", "--format", "json"])
+        .arg(recording)
+        .output();
+    serde_json::from_slice(&output.expect("it runs").stdout).expect("JSON")
 }
 
 impl Drop for Served {
@@ -62,57 +113,23 @@ impl Drop for Served {
 #[test]
 fn a_session_over_http_is_judged_conforming_as_a_recording() {
     let served = Served::start();
-    let mut events = served.send("GET /events", "");
-    let mut subscription = String::new();
-    while !subscription
-        .to_lowercase()
-        .starts_with("aaep-subscription-id: ")
-    {
-        subscription.clear();
-        events.read_line(&mut subscription).expect("a header");
-    }
-    let subscription = subscription["aaep-subscription-id: ".len()..]
-        .trim()
-        .to_owned();
-    served.send(
-        "POST /sessions",
-        r#"{"user_message":"transfer, and a note"}"#,
-    );
-    let mut recording = String::new();
-    let mut is_over = false;
-    while !is_over {
-        let mut line = String::new();
-        assert_ne!(events.read_line(&mut line).expect("an event"), 0);
-        let Some(data) = line.strip_prefix("data: ") else {
-            continue;
-        };
-        recording.push_str(data);
-        let event: Value = serde_json::from_str(data).expect("JSON");
-        is_over = event["type"] == "aaep:agent.session.completed";
-        if event["risk_level"] == "high" && !event["reply_token"].is_null() {
-            let reply = serde_json::json!({
-                "type": "confirmation.reply", "reply_token": event["reply_token"], "decision": "accept",
-                "subscription_id": subscription, "timestamp": event["timestamp"],
-            });
-            served.send("POST /messages", &reply.to_string());
-        }
-    }
+    let recording = follow(&served.address);
+    let lines: Vec<String> = recording.iter().map(|it| format!("{it}\n")).collect();
+    let lines = lines.concat();
     for tool in ["transfer_funds", "leave_note"] {
-        assert!(recording.contains(tool), "{recording}");
+        assert!(lines.contains(tool), "{lines}");
     }
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("recorded.jsonl");
-    std::fs::write(&file, &recording).expect("a file");
-    let mut lint = Command::new(env!("CARGO_BIN_EXE_countersign"));
-    let output = lint.arg("lint").arg(&file).output().expect("it runs");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}\n{recording}");
+    std::fs::write(&file, &lines).expect("a file");
+    let verdict = linted(&file);
+    assert_eq!(verdict["verdict"], "conforming", "{verdict:#}\n{lines}");
 }
 
 #[test]
 fn a_signal_ends_it_with_its_streams() {
     let mut served = Served::start();
-    let mut events = served.send("GET /events", "");
+    let mut events = send(&served.address, "GET /events", "");
     let pid = served.process.id().to_string();
     let killed = Command::new("kill").args(["-TERM", &pid]).status();
     assert!(killed.expect("there is a kill").success());

@@ -26,7 +26,7 @@ pub const ALLOWED: &[&str] = &["event decided", "append tool_call", "perform del
 /// A server that nobody has talked to.
 pub fn connected() -> Driver {
     let service = PendingAction::in_memory(Settings::default(), SequentialIds::new());
-    Driver::connected(service.expect("memory"), summary)
+    Driver::connected(service, summary)
 }
 
 /// A server after `hello` and `reset`.

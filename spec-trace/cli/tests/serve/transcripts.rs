@@ -120,7 +120,7 @@ fn conversation_with_a_server(name: &str, requests: &[&str]) -> Vec<String> {
         answers(requests, McpAql::new(mcp_aql::Settings::default(), ids))
     } else if served("pending-action") {
         let settings = pending_action::Settings::default();
-        answers(requests, PendingAction::in_memory(settings, ids).unwrap())
+        answers(requests, PendingAction::in_memory(settings, ids))
     } else {
         let settings = aaep::Settings {
             modified_action: name == "modified_action",

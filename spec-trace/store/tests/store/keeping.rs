@@ -20,6 +20,13 @@ fn open(path: &Path) -> Store {
     Store::open(path).expect("a store")
 }
 
+/// On a store in memory, and on one on disk.
+fn on_both(test: impl Fn(Stage)) {
+    test(Stage::on(Store::in_memory()));
+    let (_folder, path) = folder();
+    test(Stage::on(open(&path)));
+}
+
 /// PA-1, PA-3, PA-8: the ledger that comes back is the one that was left, to the byte of the arguments.
 #[test]
 fn what_was_appended_is_there_when_the_store_is_opened_again() {
@@ -80,67 +87,72 @@ fn what_lies_behind_the_watermark_is_not_told_again() {
 
 #[test]
 fn a_watermark_never_goes_back_and_never_beyond_what_is_durable() {
-    let mut stage = Stage::on(Store::in_memory().expect("memory"));
-    stage.fill(2);
-    for (through, watermark) in [(1, 2), (2, 2), (3, 3), (4, 3), (1, 3)] {
-        stage.store.carried(through).expect("a store that works");
-        assert_eq!(stage.store.watermark(), watermark, "after {through}");
-    }
+    on_both(|mut stage| {
+        stage.fill(2);
+        for (through, watermark) in [(1, 2), (2, 2), (3, 3), (4, 3), (1, 3)] {
+            stage.store.carried(through).expect("a store that works");
+            assert_eq!(stage.store.watermark(), watermark, "after {through}");
+        }
+    });
 }
 
 /// PA-8: an old snapshot undoes nothing, for what was recorded after it is read from the journal.
 #[test]
 fn a_snapshot_catches_up_with_the_journal() {
-    let mut stage = Stage::on(Store::in_memory().expect("memory"));
-    let empty = stage.ledger.snapshot();
-    let action_id = action_id(&stage.does(proposal(0)));
-    let pending = stage.ledger.snapshot();
-    stage.does(decision(action_id, Decision::Deny));
-    for snapshot in [empty, pending, stage.ledger.snapshot()] {
-        let ledger = stage.store.ledger(Settings::default(), Some(snapshot));
-        assert_eq!(ledger.expect("its own").actions(), stage.ledger.actions());
-    }
+    on_both(|mut stage| {
+        let empty = stage.ledger.snapshot();
+        let action_id = action_id(&stage.does(proposal(0)));
+        let pending = stage.ledger.snapshot();
+        stage.does(decision(action_id, Decision::Deny));
+        for snapshot in [empty, pending, stage.ledger.snapshot()] {
+            let ledger = stage.store.ledger(Settings::default(), Some(snapshot));
+            assert_eq!(ledger.expect("its own").actions(), stage.ledger.actions());
+        }
+    });
 }
 
 /// PA-8: a snapshot that tells of what never became durable is not believed.
 #[test]
 fn a_snapshot_ahead_of_the_journal_is_refused() {
-    let mut stage = Stage::on(Store::in_memory().expect("memory"));
-    stage.happens(proposal(0));
-    let ahead = stage.ledger.snapshot();
-    assert_eq!(
-        words(stage.store.ledger(Settings::default(), Some(ahead))),
-        "the journal does not hold record 1, which the snapshot stands on"
-    );
+    on_both(|mut stage| {
+        stage.happens(proposal(0));
+        let ahead = stage.ledger.snapshot();
+        assert_eq!(
+            words(stage.store.ledger(Settings::default(), Some(ahead))),
+            "the journal does not hold record 1, which the snapshot stands on"
+        );
+    });
 }
 
 #[test]
 fn records_are_appended_in_their_order_and_once() {
-    let mut stage = Stage::on(Store::in_memory().expect("memory"));
-    let first = records(&stage.does(proposal(0)));
-    let second = records(&stage.happens(proposal(1)));
-    let third = records(&stage.happens(proposal(2)));
-    let again = stage.store.append(&first, 0);
-    let after_last = "does not follow on record 1, the last one of the store";
-    assert_eq!(words(again), format!("record 1 {after_last}"));
-    let gap = stage.store.append(&third, 0);
-    assert_eq!(words(gap), format!("record 3 {after_last}"));
-    assert_eq!(stage.store.recorded(), 1);
-    let both = second.iter().chain(&third);
-    stage.store.append(both, 1).expect("the next two");
-    assert_eq!(actions(&stage.store), stage.ledger.actions());
+    on_both(|mut stage| {
+        let first = records(&stage.does(proposal(0)));
+        let second = records(&stage.happens(proposal(1)));
+        let third = records(&stage.happens(proposal(2)));
+        let again = stage.store.append(&first, 0);
+        let after_last = "does not follow on record 1, the last one of the store";
+        assert_eq!(words(again), format!("record 1 {after_last}"));
+        let gap = stage.store.append(&third, 0);
+        assert_eq!(words(gap), format!("record 3 {after_last}"));
+        assert_eq!(stage.store.recorded(), 1);
+        let both = second.iter().chain(&third);
+        stage.store.append(both, 1).expect("the next two");
+        assert_eq!(actions(&stage.store), stage.ledger.actions());
+    });
 }
 
 /// The records of one call are there together or not at all.
 #[test]
 fn a_call_whose_last_record_is_out_of_order_appends_nothing() {
-    let mut stage = Stage::on(Store::in_memory().expect("memory"));
-    let mut both = records(&stage.happens(proposal(0)));
-    stage.happens(proposal(1));
-    both.extend(records(&stage.happens(proposal(2))));
-    assert!(stage.store.append(&both, 0).is_err());
-    assert_eq!(stage.store.recorded(), 0);
-    assert_eq!(stage.store.records(1).expect("readable"), []);
+    on_both(|mut stage| {
+        let mut both = records(&stage.happens(proposal(0)));
+        stage.happens(proposal(1));
+        both.extend(records(&stage.happens(proposal(2))));
+        assert!(stage.store.append(&both, 0).is_err());
+        assert_eq!(stage.store.recorded(), 0);
+        assert_eq!(stage.store.records(1).expect("readable"), []);
+    });
 }
 
 /// PA-7: the greatest time so far is durable, whether a record tells it or not, and it never goes back.
