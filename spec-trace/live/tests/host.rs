@@ -59,20 +59,17 @@ fn reply(events: &[Value], of: &SubscriptionId, decision: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_lookup_asks_nobody() {
-    let (mut host, of) = host();
-    host.start(at(0), "what is new?").expect("a session");
-    assert_eq!(
-        types(&events(&host, &of)),
-        [
-            "session.started",
-            "tool.invoked look_up",
-            "tool.completed look_up",
-            "output.streaming",
-            "session.completed"
-        ]
-    );
-    assert_eq!(host.under_way(), 0);
+fn a_lookup_asks_nobody_and_without_a_task_nothing_runs() {
+    for (prompt, runs) in [("Look what is new.", true), ("What is new?", false)] {
+        let (mut host, of) = host();
+        host.start(at(0), prompt).expect("a session");
+        let tool = ["tool.invoked look_up", "tool.completed look_up"];
+        let said = ["output.streaming", "session.completed"];
+        let tool = if runs { &tool[..] } else { &[] };
+        let expected = [&["session.started"], tool, &said].concat();
+        assert_eq!(types(&events(&host, &of)), expected, "{prompt}");
+        assert_eq!(host.under_way(), 0);
+    }
 }
 
 #[test]
