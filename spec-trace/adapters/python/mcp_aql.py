@@ -329,9 +329,10 @@ class Gatekeeper(Subject):
 
     def audit(self, event, token, operation, adapter, session_id, failure=None):
         """6.4: an entry of the log. The token is named by a digest, for who reads the log is not to have it."""
+        named = {} if token is None else {"token_id": hashlib.sha256(token.encode()).hexdigest()[:16]}
         entry = {
-            "timestamp": self.time(), "event": event, "token_id": "" if token is None else hashlib.sha256(token.encode()).hexdigest()[:16],
-            "operation": operation, "adapter_name": adapter, "outcome": "failure" if failure else "success"}
+            "timestamp": self.time(), "event": event, **named, "operation": operation, "adapter_name": adapter,
+            "outcome": "failure" if failure else "success"}
         if failure is not None:
             entry["failure_reason"] = failure
         if session_id is not None:

@@ -112,8 +112,8 @@ cannot be confirmed counts as failed, one that is honoured does not count. A res
 count with the tokens.
 
 --signed: a token of which nothing is kept is known by its signature alone.
-  - Until it has come with its call, one for another call is told as unknown (TOKEN_INVALID, and
-    not TOKEN_SCOPE_MISMATCH), and so is its status.
+  - Until it has come with its call, one for another call is told as that, and the log does not
+    say in what the two differ, unless it is the purpose; its status is told as unknown.
   - Its holder can give it back while it lives; altered or expired it is refused. The log then
     cannot say what it was for, nor that it had ended with its adapter before, and one of 2^48
     forgeries would pass for a token there. None is honoured.

@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use super::calls::{Calls, START};
 use super::spelling::SECRETS;
-use super::step::{ADAPTERS, OPERATIONS, Passing, Request, Run, Step, What};
+use super::step::{ADAPTERS, OPERATIONS, PARAMETERS, Passing, Request, Run, Step, What};
 use super::translation::{NOBODY, Names, number};
 use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 
@@ -57,20 +57,22 @@ impl Driven for Driver {
 
     fn steps(bytes: &[u8]) -> Vec<Step> {
         let mut steps = Run::of(bytes).steps;
+        let listed = |bits| What::Configure {
+            adapter: 0,
+            tolerance_seconds: None,
+            uniform: None,
+            critical: Some((0..OPERATIONS).map(|it| (it, bits)).collect()),
+        };
         let what = match bytes.first().map_or(0, |first| first % THEMES) {
-            0 => What::Configure {
-                adapter: 0,
-                tolerance_seconds: None,
-                uniform: None,
-                critical: Some((0..OPERATIONS).map(|operation| (operation, 1)).collect()),
-            },
+            0 => listed(1),
             1 => What::Configure {
                 adapter: 0,
                 tolerance_seconds: None,
                 uniform: Some(true),
                 critical: None,
             },
-            2.. => return steps,
+            2 => listed(1 << PARAMETERS),
+            3.. => return steps,
         };
         let after = Passing::Millis(0);
         steps.insert(0, Step { after, what });
@@ -182,7 +184,7 @@ impl Driven for Driver {
     }
 }
 
-/// So many kinds of runs there are; the first two begin with a setting that few others come to.
+/// So many kinds of runs there are; the first three begin with a setting that few others come to.
 const THEMES: u8 = 8;
 
 /// A place where the text leaves a choice that is no reading of it: its name, what most choose, the other, and what that is.

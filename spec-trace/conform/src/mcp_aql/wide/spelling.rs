@@ -14,6 +14,9 @@ const NAMES: [[&str; 2]; PARAMETERS as usize] = [
     ["note", "\\u006eote"],
 ];
 
+/// What no call has, and a list may name (AQL-3.2-1).
+const ABSENT: &str = "resource";
+
 /// The values, each in two spellings.
 const WRITTEN: [[&str; 2]; VALUES as usize] = [
     ["\"secret-a\"", "\"\\u0073ecret-a\""],
@@ -76,11 +79,11 @@ impl Parameters {
         named.filter_map(|([name, _], value)| value.map(|_| name))
     }
 
-    /// The names of those whose bit is set.
+    /// The names of those whose bit is set; behind the last is one that no call has.
     pub(super) fn named(bits: u8) -> impl Iterator<Item = (u32, &'static str)> {
+        let names = NAMES.into_iter().map(|[name, _]| name).chain([ABSENT]);
         (0..)
-            .zip(NAMES)
+            .zip(names)
             .filter(move |(place, _)| bits & (1 << place) > 0)
-            .map(|(place, [name, _])| (place, name))
     }
 }
