@@ -4,10 +4,9 @@
 //! order of keys nor the spelling of a number or a character makes a difference, and nothing else goes unnoticed
 //! (AQL-3.2-3).
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::json::Value;
+use crate::json::{Node, Value};
 
 /// A number stands for the double next to it in RFC 8785. This one would stand for another number that a reader with
 /// larger numbers tells apart: beyond 2^53, or so small that the double is zero.
@@ -22,52 +21,86 @@ pub(crate) type Numbers = fn(&str) -> Option<String>;
 /// Appends the canonical form of a value.
 pub(crate) fn write_value(
     form: &mut String,
-    value: &Value,
+    value: Value<'_, '_>,
     numbers: Numbers,
 ) -> Result<(), NumberOutOfRange> {
-    match value {
-        Value::Null => form.push_str("null"),
-        Value::Boolean(true) => form.push_str("true"),
-        Value::Boolean(false) => form.push_str("false"),
-        Value::Number(written) => {
-            let number = numbers(written).ok_or(NumberOutOfRange)?;
-            form.push_str(&number);
-        }
-        Value::String(text) => write_string(form, text),
-        Value::Array(elements) => {
-            form.push('[');
-            for (index, element) in elements.iter().enumerate() {
-                if index > 0 {
-                    form.push(',');
-                }
-                write_value(form, element, numbers)?;
+    write_members(form, value, |_| true, numbers)
+}
+
+/// The same, of an object with the members alone whose names fulfil that, and of anything else in full.
+pub(crate) fn write_members(
+    form: &mut String,
+    value: Value<'_, '_>,
+    is_kept: impl Fn(&str) -> bool,
+    numbers: Numbers,
+) -> Result<(), NumberOutOfRange> {
+    // What is left to write, in the place of recursion: the value may be as deep as it is long.
+    let mut left = Vec::new();
+    begin(form, value, is_kept, numbers, &mut left)?;
+    while let Some(next) = left.pop() {
+        match next {
+            Left::Mark(mark) => form.push(mark),
+            Left::Name(name) => {
+                write_string(form, name);
+                form.push(':');
             }
-            form.push(']');
+            Left::Value(value) => begin(form, value, |_| true, numbers, &mut left)?,
         }
-        Value::Object(members) => write_object(form, members, numbers)?,
     }
     Ok(())
 }
 
-/// RFC 8785 section 3.2.3: sorted by the UTF-16 code units of the keys.
-pub(crate) fn write_object(
+/// Something to write.
+enum Left<'t, 'a> {
+    Mark(char),
+    Name(&'t str),
+    Value(Value<'t, 'a>),
+}
+
+/// Appends a value that holds no other, or the bracket that opens one which may, and leaves the rest of that: the last comes
+/// first.
+fn begin<'t, 'a>(
     form: &mut String,
-    members: &BTreeMap<String, Value>,
+    value: Value<'t, 'a>,
+    is_kept: impl Fn(&str) -> bool,
     numbers: Numbers,
+    left: &mut Vec<Left<'t, 'a>>,
 ) -> Result<(), NumberOutOfRange> {
-    let mut sorted: Vec<_> = members.iter().collect();
-    // The map is sorted by code points, which is nearly the same.
-    sorted.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-    form.push('{');
-    for (index, (name, value)) in sorted.into_iter().enumerate() {
-        if index > 0 {
-            form.push(',');
+    let before = left.len();
+    match value.node() {
+        Node::Null => form.push_str("null"),
+        Node::Boolean(true) => form.push_str("true"),
+        Node::Boolean(false) => form.push_str("false"),
+        Node::Number(written) => {
+            let number = numbers(written).ok_or(NumberOutOfRange)?;
+            form.push_str(&number);
         }
-        write_string(form, name);
-        form.push(':');
-        write_value(form, value, numbers)?;
+        Node::String(text) => write_string(form, text),
+        Node::Array { .. } => {
+            form.push('[');
+            for (index, element) in value.elements().enumerate() {
+                if index > 0 {
+                    left.push(Left::Mark(','));
+                }
+                left.push(Left::Value(element));
+            }
+            left.push(Left::Mark(']'));
+        }
+        Node::Object { .. } => {
+            form.push('{');
+            let mut sorted: Vec<_> = value.members().filter(|(name, _)| is_kept(name)).collect();
+            // RFC 8785 section 3.2.3: by the UTF-16 code units of the names.
+            sorted.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
+            for (index, (name, value)) in sorted.into_iter().enumerate() {
+                if index > 0 {
+                    left.push(Left::Mark(','));
+                }
+                left.extend([Left::Name(name), Left::Value(value)]);
+            }
+            left.push(Left::Mark('}'));
+        }
     }
-    form.push('}');
+    left[before..].reverse();
     Ok(())
 }
 

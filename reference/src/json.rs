@@ -12,27 +12,15 @@
 
 #[path = "members.rs"]
 mod members;
-
-use std::collections::BTreeMap;
-
-use serde::{Serialize, Serializer, ser::Error as _};
+#[path = "tree.rs"]
+mod tree;
 
 pub(crate) use members::{Member, members};
+pub(crate) use tree::{Node, Tree, Value};
 
-/// How many arrays and objects may lie within each other in a [`Value`]. RFC 8259 leaves the limit to the reader; this one keeps
-/// hostile input from exhausting the stack.
+/// How many arrays and objects may lie within each other in the arguments of pending actions, and in parameters of MCP-AQL that are
+/// put out as JSON. RFC 8259 leaves the limit to the reader, and many readers have one.
 pub const MAX_DEPTH: usize = 64;
-
-/// A JSON value. A number is kept as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
-    Null,
-    Boolean(bool),
-    Number(String),
-    String(String),
-    Array(Vec<Value>),
-    Object(BTreeMap<String, Value>),
-}
 
 /// Why the bytes are not one JSON value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,16 +51,29 @@ pub enum NotJson {
     },
 }
 
-/// Reads `bytes` as exactly one JSON value, with white space around it.
+/// Reads `bytes` as exactly one JSON value, with white space around it, however deep.
+///
+/// # Errors
+///
+/// [`NotJson`] says what is wrong and where. It is never [`NotJson::TooDeep`].
+pub(crate) fn parse(bytes: &[u8]) -> Result<Tree<'_>, NotJson> {
+    parse_to(usize::MAX, bytes)
+}
+
+/// The same, where arrays and objects lie no deeper within each other than [`MAX_DEPTH`].
 ///
 /// # Errors
 ///
 /// [`NotJson`] says what is wrong and where.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Value, NotJson> {
+pub(crate) fn parse_shallow(bytes: &[u8]) -> Result<Tree<'_>, NotJson> {
+    parse_to(MAX_DEPTH, bytes)
+}
+
+fn parse_to(deepest: usize, bytes: &[u8]) -> Result<Tree<'_>, NotJson> {
     let mut parser = Parser::of(text_of(bytes)?);
-    let value = parser.value()?;
+    let tree = parser.tree(deepest)?;
     parser.end()?;
-    Ok(value)
+    Ok(tree)
 }
 
 fn text_of(bytes: &[u8]) -> Result<&str, NotJson> {
@@ -81,37 +82,14 @@ fn text_of(bytes: &[u8]) -> Result<&str, NotJson> {
     })
 }
 
-/// A whole number of 64 bits as such, and any other as the double next to it.
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Boolean(value) => serializer.serialize_bool(*value),
-            Self::Number(written) => match (written.parse::<i64>(), written.parse::<f64>()) {
-                (Ok(whole), _) => serializer.serialize_i64(whole),
-                (Err(_), Ok(double)) => serializer.serialize_f64(double),
-                (Err(_), Err(error)) => Err(S::Error::custom(error)),
-            },
-            Self::String(text) => serializer.serialize_str(text),
-            Self::Array(elements) => serializer.collect_seq(elements),
-            Self::Object(members) => serializer.collect_map(members),
-        }
-    }
-}
-
 struct Parser<'a> {
     text: &'a str,
     position: usize,
-    depth: usize,
 }
 
 impl<'a> Parser<'a> {
     const fn of(text: &'a str) -> Self {
-        Self {
-            text,
-            position: 0,
-            depth: 0,
-        }
+        Self { text, position: 0 }
     }
 
     /// Nothing but white space follows.
@@ -123,74 +101,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn value(&mut self) -> Result<Value, NotJson> {
-        self.skip_white_space();
+    /// A value that begins with neither a bracket nor a quote.
+    fn scalar(&mut self) -> Result<Node<'a>, NotJson> {
         match self.peek() {
-            Some(b'{') => self.nested(Self::object),
-            Some(b'[') => self.nested(Self::array),
-            Some(b'"') => self.string().map(Value::String),
             Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.literal("true", Value::Boolean(true)),
-            Some(b'f') => self.literal("false", Value::Boolean(false)),
-            Some(b'n') => self.literal("null", Value::Null),
+            Some(b't') => self.literal("true", Node::Boolean(true)),
+            Some(b'f') => self.literal("false", Node::Boolean(false)),
+            Some(b'n') => self.literal("null", Node::Null),
             Some(_) | None => Err(self.unexpected()),
-        }
-    }
-
-    /// An array or object, one level deeper.
-    fn nested(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Result<Value, NotJson>,
-    ) -> Result<Value, NotJson> {
-        if self.depth == MAX_DEPTH {
-            return Err(NotJson::TooDeep { at: self.position });
-        }
-        self.position += 1;
-        self.depth += 1;
-        let value = read(self)?;
-        self.depth -= 1;
-        Ok(value)
-    }
-
-    /// The members of an object up to its closing brace.
-    fn object(&mut self) -> Result<Value, NotJson> {
-        let mut members = BTreeMap::new();
-        self.skip_white_space();
-        if self.take(b'}') {
-            return Ok(Value::Object(members));
-        }
-        loop {
-            self.skip_white_space();
-            let key = self.string()?;
-            self.skip_white_space();
-            self.expect(b':')?;
-            let value = self.value()?;
-            // Keys are compared as the texts that they stand for, after their escapes are undone.
-            if members.insert(key, value).is_some() {
-                return Err(NotJson::DuplicateKey { at: self.position });
-            }
-            self.skip_white_space();
-            if self.take(b'}') {
-                return Ok(Value::Object(members));
-            }
-            self.expect(b',')?;
-        }
-    }
-
-    /// The elements of an array up to its closing bracket.
-    fn array(&mut self) -> Result<Value, NotJson> {
-        let mut elements = Vec::new();
-        self.skip_white_space();
-        if self.take(b']') {
-            return Ok(Value::Array(elements));
-        }
-        loop {
-            elements.push(self.value()?);
-            self.skip_white_space();
-            if self.take(b']') {
-                return Ok(Value::Array(elements));
-            }
-            self.expect(b',')?;
         }
     }
 
@@ -268,7 +186,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Sign, whole part without leading zeros, fraction, exponent.
-    fn number(&mut self) -> Result<Value, NotJson> {
+    fn number(&mut self) -> Result<Node<'a>, NotJson> {
         let start = self.position;
         self.take(b'-');
         if !self.take(b'0') {
@@ -281,7 +199,7 @@ impl<'a> Parser<'a> {
             let _signed = self.take(b'+') || self.take(b'-');
             self.digits()?;
         }
-        Ok(Value::Number(self.text[start..self.position].to_owned()))
+        Ok(Node::Number(&self.text[start..self.position]))
     }
 
     /// At least one digit.
@@ -297,7 +215,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn literal(&mut self, word: &'static str, value: Value) -> Result<Value, NotJson> {
+    fn literal(&mut self, word: &'static str, value: Node<'a>) -> Result<Node<'a>, NotJson> {
         for &byte in word.as_bytes() {
             self.expect(byte)?;
         }
@@ -346,39 +264,51 @@ mod tests {
         parse(text.as_bytes()).is_ok()
     }
 
+    /// The only node of the tree.
+    fn alone(json: &str) -> Option<Node<'_>> {
+        let tree = parse(json.as_bytes()).ok()?;
+        let node = tree.value().node().clone();
+        let has_parts = matches!(node, Node::Array { .. } | Node::Object { .. });
+        (!has_parts).then_some(node)
+    }
+
     fn text(json: &str) -> Option<String> {
-        match parse(json.as_bytes()) {
-            Ok(Value::String(text)) => Some(text),
-            Ok(
-                Value::Null
-                | Value::Boolean(_)
-                | Value::Number(_)
-                | Value::Array(_)
-                | Value::Object(_),
+        match alone(json) {
+            Some(Node::String(text)) => Some(text),
+            Some(
+                Node::Null
+                | Node::Boolean(_)
+                | Node::Number(_)
+                | Node::Array { .. }
+                | Node::Object { .. },
             )
-            | Err(_) => None,
+            | None => None,
         }
+    }
+
+    /// The value as another writer of JSON writes it.
+    fn rewritten(json: &str) -> String {
+        let tree = parse(json.as_bytes()).expect("it is JSON");
+        serde_json::to_string(&tree.value()).expect("it can be written")
     }
 
     /// AAEP-6.3.4-1: well-formed JSON.
     #[test]
     fn values_of_every_type_are_read() {
-        assert_eq!(parse(b" null\r\n"), Ok(Value::Null));
-        assert_eq!(parse(b"\ttrue "), Ok(Value::Boolean(true)));
-        assert_eq!(parse(b"false"), Ok(Value::Boolean(false)));
-        let nothing = || Value::Array(vec![]);
-        let one = Value::Number("1".into());
-        let object = Value::Object(BTreeMap::from([("a".into(), nothing())]));
-        assert_eq!(
-            parse(b"[1, [ ], {\"a\": []}]"),
-            Ok(Value::Array(vec![one, nothing(), object]))
-        );
-        let members = BTreeMap::from([("a".into(), Value::Null), ("b".into(), nothing())]);
-        assert_eq!(
-            parse(b"{ \"a\" : null , \"b\" : [ ] }"),
-            Ok(Value::Object(members))
-        );
-        assert_eq!(parse(b"{ }"), Ok(Value::Object(BTreeMap::new())));
+        assert_eq!(alone(" null\r\n"), Some(Node::Null));
+        assert_eq!(alone("\ttrue "), Some(Node::Boolean(true)));
+        assert_eq!(alone("false"), Some(Node::Boolean(false)));
+        for (json, written) in [
+            ("[1, [ ], {\"a\": []}]", r#"[1,[],{"a":[]}]"#),
+            ("{ \"b\" : null , \"a\" : [ ] }", r#"{"b":null,"a":[]}"#),
+            ("{ }", "{}"),
+            (
+                r#"[[[]],{"a":{"b":{}},"c":[{},{}]},"d"]"#,
+                r#"[[[]],{"a":{"b":{}},"c":[{},{}]},"d"]"#,
+            ),
+        ] {
+            assert_eq!(rewritten(json), written);
+        }
         for number in [
             "0",
             "-0",
@@ -390,11 +320,7 @@ mod tests {
             "1e999999",
             "123456789012345678901234567890",
         ] {
-            assert_eq!(
-                parse(number.as_bytes()),
-                Ok(Value::Number(number.into())),
-                "{number}"
-            );
+            assert_eq!(alone(number), Some(Node::Number(number)));
         }
     }
 
@@ -519,20 +445,43 @@ mod tests {
     }
 
     #[test]
-    fn nesting_has_a_limit() {
+    fn nesting_has_a_limit_where_one_is_wanted() {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
-        assert!(is_json(&nested(MAX_DEPTH - 1)));
-        assert!(is_json(&nested(MAX_DEPTH)));
-        assert_eq!(
-            parse(nested(MAX_DEPTH + 1).as_bytes()),
-            Err(NotJson::TooDeep { at: MAX_DEPTH })
-        );
-        assert_eq!(
-            parse("[".repeat(1_000_000).as_bytes()),
-            Err(NotJson::TooDeep { at: MAX_DEPTH })
-        );
+        for depth in [MAX_DEPTH - 1, MAX_DEPTH] {
+            assert!(parse_shallow(nested(depth).as_bytes()).is_ok());
+        }
+        for too_deep in [nested(MAX_DEPTH + 1), "[".repeat(1_000_000)] {
+            assert_eq!(
+                parse_shallow(too_deep.as_bytes()),
+                Err(NotJson::TooDeep { at: MAX_DEPTH })
+            );
+        }
         // Side by side is not within each other.
-        assert!(is_json(&format!("[{}]", ["[[]]"; 100].join(","))));
+        let many = format!("[{}]", ["[[]]"; 100].join(","));
+        assert!(parse_shallow(many.as_bytes()).is_ok());
+    }
+
+    /// Otherwise it has none: what is deep is neither read nor gone through nor dropped by recursion.
+    #[test]
+    fn nesting_has_no_limit() {
+        let depth = 1_000_000;
+        for (opening, closing) in [("[", "]"), (r#"{"":"#, "}")] {
+            let json = format!("{}0{}", opening.repeat(depth), closing.repeat(depth));
+            let tree = parse(json.as_bytes()).expect("it is JSON");
+            let mut value = tree.value();
+            let mut passed = 0;
+            while let Some(inner) = value
+                .elements()
+                .next()
+                .or(value.members().next().map(|(_, it)| it))
+            {
+                value = inner;
+                passed += 1;
+            }
+            assert_eq!((passed, value.node()), (depth, &Node::Number("0")));
+            assert!(!is_json(&json[opening.len()..]), "one opening fewer");
+            assert!(!is_json(&json[..json.len() - 1]), "one closing fewer");
+        }
     }
 
     /// Whether another reader takes it for JSON. It says nothing where it stops at a number that it cannot hold.
@@ -549,7 +498,7 @@ mod tests {
     #[test]
     fn a_number_that_no_double_holds_is_well_formed() {
         for number in ["1.5e900", "-1.5e900", "1e400"] {
-            assert_eq!(parse(number.as_bytes()), Ok(Value::Number(number.into())));
+            assert_eq!(alone(number), Some(Node::Number(number)));
             assert_eq!(is_json_elsewhere(number), None, "{number}");
         }
         assert!(!is_json("1.5e900x") && !is_json("1.5e"));
@@ -568,14 +517,14 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_096))]
 
-        /// Another reader agrees, but for what it leaves open: duplicate keys, depth and the size of numbers.
+        /// Another reader agrees, but for what it leaves open: duplicate keys and the size of numbers.
         #[test]
         fn another_reader_agrees(json in prop_oneof![pieces(), any::<String>()]) {
             let theirs = is_json_elsewhere(&json);
             match parse(json.as_bytes()) {
                 Ok(_) => prop_assert_ne!(theirs, Some(false), "{}", json),
-                Err(NotJson::DuplicateKey { .. } | NotJson::TooDeep { .. }) => {}
-                Err(NotJson::NotUtf8 { .. } | NotJson::Unexpected { .. }) => prop_assert_ne!(theirs, Some(true), "{}", json),
+                Err(NotJson::DuplicateKey { .. }) => {}
+                Err(NotJson::NotUtf8 { .. } | NotJson::Unexpected { .. } | NotJson::TooDeep { .. }) => prop_assert_ne!(theirs, Some(true), "{}", json),
             }
         }
 

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{NotJson, Parser, Value, text_of};
+use super::{Node, NotJson, Parser, text_of};
 use crate::text::Text;
 
 /// What a message says by one name.
@@ -78,10 +78,10 @@ impl Parser<'_> {
                     self.pass()?;
                     Member::Other
                 }
-                Some(_) | None => match self.value()? {
-                    Value::Number(written) => Member::Number(written),
-                    Value::Boolean(value) => Member::Boolean(value),
-                    Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                Some(_) | None => match self.scalar()? {
+                    Node::Number(written) => Member::Number(written.to_owned()),
+                    Node::Boolean(value) => Member::Boolean(value),
+                    Node::Null | Node::String(_) | Node::Array { .. } | Node::Object { .. } => {
                         Member::Other
                     }
                 },
@@ -127,7 +127,7 @@ impl Parser<'_> {
             Some(b'[') => Open::Array,
             Some(b'{') => Open::Object,
             Some(b'"') => return self.code_units().map(|_| None),
-            Some(_) | None => return self.value().map(|_| None),
+            Some(_) | None => return self.scalar().map(|_| None),
         };
         self.position += 1;
         Ok(Some(open))
@@ -313,15 +313,15 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_096))]
 
-        /// Both readers agree, but for depth and for lone surrogates.
+        /// Both readers agree, but for lone surrogates.
         #[test]
         fn the_reader_of_values_agrees(json in prop_oneof![pieces(), any::<String>()]) {
             let values = parse(json.as_bytes());
             match members(json.as_bytes()) {
                 Ok(_) if json.contains('\\') => {}
                 Ok(members) => {
-                    let is_object = matches!(values, Ok(Value::Object(_)));
                     prop_assert!(values.is_ok(), "{}", json);
+                    let is_object = json.trim_start().starts_with('{');
                     prop_assert_eq!(members.is_some(), is_object, "{}", json);
                 }
                 Err(_) => prop_assert!(values.is_err(), "{}", json),

@@ -1,9 +1,9 @@
-//! The operator's log: an entry for everything that is done with a token (AQL-6.4-1).
+//! The operator's log: an entry for everything that is done with a token (AQL-6.4-1), and for a call that got none.
 //!
 //! The one thing to know: an entry never holds a parameter or a token. It names the token by its [`TokenId`], and the
 //! reason of a failure by one word of [`FailureReason`], also where the client is told less.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::vocabulary::{AdapterName, ErrorCode, OperationName, SessionId, TokenEvent, TokenId};
 use crate::clause::ClauseId;
@@ -26,9 +26,9 @@ pub struct AuditEntry {
     pub timestamp: Timestamp,
     /// What.
     pub event: TokenEvent,
-    /// With which token. The entry of the text has a text here in any case: an empty one where no token came into being, and
-    /// where the entry stands for all signed tokens that are not known one by one.
-    #[serde(serialize_with = "named")]
+    /// With which token. Absent where no token came into being, so that nothing was done with one, and where the entry stands for
+    /// all signed tokens that are not known one by one. An empty text would pass for a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<TokenId>,
     /// The operation called or, for a token that is taken back, the one that it was for: `introspect` for one of which that
     /// is not known, `*` for all.
@@ -44,15 +44,6 @@ pub struct AuditEntry {
     /// For whom.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_context: Option<ClientContext>,
-}
-
-/// AQL-6.4-1: the name of the token, which no entry lacks.
-#[expect(clippy::ref_option, reason = "serde hands a field over by reference")]
-fn named<S: Serializer>(token_id: &Option<TokenId>, serializer: S) -> Result<S::Ok, S::Error> {
-    match token_id {
-        Some(token_id) => token_id.serialize(serializer),
-        None => serializer.serialize_str(""),
-    }
 }
 
 /// Whether something was done.

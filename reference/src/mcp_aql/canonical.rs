@@ -12,17 +12,17 @@ use serde::{Serialize, Serializer};
 
 use super::digest::ParametersHash;
 use super::vocabulary::OperationName;
-use crate::canonical::{NumberOutOfRange, write_string, write_value};
-use crate::json::{self, NotJson, Value};
+use crate::canonical::{NumberOutOfRange, write_members, write_string, write_value};
+use crate::json::{self, Node, NotJson, Value};
 use crate::number;
 
-/// The most bytes that parameters may have.
+/// The most bytes that parameters may have. How deep they are nested has no limit.
 pub const MAX_PARAMS_BYTES: usize = 1024 * 1024;
 
 /// The parameters of a call, as received: the bytes of a JSON value, mostly of an object, or whatever the client sent instead.
 ///
 /// Written as JSON they are that value, or a string that holds the bytes: where it is a string itself, and where JSON within
-/// JSON could not carry it (a key twice, a large number).
+/// JSON could not carry it to every reader (a key twice, a large number, more than [`json::MAX_DEPTH`] levels).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameters(Arc<[u8]>);
 
@@ -32,7 +32,7 @@ pub enum NotCanonical {
     /// Too long to be read at all.
     #[error("longer than {MAX_PARAMS_BYTES} bytes")]
     TooLong,
-    /// Not one JSON value, or one that says two things at once.
+    /// Not one JSON value, or one that says two things at once. Never [`NotJson::TooDeep`].
     #[error(transparent)]
     NotJson(#[from] NotJson),
     /// A number stands for the double next to it in RFC 8785, and a whole number that is written in full for itself. This one
@@ -78,8 +78,8 @@ impl ParametersHash {
     }
 }
 
-/// `{"operation": …, "params": …}` in canonical form. All parameters are critical where no rule names any, and so is the whole
-/// of what is no object, for it has no names (AQL-3.2-1).
+/// `{"operation": …, "params": …}` in canonical form. `critical` lists the names of what is bound. All of the call is bound where no
+/// list is, where the list names none of its parameters, and where they are no object, for then they have no names (AQL-3.2-1).
 ///
 /// What is critical has to have a canonical form. The rest only has to be JSON without a key twice, for what it means
 /// must not depend on who reads it either.
@@ -95,38 +95,39 @@ pub fn canonical_form(
     if params.0.len() > MAX_PARAMS_BYTES {
         return Err(NotCanonical::TooLong);
     }
-    let mut value = json::parse(&params.0)?;
-    // AQL-3.2-4: what bears on the impact, and not the rest. AQL-3.2-1: a rule that names nothing is none.
-    if let (Value::Object(members), Some(critical)) =
-        (&mut value, critical.filter(|names| !names.is_empty()))
-    {
-        members.retain(|name, _| critical.contains(name));
-    }
+    let tree = json::parse(&params.0)?;
+    let value = tree.value();
+    // AQL-3.2-4: what bears on the impact, and not the rest. AQL-3.2-1: a list that names nothing of it leaves nothing to bind.
+    let is_listed = |name: &str| critical.is_some_and(|critical| critical.contains(name));
+    let lists_any = value.members().any(|(name, _)| is_listed(name));
+    let is_bound = |name: &str| !lists_any || is_listed(name);
     let mut form = String::with_capacity(params.0.len() + 64);
     form.push_str("{\"operation\":");
     write_string(&mut form, operation.as_str());
     form.push_str(",\"params\":");
-    write_value(&mut form, &value, number::to_the_digit)?;
+    write_members(&mut form, value, is_bound, number::to_the_digit)?;
     form.push('}');
     Ok(form)
 }
 
-/// The value where JSON carries it, nothing is lost and it is no string, else a string that holds the bytes.
+/// The value where JSON carries it to every reader, nothing is lost and it is no string, else a string that holds the bytes.
 impl Serialize for Parameters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match json::parse(&self.0) {
-            Ok(value) if is_carried(&value) => value.serialize(serializer),
+        match json::parse_shallow(&self.0) {
+            Ok(tree) if is_carried(tree.value()) => tree.value().serialize(serializer),
             Ok(_) | Err(_) => serializer.serialize_str(&String::from_utf8_lossy(&self.0)),
         }
     }
 }
 
 /// Whether every reader of JSON takes the numbers in it for what they are. A string would pass for one that holds the bytes.
-fn is_carried(value: &Value) -> bool {
-    match value {
-        Value::String(_) => false,
-        Value::Null | Value::Boolean(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            write_value(&mut String::new(), value, number::canonical).is_ok()
-        }
+fn is_carried(value: Value<'_, '_>) -> bool {
+    match value.node() {
+        Node::String(_) => false,
+        Node::Null
+        | Node::Boolean(_)
+        | Node::Number(_)
+        | Node::Array { .. }
+        | Node::Object { .. } => write_value(&mut String::new(), value, number::canonical).is_ok(),
     }
 }

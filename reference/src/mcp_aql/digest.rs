@@ -22,7 +22,7 @@ pub(super) struct Digest([u8; 32]);
 #[serde(transparent)]
 pub(super) struct TokenDigest(Digest);
 
-/// What a token is bound to: the operation and its critical parameters (AQL-3.2-1, AQL-3.2-2).
+/// What a token, kept or signed, is bound to: the operation and its critical parameters (AQL-3.2-1, AQL-3.2-2).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ParametersHash(Digest);

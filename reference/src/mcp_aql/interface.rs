@@ -26,7 +26,8 @@ pub enum Input {
         clock_skew_tolerance_seconds: Option<u64>,
         /// How much a failed check tells.
         oracle: Option<Oracle>,
-        /// The names of the critical parameters, by operation: at least one of each.
+        /// The names of the critical parameters, by operation: at least one of each. A call that has none of them is bound in
+        /// full, as without a list (AQL-3.2-1).
         critical: Option<BTreeMap<OperationName, BTreeSet<String>>>,
     },
     /// A client calls an operation.

@@ -45,8 +45,8 @@ pub struct Configuration {
     pub tolerance: Tolerance,
     /// How much a failed check tells.
     pub oracle: Oracle,
-    /// The names of the parameters that a token is bound to, by operation. All parameters of an operation of which none is
-    /// listed are critical (AQL-3.2-1, AQL-3.2-4).
+    /// The names of the parameters that a token is bound to, by operation. A call of an operation without a list, and one that
+    /// has none of the parameters of its list, is bound in full (AQL-3.2-1, AQL-3.2-4).
     pub critical: BTreeMap<OperationName, BTreeSet<String>>,
 }
 

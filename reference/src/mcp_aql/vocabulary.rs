@@ -251,9 +251,7 @@ impl ErrorCode {
             Self::TokenExpired => "The confirmation token has expired.",
             Self::TokenAlreadyUsed => "The confirmation token was used already.",
             Self::TokenScopeMismatch => "The confirmation token is for something else.",
-            Self::InvalidParams => {
-                "The parameters have no one meaning, so that nothing can be bound to them."
-            }
+            Self::InvalidParams => "No token can be bound to these parameters.",
             Self::RateLimited => "Too many requests. Try again later.",
             Self::CapacityExceeded => "Too many confirmations are open. Try again later.",
         }

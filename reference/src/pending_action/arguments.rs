@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::canonical::write_value;
-use crate::json::{self, NotJson, Value};
+use crate::json::{self, NotJson, Tree};
 use crate::number;
 
 /// The most bytes that arguments may have.
@@ -71,7 +71,7 @@ impl Arguments {
     pub fn means(&self, other: &Text) -> bool {
         let canonical = |text: &Text| -> Option<String> {
             let mut form = String::with_capacity(text.0.len());
-            write_value(&mut form, &read(text).ok()?, number::to_the_digit).ok()?;
+            write_value(&mut form, read(text).ok()?.value(), number::to_the_digit).ok()?;
             Some(form)
         };
         self.0 == *other || canonical(&self.0).is_some_and(|form| canonical(other) == Some(form))
@@ -79,11 +79,11 @@ impl Arguments {
 }
 
 /// The value that a text is. PA-3: whatever its type, for a tool may take any.
-fn read(text: &Text) -> Result<Value, NotArguments> {
+fn read(text: &Text) -> Result<Tree<'_>, NotArguments> {
     if text.0.len() > MAX_ARGUMENTS_BYTES {
         return Err(NotArguments::TooLong);
     }
-    Ok(json::parse(text.0.as_bytes())?)
+    Ok(json::parse_shallow(text.0.as_bytes())?)
 }
 
 impl TryFrom<Text> for Arguments {

@@ -117,20 +117,26 @@ fn a_token_in_other_letters_is_another() {
 /// AQL-3.2-4: a rule of critical parameters is about the operation, and the names, that it spells.
 #[test]
 fn a_rule_in_other_letters_is_about_something_else() {
-    let critical = |operation_name: &str, name: &str| Input::Configure {
+    let critical = |operation_name: &str, names: &[&str]| Input::Configure {
         adapter: adapter("github"),
         clock_skew_tolerance_seconds: None,
         oracle: None,
-        critical: Some([(operation(operation_name), [name.to_owned()].into())].into()),
+        critical: Some(
+            [(
+                operation(operation_name),
+                names.iter().map(ToString::to_string).collect(),
+            )]
+            .into(),
+        ),
     };
     let other = || Call {
         params: Parameters::new(r#"{"owner": "other", "repo": "widgets"}"#),
         ..call()
     };
     for (rule, honoured) in [
-        (critical("delete_repo", "repo"), true),
+        (critical("delete_repo", &["repo"]), true),
         // All parameters are critical of an operation without a rule.
-        (critical("Delete_repo", "repo"), false),
+        (critical("Delete_repo", &["repo"]), false),
     ] {
         let mut stage = Stage::new();
         stage.does(rule);
@@ -140,10 +146,10 @@ fn a_rule_in_other_letters_is_about_something_else() {
     }
     // What the rule calls `Repo` is not the parameter `repo`, which therefore may change.
     let mut stage = Stage::new();
-    stage.does(critical("delete_repo", "Repo"));
+    stage.does(critical("delete_repo", &["Repo", "owner"]));
     let token = stage.asks(call());
     let changed = Call {
-        params: Parameters::new(r#"{"repo": "gadgets"}"#),
+        params: Parameters::new(r#"{"owner": "acme", "repo": "gadgets"}"#),
         ..call()
     };
     let outputs = stage.does(Input::Call(with_token(changed, &token)));

@@ -440,7 +440,6 @@ fn events_end_signed_tokens() {
             json!({"audit": {
                 "timestamp": "2026-05-24T14:22:20.000Z",
                 "event": "TOKEN_REVOKED",
-                "token_id": "",
                 "operation": "*",
                 "adapter_name": adapter_name,
                 "outcome": "success",

@@ -60,7 +60,8 @@ out as such a string. A message whose bytes are no UTF-8 comes as `message_base6
 how many outputs of the last response, from its end, were not carried out; the first `restart`
 on a store tells all again that is not known to be carried out, unless `lost` is 0.
 A call whose `params` have no one meaning (a name twice, half a surrogate pair, a number that is
-not the same to all readers) cannot be confirmed. A whole number in full is bound to the digit,
+not the same to all readers) cannot be confirmed, nor can one whose `params` are longer than
+1 MiB; how deep they are nested has no limit. A whole number in full is bound to the digit,
 any other as its double: beyond 2^53 where the shortest form of the double is that very number
 (1e20), else not at all (9007199254740993.0, 1e400, 1e-400). `arguments` are kept as they are,
 whatever their numbers, and approved by what means the same.
@@ -115,7 +116,7 @@ count with the tokens.
   - Its holder can give it back while it lives; altered or expired it is refused. The log then
     cannot say what it was for, nor that it had ended with its adapter before, and one of 2^48
     forgeries would pass for a token there. None is honoured.
-  - Where all end, one entry of the log stands for those that are not known (`token_id` empty).
+  - Where all end, one entry of the log stands for those that are not known (without `token_id`).
   - What is redeemed takes memory until it expires, whatever the capacity: set rate_limits.
 
 --http serves aaep alone, as a producer with a scripted agent whose tools do nothing.

@@ -105,6 +105,9 @@ pub fn mcp_aql_canonical(bytes: &[u8]) {
     }
 }
 
+/// How many arrays and objects the other reader and the other writer are given at most.
+const DEEPEST: usize = 1_000;
+
 /// The canonical form of parameters, held against what another reader and another writer make of them.
 fn canonical(bytes: &[u8]) -> Option<(String, Value)> {
     let form = form(bytes).ok()?;
@@ -113,7 +116,8 @@ fn canonical(bytes: &[u8]) -> Option<(String, Value)> {
         Ok(&form),
         "a fixed point"
     );
-    if form.contains(json::MARK) {
+    // The other reader and the other writer recurse.
+    if form.contains(json::MARK) || form.matches(['[', '{']).count() > DEEPEST {
         return None;
     }
     let text = std::str::from_utf8(bytes).expect("JSON");

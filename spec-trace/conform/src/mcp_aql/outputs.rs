@@ -703,9 +703,7 @@ fn has_own_message(failure: &Failure) -> bool {
         ErrorCode::TokenExpired => "The confirmation token has expired.",
         ErrorCode::TokenAlreadyUsed => "The confirmation token was used already.",
         ErrorCode::TokenScopeMismatch => "The confirmation token is for something else.",
-        ErrorCode::InvalidParams => {
-            "The parameters have no one meaning, so that nothing can be bound to them."
-        }
+        ErrorCode::InvalidParams => "No token can be bound to these parameters.",
         ErrorCode::RateLimited => "Too many requests. Try again later.",
         ErrorCode::CapacityExceeded => "Too many confirmations are open. Try again later.",
     };
