@@ -96,9 +96,8 @@ impl Gatekeeper {
         let is_first = self.now == Timestamp::MIN;
         self.now = self.now.max(now);
         // AQL-5.5-1, AQL-5.5-2
-        let long_ago = self.now.millis() - i64::from(self.settings.retention.seconds()) * 1_000;
-        self.tokens
-            .forget_expired(Timestamp::from_millis(long_ago), FORGOTTEN_PER_CALL);
+        let long_ago = self.settings.retention.beginning(self.now);
+        self.tokens.forget_expired(long_ago, FORGOTTEN_PER_CALL);
         if let Some(signer) = &mut self.signer {
             signer.forget_expired(self.now, FORGOTTEN_PER_CALL);
         }
@@ -500,10 +499,6 @@ impl Handling<'_> {
             .parameters()
             .map_err(|problem| (FailureReason::InvalidParams, problem))?;
         let without_details = |reason| (reason, Details::Nothing {});
-        if let Some(received) = received {
-            self.recall(received, gated, parameters)
-                .map_err(without_details)?;
-        }
         let presented = Presented {
             digest: received.map(|received| received.digest),
             purpose: gated.purpose,
@@ -514,6 +509,10 @@ impl Handling<'_> {
             session_id: gated.operation.session_id.as_ref(),
             now: self.now,
         };
+        if let Some(received) = received {
+            self.recall(received, gated, &presented)
+                .map_err(without_details)?;
+        }
         let valid = validate(&presented, self.tokens, self.settings.check_order)
             .map_err(without_details)?;
         // The phase itself refuses to be used more often than it can be, whatever led here.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rate::RateLimit;
 use super::vocabulary::{AdapterName, CheckOrder, OperationName, Oracle};
+use crate::time::Timestamp;
 
 /// What a host chooses once, for all adapters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -243,6 +244,11 @@ impl Retention {
     /// The number of seconds.
     pub fn seconds(self) -> u32 {
         self.0
+    }
+
+    /// AQL-5.5-2: a token that was not taken any more before this time is not remembered at `now`.
+    pub(super) fn beginning(self, now: Timestamp) -> Timestamp {
+        Timestamp::from_millis(now.millis() - i64::from(self.0) * 1_000)
     }
 }
 

@@ -31,7 +31,7 @@ use super::interface::Refusal;
 use super::limits::time_to_live;
 use super::signed::{Life, SigningKey};
 use super::token::{IssuedToken, Phase, Scope};
-use super::validate::Received;
+use super::validate::{Presented, Received, check};
 use super::vocabulary::{AdapterName, CheckOrder, ConfirmationToken, OperationName, TokenEvent};
 use crate::time::Timestamp;
 
@@ -87,12 +87,13 @@ impl Handling<'_> {
     }
 
     /// Remembers a signed token from now on, if it is one that was issued for this very call (AQL-4.3-1). One that was issued
-    /// for another is known as that on first sight, for it carries its life and a mark (AQL-6.2-2).
+    /// for another is known as that on first sight, for it carries its life and a mark (AQL-6.2-2), and so is one that has long
+    /// expired.
     pub(super) fn recall(
         &mut self,
         received: &Received,
         gated: &Gated,
-        parameters: ParametersHash,
+        presented: &Presented<'_>,
     ) -> Result<(), FailureReason> {
         let Some(signer) = self.signer.as_ref() else {
             return Ok(());
@@ -100,7 +101,7 @@ impl Handling<'_> {
         if self.tokens.find(&received.digest).is_some() {
             return Ok(());
         }
-        let scope = gated.scope(parameters);
+        let scope = gated.scope(presented.parameters);
         let (life, bound) = signer.verify(received, &scope)?;
         let token = self.issued(received, scope, life);
         let token = token.ok_or(FailureReason::Unknown)?;
@@ -115,6 +116,10 @@ impl Handling<'_> {
             }
             CheckOrder::Table | CheckOrder::Sample => reason,
         })?;
+        // AQL-5.5-2: what would be forgotten next is not entered, or old tokens that come again and again would fill the memory.
+        if token.valid_until < self.settings.retention.beginning(self.now) {
+            return check(presented, &token, self.settings.check_order);
+        }
         let (at_most, adapter) = (self.settings.capacity.ended(), &token.scope.adapter);
         self.tokens.make_room(adapter, self.now);
         // AQL-6.1-1: never before it has expired, for its signature would make it good again.

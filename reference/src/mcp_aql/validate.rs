@@ -72,15 +72,21 @@ pub(super) fn validate(
     order: CheckOrder,
 ) -> Result<ValidToken, FailureReason> {
     let number = exists(presented, tokens)?;
+    check(presented, tokens.get(number), order)?;
+    Ok(ValidToken(number))
+}
+
+/// Makes all checks of a token that exists, in order.
+pub(super) fn check(
+    presented: &Presented<'_>,
+    token: &IssuedToken,
+    order: CheckOrder,
+) -> Result<(), FailureReason> {
     let checks = match order {
         CheckOrder::Table => TABLE,
         CheckOrder::Sample => SAMPLE,
     };
-    let token = tokens.get(number);
-    for check in checks {
-        check(presented, token)?;
-    }
-    Ok(ValidToken(number))
+    checks.iter().try_for_each(|check| check(presented, token))
 }
 
 /// AQL-4.1-1: the token was issued here and is remembered. AQL-2.2-1, AQL-2.2-2: what does not have the form of a

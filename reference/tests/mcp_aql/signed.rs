@@ -210,6 +210,38 @@ fn an_expired_signed_token_of_an_ended_adapter_has_expired() {
     }
 }
 
+/// AQL-5.5-2, AQL-4.1-2: one that expired before the retention began is told as that and never entered, however often it comes:
+/// before, at and after. One that has expired since makes room for the next. What is told is in the order of the checks.
+#[test]
+fn what_has_long_expired_is_not_entered() {
+    for (check_order, when_raised) in [
+        (CheckOrder::Table, "Expired"),
+        (CheckOrder::Sample, "OtherRating"),
+    ] {
+        for (beyond, entered) in [(-1, 1), (0, 1), (1, 0)] {
+            let mut stage = signing_with(Settings {
+                check_order,
+                ..Settings::default()
+            });
+            let tokens = [(); 3].map(|()| stage.asks(call()));
+            stage.now = VALID_UNTIL + 900_000 + beyond;
+            for token in tokens.iter().chain(&tokens) {
+                let outputs = stage.retries(token);
+                assert_eq!(outputs[0], "audit TokenRejected failed: Expired");
+                assert_eq!(outputs[1], "respond TokenExpired");
+                let raised = Call {
+                    danger_level: DangerLevel::Forbidden,
+                    ..with_token(call(), token)
+                };
+                let outputs = stage.does(Input::Call(raised));
+                let audit = format!("audit TokenRejected failed: {when_raised}");
+                assert_eq!(outputs[0], audit, "{beyond}");
+            }
+            assert_eq!(stage.gatekeeper.tokens().len(), entered, "{beyond}");
+        }
+    }
+}
+
 /// AQL-4.2-1: since when a token has expired is told though it has never been seen.
 #[test]
 fn the_expiry_of_an_unseen_token_is_told() {
