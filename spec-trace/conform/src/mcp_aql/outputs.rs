@@ -414,15 +414,12 @@ impl Translation<'_> {
         }
     }
 
-    /// Whether the token has ended with its adapter, so that whether it can be given back as well is left open.
+    /// Whether the token has ended with its adapter.
     fn ended_with_adapter(&self) -> bool {
-        let Presented::Token(slot) = self.presented else {
-            return false;
-        };
-        let by = self.host.revoked[slot.index()];
-        let token = self.state.token(slot);
-        let is_past = token.is_past(self.state.now(0), self.state.tolerance());
-        self.host.signed[slot.index()] && by == Some(Revoker::Configuration) && !is_past
+        match self.presented {
+            Presented::Token(slot) => signing::ended_with_adapter(self.host, self.state, slot),
+            Presented::Nothing | Presented::Stray(_) | Presented::Malformed(_) => false,
+        }
     }
 
     /// Why there was nothing to revoke: revoked before expired before used, as a call would find. Nothing if there was.

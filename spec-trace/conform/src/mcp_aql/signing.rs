@@ -24,69 +24,106 @@ use crate::{Unexplained, unexplained};
 /// What stands in the log for whatever operation or adapter.
 const ANY: &str = "*";
 
-/// What may come out of a step with a signed token: the first is what the model wants.
+/// What may come out of a step with a signed token: the first is what the model wants, unless the executor knows less.
 pub(super) fn ways(
     host: &Host,
     (state, action): (&State, Action),
     step: &Step,
 ) -> Vec<Vec<Output>> {
-    let wanted = step.required.as_slice().to_vec();
     let Some(Carried::Token(slot)) = carried(state, action) else {
-        return vec![wanted];
+        return vec![step.required.as_slice().to_vec()];
     };
-    let token = state.token(slot);
-    let knows = host.knows(slot);
     match action {
-        // Of a revoked token the table of 4.1 says nothing: each of its checks that fails besides may be the one that is told.
         Action::Deliver { index, skew } if step.rejected == Some(Check::NotRevoked) => {
-            let past = token.is_past(state.now(skew), state.tolerance());
             let call = state.network.get(usize::from(index));
-            let other = call.and_then(|call| differing(call, token));
-            let told = if knows {
-                [
-                    Some(Check::NotRevoked),
-                    past.then_some(Check::NotExpired),
-                    other,
-                ]
-            } else {
-                // The same of one whose key is gone: it is not found (AQL-5.3-2).
-                [Some(Check::Exists), None, None]
-            };
-            let told = told.into_iter().flatten();
-            told.map(|check| rejection(state, check)).collect()
+            ways_of_revoked(host, state, slot, (call, skew))
         }
         Action::Revoke(_) if step.required.contains(Output::NotRevoked) => {
-            if !knows {
-                let answer = if state.is_uniform() {
-                    Output::AnswerRevocation
-                } else {
-                    Output::Fail(Code::Invalid)
-                };
-                return vec![vec![Output::NotRevoked, answer]];
-            }
-            let mut ways = vec![wanted];
-            // 5.3 does not say whether one that has ended with its adapter can be given back.
-            let past = token.is_past(state.now(0), state.tolerance());
-            if host.revoked[slot.index()] == Some(Revoker::Configuration) && !past {
-                ways.push(vec![Output::Revoked(slot), Output::AnswerRevocation]);
-            }
-            ways
+            ways_to_revoke_nothing(host, state, slot, step)
         }
-        // AQL-7.3-1, AQL-7.3-2: what is told of a status is left to who tells it; of one that is not held nothing is known.
-        Action::AskStatus(_) if !host.holds(slot) => {
-            vec![vec![Output::AnswerStatus(Status::Unknown)]]
+        Action::AskStatus(_) => ways_of_status(host, state, slot, step),
+        Action::Deliver { .. }
+        | Action::Revoke(_)
+        | Action::SetUp { .. }
+        | Action::Request(_)
+        | Action::Send { .. }
+        | Action::Guess
+        | Action::Redeem { .. }
+        | Action::CarryOut { .. }
+        | Action::Trigger(_)
+        | Action::Reconfigure(_)
+        | Action::Relist { .. }
+        | Action::Tick
+        | Action::Purge { .. }
+        | Action::Restart(_) => {
+            let instead = step.instead.filter(|_| !host.knows(slot));
+            vec![instead.unwrap_or(step.required).as_slice().to_vec()]
         }
-        Action::AskStatus(_)
-            if step
-                .required
-                .contains(Output::AnswerStatus(Status::Revoked))
-                && token.is_past(state.now(0), state.tolerance()) =>
-        {
-            vec![wanted, vec![Output::AnswerStatus(Status::Expired)]]
-        }
-        _ if !knows => vec![step.instead.map_or(wanted, |it| it.as_slice().to_vec())],
-        _ => vec![wanted],
     }
+}
+
+/// Of a revoked token the table of 4.1 says nothing: each of its checks that fails besides may be the one that is told. One whose
+/// key is gone is not found (AQL-5.3-2).
+fn ways_of_revoked(
+    host: &Host,
+    state: &State,
+    slot: Slot,
+    (call, skew): (Option<Call>, i8),
+) -> Vec<Vec<Output>> {
+    if !host.knows(slot) {
+        return vec![rejection(state, Check::Exists)];
+    }
+    let token = state.token(slot);
+    let is_past = token.is_past(state.now(skew), state.tolerance());
+    let besides = [
+        is_past.then_some(Check::NotExpired),
+        call.and_then(|call| differing(call, token)),
+    ];
+    let checks = std::iter::once(Check::NotRevoked).chain(besides.into_iter().flatten());
+    checks.map(|check| rejection(state, check)).collect()
+}
+
+/// What is answered where there is nothing to revoke. 5.3 does not say whether a token that has ended with its adapter can be
+/// given back as well.
+fn ways_to_revoke_nothing(host: &Host, state: &State, slot: Slot, step: &Step) -> Vec<Vec<Output>> {
+    if !host.knows(slot) {
+        let answer = if state.is_uniform() {
+            Output::AnswerRevocation
+        } else {
+            Output::Fail(Code::Invalid)
+        };
+        return vec![vec![Output::NotRevoked, answer]];
+    }
+    let mut ways = vec![step.required.as_slice().to_vec()];
+    if ended_with_adapter(host, state, slot) {
+        ways.push(vec![Output::Revoked(slot), Output::AnswerRevocation]);
+    }
+    ways
+}
+
+/// AQL-7.3-1, AQL-7.3-2: what is told of a status is left to who tells it; of a token that is not held nothing is known, nor of one
+/// that came after its time whether it was revoked before.
+fn ways_of_status(host: &Host, state: &State, slot: Slot, step: &Step) -> Vec<Vec<Output>> {
+    if !host.holds(slot) {
+        return vec![vec![Output::AnswerStatus(Status::Unknown)]];
+    }
+    let mut ways = vec![step.required.as_slice().to_vec()];
+    let is_past = state.token(slot).is_past(state.now(0), state.tolerance());
+    if is_past
+        && step
+            .required
+            .contains(Output::AnswerStatus(Status::Revoked))
+    {
+        ways.push(vec![Output::AnswerStatus(Status::Expired)]);
+    }
+    ways
+}
+
+/// Whether a token that is not over has ended with its adapter, so that whether it can be given back as well is left open.
+pub(super) fn ended_with_adapter(host: &Host, state: &State, slot: Slot) -> bool {
+    let is_past = state.token(slot).is_past(state.now(0), state.tolerance());
+    let by = host.revoked[slot.index()];
+    host.signed[slot.index()] && by == Some(Revoker::Configuration) && !is_past
 }
 
 /// What comes out of a call that fails this check.
