@@ -43,6 +43,11 @@ pub trait Modelled: Clone + Debug + Send + Sync + Sized + 'static {
     /// The longest runs of a party with a rule left out that are looked at, in steps.
     const LONGEST: usize = ablation::LONGEST;
 
+    /// How the text is taken within these bounds, unless somebody takes it otherwise.
+    fn reading_within(_bounds: &Self::Bounds) -> Self::Reading {
+        Self::Reading::default()
+    }
+
     /// The state in which every run begins.
     fn start(bounds: &Self::Bounds) -> Self::State;
 
@@ -105,18 +110,19 @@ pub struct Specification<T: Modelled> {
 }
 
 impl<T: Modelled> Specification<T> {
-    /// The specification within these bounds, quotiented.
+    /// The specification within these bounds, quotiented where the quotient serves how the text is taken there.
     ///
     /// # Errors
     ///
     /// A bound that is out of its range.
     pub fn new(bounds: T::Bounds) -> Result<Self, BoundsError> {
         bounds::within(bounds)?;
+        let reading = T::reading_within(&bounds);
         Ok(Self {
             bounds,
             rules: Rules::all(),
-            reading: T::Reading::default(),
-            quotient: true,
+            reading,
+            quotient: T::quotient_serves(&reading),
         })
     }
 
@@ -137,7 +143,18 @@ impl<T: Modelled> Specification<T> {
     pub fn reading<'a>(
         assignments: impl IntoIterator<Item = &'a str>,
     ) -> Result<T::Reading, ReadingError<T::Reading>> {
-        let mut reading = T::Reading::default();
+        Self::reading_from(T::Reading::default(), assignments)
+    }
+
+    /// The same of another reading.
+    ///
+    /// # Errors
+    ///
+    /// As of the default one.
+    pub fn reading_from<'a>(
+        mut reading: T::Reading,
+        assignments: impl IntoIterator<Item = &'a str>,
+    ) -> Result<T::Reading, ReadingError<T::Reading>> {
         for assignment in assignments {
             readings::choose(T::PLACES, &mut reading, assignment)?;
         }
@@ -155,9 +172,9 @@ impl<T: Modelled> Specification<T> {
         }
     }
 
-    /// Whether it departs from the specification: a rule is left out, or another reading is taken.
+    /// Whether it departs from the specification: a rule is left out, or another reading is taken than that of the bounds.
     pub fn departs(&self) -> bool {
-        !self.rules.is_complete() || self.reading != T::Reading::default()
+        !self.rules.is_complete() || self.reading != T::reading_within(&self.bounds)
     }
 
     /// The same without the quotient.

@@ -2,6 +2,8 @@
 
 use crate::bounds::Number;
 
+use super::readings::TokenStorage;
+
 pub use crate::bounds::BoundsError;
 
 /// A kind of step that disturbs, each with its own budget.
@@ -92,6 +94,8 @@ pub struct Bounds {
     pub revocations: u8,
     /// How many active tokens an adapter has room for (AQL-5.5-3): 0, for any number, to 2.
     pub capacity: u8,
+    /// Whether the gatekeeper keeps what its tokens stand for: 1, or 0 where it signs them (AQL-6.2-2).
+    pub kept: u8,
     /// Of each kind of disturbance, in the order of [`Disturbance::ALL`]: 0 to 3; of all kinds in one run: 0 to 15.
     pub disturbances: Budgets,
 }
@@ -108,6 +112,7 @@ impl Bounds {
         issues: 0,
         revocations: 0,
         capacity: 0,
+        kept: 1,
         disturbances: Budgets::new([1, 1, 1, 1, 1, 1, 0], 1),
     };
 
@@ -167,6 +172,23 @@ impl Bounds {
         ..Self::SMALL
     };
 
+    /// Like `small`, and the gatekeeper signs its tokens instead of keeping what they stand for: searched without the quotient,
+    /// 125,697 states and 623,053 steps.
+    pub const SIGNED: Self = Self {
+        name: "signed",
+        kept: 0,
+        ..Self::SMALL
+    };
+
+    /// Where the gatekeeper keeps what its tokens stand for.
+    pub(super) const fn token_storage(&self) -> TokenStorage {
+        if self.kept == 0 {
+            TokenStorage::Signed
+        } else {
+            TokenStorage::Kept
+        }
+    }
+
     /// Whether a second token of one client at one adapter makes a difference.
     pub(super) const fn counts_issues(&self) -> bool {
         self.issues > 0 || self.capacity > 0
@@ -180,7 +202,7 @@ impl Bounds {
 
 impl crate::bounds::Bounds for Bounds {
     const PRESETS: [Self; 4] = [Self::SMALL, Self::DEFAULT, Self::LARGE, Self::THREE];
-    const OWN_PRESETS: &'static [Self] = &[Self::LIMITED, Self::CROWDED, Self::LISTS];
+    const OWN_PRESETS: &'static [Self] = &[Self::LIMITED, Self::CROWDED, Self::LISTS, Self::SIGNED];
 
     fn name(&self) -> &'static str {
         self.name
@@ -195,6 +217,7 @@ impl crate::bounds::Bounds for Bounds {
             Number::new("issues", &mut self.issues, 0, 2),
             Number::new("revocations", &mut self.revocations, 0, 2),
             Number::new("capacity", &mut self.capacity, 0, 2),
+            Number::new("kept", &mut self.kept, 0, 1),
         ];
         let disturbances = Disturbance::ALL.map(Disturbance::name);
         let budgets = self.disturbances.numbers(disturbances);

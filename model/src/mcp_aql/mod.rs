@@ -61,6 +61,13 @@ impl Modelled for McpAqlProtocol {
     const PROPERTIES: &'static [PropertyRow] = rules::PROPERTIES;
     const WITNESSES: &'static [PropertyRow] = rules::WITNESSES;
 
+    fn reading_within(bounds: &Bounds) -> Reading {
+        Reading {
+            token_storage: bounds.token_storage(),
+            ..Reading::SPECIFICATION
+        }
+    }
+
     fn start(bounds: &Bounds) -> State {
         State::start(bounds.disturbances)
     }

@@ -88,7 +88,9 @@ pub enum TokenStorage {
     /// With the gatekeeper.
     Kept,
     /// In the token, signed (AQL-6.2-2): one that never came with its call is unknown to who asks about it, none is bound to a
-    /// session or has several uses, and what ends all may be logged as one.
+    /// session or has several uses, and what ends all may be logged as one. A call with a revoked one may be told any check that
+    /// it fails besides, for the table of 4.1 has no row for revocation; one that ended with all others may be told as unknown
+    /// and one that ended with its adapter be given back once more, for 5.3 says neither what is kept of it nor what is answered.
     Signed,
 }
 

@@ -277,7 +277,7 @@ of step: &StepSoFar<'_>, action: Action;
     forbids LosesCount "each use of a multi-use token counts, up to max_uses" also ["AQL-5.2-3", "AQL-5.4-4"];
     forbids GrantsLooseMultiUse "a token with several uses is bound to a session";
     always "a session's token runs in its session, and at most max_uses times" also ["AQL-5.2-3", "AQL-5.4-4"];
-    sometimes "the second operation of a multi-use token is performed"
+    sometimes "the second operation of a multi-use token is performed" with "kept"
         if matches!(action, Action::CarryOut { slot } if step.state.token(slot).runs == 2);
     sometimes "several uses outside of any session are refused" if step.refuses(Refusal::LooseMultiUse);
 }
@@ -286,7 +286,7 @@ of step: &StepSoFar<'_>, action: Action;
     refuses SessionEnded "a token is to be bound to a session that has ended, by the reading that lets none come back";
     forbids OutlivesSession "a session's tokens end with it" also ["AQL-5.3-2"];
     always "the tokens of a session end with it";
-    sometimes "a token is revoked by the end of its session"
+    sometimes "a token is revoked by the end of its session" with "kept"
         if matches!(action, Action::Trigger(Trigger::SessionEnd(_))) && step.revokes();
 }
 
@@ -294,9 +294,9 @@ of step: &StepSoFar<'_>, action: Action;
     checks Session "the call is made in its session, if it has one";
     forbids HonoursOtherSession "a token that is bound to a session admits calls in that session" also ["AQL-6.1-2"];
     always "a session's token is good again in its session, and in no other" also ["AQL-6.1-2"];
-    sometimes "a session's token admits the same call again" also ["AQL-5.2-3"]
+    sometimes "a session's token admits the same call again" also ["AQL-5.2-3"] with "kept"
         if step.admits(action, |_, token, _| token.uses > 0);
-    sometimes "a call is rejected: the token is another session's" if step.rejects_at(Check::Session);
+    sometimes "a call is rejected: the token is another session's" with "kept" if step.rejects_at(Check::Session);
 }
 
 // § 5.5 Storage
@@ -398,7 +398,7 @@ of step: &StepSoFar<'_>, action: Action;
 "AQL-7.3-1" => {
     forbids MisstatesStatus "a status is what it is";
     always "a status is what it is";
-    sometimes "the status of a live token is told"
+    sometimes "the status of a live token is told" with "kept"
         if step.puts_out(|it| matches!(it, Output::AnswerStatus(Status::Live { .. })));
     sometimes "the status of a token that is not live is told"
         if step.puts_out(|it| matches!(it, Output::AnswerStatus(Status::Consumed | Status::Expired | Status::Revoked)));

@@ -48,6 +48,15 @@ fn every_property_holds_where_lists_change() {
     );
 }
 
+/// AQL-6.2-2, AQL-7.3-2: also where tokens are signed, by the reading of those bounds.
+#[test]
+fn every_property_holds_where_tokens_are_signed() {
+    assert_eq!(
+        size(&within::<McpAqlProtocol>(Bounds::SIGNED)),
+        (125_697, 623_053)
+    );
+}
+
 #[test]
 fn the_search_comes_as_far_as_stateright() {
     // Stateright keeps each judge as a whole.

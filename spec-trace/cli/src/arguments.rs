@@ -64,7 +64,11 @@ impl Variant {
             None if is_specification && !self.literal => default,
             None => small,
         };
-        let model = specification::<T>(bounds)?.with(rules, reading);
+        let model = specification::<T>(bounds)?;
+        let assignments = self.readings.iter().map(String::as_str);
+        let reading = Specification::<T>::reading_from(model.reading, assignments)
+            .map_err(miette::Report::msg)?;
+        let model = model.with(rules, reading);
         Ok(if self.literal { model.literal() } else { model })
     }
 

@@ -54,6 +54,7 @@ fn the_gatekeeper_agrees_with_the_model_on_every_edge() {
             "321,767 states at lists bounds, edges: 2,275,971 agree",
             "147,617 states at limited bounds, edges: 950,605 agree",
             "45,047 states at crowded bounds, edges: 302,871 agree",
+            "125,697 states at signed bounds, edges: 623,053 agree",
         ],
     );
 }

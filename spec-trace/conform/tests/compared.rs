@@ -95,8 +95,7 @@ struct Made<'a, E: Execution> {
 }
 
 /// Walks far enough to meet each kind of step.
-fn walk<E: Changeable>() -> Found {
-    let bridge = E::bridge();
+fn walk<E: Changeable>(bridge: &Bridge<E>) -> Found {
     let (state, host) = bridge.begin();
     let mut visited = HashSet::from([state]);
     let mut waiting = vec![(state, host)];
@@ -113,14 +112,14 @@ fn walk<E: Changeable>() -> Found {
         bridge.actions(&state, &mut actions);
         for &action in &actions {
             let mut host = host.clone();
-            let answers = E::call(&bridge, &state, &mut host, action).expect("it can be called");
+            let answers = E::call(bridge, &state, &mut host, action).expect("it can be called");
             let called = host.clone();
-            let next = E::compare(&bridge, &state, &mut host, action, &answers);
+            let next = E::compare(bridge, &state, &mut host, action, &answers);
             let next = next.expect("they agree");
             let times = met.entry(kind_of_step(action, &answers)).or_default();
             *times += 1;
             let made = Made {
-                bridge: &bridge,
+                bridge,
                 state: &state,
                 host: &called,
                 action,
@@ -312,7 +311,7 @@ fn json(output: &impl serde::Serialize) -> Value {
 /// Nothing goes unnoticed but what stands in the list, and all of it does.
 fn nothing_is_left_out<E: Changeable>() {
     let protocol = E::Protocol::NAME;
-    let found = walk::<E>();
+    let found = walk(&E::bridge());
     let listed = |place: Where| -> BTreeSet<(String, String)> {
         let entries = NOT_COMPARED.iter();
         let entries = entries.filter(|entry| entry.protocol == protocol && entry.place == place);
@@ -355,6 +354,34 @@ fn nothing_of_the_producer_is_left_out() {
 #[test]
 fn nothing_of_the_gatekeeper_is_left_out() {
     nothing_is_left_out::<countersign_conform::mcp_aql::Environment>();
+}
+
+/// AQL-6.2-2, AQL-7.3-2: the same of one that signs its tokens. It may tell in the log in what a token is for something else, as
+/// one that keeps them does; and as long as none is out that was signed, how it signs makes no difference.
+#[test]
+fn nothing_of_the_gatekeeper_that_signs_is_left_out() {
+    let found = walk(&mcp_aql::signing());
+    println!("{} changes tried", found.tried);
+    let more_is_told = "{\"/failure_reason\"} of audit TOKEN_REJECTED, now ";
+    let unnoticed = found.unnoticed.iter().filter(|what| {
+        let told = r#""failure_reason":"other_operation""#;
+        !(what.starts_with(more_is_told) && what.contains(told))
+    });
+    assert_eq!(unnoticed.collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(found.free, BTreeSet::new());
+    let held = found.held.iter().filter(|(_, unnoticed)| **unnoticed);
+    let held: Vec<&str> = held.map(|(field, _)| field.as_str()).collect();
+    let unsigned = [
+        "/signer",
+        "/signer/current",
+        "/signer/generations/Files",
+        "/signer/generations/files",
+    ];
+    let kept = NOT_COMPARED
+        .iter()
+        .filter(|entry| entry.protocol == "mcp-aql" && entry.place == Where::State);
+    let kept = kept.map(|entry| entry.field);
+    assert_eq!(held, unsigned.into_iter().chain(kept).collect::<Vec<_>>());
 }
 
 /// PA-1, PA-3, PA-4, PA-9, PA-10: every field of every record, message, event, call and audit is held against the contract, and

@@ -125,6 +125,37 @@ fn the_gatekeeper_agrees_where_there_is_room_for_one() {
     assert_eq!(agreed(&bridge), (45_047, 302_871));
 }
 
+/// AQL-6.2-2, AQL-7.3-2: where tokens are signed, and nothing is kept of one until it comes back.
+#[test]
+fn the_gatekeeper_agrees_where_tokens_are_signed() {
+    let bridge = McpAqlBridge::new(McpAqlBounds::SIGNED).expect("the bounds are in range");
+    assert_eq!(agreed(&bridge), (125_697, 623_053));
+}
+
+/// One signed token, and a second disturbance in a run.
+const SIGNED_OF_ONE: McpAqlBounds = McpAqlBounds {
+    tokens: 1,
+    disturbances: McpAqlBudgets::new([1, 1, 1, 1, 1, 1, 0], 2),
+    ..McpAqlBounds::SIGNED
+};
+
+/// AQL-6.1-1, AQL-6.2-2: the same in each of the states that the gatekeeper can be in, with one token.
+#[test]
+fn the_gatekeeper_agrees_in_each_of_its_states_where_tokens_are_signed() {
+    let bridge = McpAqlBridge::new(SIGNED_OF_ONE).expect("the bounds are in range");
+    assert_eq!(agreed_on(&bridge, Scope::Pairs), (37_623, 157_265));
+}
+
+/// AQL-4.3-1, AQL-6.2-2: the same in the order of the sample.
+#[test]
+fn the_gatekeeper_agrees_in_the_order_of_the_sample_where_tokens_are_signed() {
+    let bridge = McpAqlBridge::new(SIGNED_OF_ONE).expect("the bounds are in range");
+    assert_eq!(
+        agreed(&bridge.in_the_order_of_the_sample()),
+        (27_117, 117_537)
+    );
+}
+
 /// AQL-6.5-1: where they are limited, with each call as it was sent, for one token and to the second try.
 #[test]
 fn the_gatekeeper_agrees_with_the_literal_model_where_tries_are_limited() {

@@ -15,7 +15,7 @@ use countersign_reference::mcp_aql::{IssuedToken, RateLimits};
 use countersign_reference::time::Timestamp;
 
 use super::concrete::{Environment, later, place};
-use super::{Host, Issued};
+use super::{Host, Issued, signing};
 use crate::identity::Identity;
 use crate::{Unexplained, unexplained};
 
@@ -38,11 +38,17 @@ pub(super) fn gatekeeper(
     let latest =
         latest.ok_or_else(|| unexplained("AQL-5.1-3", "the greatest time told as time"))?;
     let mut tokens = Slot::ALL.map(|slot| forgotten(next.token(slot)));
+    if environment.signs {
+        let issued = |slot: &Slot| host.issued[slot.index()].is_some() && !host.holds(*slot);
+        for slot in Slot::ALL.into_iter().filter(issued) {
+            tokens[slot.index()] = Some(signing::shown(host, slot, next)?);
+        }
+    }
     for found in host.gatekeeper.tokens() {
         let slot = host
             .slot_where(|issued| issued.id == found.id())
             .ok_or_else(|| unexplained("AQL-1.3-1", "no token but those handed out"))?;
-        tokens[slot.index()] = Some(held(environment, host, slot, found, next.token(slot))?);
+        tokens[slot.index()] = Some(held(environment, host, slot, found, next)?);
     }
     for which in Which::ALL {
         let adapter = &environment.adapters[place(which)];
@@ -87,7 +93,8 @@ pub(super) fn deadline(environment: &Environment, host: &Host) -> Option<Timesta
     let last_kept = held
         .map(|token| last_kept(environment, token.valid_until))
         .min();
-    last_kept.map(|time| Timestamp::from_millis(time.millis() + 1))
+    let last_kept = last_kept.map(|time| Timestamp::from_millis(time.millis() + 1));
+    last_kept.into_iter().chain(signing::deadline(host)).min()
 }
 
 /// The last moment at which a token is remembered that is good until then.
@@ -100,11 +107,18 @@ fn last_kept(environment: &Environment, valid_until: Timestamp) -> Timestamp {
 /// # Errors
 ///
 /// [`Unexplained`] where it has lost a token that can still be valid.
-pub(super) fn check_memory(host: &Host, action: Action, next: &State) -> Result<(), Unexplained> {
+pub(super) fn check_memory(
+    environment: &Environment,
+    host: &Host,
+    action: Action,
+    next: &State,
+) -> Result<(), Unexplained> {
     let now = host.gatekeeper.now();
     for slot in Slot::ALL {
         let must_be_held = match next.token(slot).phase {
             Phase::Unissued | Phase::Lost => false,
+            // AQL-7.3-2: the signature says it.
+            Phase::Live | Phase::Revoked if environment.signs => false,
             Phase::Live | Phase::Consumed | Phase::Revoked => {
                 let issued = host.issued[slot.index()].as_ref();
                 issued.is_some_and(|issued| now <= issued.valid_until)
@@ -122,14 +136,19 @@ pub(super) fn check_memory(host: &Host, action: Action, next: &State) -> Result<
 
 /// A token that the executor does not hold, as the model has it.
 fn forgotten(wanted: &Token) -> Option<GatekeeperToken> {
-    wanted.is_issued().then_some(GatekeeperToken {
+    wanted.is_issued().then(|| as_the_model_has_it(wanted))
+}
+
+/// The gatekeeper's part of a token of the model.
+pub(super) fn as_the_model_has_it(wanted: &Token) -> GatekeeperToken {
+    GatekeeperToken {
         phase: wanted.phase,
         purged: wanted.purged,
         scope: wanted.scope,
         max_uses: wanted.max_uses,
         uses: wanted.uses,
         expires: wanted.expires,
-    })
+    }
 }
 
 /// A token that the executor holds.
@@ -138,8 +157,9 @@ fn held(
     host: &Host,
     slot: Slot,
     found: &IssuedToken,
-    wanted: &Token,
+    next: &State,
 ) -> Result<GatekeeperToken, Unexplained> {
+    let wanted = next.token(slot);
     check_payload(environment, host.issued(slot), found)?;
     // AQL-5.5-2
     if last_kept(environment, found.valid_until) < host.gatekeeper.now() {
@@ -148,7 +168,10 @@ fn held(
             "nothing kept beyond its retention",
         ));
     }
+    let is_past = wanted.is_past(next.latest, next.tolerance());
     let (phase, uses) = match found.phase {
+        // It came after its time: what became of it before is not known, and matters no more.
+        executor::Phase::Live { .. } if environment.signs && is_past => (wanted.phase, wanted.uses),
         executor::Phase::Live { uses_left } => {
             let uses = found.max_uses.get().checked_sub(uses_left.get());
             let uses = uses.ok_or_else(|| unexplained("AQL-5.4-1", "no uses but those issued"))?;
@@ -272,4 +295,11 @@ fn scope(environment: &Environment, found: &executor::Scope) -> Result<Scope, Un
 pub(super) fn identity(host: &Host, hasher: &mut impl Hasher) {
     let left_out = [("Gatekeeper", "settings"), ("Gatekeeper", "now")];
     Identity::feed(&*host.gatekeeper, hasher, &left_out, &[]);
+    // What is signed is held by its clients alone.
+    for slot in Slot::ALL
+        .into_iter()
+        .filter(|slot| host.signed[slot.index()])
+    {
+        hasher.write(host.issued(slot).token.as_str().as_bytes());
+    }
 }

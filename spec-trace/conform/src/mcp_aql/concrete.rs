@@ -56,6 +56,8 @@ pub struct Environment {
     pub sessions: [SessionId; 2],
     /// What a token for the parameters that are asked for is bound to, by operation; and where its list is narrow.
     bound: [[ParametersHash; 2]; 2],
+    /// Whether tokens are signed instead of kept.
+    pub(super) signs: bool,
     /// What the host chose: as far as it can be told, nothing that an executor has by itself.
     pub settings: Settings,
     /// What the log names as the operation where a query finds nothing.
@@ -73,6 +75,7 @@ impl Environment {
     /// AQL-6.5-1, AQL-5.5-3: with the limits and the room of these bounds.
     pub(super) fn within(bounds: &Bounds) -> Self {
         let mut environment = Self::of_ticks(MINUTE);
+        environment.signs = bounds.kept == 0;
         let limit = |burst: u8| RateLimit::new(burst.into(), REFILL).ok();
         environment.settings.rate_limits = RateLimits {
             issuance: limit(bounds.issues),
@@ -103,6 +106,7 @@ impl Environment {
         let introspect = OperationName::parse("introspect").expect("a well-formed name");
         let texts = |texts: &[&str]| texts.iter().map(Parameters::new).collect();
         Self {
+            signs: false,
             settings: Settings {
                 adapter: adapters[0].clone(),
                 check_order: CheckOrder::Table,
@@ -314,8 +318,11 @@ impl Environment {
             operation: self.operations[operation].clone(),
             params: picks.among(spellings),
             danger_level: level_of_call(host, call, picks),
-            // AQL-5.4-1: more than one only in a session.
-            max_uses: session_id.as_ref().map_or(1, |_| picks.among(&[1, 2])),
+            // AQL-5.4-1: more than one only in a session, and only of a token that is kept.
+            max_uses: match &session_id {
+                Some(_) if !self.signs => picks.among(&[1, 2]),
+                Some(_) | None => 1,
+            },
             session_id,
             session_scope: None,
             ttl_seconds: None,
@@ -451,6 +458,13 @@ impl Environment {
         self.sessions[name.index()].clone()
     }
 
+    /// Whether a call says of the parameters of its operation what is said where a token is asked for.
+    pub(super) fn is_as_asked(&self, call: &executor::Call) -> bool {
+        let mut operations = self.operations.iter().zip(&self.asked);
+        operations
+            .any(|(operation, asked)| *operation == call.operation && asked.contains(&call.params))
+    }
+
     /// The adapter that a call is made to.
     pub(super) fn adapter_of<'a>(&'a self, call: &'a executor::Call) -> &'a AdapterName {
         call.adapter.as_ref().unwrap_or(&self.settings.adapter)
@@ -491,17 +505,39 @@ const NO_TOKENS: [&str; 6] = [
 ];
 
 /// What can be made of a token that was issued, and is not it.
-const NEARLY: [fn(&str) -> String; 6] = [
+const NEARLY: [fn(&str) -> String; 8] = [
     |token| format!("{token}\n"),
     |token| format!("{token}0"),
     |token| token[..token.len() - 1].to_owned(),
     |token| token.to_uppercase(),
-    |token| token.replace('f', "F"),
+    in_other_case,
     |token| match token.strip_prefix("conf_") {
         Some(rest) => format!("quota_continue_{rest}"),
         None => token.replace("quota_continue_", "conf_"),
     },
+    // Where a signed token has its expiry, and at the end of its signature.
+    |token| with_other(token, token.len() - 58),
+    |token| with_other(token, token.len() - 1),
 ];
+
+/// The token with its last letter in the other case.
+fn in_other_case(token: &str) -> String {
+    let last = token.rfind(|letter: char| letter.is_ascii_alphabetic());
+    let (before, rest) = token.split_at(last.unwrap_or_default());
+    let other = if rest.starts_with(|letter: char| letter.is_ascii_lowercase()) {
+        rest.to_ascii_uppercase()
+    } else {
+        rest.to_ascii_lowercase()
+    };
+    format!("{before}{other}")
+}
+
+/// The token with another character in this place.
+fn with_other(token: &str, place: usize) -> String {
+    let (before, rest) = token.split_at(place);
+    let other = if rest.starts_with('A') { "B" } else { "A" };
+    format!("{before}{other}{}", &rest[1..])
+}
 
 /// SHA-256 of a canonical form, which is written down and not computed here.
 fn bound(canonical: &str) -> ParametersHash {
@@ -540,13 +576,17 @@ fn level_of_call(host: &Host, call: Call, picks: &mut Picks) -> DangerLevel {
         (true, Purpose::Confirmation) => &DangerLevel::ALL[2..],
     };
     let issued = match call.token {
-        Carried::Token(slot) => host.issued[slot.index()].as_ref(),
+        Carried::Token(slot) => host.issued[slot.index()].as_ref().zip(Some(slot)),
         Carried::Guessed => None,
     };
-    let rated = issued.and_then(|issued| host.gatekeeper.token(&issued.token));
+    let rated = issued.and_then(|(issued, slot)| {
+        let held = host.gatekeeper.token(&issued.token);
+        let signed = host.signed[slot.index()].then_some(issued.call.danger_level);
+        held.map(|token| token.danger_level).or(signed)
+    });
     let fitting = levels
         .iter()
-        .filter(|&&level| rated.is_some_and(|it| level <= it.danger_level));
+        .filter(|&&level| rated.is_some_and(|rated| level <= rated));
     match fitting.count() {
         0 => picks.among(levels),
         fitting => picks.among(&levels[..fitting]),

@@ -52,6 +52,7 @@ pub(super) fn note_issue(
     if !is_id_of(token.id(), token.as_str()) {
         return Err(unexplained("AQL-6.4-1", "16 digits of SHA-256 as id"));
     }
+    host.signed[slot.index()] = environment.signs;
     host.issued[slot.index()] = Some(Arc::new(Issued {
         call: call.clone(),
         token: token.clone(),

@@ -2,12 +2,13 @@
 //!
 //! Where to read: [`concrete`] turns a step of the model into calls with real bytes, in one of the many ways of `spelling`
 //! them; `outputs` turns what the executor put out, `issue` the tokens among it, and `abstraction` what it holds, back into
-//! the model's words. This file compares.
+//! the model's words; `signing` has what is different where tokens are signed. This file compares.
 
 mod abstraction;
 pub mod concrete;
 mod issue;
 mod outputs;
+mod signing;
 mod spelling;
 #[cfg(test)]
 mod tests;
@@ -30,7 +31,7 @@ use countersign_model::rules::Rules;
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
     Call, ConfirmationToken, Gatekeeper, Input, Outcome, ParametersHash, Persistence, Revoker,
-    Settings, TokenId,
+    Settings, SigningKey, TokenId,
 };
 use countersign_reference::time::Timestamp;
 
@@ -69,6 +70,8 @@ pub struct Host {
     pub issued: [Option<Arc<Issued>>; SLOTS],
     /// Who took it back, by [`Slot::index`].
     pub revoked: [Option<Revoker>; SLOTS],
+    /// Which of them it can tell by a signature, whether it holds them or not, by [`Slot::index`]; none where it signs none.
+    pub signed: [bool; SLOTS],
     /// What its host has chosen; of the stores the one that it came back from last.
     pub settings: Arc<Settings>,
 }
@@ -107,7 +110,7 @@ impl McpAqlBridge {
     pub fn in_the_order_of_the_sample(self) -> Self {
         let reading = Reading {
             check_order: CheckOrder::Sample,
-            ..Reading::SPECIFICATION
+            ..self.model.reading
         };
         let mut environment = self.environment;
         environment.settings.check_order = executor::CheckOrder::Sample;
@@ -118,11 +121,17 @@ impl McpAqlBridge {
 impl Host {
     /// An executor that nobody has configured or called.
     fn start(environment: &Environment) -> Self {
+        let settings = environment.settings.clone();
         Self {
-            gatekeeper: Arc::new(Gatekeeper::new(environment.settings.clone())),
+            gatekeeper: Arc::new(if environment.signs {
+                Gatekeeper::signing(settings, SigningKey::from_bits([1, 2]))
+            } else {
+                Gatekeeper::new(settings)
+            }),
             ids: Ids::FRESH,
             issued: [const { None }; SLOTS],
             revoked: [const { None }; SLOTS],
+            signed: [false; SLOTS],
             settings: Arc::new(environment.settings.clone()),
         }
     }
@@ -147,6 +156,11 @@ impl Host {
         let mut held = self.gatekeeper.tokens();
         held.any(|token| Some(token.id()) == id)
     }
+
+    /// Whether the executor still knows the token in this slot, held or by its signature.
+    fn knows(&self, slot: Slot) -> bool {
+        self.signed[slot.index()] || self.holds(slot)
+    }
 }
 
 impl Execution for Environment {
@@ -158,7 +172,12 @@ impl Execution for Environment {
 
     const FAR: Bounds = FAR;
     const LITERAL: Bounds = LITERAL;
-    const ASIDE: &'static [Bounds] = &[Bounds::LISTS, Bounds::LIMITED, Bounds::CROWDED];
+    const ASIDE: &'static [Bounds] = &[
+        Bounds::LISTS,
+        Bounds::LIMITED,
+        Bounds::CROWDED,
+        Bounds::SIGNED,
+    ];
 
     fn specified(bounds: &Bounds) -> Self {
         Self::within(bounds)
@@ -186,6 +205,10 @@ impl Execution for Environment {
             };
             Arc::make_mut(&mut host.settings).persistence = store;
             host.gatekeeper = Arc::new(what_lasts(&host.gatekeeper, store)?);
+            // The key is lost with what was used.
+            if store == Persistence::InMemory {
+                host.signed = [false; SLOTS];
+            }
         }
         let skew = if let Action::Deliver { skew, .. } = action {
             skew
@@ -213,12 +236,17 @@ impl Execution for Environment {
         bridge: &McpAqlBridge,
         state: &State,
         host: &mut Host,
-        _: Action,
+        action: Action,
         answers: &[Answer],
     ) -> Result<Vec<Output>, Unexplained> {
         let mut seen = Vec::new();
         for answer in answers {
-            seen.extend(outputs::outputs(&bridge.environment, host, state, answer)?);
+            seen.extend(outputs::outputs(
+                &bridge.environment,
+                host,
+                (state, action),
+                answer,
+            )?);
         }
         Ok(seen)
     }
@@ -235,11 +263,13 @@ impl Execution for Environment {
         };
         let next = bridge.model.reduced(&step.next);
         if action.is_call() {
+            // What was taken back before tells what may be said of it now.
+            let ways = ways(&bridge.environment, host, (state, action), &step);
             let seen = Self::seen(bridge, state, host, action, answers);
             let outputs = answers.iter().flat_map(|answer| &answer.outputs);
             let seen = seen.map_err(|unexplained| on_wire(outputs, unexplained))?;
-            compare_outputs(&bridge.environment, host, (state, action), &step, &seen)?;
-            abstraction::check_memory(host, action, &step.next)
+            compare_outputs(&ways, &seen)?;
+            abstraction::check_memory(&bridge.environment, host, action, &step.next)
                 .map_err(|unexplained| disagree_on_state(host, unexplained))?;
             bridge.compare_states(&step, &next, host)?;
         }
@@ -251,30 +281,39 @@ impl Execution for Environment {
     }
 }
 
-/// What is required came, in order, and nothing else. A gatekeeper that has forgotten the token is held to what one
-/// says that has; one that has not, to what one says that has not.
-fn compare_outputs(
+/// What may come out: what is required, in order, and nothing else. A gatekeeper that has forgotten the token is held to what
+/// one says that has; one that has not, to what one says that has not. Who signs may say more than one thing.
+fn ways(
     environment: &Environment,
     host: &Host,
     (state, action): (&State, Action),
     step: &Step,
-    seen: &[Output],
-) -> Result<(), Disagreement> {
-    let wanted = match (step.instead, carried(state, action)) {
-        (Some(instead), Some(Carried::Token(slot))) if !host.holds(slot) => instead,
-        (Some(_) | None, _) => step.required,
+) -> Vec<Vec<Output>> {
+    let mut ways = match (step.instead, carried(state, action)) {
+        _ if environment.signs => signing::ways(host, (state, action), step),
+        (Some(instead), Some(Carried::Token(slot))) if !host.holds(slot) => {
+            vec![instead.as_slice().to_vec()]
+        }
+        (Some(_) | None, _) => vec![step.required.as_slice().to_vec()],
     };
-    let mut wanted = wanted.as_slice().to_vec();
     // AQL-5.1-6: the model's tolerance is one to be warned of, and 30 seconds are not.
     if !environment.is_warned_of(step.next.tolerance()) {
-        wanted.retain(|output| !matches!(output, Output::Warned(_)));
+        for wanted in &mut ways {
+            wanted.retain(|output| !matches!(output, Output::Warned(_)));
+        }
     }
-    if seen == wanted {
+    ways
+}
+
+/// Whether what came is one of these.
+fn compare_outputs(ways: &[Vec<Output>], seen: &[Output]) -> Result<(), Disagreement> {
+    if ways.iter().any(|wanted| seen == wanted) {
         return Ok(());
     }
+    let texts = ways.iter().map(|wanted| in_words(wanted, output_text));
     Err(Disagreement::in_outputs(
         CONTRACT,
-        in_words(&wanted, output_text),
+        texts.collect::<Vec<_>>().join("; or "),
         in_words(seen, output_text),
     )
     .unnamed())

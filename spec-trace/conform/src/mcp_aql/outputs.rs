@@ -3,10 +3,11 @@
 //! The one thing to know: an output that has no word in the model is not passed over. It is [`Unexplained`], and so is an
 //! audit entry, a response or an operation to perform that is not in every field what was asked for.
 
+use countersign_model::mcp_aql::action::Action;
 use countersign_model::mcp_aql::output::{Output, Status};
 use countersign_model::mcp_aql::rules::{Check, Code, Refusal};
 use countersign_model::mcp_aql::state::{Phase, State};
-use countersign_model::mcp_aql::words::{Slot, Which};
+use countersign_model::mcp_aql::words::{SLOTS, Slot, Which};
 use countersign_reference::mcp_aql as executor;
 use countersign_reference::mcp_aql::{
     AdapterName, Audit, AuditEntry, AuditOutcome, ClauseId, ClientContext, ConfirmationToken,
@@ -18,7 +19,7 @@ use countersign_reference::time::Timestamp;
 use super::concrete::{Environment, can_be_had_back, longest_life, place};
 use super::issue::{is_gated, is_id_of, is_token, note_issue};
 use super::spelling::SECRET;
-use super::{Answer, Host, Issued};
+use super::{Answer, Host, Issued, signing};
 use crate::{Unexplained, unexplained};
 
 /// What came out of one call, in the model's words. Notes which token was handed out.
@@ -29,11 +30,12 @@ use crate::{Unexplained, unexplained};
 pub(super) fn outputs(
     environment: &Environment,
     host: &mut Host,
-    state: &State,
+    (state, action): (&State, Action),
     answer: &Answer,
 ) -> Result<Vec<Output>, Unexplained> {
     let input = &answer.call;
     let issued = note_issue(environment, host, state, answer)?;
+    let (outputs, ended) = signing::without_all(environment, host, (state, action), answer)?;
     let translation = Translation {
         environment,
         host,
@@ -47,7 +49,7 @@ pub(super) fn outputs(
     if let [
         executor::Output::Audit(Audit::Token(entry)),
         executor::Output::Respond(Response::Failed(failure)),
-    ] = &answer.outputs[..]
+    ] = outputs
         && let Some((reason, word)) = turned_away(failure.code)
     {
         translation.check_turned_away(entry, reason, failure)?;
@@ -55,7 +57,7 @@ pub(super) fn outputs(
     }
     // AQL-6.4-1: the model has no entry for a status, so that its place is held to here.
     let is_logged_status = matches!(
-        answer.outputs[..],
+        outputs,
         [
             executor::Output::Audit(Audit::Token(_)),
             executor::Output::Respond(_)
@@ -65,7 +67,7 @@ pub(super) fn outputs(
         return Err(unexplained("AQL-6.4-1", "an entry and then the status"));
     }
     let mut words = Vec::with_capacity(answer.outputs.len() + 1);
-    for output in &answer.outputs {
+    for output in outputs {
         words.push(match output {
             executor::Output::Audit(Audit::Token(entry)) if is_query(input, Query::TokenStatus) => {
                 translation.status_entry(entry)?;
@@ -77,13 +79,17 @@ pub(super) fn outputs(
             executor::Output::Perform(operation) => translation.performance(operation)?,
         });
     }
+    words.extend(ended.into_iter().map(Output::Revoked));
     for word in &words {
         if let Output::Revoked(slot) = word {
             host.revoked[slot.index()] = Some(revoker(input)?);
         }
     }
+    if signing::ends_all(input) {
+        host.signed = [false; SLOTS];
+    }
     if let Some(refused) = answer.refused {
-        words.push(Output::Refused(refusal(input, refused)?));
+        words.push(Output::Refused(refusal(environment, input, refused)?));
     }
     Ok(words)
 }
@@ -210,7 +216,7 @@ impl Translation<'_> {
                 let slot = self.host.slot_where(named).ok_or_else(|| {
                     unexplained("AQL-6.4-1", "no revocation in the log but of a token")
                 })?;
-                self.check_entry(entry, &Presented::Token(slot), &self.bound(slot))?;
+                self.check_entry(entry, &Presented::Token(slot), &self.of_token(slot))?;
                 Ok(Output::Revoked(slot))
             }
             TokenEvent::TokenRejected => Err(unexplained("AQL-6.4-1", "a rejection as failure")),
@@ -241,7 +247,14 @@ impl Translation<'_> {
 
     /// AQL-6.4-1, AQL-7.3-1: the entry of a status is that of a validation, by the query.
     fn status_entry(&self, entry: &AuditEntry) -> Result<(), Unexplained> {
-        let reason = self.why_not_revoked();
+        let reason = match self.presented {
+            // AQL-7.3-2: of one that is not held nothing is known.
+            Presented::Token(slot) if !self.host.holds(slot) => Some(FailureReason::Unknown),
+            Presented::Token(_)
+            | Presented::Nothing
+            | Presented::Stray(_)
+            | Presented::Malformed(_) => self.why_not_revoked(),
+        };
         let (event, outcome) = match reason {
             None => (TokenEvent::TokenValidated, AuditOutcome::Success),
             Some(_) => (TokenEvent::TokenRejected, AuditOutcome::Failure),
@@ -375,11 +388,20 @@ impl Translation<'_> {
     /// What an entry speaks of when nothing was revoked: the token's call, or the query if it is unknown.
     fn unrevoked(&self, reason: FailureReason) -> Subject<'_> {
         match self.presented {
-            Presented::Token(slot) if reason != FailureReason::Unknown => self.bound(slot),
+            Presented::Token(slot) if reason != FailureReason::Unknown => self.of_token(slot),
             Presented::Token(_)
             | Presented::Nothing
             | Presented::Stray(_)
             | Presented::Malformed(_) => self.query(),
+        }
+    }
+
+    /// What an entry speaks of that is about a token: what it is bound to, or the query where that is not known.
+    fn of_token(&self, slot: Slot) -> Subject<'_> {
+        if self.environment.signs && !self.host.holds(slot) {
+            self.query()
+        } else {
+            self.bound(slot)
         }
     }
 
@@ -392,16 +414,26 @@ impl Translation<'_> {
         }
     }
 
+    /// Whether the token has ended with its adapter.
+    fn ended_with_adapter(&self) -> bool {
+        match self.presented {
+            Presented::Token(slot) => signing::ended_with_adapter(self.host, self.state, slot),
+            Presented::Nothing | Presented::Stray(_) | Presented::Malformed(_) => false,
+        }
+    }
+
     /// Why there was nothing to revoke: revoked before expired before used, as a call would find. Nothing if there was.
     fn why_not_revoked(&self) -> Option<FailureReason> {
         let slot = match &self.presented {
             Presented::Nothing | Presented::Malformed(_) => return Some(FailureReason::Malformed),
-            Presented::Token(slot) if self.host.holds(*slot) => *slot,
+            Presented::Token(slot) if self.host.knows(*slot) => *slot,
             Presented::Token(_) | Presented::Stray(_) => return Some(FailureReason::Unknown),
         };
         let token = self.state.token(slot);
         let is_past = token.is_past(self.state.now(0), self.state.tolerance());
         match token.phase {
+            // Who signs forgets with its time that it was given back.
+            Phase::Revoked if is_past && self.environment.signs => Some(FailureReason::Expired),
             Phase::Revoked => Some(FailureReason::Revoked),
             Phase::Live | Phase::Consumed if is_past => Some(FailureReason::Expired),
             Phase::Consumed => Some(FailureReason::AlreadyUsed),
@@ -426,6 +458,7 @@ impl Translation<'_> {
             FailureReason::OtherParameters => Check::Parameters,
             FailureReason::OtherAdapter => Check::Adapter,
             FailureReason::OtherSession => Check::Session,
+            FailureReason::OtherScope if self.environment.signs => self.other_scope()?,
             FailureReason::OtherScope => {
                 return Err(unexplained("AQL-7.2-1", "tokens kept, not signed"));
             }
@@ -442,6 +475,15 @@ impl Translation<'_> {
                 return Err(unexplained("AQL-6.4-1", TURNED_AWAY));
             }
         })
+    }
+
+    /// The first check of the scope that the call fails.
+    fn other_scope(&self) -> Result<Check, Unexplained> {
+        let Presented::Token(slot) = self.presented else {
+            return Err(unexplained("AQL-4.1-1", "nothing for a token never issued"));
+        };
+        signing::other_scope(self.environment, self.host, self.input, slot)
+            .ok_or_else(|| unexplained("AQL-1.3-2", "a token for this very call, taken"))
     }
 
     /// AQL-5.1-6: the warning says which adapter takes tokens for how long.
@@ -505,7 +547,9 @@ impl Translation<'_> {
                 self.unrevoked_answer(failure)?
             }
             Response::Failed(failure) => self.failure(failure)?,
-            Response::Revoked if self.why_not_revoked().is_some() => None,
+            Response::Revoked if self.why_not_revoked().is_some() && !self.ended_with_adapter() => {
+                None
+            }
             Response::Revoked => Some(Output::AnswerRevocation),
             Response::Status(status) => self.status(*status),
         };
@@ -663,7 +707,11 @@ fn has_own_message(failure: &Failure) -> bool {
     failure.message == message
 }
 
-fn refusal(input: &Input, refusal: executor::Refusal) -> Result<Refusal, Unexplained> {
+fn refusal(
+    environment: &Environment,
+    input: &Input,
+    refusal: executor::Refusal,
+) -> Result<Refusal, Unexplained> {
     let longest = match input {
         Input::Call(call) => longest_life(call),
         Input::Configure { .. }
@@ -690,7 +738,10 @@ fn refusal(input: &Input, refusal: executor::Refusal) -> Result<Refusal, Unexpla
         executor::Refusal::ManyUsesWithoutSession => Ok(Refusal::LooseMultiUse),
         executor::Refusal::NoUses => Err(unexplained("AQL-5.4-1", "a use at least")),
         executor::Refusal::NoFreshToken => Err(unexplained("AQL-3.1-1", "a fresh token")),
-        // The executor under comparison keeps its tokens and has no key.
+        executor::Refusal::SessionWithoutStore if environment.signs => {
+            Ok(Refusal::BoundWithoutStore)
+        }
+        // An executor that keeps its tokens has no key.
         // Nor does the model ask for a scope, and its sessions come back.
         executor::Refusal::SessionWithoutStore
         | executor::Refusal::ScopeWithoutSession

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use countersign_conform::mcp_aql::{Environment, Host, McpAqlBridge};
-use countersign_model::mcp_aql::bounds::Bounds;
+use countersign_model::mcp_aql::bounds::{Bounds, Budgets};
 use countersign_reference::mcp_aql::{
     AdapterName, Audit, AuditEntry, AuditOutcome, Capacity, CheckOrder, ClauseId, ClientContext,
     Configuration, ConfirmationRequired, ConfirmationToken, DangerLevel, Details, EndedSession,
@@ -111,6 +111,16 @@ impl Changeable for Environment {
         host.gatekeeper = Arc::new(gatekeeper);
         Some(host)
     }
+}
+
+/// The bridge to a gatekeeper that signs its tokens: one, and two disturbances.
+pub fn signing() -> McpAqlBridge {
+    let bounds = Bounds {
+        tokens: 1,
+        disturbances: Budgets::new([1, 1, 1, 1, 1, 1, 0], 2),
+        ..Bounds::SIGNED
+    };
+    McpAqlBridge::new(bounds).expect("the presets are in range")
 }
 
 /// Changes of one output.
