@@ -71,8 +71,8 @@ impl Driven for Driver {
                 uniform: Some(true),
                 critical: None,
             },
-            2 => listed(1 << PARAMETERS),
-            3.. => return steps,
+            4 => listed(1 << PARAMETERS),
+            2 | 3 | 5.. => return steps,
         };
         let after = Passing::Millis(0);
         steps.insert(0, Step { after, what });
@@ -184,7 +184,7 @@ impl Driven for Driver {
     }
 }
 
-/// So many kinds of runs there are; the first three begin with a setting that few others come to.
+/// So many kinds of runs there are; three of them begin with a setting that few others come to.
 const THEMES: u8 = 8;
 
 /// A place where the text leaves a choice that is no reading of it: its name, what most choose, the other, and what that is.
