@@ -91,6 +91,16 @@ pub fn follow(address: &str) -> Vec<Value> {
     recording
 }
 
+/// The command does not begin, and says why.
+pub fn is_refused(command: &str, arguments: &[&str], why: &str) {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    let output = process.arg(command).args(arguments).output();
+    let output = output.expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(said.contains(why), "{arguments:?}: {said}");
+}
+
 /// The verdict on a recording, as JSON.
 pub fn linted(recording: &Path) -> Value {
     let mut lint = Command::new(env!("CARGO_BIN_EXE_countersign"));
@@ -171,24 +181,10 @@ fn what_would_let_anybody_in_or_cannot_be_served_is_refused() {
         (&["aaep", "--http", "nowhere"], "invalid value 'nowhere'"),
     ];
     for (arguments, why) in refused {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-        let output = command
-            .arg("serve")
-            .args(arguments)
-            .output()
-            .expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(why), "{arguments:?}: {said}");
+        is_refused("serve", arguments, why);
     }
     // A port that somebody else has.
     let served = Served::start();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-    let output = command
-        .args(["serve", "aaep", "--http", &served.address])
-        .output();
-    let output = output.expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("cannot listen there"), "{said}");
+    let taken = ["aaep", "--http", &served.address];
+    is_refused("serve", &taken, "cannot listen there");
 }

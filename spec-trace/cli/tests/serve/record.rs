@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::http::{Served, follow, linted};
+use super::http::{Served, follow, is_refused, linted};
 
 struct Recorder {
     process: Child,
@@ -24,17 +24,14 @@ struct Recorder {
 impl Recorder {
     /// In front of what listens at that address.
     fn of(address: &str) -> Self {
+        Self::to(&format!("http://{address}"))
+    }
+
+    fn to(url: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("run.jsonl");
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-        command.args([
-            "record",
-            "--listen",
-            "127.0.0.1:0",
-            "--to",
-            &format!("http://{address}"),
-            "--out",
-        ]);
+        command.args(["record", "--listen", "127.0.0.1:0", "--to", url, "--out"]);
         command
             .arg(&file)
             .stdout(Stdio::piped())
@@ -270,30 +267,11 @@ fn a_producer_that_is_not_there_or_breaks_off_is_told() {
 
     // To a server that speaks no TLS.
     let plain = answering(babble.into());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-    command.args([
-        "record",
-        "--listen",
-        "127.0.0.1:0",
-        "--to",
-        &format!("https://{plain}"),
-    ]);
-    let mut process = command
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    let mut stderr = BufReader::new(process.stderr.take().expect("a pipe"));
-    let mut line = String::new();
-    stderr.read_line(&mut line).expect("a line");
-    let address = line
-        .trim()
-        .strip_prefix("listening on http://")
-        .expect("an address");
-    let passed = asked(address, GET);
-    process.kill().expect("it runs");
-    process.wait().expect("it ends");
+    let mut recorder = Recorder::to(&format!("https://{plain}"));
+    let passed = asked(&recorder.address, GET);
     assert!(passed.starts_with("HTTP/1.1 502"), "{passed}");
+    let (_, said) = recorder.stop();
+    assert!(said.contains("not passed on: /events:"), "{said}");
 }
 
 /// Lines are there while it runs, whole, so that one that is killed leaves them.
@@ -352,15 +330,7 @@ fn what_cannot_be_recorded_is_refused() {
         ),
     ];
     for (arguments, why) in refused {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-        let output = command
-            .arg("record")
-            .args(arguments)
-            .output()
-            .expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(why), "{arguments:?}: {said}");
+        is_refused("record", arguments, why);
     }
     assert_eq!(fs::read_to_string(&there).expect("it is there"), "mine\n");
 }
