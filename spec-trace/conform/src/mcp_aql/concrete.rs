@@ -12,7 +12,7 @@ use countersign_model::mcp_aql::bounds::Bounds;
 use countersign_model::mcp_aql::message::{Call, Carried};
 use countersign_model::mcp_aql::state::{Setup, State};
 use countersign_model::mcp_aql::words::{
-    Danger, FIVE_MINUTES, Lifetime, List, Oracle, Parameters as Asked, Purpose, Request,
+    Danger, FIVE_MINUTES, Lifetime, List, Oracle, Parameters as Asked, Purpose, Request, Scope,
     SessionName, Slot, Trigger, Which,
 };
 use countersign_model::time::Scale;
@@ -224,7 +224,7 @@ impl Environment {
                 let mut configure = |which| self.set_up(which, tolerance, oracle, &mut picks);
                 return Some(Which::ALL.map(&mut configure).to_vec());
             }
-            Action::Request(request) => Input::Call(self.request(request, &mut picks)?),
+            Action::Request(request) => Input::Call(self.request(request, state, &mut picks)?),
             Action::Deliver { index, .. } => {
                 let call = state.network.get(usize::from(index))?;
                 Input::Call(self.deliver(host, state, call, &mut picks))
@@ -273,7 +273,12 @@ impl Environment {
     }
 
     /// A call without a token. Parameters that are others are only ever sent with a token for the ones asked for.
-    fn request(&self, request: Request, picks: &mut Picks) -> Option<executor::Call> {
+    fn request(
+        &self,
+        request: Request,
+        state: &State,
+        picks: &mut Picks,
+    ) -> Option<executor::Call> {
         let scope = request.scope;
         let (Asked::First, true) = (scope.parameters, request.max_uses > 0) else {
             return None;
@@ -283,7 +288,7 @@ impl Environment {
         Some(executor::Call {
             adapter: self.adapter(scope.adapter, picks),
             operation: self.operations[place(scope.operation)].clone(),
-            params: picks.among(&self.asked[place(scope.operation)]),
+            params: picks.among(self.asked(scope, state)),
             danger_level: danger_level(&request, picks),
             session_id: scope.session.map(|name| self.session(name)),
             session_scope: None,
@@ -296,11 +301,22 @@ impl Environment {
         })
     }
 
+    /// The parameters that are asked for, as they can be written where that list is in force.
+    fn asked(&self, scope: Scope, state: &State) -> &[Parameters] {
+        let operation = place(scope.operation);
+        let left_out = if state.lists_nothing(scope) {
+            OPERATIONS[operation].saying_more
+        } else {
+            0
+        };
+        &self.asked[operation][left_out..]
+    }
+
     /// A call with a token. What it says of a token to be issued makes no difference.
     fn deliver(&self, host: &Host, state: &State, call: Call, picks: &mut Picks) -> executor::Call {
         let scope = call.scope;
         let operation = place(scope.operation);
-        let (asked, other) = (&self.asked[operation], &self.other[operation]);
+        let (asked, other) = (self.asked(scope, state), &self.other[operation][..]);
         let (by_any, unlisted) = other.split_at(OPERATIONS[operation].other.len());
         let spellings = match scope.parameters {
             Asked::First => asked,

@@ -8,14 +8,16 @@ pub(super) struct Spelling {
     pub(super) operation: &'static str,
     /// The canonical form of the operation and its critical parameters.
     pub(super) canonical: &'static str,
-    /// Parameters that mean this.
+    /// Parameters that mean this. The first of them say more besides, which counts only where all does.
     pub(super) asked: &'static [&'static str],
+    /// How many those are.
+    pub(super) saying_more: usize,
     /// The same where the list is narrow.
     pub(super) narrowly: &'static str,
     /// A narrow list of what counts, and a wide one, by which the canonical form is as without any.
     pub(super) narrow: &'static [&'static str],
     pub(super) wide: &'static [&'static str],
-    /// A list that names nothing of any call, by which it is as without any, too (AQL-3.2-1).
+    /// A list that names nothing of any call, so that all of it counts (AQL-3.2-1).
     pub(super) absent: &'static [&'static str],
     /// Parameters that do not mean this, by any list.
     pub(super) other: &'static [&'static str],
@@ -40,6 +42,7 @@ pub(super) const OPERATIONS: [Spelling; 2] = [
         narrow: &["path"],
         wide: &["count", "force", "options", "path"],
         absent: &["Path", "id"],
+        saying_more: 2,
         asked: &[
             r#"{"path":"/classified/a","options":{"ﬀ":2,"😀":1,"depth":0.5},"count":3,"request_id":"r-1"}"#,
             r#"{"count":3.0,"request_id":{"try":2},"options":{"😀":1e0,"depth":5e-1,"ﬀ":2},"path":"\/classified\/a"}"#,
@@ -77,6 +80,7 @@ pub(super) const OPERATIONS: [Spelling; 2] = [
             "tags",
         ],
         absent: &["cascade", "schema"],
+        saying_more: 0,
         asked: &[
             r#"{"table":"classified","rows":1e21,"owner":null,"log":{},"tags":[],"keep":[-1,[],{},null,false,"1"],"note":"\"\\\n\u0001é"}"#,
             r#"{"rows":10E+20,"tags":[ ],"log":{ },"table":"\u0063lassified","note":"\u0022\u005c\u000a\u0001\u00E9","keep":[-1.0,[],{},null,false,"\u0031"],"owner":null}"#,
