@@ -30,6 +30,9 @@ const BY_DEFAULT: u64 = 500;
 /// A choice that is taken where its default is, which allows it and the others too, so that no run can tell them apart.
 const WITHIN_DEFAULT: (&str, &str) = ("purge-code", "unknown");
 
+/// For so long a run is made shorter: on a slow machine too until no step can go.
+const SHRINKING: Duration = Duration::from_mins(2);
+
 /// So long each response is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -38,6 +41,7 @@ pub fn suited<D: Suited>(command: Vec<String>) -> Search<D, Process> {
     let command = command.into_iter().map(OsString::from).collect();
     let greeted = Greeted::new(Process::new(command, PATIENCE));
     let mut search = Search::new(greeted.expect("it greets"));
+    search.shrinking = SHRINKING;
     search.suite();
     search
 }

@@ -36,6 +36,8 @@ pub struct Search<D: Driven, I> {
     pub guarded_by_host: BTreeSet<&'static str>,
     /// How often something was found by each clause.
     pub times: BTreeMap<&'static str, u64>,
+    /// For so long a run is made shorter.
+    pub shrinking: Duration,
 }
 
 /// The shortest run that was found to break a clause.
@@ -54,7 +56,7 @@ pub struct Divergence<D: Driven> {
     pub again: (u32, u32),
 }
 
-/// For so long a run is made shorter.
+/// For so long a run is made shorter, where nothing else is said.
 const SHRINKING: Duration = Duration::from_secs(10);
 /// So many times a run is played again.
 const AGAIN: u32 = 3;
@@ -76,6 +78,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             unsupported: BTreeSet::new(),
             guarded_by_host: BTreeSet::new(),
             times: BTreeMap::new(),
+            shrinking: SHRINKING,
         }
     }
 
@@ -239,7 +242,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         seed: u64,
     ) -> Option<Divergence<D>> {
         let wrong = self.unexplained(played, run.steps.len(), clause)?;
-        let until = Instant::now() + SHRINKING;
+        let until = Instant::now() + self.shrinking;
         let mut steps = run.steps[..run.steps.len().min(wrong.at + 1)].to_vec();
         let seen = (Rc::clone(played), wrong);
         let mut shows = |shorter: &[D::Step]| {
