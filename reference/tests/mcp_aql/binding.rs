@@ -224,7 +224,10 @@ fn parameters_are_bound_however_deep() {
         };
         assert_eq!(form(&unclosed), Err(problem.into()));
     };
-    let thread = std::thread::Builder::new().stack_size(256 * 1024);
+    // What it sees is noted under its name.
+    let test = std::thread::current().name().map(ToOwned::to_owned);
+    let thread = std::thread::Builder::new().name(test.unwrap_or_default());
+    let thread = thread.stack_size(256 * 1024);
     let thread = thread.spawn(binds).expect("a thread");
     thread.join().expect("nothing recurses");
 }
