@@ -44,7 +44,8 @@ impl Readables {
 }
 
 fn forms(text: &str) -> Forms {
-    let hex = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex: Vec<String> = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex.concat();
     let [first, second, third] = [0, 1, 2].map(|before| encoded(text, before));
     [text.to_ascii_lowercase(), hex, first, second, third]
 }
