@@ -70,7 +70,8 @@ mod tests {
         for (what, text) in [(Readable::Name, names[0]), (Readable::Value, "secret-a")] {
             for before in ["", "x", "xy", "xyz"] {
                 let whole = format!("{before}{text}{before}");
-                let hex: String = whole.bytes().map(|byte| format!("{byte:02X}")).collect();
+                let hex: Vec<String> = whole.bytes().map(|byte| format!("{byte:02X}")).collect();
+                let hex = hex.concat();
                 assert_eq!(read(&whole.to_uppercase()), Some(what), "{whole}");
                 assert_eq!(read(&hex), Some(what), "{hex}");
                 for engine in [
