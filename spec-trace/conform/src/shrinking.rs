@@ -26,7 +26,8 @@ pub(crate) fn shortest<T: Clone, S>(
                     *steps = shorter;
                     shown = again;
                 }
-                None => start += 1,
+                // Those that share half of their steps with another are enough: single ones are each left out in the end.
+                None => start += (stretch / 2).max(1),
             }
         }
         // A step may be needed only for another that is left out behind it.

@@ -52,6 +52,7 @@ impl Rows {
         writing.commit()?;
         Ok(())
     }
+
     /// Each record from the one with the number `first` on, in order: its number, and what `read` makes of its row.
     pub fn read<T>(
         &self,

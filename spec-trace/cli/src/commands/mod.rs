@@ -5,6 +5,8 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -244,6 +246,24 @@ fn complain(error: &str) {
     let lines: Vec<String> = error.lines().map(printable).collect();
     let _ = writeln!(io::stderr(), "error: {}", lines.join("\n"));
 }
+
+/// Where to send what is to be told on stderr, so that nobody waits for whoever reads it; the thread that writes each as `line` has it
+/// ends when nothing more can be sent.
+fn told_on_stderr<T: Send + 'static>(
+    line: impl Fn(T) -> String + Send + 'static,
+) -> (SyncSender<T>, JoinHandle<()>) {
+    let (sender, told) = sync_channel(LONGEST_LOG);
+    let teller = thread::spawn(move || {
+        for one in told {
+            // Where nobody reads stderr there is nobody to tell.
+            let _unread = writeln!(io::stderr(), "{}", line(one));
+        }
+    });
+    (sender, teller)
+}
+
+/// How much may wait to be told.
+const LONGEST_LOG: usize = 1_024;
 
 #[cfg(test)]
 mod tests {

@@ -4,14 +4,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
-use std::thread;
 
 use countersign_live::http;
 use countersign_live::recorder::{self, Recorded, Settings, Url};
 use miette::{Context, IntoDiagnostic, miette};
 use serde_json::json;
 
+use super::told_on_stderr;
 use crate::answer::{Answer, Format, Status};
 use crate::show::words::printable;
 
@@ -93,13 +92,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         None => Box::new(io::stdout()),
     };
     writeln!(io::stderr(), "listening on http://{address}").into_diagnostic()?;
-    let (troubles, told) = sync_channel::<String>(LONGEST_LOG);
-    let teller = thread::spawn(move || {
-        for trouble in told {
-            // Where nobody reads stderr there is nobody to tell.
-            let _unread = writeln!(io::stderr(), "{}", printable(&trouble));
-        }
-    });
+    let (troubles, teller) = told_on_stderr(|trouble: String| printable(&trouble));
     let settings = Settings {
         to: to.clone(),
         troubles,
@@ -114,9 +107,6 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
     })?;
     Ok(answer(&recorded, out.as_deref(), format))
 }
-
-/// How many troubles may wait to be told.
-const LONGEST_LOG: usize = 1_024;
 
 /// A file that was not there. What stands in a recording lets its reader reply, so that it is for its owner alone.
 fn create(path: &Path) -> miette::Result<File> {

@@ -1,10 +1,9 @@
 //! `countersign serve`: the reference executor as a live implementation of the driver protocol, or as an AAEP producer over HTTP.
 
+use std::fs;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
-use std::{fs, thread};
 
 use countersign_live::{host::Host, http};
 use countersign_reference::aaep::Audit;
@@ -14,6 +13,7 @@ use miette::{Context, IntoDiagnostic, miette};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::told_on_stderr;
 use crate::answer::{Answer, Status};
 use crate::arguments::Protocol;
 use crate::serve::aaep::{self, Aaep};
@@ -337,13 +337,8 @@ fn listen(address: SocketAddr, host: Host<Ids>, token: Option<&Path>) -> miette:
     writeln!(output, "listening on http://{address}")
         .and_then(|()| output.flush())
         .into_diagnostic()?;
-    let (audits, ignored) = sync_channel::<Audit>(LONGEST_LOG);
-    thread::spawn(move || {
-        for Audit { clause, text, .. } in ignored {
-            // Where nobody reads stderr there is nobody to tell.
-            let _unread = writeln!(io::stderr(), "ignored: {text} ({clause})");
-        }
-    });
+    let (audits, _teller) =
+        told_on_stderr(|Audit { clause, text, .. }| format!("ignored: {text} ({clause})"));
     let settings = http::Settings {
         bearer_token,
         patience: http::PATIENCE,
@@ -357,9 +352,6 @@ fn listen(address: SocketAddr, host: Host<Ids>, token: Option<&Path>) -> miette:
         status: Status::Holds,
     })
 }
-
-/// How many ignored messages may wait to be told.
-const LONGEST_LOG: usize = 1_024;
 
 /// The token in a file: its one line, without white space at its end.
 fn bearer_token(path: &Path) -> miette::Result<String> {

@@ -8,8 +8,37 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+/// A process that does not outlive its test.
+pub struct Ending(pub Child);
+
+impl Ending {
+    /// Has it end by a signal; its exit status.
+    pub fn asked_to(&mut self) -> Option<i32> {
+        let pid = self.0.id().to_string();
+        let killed = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(killed.expect("there is a kill").success());
+        self.0.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ended = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
+
+/// The address that is told in the first line.
+pub fn listens_at(told: &mut impl BufRead) -> String {
+    let mut line = String::new();
+    told.read_line(&mut line).expect("a line");
+    let address = line.trim().strip_prefix("listening on http://");
+    address.expect("an address").to_owned()
+}
+
 pub struct Served {
-    process: Child,
+    process: Ending,
     pub address: String,
     _stdout: BufReader<ChildStdout>,
 }
@@ -23,12 +52,9 @@ impl Served {
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().expect("it starts");
         let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
-        let mut line = String::new();
-        stdout.read_line(&mut line).expect("a line");
-        let address = line.trim().strip_prefix("listening on http://");
         Self {
-            address: address.expect("an address").to_owned(),
-            process,
+            address: listens_at(&mut stdout),
+            process: Ending(process),
             _stdout: stdout,
         }
     }
@@ -111,14 +137,6 @@ pub fn linted(recording: &Path) -> Value {
     serde_json::from_slice(&output.expect("it runs").stdout).expect("JSON")
 }
 
-impl Drop for Served {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ended = self.process.kill();
-        let _status = self.process.wait();
-    }
-}
-
 /// AAEP-6.4-1, AAEP-A.7.4-1: a transfer is accepted by a reply, the note by its default; what a subscriber sees of it conforms.
 #[test]
 fn a_session_over_http_is_judged_conforming_as_a_recording() {
@@ -140,10 +158,7 @@ fn a_session_over_http_is_judged_conforming_as_a_recording() {
 fn a_signal_ends_it_with_its_streams() {
     let mut served = Served::start();
     let mut events = send(&served.address, "GET /events", "");
-    let pid = served.process.id().to_string();
-    let killed = Command::new("kill").args(["-TERM", &pid]).status();
-    assert!(killed.expect("there is a kill").success());
-    assert!(served.process.wait().expect("it ends").success());
+    assert_eq!(served.process.asked_to(), Some(0));
     let mut rest = String::new();
     events.read_to_string(&mut rest).expect("the stream ends");
     assert!(!rest.contains("data: "), "{rest}");

@@ -4,17 +4,17 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::http::{Served, follow, is_refused, linted};
+use super::http::{Ending, Served, follow, is_refused, linted, listens_at};
 
 struct Recorder {
-    process: Child,
+    process: Ending,
     address: String,
     stderr: BufReader<ChildStderr>,
     file: PathBuf,
@@ -38,12 +38,9 @@ impl Recorder {
             .stderr(Stdio::piped());
         let mut process = command.spawn().expect("it starts");
         let mut stderr = BufReader::new(process.stderr.take().expect("a pipe"));
-        let mut line = String::new();
-        stderr.read_line(&mut line).expect("a line");
-        let address = line.trim().strip_prefix("listening on http://");
         Self {
-            address: address.expect("an address").to_owned(),
-            process,
+            address: listens_at(&mut stderr),
+            process: Ending(process),
             stderr,
             file,
             _folder: folder,
@@ -52,23 +49,12 @@ impl Recorder {
 
     /// Ends it by a signal: its exit status, its summary and what it said of trouble.
     fn stop(&mut self) -> (Option<i32>, String) {
-        let pid = self.process.id().to_string();
-        let killed = Command::new("kill").args(["-TERM", &pid]).status();
-        assert!(killed.expect("there is a kill").success());
-        let status = self.process.wait().expect("it ends").code();
+        let status = self.process.asked_to();
         let mut said = String::new();
-        let mut stdout = self.process.stdout.take().expect("a pipe");
+        let mut stdout = self.process.0.stdout.take().expect("a pipe");
         stdout.read_to_string(&mut said).expect("text");
         self.stderr.read_to_string(&mut said).expect("text");
         (status, said)
-    }
-}
-
-impl Drop for Recorder {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ended = self.process.kill();
-        let _status = self.process.wait();
     }
 }
 
@@ -290,8 +276,8 @@ fn what_was_received_is_there_when_the_recorder_is_killed() {
     while lines(&recorder.file).len() < own.len() && Instant::now() < until {
         thread::sleep(Duration::from_millis(20));
     }
-    recorder.process.kill().expect("it runs");
-    recorder.process.wait().expect("it ends");
+    recorder.process.0.kill().expect("it runs");
+    recorder.process.0.wait().expect("it ends");
     assert_eq!(lines(&recorder.file).len(), own.len());
 }
 

@@ -33,32 +33,18 @@ pub(super) fn ways(
     let Some(Carried::Token(slot)) = carried(state, action) else {
         return vec![step.required.as_slice().to_vec()];
     };
-    match action {
-        Action::Deliver { index, skew } if step.rejected == Some(Check::NotRevoked) => {
-            let call = state.network.get(usize::from(index));
-            ways_of_revoked(host, state, slot, (call, skew))
-        }
-        Action::Revoke(_) if step.required.contains(Output::NotRevoked) => {
-            ways_to_revoke_nothing(host, state, slot, step)
-        }
-        Action::AskStatus(_) => ways_of_status(host, state, slot, step),
-        Action::Deliver { .. }
-        | Action::Revoke(_)
-        | Action::SetUp { .. }
-        | Action::Request(_)
-        | Action::Send { .. }
-        | Action::Guess
-        | Action::Redeem { .. }
-        | Action::CarryOut { .. }
-        | Action::Trigger(_)
-        | Action::Reconfigure(_)
-        | Action::Relist { .. }
-        | Action::Tick
-        | Action::Purge { .. }
-        | Action::Restart(_) => {
-            let instead = step.instead.filter(|_| !host.knows(slot));
-            vec![instead.unwrap_or(step.required).as_slice().to_vec()]
-        }
+    if let Action::Deliver { index, skew } = action
+        && step.rejected == Some(Check::NotRevoked)
+    {
+        let call = state.network.get(usize::from(index));
+        ways_of_revoked(host, state, slot, (call, skew))
+    } else if matches!(action, Action::Revoke(_)) && step.required.contains(Output::NotRevoked) {
+        ways_to_revoke_nothing(host, state, slot, step)
+    } else if matches!(action, Action::AskStatus(_)) {
+        ways_of_status(host, state, slot, step)
+    } else {
+        let instead = step.instead.filter(|_| !host.knows(slot));
+        vec![instead.unwrap_or(step.required).as_slice().to_vec()]
     }
 }
 

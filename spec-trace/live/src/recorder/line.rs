@@ -71,26 +71,24 @@ pub fn write(passed: &Receiver<Passed>, mut output: impl Write) -> io::Result<Wr
     let mut written = Written::default();
     let mut lines = Vec::new();
     loop {
-        let next = match passed.try_recv() {
-            Ok(next) if lines.len() < AT_ONCE => Some(next),
-            Ok(next) => {
-                put(&mut output, &mut lines)?;
-                Some(next)
-            }
-            Err(TryRecvError::Disconnected) => None,
-            Err(TryRecvError::Empty) => {
-                put(&mut output, &mut lines)?;
-                passed.recv().ok()
-            }
+        if lines.len() >= AT_ONCE {
+            put(&mut output, &mut lines)?;
+        }
+        let mut next = passed.try_recv();
+        if matches!(next, Err(TryRecvError::Empty)) {
+            put(&mut output, &mut lines)?;
+            next = passed.recv().map_err(Into::into);
+        }
+        let Ok(next) = next else {
+            break;
         };
         match next {
-            None => break,
-            Some(Passed::Event {
+            Passed::Event {
                 at,
                 data,
                 stream,
                 subscription_id,
-            }) => {
+            } => {
                 written.events += 1;
                 line(&mut lines, "out", at, &data);
                 lines.extend_from_slice(format!(",\"stream\":{stream}").as_bytes());
@@ -100,12 +98,12 @@ pub fn write(passed: &Receiver<Passed>, mut output: impl Write) -> io::Result<Wr
                     );
                 }
             }
-            Some(Passed::Message {
+            Passed::Message {
                 at,
                 body,
                 has_authorization,
                 answer,
-            }) => {
+            } => {
                 written.messages += 1;
                 // Nobody waits for what stands before it.
                 put(&mut output, &mut lines)?;
