@@ -48,7 +48,10 @@ fn assert_exercised<D: Suited>(folder: &str, served: &[&[&str]]) {
     });
     let mut known: Vec<_> = known.collect();
     for short in of_clauses.runs {
-        let clause = short.clause().expect("it is there for a clause");
+        // What no step of the model does has a run too, which a fault of an adapter shows in.
+        let Some(clause) = short.clauses().next() else {
+            continue;
+        };
         let mut is_exercised = false;
         for (reference, others) in &mut known {
             // What is learnt in one run may be tried in the next.

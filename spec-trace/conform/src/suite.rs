@@ -161,15 +161,19 @@ pub fn tried_for<D: Driven, I: Implementation<D::Protocol>>(
 ) -> Others<D> {
     let judge = D::judge(partner.greeting());
     let mut others = others.clone();
-    others.tries_for(Some(clause));
+    others.tries_for([clause]);
     let _right = driven::play::<D, I>(partner, steps, &judge, Some(&mut others));
     others
 }
 
 impl<D: Driven> Short<D> {
-    /// The clause that it is there for, if it is for one.
-    pub fn clause(&self) -> Option<&str> {
-        self.shows.first()?.strip_prefix("clause: ")
+    /// The clauses that it is there for: those by which it shows that a rule is left out, or the one that no run of the model
+    /// exercises.
+    pub fn clauses(&self) -> impl Iterator<Item = &str> {
+        self.shows.iter().filter_map(|shown| {
+            let (what, clause) = shown.split_once(": ")?;
+            (what == "clause" || what.starts_with("without ")).then_some(clause)
+        })
     }
 }
 
@@ -193,10 +197,10 @@ impl<D: Suited> Suite<D> {
     ) {
         let judge = D::judge(partner.greeting());
         for (short, run) in self.runs.iter().zip(self.played()) {
-            others.tries_for(short.clause());
+            others.tries_for(short.clauses());
             let _right = driven::play::<D, I>(partner, &run.steps, &judge, Some(others));
         }
-        others.tries_for(None);
+        others.tries_for([]);
     }
 
     /// As it is committed: a line for each run.

@@ -71,7 +71,7 @@ impl Elsewhere {
         serde_json::from_str(&answered.to_string()).ok()
     }
 
-    /// Remembers an answer of this form.
+    /// Remembers an answer of this form, in the place of one that came before: what came last is likely of this very run.
     pub(super) fn learn<P: Protocol>(
         &mut self,
         form: String,
@@ -83,7 +83,7 @@ impl Elsewhere {
         let asked = written(asked);
         let answered = Value::Array(answered);
         let of_op = self.answers.get(&op);
-        if of_op.is_none_or(|it| it.len() < FORMS && !it.contains_key(&form)) {
+        if of_op.is_none_or(|it| it.len() < FORMS || it.contains_key(&form)) {
             let remembered = Remembered {
                 now,
                 known: self.known(&asked),

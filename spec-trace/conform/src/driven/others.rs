@@ -21,12 +21,12 @@ pub struct Others<D: Driven> {
     last: Vec<(String, Output<D::Protocol>)>,
     /// What the same op was answered with elsewhere.
     elsewhere: Elsewhere,
-    /// The values that were seen at each place in outputs of a kind.
+    /// The values that were seen last at each place in outputs of a kind.
     values: BTreeMap<String, Vec<Value>>,
     /// How often each form of another answer was tried.
     tried: BTreeMap<String, u32>,
-    /// The clause that the run is there for.
-    clause: Option<String>,
+    /// The clauses that the run is there for.
+    clauses: Vec<String>,
     /// The clauses by which another answer would have been wrong.
     pub exercised: BTreeSet<&'static str>,
 }
@@ -45,7 +45,7 @@ impl<D: Driven> Default for Others<D> {
             elsewhere: Elsewhere::default(),
             values: BTreeMap::new(),
             tried: BTreeMap::new(),
-            clause: None,
+            clauses: Vec::new(),
             exercised: BTreeSet::new(),
         }
     }
@@ -66,9 +66,9 @@ impl<D: Driven> Others<D> {
         self.elsewhere.begin();
     }
 
-    /// The run that comes next is there for this clause, if for any: in it all is tried until another answer is wrong by the clause.
-    pub fn tries_for(&mut self, clause: Option<&str>) {
-        self.clause = clause.map(str::to_owned);
+    /// The runs that come next are there for these clauses: in them all is tried until another answer is wrong by each.
+    pub fn tries_for<'a>(&mut self, clauses: impl IntoIterator<Item = &'a str>) {
+        self.clauses = clauses.into_iter().map(str::to_owned).collect();
     }
 
     /// Has a copy of the judge say what he would have found in other answers.
@@ -131,8 +131,8 @@ impl<D: Driven> Others<D> {
         form: String,
         outputs: impl FnOnce(&mut Self) -> Vec<Vec<Output<D::Protocol>>>,
     ) {
-        let is_there_for = self.clause.as_deref();
-        let is_wanted = is_there_for.is_some_and(|clause| !self.exercised.contains(clause));
+        let mut wanted = self.clauses.iter();
+        let is_wanted = wanted.any(|clause| !self.exercised.contains(clause.as_str()));
         let times = self.tried.get(&form).copied().unwrap_or(0);
         if times >= TIMES && !is_wanted {
             return;
@@ -191,10 +191,12 @@ impl<D: Driven> Others<D> {
             | Value::Array(_) => {
                 // What an event is shows in its form, and another can be put in its place.
                 let kind = form.split(' ').next().unwrap_or_default();
+                // Those that came last, for a name of another run means nothing in this one.
                 let known = self.values.entry(format!("{kind}{place}")).or_default();
-                if known.len() < VALUES && !known.contains(value) {
-                    known.push(value.clone());
-                }
+                known.retain(|it| it != value);
+                known.push(value.clone());
+                let beyond = known.len().saturating_sub(VALUES);
+                known.drain(..beyond);
             }
         }
     }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::{Driven, Others, Played, Run, Taken, Told, Wrong, play};
 use crate::implementation::{Greeted, Implementation};
 use crate::shrinking;
-use crate::suite::{Suited, committed};
+use crate::suite::{Short, Suited, committed};
 
 /// What runs of an implementation have come to so far.
 pub struct Search<D: Driven, I> {
@@ -22,6 +22,8 @@ pub struct Search<D: Driven, I> {
     readings: Vec<(Taken<D::Judge>, bool)>,
     /// The way in which it is taken.
     reading: usize,
+    /// The runs of the suite, once they were played, each with the clauses that it is there for.
+    suite: Vec<(Vec<String>, Run<D>)>,
     /// How many runs were played.
     pub runs: u64,
     /// How many calls were made in them, those of shrinking left out.
@@ -70,6 +72,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         Self {
             readings: readings.into_iter().map(|it| (it, true)).collect(),
             reading: 0,
+            suite: Vec::new(),
             partner,
             runs: 0,
             calls: 0,
@@ -100,21 +103,18 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     where
         D: Suited,
     {
-        let mut found = vec![BTreeSet::new(); self.readings.len()];
-        let mut all = Vec::new();
         let suite = committed::<D>();
-        for (short, run) in suite.runs.iter().zip(suite.played()) {
-            self.others.tries_for(short.clause());
-            let judge = &self.readings[self.reading].0.judge;
-            let others = Some(&mut self.others);
-            let played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
-            self.is_played(&played);
+        let clauses = suite.runs.iter().map(Short::clauses);
+        let clauses = clauses.map(|it| it.map(str::to_owned).collect());
+        self.suite = clauses.zip(suite.played()).collect();
+        let all = self.tried();
+        let mut found = vec![BTreeSet::new(); self.readings.len()];
+        for played in &all {
+            self.is_played(played);
             for (found, (taken, _)) in found.iter_mut().zip(&self.readings) {
                 found.extend(played.found_by(&taken.judge).into_keys());
             }
-            all.push((run, played));
         }
-        self.others.tries_for(None);
         // The first of which no other finds less, and those that find the same.
         let finds_less =
             |one: &BTreeSet<_>, other: &BTreeSet<_>| one.is_subset(other) && one != other;
@@ -123,7 +123,11 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         for ((_, fits), it) in self.readings.iter_mut().zip(&found) {
             *fits = *it == found[self.reading];
         }
-        for (run, mut played) in all {
+        if self.reading > 0 {
+            let _the_same = self.tried();
+        }
+        let suite = std::mem::take(&mut self.suite);
+        for ((_, run), mut played) in suite.iter().zip(all) {
             if self.is_explained(&played) {
                 continue;
             }
@@ -131,8 +135,24 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             played
                 .wrong
                 .retain(|it| found.contains_key(it.finding.clause));
-            self.note(&run, played, 0);
+            self.note(run, played, 0);
         }
+        self.suite = suite;
+    }
+
+    /// Plays the runs of the suite, for the clauses by which another answer would have been wrong as the text is taken now; what was
+    /// tried before, was by another way to take it.
+    fn tried(&mut self) -> Vec<Played<D>> {
+        self.others = Others::default();
+        let judge = &self.readings[self.reading].0.judge;
+        let runs = self.suite.iter().map(|(clauses, run)| {
+            self.others.tries_for(clauses.iter().map(String::as_str));
+            let others = Some(&mut self.others);
+            play::<D, I>(&mut self.partner, &run.steps, judge, others)
+        });
+        let all = runs.collect();
+        self.others.tries_for([]);
+        all
     }
 
     /// Plays a run that is not of a seed.
@@ -206,6 +226,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
             played
                 .wrong
                 .retain(|it| found.contains_key(it.finding.clause));
+            let _the_same = self.tried();
         }
     }
 
