@@ -161,14 +161,30 @@ fn a_clause_of_which_nothing_is_declared_is_unsupported() {
         // Whatever was seen at work is not called unsupported, so that the list must name nothing else.
         let unsupported = with(&less, "unsupported");
         let upheld = with(&whole, "upholds");
-        let is_binding = less["untried"].as_array().expect("a list");
         assert!(unsupported.iter().any(|it| upheld.contains(it)));
-        assert!(
-            is_binding
-                .iter()
-                .all(|it| !unsupported.contains(&it.as_str().unwrap_or("")))
-        );
+        // What is left binds, and is tried.
+        assert_eq!(less["untried"], json!([]), "{needs}");
     }
+}
+
+/// AQL-5.5-1: where all failures are told alike, a token that was lost is refused as any other: the reading says so, and is named.
+#[test]
+fn a_clause_of_which_the_reading_shows_nothing_is_unsupported() {
+    let variant = ["--variant", "uniform-answers"];
+    let Some(command) = adapter::adapter("mcp_aql", &variant) else {
+        return;
+    };
+    let report = report("mcp-aql", &["--runs", "0"], &command);
+    assert_eq!(report["verdict"], "holds");
+    assert_eq!(report["readings"]["oracle"], json!(["uniform"]));
+    let rows = report["clauses"].as_array().expect("a list");
+    let row = |clause: &str| rows.iter().find(|it| it["clause"] == clause);
+    let unseen =
+        json!({"clause": "AQL-5.5-1", "verdict": "unsupported", "needs": "oracle=configured"});
+    assert_eq!(row("AQL-5.5-1"), Some(&unseen));
+    // What runs on a token of another adapter is seen however it would have been refused.
+    let upheld = json!({"clause": "AQL-4.1-6", "verdict": "upholds"});
+    assert_eq!(row("AQL-4.1-6"), Some(&upheld));
 }
 
 /// PA-8: who takes an old state that its host hands back for the newest is not to blame, and is told.

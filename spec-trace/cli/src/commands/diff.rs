@@ -42,8 +42,9 @@ a clause is told, once a clause, and kept as a file, which --run plays again.
 
 A clause is `upholds` where nothing was wrong by it and another answer would have been, `violates`
 where something was, `host-must-guard` where it is kept only if the host hands no old state back,
-`unsupported` where the implementation does not declare what the clause is about, and
-`not-exercised` where no answer in these runs could have been wrong by it: which is no pass.
+`unsupported` where the implementation does not declare what the clause is about, or takes the text
+in a way that leaves nothing of it to be seen, and `not-exercised` where no answer in these runs
+could have been wrong by it: which is no pass.
 
 A divergence has an identity, of its clause, its ops and the kinds of what came out. --baseline
 takes those that are known, each with a reason: a new one fails, and so does one that has vanished.

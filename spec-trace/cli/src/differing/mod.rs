@@ -74,7 +74,7 @@ pub struct Controlled {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Judged {
     verdict: Verdict,
-    /// What would have to be declared for it, where it is unsupported.
+    /// What would have to be declared for it, or taken otherwise, where it is unsupported.
     needs: Option<&'static str>,
 }
 
@@ -217,7 +217,7 @@ impl Report {
     }
 
     /// The clauses that bind whoever declares what it declares, and by which no answer could have been wrong.
-    fn untried(&self) -> Vec<&str> {
+    pub fn untried(&self) -> Vec<&str> {
         let untried = self.with(Verdict::NotExercised);
         untried.filter(|clause| is_duty(clause)).collect()
     }
@@ -267,7 +267,11 @@ fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
     let upheld = search.others.exercised.iter();
     verdicts.extend(upheld.map(|clause| ((*clause).to_owned(), of(Verdict::Upholds))));
     // A judge names one beside others, too, of which it says the same.
-    for (clause, needs) in driven::unsupported(search.partner().greeting()) {
+    for (clause, needs) in driven::unsupported(search.partner().greeting(), &search.choices()) {
+        // One who takes the text in another way may show it all the same, such as in its log.
+        if needs.contains('=') && search.others.exercised.contains(clause) {
+            continue;
+        }
         let judged = Judged {
             verdict: Verdict::Unsupported,
             needs: Some(needs),
