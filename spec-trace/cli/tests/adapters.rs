@@ -442,6 +442,7 @@ fn list(program: &str, argument: &str) -> Option<Vec<Value>> {
 /// Each entry names a clause and a reading that there are and says in a sentence what is different, and the adapter starts with it.
 #[test]
 fn every_fault_and_every_variant_starts() {
+    let mut variants = 0;
     for (protocol, program) in ADAPTERS {
         for (argument, at_least) in [("fault", 15), ("variant", 7)] {
             let Some(entries) = list(program, &format!("--list-{argument}s")) else {
@@ -452,6 +453,7 @@ fn every_fault_and_every_variant_starts() {
                 "{program}: {} {argument}s",
                 entries.len()
             );
+            variants += usize::from(argument == "variant") * entries.len();
             for entry in entries {
                 let [name, clause, what] =
                     ["name", "clause", "what"].map(|member| entry[member].as_str().unwrap());
@@ -477,6 +479,7 @@ fn every_fault_and_every_variant_starts() {
             }
         }
     }
+    assert!(variants >= 20, "{variants} variants");
 }
 
 /// Whether the model knows the reading: the complaint is about the one that stands behind it.

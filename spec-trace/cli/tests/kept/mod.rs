@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use countersign_cli::answer::{ReportFormat, Status};
+use countersign_cli::differing::{Part, Report};
 use countersign_conform::driven::{Divergence, Search};
 use countersign_conform::implementation::{Greeted, Process};
 use countersign_conform::suite::Suited;
@@ -103,6 +105,8 @@ pub fn variants_pass<D: Suited>(start: Start, count: usize) {
     assert_eq!(variants.len(), count);
     let changed = variants.iter().map(|it| {
         let name = it["name"].as_str().expect("a name");
+        let clause = it["clause"].as_str().expect("a clause");
+        assert!(countersign_clauses::get(clause).is_ok(), "{name}: {clause}");
         let reading = it["reading"].as_str().map(|it| it.split_once('='));
         (
             vec!["--variant", name],
@@ -115,7 +119,7 @@ pub fn variants_pass<D: Suited>(start: Start, count: usize) {
     });
 }
 
-/// Nothing is found, and the text is taken otherwise than by default in these choices alone.
+/// Nothing is found, every MUST that binds it is tried, and the text is taken otherwise than by default in these choices alone.
 pub fn passes<D: Suited>(command: Vec<String>, readings: &[(&str, &str)]) -> Search<D, Process> {
     let told = command.join(" ");
     let mut search = suited::<D>(command);
@@ -139,6 +143,14 @@ pub fn passes<D: Suited>(command: Vec<String>, readings: &[(&str, &str)]) -> Sea
     for (place, choice) in readings {
         assert!(choices[place].contains(choice), "{told}: {place}");
     }
+    let whole = Part {
+        seed: 1,
+        shard: (1, 1),
+        is_whole: true,
+    };
+    let report = Report::of(&search, whole, &[], |_| String::new());
+    assert_eq!(report.untried(), [""; 0], "{told}");
+    assert_eq!(report.answer(ReportFormat::Text).status, Status::Holds);
     search
 }
 
