@@ -31,7 +31,7 @@ const CAUGHT: [Caught<'_>; 21] = [
     ("long_label", "PA-1", 48),
     ("new_message_id", "PA-10", 49),
     ("nonce_after_restart", "PA-1", 12),
-    ("reset_time", "PA-7", 465),
+    ("reset_time", "PA-7", 0),
     ("rollback_revives", "PA-8", 0),
     ("second_restart_performs", "PA-8", 0),
     ("second_wrong", "PA-3", 16),
