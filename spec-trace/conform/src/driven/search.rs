@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::{Driven, Others, Played, Run, Taken, Told, Wrong, play};
 use crate::implementation::{Greeted, Implementation};
 use crate::shrinking;
-use crate::suite::{Suited, committed};
+use crate::suite::{Short, Suited, committed};
 
 /// What runs of an implementation have come to so far.
 pub struct Search<D: Driven, I> {
@@ -100,21 +100,50 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     where
         D: Suited,
     {
+        let _not_counted = self.suite_of(true, |_| true);
+    }
+
+    /// Plays the runs that the suite has for a rule that is left out, and where that shows nothing all of them, for more runs leave
+    /// fewer ways to take the text. It ends where no way to take it is left.
+    pub fn left_out(&mut self, rule: &str)
+    where
+        D: Suited,
+    {
+        let rule = format!("without {rule}: ");
+        let is_for = |it: &Short<D>| it.shows.iter().any(|it| it.starts_with(&rule));
+        self.runs += self.suite_of(false, is_for);
+        if self.divergences.is_empty() {
+            self.reading = 0;
+            self.runs += self.suite_of(false, |_| true);
+        }
+    }
+
+    /// Plays these runs of the suite and gives their number. Either it tries which other answers would have been wrong, or it ends where
+    /// no way to take the text is left.
+    fn suite_of(&mut self, tries: bool, is_played: impl Fn(&Short<D>) -> bool) -> u64
+    where
+        D: Suited,
+    {
         let mut found = vec![BTreeSet::new(); self.readings.len()];
         let mut all = Vec::new();
         let suite = committed::<D>();
-        for (short, run) in suite.runs.iter().zip(suite.played()) {
+        let runs = suite.runs.iter().zip(suite.played());
+        for (short, run) in runs.filter(|(short, _)| is_played(short)) {
             self.others.tries_for(short.clause());
             let judge = &self.readings[self.reading].0.judge;
-            let others = Some(&mut self.others);
+            let others = tries.then_some(&mut self.others);
             let played = play::<D, I>(&mut self.partner, &run.steps, judge, others);
             self.is_played(&played);
             for (found, (taken, _)) in found.iter_mut().zip(&self.readings) {
                 found.extend(played.found_by(&taken.judge).into_keys());
             }
             all.push((run, played));
+            if !tries && found.iter().all(|it| !it.is_empty()) {
+                break;
+            }
         }
         self.others.tries_for(None);
+        let runs = u64::try_from(all.len()).unwrap_or(u64::MAX);
         // The first of which no other finds less, and those that find the same.
         let finds_less =
             |one: &BTreeSet<_>, other: &BTreeSet<_>| one.is_subset(other) && one != other;
@@ -133,6 +162,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
                 .retain(|it| found.contains_key(it.finding.clause));
             self.note(&run, played, 0);
         }
+        runs
     }
 
     /// Plays a run that is not of a seed.
