@@ -62,7 +62,7 @@ impl Answering for Driver {
         ),
         (
             Guard::IgnoresClosing,
-            "the text can be taken so that what is put out is right",
+            "by the reading early-default-on-close: never nothing is wrong",
         ),
     ];
 

@@ -26,8 +26,6 @@ use crate::suite::party::{Answering, Asked};
 const CHOSEN: &str =
     "limits and room are chosen where a gatekeeper is started, and no driver knows them";
 
-/// Why nobody sees it where the text can be taken so.
-const TAKEN_SO: &str = "the text can be taken so that what is put out is right";
 /// Why nobody sees what is only seen by two answers that differ.
 const ALONE: &str = "no run of the suite has another answer that it would have to be like";
 
@@ -41,10 +39,22 @@ impl Answering for Driver {
         (Guard::IgnoresLimitOfIssues, CHOSEN),
         (Guard::IgnoresLimitOfRevocations, CHOSEN),
         (Guard::CountsNoStatus, CHOSEN),
-        (Guard::GrantsLooseMultiUse, TAKEN_SO),
-        (Guard::TurnsClockBack, TAKEN_SO),
-        (Guard::RevokesOtherOperations, TAKEN_SO),
-        (Guard::ConfusesCodes, TAKEN_SO),
+        (
+            Guard::GrantsLooseMultiUse,
+            "by the reading multi-use: anywhere nothing is wrong",
+        ),
+        (
+            Guard::TurnsClockBack,
+            "by the reading oracle: uniform nothing is wrong",
+        ),
+        (
+            Guard::RevokesOtherOperations,
+            "by the reading token-storage: signed nothing is wrong",
+        ),
+        (
+            Guard::ConfusesCodes,
+            "by the reading oracle: uniform nothing is wrong",
+        ),
         (Guard::TellsCheck, ALONE),
         (Guard::TellsStatus, ALONE),
     ];
