@@ -4,6 +4,7 @@
 //! clause that the judge then names, the shortest run that shows it; and for each witness the shortest run to it. The runs are
 //! committed files, which [`derive()`] makes again. Nothing in a run says what is right: that is for the judge.
 
+pub mod party;
 pub mod replay;
 pub mod vectors;
 
@@ -30,7 +31,7 @@ pub trait Suited: Driven {
     /// The model of the protocol.
     type Model: Modelled;
     /// What a run has named so far.
-    type Names: Default;
+    type Names: Clone + Default;
     /// The suite as it is committed: the runs of the model, and those for clauses that none of them exercises.
     const COMMITTED: [&'static str; 2];
 
@@ -391,7 +392,8 @@ impl<D: Suited> Derived<D> {
     }
 }
 
-type ActionOf<D> = <<D as Suited>::Model as Modelled>::Action;
+/// A step of the model of a driver.
+pub type ActionOf<D> = <<D as Suited>::Model as Modelled>::Action;
 
 /// A run of the model in steps of the driver.
 fn translated<D: Suited>(model: &Specification<D::Model>, run: &[ActionOf<D>]) -> Vec<D::Step> {

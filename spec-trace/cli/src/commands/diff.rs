@@ -10,7 +10,7 @@ use countersign_conform::driven::{Divergence, Driven, Run, Search};
 use countersign_conform::implementation::{Greeted, Implementation, Process};
 use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
 use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
-use countersign_conform::suite::Suited;
+use countersign_conform::suite::party::{Answering, Party, ablated, unseen};
 use countersign_driver::Protocol as _;
 use miette::{Context, IntoDiagnostic, miette};
 
@@ -51,10 +51,11 @@ takes those that are known, each with a reason: a new one fails, and so does one
 With --shard I/N the suite is played, and every N-th run from the I-th on; what one shard does not
 show another may, so that nothing counts as vanished there.
 
---controls first drives three in this process that are wrong on purpose: `null`, from whom nothing
-comes out, `allow-all` and `deny-all`, to whom every decision is the same. Each has to be caught.
-The models with a rule left out are not among them, as they do not speak the driver protocol;
-`ablate` has them caught by the judge in the search.
+--controls first drives some in this process that are wrong on purpose: `null`, from whom nothing
+comes out, `allow-all` and `deny-all`, to whom every decision is the same, and `without RULE`, the
+model with each of its rules left out, in the runs that the suite has for that rule. Each has to be
+caught. The report names the rules that have no control, as no run of the suite shows that they are
+left out; the JSON has the reasons.
 
 Exit status: 1 if a clause is violated that is not in the baseline (a SHOULD only warns), or one of
 the baseline has vanished; 2 if COMMAND could not be started or does not greet; 3 if a MUST of what
@@ -132,7 +133,7 @@ pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
     }
 }
 
-fn drive<D: Referred + Suited>(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
+fn drive<D: Referred + Answering>(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
     let baseline = args.baseline.as_ref();
     let baseline = baseline.map(|file| Baseline::read(file, D::Protocol::NAME));
     let baseline = baseline.transpose()?;
@@ -141,7 +142,10 @@ fn drive<D: Referred + Suited>(args: &Args, format: ReportFormat) -> miette::Res
     let controls = if args.controls {
         let controls = Control::ALL.into_iter();
         let controls = controls.map(|it| controlled::<D>(it, args.seed));
-        controls.collect::<miette::Result<Vec<_>>>()?
+        let ablated = ablated::<D>().map(|(row, party)| without(row.name, party));
+        controls
+            .chain(ablated)
+            .collect::<miette::Result<Vec<_>>>()?
     } else {
         Vec::new()
     };
@@ -165,7 +169,8 @@ fn drive<D: Referred + Suited>(args: &Args, format: ReportFormat) -> miette::Res
         is_whole: args.run.is_empty(),
     };
     let report = Report::of(&search, part, &files, |file| again(args, file));
-    let mut report = report.with_controls(controls);
+    let unseen: Vec<_> = unseen::<D>().filter(|_| args.controls).collect();
+    let mut report = report.with_controls(controls, unseen);
     if let Some(baseline) = &baseline {
         report = report.against(baseline);
     }
@@ -216,11 +221,30 @@ fn controlled<D: Referred>(control: Control, seed: u64) -> miette::Result<Contro
     while search.divergences.is_empty() && search.runs < CONTROL_RUNS {
         search.seeded(seed.wrapping_add(search.runs));
     }
-    Ok(Controlled {
+    Ok(caught(name.to_owned(), &search))
+}
+
+/// Drives the model without a rule in the runs of the suite that are there for it, until it is caught.
+fn without<D: Answering>(rule: &str, party: Party<D>) -> miette::Result<Controlled> {
+    let name = format!("without {rule}");
+    let greeted = Greeted::new(party);
+    let greeted = greeted.map_err(|lost| miette!("the control {name} does not greet: {lost}"))?;
+    let mut search = Search::<D, _>::new(greeted);
+    // Nobody is shown the run.
+    search.shrinking = Duration::ZERO;
+    search.left_out(rule);
+    Ok(caught(name, &search))
+}
+
+fn caught<D: Driven, I: Implementation<D::Protocol>>(
+    name: String,
+    search: &Search<D, I>,
+) -> Controlled {
+    Controlled {
         name,
         clause: search.divergences.first().map(|it| it.finding().clause),
         runs: search.runs,
-    })
+    }
 }
 
 /// The part of so many parts, counted from 1.

@@ -18,6 +18,8 @@ pub fn document(report: &Report) -> Value {
             "name": control.name, "caught": control.clause.is_some(), "clause": control.clause, "runs": control.runs,
         })
     });
+    let unseen = report.unseen.iter();
+    let unseen = unseen.map(|(rule, reason)| json!({"rule": rule, "reason": reason}));
     let (shard, shards) = report.part.shard;
     json!({
         "protocol": report.protocol, "implementation": report.name, "supports": report.supports,
@@ -28,7 +30,7 @@ pub fn document(report: &Report) -> Value {
         "untried": if report.part.is_whole { report.untried() } else { Vec::new() },
         "readings": report.readings,
         "unsupported": report.unsupported,
-        "controls": controls.collect::<Vec<_>>(),
+        "controls": controls.collect::<Vec<_>>(), "no_control": unseen.collect::<Vec<_>>(),
         "divergences": report.divergences.iter().map(divergence).collect::<Vec<_>>(),
         "vanished": report.vanished,
     })

@@ -46,6 +46,8 @@ pub struct Report {
     /// What was known before and is not there any more: its identity, its clause, and why it was known.
     vanished: Vec<baseline::Known>,
     controls: Vec<Controlled>,
+    /// The rules for which there is none, each with the reason.
+    unseen: Vec<(&'static str, &'static str)>,
 }
 
 /// Which runs were played.
@@ -63,7 +65,7 @@ pub struct Part {
 #[derive(Clone, Debug)]
 pub struct Controlled {
     /// What it is called.
-    pub name: &'static str,
+    pub name: String,
     /// The clause; none, where it was not caught.
     pub clause: Option<&'static str>,
     /// In so many runs.
@@ -151,13 +153,18 @@ impl Report {
             divergences,
             vanished: Vec::new(),
             controls: Vec::new(),
+            unseen: Vec::new(),
         }
     }
 
-    /// The same, with the controls that were played.
+    /// The same, with the controls that were played, and the rules for which there is none.
     #[must_use]
-    pub fn with_controls(mut self, controls: Vec<Controlled>) -> Self {
-        self.controls = controls;
+    pub fn with_controls(
+        mut self,
+        controls: Vec<Controlled>,
+        unseen: Vec<(&'static str, &'static str)>,
+    ) -> Self {
+        (self.controls, self.unseen) = (controls, unseen);
         self
     }
 

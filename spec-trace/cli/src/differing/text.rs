@@ -22,7 +22,7 @@ pub fn render(report: &Report) -> String {
     }
     for control in &report.controls {
         let runs = grouped(control.runs);
-        let name = control.name;
+        let name = &control.name;
         line(
             &mut text,
             &match control.clause {
@@ -32,6 +32,10 @@ pub fn render(report: &Report) -> String {
                 }
             },
         );
+    }
+    if !report.unseen.is_empty() {
+        let rules: Vec<&str> = report.unseen.iter().map(|(rule, _)| *rule).collect();
+        put(&mut text, "no control is without ", &rules.join(", "));
     }
     counts(report, &mut text);
     for (place, choice) in &report.taken {

@@ -1,6 +1,7 @@
 //! The reference in process, and three that answer otherwise: whoever judges implementations has to catch these.
 //!
-//! The one thing to know: a control declares what the reference declares, so that nothing is kept from the judge.
+//! The one thing to know: a control declares what the reference declares, so that nothing is kept from the judge. The models without
+//! a rule are controls as well, and stand in `countersign_conform::suite::party`.
 
 use countersign_conform::aaep::wide::Driver as AaepDriver;
 use countersign_conform::driven::Driven;

@@ -108,36 +108,93 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         let clauses = clauses.map(|it| it.map(str::to_owned).collect());
         self.suite = clauses.zip(suite.played()).collect();
         let all = self.tried();
-        let mut found = vec![BTreeSet::new(); self.readings.len()];
+        let mut found = self.nothing();
         for played in &all {
-            self.is_played(played);
-            for (found, (taken, _)) in found.iter_mut().zip(&self.readings) {
-                found.extend(played.found_by(&taken.judge).into_keys());
-            }
+            self.is_found(played, &mut found);
         }
-        // The first of which no other finds less, and those that find the same.
-        let finds_less =
-            |one: &BTreeSet<_>, other: &BTreeSet<_>| one.is_subset(other) && one != other;
-        let is_best = |it: &BTreeSet<_>| !found.iter().any(|other| finds_less(other, it));
-        self.reading = found.iter().position(is_best).unwrap_or(0);
-        for ((_, fits), it) in self.readings.iter_mut().zip(&found) {
-            *fits = *it == found[self.reading];
-        }
+        self.take_reading(&found);
         if self.reading > 0 {
             let _the_same = self.tried();
         }
         let suite = std::mem::take(&mut self.suite);
-        for ((_, run), mut played) in suite.iter().zip(all) {
-            if self.is_explained(&played) {
-                continue;
-            }
-            let found = played.found_by(&self.readings[self.reading].0.judge);
-            played
-                .wrong
-                .retain(|it| found.contains_key(it.finding.clause));
-            self.note(run, played, 0);
+        for ((_, run), played) in suite.iter().zip(all) {
+            self.note_unexplained(run, played);
         }
         self.suite = suite;
+    }
+
+    /// Plays the runs that the suite has for a rule that is left out, and where that shows nothing all of them, for more runs leave
+    /// fewer ways to take the text. It ends where no way to take it is left.
+    pub fn left_out(&mut self, rule: &str)
+    where
+        D: Suited,
+    {
+        let suite = committed::<D>();
+        let rule = format!("without {rule}: ");
+        let is_for = |it: &Short<D>| it.shows.iter().any(|it| it.starts_with(&rule));
+        let runs = suite.runs.iter().zip(suite.played());
+        let runs = runs.filter(|(short, _)| is_for(short));
+        self.play_until_found(runs.map(|(_, run)| run));
+        if self.divergences.is_empty() {
+            self.reading = 0;
+            self.play_until_found(suite.played());
+        }
+    }
+
+    /// Plays runs until no way to take the text is left that finds nothing in them.
+    fn play_until_found(&mut self, runs: impl Iterator<Item = Run<D>>) {
+        let mut found = self.nothing();
+        let mut all = Vec::new();
+        for run in runs {
+            let judge = &self.readings[self.reading].0.judge;
+            let played = play::<D, I>(&mut self.partner, &run.steps, judge, None);
+            self.runs += 1;
+            self.is_found(&played, &mut found);
+            all.push((run, played));
+            if found.iter().all(|it| !it.is_empty()) {
+                break;
+            }
+        }
+        self.take_reading(&found);
+        for (run, played) in all {
+            self.note_unexplained(&run, played);
+        }
+    }
+
+    /// What each way to take the text has found in no run.
+    fn nothing(&self) -> Vec<BTreeSet<&'static str>> {
+        vec![BTreeSet::new(); self.readings.len()]
+    }
+
+    /// Adds what each way to take the text finds in a run.
+    fn is_found(&mut self, played: &Played<D>, found: &mut [BTreeSet<&'static str>]) {
+        self.is_played(played);
+        for (found, (taken, _)) in found.iter_mut().zip(&self.readings) {
+            found.extend(played.found_by(&taken.judge).into_keys());
+        }
+    }
+
+    /// Takes the first way to take the text of which no other finds less; it fits, and so do those that find the same.
+    fn take_reading(&mut self, found: &[BTreeSet<&'static str>]) {
+        let finds_less =
+            |one: &BTreeSet<_>, other: &BTreeSet<_>| one.is_subset(other) && one != other;
+        let is_best = |it: &BTreeSet<_>| !found.iter().any(|other| finds_less(other, it));
+        self.reading = found.iter().position(is_best).unwrap_or(0);
+        for ((_, fits), it) in self.readings.iter_mut().zip(found) {
+            *fits = *it == found[self.reading];
+        }
+    }
+
+    /// Notes what is wrong in a run as the text is taken, unless a way to take it that fits explains it.
+    fn note_unexplained(&mut self, run: &Run<D>, mut played: Played<D>) {
+        if self.is_explained(&played) {
+            return;
+        }
+        let found = played.found_by(&self.readings[self.reading].0.judge);
+        played
+            .wrong
+            .retain(|it| found.contains_key(it.finding.clause));
+        self.note(run, played, 0);
     }
 
     /// Plays the runs of the suite, for the clauses by which another answer would have been wrong as the text is taken now; what was

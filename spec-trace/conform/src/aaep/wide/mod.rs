@@ -10,6 +10,7 @@ mod driven;
 mod events;
 mod host;
 mod names;
+mod party;
 mod questions;
 mod spelling;
 mod step;

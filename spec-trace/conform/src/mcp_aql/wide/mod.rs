@@ -6,6 +6,7 @@
 
 mod calls;
 mod driven;
+mod party;
 mod readable;
 mod spelling;
 mod step;

@@ -18,7 +18,7 @@ use super::step::{PARAMETERS, Parameters, Passing, Request, Shown, Step, What};
 use crate::suite::{Suited, Taken};
 
 /// What a run of the model has named so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Names {
     /// The time of the last call, in milliseconds since the start.
     now: i64,
@@ -30,7 +30,7 @@ pub struct Names {
 
 /// A tick, in seconds.
 const TICK: u64 = 60;
-const SCALE: Scale = Scale::of(60_000);
+pub(super) const SCALE: Scale = Scale::of(60_000);
 
 impl Suited for Driver {
     type Model = McpAqlProtocol;

@@ -9,6 +9,7 @@
 mod driven;
 mod host;
 mod names;
+mod party;
 mod step;
 mod suite;
 mod world;

@@ -20,7 +20,7 @@ use crate::suite::{Suited, Taken};
 use crate::wide::Clock;
 
 /// What a run of the model has named so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Names {
     /// The time of the last call, and the latest of any, in milliseconds since the start.
     now: i64,
