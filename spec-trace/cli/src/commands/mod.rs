@@ -19,6 +19,7 @@ pub mod ablate;
 pub mod check;
 pub mod clauses;
 pub mod diff;
+pub mod diff_http;
 pub mod explore;
 pub mod lint;
 pub mod record;

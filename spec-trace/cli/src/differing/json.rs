@@ -19,7 +19,7 @@ pub fn document(report: &Report) -> Value {
         })
     });
     let (shard, shards) = report.part.shard;
-    json!({
+    let mut document = json!({
         "protocol": report.protocol, "implementation": report.name, "supports": report.supports,
         "seed": report.part.seed, "shard": {"part": shard, "of": shards},
         "runs": report.runs, "calls": report.calls,
@@ -31,7 +31,11 @@ pub fn document(report: &Report) -> Value {
         "controls": controls.collect::<Vec<_>>(),
         "divergences": report.divergences.iter().map(divergence).collect::<Vec<_>>(),
         "vanished": report.vanished,
-    })
+    });
+    if report.is_live {
+        document["remarks"] = json!(report.remarks);
+    }
+    document
 }
 
 fn divergence(found: &Found) -> Value {
