@@ -28,7 +28,7 @@ TASKS = {
     "change": ("change_setting", "medium", False, "reject", None),
     "transfer": ("transfer_funds", "high", True, "reject", None),
     "note": ("leave_note", "low", True, "accept", None),
-    "announce": ("announce", "low", False, "accept", ["reject"]),
+    "announce": ("announce", "low", True, "accept", ["reject"]),
 }
 TICK = 0.02
 TOOL_TAKES = 500  # milliseconds
@@ -104,9 +104,9 @@ class Host:
             "id": tool, "tool": tool, "description": f"Call {tool}.", "consequence": f"{tool} is called.", "risk_level": risk_level,
             "irreversible": irreversible,
         }
-        # It asks twice, as a hasty agent does; the producer has to refuse the second.
-        for _ in range(2):
-            self.call("confirm", session_id=session_id, action=action, timeout_seconds=self.timeout_seconds, default_decision=default, allowed_replies=allowed)
+        # A hasty agent: it would rather have silence accept. Where the producer refuses that, it asks as it has to.
+        for default_decision in ("accept", default):
+            self.call("confirm", session_id=session_id, action=action, timeout_seconds=self.timeout_seconds, default_decision=default_decision, allowed_replies=allowed)
 
     def subscribe(self):
         with self.lock:

@@ -116,6 +116,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = "divergences")]
     pub save: PathBuf,
 
+    /// How a running producer is driven
     #[command(flatten)]
     pub over_http: HttpArgs,
 

@@ -191,7 +191,14 @@ fn remarks(runs: &[Played]) -> Vec<String> {
         .filter(|it| it.name.is_none() && it.trouble.is_none());
     let unseen =
         unseen.map(|it| format!("no session came of the prompt {:?}", printable(&it.prompt)));
-    doubted.chain(unseen).collect()
+    let open = runs
+        .iter()
+        .filter(|it| it.name.is_some() && it.trouble.is_none() && !it.is_over);
+    let open = open.map(|run| {
+        let (name, prompt) = (run.script.name(), printable(&run.prompt));
+        format!("the run {name} has waited in vain for the end of its session, prompt {prompt:?}")
+    });
+    doubted.chain(unseen).chain(open).collect()
 }
 
 impl Found {

@@ -70,6 +70,8 @@ pub struct Played {
     pub trouble: Option<String>,
     /// Why it is not to be judged: not everything in it may belong to it.
     pub doubt: Option<String>,
+    /// Whether its sessions were over at its end.
+    pub is_over: bool,
     /// Whether the producer has named the subscription.
     names_subscriptions: bool,
     /// The questions that came in it.
@@ -161,6 +163,7 @@ impl<'a> Driver<'a> {
                 let restricts = |it: &Question| !it.allows("accept") || !it.allows("reject");
                 prompts(&mut any(&restricts).into_iter())
             }
+            Script::Closed | Script::ComesBack if !self.keeps_subscriptions() => Vec::new(),
             Script::NotOpen | Script::NotAuthenticated if !self.can_be_stranger(script) => {
                 Vec::new()
             }
@@ -187,6 +190,10 @@ impl<'a> Driver<'a> {
                 prompts(&mut best.or_else(|| asking().next()).into_iter())
             }
         }
+    }
+
+    fn keeps_subscriptions(&self) -> bool {
+        self.wire.as_ref().is_some_and(Wire::keeps_subscriptions)
     }
 
     fn can_be_stranger(&self, script: Script) -> bool {
@@ -246,11 +253,13 @@ impl<'a> Driver<'a> {
             wrong: shown::wrong(&run, script),
             trouble,
             doubt: run.doubt.clone(),
+            is_over: run.is_over(),
             names_subscriptions: run.subscription(0).is_some(),
             steps: std::mem::take(&mut run.steps),
             step_of_line: std::mem::take(&mut run.step_of_line),
             questions: std::mem::take(&mut run.questions),
         };
+        let was_prompted = run.prompts > 0;
         run.end().await;
         drop(run);
         played.lines = writer.join().unwrap_or_default();
@@ -258,8 +267,11 @@ impl<'a> Driver<'a> {
         if let (Some(trouble), true) = (&played.trouble, self.has_seen_nothing(&played)) {
             return Err(Trouble(trouble.clone()));
         }
-        tell(&played);
-        self.played.push(played);
+        // Where a script needs what the producer has not, nothing was asked.
+        if was_prompted || played.trouble.is_some() {
+            tell(&played);
+            self.played.push(played);
+        }
         Ok(())
     }
 

@@ -120,11 +120,9 @@ impl Question {
         Timestamp::from_millis(self.sent.millis().saturating_add(millis))
     }
 
-    /// Whether a call that the question was about can be told: nobody may call what is irreversible unasked, and what is tied by
-    /// an id is that action.
+    /// Whether a call that nobody has accepted would be told as that: another than an irreversible one needs no question.
     pub fn shows_its_call(&self) -> bool {
-        let id = &self.event["extra_context"]["tool_call_id"];
-        self.event["irreversible"] == true || id.is_string()
+        self.event["irreversible"] == true
     }
 }
 
@@ -213,6 +211,8 @@ pub(super) struct Run<'a> {
     pub step_of_line: Vec<usize>,
     recording: Sender<Passed>,
     recorded: Heard,
+    /// The stream that has told each event first, by its id, and how often that stream had been followed again by then.
+    first_told: BTreeMap<String, (usize, u32)>,
     sender: mpsc::Sender<Incoming>,
     incoming: mpsc::Receiver<Incoming>,
     streams: Vec<Followed>,
@@ -248,6 +248,7 @@ impl<'a> Run<'a> {
             step_of_line: Vec::new(),
             recording,
             recorded: Heard::default(),
+            first_told: BTreeMap::new(),
             sender,
             incoming,
             streams: Vec::new(),
@@ -298,6 +299,12 @@ impl<'a> Run<'a> {
         self.streams.get(number)?.id.as_deref()
     }
 
+    /// Whether a stream could go on where it was left: it has told events with ids.
+    pub fn can_come_back(&self, number: usize) -> bool {
+        let stream = self.streams.get(number);
+        stream.is_some_and(|it| it.last_id.is_some()) && self.wire.keeps_subscriptions()
+    }
+
     /// Stops following a stream.
     pub fn break_off(&mut self, number: usize) {
         self.step(format!("subscriber {} breaks off", number + 1));
@@ -319,6 +326,7 @@ impl<'a> Run<'a> {
         let last = stream.last_id.as_deref();
         let (response, id) = self.wire.follow(&stream.subscription, last).await?;
         stream.id = id;
+        stream.returns += 1;
         stream.heard = Stream::default();
         stream.reader = tokio::spawn(read(response, number, self.sender.clone()));
         Ok(())
@@ -397,11 +405,10 @@ impl<'a> Run<'a> {
         let Some(stream) = self.streams.get_mut(number) else {
             return;
         };
-        stream.returns += 1;
         if self.sessions.values().all(|over| *over) && self.awaited == 0 && self.prompts > 0 {
             return;
         }
-        if stream.returns > MOST_RETURNS {
+        if stream.returns >= MOST_RETURNS {
             return self.fail(format!(
                 "the stream of events breaks off again and again: {why}"
             ));
@@ -441,7 +448,13 @@ impl<'a> Run<'a> {
         let Some(stream) = self.streams.get_mut(number) else {
             return;
         };
-        if !self.recorded.is_new(&mut stream.heard, &told.data) {
+        let teller = (number, stream.returns);
+        let id = event["event_id"].as_str();
+        let first = id.map(|id| *self.first_told.entry(id.to_owned()).or_insert(teller));
+        // What several were told is one event, and so is what comes again to one that has come back.
+        if first.is_some_and(|first| first != teller)
+            || !self.recorded.is_new(&mut stream.heard, &told.data)
+        {
             return;
         }
         let subscription_id = stream.id.clone();

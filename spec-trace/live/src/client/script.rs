@@ -8,7 +8,7 @@ use std::time::Duration;
 use countersign_reference::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::run::{Fault, Question, Reply, Run, name};
+use super::run::{Entry, Fault, Question, Reply, Run, What, name};
 use super::wire::Trouble;
 
 /// For so long nothing may come of a question that nobody has answered, or of a reply that does not count.
@@ -113,6 +113,14 @@ impl Script {
             Self::AtOnce => run.subscribe().await?,
             Self::ComesBack => {
                 run.subscribe().await?;
+                run.prompt(prompt).await?;
+                while let Some(question) = run.question().await {
+                    end(run, &question, "reject").await?;
+                }
+                run.watch(QUIET).await;
+                if !run.can_come_back(1) {
+                    return Ok(());
+                }
                 run.break_off(1);
             }
             Self::Closed => {
@@ -166,45 +174,41 @@ impl Script {
                 run.reply(Reply::new(question, "reject")).await?;
                 run.watch(QUIET / 4).await;
                 let late = accept().wrong("when it was rejected", Fault::Used);
-                return ignored(run, late).await;
+                return all_ignored(run, vec![late]).await;
             }
             Self::AcceptTwice => {
                 run.reply(accept()).await?;
-                return ignored(run, accept().wrong("a second time", Fault::Used)).await;
+                let again = accept().wrong("a second time", Fault::Used);
+                return all_ignored(run, vec![again]).await;
             }
-            Self::UnknownToken => ignored(run, unknown(question)).await?,
+            Self::UnknownToken => all_ignored(run, vec![unknown(question)]).await?,
             Self::OtherKind => {
                 let other = accept().but("type", "clarification.reply");
                 let other = other.but("decision", Value::Null).but("response", "accept");
                 let other = other.wrong("as a reply to a clarification", Fault::OtherKind);
-                ignored(run, other).await?;
+                all_ignored(run, vec![other]).await?;
             }
-            Self::Malformed => malformed(run, question).await?,
+            Self::Malformed => all_ignored(run, malformed(question)).await?,
             Self::NotAllowed => {
-                for decision in ["accept", "reject"] {
-                    if !question.allows(decision) {
-                        let other = Reply::new(question, decision);
-                        let other = other.wrong("which it does not allow", Fault::NotAllowed);
-                        ignored(run, other).await?;
-                    }
-                }
+                let others = ["accept", "reject"].into_iter();
+                let others = others.filter(|it| !question.allows(it)).map(|decision| {
+                    let other = Reply::new(question, decision);
+                    other.wrong("which it does not allow", Fault::NotAllowed)
+                });
+                all_ignored(run, others.collect()).await?;
             }
-            Self::DecidedLate => {
-                for reply in decided_late(question) {
-                    ignored(run, reply).await?;
-                }
-            }
-            Self::NotOpen => ignored(run, not_open(question)).await?,
+            Self::DecidedLate => all_ignored(run, decided_late(question)).await?,
+            Self::NotOpen => all_ignored(run, vec![not_open(question)]).await?,
             Self::Closed => {
                 let mut closed = accept().wrong("for its closed subscription", Fault::NotOpen);
                 closed.from = 1;
-                ignored(run, closed).await?;
+                all_ignored(run, vec![closed]).await?;
             }
             Self::NotAuthenticated => {
                 let fault = Fault::NotAuthenticated;
                 let mut stranger = accept().wrong("without the bearer token", fault);
                 stranger.is_authorized = false;
-                ignored(run, stranger).await?;
+                all_ignored(run, vec![stranger]).await?;
             }
             Self::Modified => {
                 let action = json!({"note": "something else"});
@@ -213,15 +217,12 @@ impl Script {
                 run.watch(QUIET).await;
             }
             Self::Answers => {
-                let late = decided_late(question).into_iter().last();
-                for reply in [Some(unknown(question)), late] {
-                    if let Some(reply) = reply {
-                        ignored(run, reply).await?;
-                    }
-                }
+                let mut replies = vec![unknown(question), no_decision(question)];
                 if run.subscription(0).is_some() {
-                    ignored(run, not_open(question)).await?;
+                    replies.push(not_open(question));
                 }
+                replies.extend(decided_late(question).pop());
+                all_ignored(run, replies).await?;
             }
             Self::AtOnce => {
                 let mut other = accept();
@@ -248,17 +249,34 @@ impl Script {
 
 /// Decides a question for good, in the way that is wished where that is allowed.
 async fn end(run: &mut Run<'_>, question: &Question, wished: &str) -> Result<(), Trouble> {
+    if !question.is_confirmation() {
+        return clarify(run, question).await;
+    }
     let decisions = [wished, "reject", "accept"];
     let allowed = decisions.into_iter().find(|it| question.allows(it));
     run.reply(Reply::new(question, allowed.unwrap_or(wished)))
         .await
 }
 
-/// Sends what does not count, and waits for what comes of it.
-async fn ignored(run: &mut Run<'_>, reply: Reply<'_>) -> Result<(), Trouble> {
-    run.reply(reply).await?;
-    run.watch(QUIET).await;
+/// Sends what does not count, one after the other, and waits for what comes of each. What comes of one is shown by that one alone.
+async fn all_ignored(run: &mut Run<'_>, replies: Vec<Reply<'_>>) -> Result<(), Trouble> {
+    for reply in replies {
+        let (before, session) = (run.log.len(), reply.question.session.clone());
+        run.reply(reply).await?;
+        run.watch(QUIET).await;
+        if run.log.iter().skip(before).any(|it| goes_on(it, &session)) {
+            break;
+        }
+    }
     Ok(())
+}
+
+/// Whether a session goes on by what has passed. That time passes shows in a progress.
+fn goes_on(entry: &Entry, session: &str) -> bool {
+    match &entry.what {
+        What::Event(event) => event["session_id"] == session && name(event) != "progress.updated",
+        What::Reply(_) => false,
+    }
 }
 
 fn unknown(question: &Question) -> Reply<'_> {
@@ -299,35 +317,27 @@ fn decided_late(question: &Question) -> Vec<Reply<'_>> {
     ]
 }
 
-async fn malformed(run: &mut Run<'_>, question: &Question) -> Result<(), Trouble> {
-    let accept = || Reply::new(question, "accept");
-    let cut = format!(
-        "{{\"type\":\"confirmation.reply\",\"reply_token\":\"{}\",\"decision\":\"accept\"",
-        question.token
-    );
-    let mut no_json = accept().wrong("cut off", Fault::Malformed);
-    no_json.raw = Some(cut);
-    let others = [
-        no_json,
-        accept().but("session_id", question.session.clone()).wrong(
-            "with a member that the schema does not know",
-            Fault::Malformed,
-        ),
-        accept()
-            .but("timestamp", Value::Null)
-            .wrong("without its timestamp", Fault::Malformed),
-        accept()
-            .but("subscription_id", Value::Null)
-            .wrong("without its subscription_id", Fault::Malformed),
-        Reply::new(question, "approve").wrong("which is no decision", Fault::Malformed),
-        accept()
-            .but("decided_by", "")
-            .wrong("decided by a name of no characters", Fault::Malformed),
-    ];
-    for reply in others {
-        ignored(run, reply).await?;
-    }
-    Ok(())
+fn no_decision(question: &Question) -> Reply<'_> {
+    Reply::new(question, "approve").wrong("which is no decision", Fault::Malformed)
+}
+
+fn malformed(question: &Question) -> Vec<Reply<'_>> {
+    let accept = |words| Reply::new(question, "accept").wrong(words, Fault::Malformed);
+    let mut cut = accept("cut off");
+    let token = &question.token;
+    cut.raw = Some(format!(
+        r#"{{"type":"confirmation.reply","reply_token":"{token}","decision":"accept""#
+    ));
+    vec![
+        cut,
+        accept("without its reply_token").but("reply_token", Value::Null),
+        no_decision(question),
+        accept("without its timestamp").but("timestamp", Value::Null),
+        accept("without its subscription_id").but("subscription_id", Value::Null),
+        accept("with a member that the schema does not know")
+            .but("session_id", question.session.clone()),
+        accept("decided by a name of no characters").but("decided_by", ""),
+    ]
 }
 
 /// A response of a kind that the question takes.
@@ -346,16 +356,15 @@ async fn clarify(run: &mut Run<'_>, question: &Question) -> Result<(), Trouble> 
 
 /// Accepts the second of two questions that wait, and then rejects the first.
 async fn two_sessions(run: &mut Run<'_>) -> Result<(), Trouble> {
-    let (Some(first), Some(second)) = (run.question().await, run.question().await) else {
+    let Some(first) = run.question().await else {
         return Ok(());
+    };
+    let Some(second) = run.question().await else {
+        return end(run, &first, "reject").await;
     };
     run.watch(QUIET).await;
     for (question, decision) in [(&second, "accept"), (&first, "reject")] {
-        if question.is_confirmation() {
-            end(run, question, decision).await?;
-        } else {
-            clarify(run, question).await?;
-        }
+        end(run, question, decision).await?;
         run.watch(QUIET).await;
     }
     Ok(())
@@ -372,16 +381,10 @@ async fn leave_to_its_time(run: &mut Run<'_>, question: &Question) -> Result<(),
     let deadline = question.heard + time;
     let has_gone_on = |run: &Run<'_>| {
         let mut later = run.log.iter().filter(|it| it.at >= deadline);
-        later.any(|it| match &it.what {
-            super::run::What::Event(event) => {
-                event["session_id"] == question.session.as_str()
-                    && name(event) != "progress.updated"
-            }
-            super::run::What::Reply(_) => false,
-        })
+        later.any(|it| goes_on(it, &question.session))
     };
     run.until(LATE, has_gone_on).await;
     run.watch(QUIET).await;
     let late = Reply::new(question, "accept").wrong("when its time is over", Fault::Late);
-    ignored(run, late).await
+    all_ignored(run, vec![late]).await
 }

@@ -16,7 +16,7 @@ pub const SHOWN: [(&str, Option<&str>); 50] = [
     ("AAEP-6.1-2", None),
     ("AAEP-6.1-3", None),
     ("AAEP-6.1-5", None),
-    ("AAEP-6.1-6", None),
+    ("AAEP-6.1-6", Some(ACTION)),
     ("AAEP-6.2-1", None),
     ("AAEP-6.2.1-1", None),
     ("AAEP-6.2.2-1", None),
@@ -71,6 +71,7 @@ const GRAVE: &str = "a question about an irreversible action of high risk";
 const MEDIUM: &str = "a question about an irreversible action of medium risk";
 const IRREVERSIBLE: &str = "an irreversible action";
 const OUTPUT: &str = "output that is streamed";
+const ACTION: &str = "a question that names its action in extensions.countersign";
 const NUMBERS: &str = "events with numbers";
 const STATES: &str = "a change of state";
 const CALLS: &str = "two calls with ids in one session";
@@ -141,7 +142,7 @@ fn shown_by_question(
 ) {
     let of_it = || replies(run).filter(|(it, _)| it.token == question.token);
     let is_over = run.sessions.get(&question.session) == Some(&true);
-    let shows = question.shows_its_call();
+    let shows = question.shows_its_call() && !runs_unasked(run, question);
     // While nobody has answered it, it was waited a while.
     let first = of_it().next().map(|(_, at)| at);
     let was_quiet = first.is_none_or(|at| at >= question.heard + QUIET);
@@ -195,6 +196,29 @@ fn shown_by_question(
     add(shows && is_left && has_passed && is_over, &["AAEP-6.4-1"]);
 }
 
+/// Whether more irreversible calls than acceptances came before the answer to a question. Then a call that follows from a reply shows
+/// no more.
+fn runs_unasked(run: &Run<'_>, question: &Question) -> bool {
+    let before = run.log.iter().take_while(|it| match &it.what {
+        What::Event(_) => true,
+        What::Reply(reply) => reply.token != question.token,
+    });
+    let (mut calls, mut accepted) = (0, 0);
+    for entry in before {
+        match &entry.what {
+            What::Event(event) => {
+                let is_own = event["session_id"] == question.session.as_str();
+                let is_call = name(event) == "tool.invoked" && event["irreversible"] == true;
+                calls += usize::from(is_own && is_call);
+            }
+            What::Reply(reply) => {
+                accepted += usize::from(reply.accepts && reply.fault.is_none());
+            }
+        }
+    }
+    calls > accepted
+}
+
 /// The clauses that forbid to honour a reply with this fault.
 const fn clauses(fault: Fault) -> &'static [&'static str] {
     match fault {
@@ -218,11 +242,11 @@ const fn clauses(fault: Fault) -> &'static [&'static str] {
 pub(super) fn wrong(run: &Run<'_>, script: Script) -> Vec<Wrong> {
     let step = run.steps.len().saturating_sub(1);
     let mut wrong = Vec::new();
-    // AAEP-6.3.4-9: of well-formed replies that fail a check each is answered alike.
+    // AAEP-6.3.4-9: replies that fail a check are answered alike. All of these are JSON of the right media type.
     let failed = replies(run).map(|(it, _)| it).filter(|it| {
-        let is_formed = !matches!(it.fault, None | Some(Fault::Malformed | Fault::Used));
+        let is_told = !matches!(it.fault, None | Some(Fault::Used));
         // Whom the transport turns away learns that, and it may be busy or broken.
-        is_formed && !matches!(it.status, 401 | 403 | 408 | 429 | 500..)
+        is_told && !matches!(it.status, 401 | 403 | 408 | 429 | 500..)
     });
     let statuses: BTreeMap<Fault, u16> = failed
         .filter_map(|it| Some((it.fault?, it.status)))
