@@ -143,23 +143,18 @@ fn the_reference_passes_in_both_bindings() {
     fs::write(&token, "0123456789abcdef\n").expect("a file");
     let token = token.to_str().expect("a path");
     let producer = Producer::reference(&["--timeout-seconds", "7", "--bearer-token-file", token]);
+    let alone = Producer::reference(&["--timeout-seconds", "7"]);
+    let shown = ["--bearer-token-file", token];
+    let bindings = [
+        ("specification", &producer, shown.as_slice(), "upholds"),
+        ("examples", &alone, &[], "unsupported"),
+    ];
     thread::scope(|scope| {
-        for convention in ["specification", "examples"] {
-            let url = producer.url.as_str();
+        for (convention, producer, more, expected) in bindings {
             scope.spawn(move || {
-                let alone = Producer::reference(&["--timeout-seconds", "7"]);
-                let (url, more) = match convention {
-                    "specification" => (url, ["--bearer-token-file", token].as_slice()),
-                    _ => (alone.url.as_str(), [].as_slice()),
-                };
                 let options = [&["--convention", convention, "--max-wait", "12"], more].concat();
-                let outcome = driven(url, &options);
+                let outcome = driven(&producer.url, &options);
                 outcome.holds();
-                let expected = if more.is_empty() {
-                    "unsupported"
-                } else {
-                    "upholds"
-                };
                 assert_eq!(outcome.verdict("AAEP-6.2.4-1"), expected);
             });
         }
@@ -180,8 +175,9 @@ const PROMPTS: [&str; 8] = [
 
 #[test]
 fn the_adapter_in_python_passes_started_afresh_for_each_run() {
-    let port = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = port.local_addr().expect("an address").port().to_string();
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = free.local_addr().expect("an address").port().to_string();
+    drop(free);
     let arguments = ["--port", &port, "--timeout-seconds", "7"];
     let Some(command) = adapter::adapter("aaep_http", &arguments) else {
         return;

@@ -164,9 +164,8 @@ impl<'a> Driver<'a> {
                 prompts(&mut any(&restricts).into_iter())
             }
             Script::Closed | Script::ComesBack if !self.keeps_subscriptions() => Vec::new(),
-            Script::NotOpen | Script::NotAuthenticated if !self.can_be_stranger(script) => {
-                Vec::new()
-            }
+            Script::NotOpen if !self.played.iter().any(|it| it.names_subscriptions) => Vec::new(),
+            Script::NotAuthenticated if self.settings.bearer_token.is_none() => Vec::new(),
             Script::Timeout => {
                 let of = |decision: &'static str| {
                     move |it: &Question| {
@@ -181,7 +180,20 @@ impl<'a> Driver<'a> {
                     .collect();
                 found.into_iter().collect()
             }
-            _ => {
+            Script::RejectThenAccept
+            | Script::AcceptTwice
+            | Script::UnknownToken
+            | Script::OtherKind
+            | Script::Malformed
+            | Script::DecidedLate
+            | Script::NotOpen
+            | Script::Closed
+            | Script::NotAuthenticated
+            | Script::Modified
+            | Script::Answers
+            | Script::AtOnce
+            | Script::ComesBack
+            | Script::TwoSessions => {
                 let is_simple = |it: &&Played| {
                     it.questions.len() == 1 && it.questions.iter().all(Question::shows_its_call)
                 };
@@ -194,13 +206,6 @@ impl<'a> Driver<'a> {
 
     fn keeps_subscriptions(&self) -> bool {
         self.wire.as_ref().is_some_and(Wire::keeps_subscriptions)
-    }
-
-    fn can_be_stranger(&self, script: Script) -> bool {
-        match script {
-            Script::NotAuthenticated => self.settings.bearer_token.is_some(),
-            _ => self.played.iter().any(|it| it.names_subscriptions),
-        }
     }
 
     async fn run(

@@ -725,5 +725,9 @@ async fn read(mut response: Response, stream: usize, to: mpsc::Sender<Incoming>)
                 return;
             }
         }
+        // It may never end.
+        if events.is_too_long() {
+            return drop(to.send(Incoming::TooLong).await);
+        }
     }
 }

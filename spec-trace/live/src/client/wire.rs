@@ -145,18 +145,15 @@ impl Wire {
         if !answer.status.is_success() || id.is_none() {
             return Err(answer.unexpected("POST", path, "2xx and a subscription_id"));
         }
-        let events = match &answer.location {
-            Some(location) => {
-                let events = self.at(path)?.join(location).ok();
-                let own = events.filter(|it| it.origin() == self.base.origin());
-                own.ok_or_else(|| Trouble(format!("POST {path} leads elsewhere: {location}")))?
-            }
-            None => {
-                let mut events = self.at("/aaep/v1/events")?;
-                let id = id.as_deref().unwrap_or_default();
-                events.query_pairs_mut().append_pair("subscription_id", id);
-                events
-            }
+        let events = if let Some(location) = &answer.location {
+            let events = self.at(path)?.join(location).ok();
+            let own = events.filter(|it| it.origin() == self.base.origin());
+            own.ok_or_else(|| Trouble(format!("POST {path} leads elsewhere: {location}")))?
+        } else {
+            let mut events = self.at("/aaep/v1/events")?;
+            let id = id.as_deref().unwrap_or_default();
+            events.query_pairs_mut().append_pair("subscription_id", id);
+            events
         };
         Ok(Subscription { id, events })
     }

@@ -69,6 +69,11 @@ impl Events {
         }
     }
 
+    /// Whether the event that has not ended is longer than [`LONGEST_EVENT`].
+    pub const fn is_too_long(&self) -> bool {
+        self.is_too_long
+    }
+
     fn end_line(&mut self, take: &mut impl FnMut(Event)) {
         let length = std::mem::take(&mut self.length);
         let line = std::mem::take(&mut self.line);
