@@ -293,6 +293,12 @@ fn a_divergence_is_kept_as_a_stream_and_can_be_played_again() {
     let file = found["file"].as_str().expect("a file");
     assert!(file.starts_with(outcome.folder.path().to_str().expect("a path")));
     let binary = env!("CARGO_BIN_EXE_countersign");
+    let schema = Command::new(binary).args(["schema", "diff"]).output();
+    let schema: Value = serde_json::from_slice(&schema.expect("it runs").stdout).expect("JSON");
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema of its draft");
+    let problems = validator.iter_errors(&outcome.report);
+    let problems: Vec<String> = problems.map(|it| it.to_string()).collect();
+    assert_eq!(problems, [""; 0]);
     let linted = Command::new(binary)
         .args(["lint", "--format", "json", file])
         .output();

@@ -52,7 +52,10 @@ impl Report {
                 continue;
             }
             let (wrong, open) = judge(run);
-            upheld.extend(run.shown.iter().filter(|it| !open.contains(*it)));
+            // Where a rule is broken, what follows shows no more: of such a run what is said of each event by itself is upheld.
+            let is_broken = wrong.iter().any(|it| !is_recommended(it.clause));
+            let shown = run.shown.iter().filter(|it| !open.contains(*it));
+            upheld.extend(shown.filter(|it| !is_broken || it.starts_with("AAEP-EV-")));
             let clauses: BTreeSet<&str> = wrong.iter().map(|it| it.clause).collect();
             for clause in &clauses {
                 *times.entry(clause).or_default() += 1;
@@ -109,11 +112,8 @@ fn judge(run: &Played) -> (Vec<Wrong>, BTreeSet<&'static str>) {
     );
     let open = report.not_judged.iter().map(|it| it.clause).collect();
     // What the appendix alone asks for is a warning, whatever its words.
-    let is_recommended = |it: &&Finding| {
-        let clause = countersign_clauses::get(it.clause);
-        clause.is_ok_and(|it| matches!(it.level, Level::Should | Level::ShouldNot))
-    };
-    let recommended = report.warnings.iter().filter(is_recommended);
+    let warnings = report.warnings.iter();
+    let recommended = warnings.filter(|it| is_recommended(it.clause));
     let mut findings: Vec<&Finding> = report.violations.iter().chain(recommended).collect();
     findings.sort_by_key(|it| it.line);
     let last = run.steps.len().saturating_sub(1);
@@ -140,6 +140,11 @@ fn judge(run: &Played) -> (Vec<Wrong>, BTreeSet<&'static str>) {
         step: last,
     });
     (recorded.chain(unrecorded).chain(trouble).collect(), open)
+}
+
+fn is_recommended(clause: &str) -> bool {
+    let clause = countersign_clauses::get(clause);
+    clause.is_ok_and(|it| matches!(it.level, Level::Should | Level::ShouldNot))
 }
 
 /// Keeps the recording of a run, for whoever may read it alone: who has it can reply.

@@ -161,7 +161,7 @@ fn shown_by_question(
             && (200..300).contains(&reply.status)
             && deadline.is_some_and(|it| at + Duration::from_secs(5) < it);
         let accepted = reply.accepts && is_certain;
-        add(accepted, &["AAEP-A.4-3", "AAEP-6.6-4", "AAEP-A.4-2"]);
+        add(accepted, &["AAEP-A.4-3", "AAEP-6.6-4"]);
         let rejected = !reply.accepts && is_certain;
         add(rejected, &["AAEP-6.1-2", "AAEP-6.1-3", "AAEP-A.4-2"]);
         add(rejected && shows, &["AAEP-A.4-4"]);
