@@ -5,7 +5,7 @@
 
 use super::action_ids::ActionIds;
 use super::finding::{Finding, Here, Place};
-use super::reply::{self, Reply};
+use super::reply::{self, Reply, Sender, Sent};
 use super::rules::{self, Rule};
 use super::time::Timestamp;
 use crate::json::tree::{self, Index, Room, Tree, Value};
@@ -362,9 +362,7 @@ enum Direction {
 /// What a record says of the message in it.
 struct Wrapper<'a> {
     direction: Direction,
-    received: Option<Timestamp>,
-    http_status: Option<u64>,
-    http_body: Option<Value<'a>>,
+    sent: Sent<'a>,
     place: Here<'a>,
 }
 
@@ -375,9 +373,12 @@ fn read_object<'a>(
 ) -> Result<Record<'a>, Fault> {
     let mut wrapper = Wrapper {
         direction: Direction::Untold,
-        received: None,
-        http_status: None,
-        http_body: None,
+        sent: Sent {
+            received: None,
+            sender: Sender::Known,
+            http_status: None,
+            http_body: None,
+        },
         place,
     };
     let message = object
@@ -392,12 +393,20 @@ fn read_object<'a>(
         .one_of("dir", Required, &directions)
         .unwrap_or(Direction::Untold);
     let text = fields.text("at", Optional);
-    wrapper.received = text.and_then(Timestamp::parse);
-    if text.is_some() && wrapper.received.is_none() {
+    let received = text.and_then(Timestamp::parse);
+    if text.is_some() && received.is_none() {
         fields.fault("at is not an RFC 3339 date and time".to_owned());
     }
-    wrapper.http_status = object.get("http_status").and_then(Value::as_u64);
-    wrapper.http_body = object.get("http_body");
+    wrapper.sent = Sent {
+        received,
+        sender: match object.get("sender").and_then(Value::as_str) {
+            Some("stranger") => Sender::Stranger,
+            Some("untold") => Sender::Untold,
+            Some(_) | None => Sender::Known,
+        },
+        http_status: object.get("http_status").and_then(Value::as_u64),
+        http_body: object.get("http_body"),
+    };
     match message {
         Value::Object(message) => read_message(&Index::new(message), &wrapper, faults),
         // Whatever a subscriber sends is the producer's to ignore, not the stream's fault.
@@ -422,12 +431,9 @@ fn read_message<'a>(
     match type_name {
         "confirmation.reply" | "clarification.reply" => Ok(match wrapper.direction {
             Direction::Out => Record::NotJudged,
-            Direction::In | Direction::Untold => Record::Reply(reply::read(
-                message.object(),
-                wrapper.place,
-                wrapper.received,
-                (wrapper.http_status, wrapper.http_body),
-            )),
+            Direction::In | Direction::Untold => {
+                Record::Reply(reply::read(message.object(), wrapper.place, wrapper.sent))
+            }
         }),
         _ => Ok(read_event(type_name, message, wrapper, faults)),
     }
@@ -438,10 +444,7 @@ fn without_type<'a>(message: &Index<'a>, wrapper: &Wrapper<'a>) -> Result<Record
     let what = match wrapper.direction {
         Direction::In => {
             let text = message.get("_raw").and_then(Value::as_str);
-            let answered = (wrapper.http_status, wrapper.http_body);
-            let reply = text.and_then(|text| {
-                reply::read_broken(text, wrapper.place, wrapper.received, answered)
-            });
+            let reply = text.and_then(|text| reply::read_broken(text, wrapper.place, wrapper.sent));
             return Ok(reply.map_or(Record::NotJudged, Record::Reply));
         }
         Direction::Untold if raw => return Ok(Record::NotJudged),

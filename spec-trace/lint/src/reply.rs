@@ -16,6 +16,8 @@ pub struct Reply<'a> {
     pub place: Here<'a>,
     /// When the recorder sent or logged it.
     pub received: Option<Timestamp>,
+    /// What is known of its sender.
+    pub sender: Sender,
     /// What the producer's transport answered.
     pub http_status: Option<u64>,
     /// Every word of the body of that answer, lower case.
@@ -24,6 +26,30 @@ pub struct Reply<'a> {
     pub token: Option<&'a str>,
     /// What it says; if it does not keep to the schema, the clause that it breaks.
     pub content: Content,
+}
+
+/// What whoever has written the record knows of the sender of a reply: `sender` of the wrapper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sender {
+    /// Nothing is said: it counts as authenticated, and on an open subscription.
+    Known,
+    /// `stranger`: it has shown nothing to be authenticated by, or the subscription that it names is not open.
+    Stranger,
+    /// `untold`: whether its subscription is open does not show, so that the reply may count and may not.
+    Untold,
+}
+
+/// What a record says of the sending of a message.
+#[derive(Debug, Clone, Copy)]
+pub struct Sent<'a> {
+    /// When it was received.
+    pub received: Option<Timestamp>,
+    /// What is known of the sender.
+    pub sender: Sender,
+    /// What the transport answered.
+    pub http_status: Option<u64>,
+    /// The body of that answer.
+    pub http_body: Option<Value<'a>>,
 }
 
 /// The two kinds of reply.
@@ -86,20 +112,15 @@ pub enum Response {
     Number,
 }
 
-/// Reads a message of type `confirmation.reply` or `clarification.reply`; `answered` is what the transport said to it.
-pub fn read<'a>(
-    message: Object<'a>,
-    place: Here<'a>,
-    received: Option<Timestamp>,
-    answered: (Option<u64>, Option<Value<'_>>),
-) -> Reply<'a> {
+/// Reads a message of type `confirmation.reply` or `clarification.reply`.
+pub fn read<'a>(message: Object<'a>, place: Here<'a>, sent: Sent<'_>) -> Reply<'a> {
     let text = |name: &str| message.get(name).and_then(Value::as_str);
-    let (http_status, http_body) = answered;
     Reply {
         place,
-        received,
-        http_status,
-        answer: http_body.map(all_text).unwrap_or_default(),
+        received: sent.received,
+        sender: sent.sender,
+        http_status: sent.http_status,
+        answer: sent.http_body.map(all_text).unwrap_or_default(),
         token: text("reply_token"),
         content: if text("type") == Some("clarification.reply") {
             Content::Clarification(clarification(message))
@@ -110,21 +131,17 @@ pub fn read<'a>(
 }
 
 /// Reads a message that is no JSON: a reply, if a token stands somewhere in it.
-pub fn read_broken<'a>(
-    text: &'a str,
-    place: Here<'a>,
-    received: Option<Timestamp>,
-    (http_status, http_body): (Option<u64>, Option<Value<'_>>),
-) -> Option<Reply<'a>> {
+pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Option<Reply<'a>> {
     let from = text.find("rpl_")?;
     let random = &text[from + "rpl_".len()..];
     let end = random.find(|it: char| !it.is_ascii_alphanumeric());
     let length = "rpl_".len() + end.unwrap_or(random.len());
     Some(Reply {
         place,
-        received,
-        http_status,
-        answer: http_body.map(all_text).unwrap_or_default(),
+        received: sent.received,
+        sender: sent.sender,
+        http_status: sent.http_status,
+        answer: sent.http_body.map(all_text).unwrap_or_default(),
         token: Some(&text[from..from + length]),
         content: Content::Confirmation(Err("AAEP-6.3.4-1")),
     })

@@ -189,7 +189,7 @@ pub const HONOURED_EXPIRED: Rule = absence(
     "AAEP-6.3.4-4",
     &["AAEP-6.9-2", "AAEP-6.3.4-7", "AAEP-6.1-1"],
 );
-/// A call after a reply of a sender that the transport refused, and no other.
+/// A call after a reply of a sender that the transport refused or does not know, and no other.
 pub const HONOURED_STRANGER: Rule = absence(
     "AAEP-6.3.4-5",
     &["AAEP-6.2.4-1", "AAEP-6.9-1", "AAEP-6.3.4-7", "AAEP-6.1-1"],

@@ -14,6 +14,7 @@ use countersign_conform::suite::party::{Answering, Party, ablated, unseen};
 use countersign_driver::Protocol as _;
 use miette::{Context, IntoDiagnostic, miette};
 
+use super::diff_http::{self, HttpArgs};
 use crate::answer::{Answer, ReportFormat};
 use crate::arguments::Protocol;
 use crate::differing::baseline::Baseline;
@@ -32,6 +33,8 @@ Examples:
   countersign diff pending-action --baseline known.json -- python3 ledger.py
   countersign diff pending-action --run divergences/found-PA-8.json -- python3 ledger.py
   countersign diff pending-action -- countersign serve pending-action --stdio
+  countersign diff aaep --http http://127.0.0.1:8080
+  countersign diff aaep --http http://127.0.0.1:8080 --spawn python3 producer.py --port 8080
 
 COMMAND speaks the driver protocol: one JSON request a line on stdin, one response a line on stdout;
 the help of `serve` has the requests, and `schema driver` every message; `smoke` checks it.
@@ -115,8 +118,17 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = "divergences")]
     pub save: PathBuf,
 
+    /// How a running producer is driven
+    #[command(flatten)]
+    pub over_http: HttpArgs,
+
     /// The implementation: a program and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(
+        last = true,
+        required_unless_present = "http",
+        conflicts_with = "http",
+        value_name = "COMMAND"
+    )]
     pub command: Vec<OsString>,
 }
 
@@ -126,6 +138,9 @@ pub struct Args {
 ///
 /// Where it cannot be started or does not greet, or a run cannot be read or kept.
 pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
+    if let Some(url) = &args.over_http.http {
+        return diff_http::run(args, url, format);
+    }
     match args.protocol {
         Protocol::PendingAction => drive::<PendingActionDriver>(args, format),
         Protocol::McpAql => drive::<McpAqlDriver>(args, format),

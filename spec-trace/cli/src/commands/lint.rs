@@ -34,6 +34,8 @@ Inputs compressed with gzip or zstd are told by their content.
 A reply in a stream counts as received, from a sender that the transport knows and on an open
 subscription: a stream shows neither. Where the transport turned it away, say so:
   {\"dir\":\"in\",\"http_status\":403,\"message\":{\"type\":\"confirmation.reply\",...}}
+Where it let in who is not authenticated or names no open subscription, `\"sender\":\"stranger\"`;
+where neither is known, `\"sender\":\"untold\"`.
 
 Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be
 read, or not to its end; else 3 if a verdict is open: the stream ends too early, or nothing that was

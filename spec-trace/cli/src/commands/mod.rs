@@ -19,6 +19,7 @@ pub mod ablate;
 pub mod check;
 pub mod clauses;
 pub mod diff;
+pub mod diff_http;
 pub mod explore;
 pub mod lint;
 pub mod record;
@@ -159,7 +160,7 @@ enum Command {
     /// Judge recorded AAEP streams
     Lint(lint::Args),
     /// Drive an implementation in any language: the shortest run for each rule that it breaks
-    Diff(diff::Args),
+    Diff(Box<diff::Args>),
     /// Check the plug of an implementation, before anything is said of the implementation
     Smoke(smoke::Args),
     /// Write the suite that `diff` plays first as test vectors for any language

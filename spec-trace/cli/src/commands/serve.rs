@@ -354,7 +354,7 @@ fn listen(address: SocketAddr, host: Host<Ids>, token: Option<&Path>) -> miette:
 }
 
 /// The token in a file: its one line, without white space at its end.
-fn bearer_token(path: &Path) -> miette::Result<String> {
+pub(super) fn bearer_token(path: &Path) -> miette::Result<String> {
     let shown = path.display();
     let text = fs::read_to_string(path).into_diagnostic();
     let text = text.wrap_err_with(|| format!("--bearer-token-file: cannot read {shown}"))?;

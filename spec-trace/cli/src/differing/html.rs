@@ -85,7 +85,12 @@ fn add(found: &Found, run: &mut Run) {
 fn remarks(report: &Report) -> Vec<String> {
     let [runs, calls] = [report.runs, report.calls].map(grouped);
     let seed = report.part.seed;
-    let mut remarks = vec![format!("{runs} runs, {calls} calls, from seed {seed}")];
+    let mut remarks = vec![if report.is_live {
+        format!("{runs} runs over HTTP, {calls} steps")
+    } else {
+        format!("{runs} runs, {calls} calls, from seed {seed}")
+    }];
+    remarks.extend(report.remarks.iter().cloned());
     remarks.extend(report.vanished.iter().map(|known| {
         let (clause, identity) = (&known.clause, &known.identity);
         format!("{clause} {identity} is known, and not found any more")

@@ -21,7 +21,7 @@ pub fn document(report: &Report) -> Value {
     let unseen = report.unseen.iter();
     let unseen = unseen.map(|(rule, reason)| json!({"rule": rule, "reason": reason}));
     let (shard, shards) = report.part.shard;
-    json!({
+    let mut document = json!({
         "protocol": report.protocol, "implementation": report.name, "supports": report.supports,
         "seed": report.part.seed, "shard": {"part": shard, "of": shards},
         "runs": report.runs, "calls": report.calls,
@@ -33,7 +33,11 @@ pub fn document(report: &Report) -> Value {
         "controls": controls.collect::<Vec<_>>(), "no_control": unseen.collect::<Vec<_>>(),
         "divergences": report.divergences.iter().map(divergence).collect::<Vec<_>>(),
         "vanished": report.vanished,
-    })
+    });
+    if report.is_live {
+        document["remarks"] = json!(report.remarks);
+    }
+    document
 }
 
 fn divergence(found: &Found) -> Value {

@@ -25,6 +25,10 @@ pub fn render(report: &Report) -> String {
         let reason = "every implementation has it, or it is declared, and it is not supported";
         Case::new(format!("op {op}"), Result::Unusable(reason.to_owned()))
     }));
+    cases.extend(report.remarks.iter().map(|remark| {
+        let reason = "it could not be judged".to_owned();
+        Case::new(remark.clone(), Result::Unusable(reason))
+    }));
     let suite = Suite {
         name: format!("{}, {}", report.protocol, report.name),
         cases,

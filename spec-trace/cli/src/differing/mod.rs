@@ -8,6 +8,7 @@ mod html;
 mod json;
 mod junit;
 pub mod kept;
+mod live;
 pub mod many;
 mod sarif;
 mod text;
@@ -34,6 +35,8 @@ pub struct Report {
     /// What of the optional it declares.
     supports: Vec<String>,
     part: Part,
+    /// Whether it was driven over HTTP, in real time.
+    is_live: bool,
     runs: u64,
     calls: u64,
     clauses: BTreeMap<String, Judged>,
@@ -48,6 +51,8 @@ pub struct Report {
     controls: Vec<Controlled>,
     /// The rules for which there is none, each with the reason.
     unseen: Vec<(&'static str, &'static str)>,
+    /// What kept runs from being judged.
+    remarks: Vec<String>,
 }
 
 /// Which runs were played.
@@ -144,6 +149,7 @@ impl Report {
             name: greeting.name.clone(),
             supports: greeting.declared().collect(),
             part,
+            is_live: false,
             runs: search.runs,
             calls: search.calls,
             clauses: verdicts(search, &divergences),
@@ -154,6 +160,7 @@ impl Report {
             vanished: Vec::new(),
             controls: Vec::new(),
             unseen: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 
@@ -257,19 +264,26 @@ fn is_duty(clause: &str) -> bool {
     clause.is_ok_and(|it| it.level.binds() && it.role == Role::Producer && is_seen(it))
 }
 
+/// The clauses that the judge of a protocol names.
+fn judged_by(protocol: &str) -> impl Iterator<Item = &'static str> {
+    let judge = format!("model/src/{}/judge/", protocol.replace('-', "_"));
+    let named = CITATIONS
+        .iter()
+        .filter(move |it| it.file.starts_with(&judge));
+    named.map(|it| it.id)
+}
+
 /// The verdict on every clause that the judge of a protocol names.
 fn verdicts<D: Driven, I: Implementation<D::Protocol>>(
     search: &Search<D, I>,
     divergences: &[Found],
 ) -> BTreeMap<String, Judged> {
-    let folder = D::Protocol::NAME.replace('-', "_");
-    let judge = format!("model/src/{folder}/judge/");
-    let named = CITATIONS.iter().filter(|it| it.file.starts_with(&judge));
     let of = |verdict| Judged {
         verdict,
         needs: None,
     };
-    let named = named.map(|it| (it.id.to_owned(), of(Verdict::NotExercised)));
+    let named = judged_by(D::Protocol::NAME);
+    let named = named.map(|clause| (clause.to_owned(), of(Verdict::NotExercised)));
     let mut verdicts: BTreeMap<String, Judged> = named.collect();
     let upheld = search.others.exercised.iter();
     verdicts.extend(upheld.map(|clause| ((*clause).to_owned(), of(Verdict::Upholds))));
@@ -336,7 +350,8 @@ impl Found {
     /// What is broken, in a line.
     fn heading(&self) -> String {
         match self.clause {
-            DRIVER => "driver protocol".to_owned(),
+            DRIVER if self.gist.is_empty() => "driver protocol".to_owned(),
+            DRIVER => self.gist.clone(),
             clause => format!("{clause} {}: {}", self.level(), self.gist),
         }
     }

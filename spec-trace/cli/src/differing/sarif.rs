@@ -44,5 +44,6 @@ fn notifications(report: &Report) -> Vec<Value> {
     let unsupported = report.unsupported.iter();
     let unsupported = unsupported.map(|op| format!("{op} is not supported, and has to be"));
     let told = vanished.chain(uncaught).chain(untried).chain(unsupported);
+    let told = told.chain(report.remarks.iter().cloned());
     told.map(|text| notification(&text, None)).collect()
 }

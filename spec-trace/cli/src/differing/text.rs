@@ -38,6 +38,9 @@ pub fn render(report: &Report) -> String {
         put(&mut text, "no control is without ", &rules.join(", "));
     }
     counts(report, &mut text);
+    for remark in &report.remarks {
+        put_all(&mut text, remark);
+    }
     for (place, choice) in &report.taken {
         line(&mut text, &format!("it takes {place}: {choice}"));
     }
@@ -63,9 +66,13 @@ fn counts(report: &Report, text: &mut String) {
     };
     line(
         text,
-        &format!(
-            "{name}, driven as {protocol}: {runs} runs, {calls} calls, from seed {seed}{shard}"
-        ),
+        &if report.is_live {
+            format!("{name}, driven as {protocol} over HTTP: {runs} runs, {calls} steps")
+        } else {
+            format!(
+                "{name}, driven as {protocol}: {runs} runs, {calls} calls, from seed {seed}{shard}"
+            )
+        },
     );
     let verdicts = [
         (Verdict::Upholds, "upheld"),

@@ -537,7 +537,7 @@ fn after_failed_reply(
         // AAEP-6.3.4-5, AAEP-6.2.4-1, AAEP-6.9-1
         Check::Sender => (
             &rules::HONOURED_STRANGER,
-            "came from a sender that the transport refused".to_owned(),
+            "came from a sender that the transport refused or does not know".to_owned(),
         ),
         // AAEP-6.3.4-6
         Check::Allowed => (

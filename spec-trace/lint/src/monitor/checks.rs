@@ -4,7 +4,7 @@ use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::SLACK_SECONDS;
 use super::extension::Extension;
 use crate::record::Decision;
-use crate::reply::{Answer, Reply, ReplyContent};
+use crate::reply::{Answer, Reply, ReplyContent, Sender};
 use crate::time::Timestamp;
 
 /// A check that a reply fails, of those of 6.3.4 that a record shows. The producer has to ignore it.
@@ -43,7 +43,7 @@ pub struct Effect {
 }
 
 /// The checks of 6.3.4 as far as a record shows them. The sender counts as authenticated and its subscription as active
-/// (AAEP-6.3.4-5) unless the transport refused it.
+/// (AAEP-6.3.4-5) unless the record says otherwise or the transport refused it.
 ///
 /// # Errors
 ///
@@ -62,8 +62,8 @@ pub fn effect(
     if late && late_unless.is_none() {
         return Err(Check::InTime);
     }
-    // AAEP-6.3.4-5, AAEP-REPLY-14: the transport knew the sender and said no.
-    if refused_by_transport(reply) {
+    // AAEP-6.3.4-5, AAEP-REPLY-14: the sender is a stranger, or the transport knew it and said no.
+    if is_of_a_stranger(reply) {
         return Err(Check::Sender);
     }
     let listed = confirmation.allowed.contains(content.answer.word());
@@ -90,7 +90,11 @@ pub fn effect(
         .is_none_or(|status| (200..300).contains(&status));
     Ok(Effect {
         outcomes,
-        certain: plain && taken && !late && surely_in_time(confirmation, reply, content, latest),
+        certain: plain
+            && taken
+            && reply.sender == Sender::Known
+            && !late
+            && surely_in_time(confirmation, reply, content, latest),
         late_unless,
     })
 }
@@ -98,6 +102,11 @@ pub fn effect(
 /// Whether the transport knew the sender, or knew that it did not, and said no.
 pub fn refused_by_transport(reply: &Reply) -> bool {
     matches!(reply.http_status, Some(401 | 403))
+}
+
+/// Whether its sender is none that counts: nobody knows it, or the transport refused it.
+pub fn is_of_a_stranger(reply: &Reply) -> bool {
+    reply.sender == Sender::Stranger || refused_by_transport(reply)
 }
 
 /// Whether the reply reached the producer before the timeout, whatever the network and the clocks did.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::Notes;
-use super::checks::Check;
+use super::checks::{Check, is_of_a_stranger};
 use super::extension::{Extension, TimeLeft, late_reply};
 use crate::action_ids::ActionIds;
 use crate::agent_state::AgentState;
@@ -358,7 +358,7 @@ fn check(
     if !in_time && !extension.is_some_and(|it| it.covers(content.decided)) {
         return Some(Check::InTime);
     }
-    if matches!(reply.http_status, Some(401 | 403)) {
+    if is_of_a_stranger(reply) {
         return Some(Check::Sender);
     }
     let Some(kinds) = &asked.question.kinds else {
@@ -402,7 +402,7 @@ fn describe(check: Check) -> (&'static Rule, String) {
         ),
         Check::Sender => (
             &rules::CLARIFIED_BY_INVALID,
-            "came from a sender that the transport refused".to_owned(),
+            "came from a sender that the transport refused or does not know".to_owned(),
         ),
         Check::Issued | Check::Unused | Check::Standing | Check::Allowed => {
             (&rules::CLARIFIED_BY_INVALID, "failed a check".to_owned())

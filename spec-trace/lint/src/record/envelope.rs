@@ -46,7 +46,7 @@ pub(super) fn read<'a>(
         session: session?,
         producer: producer.unwrap_or_default(),
         sent,
-        received: wrapper.received,
+        received: wrapper.sent.received,
         sequence,
         ids: read_ids(&fields, &kind, own),
         outcome: match own("outcome") {

@@ -30,6 +30,7 @@ AAEP-6.3.4-3_acceptance-after-the-default-rejected  AAEP-6.3.4-3 7 violation
 AAEP-6.3.4-4_reply-decided-at-the-deadline  AAEP-6.3.4-4 7 violation
 AAEP-6.3.4-4_reply-decided-at-the-end-of-more-time  AAEP-6.3.4-4 8 violation
 AAEP-6.3.4-5_reply-of-a-sender-that-the-transport-refused  AAEP-6.3.4-5 7 violation
+AAEP-6.3.4-5_reply-of-a-stranger-that-the-transport-let-in  AAEP-6.3.4-5 7 violation
 AAEP-6.3.4-6_decision-that-no-question-knows  AAEP-6.3.4-6 7 violation
 AAEP-6.3.4-6_decision-that-was-not-allowed  AAEP-6.3.4-6 7 violation
 AAEP-6.3.4-9_sender-is-told-that-the-reply-expired  AAEP-6.3.4-9 5 violation

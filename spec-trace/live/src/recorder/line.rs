@@ -39,6 +39,8 @@ pub enum Passed {
         body: Vec<u8>,
         /// Whether its sender has shown anything to be authenticated by.
         has_authorization: bool,
+        /// What else is known of the sender: `stranger` or `untold`, as the judge of streams takes it.
+        sender: Option<&'static str>,
         /// What is answered.
         answer: Receiver<Answered>,
     },
@@ -102,6 +104,7 @@ pub fn write(passed: &Receiver<Passed>, mut output: impl Write) -> io::Result<Wr
                 at,
                 body,
                 has_authorization,
+                sender,
                 answer,
             } => {
                 written.messages += 1;
@@ -111,6 +114,9 @@ pub fn write(passed: &Receiver<Passed>, mut output: impl Write) -> io::Result<Wr
                 lines.extend_from_slice(
                     format!(",\"authorization\":{has_authorization}").as_bytes(),
                 );
+                if let Some(sender) = sender {
+                    lines.extend_from_slice(format!(",\"sender\":\"{sender}\"").as_bytes());
+                }
                 match answer.recv_timeout(ANSWERED_WITHIN) {
                     Ok(answered) => lines.extend_from_slice(told(&answered).as_bytes()),
                     Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}

@@ -28,7 +28,7 @@ use crate::http::{Frames, now};
 pub use reqwest::Url;
 
 use line::{Answered, Passed, Written};
-use sse::{Event, Events};
+use sse::{Event, Events, Told};
 
 pub mod line;
 pub mod sse;
@@ -38,7 +38,7 @@ pub const LONGEST_REQUEST: usize = 16 * 1024 * 1024;
 /// The longest body of an answer to a message that is recorded, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024;
 /// How long a connection to the producer may take.
-const CONNECTED_WITHIN: Duration = Duration::from_secs(10);
+pub(crate) const CONNECTED_WITHIN: Duration = Duration::from_secs(10);
 /// How long a client may take to send the head of a request.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -106,7 +106,7 @@ pub fn run(
 
 /// What has been heard of all streams.
 #[derive(Debug, Default)]
-struct Heard {
+pub(crate) struct Heard {
     hasher: RandomState,
     /// How often each event is in the recording, by the hash of its bytes.
     recorded: HashMap<u64, u32>,
@@ -116,7 +116,7 @@ struct Heard {
 
 /// What has been heard of one stream.
 #[derive(Debug, Default)]
-struct Stream {
+pub(crate) struct Stream {
     number: u64,
     /// How often each event came.
     came: HashMap<u64, u32>,
@@ -124,7 +124,7 @@ struct Stream {
 
 impl Heard {
     /// Whether an event that has come in a stream is to be recorded: it came in no other as often.
-    fn is_new(&mut self, stream: &mut Stream, event: &[u8]) -> bool {
+    pub(crate) fn is_new(&mut self, stream: &mut Stream, event: &[u8]) -> bool {
         let hash = self.hasher.hash_one(event);
         let came = stream.came.entry(hash).or_default();
         *came += 1;
@@ -223,6 +223,7 @@ async fn forward(State(shared): State<Arc<Shared>>, request: Request) -> Respons
             at: now(),
             body: body.to_vec(),
             has_authorization: parts.headers.contains_key(header::AUTHORIZATION),
+            sender: None,
             answer,
         });
         answered
@@ -308,7 +309,7 @@ impl Listened {
         } = self;
         events.read(bytes, |event| match event {
             Event::TooLong => shared.leave_out("an event of more than 16 MiB"),
-            Event::Data(data) => {
+            Event::Told(Told { data, .. }) => {
                 if shared.heard().is_new(stream, &data) {
                     shared.record(Passed::Event {
                         at: now(),
@@ -398,7 +399,7 @@ fn onward(headers: &HeaderMap) -> HeaderMap {
     onward
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+pub(crate) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name).and_then(|it| it.to_str().ok())
 }
 
@@ -409,7 +410,7 @@ fn failed(status: StatusCode, why: &str) -> Response {
 }
 
 /// An error with what it came from.
-fn words(error: &dyn std::error::Error) -> String {
+pub(crate) fn words(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

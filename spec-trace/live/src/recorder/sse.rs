@@ -14,6 +14,10 @@ pub struct Events {
     length: usize,
     /// The `data` lines of the event that has not ended, joined by line breaks.
     data: Option<Vec<u8>>,
+    /// Its `event` line.
+    name: Vec<u8>,
+    /// The last `id` line.
+    id: Vec<u8>,
     is_too_long: bool,
     /// The last byte was a carriage return: a line feed belongs to it.
     is_after_return: bool,
@@ -23,10 +27,21 @@ pub struct Events {
 /// An event that has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Its data.
-    Data(Vec<u8>),
+    /// It has data.
+    Told(Told),
     /// Its data is longer than [`LONGEST_EVENT`].
     TooLong,
+}
+
+/// An event with data.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Told {
+    /// Its data.
+    pub data: Vec<u8>,
+    /// What it is called in the stream; empty where it has no name there.
+    pub name: Vec<u8>,
+    /// What a reader that comes back says to go on behind it; empty where no id has come yet.
+    pub id: Vec<u8>,
 }
 
 impl Events {
@@ -54,6 +69,11 @@ impl Events {
         }
     }
 
+    /// Whether the event that has not ended is longer than [`LONGEST_EVENT`].
+    pub const fn is_too_long(&self) -> bool {
+        self.is_too_long
+    }
+
     fn end_line(&mut self, take: &mut impl FnMut(Event)) {
         let length = std::mem::take(&mut self.length);
         let line = std::mem::take(&mut self.line);
@@ -62,19 +82,25 @@ impl Events {
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         }
         if length == 0 {
-            let data = self.data.take();
+            let (data, name) = (self.data.take(), std::mem::take(&mut self.name));
             if std::mem::take(&mut self.is_too_long) {
                 take(Event::TooLong);
             } else if let Some(data) = data {
-                take(Event::Data(data));
+                let id = self.id.clone();
+                take(Event::Told(Told { data, name, id }));
             }
             return;
         }
-        let value = match line.strip_prefix(b"data") {
-            Some(b"") => b"",
-            Some([b':', value @ ..]) => value.strip_prefix(b" ").unwrap_or(value),
-            Some(_) | None => return,
-        };
+        let colon = line.iter().position(|byte| *byte == b':');
+        let (field, value) = line.split_at(colon.unwrap_or(line.len()));
+        let value = value.strip_prefix(b":").unwrap_or(value);
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => {}
+            b"event" => return self.name = value.to_vec(),
+            b"id" => return self.id = value.to_vec(),
+            _ => return,
+        }
         match &mut self.data {
             None => self.data = Some(value.to_vec()),
             Some(data) if data.len() + value.len() >= LONGEST_EVENT => self.is_too_long = true,
@@ -88,7 +114,7 @@ impl Events {
 
 #[cfg(test)]
 mod tests {
-    use super::{Event, Events, LONGEST_EVENT};
+    use super::{Event, Events, LONGEST_EVENT, Told};
 
     /// What a stream says, cut into pieces of so many bytes.
     fn read(stream: &[u8], piece: usize) -> Vec<Event> {
@@ -101,14 +127,23 @@ mod tests {
     }
 
     fn data(text: &str) -> Event {
-        Event::Data(text.as_bytes().to_vec())
+        told(text, "", "")
+    }
+
+    fn told(data: &str, name: &str, id: &str) -> Event {
+        let [data, name, id] = [data, name, id].map(|text| text.as_bytes().to_vec());
+        Event::Told(Told { data, name, id })
     }
 
     #[test]
     fn events_are_the_same_wherever_the_stream_is_cut() {
         let stream = "\u{feff}data: {\"a\":1}\r\n\r\n: sign of life\n\nid: 7\nevent: x\ndata:b\ndata:  c\n\n\
              data\rdata:\r\rdatum: d\n\nretry: 1\n\ndata: cut off\n";
-        let expected = [data("{\"a\":1}"), data("b\n c"), data("\n")];
+        let expected = [
+            data("{\"a\":1}"),
+            told("b\n c", "x", "7"),
+            told("\n", "", "7"),
+        ];
         for piece in 1..=stream.len() {
             assert_eq!(
                 read(stream.as_bytes(), piece),

@@ -1,0 +1,182 @@
+//! `countersign diff aaep --http URL`: a running producer, driven over HTTP in real time.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser as _;
+use countersign_live::client::{Convention, Played, Script, Settings, drive, lacks};
+use countersign_live::recorder::Url;
+use miette::{Context, IntoDiagnostic, miette};
+
+use super::diff::{Args, words};
+use super::serve::bearer_token;
+use crate::answer::{Answer, ReportFormat};
+use crate::arguments::Protocol;
+use crate::differing::Report;
+use crate::differing::baseline::Baseline;
+use crate::progress::Progress;
+
+/// What the agent is asked, where nothing is said: one task each, two that need a confirmation, and all at once.
+const PROMPTS: [&str; 5] = [
+    "Transfer 500 dollars from checking to savings.",
+    "Leave a note in the record.",
+    "Change a setting.",
+    "Look up the balance, then say what it is.",
+    "Look up the balance, change a setting, transfer 500 dollars to savings, and leave a note.",
+];
+
+/// How a running producer is driven.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Over HTTP (aaep)")]
+pub struct HttpArgs {
+    /// Drive the producer that runs there, in real time
+    #[arg(long, value_name = "URL", conflicts_with_all = ["runs", "seconds", "seed", "run", "shard", "controls", "timeout"])]
+    pub http: Option<Url>,
+
+    /// How it is spoken to; found out, where it is not said
+    #[arg(long, value_name = "NAME", requires = "http", value_parser = convention())]
+    pub convention: Option<Convention>,
+
+    /// Wait at most so long for a question, for the end of a session, and for a question's time to pass
+    #[arg(long, value_name = "SECONDS", requires = "http", default_value_t = 60)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub max_wait: u64,
+
+    /// Show the token that is the one line of this file
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub bearer_token_file: Option<PathBuf>,
+
+    /// Ask the agent this (may be repeated) [default: five prompts of accounts, notes and settings]
+    #[arg(long, value_name = "TEXT", requires = "http")]
+    pub prompt: Vec<String>,
+
+    /// Play this script, with each prompt, and no other (may be repeated)
+    #[arg(long, value_name = "NAME", requires = "http", value_parser = script())]
+    pub script: Vec<Script>,
+
+    /// Start the producer afresh for each run, by this command, which is the rest of the line
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        requires = "http",
+        conflicts_with = "command"
+    )]
+    #[arg(num_args = 1.., allow_hyphen_values = true)]
+    pub spawn: Vec<OsString>,
+}
+
+fn convention() -> impl clap::builder::TypedValueParser<Value = Convention> {
+    let names = PossibleValuesParser::new(Convention::ALL.map(Convention::name));
+    names.try_map(|name| {
+        let mut all = Convention::ALL.into_iter();
+        all.find(|it| it.name() == name).ok_or("no such convention")
+    })
+}
+
+fn script() -> impl clap::builder::TypedValueParser<Value = Script> {
+    let names = PossibleValuesParser::new(Script::ALL.map(Script::name));
+    names.try_map(|name| {
+        let mut all = Script::ALL.into_iter();
+        all.find(|it| it.name() == name).ok_or("no such script")
+    })
+}
+
+/// Drives the producer.
+///
+/// # Errors
+///
+/// Where it cannot be started or reached, a file cannot be read, or a recording not be kept.
+pub fn run(args: &Args, url: &Url, format: ReportFormat) -> miette::Result<Answer> {
+    let HttpArgs {
+        convention,
+        max_wait,
+        bearer_token_file,
+        prompt,
+        script,
+        spawn,
+        ..
+    } = &args.over_http;
+    if args.protocol != Protocol::Aaep {
+        return Err(miette!(
+            "--http is for aaep alone: neither text of the others says how it travels"
+        ));
+    }
+    if !matches!(url.scheme(), "http" | "https")
+        || url.query().is_some()
+        || url.fragment().is_some()
+    {
+        return Err(miette!(
+            "--http {url}: expected a URL such as http://127.0.0.1:8080, without ? and #"
+        ));
+    }
+    let baseline = args.baseline.as_ref();
+    let baseline = baseline
+        .map(|file| Baseline::read(file, "aaep"))
+        .transpose()?;
+    let token = bearer_token_file.as_deref().map(bearer_token).transpose()?;
+    let prompts = if prompt.is_empty() {
+        PROMPTS.map(str::to_owned).to_vec()
+    } else {
+        prompt.clone()
+    };
+    let settings = Settings {
+        url: url.clone(),
+        convention: *convention,
+        spawn: (!spawn.is_empty()).then(|| spawn.clone()),
+        bearer_token: token,
+        max_wait: Duration::from_secs(*max_wait),
+        prompts,
+        scripts: script.clone(),
+    };
+    let progress = Progress::counting("driving", "runs");
+    let mut done = 0;
+    let played = drive(&settings, |_| {
+        done += 1;
+        progress.at(done);
+    });
+    let played = played.map_err(|trouble| miette!("--http {url}: {trouble}"))?;
+    drop(progress);
+    let again = |run: &Played| again(args, url, run);
+    let lacks = |clause| lacks(clause, &settings, &played);
+    let report = Report::live(&played, &args.save, script.is_empty(), again, lacks);
+    let report = report
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot keep a recording in {}", args.save.display()))?;
+    let report = match &baseline {
+        Some(baseline) => report.against(baseline),
+        None => report,
+    };
+    if let (Some(file), Some(reason)) = (&args.write_baseline, &args.reason) {
+        report.baseline(reason).write(file)?;
+    }
+    Ok(report.answer(format))
+}
+
+/// The command line that plays a run once more.
+fn again(args: &Args, url: &Url, run: &Played) -> String {
+    let given = &args.over_http;
+    let option = |name: &str, value: String| [format!("--{name}"), value];
+    let mut line = vec![
+        "countersign".to_owned(),
+        "diff".to_owned(),
+        "aaep".to_owned(),
+    ];
+    line.extend(option("http", url.to_string()));
+    line.extend(option("script", run.script.name().to_owned()));
+    line.extend(option("prompt", run.prompt.clone()));
+    line.extend(option("max-wait", given.max_wait.to_string()));
+    if let Some(convention) = given.convention {
+        line.extend(option("convention", convention.name().to_owned()));
+    }
+    if let Some(file) = &given.bearer_token_file {
+        line.extend(option("bearer-token-file", file.display().to_string()));
+    }
+    let mut line: Vec<OsString> = line.into_iter().map(OsString::from).collect();
+    if !given.spawn.is_empty() {
+        line.push("--spawn".into());
+        line.extend(given.spawn.iter().cloned());
+    }
+    words(&line)
+}
