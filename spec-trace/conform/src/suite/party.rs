@@ -232,13 +232,14 @@ impl<D: Answering> Run<D> {
                     }
                     continue;
                 };
-                let same = is_it.iter().find(|(step, _)| step == first);
-                let is_asked = same.map(|(_, is_it)| *is_it).unwrap_or_else(|| {
+                let is_asked = if let Some((_, known)) = is_it.iter().find(|(it, _)| it == first) {
+                    *known
+                } else {
                     let request = self.driven.clone().ask(first);
                     let is_asked = request.is_some_and(|it| it.now == now && it.op == *op);
                     is_it.push((first.clone(), is_asked));
                     is_asked
-                });
+                };
                 if !is_asked {
                     continue;
                 }

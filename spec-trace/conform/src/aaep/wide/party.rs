@@ -337,7 +337,17 @@ impl Said {
                     "default_response": default_response,
                 }),
             ),
-            _ => return None,
+            Own::StartSession { .. }
+            | Own::Subscribe { .. }
+            | Own::Unsubscribe { .. }
+            | Own::Deliver(_)
+            | Own::Cancel { .. }
+            | Own::Extend { .. }
+            | Own::Tool { .. }
+            | Own::FinishTool { .. }
+            | Own::Output { .. }
+            | Own::Handoff { .. }
+            | Own::EndSession { .. } => return None,
         };
         members["reply_token"] = token(slot, asked).into();
         members["urgency"] = "critical".into();

@@ -190,8 +190,8 @@ fn output(
         }
         Output::NotRevoked => logged("TOKEN_REVOKED", carried(asked), Some("")),
         Output::Warned(_) => Some(driver::Output::Audit(written(&json!({"event": "WARNING"})))),
-        Output::Perform(slot) => performed(called.or_else(|| said.get(&slot))?),
-        Output::PerformUngated => performed(called?),
+        Output::Perform(slot) => Some(performed(called.or_else(|| said.get(&slot))?)),
+        Output::PerformUngated => Some(performed(called?)),
         Output::ConfirmationRequired(slot) => {
             let expires = asked.taken.after.token(slot).expires;
             let expires = START + SCALE.millis(time::on(expires));
@@ -240,17 +240,24 @@ fn carried(asked: &Asked<'_, Driver>) -> Carried {
     match asked.taken.told.call {
         Call::Deliver(call) => call.token,
         Call::Introspect(_, carried) => carried,
-        _ => Carried::Guessed,
+        Call::SetUp { .. }
+        | Call::Request(_)
+        | Call::Trigger(_)
+        | Call::Configure { .. }
+        | Call::Relist { .. }
+        | Call::Tick
+        | Call::Restart
+        | Call::Nothing => Carried::Guessed,
     }
 }
 
-fn performed(call: &driver::Call) -> Option<driver::Output> {
-    Some(driver::Output::Perform(driver::Operation {
+fn performed(call: &driver::Call) -> driver::Output {
+    driver::Output::Perform(driver::Operation {
         operation: call.operation.clone(),
         params: call.params.clone(),
         adapter: Some(call.adapter.clone().unwrap_or_else(|| "default".to_owned())),
         session_id: call.session_id.clone(),
-    }))
+    })
 }
 
 fn succeeded(data: &Value) -> driver::Output {
