@@ -96,6 +96,7 @@ impl Report {
             divergences,
             vanished: Vec::new(),
             controls: Vec::new(),
+            unseen: Vec::new(),
             remarks: remarks(runs),
         })
     }

@@ -1,7 +1,7 @@
 //! `countersign record`: what passes through stands in the recording, and nothing that passes is changed.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, Command, Stdio};
