@@ -43,6 +43,7 @@ fn keys(value: &Value) -> Vec<&str> {
 /// AQL-4.1-1, AQL-4.1-2, AQL-4.1-3, AQL-7.1-1: whatever a call says beside what makes it fail, it has no effect, and the
 /// check that it fails first is named.
 #[test]
+#[ignore = "the main job makes the same walks, and more: CI compares its figures with those of the README"]
 fn the_gatekeeper_agrees_with_the_model_on_every_edge() {
     assert_verified(
         "mcp-aql",
@@ -62,6 +63,7 @@ fn the_gatekeeper_agrees_with_the_model_on_every_edge() {
 /// PA-1, PA-2, PA-3, PA-7, PA-8: whatever a decision says beside what makes it fail, it has no effect, and the check that it
 /// fails first is named; and it is recorded who resolved an action, and when.
 #[test]
+#[ignore = "the main job makes the same walks, and more: CI compares its figures with those of the README"]
 fn the_ledger_agrees_with_the_model_on_every_edge() {
     assert_verified(
         "pending-action",
