@@ -118,22 +118,20 @@ impl<'a> Driver<'a> {
     }
 
     async fn drive(mut self, mut tell: impl FnMut(&Played)) -> Result<Vec<Played>, Trouble> {
-        let settings = self.settings;
-        if settings.scripts.is_empty() {
-            for script in Script::ALL {
-                for prompt in self.worth(script) {
-                    if !self.goes_on() {
-                        break;
-                    }
+        let Settings {
+            scripts, prompts, ..
+        } = self.settings;
+        let is_chosen = !scripts.is_empty();
+        let all = if is_chosen { scripts } else { &Script::ALL[..] };
+        for &script in all {
+            let prompts = if is_chosen {
+                prompts.clone()
+            } else {
+                self.worth(script)
+            };
+            for prompt in prompts {
+                if self.goes_on() {
                     self.run(script, &prompt, &mut tell).await?;
-                }
-            }
-        } else {
-            for script in &settings.scripts {
-                for prompt in &settings.prompts {
-                    if self.goes_on() {
-                        self.run(*script, prompt, &mut tell).await?;
-                    }
                 }
             }
         }

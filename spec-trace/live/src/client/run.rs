@@ -4,7 +4,7 @@
 //! words and the log that the scripts and [`super::shown`] look at.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::{Sender, sync_channel};
+use std::sync::mpsc::{Sender, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use countersign_reference::time::Timestamp;
@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout_at;
 
-use super::wire::{Subscription, Trouble, Wire};
+use super::wire::{Answer, Subscription, Trouble, Wire};
 use crate::http::now;
 use crate::recorder::line::{Answered, Passed};
 use crate::recorder::sse::{Event, Events, Told};
@@ -543,33 +543,33 @@ impl<'a> Run<'a> {
 
     /// Sends a reply, and waits for the answer.
     pub async fn reply(&mut self, reply: Reply<'_>) -> Result<(), Trouble> {
-        let (message, replied, answered, words) = self.prepare(&reply).await;
+        let (message, replied, words) = self.prepare(&reply).await;
         self.step(words);
-        self.enter(&message, &reply, answered.1);
+        let told = self.enter(&message, &reply);
         let answer = self.wire.reply(message, reply.is_authorized).await?;
-        self.answered(replied, answer, &answered.0);
+        self.answered(replied, answer, &told);
         Ok(())
     }
 
     /// Sends two replies at once, and waits for both answers.
     pub async fn reply_at_once(&mut self, replies: [Reply<'_>; 2]) -> Result<(), Trouble> {
         let [one, two] = replies;
-        let (message, replied, answered, words) = self.prepare(&one).await;
-        let (other, replied_too, answered_too, other_words) = self.prepare(&two).await;
+        let (message, replied, words) = self.prepare(&one).await;
+        let (other, replied_too, other_words) = self.prepare(&two).await;
         self.step(format!("{words}, and at once {other_words}"));
-        self.enter(&message, &one, answered.1);
-        self.enter(&other, &two, answered_too.1);
+        let told = self.enter(&message, &one);
+        let told_too = self.enter(&other, &two);
         let both = tokio::join!(
             self.wire.reply(message, one.is_authorized),
             self.wire.reply(other, two.is_authorized)
         );
-        self.answered(replied, both.0?, &answered.0);
-        self.answered(replied_too, both.1?, &answered_too.0);
+        self.answered(replied, both.0?, &told);
+        self.answered(replied_too, both.1?, &told_too);
         Ok(())
     }
 
-    /// The bytes of a reply, what is kept of it, where its answer goes, and the words for it.
-    async fn prepare(&mut self, reply: &Reply<'_>) -> Prepared {
+    /// The bytes of a reply, what is kept of it, and the words for it.
+    async fn prepare(&mut self, reply: &Reply<'_>) -> (Vec<u8>, Replied, String) {
         // What has come stands before it.
         self.watch(HEARD_WITHIN).await;
         let Reply {
@@ -622,15 +622,12 @@ impl<'a> Run<'a> {
         };
         let bytes = raw.clone().unwrap_or_else(|| message.to_string());
         let words = format!("{from}{decision} {about:?}{wrong}");
-        (bytes.into_bytes(), replied, sync_channel(1), words)
+        (bytes.into_bytes(), replied, words)
     }
 
-    fn enter(
-        &mut self,
-        message: &[u8],
-        reply: &Reply<'_>,
-        answer: std::sync::mpsc::Receiver<Answered>,
-    ) {
+    /// Records a reply; where its answer goes.
+    fn enter(&mut self, message: &[u8], reply: &Reply<'_>) -> SyncSender<Answered> {
+        let (told, answer) = sync_channel(1);
         let sender = match reply.fault {
             Some((_, Fault::NotOpen | Fault::NotAuthenticated)) => Some("stranger"),
             Some(_) | None if self.subscription(reply.from).is_none() => Some("untold"),
@@ -643,14 +640,10 @@ impl<'a> Run<'a> {
             sender,
             answer,
         });
+        told
     }
 
-    fn answered(
-        &mut self,
-        replied: Replied,
-        answer: super::wire::Answer,
-        answered: &std::sync::mpsc::SyncSender<Answered>,
-    ) {
+    fn answered(&mut self, replied: Replied, answer: Answer, told: &SyncSender<Answered>) {
         let status = answer.status.as_u16();
         let body = String::from_utf8_lossy(&answer.body).into_owned();
         if let Some(step) = self.steps.last_mut() {
@@ -662,7 +655,7 @@ impl<'a> Run<'a> {
             step.heard.push(json!({"status": status, "body": body}));
         }
         // The line may not have waited so long.
-        let _late = answered.try_send(Answered {
+        let _late = told.try_send(Answered {
             status,
             body: Some(answer.body),
         });
@@ -682,16 +675,6 @@ impl<'a> Run<'a> {
         self.others.extend(self.sessions.keys().cloned());
     }
 }
-
-type Prepared = (
-    Vec<u8>,
-    Replied,
-    (
-        std::sync::mpsc::SyncSender<Answered>,
-        std::sync::mpsc::Receiver<Answered>,
-    ),
-    String,
-);
 
 /// Reads a stream until it ends or nobody takes what it tells.
 async fn read(mut response: Response, stream: usize, to: mpsc::Sender<Incoming>) {
