@@ -2,21 +2,23 @@
 //! producers that do not answer as they should end in a clear error or a finding, and never in a hang.
 
 mod adapter;
+mod running;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use running::{Ending, listens_at};
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// A producer in a process of its own.
 struct Producer {
-    process: Child,
+    _process: Ending,
     url: String,
 }
 
@@ -31,16 +33,11 @@ impl Producer {
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         let mut process = started.spawn().expect("it starts");
-        let mut line = String::new();
         let stdout = process.stdout.take().expect("a pipe");
-        BufReader::new(stdout).read_line(&mut line).expect("a line");
-        let url = line
-            .trim()
-            .strip_prefix("listening on ")
-            .expect("an address");
+        let address = listens_at(&mut BufReader::new(stdout));
         Self {
-            process,
-            url: url.to_owned(),
+            _process: Ending(process),
+            url: format!("http://{address}"),
         }
     }
 
@@ -59,12 +56,11 @@ impl Producer {
     }
 }
 
-impl Drop for Producer {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ended = self.process.kill();
-        let _ended = self.process.wait();
-    }
+/// A file in this folder with a bearer token.
+fn token_in(folder: &TempDir) -> String {
+    let token = folder.path().join("token");
+    fs::write(&token, "0123456789abcdef\n").expect("a file");
+    token.to_str().expect("a path").to_owned()
 }
 
 /// What a command has come to.
@@ -139,9 +135,8 @@ impl Outcome {
 #[test]
 fn the_reference_passes_in_both_bindings() {
     let folder = tempfile::tempdir().expect("a folder");
-    let token = folder.path().join("token");
-    fs::write(&token, "0123456789abcdef\n").expect("a file");
-    let token = token.to_str().expect("a path");
+    let token = token_in(&folder);
+    let token = token.as_str();
     let producer = Producer::reference(&["--timeout-seconds", "7", "--bearer-token-file", token]);
     let alone = Producer::reference(&["--timeout-seconds", "7"]);
     let shown = ["--bearer-token-file", token];
@@ -232,9 +227,8 @@ const CAUGHT: [(&str, &str, &str, &str); 18] = [
 #[test]
 fn faults_of_the_adapter_are_caught_over_http_and_named() {
     let folder = tempfile::tempdir().expect("a folder");
-    let token = folder.path().join("token");
-    fs::write(&token, "0123456789abcdef\n").expect("a file");
-    let token = token.to_str().expect("a path");
+    let token = token_in(&folder);
+    let token = token.as_str();
     let mut missed = Vec::new();
     for some in CAUGHT.chunks(5) {
         thread::scope(|scope| {

@@ -24,6 +24,7 @@ mod pending_action_bad_input;
 mod pending_action_stage;
 #[path = "serve/record.rs"]
 mod record;
+mod running;
 #[path = "serve/transcripts.rs"]
 mod transcripts;
 

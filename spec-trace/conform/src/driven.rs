@@ -26,7 +26,7 @@ pub(crate) use meaning::meaning;
 use others::Answer;
 pub use others::Others;
 pub(crate) use others::{places, without};
-pub use search::{Divergence, Search};
+pub use search::{Divergence, Search, identity};
 
 /// What is asked of a party, as the judge knows it.
 pub type CallOf<D> = <<D as Driven>::Judge as Judge>::Call;

@@ -18,7 +18,7 @@ use countersign_model::judge::Kind;
 use countersign_model::judged::{Found, Limit, Told, search};
 use countersign_model::properties::PropertyRow;
 use countersign_model::rules::Rules;
-use countersign_model::specification::{Modelled, Specification};
+use countersign_model::specification::{self, Modelled, Specification};
 use countersign_model::table::Tabled;
 use serde::{Deserialize, Serialize};
 
@@ -394,6 +394,27 @@ impl<D: Suited> Derived<D> {
 
 /// A step of the model of a driver.
 pub type ActionOf<D> = <<D as Suited>::Model as Modelled>::Action;
+/// A state of the model of a driver.
+pub type StateOf<D> = <<D as Suited>::Model as Modelled>::State;
+
+/// The steps that an action of the model is in this state; none for one of the world around the party.
+fn steps_taken<D: Suited>(
+    names: &mut D::Names,
+    (before, action): (&StateOf<D>, ActionOf<D>),
+    taken: &specification::Taken<D::Model>,
+) -> Vec<D::Step> {
+    let after = &taken.next;
+    let of = |told| {
+        let taken = Taken {
+            before,
+            action,
+            told,
+            after,
+        };
+        D::steps_of(names, &taken)
+    };
+    taken.told.map_or_else(Vec::new, of)
+}
 
 /// A run of the model in steps of the driver.
 fn translated<D: Suited>(model: &Specification<D::Model>, run: &[ActionOf<D>]) -> Vec<D::Step> {
@@ -404,19 +425,7 @@ fn translated<D: Suited>(model: &Specification<D::Model>, run: &[ActionOf<D>]) -
         let Some(taken) = D::Model::take(model, &before, action, 0) else {
             break;
         };
-        if let Some(told) = taken.told {
-            let after = &taken.next;
-            let before = &before;
-            steps.extend(D::steps_of(
-                &mut names,
-                &Taken {
-                    before,
-                    action,
-                    told,
-                    after,
-                },
-            ));
-        }
+        steps.extend(steps_taken::<D>(&mut names, (&before, action), &taken));
         before = model.reduced(&taken.next);
     }
     steps

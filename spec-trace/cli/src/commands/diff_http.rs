@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser as _;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use countersign_live::client::{Convention, Played, Script, Settings, drive, lacks};
 use countersign_live::recorder::Url;
 use miette::{Context, IntoDiagnostic, miette};
 
 use super::diff::{Args, words};
+use super::is_base;
 use super::serve::bearer_token;
 use crate::answer::{Answer, ReportFormat};
 use crate::arguments::Protocol;
@@ -36,7 +36,7 @@ pub struct HttpArgs {
     pub http: Option<Url>,
 
     /// How it is spoken to; found out, where it is not said
-    #[arg(long, value_name = "NAME", requires = "http", value_parser = convention())]
+    #[arg(long, value_name = "NAME", requires = "http", value_parser = one_of(Convention::ALL, Convention::name))]
     pub convention: Option<Convention>,
 
     /// Wait at most so long for a question, for the end of a session, and for a question's time to pass
@@ -53,7 +53,7 @@ pub struct HttpArgs {
     pub prompt: Vec<String>,
 
     /// Play this script, with each prompt, and no other (may be repeated)
-    #[arg(long, value_name = "NAME", requires = "http", value_parser = script())]
+    #[arg(long, value_name = "NAME", requires = "http", value_parser = one_of(Script::ALL, Script::name))]
     pub script: Vec<Script>,
 
     /// Start the producer afresh for each run, by this command, which is the rest of the line
@@ -67,19 +67,14 @@ pub struct HttpArgs {
     pub spawn: Vec<OsString>,
 }
 
-fn convention() -> impl clap::builder::TypedValueParser<Value = Convention> {
-    let names = PossibleValuesParser::new(Convention::ALL.map(Convention::name));
-    names.try_map(|name| {
-        let mut all = Convention::ALL.into_iter();
-        all.find(|it| it.name() == name).ok_or("no such convention")
-    })
-}
-
-fn script() -> impl clap::builder::TypedValueParser<Value = Script> {
-    let names = PossibleValuesParser::new(Script::ALL.map(Script::name));
-    names.try_map(|name| {
-        let mut all = Script::ALL.into_iter();
-        all.find(|it| it.name() == name).ok_or("no such script")
+/// Takes the name of one of these.
+fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(name)).try_map(move |given| {
+        let mut all = all.into_iter();
+        all.find(|it| name(*it) == given).ok_or("no such name")
     })
 }
 
@@ -103,14 +98,7 @@ pub fn run(args: &Args, url: &Url, format: ReportFormat) -> miette::Result<Answe
             "--http is for aaep alone: neither text of the others says how it travels"
         ));
     }
-    if !matches!(url.scheme(), "http" | "https")
-        || url.query().is_some()
-        || url.fragment().is_some()
-    {
-        return Err(miette!(
-            "--http {url}: expected a URL such as http://127.0.0.1:8080, without ? and #"
-        ));
-    }
+    is_base("--http", url)?;
     let baseline = args.baseline.as_ref();
     let baseline = baseline
         .map(|file| Baseline::read(file, "aaep"))

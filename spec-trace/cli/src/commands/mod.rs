@@ -10,6 +10,8 @@ use std::thread::{self, JoinHandle};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use countersign_live::recorder::Url;
+use miette::miette;
 
 use crate::answer::{Answer, FindingsFormat, Format, ReportFormat, Status};
 use crate::show::Drawing;
@@ -246,6 +248,21 @@ fn print(answer: &Answer) -> ExitCode {
 fn complain(error: &str) {
     let lines: Vec<String> = error.lines().map(printable).collect();
     let _ = writeln!(io::stderr(), "error: {}", lines.join("\n"));
+}
+
+/// Whether all paths of a producer can stand behind this URL, which an option has given.
+///
+/// # Errors
+///
+/// Where it is not of HTTP, or has a query or a fragment.
+fn is_base(option: &str, url: &Url) -> miette::Result<()> {
+    if matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none()
+    {
+        return Ok(());
+    }
+    Err(miette!(
+        "{option} {url}: expected a URL such as http://127.0.0.1:8080, without ? and #"
+    ))
 }
 
 /// Where to send what is to be told on stderr, so that nobody waits for whoever reads it; the thread that writes each as `line` has it

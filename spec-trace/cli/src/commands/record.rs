@@ -1,6 +1,6 @@
 //! `countersign record`: a proxy in front of a live producer, and what passes through it as a recorded stream.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,9 @@ use countersign_live::recorder::{self, Recorded, Settings, Url};
 use miette::{Context, IntoDiagnostic, miette};
 use serde_json::json;
 
-use super::told_on_stderr;
+use super::{is_base, told_on_stderr};
 use crate::answer::{Answer, Format, Status};
+use crate::for_its_owner;
 use crate::show::words::printable;
 
 const HELP: &str = "\
@@ -74,11 +75,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
         out,
         exposed,
     } = args;
-    if !matches!(to.scheme(), "http" | "https") || to.query().is_some() || to.fragment().is_some() {
-        return Err(miette!(
-            "--to {to}: expected a URL such as http://127.0.0.1:8080, without ? and #"
-        ));
-    }
+    is_base("--to", to)?;
     if !exposed && !listen.ip().is_loopback() {
         return Err(miette!(
             "--listen {listen}: whoever reaches this address reaches the producer; --exposed allows it"
@@ -110,11 +107,8 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
 
 /// A file that was not there. What stands in a recording lets its reader reply, so that it is for its owner alone.
 fn create(path: &Path) -> miette::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path).into_diagnostic();
+    let file = for_its_owner().create_new(true).open(path);
+    let file = file.into_diagnostic();
     file.wrap_err_with(|| format!("--out {}: cannot be made", path.display()))
 }
 

@@ -1,21 +1,20 @@
 //! What driving a producer over HTTP has come to: the recordings of its runs, judged as any recording is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use countersign_clauses::Level;
-use countersign_conform::driven::DRIVER;
+use countersign_conform::driven::{DRIVER, identity};
 use countersign_lint::finding::Finding;
 use countersign_lint::report::LintReport;
 use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
 use countersign_live::client::{Played, SHOWN};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use super::{Found, Judged, Part, Report, Step, Verdict, in_words, judged_by};
+use crate::for_its_owner;
 use crate::show::words::{printable, shortened};
 
 /// What cannot be shown over HTTP, where the host of the implementation cannot be asked for anything and its clock goes on.
@@ -152,11 +151,8 @@ fn is_recommended(clause: &str) -> bool {
 fn keep(run: &Played, n: usize, folder: &Path) -> io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let path = folder.join(format!("http-{n:02}-{}.jsonl", run.script.name()));
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&path)?.write_all(&run.lines)?;
+    let file = for_its_owner().create(true).truncate(true).open(&path);
+    file?.write_all(&run.lines)?;
     Ok(path)
 }
 
@@ -226,7 +222,7 @@ impl Found {
             None => "what is asked over HTTP is answered, and events come".to_owned(),
         };
         Self {
-            identity: identity(wrong.clause, run.script.name()),
+            identity: identity(&format!("http\n{}\n{}", wrong.clause, run.script.name())),
             clause: wrong.clause,
             level: known.map(|it| it.level),
             steps: steps.collect(),
@@ -242,13 +238,6 @@ impl Found {
             known: None,
         }
     }
-}
-
-/// What tells a divergence from others, the same in each search that finds it: 12 hexadecimal digits.
-fn identity(clause: &str, script: &str) -> String {
-    let digest = Sha256::digest(format!("http\n{clause}\n{script}"));
-    let digits = digest.iter().take(6).map(|byte| format!("{byte:02x}"));
-    digits.collect()
 }
 
 /// What the envelope of each event says, and texts for people.

@@ -3,39 +3,12 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A process that does not outlive its test.
-pub struct Ending(pub Child);
-
-impl Ending {
-    /// Has it end by a signal; its exit status.
-    pub fn asked_to(&mut self) -> Option<i32> {
-        let pid = self.0.id().to_string();
-        let killed = Command::new("kill").args(["-TERM", &pid]).status();
-        assert!(killed.expect("there is a kill").success());
-        self.0.wait().expect("it ends").code()
-    }
-}
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ended = self.0.kill();
-        let _status = self.0.wait();
-    }
-}
-
-/// The address that is told in the first line.
-pub fn listens_at(told: &mut impl BufRead) -> String {
-    let mut line = String::new();
-    told.read_line(&mut line).expect("a line");
-    let address = line.trim().strip_prefix("listening on http://");
-    address.expect("an address").to_owned()
-}
+use super::running::{Ending, listens_at};
 
 pub struct Served {
     process: Ending,

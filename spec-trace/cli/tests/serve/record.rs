@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::http::{Ending, Served, follow, is_refused, linted, listens_at};
+use super::http::{Served, follow, is_refused, linted};
+use super::running::{Ending, listens_at};
 
 struct Recorder {
     process: Ending,

@@ -112,7 +112,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         for played in &all {
             self.is_found(played, &mut found);
         }
-        self.take_reading(&found);
+        self.take_best_reading(&found);
         if self.reading > 0 {
             let _the_same = self.tried();
         }
@@ -155,7 +155,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
                 break;
             }
         }
-        self.take_reading(&found);
+        self.take_best_reading(&found);
         for (run, played) in all {
             self.note_unexplained(&run, played);
         }
@@ -175,7 +175,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     }
 
     /// Takes the first way to take the text of which no other finds less; it fits, and so do those that find the same.
-    fn take_reading(&mut self, found: &[BTreeSet<&'static str>]) {
+    fn take_best_reading(&mut self, found: &[BTreeSet<&'static str>]) {
         let finds_less =
             |one: &BTreeSet<_>, other: &BTreeSet<_>| one.is_subset(other) && one != other;
         let is_best = |it: &BTreeSet<_>| !found.iter().any(|other| finds_less(other, it));
@@ -428,10 +428,7 @@ impl<D: Driven> Divergence<D> {
                 .as_ref()
                 .map(|it| it.fault.name().to_owned()),
         );
-        let digest = Sha256::digest(shape.join("\n"));
-        let first = digest.iter().take(6);
-        let bits = first.fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-        format!("{bits:012x}")
+        identity(&shape.join("\n"))
     }
 
     /// Other clauses that were broken in the run before it, so that it may follow from them.
@@ -440,6 +437,14 @@ impl<D: Driven> Divergence<D> {
         let before = before.filter(|it| it.calls < self.wrong.calls);
         before.map(|it| it.finding.clause)
     }
+}
+
+/// What tells things of this shape from others: 12 hexadecimal digits.
+pub fn identity(shape: &str) -> String {
+    let digest = Sha256::digest(shape);
+    let first = digest.iter().take(6);
+    let bits = first.fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+    format!("{bits:012x}")
 }
 
 impl<D: Driven> std::fmt::Debug for Divergence<D> {

@@ -17,7 +17,7 @@ use countersign_model::specification::{Modelled, Specification};
 use countersign_model::table::Tabled;
 use countersign_reference::time::Timestamp;
 
-use super::{ActionOf, Suited, Taken};
+use super::{ActionOf, StateOf, Suited, Taken, steps_taken};
 use crate::implementation::{Implementation, Lost};
 
 /// A driver that the model of its protocol can answer.
@@ -38,7 +38,7 @@ pub trait Answering: Suited {
     }
 
     /// The state in which this is asked: whoever asks was given the last response.
-    fn received(_: &ModelOf<Self>, state: State<Self>, _: &Op<Self::Protocol>) -> State<Self> {
+    fn received(_: &ModelOf<Self>, state: StateOf<Self>, _: &Op<Self::Protocol>) -> StateOf<Self> {
         state
     }
 
@@ -53,8 +53,6 @@ pub trait Answering: Suited {
 pub type Guard<D> = <<D as Suited>::Model as Modelled>::Guard;
 /// How the text of the model of a driver is taken.
 pub type Reading<D> = <<D as Suited>::Model as Modelled>::Reading;
-/// A state of the model of a driver.
-pub type State<D> = <<D as Suited>::Model as Modelled>::State;
 /// The model of a driver.
 pub type ModelOf<D> = Specification<<D as Suited>::Model>;
 
@@ -79,7 +77,7 @@ pub struct Party<D: Answering> {
 /// How far it is in a run.
 struct Run<D: Answering> {
     /// The states in which it can be, the first of which it goes by.
-    worlds: Vec<State<D>>,
+    worlds: Vec<StateOf<D>>,
     names: D::Names,
     /// The driver as it asks.
     driven: D,
@@ -89,10 +87,10 @@ struct Run<D: Answering> {
 
 /// The step of the model that is being asked for.
 struct Step<D: Suited> {
-    before: State<D>,
+    before: StateOf<D>,
     action: ActionOf<D>,
     told: Told<D::Model>,
-    after: State<D>,
+    after: StateOf<D>,
     /// What is asked, and how much of it was answered.
     asked: Vec<D::Step>,
     answered: usize,
@@ -212,19 +210,7 @@ impl<D: Answering> Run<D> {
                     continue;
                 };
                 let mut names = self.names.clone();
-                let asked = taken.told.map_or_else(Vec::new, |told| {
-                    let after = &taken.next;
-                    let before = &before;
-                    D::steps_of(
-                        &mut names,
-                        &Taken {
-                            before,
-                            action,
-                            told,
-                            after,
-                        },
-                    )
-                });
+                let asked = steps_taken::<D>(&mut names, (&before, action), &taken);
                 let next = model.reduced(&taken.next);
                 let (Some(told), Some(first)) = (taken.told, asked.first()) else {
                     if known.insert(next) {
