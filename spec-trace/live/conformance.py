@@ -9,11 +9,10 @@ faults of the suite; 1, if others fail, or one of these passes; 2, if the suite 
 """
 
 import json
-import pathlib
 import subprocess
 import sys
-import tempfile
-import venv
+
+import published
 
 SUITE = "aaep-conformance==1.0.0"
 
@@ -53,21 +52,11 @@ def is_as_explained(suite, command, level, folder):
 
 
 def main():
-    command = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "target/release/countersign").resolve()
-    if not command.is_file():
-        sys.exit(f"there is no {command}: build it with `cargo build --release`, or name it")
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        venv.create(folder / "venv", with_pip=True)
-        binaries = folder / "venv" / "bin"
-        subprocess.run([binaries / "pip", "install", "--quiet", SUITE], check=True)
+    command = published.command(*sys.argv[1:2])
+    with published.installed(SUITE) as (folder, binaries):
         each = [is_as_explained(binaries / "aaep-conformance", command, level, folder) for level in (1, 2)]
-    sys.exit(0 if all(each) else 1)
+    return 0 if all(each) else 1
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (OSError, subprocess.SubprocessError, IndexError, ValueError) as error:
-        print(f"the suite could not be run: {error}", file=sys.stderr)
-        sys.exit(2)
+    published.run(main)

@@ -10,12 +10,10 @@ are, or one of these is not; 2, if it could not be driven.
 """
 
 import json
-import pathlib
-import socket
 import subprocess
 import sys
-import tempfile
-import venv
+
+import published
 
 PACKAGE = "aaep-minimal-producer==1.0.0"
 
@@ -23,15 +21,9 @@ PACKAGE = "aaep-minimal-producer==1.0.0"
 DIVERGENCES = {"AAEP-A.8-4", "AAEP-6.3.4-9"}
 
 
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return str(taken.getsockname()[1])
-
-
 def report(command, producer, folder):
     """What driving it has come to. It is started afresh for each run, as its agent calls a tool only once in a process's life."""
-    port = free_port()
+    [port] = map(str, published.free_ports(1))
     drive = [command, "diff", "aaep", "--format", "json", "--http", f"http://127.0.0.1:{port}", "--max-wait", "20"]
     drive += ["--save", folder, "--spawn", producer, "--port", port]
     driven = subprocess.run(drive, stdout=subprocess.PIPE, timeout=600)
@@ -41,15 +33,8 @@ def report(command, producer, folder):
 
 
 def main():
-    command = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "target/release/countersign").resolve()
-    if not command.is_file():
-        print(f"there is no {command}: build it with `cargo build --release`, or name it", file=sys.stderr)
-        sys.exit(2)
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        venv.create(folder / "venv", with_pip=True)
-        binaries = folder / "venv" / "bin"
-        subprocess.run([binaries / "pip", "install", "--quiet", PACKAGE], check=True)
+    command = published.command(*sys.argv[1:2])
+    with published.installed(PACKAGE) as (folder, binaries):
         kept = sys.argv[2] if len(sys.argv) > 2 else folder / "kept"
         found = report(command, binaries / "aaep-minimal-producer", kept)
     print(f"{found['implementation']}: {found['runs']} runs, {found['verdict']}")
@@ -58,12 +43,8 @@ def main():
         print(f"  {'as listed' if clause in DIVERGENCES else 'NOT LISTED'}: {clause}: {it['actual']}")
     for clause in sorted(DIVERGENCES - set(seen)):
         print(f"  NOT FOUND: {clause}")
-    sys.exit(0 if set(seen) == DIVERGENCES else 1)
+    return 0 if set(seen) == DIVERGENCES else 1
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (OSError, subprocess.SubprocessError, KeyError, ValueError) as error:
-        print(f"the producer could not be driven: {error}", file=sys.stderr)
-        sys.exit(2)
+    published.run(main)
