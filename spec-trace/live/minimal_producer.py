@@ -15,8 +15,6 @@ import sys
 
 import published
 
-PACKAGE = "aaep-minimal-producer==1.0.0"
-
 # Each divergence, and the scripts that show it: docs/LIVE.md has the lines of the package.
 DIVERGENCES = {"AAEP-A.8-4", "AAEP-6.3.4-9"}
 
@@ -34,7 +32,7 @@ def report(command, producer, folder):
 
 def main():
     command = published.command(*sys.argv[1:2])
-    with published.installed(PACKAGE) as (folder, binaries):
+    with published.installed(published.PRODUCER) as (folder, binaries):
         kept = sys.argv[2] if len(sys.argv) > 2 else folder / "kept"
         found = report(command, binaries / "aaep-minimal-producer", kept)
     print(f"{found['implementation']}: {found['runs']} runs, {found['verdict']}")

@@ -8,6 +8,9 @@ import sys
 import tempfile
 import venv
 
+# The producer, as the scripts that drive it and record it install it.
+PRODUCER = "aaep-minimal-producer==1.0.0"
+
 
 def command(argument=None):
     """The countersign binary that is named, or that which a release build leaves; raises OSError where there is none."""
@@ -41,6 +44,6 @@ def run(main):
     """Runs a script and ends with the status that it returns; with 2 and the reason, where it could not do what it is for."""
     try:
         sys.exit(main())
-    except Exception as error:
-        print(f"{pathlib.Path(sys.argv[0]).name} could not do it: {error!r}", file=sys.stderr)
+    except (OSError, subprocess.SubprocessError, LookupError, ValueError) as error:
+        print(f"{pathlib.Path(sys.argv[0]).name} could not be run: {error}", file=sys.stderr)
         sys.exit(2)

@@ -26,8 +26,6 @@ import urllib.request
 
 import published
 
-PACKAGE = "aaep-minimal-producer==1.0.0"
-
 # The word `transfer` makes its agent call `transfer_funds`: irreversible, of high risk, rejected by default.
 PROMPT = "Please transfer the money to my savings"
 
@@ -155,12 +153,18 @@ class Subscriber:
             return refused.code
 
     def wait_for(self, *types):
-        """The next event of one of these types; None, if the stream ends before."""
-        while (event := self.events.get(timeout=self.PATIENCE)) is not None:
+        """The next event of one of these types; None, if the stream ends before. Raises TimeoutError, where no event comes at all."""
+        while (event := self.next_event()) is not None:
             self.seen.append(event)
             if event["type"].removeprefix("aaep:agent.") in types:
                 return event
         return None
+
+    def next_event(self):
+        try:
+            return self.events.get(timeout=self.PATIENCE)
+        except queue.Empty:
+            raise TimeoutError(f"no event for {self.PATIENCE} s") from None
 
     def question(self):
         """Starts a session, and waits half a second longer than it takes to ask."""
@@ -233,7 +237,7 @@ def main():
     if there := [str(recording) for recording in recordings.values() if recording.exists()]:
         raise OSError(f"recorded already: {', '.join(there)}")
     side_by_side = concurrent.futures.ThreadPoolExecutor(len(SCENARIOS))
-    with published.installed(PACKAGE) as (_, binaries), side_by_side:
+    with published.installed(published.PRODUCER) as (_, binaries), side_by_side:
         played = [
             (recording, side_by_side.submit(play, scenario, port, binaries / "aaep-minimal-producer", command, recording))
             for (scenario, recording), port in zip(recordings.items(), published.free_ports(len(SCENARIOS)))
