@@ -23,12 +23,3 @@ pub mod serve;
 pub mod show;
 pub mod table;
 pub mod verdicts;
-
-/// A file that is written for its owner alone: who has a recording can reply in another's place.
-fn for_its_owner() -> std::fs::OpenOptions {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}

@@ -6,15 +6,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
 /// How many events are kept for those that come back.
 pub const KEPT: usize = 16_384;
-/// How many events may wait for one reader.
-pub const AHEAD: usize = 4_096;
+/// How many events may wait for one reader: one call can put out thousands, where many questions have the same deadline.
+pub const AHEAD: usize = KEPT;
 
 /// An event as it goes out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// Its `event_id`.
     pub id: Arc<str>,
@@ -32,12 +33,17 @@ pub struct Following {
 }
 
 /// All events, in the order in which they were put out.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Log {
     kept: VecDeque<Told>,
     /// How many were ever put out.
     count: u64,
+    #[serde(skip, default = "readers")]
     readers: Sender<Told>,
+}
+
+fn readers() -> Sender<Told> {
+    broadcast::channel(AHEAD).0
 }
 
 impl Default for Log {
@@ -45,7 +51,7 @@ impl Default for Log {
         Self {
             kept: VecDeque::new(),
             count: 0,
-            readers: broadcast::channel(AHEAD).0,
+            readers: readers(),
         }
     }
 }

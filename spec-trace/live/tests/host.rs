@@ -19,7 +19,9 @@ fn host() -> (Host<SequentialIds>, SubscriptionId) {
     let capabilities = Capabilities {
         supports_confirmation_reply: true,
     };
-    let subscription_id = host.subscribe(at(0), capabilities).expect("a subscription");
+    let subscription_id = host
+        .subscribe(at(0), capabilities, false)
+        .expect("a subscription");
     (host, subscription_id)
 }
 
@@ -79,7 +81,7 @@ fn a_transfer_runs_by_an_accepting_reply_alone() {
         host.start(at(0), "transfer").expect("a session");
         let asked = events(&host, &of);
         assert_eq!(types(&asked), ["session.started", "awaiting.confirmation"]);
-        host.deliver(at(1_000), true, reply(&asked, &of, decision));
+        host.deliver(at(1_000), true, &reply(&asked, &of, decision));
         let seen = types(&events(&host, &of));
         assert_eq!(seen.contains(&"tool.invoked transfer_funds".into()), runs);
         assert_eq!(seen.last().map(String::as_str), Some("session.completed"));
@@ -112,7 +114,7 @@ fn a_reply_counts_from_an_authenticated_sender_and_an_open_subscription_aaep_6_3
             host.start(at(0), "transfer").expect("a session");
             let asked = events(&host, &of);
             let sender = if is_open { &of } else { &unknown };
-            host.deliver(at(1_000), authenticated, reply(&asked, sender, "accept"));
+            host.deliver(at(1_000), authenticated, &reply(&asked, sender, "accept"));
             let is_honoured = host.under_way() == 0;
             assert_eq!(is_honoured, authenticated && is_open);
             assert_eq!(host.take_audits().is_empty(), is_honoured);

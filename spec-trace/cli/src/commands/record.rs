@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
+use countersign_live::for_its_owner;
 use countersign_live::http;
 use countersign_live::recorder::{self, Recorded, Settings, Url};
 use miette::{Context, IntoDiagnostic, miette};
@@ -12,7 +13,6 @@ use serde_json::json;
 
 use super::{is_base, told_on_stderr};
 use crate::answer::{Answer, Format, Status};
-use crate::for_its_owner;
 use crate::show::words::printable;
 
 const HELP: &str = "\

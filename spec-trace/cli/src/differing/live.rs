@@ -11,10 +11,10 @@ use countersign_lint::report::LintReport;
 use countersign_lint::selection::Selection;
 use countersign_lint::stream::Settings;
 use countersign_live::client::{Played, SHOWN};
+use countersign_live::for_its_owner;
 use serde_json::Value;
 
 use super::{Found, Judged, Part, Report, Step, Verdict, in_words, judged_by};
-use crate::for_its_owner;
 use crate::show::words::{printable, shortened};
 
 /// What cannot be shown over HTTP, where the host of the implementation cannot be asked for anything and its clock goes on.

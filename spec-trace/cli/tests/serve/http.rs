@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::running::{Ending, listens_at};
 
 pub struct Served {
-    process: Ending,
+    pub process: Ending,
     pub address: String,
     _stdout: BufReader<ChildStdout>,
 }
@@ -22,7 +22,12 @@ impl Served {
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
         command.args(["serve", "aaep", "--http", "127.0.0.1:0"]);
         command.args(["--timeout-seconds", "1"]);
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        Self::of(command.stderr(Stdio::null()))
+    }
+
+    /// By that command, which says where it listens.
+    pub fn of(command: &mut Command) -> Self {
+        command.stdout(Stdio::piped());
         let mut process = command.spawn().expect("it starts");
         let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
         Self {
@@ -33,21 +38,28 @@ impl Served {
     }
 }
 
-/// Sends a request, and leaves the response to be read.
+/// Sends a request that is granted, and leaves the response to be read behind its first line.
 pub fn send(address: &str, line: &str, body: &str) -> BufReader<TcpStream> {
+    let (status, reader) = ask(address, line, "", body);
+    assert_eq!(status / 10, 20, "{line}: {status}");
+    reader
+}
+
+/// Sends a request with further headers: the status, and what is left of the response.
+pub fn ask(address: &str, line: &str, headers: &str, body: &str) -> (u16, BufReader<TcpStream>) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     let patience = Some(Duration::from_secs(10));
     stream.set_read_timeout(patience).expect("a patience");
     let length = body.len();
     let head = format!(
-        "{line} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        "{line} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
     );
     stream.write_all(head.as_bytes()).expect("it is read");
     let mut reader = BufReader::new(stream);
     let mut status = String::new();
     reader.read_line(&mut status).expect("a response");
-    assert!(status.contains(" 20"), "{line}: {status}");
-    reader
+    let status = status.split(' ').nth(1).expect("a status");
+    (status.parse().expect("a number"), reader)
 }
 
 /// Follows one session from its prompt to its end, and accepts what is of high risk. The events, and the replies where they were
@@ -163,8 +175,8 @@ fn what_would_let_anybody_in_or_cannot_be_served_is_refused() {
             "expected one line of 16",
         ),
         (
-            &["aaep", "--http", "127.0.0.1:0", "--store", "x"],
-            "cannot be used with",
+            &["aaep", "--stdio", "--store", "x"],
+            "and for aaep with --http",
         ),
         (&["aaep", "--http", "nowhere"], "invalid value 'nowhere'"),
     ];
