@@ -27,6 +27,8 @@ mod pending_action_stage;
 #[path = "serve/record.rs"]
 mod record;
 mod running;
+#[path = "serve/tls.rs"]
+mod tls;
 #[path = "serve/transcripts.rs"]
 mod transcripts;
 

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
@@ -18,6 +19,27 @@ use tokio::time::{sleep, timeout};
 pub const CONNECTIONS: u32 = 1_024;
 /// How long connections have to end when the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
+
+/// A listener at that address. As many connections may wait to be taken as there may be: with fewer, those that come at once are
+/// sent away, and come again a second later.
+///
+/// # Errors
+///
+/// Where it cannot listen there.
+pub fn bind(address: SocketAddr) -> io::Result<std::net::TcpListener> {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_io().build()?;
+    let _within = runtime.enter();
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
+    // As the standard library has it: what a process before has left does not hold it up.
+    socket.set_reuseaddr(cfg!(unix))?;
+    socket.bind(address)?;
+    socket.listen(CONNECTIONS)?.into_std()
+}
 
 /// The listener, for a runtime that has begun.
 pub(crate) fn waiting(listener: std::net::TcpListener) -> io::Result<TcpListener> {
@@ -75,4 +97,22 @@ pub(crate) async fn accept(
 pub(crate) async fn stopped(stopping: &mut watch::Receiver<bool>) {
     // Where nobody is left to say so, it has stopped too.
     let _said = stopping.wait_for(|it| *it).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+
+    use super::*;
+
+    #[test]
+    fn many_can_come_at_once_before_one_is_taken() {
+        let listener = bind("127.0.0.1:0".parse().expect("an address")).expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let soon = Duration::from_millis(900);
+        let connected = (0..400).map(|_| TcpStream::connect_timeout(&address, soon));
+        let connected: Vec<_> = connected.collect();
+        let sent_away = connected.iter().filter(|it| it.is_err()).count();
+        assert_eq!(sent_away, 0, "by a listener that nobody takes from");
+    }
 }

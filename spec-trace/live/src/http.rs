@@ -38,7 +38,7 @@ use subtle::ConstantTimeEq;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{sleep, timeout};
 
-pub use crate::accept::CONNECTIONS;
+pub use crate::accept::{CONNECTIONS, bind};
 use crate::accept::{accept, stopped, waiting};
 use crate::host::{Host, NotBegun};
 use crate::log::{Following, Told};

@@ -110,7 +110,7 @@ pub(crate) struct Found<State> {
 /// A journal that is written to.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    file: File,
+    pub file: File,
     _lock: File,
 }
 

@@ -34,6 +34,7 @@ Examples:
   countersign diff pending-action --run divergences/found-PA-8.json -- python3 ledger.py
   countersign diff pending-action -- countersign serve pending-action --stdio
   countersign diff aaep --http http://127.0.0.1:8080
+  countersign diff aaep --http http://127.0.0.1:8080 --convention own.toml
   countersign diff aaep --http http://127.0.0.1:8080 --spawn python3 producer.py --port 8080
 
 COMMAND speaks the driver protocol: one JSON request a line on stdin, one response a line on stdout;

@@ -1,6 +1,7 @@
 //! `countersign diff aaep --http URL`: a running producer, driven over HTTP in real time.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -35,9 +36,9 @@ pub struct HttpArgs {
     #[arg(long, value_name = "URL", conflicts_with_all = ["runs", "seconds", "seed", "run", "shard", "controls", "timeout"])]
     pub http: Option<Url>,
 
-    /// How it is spoken to; found out, where it is not said
-    #[arg(long, value_name = "NAME", requires = "http", value_parser = one_of(Convention::ALL, Convention::name))]
-    pub convention: Option<Convention>,
+    /// How it is spoken to: specification, examples, suite, or what this file says; found out, where it is not said
+    #[arg(long, value_name = "NAME|FILE.toml", requires = "http")]
+    pub convention: Option<String>,
 
     /// Wait at most so long for a question, for the end of a session, and for a question's time to pass
     #[arg(long, value_name = "SECONDS", requires = "http", default_value_t = 60)]
@@ -65,6 +66,23 @@ pub struct HttpArgs {
     )]
     #[arg(num_args = 1.., allow_hyphen_values = true)]
     pub spawn: Vec<OsString>,
+}
+
+/// The convention of that name, or what the file says.
+fn convention(given: &str) -> miette::Result<Convention> {
+    if let Some(named) = Convention::named(given) {
+        return Ok(named);
+    }
+    if !given.ends_with(".toml") {
+        let names = Convention::NAMES.join(", ");
+        return Err(miette!(
+            "--convention {given}: expected {names}, or a file whose name ends in .toml"
+        ));
+    }
+    let text = fs::read_to_string(given).into_diagnostic();
+    let text = text.wrap_err_with(|| format!("--convention: cannot read {given}"))?;
+    let read = text.parse::<Convention>();
+    read.map_err(|fault| miette!("--convention: {given}:{fault}"))
 }
 
 /// Takes the name of one of these.
@@ -109,9 +127,10 @@ pub fn run(args: &Args, url: &Url, format: ReportFormat) -> miette::Result<Answe
     } else {
         prompt.clone()
     };
+    let chosen = convention.as_deref().map(self::convention).transpose()?;
     let settings = Settings {
         url: url.clone(),
-        convention: *convention,
+        convention: chosen,
         spawn: (!spawn.is_empty()).then(|| spawn.clone()),
         bearer_token: token,
         max_wait: Duration::from_secs(*max_wait),
@@ -155,8 +174,8 @@ fn again(args: &Args, url: &Url, run: &Played) -> String {
     line.extend(option("script", run.script.name().to_owned()));
     line.extend(option("prompt", run.prompt.clone()));
     line.extend(option("max-wait", given.max_wait.to_string()));
-    if let Some(convention) = given.convention {
-        line.extend(option("convention", convention.name().to_owned()));
+    if let Some(convention) = &given.convention {
+        line.extend(option("convention", convention.clone()));
     }
     if let Some(file) = &given.bearer_token_file {
         line.extend(option("bearer-token-file", file.display().to_string()));

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use countersign_live::for_its_owner;
@@ -40,8 +40,8 @@ Examples:
   countersign lint run.jsonl
   countersign record --listen 127.0.0.1:0 --to https://producer.example --out run.jsonl
 
-Exit status: 0 something was recorded, 2 the address cannot be used or the recording not written,
-3 nothing was recorded, or not all.";
+Exit status: 0 something was recorded, 2 the address cannot be used, the recording not written, or
+the certificate of the producer not accepted, 3 nothing was recorded, or not all.";
 
 /// Arguments of `countersign record`.
 #[derive(clap::Args)]
@@ -81,7 +81,7 @@ pub fn run(args: &Args, format: Format) -> miette::Result<Answer> {
             "--listen {listen}: whoever reaches this address reaches the producer; --exposed allows it"
         ));
     }
-    let listener = TcpListener::bind(listen).into_diagnostic();
+    let listener = http::bind(*listen).into_diagnostic();
     let listener = listener.wrap_err_with(|| format!("--listen {listen}: cannot listen there"))?;
     let address = listener.local_addr().into_diagnostic()?;
     let output: Box<dyn Write + Send> = match out {

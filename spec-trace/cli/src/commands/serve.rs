@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use countersign_live::{host::Host, http};
@@ -132,7 +132,7 @@ count with the tokens.
     why one is ignored. The sender is the open subscription that the reply names.
   - Bodies are application/json of at most 256 KiB. 1024 connections; 10000 sessions under way,
     and as many subscriptions; 10 seconds for a request. What has ended stays in memory as long
-    as the process: some hundred bytes a session and question.
+    as the process: about a kilobyte a session.
   - Other than on the loopback it is served with --bearer-token-file alone. Requests of pages of
     another origin are refused. There is no TLS: put a proxy in front.
   - SIGINT and SIGTERM end the streams, then the process.
@@ -364,7 +364,7 @@ fn listen(
             "--http {address}: whoever reaches this address could decide in the user's place"
         ));
     }
-    let listener = TcpListener::bind(address).into_diagnostic();
+    let listener = http::bind(address).into_diagnostic();
     let listener = listener.wrap_err_with(|| format!("--http {address}: cannot listen there"))?;
     let address = listener.local_addr().into_diagnostic()?;
     let host = host()?;

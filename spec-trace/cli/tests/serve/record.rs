@@ -14,10 +14,10 @@ use tempfile::TempDir;
 use super::http::{Served, follow, is_refused, linted};
 use super::running::{Ending, listens_at};
 
-struct Recorder {
-    process: Ending,
-    address: String,
-    stderr: BufReader<ChildStderr>,
+pub struct Recorder {
+    pub process: Ending,
+    pub address: String,
+    pub stderr: BufReader<ChildStderr>,
     file: PathBuf,
     _folder: TempDir,
 }
@@ -28,7 +28,7 @@ impl Recorder {
         Self::to(&format!("http://{address}"))
     }
 
-    fn to(url: &str) -> Self {
+    pub fn to(url: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("run.jsonl");
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));

@@ -3,6 +3,7 @@
 //! The one thing to know: it judges nothing. A [`Played`] has the recording, for the judge of streams; and beside it the few things
 //! that no recording shows ([`Wrong`]), and the clauses by which something could have been wrong.
 
+mod convention;
 mod run;
 mod script;
 mod shown;
@@ -17,10 +18,11 @@ use std::time::Duration;
 
 use reqwest::Url;
 
+pub use convention::{Convention, Fault};
 pub use run::Step;
 pub use script::Script;
 pub use shown::{SHOWN, Wrong};
-pub use wire::{Convention, Trouble};
+pub use wire::Trouble;
 
 use crate::http::asked_to_end;
 use crate::recorder::line;
@@ -161,7 +163,8 @@ impl<'a> Driver<'a> {
                 let restricts = |it: &Question| !it.allows("accept") || !it.allows("reject");
                 prompts(&mut any(&restricts).into_iter())
             }
-            Script::Closed | Script::ComesBack if !self.keeps_subscriptions() => Vec::new(),
+            Script::Closed if !self.is_such(Wire::closes_subscriptions) => Vec::new(),
+            Script::ComesBack if !self.is_such(Wire::keeps_subscriptions) => Vec::new(),
             Script::NotOpen if !self.played.iter().any(|it| it.names_subscriptions) => Vec::new(),
             Script::NotAuthenticated if self.settings.bearer_token.is_none() => Vec::new(),
             Script::Timeout => {
@@ -202,8 +205,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn keeps_subscriptions(&self) -> bool {
-        self.wire.as_ref().is_some_and(Wire::keeps_subscriptions)
+    fn is_such(&self, holds: fn(&Wire) -> bool) -> bool {
+        self.wire.as_ref().is_some_and(holds)
     }
 
     async fn run(
@@ -217,9 +220,12 @@ impl<'a> Driver<'a> {
         if let Some(command) = &settings.spawn {
             process = Some(Spawned::start(command, &settings.url).await?);
         }
-        if self.wire.is_none() {
-            let token = settings.bearer_token.as_deref();
-            self.wire = Some(Wire::find(&settings.url, token, settings.convention).await?);
+        if let Some(wire) = self.wire.as_ref().filter(|_| process.is_some()) {
+            wire.is_healthy().await?;
+        } else if self.wire.is_none() {
+            let (token, chosen) = (&settings.bearer_token, &settings.convention);
+            let found = Wire::find(&settings.url, token.as_deref(), chosen.as_ref());
+            self.wire = Some(found.await?);
         }
         let Some(wire) = &self.wire else {
             return Ok(());

@@ -14,8 +14,8 @@ use tokio::time::sleep;
 
 use super::wire::Trouble;
 
-/// How long a producer may take until it listens.
-const LISTENS_WITHIN: Duration = Duration::from_secs(30);
+/// How long a producer may take until it listens, and until it is well.
+pub(super) const LISTENS_WITHIN: Duration = Duration::from_secs(30);
 /// How many bytes of its last words are kept.
 const LAST_WORDS: usize = 2_000;
 

@@ -2,16 +2,21 @@
 //!
 //! The one thing to know: every wait ends. What does not come as it should is a [`Trouble`] in words, and judges nothing.
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, LOCATION};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, redirect};
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
+use super::convention::Convention;
+use super::spawned::LISTENS_WITHIN;
 use crate::recorder::{CONNECTED_WITHIN, text, words};
 
 /// How long a producer may take to answer a request.
@@ -31,39 +36,14 @@ impl fmt::Display for Trouble {
 
 impl std::error::Error for Trouble {}
 
-/// Which path takes what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Convention {
-    /// The binding of the specification: subscriptions at `/aaep/v1`, and the application's own way to start a session.
-    Specification,
-    /// The published example producers: `/sessions`, `/events`, `/messages`.
-    Examples,
-    /// The published conformance suite: `/events`, and `/messages` for prompts too.
-    Suite,
-}
-
-impl Convention {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Specification, Self::Examples, Self::Suite];
-
-    /// Its name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Specification => "specification",
-            Self::Examples => "examples",
-            Self::Suite => "suite",
-        }
-    }
-}
-
 /// A producer, as its clients reach it.
 pub(super) struct Wire {
     client: Client,
     base: Url,
     bearer_token: Option<String>,
-    convention: Cell<Convention>,
-    /// Whether the convention was found out and not chosen.
-    is_guessed: bool,
+    convention: Convention,
+    /// Which of its ways to start a session has been taken, by its place.
+    starts: Cell<usize>,
 }
 
 /// What a request was answered with.
@@ -86,33 +66,65 @@ impl Wire {
     pub async fn find(
         base: &Url,
         bearer_token: Option<&str>,
-        chosen: Option<Convention>,
+        chosen: Option<&Convention>,
     ) -> Result<Self, Trouble> {
         // Fails where another one was chosen already, which will do.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().redirect(redirect::Policy::none());
         let client = client.no_proxy().connect_timeout(CONNECTED_WITHIN);
         let client = client.build().map_err(|error| Trouble(words(&error)))?;
+        let specification = || Convention::named("specification");
+        let is_guessed = chosen.is_none();
+        let convention = chosen.cloned().or_else(specification);
         let mut wire = Self {
             client,
             base: base.clone(),
             bearer_token: bearer_token.map(str::to_owned),
-            convention: Cell::new(chosen.unwrap_or(Convention::Specification)),
-            is_guessed: chosen.is_none(),
+            convention: convention.ok_or_else(|| Trouble("there is no convention".into()))?,
+            starts: Cell::new(0),
         };
+        wire.is_healthy().await?;
         let bound = wire.subscribe().await;
-        if bound.is_ok() || chosen.is_some() {
+        if bound.is_ok() || !is_guessed {
             let opened = bound?;
             wire.follow(&opened, None).await?;
             wire.unsubscribe(&opened).await;
             return Ok(wire);
         }
-        wire.convention = Cell::new(Convention::Examples);
+        if let Some(either) = Convention::of_the_field() {
+            wire.convention = either;
+        }
         let opened = wire.subscribe().await?;
         match (bound, wire.follow(&opened, None).await) {
             (_, Ok(_)) => Ok(wire),
+            // The certificate, say: it is no matter of the convention.
+            (Err(bound), Err(field)) if words_of(&bound) == words_of(&field) => Err(bound),
             (Err(bound), Err(field)) => Err(Trouble(format!("{bound}; {field}"))),
             (Ok(_), Err(field)) => Err(field),
+        }
+    }
+
+    /// Waits until the producer says that it is well, where the convention has a way to ask.
+    pub async fn is_healthy(&self) -> Result<(), Trouble> {
+        let Some(health) = &self.convention.health else {
+            return Ok(());
+        };
+        let path = health.path.of("");
+        let until = Instant::now() + LISTENS_WITHIN;
+        loop {
+            let asked = self.authorized(self.client.get(self.at(&path)?));
+            let answered = within(&format!("GET {path}"), asked.send()).await?;
+            let status = answered.status();
+            if status.is_success() {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                let seconds = LISTENS_WITHIN.as_secs();
+                return Err(Trouble(format!(
+                    "GET {path} is answered {status} for {seconds} seconds: expected 2xx"
+                )));
+            }
+            sleep(Duration::from_millis(50)).await;
         }
     }
 
@@ -123,16 +135,27 @@ impl Wire {
 
     /// Whether a subscription goes on while nobody follows its events.
     pub fn keeps_subscriptions(&self) -> bool {
-        self.convention.get() == Convention::Specification
+        self.convention.subscription.is_some()
+    }
+
+    /// Whether a subscription can be closed.
+    pub fn closes_subscriptions(&self) -> bool {
+        let subscription = self.convention.subscription.as_ref();
+        subscription.is_some_and(|it| it.close.is_some())
     }
 
     /// Opens a subscription that can reply.
     pub async fn subscribe(&self) -> Result<Subscription, Trouble> {
-        if !self.keeps_subscriptions() {
-            let (id, events) = (None, self.at("/events")?);
+        let Convention {
+            subscription,
+            events,
+            ..
+        } = &self.convention;
+        let Some(subscription) = subscription else {
+            let (id, events) = (None, self.at(&events.path.of(""))?);
             return Ok(Subscription { id, events });
-        }
-        let path = "/aaep/v1/subscriptions";
+        };
+        let path = &subscription.open.0;
         let asked = json!({
             "type": "subscription.request", "aaep_version": "1.0.0", "subscriber_id": "countersign",
             "capabilities": {"supports_confirmation_reply": true},
@@ -150,24 +173,20 @@ impl Wire {
             let own = events.filter(|it| it.origin() == self.base.origin());
             own.ok_or_else(|| Trouble(format!("POST {path} leads elsewhere: {location}")))?
         } else {
-            let mut events = self.at("/aaep/v1/events")?;
             let id = id.as_deref().unwrap_or_default();
-            events.query_pairs_mut().append_pair("subscription_id", id);
-            events
+            self.at(&events.path.of(&encoded(id)))?
         };
         Ok(Subscription { id, events })
     }
 
     /// Closes a subscription, where there is a way: whether that was answered well.
     pub async fn unsubscribe(&self, subscription: &Subscription) -> bool {
-        let Some(id) = subscription
-            .id
-            .as_ref()
-            .filter(|_| self.keeps_subscriptions())
-        else {
+        let own = self.convention.subscription.as_ref();
+        let close = own.and_then(|it| it.close.as_ref());
+        let (Some(close), Some(id)) = (close, &subscription.id) else {
             return false;
         };
-        let Ok(at) = self.at(&format!("/aaep/v1/subscriptions/{id}")) else {
+        let Ok(at) = self.at(&close.of(&encoded(id))) else {
             return false;
         };
         let asked = self.authorized(self.client.delete(at));
@@ -205,38 +224,31 @@ impl Wire {
 
     /// Starts a session: its id, where the answer names it.
     pub async fn prompt(&self, prompt: &str) -> Result<Option<String>, Trouble> {
-        let by_session = ("/sessions", json!({"user_message": prompt}));
-        let by_message = ("/messages", json!({"kind": "user_input", "text": prompt}));
-        let (first, second) = match self.convention.get() {
-            Convention::Suite => (by_message, None),
-            Convention::Examples if !self.is_guessed => (by_session, None),
-            Convention::Examples | Convention::Specification => (by_session, Some(by_message)),
-        };
-        let (mut path, body) = first;
-        let mut answer = self.post(path, body.to_string().into_bytes(), true).await?;
-        let is_unknown = matches!(answer.status.as_u16(), 404 | 405 | 501);
-        if let Some((other, body)) = second.filter(|_| is_unknown) {
-            path = other;
-            answer = self.post(path, body.to_string().into_bytes(), true).await?;
-            if answer.status.is_success() && self.convention.get() == Convention::Examples {
-                self.convention.set(Convention::Suite);
+        let ways = &self.convention.session;
+        let first = self.starts.get();
+        for (place, way) in ways.iter().enumerate().skip(first) {
+            let (mut body, path) = (way.with.clone(), &way.path.0);
+            body.insert(way.prompt.clone(), prompt.into());
+            let body = Value::from(body).to_string();
+            let answer = self.post(path, body.into_bytes(), true).await?;
+            let is_unknown = matches!(answer.status.as_u16(), 404 | 405 | 501);
+            if is_unknown && place + 1 < ways.len() {
+                continue;
             }
+            if !answer.status.is_success() {
+                return Err(answer.unexpected("POST", path, "2xx"));
+            }
+            self.starts.set(place);
+            let id = &answer.json()[&way.session_id];
+            return Ok(id.as_str().map(str::to_owned));
         }
-        if !answer.status.is_success() {
-            return Err(answer.unexpected("POST", path, "2xx"));
-        }
-        let id = answer.json()["session_id"].as_str().map(str::to_owned);
-        Ok(id)
+        Err(Trouble("there is no way to start a session".to_owned()))
     }
 
     /// Sends a message of the protocol.
     pub async fn reply(&self, message: Vec<u8>, is_authorized: bool) -> Result<Answer, Trouble> {
-        let path = if self.keeps_subscriptions() {
-            "/aaep/v1/replies"
-        } else {
-            "/messages"
-        };
-        self.post(path, message, is_authorized).await
+        let path = self.convention.replies.path.of("");
+        self.post(&path, message, is_authorized).await
     }
 
     async fn post(&self, path: &str, body: Vec<u8>, authorized: bool) -> Result<Answer, Trouble> {
@@ -294,6 +306,21 @@ impl Answer {
             "{method} {path} is answered {told}: expected {expected}"
         ))
     }
+}
+
+/// A trouble, without the request that it came of.
+fn words_of(trouble: &Trouble) -> Option<&str> {
+    trouble.0.split_once(": ").map(|(_, words)| words)
+}
+
+/// What a producer calls a subscription, as it may stand in a path or a query.
+fn encoded(id: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let encoded = id.bytes().map(|byte| match byte {
+        byte if is_plain(byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    });
+    encoded.collect()
 }
 
 /// An answer in words.

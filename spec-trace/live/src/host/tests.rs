@@ -167,3 +167,20 @@ fn what_is_no_store_of_this_version_or_has_another_process_is_refused() {
     let said = refused(&path, Settings::default());
     assert!(said.contains("line 3 of its journal has another outcome"));
 }
+
+#[test]
+fn what_cannot_be_written_down_is_not_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut host, _) = opened(folder.path());
+    let of = subscribed(&mut host);
+    let mut following = host.follow(&of, None).expect("it is open");
+    let file = fs::File::open(folder.path().join("journal"));
+    host.journal.as_mut().expect("it is kept").file = file.expect("a file that is read alone");
+    for prompt in ["transfer", "look"] {
+        // Whoever has asked is told that it was not kept.
+        let _begun = host.start(at(0), prompt);
+        assert!(host.failure().is_some());
+        assert!(following.coming.try_recv().is_err(), "{prompt}");
+        assert_eq!(host.follow(&of, None).expect("it is open").missed, []);
+    }
+}

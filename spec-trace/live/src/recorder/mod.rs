@@ -5,6 +5,7 @@
 //! The same event comes once to each subscriber, and is recorded once. As often as it comes in one stream it stands there.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
@@ -20,6 +21,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use reqwest::{Client, redirect};
+use rustls::CertificateError;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
@@ -142,6 +144,8 @@ struct Shared {
     recording: Sender<Passed>,
     heard: Arc<Mutex<Heard>>,
     stopping: watch::Receiver<bool>,
+    /// Why the producer's certificate is not accepted, once it is not.
+    distrusted: watch::Sender<Option<String>>,
 }
 
 async fn pass(
@@ -165,10 +169,21 @@ async fn pass(
         recording,
         heard,
         stopping,
+        distrusted: watch::Sender::new(None),
     });
-    let router = Router::new().fallback(forward).with_state(shared);
+    let mut distrusted = shared.distrusted.subscribe();
+    let stop = async {
+        tokio::select! {
+            () = stop => {}
+            // It ends with `shared`, not before.
+            _ = distrusted.wait_for(Option::is_some) => {}
+        }
+    };
+    let router = Router::new().fallback(forward);
+    let router = router.with_state(Arc::clone(&shared));
     accept(listener, router, PATIENCE, stop, stopper).await;
-    Ok(())
+    let why = shared.distrusted.borrow().clone();
+    why.map_or(Ok(()), |why| Err(io::Error::other(why)))
 }
 
 impl Shared {
@@ -250,6 +265,10 @@ async fn forward(State(shared): State<Arc<Shared>>, request: Request) -> Respons
         Ok(asked) => asked,
         Err(error) => {
             let why = words(&error);
+            if certificate(&error).is_some() {
+                // No other request would fare better.
+                shared.distrusted.send_replace(Some(why.clone()));
+            }
             shared.tell(format!("not passed on: {path}: {why}"));
             return failed(StatusCode::BAD_GATEWAY, &why);
         }
@@ -409,8 +428,26 @@ fn failed(status: StatusCode, why: &str) -> Response {
     (status, kind, body.to_string()).into_response()
 }
 
+/// What is wrong with the certificate of the other side, if that is what it came from.
+fn certificate<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CertificateError> {
+    if let Some(rustls::Error::InvalidCertificate(fault)) = error.downcast_ref() {
+        return Some(fault);
+    }
+    // What an error of input and output holds is not its source.
+    let held = error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref);
+    match held {
+        Some(held) => certificate(held),
+        None => certificate(error.source()?),
+    }
+}
+
 /// An error with what it came from.
-pub(crate) fn words(error: &dyn std::error::Error) -> String {
+pub(crate) fn words(error: &(dyn Error + 'static)) -> String {
+    if let Some(fault) = certificate(error) {
+        return format!("the certificate of the producer is not accepted: {fault}");
+    }
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
