@@ -45,6 +45,12 @@ pub struct Finding {
     /// What stays the same when other lines come before it: see [`super::baseline`].
     #[serde(skip_serializing_if = "String::is_empty")]
     pub fingerprint: String,
+    /// What is wrong besides and would not be, were this fault mended: it does not count by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub consequences: Vec<Finding>,
+    /// The fault of which this is a consequence: its line and clause.
+    #[serde(skip)]
+    pub follows_from: Option<(u64, &'static str)>,
     /// The line; absent where it must not be shown.
     #[serde(skip)]
     pub place: Option<Place>,
@@ -82,6 +88,8 @@ impl Finding {
             also: rule.also.to_vec(),
             tied_by: None,
             fingerprint: String::new(),
+            consequences: Vec::new(),
+            follows_from: None,
             place: Some(place),
             weight: rule.weight,
             rests_on_absence: rule.rests_on_absence,
@@ -109,6 +117,15 @@ impl Finding {
             }
         }
         self
+    }
+
+    /// The same, as a consequence of the fault of that clause on that line.
+    #[must_use]
+    pub fn follows_from(self, line: u64, clause: &'static str) -> Self {
+        Self {
+            follows_from: Some((line, clause)),
+            ..self
+        }
     }
 
     /// The same, with how the call was tied.

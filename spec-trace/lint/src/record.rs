@@ -156,11 +156,17 @@ pub enum EventKind<'a> {
         tool: Option<&'a str>,
         /// `irreversible`, false where absent.
         irreversible: bool,
+        /// `risk_level`.
+        risk: Option<Risk>,
+        /// `args_summary`.
+        arguments: Option<&'a str>,
     },
     /// `tool.completed`.
     Completed {
         /// `tool`.
         tool: Option<&'a str>,
+        /// Whether `status` is `success`: the action ran.
+        success: bool,
     },
     /// `output.streaming`.
     Output(Chunk<'a>),

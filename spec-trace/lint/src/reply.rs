@@ -24,6 +24,8 @@ pub struct Reply<'a> {
     pub answer: String,
     /// `reply_token`, whatever it looks like.
     pub token: Option<&'a str>,
+    /// Whether it may be meant to let the action run: it does not say that it rejects it.
+    pub asks: bool,
     /// What it says; if it does not keep to the schema, the clause that it breaks.
     pub content: Content,
 }
@@ -122,6 +124,7 @@ pub fn read<'a>(message: Object<'a>, place: Here<'a>, sent: Sent<'_>) -> Reply<'
         http_status: sent.http_status,
         answer: sent.http_body.map(all_text).unwrap_or_default(),
         token: text("reply_token"),
+        asks: text("decision") != Some(Answer::Plain(Decision::Reject).word()),
         content: if text("type") == Some("clarification.reply") {
             Content::Clarification(clarification(message))
         } else {
@@ -143,6 +146,7 @@ pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Option
         http_status: sent.http_status,
         answer: sent.http_body.map(all_text).unwrap_or_default(),
         token: Some(&text[from..from + length]),
+        asks: !text.contains(Answer::Plain(Decision::Reject).word()),
         content: Content::Confirmation(Err("AAEP-6.3.4-1")),
     })
 }

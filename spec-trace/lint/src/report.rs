@@ -106,10 +106,7 @@ impl LintReport {
     pub fn redact(&mut self) {
         let findings = self.violations.iter_mut().chain(&mut self.warnings);
         for finding in findings.chain(&mut self.known) {
-            finding.message = gist(finding.clause);
-            finding.session = None;
-            finding.place = None;
-            finding.fingerprint.clear();
+            redact(finding);
         }
         for not_judged in &mut self.not_judged {
             not_judged.reason = format!("withheld; it asks that {}", gist(not_judged.clause));
@@ -124,6 +121,32 @@ impl LintReport {
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("a report is plain data")
     }
+}
+
+fn redact(finding: &mut Finding) {
+    finding.message = gist(finding.clause);
+    finding.session = None;
+    finding.place = None;
+    finding.fingerprint.clear();
+    finding.consequences.iter_mut().for_each(redact);
+}
+
+/// Puts each consequence under the fault that it follows from. One whose fault is not among them is left out: that fault is
+/// not listed, or was withheld, and so is what follows from it.
+pub(super) fn with_consequences(findings: Vec<Finding>) -> Vec<Finding> {
+    let (consequences, mut findings): (Vec<_>, Vec<_>) = findings
+        .into_iter()
+        .partition(|finding| finding.follows_from.is_some());
+    for consequence in consequences {
+        let is_cause = |it: &&mut Finding| {
+            Some((it.line, it.clause)) == consequence.follows_from
+                && it.session == consequence.session
+        };
+        if let Some(cause) = findings.iter_mut().find(is_cause) {
+            cause.consequences.push(consequence);
+        }
+    }
+    findings
 }
 
 /// What the clause says, in our words.

@@ -196,6 +196,8 @@ pub const HONOURED_STRANGER: Rule = absence(
 );
 /// A call after a reply that the question does not allow, and no other.
 pub const HONOURED_NOT_ALLOWED: Rule = absence("AAEP-6.3.4-6", &["AAEP-6.3.4-7", "AAEP-6.1-1"]);
+/// A call that was announced before a reply modified its action ran, and nothing announces another.
+pub const MODIFIED_TAKEN_AS_ACCEPTED: Rule = absence("AAEP-6.3.2-4", &["AAEP-A.4-3", "AAEP-6.1-1"]);
 /// The sender of a reply was told which check it failed.
 pub const TELLS_CHECK: Rule = violation("AAEP-6.3.4-9", &[]);
 /// The status of the answer tells one failed check from another.
@@ -252,7 +254,7 @@ pub const POSITION_OVERLAPS: Rule = violation("AAEP-A.6-2", &[]);
 pub const POSITION_SKIPS: Rule = absence("AAEP-A.6-2", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 68] = [
+pub const ALL: [&Rule; 69] = [
     &RECORD,
     &IDENTIFIER,
     &TIMESTAMP,
@@ -301,6 +303,7 @@ pub const ALL: [&Rule; 68] = [
     &HONOURED_EXPIRED,
     &HONOURED_STRANGER,
     &HONOURED_NOT_ALLOWED,
+    &MODIFIED_TAKEN_AS_ACCEPTED,
     &TELLS_CHECK,
     &STATUS_TELLS_CHECK,
     &ASKED_AGAIN,

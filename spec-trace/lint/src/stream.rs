@@ -16,7 +16,7 @@ use super::monitor::seen::Seen;
 use super::monitor::sequence::Sequence;
 use super::record::{Decision, Ending, Event, EventKind, Record};
 use super::reply::{Answer, Content, Reply};
-use super::report::{LintReport, NotJudged, Verdict};
+use super::report::{LintReport, NotJudged, Verdict, with_consequences};
 use super::rules::Weight;
 use session::{ConfirmationMonitors, OpenSession, Owed};
 use sessions::{Session, Sessions};
@@ -422,6 +422,7 @@ impl Linter {
         findings.extend(self.shared.notes.take_findings());
         withheld.append(&mut self.shared.notes.withheld);
         findings.sort_by_key(|finding| finding.line);
+        let findings = with_consequences(findings);
         let mut not_judged = self.owed();
         not_judged.append(&mut withheld);
         let owed = not_judged.iter().any(|it| it.owed);

@@ -7,15 +7,18 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Notes;
-use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
+use super::explaining::{
+    after_failed_reply, allowed_instead, calls_withdrawn_accepted, doubt, second_thoughts,
+    stray_acceptance,
+};
 use super::matching::Matching;
 use super::ordered::Ordered;
 use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::{Finding, Place, TiedBy};
 use crate::memory::Memory;
-use crate::record::{Decision, Event, EventKind};
+use crate::record::{Event, EventKind};
 use crate::rules::{self, Rule};
 use crate::time::Timestamp;
 
@@ -41,15 +44,27 @@ pub struct Authorisation {
     forgotten: BTreeSet<IdKinds>,
 }
 
+/// A call that was accused.
+#[derive(Debug)]
+pub struct Accused {
+    /// Its line.
+    pub line: u64,
+    /// The ids of its action.
+    pub ids: ActionIds<'static>,
+    /// Whether it was accused of never having been asked about.
+    pub unasked: bool,
+}
+
+/// A call that needs an acceptance.
 #[derive(Debug, Clone)]
-struct Run {
-    line: u64,
+pub(super) struct Run {
+    pub(super) line: u64,
     tool: Option<String>,
     irreversible: bool,
-    ids: ActionIds<'static>,
+    pub(super) ids: ActionIds<'static>,
     relation: Relation,
     /// Whether it names a question and says that it was accepted.
-    says_accepted: bool,
+    pub(super) says_accepted: bool,
     sent: Option<Timestamp>,
     received: Option<Timestamp>,
     /// Confirmations that were accepted before the call, and recorded so after it.
@@ -87,7 +102,7 @@ impl Run {
         }
     }
 
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.tool.as_deref().unwrap_or("a tool without name")
     }
 }
@@ -134,14 +149,21 @@ impl Authorisation {
         call: &(Vec<usize>, Relation),
         confirmations: &Confirmations,
         notes: &mut Notes,
-    ) -> Vec<ActionIds<'static>> {
+    ) -> Vec<Accused> {
         let mut accused = self.settle(event, confirmations, notes);
-        if let EventKind::Invoked { tool, irreversible } = &event.kind {
+        if let EventKind::Invoked {
+            tool, irreversible, ..
+        } = &event.kind
+        {
             accused.extend(self.called(event, (*tool, *irreversible), call, confirmations, notes));
         }
         if matches!(event.kind, EventKind::Ended(_)) {
             let undecided = self.deferred.iter();
-            accused.extend(undecided.map(|(number, _)| self.runs[*number].ids.clone()));
+            accused.extend(undecided.map(|(number, _)| Accused {
+                line: event.place.line,
+                ids: self.runs[*number].ids.clone(),
+                unasked: false,
+            }));
         }
         accused
     }
@@ -200,7 +222,7 @@ impl Authorisation {
         (candidates, relation): &(Vec<usize>, Relation),
         confirmations: &Confirmations,
         notes: &mut Notes,
-    ) -> Option<ActionIds<'static>> {
+    ) -> Option<Accused> {
         let relation = *relation;
         if !irreversible && !matches!(relation, Relation::Same(_)) {
             // A reversible call that names no confirmation needs none.
@@ -212,6 +234,7 @@ impl Authorisation {
         self.kinds.insert(run.tied_by(), ());
         self.runs.insert(number, Box::new(run));
         if self.assign(number, candidates, confirmations, notes) {
+            self.doubt(number, candidates, confirmations, notes);
             return None;
         }
         let left = |outcome| {
@@ -296,13 +319,30 @@ impl Authorisation {
         assigned
     }
 
+    /// Says what may be wrong about a call that is explained, and does not show.
+    fn doubt(
+        &self,
+        number: usize,
+        candidates: &[usize],
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) {
+        let mut candidates = candidates.iter();
+        let Some(explains) = candidates.find(|it| self.assigned.left_of(**it) == Some(number))
+        else {
+            return;
+        };
+        let run = &self.runs[number];
+        doubt(run, confirmations.kept(*explains), notes);
+    }
+
     /// Accuses the deferred calls that no reply can explain any more.
     fn settle(
         &mut self,
         event: &Event,
         confirmations: &Confirmations,
         notes: &mut Notes,
-    ) -> Vec<ActionIds<'static>> {
+    ) -> Vec<Accused> {
         let later = |then: Option<Timestamp>, now: Option<Timestamp>| match (then, now) {
             (Some(then), Some(now)) => now > then.plus_seconds(LOGGED_LATE_SECONDS),
             (None, _) | (_, None) => false,
@@ -333,9 +373,14 @@ impl Authorisation {
         session: &str,
         confirmations: &Confirmations,
         notes: &mut Notes,
-    ) -> Option<ActionIds<'static>> {
+    ) -> Option<Accused> {
         let run = self.runs.remove(number)?;
         let line = run.line;
+        let accused = |unasked| Accused {
+            line,
+            ids: run.ids.clone(),
+            unasked,
+        };
         let (candidates, _) = confirmations.candidates(&run.ids, line);
         let (rule, message) = self.explain(&run, &candidates, confirmations);
         let concerned = !candidates.is_empty()
@@ -349,7 +394,7 @@ impl Authorisation {
                 "{message} (line {line}), but the session has asked so often that its first questions are not kept, and one of them may explain the call"
             );
             notes.withhold(rule.clause, reason);
-            return Some(run.ids.clone());
+            return Some(accused(false));
         }
         let message = format!(
             "{message}; up to line {} the calls of this session fit a conforming run, and what it could have gone on with is {}",
@@ -376,7 +421,7 @@ impl Authorisation {
         } else {
             finding.tied_by(run.tied_by())
         });
-        Some(run.ids.clone())
+        Some(accused(rule == &rules::IRREVERSIBLE_UNASKED))
     }
 
     /// Names the fault of a call that no acceptance is left for, by the latest question that could be meant.
@@ -424,7 +469,8 @@ impl Authorisation {
                 );
                 return (&rules::CALLED_AFTER_REJECTION, message);
             }
-            if let Some(explained) = after_failed_reply(run, &call, question) {
+            if let Some(explained) = after_failed_reply((&call, run.line), asked, question.ignored)
+            {
                 return explained;
             }
             // AAEP-6.1-1, AAEP-A.7.4-1: asked for, and not accepted.
@@ -448,106 +494,4 @@ impl Authorisation {
         };
         (&rules::IRREVERSIBLE_UNASKED, message)
     }
-}
-
-/// What a conforming producer could have gone on with instead of the call: the next moves of the questions that may be
-/// pending, or another question.
-fn allowed_instead(candidates: &[usize], confirmations: &Confirmations) -> String {
-    let mut pending = candidates.iter().rev().filter_map(|number| {
-        let question = confirmations.kept(*number);
-        question
-            .possible
-            .may_be(Outcomes::PENDING)
-            .then_some(question)
-    });
-    let Some(question) = pending.next() else {
-        return "a question for this action, and its acceptance before the call".to_owned();
-    };
-    let until = match (question.deadline, question.default) {
-        (Some(deadline), Some(Decision::Accept)) => {
-            format!(", by a reply decided before {deadline} or by its default then")
-        }
-        (Some(deadline), _) => format!(", by a reply decided before {deadline}"),
-        (None, _) => String::new(),
-    };
-    format!(
-        "the acceptance of the question on line {}{until}, its rejection, or its withdrawal by a state.changed",
-        question.place.line
-    )
-}
-
-/// Whether a reply that came after the decision, and had to be ignored, came before the call.
-fn second_thoughts(run: &Run, candidates: &[usize], confirmations: &Confirmations) -> bool {
-    let ignored = candidates
-        .iter()
-        .filter_map(|it| confirmations.kept(*it).ignored);
-    ignored
-        .into_iter()
-        .any(|(line, check)| check == Check::Unused && line < run.line)
-}
-
-/// Whether an acceptance with a token that nobody gave out came between the last question and the call.
-fn stray_acceptance(run: &Run, candidates: &[usize], confirmations: &Confirmations) -> bool {
-    let asked = candidates
-        .last()
-        .map(|it| confirmations.kept(*it).place.line);
-    asked.is_some_and(|asked| asked < confirmations.stray && confirmations.stray < run.line)
-}
-
-/// Whether the call says that the question was accepted which the producer has said is withdrawn.
-fn calls_withdrawn_accepted(
-    run: &Run,
-    candidates: &[usize],
-    confirmations: &Confirmations,
-) -> bool {
-    let mut questions = candidates.iter().map(|it| confirmations.kept(*it));
-    run.says_accepted && questions.any(|it| it.ids.token == run.ids.token && it.is_withdrawn())
-}
-
-/// A call behind a reply that had to be ignored is best described by the check that the reply failed.
-fn after_failed_reply(
-    run: &Run,
-    call: &str,
-    question: &Confirmation,
-) -> Option<(&'static Rule, String)> {
-    let asked = question.place.line;
-    let between = |line: u64| asked < line && line < run.line;
-    let ignored = question.ignored.filter(|(line, _)| between(*line));
-    let (line, check) = ignored?;
-    let (rule, why): (&'static Rule, _) = match check {
-        // AAEP-6.3.4-1
-        Check::Schema(clause) => (
-            &rules::HONOURED_MALFORMED,
-            format!("breaks the schema ({clause})"),
-        ),
-        // AAEP-6.3.1-1
-        Check::Kind => (
-            &rules::HONOURED_OTHER_KIND,
-            "is no confirmation.reply".to_owned(),
-        ),
-        // AAEP-6.3.4-3, AAEP-6.3.5-1, AAEP-6.7.1-1, AAEP-REPLY-12
-        Check::Unused => (&rules::HONOURED_USED, "came after the decision".to_owned()),
-        // AAEP-6.8-4
-        Check::Standing => (
-            &rules::HONOURED_CANCELLED,
-            "came after the question was withdrawn".to_owned(),
-        ),
-        // AAEP-6.3.4-4
-        Check::InTime => (&rules::HONOURED_EXPIRED, "was decided too late".to_owned()),
-        // AAEP-6.3.4-5, AAEP-6.2.4-1, AAEP-6.9-1
-        Check::Sender => (
-            &rules::HONOURED_STRANGER,
-            "came from a sender that the transport refused or does not know".to_owned(),
-        ),
-        // AAEP-6.3.4-6
-        Check::Allowed => (
-            &rules::HONOURED_NOT_ALLOWED,
-            "holds a decision that is not among its allowed_replies".to_owned(),
-        ),
-        Check::Issued | Check::ResponseType | Check::Choice => return None,
-    };
-    let message = format!(
-        "{call}, and nothing could have accepted the question on line {asked} but the reply on line {line}, which {why} and had to be ignored"
-    );
-    Some((rule, message))
 }

@@ -92,6 +92,8 @@ pub struct Confirmation {
     pub answered: Option<(u64, Timestamp)>,
     /// The last reply to it that had to be ignored: its line, and the check that it failed.
     pub ignored: Option<(u64, Check)>,
+    /// Whether the answer changes the action.
+    pub modified: bool,
     /// What followed the answer; where no answers are recorded, the question.
     pub follow_up: FollowUp,
     /// What it does when nobody answers.
@@ -129,6 +131,7 @@ impl Confirmation {
             acceptable_from: None,
             answered: None,
             ignored: None,
+            modified: false,
             follow_up: FollowUp::Nothing,
             default: question.default,
             asked: event.sent,
@@ -152,6 +155,7 @@ impl Confirmation {
             acceptable_from,
             answered,
             ignored,
+            modified,
             follow_up,
             default,
             asked,
@@ -166,7 +170,7 @@ impl Confirmation {
         memory.line(acceptable_from.unwrap_or_default());
         memory.value(&(producer, ids, prose, possible, follow_up, default));
         memory.value(&(asked, deadline, deadline_received, allowed));
-        memory.value(&(gave_token, said_accepted, closed));
+        memory.value(&(gave_token, said_accepted, closed, modified));
         memory.value(&extension.map(|it| it.until));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);

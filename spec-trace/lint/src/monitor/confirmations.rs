@@ -317,6 +317,9 @@ impl Confirmations {
 
     /// Takes in a reply with the token of a question that failed a check before it could be read.
     pub fn refuse(&mut self, reply: &Reply, check: Check) {
+        if !reply.asks {
+            return;
+        }
         for number in self.meant(reply) {
             self.ignore(number, reply, check);
         }
@@ -373,6 +376,7 @@ impl Confirmations {
             return Err(Check::Unused);
         }
         confirmation.add(effect.outcomes, reply.place.line);
+        confirmation.modified |= content.modified;
         if confirmation.answered.is_none() {
             confirmation.answered = Some((reply.place.line, time));
             self.unfollowed.push(number);

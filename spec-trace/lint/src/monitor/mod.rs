@@ -11,6 +11,7 @@
 //! | [`output`] | streamed output |
 //! | [`asking`] | defaults, and questions that are put twice |
 //! | [`authorisation`] | whether each call was allowed |
+//! | [`announced`] | calls that nobody was asked about, and the questions that come behind them |
 //! | [`resolution`] | what has to follow a decision |
 //! | [`extension`] | more time that a question may have been given |
 //! | [`timeout`] | defaults that are never applied, and the countdown to them |
@@ -20,6 +21,7 @@
 //! Those about confirmations read the [`confirmations`] of the session, which hold for each [`confirmation`] the set of
 //! outcomes that fit the record so far.
 
+pub mod announced;
 pub mod asking;
 pub mod authorisation;
 pub mod checks;
@@ -28,6 +30,7 @@ pub mod clock;
 pub mod confirmation;
 pub mod confirmations;
 pub mod disclosure;
+mod explaining;
 pub mod extension;
 pub mod lifecycle;
 mod matching;

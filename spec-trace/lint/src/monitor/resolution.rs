@@ -4,6 +4,7 @@
 //! and a question that is still open when its session ends ends with it.
 
 use super::Notes;
+use super::authorisation::Accused;
 use super::confirmation::{Confirmation, FollowUp, Outcomes};
 use super::confirmations::Confirmations;
 use super::matching::Matching;
@@ -30,6 +31,28 @@ struct Call {
     line: u64,
     /// Accused of having come without acceptance: if one comes later, this is the call that it leads to.
     accused: bool,
+    announces: Announces,
+}
+
+/// Which questions a call may announce the action of, that was accused of having come without acceptance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Announces {
+    /// Any that its ids do not speak against.
+    Any,
+    /// This one alone.
+    The(usize),
+    /// Any that was asked before this line, on which it completed.
+    Before(u64),
+}
+
+impl Announces {
+    fn may_be(self, number: usize, question: &Confirmation) -> bool {
+        match self {
+            Self::Any => true,
+            Self::The(tied) => tied == number,
+            Self::Before(line) => question.place.line < line,
+        }
+    }
 }
 
 impl Resolution {
@@ -47,9 +70,14 @@ impl Resolution {
                 relation: _,
                 line,
                 accused,
+                announces,
             } = &**call;
             memory.line(*line);
             memory.value(&(number, ids, call.class(number), accused));
+            match announces {
+                Announces::Before(line) => memory.line(*line),
+                Announces::Any | Announces::The(_) => memory.value(announces),
+            }
         });
     }
 
@@ -58,17 +86,18 @@ impl Resolution {
     pub fn event(
         &mut self,
         event: &Event,
-        accused: Vec<ActionIds<'static>>,
+        accused: Vec<Accused>,
         call: &(Vec<usize>, Relation),
         confirmations: &Confirmations,
         notes: &mut Notes,
     ) {
-        for ids in accused {
+        for Accused { line, ids, .. } in accused {
             self.enter(Call {
                 ids,
                 relation: Relation::Unknown,
-                line: event.place.line,
+                line,
                 accused: true,
+                announces: Announces::Any,
             });
         }
         match &event.kind {
@@ -100,8 +129,35 @@ impl Resolution {
             relation,
             line: event.place.line,
             accused: true,
+            announces: Announces::Any,
         });
         true
+    }
+
+    /// The accused call on `line` is about the question of that number, or about none in particular.
+    pub fn tie(&mut self, line: u64, question: Option<usize>) {
+        self.announce(line, question.map_or(Announces::Any, Announces::The));
+    }
+
+    /// The accused call on `line` completed on line `completed`, and no question was tied to it: none that comes later is.
+    /// Where none came before either, it is forgotten.
+    pub fn close(&mut self, line: u64, completed: u64, confirmations: &Confirmations) {
+        self.announce(line, Announces::Before(completed));
+        let useless = self.calls.iter().find_map(|(number, call)| {
+            let is_meant = call.accused && call.line == line;
+            let useless = is_meant && call.may_follow(confirmations, |_| true).is_empty();
+            useless.then_some(number)
+        });
+        if let Some(number) = useless {
+            self.calls.remove(number);
+        }
+    }
+
+    fn announce(&mut self, line: u64, announces: Announces) {
+        let mut calls = self.calls.iter_mut();
+        if let Some((_, call)) = calls.find(|(_, call)| call.accused && call.line == line) {
+            call.announces = announces;
+        }
     }
 
     /// A confirmation is forgotten, and with it the call that it led to.
@@ -129,6 +185,7 @@ impl Resolution {
             relation: *relation,
             line: event.place.line,
             accused: false,
+            announces: Announces::Any,
         });
         let calls = &self.calls;
         let class = |number: usize| calls[number].class(number);
@@ -202,7 +259,7 @@ impl Call {
             let concerns = |it: &Confirmation| it.ids.relation(&self.ids) != Relation::Different;
             confirmations
                 .all()
-                .filter(|(_, it)| concerns(it))
+                .filter(|(number, it)| concerns(it) && self.announces.may_be(*number, it))
                 .map(|(index, _)| index)
                 .collect()
         } else {

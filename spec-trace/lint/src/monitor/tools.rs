@@ -97,7 +97,7 @@ impl Tools {
                     None => in_flight.without_id.push(event.place.line),
                 }
             }
-            EventKind::Completed { tool } => self.completed(event, tool.as_deref(), notes),
+            EventKind::Completed { tool, .. } => self.completed(event, tool.as_deref(), notes),
             EventKind::Ended(ending) => self.ended(event, *ending, notes),
             EventKind::Started
             | EventKind::StateChanged { .. }

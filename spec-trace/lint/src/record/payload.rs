@@ -56,10 +56,11 @@ pub fn read<'a>(name: &str, fields: &mut Fields<'a, '_>) -> Option<EventKind<'a>
         "tool.invoked" => {
             fields.text("summary_normal", Required);
             fields.text("tool_call_id", Optional);
-            fields.one_of("risk_level", Optional, &RISKS);
             EventKind::Invoked {
+                risk: fields.one_of("risk_level", Optional, &RISKS),
                 tool: fields.text("tool", Required),
                 irreversible: fields.flag("irreversible", Optional).unwrap_or(false),
+                arguments: fields.present("args_summary").and_then(Value::as_str),
             }
         }
         "tool.completed" => {
@@ -67,6 +68,7 @@ pub fn read<'a>(name: &str, fields: &mut Fields<'a, '_>) -> Option<EventKind<'a>
             fields.text("tool_call_id", Optional);
             EventKind::Completed {
                 tool: fields.text("tool", Required),
+                success: fields.present("status").and_then(Value::as_str) == Some("success"),
             }
         }
         "output.streaming" => EventKind::Output(chunk(fields)),

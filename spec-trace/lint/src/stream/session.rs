@@ -7,6 +7,7 @@ use crate::action_ids::Relation;
 use crate::finding::Finding;
 use crate::memory::Memory;
 use crate::monitor::Notes;
+use crate::monitor::announced::Announced;
 use crate::monitor::asking;
 use crate::monitor::authorisation::Authorisation;
 use crate::monitor::checks::Check;
@@ -246,6 +247,7 @@ pub(super) struct ConfirmationMonitors {
     pub(super) confirmations: Confirmations,
     pub(super) timeouts: Timeouts,
     pub(super) authorisation: Authorisation,
+    announced: Announced,
     pub(super) resolution: Resolution,
 }
 
@@ -256,6 +258,7 @@ impl ConfirmationMonitors {
             confirmations: Confirmations::new(replies),
             timeouts: Timeouts::default(),
             authorisation: Authorisation::default(),
+            announced: Announced::default(),
             resolution: Resolution::default(),
         }
     }
@@ -266,12 +269,14 @@ impl ConfirmationMonitors {
             confirmations,
             timeouts,
             authorisation,
+            announced,
             resolution,
         } = self;
         memory.value(replies);
         confirmations.remember(memory);
         timeouts.remember(memory);
         authorisation.remember(memory);
+        announced.remember(memory);
         resolution.remember(memory);
     }
 
@@ -311,6 +316,11 @@ impl ConfirmationMonitors {
         let accused = self
             .authorisation
             .event(event, &call, &self.confirmations, notes);
+        if self.replies == Replies::Recorded {
+            let (confirmations, resolution) = (&self.confirmations, &mut self.resolution);
+            self.announced
+                .event(event, &accused, confirmations, resolution, notes);
+        }
         self.resolution
             .event(event, accused, &call, &self.confirmations, notes);
         self.ask(event, asked?, room, notes)
@@ -324,7 +334,12 @@ impl ConfirmationMonitors {
         notes: &mut Notes,
     ) -> Option<Cow<'static, str>> {
         asking::judge_repetition(event, asked.prose, &self.confirmations, notes);
-        self.timeouts.ask(self.confirmations.next_number(), &asked);
+        let number = self.confirmations.next_number();
+        self.timeouts.ask(number, &asked);
+        if let EventKind::Asked(question) = &event.kind {
+            self.announced
+                .asked(event, question, number, &mut self.resolution, notes);
+        }
         let forgotten = self.confirmations.ask(asked, room);
         let (number, confirmation) = forgotten?;
         self.timeouts.forget(number, &confirmation);

@@ -1,0 +1,488 @@
+//! Irreversible calls that nobody was asked about, and the questions that come behind them.
+//!
+//! Such a call is a fault (AAEP-A.8-4), and judging goes on. It stays open until it completes or its session ends. A question
+//! that fits it is then taken to be about it: the call has announced the action, and what its completion says is judged
+//! against what became of the question. That the call ran for want of an answer is a consequence of the first fault; that
+//! it ran against an answer is another fault.
+
+use std::collections::VecDeque;
+
+use super::Notes;
+use super::authorisation::Accused;
+use super::checks::Check;
+use super::confirmation::{Confirmation, Outcomes};
+use super::confirmations::{Confirmations, KEPT};
+use super::explaining::after_failed_reply;
+use super::resolution::Resolution;
+use crate::action_ids::{ActionIds, Relation};
+use crate::finding::{Finding, Place, TiedBy};
+use crate::memory::Memory;
+use crate::record::{Event, EventKind, Question, Risk};
+use crate::rules::{self, Rule};
+use crate::time::Timestamp;
+
+/// The calls of one session that nobody was asked about.
+#[derive(Debug, Default, Clone)]
+pub struct Announced {
+    /// Those that have not completed, oldest first.
+    open: VecDeque<Early>,
+    /// Those that ran and were tied to a question, until the session ends: a reply may be recorded late.
+    ran: VecDeque<Ran>,
+}
+
+/// A call that nobody was asked about before it.
+#[derive(Debug, Clone)]
+struct Early {
+    line: u64,
+    action: Action,
+    tie: Tie,
+}
+
+/// What tells the action of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Action {
+    ids: ActionIds<'static>,
+    tool: Option<String>,
+    arguments: Option<String>,
+    irreversible: bool,
+    risk: Option<Risk>,
+}
+
+/// Which question a call is tied to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Tie {
+    /// None so far.
+    Open,
+    /// This one.
+    To(Tied),
+    /// Several fit, or several calls fit the question.
+    Unclear,
+}
+
+/// The question that a call is tied to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Tied {
+    number: usize,
+    by: TiedBy,
+    /// What the question says of its action, where the words tie the two.
+    wording: Wording,
+}
+
+/// What a question says of its action.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Wording {
+    ids: ActionIds<'static>,
+    action: String,
+    irreversible: bool,
+    risk: Option<Risk>,
+}
+
+/// A call that ran, as its completion says.
+#[derive(Debug, Clone)]
+struct Ran {
+    early: Early,
+    tied: Tied,
+    place: Place,
+    sent: Option<Timestamp>,
+    received: Option<Timestamp>,
+    /// The last reply before it that had to be ignored.
+    ignored: Option<(u64, Check)>,
+    /// The line of a later call that may be that of the action as it was changed.
+    announced_again: Option<u64>,
+}
+
+/// How well a question and a call fit; the greater fits better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Not,
+    Words,
+    Id(TiedBy),
+}
+
+impl Action {
+    fn of(event: &Event) -> Option<Self> {
+        let EventKind::Invoked {
+            tool,
+            irreversible,
+            risk,
+            arguments,
+        } = event.kind
+        else {
+            return None;
+        };
+        Some(Self {
+            ids: event.ids.to_keep(),
+            tool: tool.map(str::to_owned),
+            arguments: arguments.map(str::to_owned),
+            irreversible,
+            risk,
+        })
+    }
+
+    /// The same id where both carry one; else the same rating, and words that hold the tool and what is said of its
+    /// arguments. A call without `risk_level` is of low risk.
+    fn fits(&self, question: &Wording) -> Fit {
+        match question.ids.relation(&self.ids) {
+            Relation::Same(by) => return Fit::Id(by),
+            Relation::Different => return Fit::Not,
+            Relation::Unknown => {}
+        }
+        let same_risk =
+            self.risk == question.risk || Some(self.risk.unwrap_or(Risk::Low)) == question.risk;
+        let says = |words: &str| holds(&question.action, words);
+        let fits = self.irreversible == question.irreversible
+            && same_risk
+            && self.tool.as_deref().is_some_and(says)
+            && self.arguments.as_deref().is_none_or(says);
+        if fits { Fit::Words } else { Fit::Not }
+    }
+
+    fn name(&self) -> &str {
+        self.tool.as_deref().unwrap_or("a tool without name")
+    }
+}
+
+/// Whether a text holds these words as they are, and not as part of others.
+fn holds(text: &str, words: &str) -> bool {
+    let goes_on = |rest: &mut dyn Iterator<Item = char>| {
+        let is_part = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-');
+        match rest.next() {
+            Some('.' | ',') => rest.next().is_some_and(is_part),
+            next => next.is_some_and(is_part),
+        }
+    };
+    let stands_alone = |at: usize| {
+        let (before, after) = (&text[..at], &text[at + words.len()..]);
+        !goes_on(&mut before.chars().rev()) && !goes_on(&mut after.chars())
+    };
+    !words.is_empty() && text.match_indices(words).any(|(at, _)| stands_alone(at))
+}
+
+impl Wording {
+    fn of(event: &Event, question: &Question) -> Self {
+        Self {
+            ids: event.ids.to_keep(),
+            action: question.prose.0.to_owned(),
+            irreversible: question.irreversible,
+            risk: question.risk,
+        }
+    }
+}
+
+impl Early {
+    /// Whether a completion is that of this call.
+    fn completes(&self, event: &Event, tool: Option<&str>) -> bool {
+        match (&self.action.ids.tool_call_id, &event.ids.tool_call_id) {
+            (Some(own), Some(other)) => own == other,
+            (None, _) | (_, None) => self.action.tool.as_deref() == tool,
+        }
+    }
+}
+
+impl Announced {
+    pub(crate) fn remember(&self, memory: &mut Memory) {
+        let Self { open, ran } = self;
+        let early = |memory: &mut Memory, early: &Early| {
+            let Early { line, action, tie } = early;
+            memory.line(*line);
+            memory.value(&(action, tie));
+        };
+        memory.each(open.iter(), early);
+        memory.each(ran.iter(), |memory, ran| {
+            let Ran {
+                early: call,
+                tied,
+                place,
+                sent,
+                received,
+                ignored,
+                announced_again,
+            } = ran;
+            early(memory, call);
+            memory.line(place.line);
+            memory.line(announced_again.unwrap_or_default());
+            memory.value(&(tied, sent, received));
+            memory.each(ignored.iter(), |memory, (line, check)| {
+                memory.line(*line);
+                memory.value(check);
+            });
+        });
+    }
+
+    /// Judges an event of the open session, but for a question, which is handed to [`Self::asked`] when it is entered.
+    pub fn event(
+        &mut self,
+        event: &Event,
+        accused: &[Accused],
+        confirmations: &Confirmations,
+        resolution: &mut Resolution,
+        notes: &mut Notes,
+    ) {
+        match &event.kind {
+            EventKind::Invoked { .. } => {
+                let unasked = accused
+                    .iter()
+                    .any(|it| it.unasked && it.line == event.place.line);
+                if unasked || !self.open.is_empty() || !self.ran.is_empty() {
+                    self.called(event, unasked, resolution, notes);
+                }
+            }
+            EventKind::Completed { tool, success } if !self.open.is_empty() => {
+                self.completed(event, (*tool, *success), confirmations, resolution);
+            }
+            EventKind::Ended(_) => self.ended(event, confirmations, notes),
+            EventKind::Started
+            | EventKind::StateChanged { .. }
+            | EventKind::Progress { .. }
+            | EventKind::Completed { .. }
+            | EventKind::Output(_)
+            | EventKind::Asked(_)
+            | EventKind::Clarifying(_)
+            | EventKind::Handoff => {}
+        }
+    }
+
+    fn called(
+        &mut self,
+        event: &Event,
+        unasked: bool,
+        resolution: &mut Resolution,
+        notes: &mut Notes,
+    ) {
+        let Some(action) = Action::of(event) else {
+            return;
+        };
+        let line = event.place.line;
+        for early in &mut self.open {
+            let Tie::To(tied) = &early.tie else {
+                continue;
+            };
+            // A later call that fits at least as well comes in the order of the text, and may be the one that was asked about.
+            let fit = match tied.by {
+                TiedBy::Order => Fit::Words,
+                by @ (TiedBy::ToolCallId | TiedBy::Extension) => Fit::Id(by),
+            };
+            if action.fits(&tied.wording) >= fit {
+                early.tie = Tie::Unclear;
+                resolution.tie(early.line, None);
+                let reason = format!(
+                    "the question about {} may be about the call on line {} or about that on line {line}: which of them its answer was for does not show",
+                    action.name(),
+                    early.line
+                );
+                notes.leave_open("AAEP-6.1-1", line, reason);
+            }
+        }
+        for ran in &mut self.ran {
+            let other_tool = ran.early.action.tool != action.tool;
+            if !other_tool || action.fits(&ran.tied.wording) > Fit::Not {
+                ran.announced_again = Some(line);
+            }
+        }
+        if unasked {
+            self.open.push_back(Early {
+                line,
+                action,
+                tie: Tie::Open,
+            });
+            if self.open.len() > KEPT {
+                self.open.pop_front();
+            }
+        }
+    }
+
+    /// Ties a question to the one call that it fits best.
+    pub fn asked(
+        &mut self,
+        event: &Event,
+        question: &Question,
+        number: usize,
+        resolution: &mut Resolution,
+        notes: &mut Notes,
+    ) {
+        if self.open.is_empty() {
+            return;
+        }
+        let wording = Wording::of(event, question);
+        let fit = |early: &Early| early.action.fits(&wording);
+        let best = self.open.iter().map(fit).max().unwrap_or(Fit::Not);
+        let by = match best {
+            Fit::Not => return,
+            Fit::Words => TiedBy::Order,
+            Fit::Id(by) => by,
+        };
+        let mut fitting: Vec<_> = self.open.iter_mut().filter(|it| fit(it) == best).collect();
+        let several = fitting.len() > 1;
+        let mut unclear = Vec::new();
+        for early in &mut fitting {
+            let better = match &early.tie {
+                Tie::Open => true,
+                Tie::To(tied) if tied.by == TiedBy::Order => by != TiedBy::Order,
+                Tie::To(_) if by == TiedBy::Order => continue,
+                Tie::To(_) | Tie::Unclear => false,
+            };
+            if better && !several {
+                early.tie = Tie::To(Tied {
+                    number,
+                    by,
+                    wording: wording.clone(),
+                });
+                resolution.tie(early.line, Some(number));
+            } else {
+                early.tie = Tie::Unclear;
+                resolution.tie(early.line, None);
+                unclear.push(format!("line {}", early.line));
+            }
+        }
+        if !unclear.is_empty() {
+            let what = if several {
+                "fits several calls that came before it"
+            } else {
+                "is the second that fits the call that came before it"
+            };
+            let reason = format!(
+                "the question on line {} {what} ({}): which question was about which call does not show, so that what ran is not held against the answers",
+                event.place.line,
+                unclear.join(", ")
+            );
+            notes.leave_open("AAEP-6.1-1", event.place.line, reason);
+        }
+    }
+
+    fn completed(
+        &mut self,
+        event: &Event,
+        (tool, success): (Option<&str>, bool),
+        confirmations: &Confirmations,
+        resolution: &mut Resolution,
+    ) {
+        let found = self.open.iter().position(|it| it.completes(event, tool));
+        let Some(early) = found.and_then(|index| self.open.remove(index)) else {
+            return;
+        };
+        if early.tie == Tie::Open {
+            resolution.close(early.line, event.place.line, confirmations);
+        }
+        let Tie::To(tied) = early.tie.clone() else {
+            return;
+        };
+        // Only this shows that the action was performed.
+        if !success {
+            return;
+        }
+        let question = confirmations.get(tied.number);
+        self.ran.push_back(Ran {
+            early,
+            ignored: question.and_then(|it| it.ignored),
+            tied,
+            place: event.place.to_keep(),
+            sent: event.sent,
+            received: event.received,
+            announced_again: None,
+        });
+        if self.ran.len() > KEPT {
+            self.ran.pop_front();
+        }
+    }
+
+    fn ended(&mut self, event: &Event, confirmations: &Confirmations, notes: &mut Notes) {
+        self.open.clear();
+        for ran in std::mem::take(&mut self.ran) {
+            if let Some(question) = confirmations.get(ran.tied.number) {
+                ran.judge(event.session, question, notes);
+            }
+        }
+    }
+}
+
+impl Ran {
+    /// AAEP-6.1-1: what ran was accepted before, or it is said why not.
+    fn judge(&self, session: &str, question: &Confirmation, notes: &mut Notes) {
+        let asked = question.place.line;
+        let what = format!(
+            "tool.completed of {} with success, of the call on line {} that came before its question on line {asked}",
+            self.early.action.name(),
+            self.early.line
+        );
+        let answered = question.answered.filter(|it| self.follows(*it));
+        let by_default = answered.is_none() && question.may_explain(self.place.line);
+        let accepted = question.possible.may_be(Outcomes::ACCEPTED);
+        let rejected = question.possible.may_be(Outcomes::REJECTED);
+        if by_default || answered.is_some() && accepted && !rejected {
+            return;
+        }
+        if let Some((reply, _)) = answered {
+            return match (accepted, question.modified) {
+                (true, true) => self.judge_modified(session, (&what, reply), notes),
+                // What a decision of one's own does is not said.
+                (true, false) => {}
+                (false, _) => {
+                    let message = format!("{what}, which was rejected on line {reply}");
+                    self.accuse(&rules::CALLED_AFTER_REJECTION, session, message, notes);
+                }
+            };
+        }
+        let other = "or nothing waited for the reply";
+        if let Some((rule, message)) =
+            after_failed_reply((&what, self.place.line), asked, self.ignored)
+        {
+            self.accuse(rule, session, format!("{message}; {other}"), notes);
+            return;
+        }
+        let message = format!("{what}, and nobody had accepted it; {other}");
+        let finding = self.finding(&rules::UNACCEPTED, session, message);
+        notes.add(finding.follows_from(self.early.line, rules::IRREVERSIBLE_UNASKED.clause));
+    }
+
+    /// AAEP-6.3.2-4: without support for a modified action the reply rejects, and with it the modified action runs, which is
+    /// announced (AAEP-A.4-3). The call on record was announced before there was a modification.
+    fn judge_modified(&self, session: &str, (what, reply): (&str, u64), notes: &mut Notes) {
+        if let Some(line) = self.announced_again {
+            let reason = format!(
+                "{what}, and the reply on line {reply} modifies the action: whether the call on line {line} announces it as modified does not show; a recording would have to hold what the modification is, and its support"
+            );
+            notes.leave_open("AAEP-6.3.2-4", self.place.line, reason);
+            return;
+        }
+        let message = format!(
+            "{what}; the reply on line {reply} modifies the action, which rejects it where that is not supported, and where it is, no tool.invoked announces what was modified"
+        );
+        self.accuse(&rules::MODIFIED_TAKEN_AS_ACCEPTED, session, message, notes);
+    }
+
+    /// Whether the reply that decided came before the completion.
+    fn follows(&self, (line, moment): (u64, Timestamp)) -> bool {
+        let completed = self.received.or(self.sent);
+        line < self.place.line || completed.is_none_or(|completed| moment <= completed)
+    }
+
+    fn accuse(&self, rule: &'static Rule, session: &str, message: String, notes: &mut Notes) {
+        notes.add(self.finding(rule, session, message));
+    }
+
+    fn finding(&self, rule: &'static Rule, session: &str, message: String) -> Finding {
+        Finding::new(rule, &self.place, Some(session), message).tied_by(self.tied.by)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_held_as_a_whole_or_not_at_all() {
+        for (text, words, held) in [
+            ("Call send", "send", true),
+            ("send: to=ana.", "to=ana", true),
+            ("Call send_email", "send", false),
+            ("Call resend", "send", false),
+            ("resend or send", "send", true),
+            ("to=anabel", "to=ana", false),
+            ("amount=5.50", "amount=5", false),
+            ("amount=5, at once", "amount=5", true),
+            ("anything", "", false),
+        ] {
+            assert_eq!(holds(text, words), held, "{text}: {words}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The words for a call that nothing explains: which reply could have let it run, and what could have come instead.
+
+use super::Notes;
+use super::authorisation::Run;
+use super::checks::Check;
+use super::confirmation::{Confirmation, Outcomes};
+use super::confirmations::Confirmations;
+use crate::record::Decision;
+use crate::rules::{self, Rule};
+
+/// What a conforming producer could have gone on with instead of the call: the next moves of the questions that may be
+/// pending, or another question.
+pub(super) fn allowed_instead(candidates: &[usize], confirmations: &Confirmations) -> String {
+    let mut pending = candidates.iter().rev().filter_map(|number| {
+        let question = confirmations.kept(*number);
+        question
+            .possible
+            .may_be(Outcomes::PENDING)
+            .then_some(question)
+    });
+    let Some(question) = pending.next() else {
+        return "a question for this action, and its acceptance before the call".to_owned();
+    };
+    let until = match (question.deadline, question.default) {
+        (Some(deadline), Some(Decision::Accept)) => {
+            format!(", by a reply decided before {deadline} or by its default then")
+        }
+        (Some(deadline), _) => format!(", by a reply decided before {deadline}"),
+        (None, _) => String::new(),
+    };
+    format!(
+        "the acceptance of the question on line {}{until}, its rejection, or its withdrawal by a state.changed",
+        question.place.line
+    )
+}
+
+/// Whether a reply that came after the decision, and had to be ignored, came before the call.
+pub(super) fn second_thoughts(
+    run: &Run,
+    candidates: &[usize],
+    confirmations: &Confirmations,
+) -> bool {
+    let ignored = candidates
+        .iter()
+        .filter_map(|it| confirmations.kept(*it).ignored);
+    ignored
+        .into_iter()
+        .any(|(line, check)| check == Check::Unused && line < run.line)
+}
+
+/// Whether an acceptance with a token that nobody gave out came between the last question and the call.
+pub(super) fn stray_acceptance(
+    run: &Run,
+    candidates: &[usize],
+    confirmations: &Confirmations,
+) -> bool {
+    let asked = candidates
+        .last()
+        .map(|it| confirmations.kept(*it).place.line);
+    asked.is_some_and(|asked| asked < confirmations.stray && confirmations.stray < run.line)
+}
+
+/// Whether the call says that the question was accepted which the producer has said is withdrawn.
+pub(super) fn calls_withdrawn_accepted(
+    run: &Run,
+    candidates: &[usize],
+    confirmations: &Confirmations,
+) -> bool {
+    let mut questions = candidates.iter().map(|it| confirmations.kept(*it));
+    run.says_accepted && questions.any(|it| it.ids.token == run.ids.token && it.is_withdrawn())
+}
+
+/// What follows a reply that had to be ignored, on `line`, is best described by the check that the reply failed. `ignored` is
+/// the last reply to the question asked on line `asked` that was.
+pub(super) fn after_failed_reply(
+    (what, line): (&str, u64),
+    asked: u64,
+    ignored: Option<(u64, Check)>,
+) -> Option<(&'static Rule, String)> {
+    let between = |reply: u64| asked < reply && reply < line;
+    let (line, check) = ignored.filter(|(reply, _)| between(*reply))?;
+    let (rule, why): (&'static Rule, _) = match check {
+        // AAEP-6.3.4-1
+        Check::Schema(clause) => (
+            &rules::HONOURED_MALFORMED,
+            format!("breaks the schema ({clause})"),
+        ),
+        // AAEP-6.3.1-1
+        Check::Kind => (
+            &rules::HONOURED_OTHER_KIND,
+            "is no confirmation.reply".to_owned(),
+        ),
+        // AAEP-6.3.4-3, AAEP-6.3.5-1, AAEP-6.7.1-1, AAEP-REPLY-12
+        Check::Unused => (&rules::HONOURED_USED, "came after the decision".to_owned()),
+        // AAEP-6.8-4
+        Check::Standing => (
+            &rules::HONOURED_CANCELLED,
+            "came after the question was withdrawn".to_owned(),
+        ),
+        // AAEP-6.3.4-4
+        Check::InTime => (&rules::HONOURED_EXPIRED, "was decided too late".to_owned()),
+        // AAEP-6.3.4-5, AAEP-6.2.4-1, AAEP-6.9-1
+        Check::Sender => (
+            &rules::HONOURED_STRANGER,
+            "came from a sender that the transport refused or does not know".to_owned(),
+        ),
+        // AAEP-6.3.4-6
+        Check::Allowed => (
+            &rules::HONOURED_NOT_ALLOWED,
+            "holds a decision that is not among its allowed_replies".to_owned(),
+        ),
+        Check::Issued | Check::ResponseType | Check::Choice => return None,
+    };
+    let message = format!(
+        "{what}, and nothing could have accepted the question on line {asked} but the reply on line {line}, which {why} and had to be ignored"
+    );
+    Some((rule, message))
+}
+
+/// Says what may be wrong about a call that the acceptance of this question explains, and does not show.
+pub(super) fn doubt(run: &Run, question: &Confirmation, notes: &mut Notes) {
+    let (asked, call) = (question.place.line, run.name());
+    let Some((reply, _)) = question.answered else {
+        return;
+    };
+    // AAEP-6.3.2-4: whether a producer supports it does not show.
+    if question.modified && question.possible.may_be(Outcomes::REJECTED) {
+        let reason = format!(
+            "call of {call} after the reply on line {reply}, which modifies the action that was asked about on line {asked}: without support for that it rejects, and a recording would have to hold whether there is"
+        );
+        notes.leave_open("AAEP-6.3.2-4", run.line, reason);
+    }
+}

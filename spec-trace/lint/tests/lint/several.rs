@@ -1,0 +1,327 @@
+//! Streams with several faults: each is found, and what follows from another stands under it.
+
+use countersign_lint::report::{LintReport, Verdict};
+use serde_json::{Value, json};
+
+use super::{lint_bytes, places};
+use crate::recording::note;
+
+/// Faults that never come alone: the call that breaks them was announced too early.
+pub const NEVER_ALONE: [&str; 1] = ["AAEP-6.3.2-4"];
+
+/// A stream of one session, a line every tenth of a second.
+#[derive(Clone)]
+pub struct Stream {
+    lines: Vec<Value>,
+    time: i64,
+}
+
+impl Stream {
+    /// With the start of the session.
+    pub fn new() -> Self {
+        let (lines, time) = (Vec::new(), 0);
+        let started = json!({"summary_normal": "A request came in."});
+        Self { lines, time }.event("session.started", started)
+    }
+
+    /// So many seconds pass.
+    pub fn wait(mut self, seconds: i64) -> Self {
+        self.time += seconds * 1_000;
+        self
+    }
+
+    fn now(&self, later: i64) -> String {
+        let time = self.time + later;
+        let (minutes, seconds) = (time / 60_000, time / 1_000 % 60);
+        format!(
+            "2026-05-24T14:{minutes:02}:{seconds:02}.{:03}Z",
+            time % 1_000
+        )
+    }
+
+    /// One more event.
+    pub fn event(mut self, name: &str, payload: Value) -> Self {
+        self.time += 100;
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{name}"),
+            "event_id": format!("evt_{}", self.lines.len()), "session_id": "sess_a",
+            "timestamp": self.now(0), "producer": {"agent_id": "agent"},
+        });
+        let Value::Object(payload) = payload else {
+            unreachable!("payloads are objects")
+        };
+        event.as_object_mut().expect("an object").extend(payload);
+        self.lines.push(event);
+        self
+    }
+
+    /// A change of state.
+    pub fn state(self, from: &str, to: &str) -> Self {
+        self.event("state.changed", json!({"from_state": from, "to_state": to}))
+    }
+
+    /// A call of that id, irreversible and of high risk, with these fields changed; null takes one out.
+    pub fn call(self, id: &str, changes: Value) -> Self {
+        let call = json!({
+            "tool": "send_email", "tool_call_id": id, "summary_normal": "Calling.", "risk_level": "high",
+            "irreversible": true,
+        });
+        self.event("tool.invoked", changed(call, changes))
+    }
+
+    /// Its completion.
+    pub fn completed(self, id: &str, status: &str) -> Self {
+        let payload = json!({"tool": "send_email", "tool_call_id": id, "status": status});
+        self.event("tool.completed", payload)
+    }
+
+    /// A question about the call of that id, of 60 seconds, with these fields changed.
+    pub fn asked(self, id: &str, changes: Value) -> Self {
+        let question = json!({
+            "urgency": "critical", "action": "Call send_email", "consequence": "It is sent.",
+            "reply_token": format!("rpl_{}", id.replace('_', "")), "timeout_seconds": 60,
+            "default_decision": "reject", "risk_level": "high", "irreversible": true,
+            "extra_context": {"tool_call_id": id},
+        });
+        self.event("awaiting.confirmation", changed(question, changes))
+    }
+
+    /// A reply to it, with these fields changed, and those of the wrapper.
+    pub fn reply(mut self, id: &str, decision: &str, changes: Value, wrapper: Value) -> Self {
+        self.time += 100;
+        let reply = json!({
+            "type": "confirmation.reply", "reply_token": format!("rpl_{}", id.replace('_', "")),
+            "decision": decision, "subscription_id": "sub_a", "timestamp": self.now(0),
+        });
+        let record = json!({"dir": "in", "at": self.now(5), "message": changed(reply, changes)});
+        self.lines.push(changed(record, wrapper));
+        self
+    }
+
+    /// The same, as it should be.
+    pub fn answered(self, id: &str, decision: &str) -> Self {
+        self.reply(id, decision, json!({}), json!({}))
+    }
+
+    /// The end of the session, and the verdict.
+    pub fn ends(self) -> LintReport {
+        let stream = self.event("session.completed", json!({"summary_normal": "Over."}));
+        let lines: Vec<String> = stream.lines.iter().map(Value::to_string).collect();
+        let report = lint_bytes(lines.join("\n").as_bytes());
+        for finding in report.violations.iter().chain(&report.warnings) {
+            note(finding.also.iter().copied().chain([finding.clause]));
+        }
+        report
+    }
+}
+
+fn changed(mut object: Value, changes: Value) -> Value {
+    let Value::Object(changes) = changes else {
+        unreachable!("changes are objects")
+    };
+    let fields = object.as_object_mut().expect("an object");
+    for (name, value) in changes {
+        if value.is_null() {
+            fields.remove(&name);
+        } else {
+            fields.insert(name, value);
+        }
+    }
+    object
+}
+
+/// A call that nobody was asked about, and the question behind it.
+fn early() -> Stream {
+    Stream::new()
+        .state("idle", "calling_tool")
+        .call("call_1", json!({}))
+        .state("calling_tool", "awaiting_input")
+        .asked("call_1", json!({}))
+}
+
+const EARLY: (&str, u64) = ("AAEP-A.8-4", 3);
+
+/// What is not judged of a clause, and says this.
+pub fn is_open(report: &LintReport, clause: &str, word: &str) -> bool {
+    let mut all = report.not_judged.iter();
+    all.any(|it| it.clause == clause && it.reason.contains(word))
+}
+
+/// AAEP-6.3.4-1, AAEP-6.3.4-4, AAEP-6.3.4-5, AAEP-6.3.4-6, AAEP-6.3.1-1, AAEP-A.8-5: what was announced too early and ran on
+/// a reply that does not accept it is two faults.
+#[test]
+fn a_call_that_comes_too_early_and_runs_against_its_answer_is_two_faults() {
+    let cases = [
+        ("AAEP-6.3.4-1", "accept", json!({"extra": 1}), json!({})),
+        (
+            "AAEP-6.3.4-4",
+            "accept",
+            json!({"timestamp": "2026-05-24T14:05:00Z"}),
+            json!({}),
+        ),
+        (
+            "AAEP-6.3.4-5",
+            "accept",
+            json!({}),
+            json!({"http_status": 403}),
+        ),
+        ("AAEP-6.3.4-6", "later", json!({}), json!({})),
+        (
+            "AAEP-6.3.1-1",
+            "accept",
+            json!({"type": "clarification.reply", "response": true, "decision": null}),
+            json!({}),
+        ),
+        ("AAEP-A.8-5", "reject", json!({}), json!({})),
+    ];
+    for (clause, decision, changes, wrapper) in cases {
+        let stream = early().reply("call_1", decision, changes, wrapper);
+        let ran = stream.clone().completed("call_1", "success");
+        let report = ran.state("awaiting_input", "thinking").ends();
+        assert_eq!(places(&report.violations), [EARLY, (clause, 7)]);
+        assert!(
+            report.violations[1].also.contains(&"AAEP-6.1-1"),
+            "{clause}"
+        );
+        // That it ran does not show where it failed.
+        let failed = stream.completed("call_1", "error");
+        let report = failed.state("awaiting_input", "thinking").ends();
+        assert_eq!(places(&report.violations), [EARLY], "{clause}");
+    }
+}
+
+/// AAEP-A.4-3, AAEP-6.1-1: the call has announced the action, and once it is accepted it may run.
+#[test]
+fn a_call_that_comes_too_early_and_is_accepted_before_it_runs_is_one_fault() {
+    let stream = early().answered("call_1", "accept");
+    let stream = stream.completed("call_1", "success");
+    let report = stream.state("awaiting_input", "thinking").ends();
+    assert_eq!(places(&report.violations), [EARLY]);
+    assert!(report.violations[0].consequences.is_empty());
+}
+
+/// AAEP-6.1-1: nobody answered, and that the action ran would not be a fault had it been asked about and accepted before.
+#[test]
+fn what_would_vanish_with_the_first_fault_stands_under_it() {
+    let stream = early().completed("call_1", "success");
+    let report = stream
+        .reply("call_2", "accept", json!({}), json!({}))
+        .state("awaiting_input", "thinking")
+        .ends();
+    assert_eq!(places(&report.violations), [EARLY]);
+    assert_eq!(
+        places(&report.violations[0].consequences),
+        [("AAEP-6.1-1", 6)]
+    );
+    let json = report.to_json();
+    assert_eq!(json["violations"][0]["consequences"][0]["line"], 6);
+}
+
+/// AAEP-6.3.2-4, AAEP-A.4-3: a call that was announced before the action was modified is not that of the modified action.
+#[test]
+fn a_modification_is_no_acceptance_of_what_was_announced_before_it() {
+    let modified = json!({"modified_action": {"to": "nobody"}});
+    let stream = early().reply("call_1", "accept", modified.clone(), json!({}));
+    let report = stream.clone().completed("call_1", "success").ends();
+    assert_eq!(places(&report.violations), [EARLY, ("AAEP-6.3.2-4", 7)]);
+    // Another call may be that of the modified action.
+    let again = stream.completed("call_1", "success");
+    let again = again.call(
+        "call_2",
+        json!({"irreversible": false, "risk_level": "low"}),
+    );
+    let report = again.completed("call_2", "success").ends();
+    assert_eq!(places(&report.violations), [EARLY]);
+    assert!(
+        is_open(&report, "AAEP-6.3.2-4", "line 8"),
+        "{:?}",
+        report.not_judged
+    );
+    // In the order of the text it may be, too.
+    let stream = Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", json!({}));
+    let stream = stream.reply("call_1", "accept", modified, json!({}));
+    let stream = stream.state("awaiting_input", "calling_tool");
+    let report = stream
+        .call("call_1", json!({}))
+        .completed("call_1", "success")
+        .ends();
+    assert_eq!(report.verdict, Verdict::Conforming);
+    assert!(
+        is_open(&report, "AAEP-6.3.2-4", "line 4"),
+        "{:?}",
+        report.not_judged
+    );
+}
+
+/// AAEP-EV-15: without ids the words tie a question to a call, where they are those of one alone.
+#[test]
+fn a_question_is_tied_to_the_call_before_it_by_its_words() {
+    let no_id = json!({"tool_call_id": null, "args_summary": "to=ana"});
+    let stream = |action: &str, risk: &str| {
+        let question = json!({"extra_context": null, "action": action, "risk_level": risk});
+        let stream = Stream::new().state("idle", "calling_tool");
+        let stream = stream.call("call_1", no_id.clone());
+        stream
+            .state("calling_tool", "awaiting_input")
+            .asked("call_1", question)
+    };
+    let ran = |stream: Stream| {
+        let stream = stream.answered("call_1", "reject");
+        let completed = json!({"tool": "send_email", "status": "success"});
+        stream
+            .event("tool.completed", completed)
+            .state("awaiting_input", "thinking")
+    };
+    let report = ran(stream("Call send_email (to=ana)", "high")).ends();
+    assert_eq!(places(&report.violations), [EARLY, ("AAEP-A.8-5", 7)]);
+    for (action, risk) in [
+        ("Call send_email (to=anabel)", "high"),
+        ("Call send (to=ana)", "high"),
+        ("Call send_email (to=ana)", "medium"),
+    ] {
+        let report = ran(stream(action, risk)).ends();
+        assert_eq!(places(&report.violations), [EARLY], "{action} {risk}");
+    }
+}
+
+/// AAEP-EV-15, AAEP-6.1-1: where several questions fit, or several calls, none is tied, and that is said.
+#[test]
+fn what_fits_several_is_tied_to_none_and_that_is_said() {
+    let words = json!({"extra_context": null});
+    let again = json!({"extra_context": null, "reply_token": "rpl_2"});
+    let two_questions = Stream::new()
+        .state("idle", "calling_tool")
+        .call("call_1", json!({}))
+        .state("calling_tool", "awaiting_input")
+        .asked("call_1", words.clone())
+        .answered("call_1", "reject")
+        .asked("call_1", again)
+        .completed("call_1", "success")
+        .state("awaiting_input", "thinking")
+        .ends();
+    assert_eq!(places(&two_questions.violations), [EARLY]);
+    assert!(
+        is_open(&two_questions, "AAEP-6.1-1", "line 7"),
+        "{:?}",
+        two_questions.not_judged
+    );
+    let two_calls = Stream::new()
+        .state("idle", "calling_tool")
+        .call("call_1", json!({}))
+        .call("call_2", json!({}))
+        .state("calling_tool", "awaiting_input")
+        .asked("call_1", words)
+        .answered("call_1", "reject")
+        .completed("call_1", "success")
+        .completed("call_2", "success")
+        .state("awaiting_input", "thinking")
+        .ends();
+    assert_eq!(places(&two_calls.violations), [EARLY, ("AAEP-A.8-4", 4)]);
+    assert!(
+        is_open(&two_calls, "AAEP-6.1-1", "line 3, line 4"),
+        "{:?}",
+        two_calls.not_judged
+    );
+}
