@@ -5,7 +5,7 @@
 
 use super::finding::Here;
 use super::record::Decision;
-use super::record::fields::{all_text, has_characters, is_identifier};
+use super::record::fields::{all_text, has_characters, is_identifier, shape};
 use super::time::Timestamp;
 use crate::json::tree::{Object, Value};
 
@@ -22,6 +22,12 @@ pub struct Reply<'a> {
     pub http_status: Option<u64>,
     /// Every word of the body of that answer, lower case.
     pub answer: String,
+    /// What all bodies share that differ in ids, times and long numbers alone; `None` where no body is recorded.
+    pub body: Option<u64>,
+    /// The field for which it breaks the schema, and what stands there.
+    pub at_fault: Option<(String, Option<String>)>,
+    /// `timestamp` as it is written.
+    pub timestamp: Option<&'a str>,
     /// `reply_token`, whatever it looks like.
     pub token: Option<&'a str>,
     /// Whether it may be meant to let the action run: it does not say that it rejects it.
@@ -117,19 +123,28 @@ pub enum Response {
 /// Reads a message of type `confirmation.reply` or `clarification.reply`.
 pub fn read<'a>(message: Object<'a>, place: Here<'a>, sent: Sent<'_>) -> Reply<'a> {
     let text = |name: &str| message.get(name).and_then(Value::as_str);
+    let content = if text("type") == Some("clarification.reply") {
+        Content::Clarification(clarification(message))
+    } else {
+        Content::Confirmation(confirmation(message))
+    };
+    let at_fault = match &content {
+        Content::Confirmation(Err(clause)) => at_fault(message, clause, &CONFIRMATION),
+        Content::Clarification(Err(clause)) => at_fault(message, clause, &CLARIFICATION),
+        Content::Confirmation(Ok(_)) | Content::Clarification(Ok(_)) => None,
+    };
     Reply {
         place,
         received: sent.received,
         sender: sent.sender,
         http_status: sent.http_status,
         answer: sent.http_body.map(all_text).unwrap_or_default(),
+        body: sent.http_body.map(shape),
         token: text("reply_token"),
         asks: text("decision") != Some(Answer::Plain(Decision::Reject).word()),
-        content: if text("type") == Some("clarification.reply") {
-            Content::Clarification(clarification(message))
-        } else {
-            Content::Confirmation(confirmation(message))
-        },
+        at_fault,
+        timestamp: text("timestamp"),
+        content,
     }
 }
 
@@ -145,26 +160,77 @@ pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Option
         sender: sent.sender,
         http_status: sent.http_status,
         answer: sent.http_body.map(all_text).unwrap_or_default(),
+        body: sent.http_body.map(shape),
         token: Some(&text[from..from + length]),
         asks: !text.contains(Answer::Plain(Decision::Reject).word()),
+        at_fault: None,
+        timestamp: None,
         content: Content::Confirmation(Err("AAEP-6.3.4-1")),
     })
 }
 
+/// The properties of a confirmation.reply, those that have to be there first.
+const CONFIRMATION: [&str; 9] = [
+    "type",
+    "reply_token",
+    "decision",
+    "subscription_id",
+    "timestamp",
+    "decided_by",
+    "decision_rationale",
+    "modified_action",
+    "correlation_id",
+];
+
+/// The same of a clarification.reply.
+const CLARIFICATION: [&str; 8] = [
+    "type",
+    "reply_token",
+    "response",
+    "subscription_id",
+    "timestamp",
+    "decided_by",
+    "confidence",
+    "correlation_id",
+];
+
+/// How many of them have to be there.
+const REQUIRED: usize = 5;
+
+/// The property for which a reply breaks that clause, and what stands there.
+fn at_fault(
+    message: Object<'_>,
+    clause: &str,
+    properties: &[&str],
+) -> Option<(String, Option<String>)> {
+    let of_clause = match clause {
+        "AAEP-REPLY-3" => Some("reply_token"),
+        "AAEP-REPLY-4" => Some("decision"),
+        "AAEP-REPLY-5" => Some("subscription_id"),
+        "AAEP-REPLY-6" => Some("timestamp"),
+        "AAEP-REPLY-7" => Some("decided_by"),
+        "AAEP-REPLY-8" => Some("decision_rationale"),
+        "AAEP-REPLY-9" => Some("modified_action"),
+        "AAEP-REPLY-10" => Some("correlation_id"),
+        "AAEP-6.5.2-1" => Some("response"),
+        _ => None,
+    };
+    let own = || message.keys().find(|key| !properties.contains(key));
+    let required = &properties[..REQUIRED];
+    let missing = || {
+        required
+            .iter()
+            .copied()
+            .find(|it| !message.contains_key(it))
+    };
+    let name = of_clause.or_else(own).or_else(missing)?;
+    let value = message.get(name).and_then(Value::as_str);
+    Some((name.to_owned(), value.map(str::to_lowercase)))
+}
+
 fn confirmation<'m>(message: Object<'m>) -> Result<ReplyContent, &'static str> {
-    const PROPERTIES: [&str; 9] = [
-        "type",
-        "reply_token",
-        "decision",
-        "subscription_id",
-        "timestamp",
-        "decided_by",
-        "decision_rationale",
-        "modified_action",
-        "correlation_id",
-    ];
     let fits = |name: &str, fits: fn(Value<'m>) -> bool| message.get(name).is_none_or(fits);
-    if !message.keys().all(|key| PROPERTIES.contains(&key)) {
+    if !message.keys().all(|key| CONFIRMATION.contains(&key)) {
         return Err("AAEP-REPLY-11");
     }
     let decided = common(message)?;
@@ -200,20 +266,10 @@ fn confirmation<'m>(message: Object<'m>) -> Result<ReplyContent, &'static str> {
 /// AAEP-6.5.1-2, AAEP-6.5.1-4, AAEP-6.5.1-5: it has the token, the subscription and a time. AAEP-6.5.3-1, AAEP-6.5.3-2,
 /// AAEP-6.5.3-3: who decided, how sure they were and what it belongs to may stand beside them, and nothing else.
 fn clarification<'m>(message: Object<'m>) -> Result<ClarificationContent, &'static str> {
-    const PROPERTIES: [&str; 8] = [
-        "type",
-        "reply_token",
-        "response",
-        "subscription_id",
-        "timestamp",
-        "decided_by",
-        "confidence",
-        "correlation_id",
-    ];
     let fits = |name: &str, fits: fn(Value<'m>) -> bool| message.get(name).is_none_or(fits);
     let in_range: fn(Value<'m>) -> bool =
         |it| it.as_f64().is_some_and(|it| (0.0..=1.0).contains(&it));
-    let keeps = message.keys().all(|key| PROPERTIES.contains(&key))
+    let keeps = message.keys().all(|key| CLARIFICATION.contains(&key))
         && fits("decided_by", |it| has_characters(it, 256))
         && fits("confidence", in_range)
         && fits("correlation_id", Value::is_string);

@@ -411,6 +411,7 @@ impl Linter {
     /// The verdict, at the end of the input.
     pub fn finish(mut self, file: &str) -> LintReport {
         self.conclude_all_that_ended();
+        self.shared.judge_answers();
         let chosen = if self.replies_seen {
             &mut self.shared.recorded
         } else {

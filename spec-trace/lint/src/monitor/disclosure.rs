@@ -1,6 +1,7 @@
 //! AAEP-6.3.4-9: the sender of a reply that failed a check is not told which.
 //!
-//! Told is who reads the reason in the body of the answer, or could learn it from a status of its own. Who reads several
+//! Told is who reads the reason in the body of the answer, or which field is at fault, or could learn it from a body or a
+//! status of its own. Who reads several
 //! reasons, of which one may be meant, learns nothing: a producer may give that answer to all. That a duplicate came too
 //! late may be said (AAEP-6.3.5-2, AAEP-6.7.1-2), and that a transport turns strangers away, or is not up to its work, is
 //! its own business.
@@ -12,24 +13,65 @@ use crate::memory::Memory;
 use crate::reply::Reply;
 use crate::rules;
 
+/// How many answers are kept that seem to tell, until it shows whether they are given to all.
+const KEPT: usize = 64;
+
 /// What the senders of failed replies were told.
 #[derive(Debug, Default, Clone)]
 pub struct Disclosure {
     /// The first check of which a status is known, that status, and the line.
     first: Option<(&'static str, u64, u64)>,
     told: bool,
+    /// The first body that each check was answered with.
+    bodies: Vec<Body>,
+    /// What each body was given for: the checks, as far as it shows.
+    given: Vec<(u64, Vec<&'static str>)>,
+    /// What is wrong with a body, if it is not given for another check too.
+    telling: Vec<(u64, Finding)>,
+    /// Two checks whose bodies differ.
+    differing: Option<([&'static str; 2], Finding)>,
+}
+
+/// The first body that a check was answered with.
+#[derive(Debug, Clone, Hash)]
+struct Body {
+    check: &'static str,
+    body: u64,
+    line: u64,
+    /// Whether it gives a reason, or another was given since.
+    is_own: bool,
 }
 
 impl Disclosure {
     pub(crate) fn remember(&self, memory: &mut Memory) {
-        let Self { first, told } = self;
+        let Self {
+            first,
+            told,
+            bodies,
+            given,
+            telling,
+            differing,
+        } = self;
         // The line is for the message.
         memory.value(&(first.map(|(name, status, _)| (name, status)), told));
+        let bodies: Vec<_> = bodies
+            .iter()
+            .map(|it| (it.check, it.body, it.is_own))
+            .collect();
+        memory.value(&(bodies, given, differing.as_ref().map(|it| it.0)));
+        memory.each(telling.iter(), |memory, (body, finding)| {
+            memory.line(finding.line);
+            memory.value(body);
+        });
     }
 
     /// Forgets what was told to senders whose replies failed that check.
     pub fn forget(&mut self, check: Check) {
-        self.first = self.first.filter(|(other, ..)| *other != name(check));
+        let forgotten = name(check);
+        self.first = self.first.filter(|(other, ..)| *other != forgotten);
+        self.bodies.retain(|it| it.check != forgotten);
+        let differing = self.differing.take();
+        self.differing = differing.filter(|(checks, _)| !checks.contains(&forgotten));
     }
 
     /// Judges the answer to a reply that failed a check.
@@ -44,24 +86,33 @@ impl Disclosure {
             return;
         }
         let name = name(check);
-        if let Some(word) = given_away(check, &reply.answer) {
+        // Whom the transport turns away learns that, whatever else is wrong with the reply.
+        let turned_away = refused_by_transport(reply);
+        let may_be_told = matches!(check, Check::Unused | Check::Standing) || turned_away;
+        let reason = given_away(check, &reply.answer)
+            .map(str::to_owned)
+            .or_else(|| at_fault(check, reply));
+        if let Some(body) = reply.body {
+            self.give(body, name);
+            if !may_be_told {
+                self.compare(reply, (name, body, reason.is_some()), session);
+            }
+        }
+        if let Some(word) = reason {
             let message = format!(
                 "the reply failed a check ({name}), and the answer tells its sender so: it says {word:?}"
             );
-            notes.add(Finding::new(
-                &rules::TELLS_CHECK,
-                reply.place,
-                session,
-                message,
-            ));
+            let finding = Finding::new(&rules::TELLS_CHECK, reply.place, session, message);
+            match reply.body.filter(|_| self.telling.len() < KEPT) {
+                Some(body) => self.telling.push((body, finding)),
+                None => notes.add(finding),
+            }
             return;
         }
         let Some(status) = reply.http_status else {
             return;
         };
-        // Whom the transport turns away learns that, whatever else is wrong with the reply.
-        let turned_away = refused_by_transport(reply);
-        if matches!(check, Check::Unused | Check::Standing) || turned_away || self.told {
+        if may_be_told || self.told || self.differing.is_some() {
             return;
         }
         let (other, expected, line) = *self.first.get_or_insert((name, status, reply.place.line));
@@ -78,6 +129,107 @@ impl Disclosure {
             ));
         }
     }
+
+    /// What is left when all replies are known: an answer that all get tells nobody anything.
+    pub fn finish(&mut self, notes: &mut Notes) {
+        for (body, finding) in std::mem::take(&mut self.telling) {
+            let mut given = self.given.iter();
+            let uniform = given.any(|(other, checks)| *other == body && checks.len() > 1);
+            if !uniform {
+                notes.add(finding);
+            }
+        }
+        if let Some((checks, finding)) = self.differing.take() {
+            let varies = |it: &Body| it.is_own && checks.contains(&it.check);
+            if !self.bodies.iter().any(varies) {
+                notes.add(finding);
+            }
+        }
+    }
+
+    fn give(&mut self, body: u64, check: &'static str) {
+        let known = self.given.iter().position(|(other, _)| *other == body);
+        if let Some(index) = known {
+            let checks = &mut self.given[index].1;
+            if !checks.contains(&check) {
+                checks.push(check);
+            }
+        } else if self.given.len() < KEPT {
+            self.given.push((body, vec![check]));
+        }
+    }
+
+    /// Compares the body with those of other checks. A check that gets several is told by none of them.
+    fn compare(
+        &mut self,
+        reply: &Reply,
+        (check, body, tells): (&'static str, u64, bool),
+        session: Option<&str>,
+    ) {
+        if let Some(own) = self.bodies.iter_mut().find(|it| it.check == check) {
+            own.is_own |= own.body != body;
+            return;
+        }
+        let line = reply.place.line;
+        let other = self.bodies.iter().find(|it| it.body != body && !it.is_own);
+        if let Some(other) = other.filter(|_| !tells && self.differing.is_none()) {
+            let message = format!(
+                "the answer to a reply that failed a check ({check}) is another than that on line {} ({}): a sender can tell the two apart",
+                other.line, other.check
+            );
+            let finding = Finding::new(&rules::TELLS_CHECK, reply.place, session, message);
+            self.differing = Some(([check, other.check], finding));
+        }
+        self.bodies.push(Body {
+            check,
+            body,
+            line,
+            is_own: tells,
+        });
+    }
+}
+
+/// What the answer says of the field for which the reply failed the check: its name, where it names no other, or what stands
+/// there. The token is left out: an answer may repeat whom it answers.
+fn at_fault(check: Check, reply: &Reply) -> Option<String> {
+    const FIELDS: [&str; 10] = [
+        "decision",
+        "subscription_id",
+        "timestamp",
+        "decided_by",
+        "decision_rationale",
+        "modified_action",
+        "correlation_id",
+        "response",
+        "confidence",
+        "reply_token",
+    ];
+    const QUOTED: usize = 6;
+    let (field, value) = match check {
+        Check::Schema(_) => reply.at_fault.clone()?,
+        Check::InTime => (
+            "timestamp".to_owned(),
+            reply.timestamp.map(str::to_lowercase),
+        ),
+        Check::Allowed => ("decision".to_owned(), None),
+        Check::ResponseType | Check::Choice => ("response".to_owned(), None),
+        Check::Kind | Check::Issued | Check::Unused | Check::Standing | Check::Sender => {
+            return None;
+        }
+    };
+    let words = |text: &str| -> Vec<String> {
+        let is_part = |it: char| it.is_alphanumeric() || it == '_';
+        let words = text.split(|it| !is_part(it));
+        words.map(str::to_owned).collect()
+    };
+    let said = words(&reply.answer);
+    let names = |name: &str| said.iter().any(|word| word == &name.to_lowercase());
+    let others = FIELDS.iter().any(|name| *name != field && names(name));
+    if names(&field) && !others {
+        return Some(field);
+    }
+    let value = value.filter(|it| it.len() >= QUOTED && !it.starts_with("rpl_"))?;
+    reply.answer.contains(&value).then_some(value)
 }
 
 /// Whether a transport answers so, whatever the message: it is too busy, or broken.

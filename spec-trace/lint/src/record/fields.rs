@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::Fault;
 use crate::json::tree::{Index, Object, Value};
+use crate::monitor::seen::hash;
 use crate::rules::Rule;
 
 /// Whether a field has to be there.
@@ -195,6 +196,44 @@ pub fn all_text(value: Value<'_>) -> String {
         }
     }
 }
+
+/// A hash of what a value says: its names, words and short numbers, without ids, times and long numbers, which may differ
+/// from one message to the next.
+pub fn shape(value: Value<'_>) -> u64 {
+    let mut said = String::new();
+    say(value, &mut said);
+    hash(&said)
+}
+
+fn say(value: Value<'_>, said: &mut String) {
+    match value {
+        Value::Null => said.push_str("null "),
+        Value::Bool(flag) => said.push_str(if flag { "true " } else { "false " }),
+        Value::Number(_) => {
+            let code = whole(value).filter(|it| it.abs() < LONG_NUMBER);
+            said.push_str(&code.map_or_else(|| "number ".to_owned(), |it| format!("{it} ")));
+        }
+        Value::String(text) => {
+            for word in text.split_whitespace() {
+                let is_id = word.len() > 3 && word.bytes().any(|it| it.is_ascii_digit());
+                let is_id = is_id || word.contains("rpl_") || word.contains("sub_");
+                said.push_str(if is_id { "id" } else { word });
+                said.push(' ');
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| say(item, said)),
+        Value::Object(members) => {
+            for (name, value) in members.iter() {
+                said.push_str(name);
+                said.push_str(": ");
+                say(value, said);
+            }
+        }
+    }
+}
+
+/// From here on a number is not a code for something.
+const LONG_NUMBER: i64 = 100_000;
 
 fn all_differ(texts: &[&str]) -> bool {
     let mut sorted = texts.to_vec();

@@ -212,6 +212,11 @@ impl Shared {
         }
     }
 
+    /// Judges what only all answers together show.
+    pub(super) fn judge_answers(&mut self) {
+        self.disclosure.finish(&mut self.recorded);
+    }
+
     pub(super) fn set_gap_of(&mut self, sequence: &Sequence) {
         let gap = sequence.gap();
         for notes in self.all_notes() {

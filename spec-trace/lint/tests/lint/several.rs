@@ -325,3 +325,57 @@ fn what_fits_several_is_tied_to_none_and_that_is_said() {
         two_calls.not_judged
     );
 }
+
+/// A question, and two replies to it that fail different checks, with these answers.
+fn told(late: Value, malformed: Value) -> LintReport {
+    let late_reply = json!({"timestamp": "2026-05-24T14:05:00Z"});
+    Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", json!({}))
+        .reply("call_1", "accept", late_reply, late)
+        .reply("call_1", "accept", json!({"decided_by": ""}), malformed)
+        .answered("call_1", "reject")
+        .state("awaiting_input", "thinking")
+        .ends()
+}
+
+/// AAEP-6.3.4-9: two answers tell two checks apart, and one answer names what is wrong.
+#[test]
+fn answers_that_differ_or_name_the_field_tell_the_check() {
+    let same = json!({"http_status": 202, "http_body": {"status": "received"}});
+    let body = |text: &str| json!({"http_status": 202, "http_body": {"status": text}});
+    for (late, malformed, line) in [
+        (same.clone(), body("noted"), 5),
+        (same.clone(), body("received; see decided_by"), 5),
+        (body("2026-05-24t14:05:00z will not do"), same.clone(), 4),
+        (body("look at the timestamp"), body("received"), 4),
+    ] {
+        let report = told(late, malformed);
+        assert_eq!(places(&report.violations), [("AAEP-6.3.4-9", line)]);
+    }
+    // A status alone is a warning.
+    let report = told(json!({"http_status": 400}), json!({"http_status": 422}));
+    assert_eq!(places(&report.violations), []);
+    assert_eq!(places(&report.warnings), [("AAEP-6.3.4-9", 5)]);
+}
+
+/// AAEP-6.3.4-9: what all are told tells nobody anything, whatever it says; nor do ids and times.
+#[test]
+fn a_uniform_refusal_is_no_fault() {
+    let body = |text: &str| json!({"http_status": 400, "http_body": {"error": text}});
+    for (late, malformed) in [
+        (body("refused"), body("refused")),
+        (body("the reply expired"), body("the reply expired")),
+        (body("look at decided_by"), body("look at decided_by")),
+        (
+            body("decision, timestamp or decided_by will not do"),
+            body("decision, timestamp or decided_by will not do"),
+        ),
+        (body("request 00a81 refused"), body("request 00a82 refused")),
+        (json!({"http_status": 400}), body("refused")),
+    ] {
+        let report = told(late, malformed);
+        assert_eq!(places(&report.violations), []);
+        assert_eq!(places(&report.warnings), []);
+    }
+}
