@@ -381,7 +381,7 @@ fn read_object<'a>(
         direction: Direction::Untold,
         sent: Sent {
             received: None,
-            sender: Sender::Known,
+            sender: Sender::Unsaid,
             http_status: None,
             http_body: None,
         },
@@ -408,7 +408,8 @@ fn read_object<'a>(
         sender: match object.get("sender").and_then(Value::as_str) {
             Some("stranger") => Sender::Stranger,
             Some("untold") => Sender::Untold,
-            Some(_) | None => Sender::Known,
+            Some("known") => Sender::Known,
+            Some(_) | None => Sender::Unsaid,
         },
         http_status: object.get("http_status").and_then(Value::as_u64),
         http_body: object.get("http_body"),

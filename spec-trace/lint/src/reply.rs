@@ -39,8 +39,10 @@ pub struct Reply<'a> {
 /// What whoever has written the record knows of the sender of a reply: `sender` of the wrapper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sender {
-    /// Nothing is said: it counts as authenticated, and on an open subscription.
+    /// `known`: it is authenticated, and its subscription is open.
     Known,
+    /// Nothing is said: it counts as known, but nobody is accused for that alone.
+    Unsaid,
     /// `stranger`: it has shown nothing to be authenticated by, or the subscription that it names is not open.
     Stranger,
     /// `untold`: whether its subscription is open does not show, so that the reply may count and may not.

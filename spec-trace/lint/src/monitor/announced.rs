@@ -13,7 +13,7 @@ use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::after_failed_reply;
-use super::resolution::Resolution;
+use super::resolution::{Resolution, may_not_count};
 use crate::action_ids::{ActionIds, Relation};
 use crate::finding::{Finding, Place, TiedBy};
 use crate::memory::Memory;
@@ -416,6 +416,13 @@ impl Ran {
                 (true, true) => self.judge_modified(session, (&what, reply), notes),
                 // What a decision of one's own does is not said.
                 (true, false) => {}
+                (false, _) if question.overruled.is_some_and(|it| it < self.place.line) => {
+                    let message = format!(
+                        "{what}, which was rejected and then accepted, by another reply or by default"
+                    );
+                    let rule = &rules::CALLED_AFTER_REJECTION;
+                    notes.leave_open(rule.clause, self.place.line, may_not_count(&message, reply));
+                }
                 (false, _) => {
                     let message = format!("{what}, which was rejected on line {reply}");
                     self.accuse(&rules::CALLED_AFTER_REJECTION, session, message, notes);

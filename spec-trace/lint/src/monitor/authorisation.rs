@@ -15,6 +15,7 @@ use super::explaining::{
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
+use super::resolution::may_not_count;
 use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::{Finding, Place, TiedBy};
 use crate::memory::Memory;
@@ -394,6 +395,20 @@ impl Authorisation {
                 "{message} (line {line}), but the session has asked so often that its first questions are not kept, and one of them may explain the call"
             );
             notes.withhold(rule.clause, reason);
+            return Some(accused(false));
+        }
+        let overruled = |it: &usize| {
+            let question = confirmations.kept(*it);
+            let later = question.overruled.filter(|later| *later < line)?;
+            Some((question.answered?.0, later))
+        };
+        let rejected = rule == &rules::CALLED_AFTER_REJECTION || rule == &rules::HONOURED_USED;
+        let mut overruled = candidates.iter().filter(|_| rejected).filter_map(overruled);
+        if let Some((reply, later)) = overruled.next() {
+            let message = format!(
+                "{message}, and accepted from line {later} on, by another reply or by default"
+            );
+            notes.leave_open(rule.clause, line, may_not_count(&message, reply));
             return Some(accused(false));
         }
         let message = format!(

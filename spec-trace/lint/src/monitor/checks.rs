@@ -92,7 +92,7 @@ pub fn effect(
         outcomes,
         certain: plain
             && taken
-            && reply.sender == Sender::Known
+            && reply.sender != Sender::Untold
             && !late
             && surely_in_time(confirmation, reply, content, latest),
         late_unless,

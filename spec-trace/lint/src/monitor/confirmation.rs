@@ -92,6 +92,10 @@ pub struct Confirmation {
     pub answered: Option<(u64, Timestamp)>,
     /// The last reply to it that had to be ignored: its line, and the check that it failed.
     pub ignored: Option<(u64, Check)>,
+    /// Whether nothing says that the sender of that reply is known: then it may not have counted.
+    pub may_be_unanswered: bool,
+    /// The line from which on it was accepted, by a later reply or by its default, if that reply did not count.
+    pub(super) overruled: Option<u64>,
     /// Whether the answer changes the action.
     pub modified: bool,
     /// What followed the answer; where no answers are recorded, the question.
@@ -131,6 +135,8 @@ impl Confirmation {
             acceptable_from: None,
             answered: None,
             ignored: None,
+            may_be_unanswered: false,
+            overruled: None,
             modified: false,
             follow_up: FollowUp::Nothing,
             default: question.default,
@@ -155,6 +161,8 @@ impl Confirmation {
             acceptable_from,
             answered,
             ignored,
+            may_be_unanswered,
+            overruled,
             modified,
             follow_up,
             default,
@@ -170,7 +178,14 @@ impl Confirmation {
         memory.line(acceptable_from.unwrap_or_default());
         memory.value(&(producer, ids, prose, possible, follow_up, default));
         memory.value(&(asked, deadline, deadline_received, allowed));
-        memory.value(&(gave_token, said_accepted, closed, modified));
+        memory.value(&(
+            gave_token,
+            said_accepted,
+            closed,
+            modified,
+            may_be_unanswered,
+        ));
+        memory.line(overruled.unwrap_or_default());
         memory.value(&extension.map(|it| it.until));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);
@@ -223,6 +238,9 @@ impl Confirmation {
         let (outcome, closed) = match outcome {
             StatedOutcome::Accepted => {
                 self.said_accepted = true;
+                if self.possible.may_be(Outcomes::ACCEPTED) {
+                    self.may_be_unanswered = false;
+                }
                 return;
             }
             StatedOutcome::Rejected => (Outcomes::REJECTED, Check::Unused),
@@ -230,6 +248,9 @@ impl Confirmation {
             // Of clarifications.
             StatedOutcome::Answered | StatedOutcome::Unanswered => return,
         };
+        if self.possible == outcome {
+            self.may_be_unanswered = false;
+        }
         if self.possible.may_be(Outcomes::PENDING) {
             self.possible = outcome;
             self.closed = Some(closed);

@@ -13,7 +13,7 @@ use super::seen::hash;
 use crate::action_ids::{ActionIds, IdHashes, Relation};
 use crate::memory::Memory;
 use crate::record::{Decision, Event, EventKind};
-use crate::reply::{Answer, Reply, ReplyContent};
+use crate::reply::{Answer, Reply, ReplyContent, Sender};
 use crate::time::Timestamp;
 
 /// Seconds that a reply may be on its way, and that a recorder may be late in logging one. Within this time of the
@@ -373,12 +373,16 @@ impl Confirmations {
             }
         } else if confirmation.answered.is_none_or(|(_, first)| time >= first) {
             // AAEP-6.3.5-1: a later reply has no effect. One that is dated before the first may have arrived before it.
+            if confirmation.may_be_unanswered && effect.outcomes.may_be(Outcomes::ACCEPTED) {
+                confirmation.overruled.get_or_insert(reply.place.line);
+            }
             return Err(Check::Unused);
         }
         confirmation.add(effect.outcomes, reply.place.line);
         confirmation.modified |= content.modified;
         if confirmation.answered.is_none() {
             confirmation.answered = Some((reply.place.line, time));
+            confirmation.may_be_unanswered = reply.sender == Sender::Unsaid;
             self.unfollowed.push(number);
         }
         if certain {
@@ -436,6 +440,10 @@ impl Confirmations {
             self.deadlines.remove((deadline, number));
             if confirmation.possible.may_be(Outcomes::PENDING) {
                 confirmation.add(confirmation.default_outcome(), event.place.line);
+            } else if confirmation.may_be_unanswered
+                && confirmation.default_outcome().may_be(Outcomes::ACCEPTED)
+            {
+                confirmation.overruled.get_or_insert(event.place.line);
             }
             if self.untouched.contains(number) {
                 self.ran_out.insert(number, ());

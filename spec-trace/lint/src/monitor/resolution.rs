@@ -229,6 +229,14 @@ impl Resolution {
                 "session.completed, and the question on line {} was {word} on line {reply} and {what}",
                 confirmation.place.line
             );
+            if confirmation.may_be_unanswered {
+                notes.leave_open(
+                    rule.clause,
+                    event.place.line,
+                    may_not_count(&message, reply),
+                );
+                continue;
+            }
             notes.add(Finding::new(
                 rule,
                 event.place,
@@ -237,6 +245,13 @@ impl Resolution {
             ));
         }
     }
+}
+
+/// What would be a fault if the reply on that line counted.
+pub fn may_not_count(message: &str, reply: u64) -> String {
+    format!(
+        "{message}; whether the reply on line {reply} counted does not show: a recording would have to hold that its sender was authenticated and its subscription open (\"sender\":\"known\")"
+    )
 }
 
 impl Call {

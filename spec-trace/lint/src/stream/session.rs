@@ -18,7 +18,7 @@ use crate::monitor::confirmations::{Confirmations, Replies, SLACK_SECONDS};
 use crate::monitor::extension::TimeLeft;
 use crate::monitor::lifecycle::Lifecycle;
 use crate::monitor::output::Outputs;
-use crate::monitor::resolution::Resolution;
+use crate::monitor::resolution::{Resolution, may_not_count};
 use crate::monitor::sequence::Sequence;
 use crate::monitor::states::States;
 use crate::monitor::timeout::{Timeouts, judge_unanswered};
@@ -214,6 +214,14 @@ impl OpenSession {
         } else {
             &rules::STILL_AWAITING_CLARIFICATION
         };
+        // Where the last answer did not count, the question was open to the end.
+        let unanswered = last_confirmation
+            .filter(|(_, it)| it.may_be_unanswered && it.possible == Outcomes::REJECTED);
+        if let Some((reply, _)) = unanswered.and_then(|(_, it)| it.answered) {
+            let message = "session.completed, and no state.changed has left awaiting_input";
+            let reason = may_not_count(message, reply);
+            return notes.leave_open(rule.clause, event.place.line, reason);
+        }
         let message = "session.completed, every question was answered, and no state.changed has left awaiting_input since".to_owned();
         notes.add(Finding::new(
             rule,
