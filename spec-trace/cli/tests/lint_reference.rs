@@ -244,6 +244,7 @@ fn tied_recorders() -> impl Strategy<Value = Recorder> {
         wraps: true,
         ahead: 0,
         replies: true,
+        statuses: true,
         ids,
     })
 }
@@ -307,6 +308,18 @@ proptest! {
         let over = sessions.all(|session| session.status != SessionStatus::Active);
         let expected = if over { Verdict::Conforming } else { Verdict::Inconclusive };
         prop_assert_eq!(report.verdict, expected);
+    }
+
+    /// AAEP-6.3.4-5, AAEP-REPLY-14, AAEP-6.1-3, AAEP-A.4-3: nor where replies are recorded that did not count, and nothing says
+    /// so.
+    #[test]
+    fn the_reference_is_not_accused_for_replies_that_may_not_have_counted(
+        moves in prop::collection::vec(moves(), 0..40),
+        recorder in recorders(),
+    ) {
+        let run = played(&moves, Recorder { statuses: false, ..recorder });
+        let report = run.report();
+        prop_assert_eq!(places(&report.violations), [], "{}", run.lines.join("\n"));
     }
 
     /// AAEP-A.9-1, AAEP-EV-8, AAEP-A.6-2, AAEP-6.1-7: nor is it when another agent asks, writes and calls tools in its session.

@@ -156,6 +156,8 @@ pub const IRREVERSIBLE_UNASKED: Rule = absence("AAEP-A.8-4", &["AAEP-A.7.4-1", "
 /// An irreversible call that was asked for and not accepted yet.
 pub const IRREVERSIBLE_UNACCEPTED: Rule =
     absence("AAEP-A.7.4-1", &["AAEP-A.8-4", "AAEP-6.1-1", "AAEP-6.1-5"]);
+/// An irreversible call of high risk that was asked for as another, and accepted by nobody.
+pub const DEFAULT_RAN: Rule = absence("AAEP-6.9-5", &["AAEP-A.7.4-1", "AAEP-A.8-4"]);
 /// A reversible call that names a confirmation which was not accepted yet.
 pub const UNACCEPTED: Rule = absence("AAEP-6.1-1", &["AAEP-6.1-5"]);
 /// Two calls and one acceptance.
@@ -254,7 +256,7 @@ pub const POSITION_OVERLAPS: Rule = violation("AAEP-A.6-2", &[]);
 pub const POSITION_SKIPS: Rule = absence("AAEP-A.6-2", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 69] = [
+pub const ALL: [&Rule; 70] = [
     &RECORD,
     &IDENTIFIER,
     &TIMESTAMP,
@@ -294,6 +296,7 @@ pub const ALL: [&Rule; 69] = [
     &CALLED_AFTER_REJECTION,
     &IRREVERSIBLE_UNASKED,
     &IRREVERSIBLE_UNACCEPTED,
+    &DEFAULT_RAN,
     &UNACCEPTED,
     &CALLED_TWICE,
     &HONOURED_MALFORMED,

@@ -93,6 +93,9 @@ pub struct Recorder {
     /// Milliseconds by which its clock is ahead of the producer's.
     pub ahead: i64,
     pub replies: bool,
+    /// Whether it notes what the transport answered: else nothing tells a stranger's reply, or that of a subscription that
+    /// is closed, from another.
+    pub statuses: bool,
     pub ids: Ids,
 }
 
@@ -259,6 +262,7 @@ pub fn recorders() -> impl Strategy<Value = Recorder> {
             wraps,
             ahead,
             replies,
+            statuses: true,
             ids,
         })
 }
@@ -417,8 +421,17 @@ impl Run {
         });
         // The transport turns strangers away, and a recorder without a word of it has nothing to write down.
         let status = if authenticated && !closed { 204 } else { 403 };
-        if self.recorder.replies && (self.recorder.wraps || status == 204) {
-            let line = if self.recorder.wraps {
+        let Recorder {
+            wraps,
+            replies,
+            statuses,
+            ..
+        } = self.recorder;
+        if replies && (wraps || status == 204 || !statuses) {
+            let line = if wraps && !statuses {
+                let at = moment(self.now + self.recorder.ahead);
+                json!({"dir": "in", "at": at, "message": message})
+            } else if wraps {
                 let at = moment(self.now + self.recorder.ahead);
                 json!({"dir": "in", "at": at, "message": message, "http_status": status})
             } else {

@@ -12,7 +12,7 @@ use super::authorisation::Accused;
 use super::checks::Check;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
-use super::explaining::after_failed_reply;
+use super::explaining::{after_failed_reply, doubt_reply};
 use super::resolution::{Resolution, may_not_count};
 use crate::action_ids::{ActionIds, Relation};
 use crate::finding::{Finding, Place, TiedBy};
@@ -405,11 +405,13 @@ impl Ran {
             self.early.line
         );
         let answered = question.answered.filter(|it| self.follows(*it));
-        let by_default = answered.is_none() && question.may_explain(self.place.line);
+        let may_default = !self.early.action.irreversible
+            || matches!(self.early.action.risk, None | Some(Risk::Low));
+        let by_default = answered.is_none() && question.may_explain(self.place.line, may_default);
         let accepted = question.possible.may_be(Outcomes::ACCEPTED);
         let rejected = question.possible.may_be(Outcomes::REJECTED);
         if by_default || answered.is_some() && accepted && !rejected {
-            return;
+            return doubt_reply((&what, self.place.line), question, notes);
         }
         if let Some((reply, _)) = answered {
             return match (accepted, question.modified) {

@@ -10,8 +10,8 @@ use super::Notes;
 use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::{Confirmations, KEPT};
 use super::explaining::{
-    after_failed_reply, allowed_instead, calls_withdrawn_accepted, doubt, second_thoughts,
-    stray_acceptance,
+    after_failed_reply, allowed_instead, calls_withdrawn_accepted, doubt, doubt_order,
+    doubt_withdrawal, second_thoughts, stray_acceptance,
 };
 use super::matching::Matching;
 use super::ordered::Ordered;
@@ -19,7 +19,7 @@ use super::resolution::may_not_count;
 use crate::action_ids::{ActionIds, CallClass, IdKinds, Relation};
 use crate::finding::{Finding, Place, TiedBy};
 use crate::memory::Memory;
-use crate::record::{Event, EventKind};
+use crate::record::{Event, EventKind, Risk};
 use crate::rules::{self, Rule};
 use crate::time::Timestamp;
 
@@ -62,6 +62,7 @@ pub(super) struct Run {
     pub(super) line: u64,
     tool: Option<String>,
     irreversible: bool,
+    risk: Risk,
     pub(super) ids: ActionIds<'static>,
     relation: Relation,
     /// Whether it names a question and says that it was accepted.
@@ -73,27 +74,43 @@ pub(super) struct Run {
 }
 
 impl Run {
-    fn new(event: &Event, tool: Option<&str>, irreversible: bool, relation: Relation) -> Self {
-        Self {
+    fn new(event: &Event, relation: Relation) -> Option<Self> {
+        let EventKind::Invoked {
+            tool,
+            irreversible,
+            risk,
+            ..
+        } = event.kind
+        else {
+            return None;
+        };
+        Some(Self {
             line: event.place.line,
             tool: tool.map(str::to_owned),
             irreversible,
+            risk: risk.unwrap_or(Risk::Low),
             ids: event.ids.to_keep(),
             relation,
             says_accepted: event.says_accepted(),
             sent: event.sent,
             received: event.received,
             accepted_unseen: Vec::new(),
-        }
+        })
+    }
+
+    /// AAEP-A.7.4-1, AAEP-6.9-5: an irreversible call may run for want of a reply where its risk is low, and not else.
+    fn may_default(&self) -> bool {
+        !self.irreversible || self.risk == Risk::Low
     }
 
     /// A call with an acceptance of its own that others cannot have is like no other.
-    fn class(&self, number: usize) -> CallClass {
-        if self.accepted_unseen.is_empty() {
+    fn class(&self, number: usize) -> (CallClass, bool) {
+        let class = if self.accepted_unseen.is_empty() {
             self.ids.class(self.relation)
         } else {
             CallClass::Alone(number)
-        }
+        };
+        (class, self.may_default())
     }
 
     fn tied_by(&self) -> TiedBy {
@@ -127,6 +144,7 @@ impl Authorisation {
                 line,
                 tool,
                 irreversible,
+                risk,
                 ids,
                 relation,
                 says_accepted,
@@ -135,7 +153,7 @@ impl Authorisation {
                 accepted_unseen,
             } = &**run;
             memory.line(*line);
-            memory.value(&(number, tool, irreversible, ids, relation));
+            memory.value(&(number, tool, irreversible, risk, ids, relation));
             memory.value(&(says_accepted, sent, received, accepted_unseen));
         });
     }
@@ -152,11 +170,8 @@ impl Authorisation {
         notes: &mut Notes,
     ) -> Vec<Accused> {
         let mut accused = self.settle(event, confirmations, notes);
-        if let EventKind::Invoked {
-            tool, irreversible, ..
-        } = &event.kind
-        {
-            accused.extend(self.called(event, (*tool, *irreversible), call, confirmations, notes));
+        if let EventKind::Invoked { irreversible, .. } = &event.kind {
+            accused.extend(self.called(event, *irreversible, call, confirmations, notes));
         }
         if matches!(event.kind, EventKind::Ended(_)) {
             let undecided = self.deferred.iter();
@@ -205,6 +220,8 @@ impl Authorisation {
             let (candidates, _) = confirmations.candidates(&run.ids, run.line);
             if !before || !self.assign(number, &candidates, confirmations, notes) {
                 self.deferred.push_back((number, place));
+            } else if received.is_none() || self.runs[number].received.is_none() {
+                doubt_order(&self.runs[number], decided, notes);
             }
         }
     }
@@ -219,7 +236,7 @@ impl Authorisation {
     fn called(
         &mut self,
         event: &Event,
-        (tool, irreversible): (Option<&str>, bool),
+        irreversible: bool,
         (candidates, relation): &(Vec<usize>, Relation),
         confirmations: &Confirmations,
         notes: &mut Notes,
@@ -231,7 +248,7 @@ impl Authorisation {
         }
         let number = self.called;
         self.called += 1;
-        let run = Run::new(event, tool, irreversible, relation);
+        let run = Run::new(event, relation)?;
         self.kinds.insert(run.tied_by(), ());
         self.runs.insert(number, Box::new(run));
         if self.assign(number, candidates, confirmations, notes) {
@@ -247,7 +264,9 @@ impl Authorisation {
         if !irreversible && left(Outcomes::CANCELLED) && !event.says_accepted() {
             // A question that was withdrawn asks nothing any more, and a reversible call needs none. One that says that it
             // was accepted does not go without.
-            self.runs.remove(number);
+            if let Some(run) = self.runs.remove(number) {
+                doubt_withdrawal(&run, candidates, confirmations, notes);
+            }
             return None;
         }
         if left(Outcomes::PENDING) {
@@ -302,7 +321,10 @@ impl Authorisation {
     ) -> bool {
         let runs = &self.runs;
         let explains = |index: usize, run: &Run| {
-            confirmations.kept(index).may_explain(run.line) || run.accepted_unseen.contains(&index)
+            confirmations
+                .kept(index)
+                .may_explain(run.line, run.may_default())
+                || run.accepted_unseen.contains(&index)
         };
         let own = candidates.iter().copied();
         let own = own.filter(|index| explains(*index, &runs[number]));
@@ -487,6 +509,22 @@ impl Authorisation {
             if let Some(explained) = after_failed_reply((&call, run.line), asked, question.ignored)
             {
                 return explained;
+            }
+            // AAEP-6.9-5, AAEP-A.7.4-1: nobody answered, and that may not let it run.
+            if !run.may_default() && question.may_explain(run.line, true) {
+                let message = format!(
+                    "{call}, which is of {} risk, and the question on line {asked} was accepted by nobody: its default is for an action of low risk or one that can be undone",
+                    if run.risk == Risk::High {
+                        "high"
+                    } else {
+                        "medium"
+                    }
+                );
+                let rule = match run.risk {
+                    Risk::High => &rules::DEFAULT_RAN,
+                    Risk::Medium | Risk::Low => &rules::IRREVERSIBLE_UNACCEPTED,
+                };
+                return (rule, message);
             }
             // AAEP-6.1-1, AAEP-A.7.4-1: asked for, and not accepted.
             let message = format!("{call} before the question on line {asked} was accepted");

@@ -43,6 +43,8 @@ pub struct Asked {
     pub status: Status,
     /// Whether the producer has gone on since, and said nothing against its being about this question.
     pub followed: bool,
+    /// Whether it has gone on since a valid reply came.
+    heeded: bool,
     /// When it runs out by the producer's clock.
     pub deadline: Option<Timestamp>,
     extension: Option<Extension>,
@@ -108,6 +110,7 @@ impl Clarifications {
                 ids,
                 status,
                 followed,
+                heeded,
                 deadline,
                 extension,
                 question,
@@ -115,7 +118,7 @@ impl Clarifications {
                 suspicion,
             } = asked;
             memory.line(place.line);
-            memory.value(&(producer, ids, status, followed, question, deadline));
+            memory.value(&(producer, ids, status, followed, heeded, question, deadline));
             memory.value(&extension.map(|it| it.until));
             memory.each(ignored.iter(), |memory, (line, check)| {
                 memory.line(*line);
@@ -155,6 +158,7 @@ impl Clarifications {
             ids: event.ids.to_keep(),
             status: Status::Open,
             followed: false,
+            heeded: false,
             deadline: event.sent.and_then(after_timeout),
             extension: None,
             question: question.clone(),
@@ -245,16 +249,13 @@ impl Asked {
     /// Takes in an event: the timeout may have passed by then, or the producer goes on.
     fn pass(&mut self, event: &Event) {
         if self.status.is_over() {
+            self.heeded |= self.is_left_by(event);
             return;
         }
         if self.deadline.is_none() || event.sent >= self.deadline {
             self.status = Status::PerhapsOver;
         }
-        let EventKind::StateChanged { to, .. } = &event.kind else {
-            return;
-        };
-        let leaves = *to != Some(AgentState::AwaitingInput.name());
-        if !leaves || event.producer != self.producer || !event.speaks_of(&self.ids) {
+        if !self.is_left_by(event) {
             return;
         }
         let stated = stated(event);
@@ -263,6 +264,32 @@ impl Asked {
         }
         self.followed = true;
         self.status = stated.map_or(Status::PerhapsOver, Status::Told);
+    }
+
+    /// Whether it is a change of state by which the producer goes on.
+    fn is_left_by(&self, event: &Event) -> bool {
+        let EventKind::StateChanged { to, .. } = &event.kind else {
+            return false;
+        };
+        let leaves = *to != Some(AgentState::AwaitingInput.name());
+        leaves && event.producer == self.producer && event.speaks_of(&self.ids)
+    }
+
+    /// AAEP-6.1-7: what does not show where nothing came of the question up to the end of its session.
+    pub fn unheeded(&self, now: Option<Timestamp>) -> Option<String> {
+        let what = match self.status {
+            Status::Answered if !self.heeded => "a valid reply came",
+            Status::Open | Status::PerhapsOver
+                if !self.followed && self.deadline.is_some() && now >= self.deadline =>
+            {
+                "its timeout is over"
+            }
+            Status::Open | Status::PerhapsOver | Status::Answered | Status::Told(_) => return None,
+        };
+        Some(format!(
+            "session.completed, and no state.changed came of the clarification on line {}, though {what}: whether it was honoured does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
+            self.place.line
+        ))
     }
 
     /// The producer says before the timeout that the question is answered, and no valid reply is on record. Where it says nothing

@@ -88,6 +88,10 @@ pub struct Confirmation {
     pub possible: Outcomes,
     /// The line from which on an acceptance was possible.
     pub acceptable_from: Option<u64>,
+    /// The same for one by a reply.
+    pub(super) answerable_from: Option<u64>,
+    /// The line of a change of state before any reply that looks as if it was withdrawn.
+    pub(super) perhaps_withdrawn: Option<u64>,
     /// The reply that decided it: line and time.
     pub answered: Option<(u64, Timestamp)>,
     /// The last reply to it that had to be ignored: its line, and the check that it failed.
@@ -133,6 +137,8 @@ impl Confirmation {
             prose: hash(&question.prose),
             possible: Outcomes::PENDING,
             acceptable_from: None,
+            answerable_from: None,
+            perhaps_withdrawn: None,
             answered: None,
             ignored: None,
             may_be_unanswered: false,
@@ -159,6 +165,8 @@ impl Confirmation {
             prose,
             possible,
             acceptable_from,
+            answerable_from,
+            perhaps_withdrawn,
             answered,
             ignored,
             may_be_unanswered,
@@ -175,7 +183,9 @@ impl Confirmation {
             closed,
         } = self;
         memory.line(place.line);
-        memory.line(acceptable_from.unwrap_or_default());
+        for line in [acceptable_from, answerable_from, perhaps_withdrawn] {
+            memory.line(line.unwrap_or_default());
+        }
         memory.value(&(producer, ids, prose, possible, follow_up, default));
         memory.value(&(asked, deadline, deadline_received, allowed));
         memory.value(&(
@@ -197,9 +207,14 @@ impl Confirmation {
         });
     }
 
-    /// Whether a call on `line` may be explained by it.
-    pub fn may_explain(&self, line: u64) -> bool {
-        self.acceptable_from.is_some_and(|from| from <= line)
+    /// Whether a call on `line` may be explained by it, if need be by an acceptance for want of a reply.
+    pub fn may_explain(&self, line: u64, by_default: bool) -> bool {
+        let from = if by_default {
+            self.acceptable_from
+        } else {
+            self.answerable_from
+        };
+        from.is_some_and(|from| from <= line)
     }
 
     /// Whether it was accepted: by a reply, or it may have been and the producer says so.
@@ -218,9 +233,35 @@ impl Confirmation {
             return;
         }
         self.possible = self.possible.or(outcomes);
+        if outcomes.may_be(Outcomes::ACCEPTED) {
+            self.acceptable_from.get_or_insert(line);
+            self.answerable_from.get_or_insert(line);
+        }
+    }
+
+    /// AAEP-6.4-1: takes in that its default may have been applied.
+    pub(super) fn add_default(&mut self, line: u64) {
+        if self.closed.is_some() {
+            return;
+        }
+        self.possible = self.possible.or(self.default_outcome());
         if self.possible.may_be(Outcomes::ACCEPTED) {
             self.acceptable_from.get_or_insert(line);
         }
+        if self.default.is_none() {
+            // Nothing is known of it.
+            self.answerable_from = self.answerable_from.or(self.acceptable_from);
+        }
+    }
+
+    /// AAEP-6.8-1, AAEP-6.8-3: whether a change of state may withdraw it: before its timeout, to another state than that of a tool
+    /// that runs.
+    pub(super) fn may_be_withdrawn_by(&self, event: &Event, to: Option<&str>) -> bool {
+        let over = self.extension.is_none()
+            && self
+                .deadline
+                .is_some_and(|deadline| event.sent >= Some(deadline));
+        !over && to != Some(AgentState::CallingTool.name())
     }
 
     /// AAEP-6.4.2-3: takes in that it may have been given more time.
@@ -255,6 +296,7 @@ impl Confirmation {
             self.possible = outcome;
             self.closed = Some(closed);
             self.acceptable_from = None;
+            self.answerable_from = None;
         }
     }
 

@@ -11,6 +11,7 @@ use super::extension::{Extension, TimeLeft, late_reply};
 use super::ordered::Ordered;
 use super::seen::hash;
 use crate::action_ids::{ActionIds, IdHashes, Relation};
+use crate::agent_state::AgentState;
 use crate::memory::Memory;
 use crate::record::{Decision, Event, EventKind};
 use crate::reply::{Answer, Reply, ReplyContent, Sender};
@@ -180,7 +181,7 @@ impl Confirmations {
         self.pass_time(event);
         let follow_up = match &event.kind {
             EventKind::StateChanged { from, to } => {
-                self.changed(event, may_withdraw(*from, *to));
+                self.changed(event, (*from, *to));
                 FollowUp::StateOrCall
             }
             EventKind::Invoked { .. } => {
@@ -229,7 +230,7 @@ impl Confirmations {
         }
         match confirmation.first_deadline() {
             Some(deadline) => self.deadlines.insert((deadline, number), ()),
-            None => confirmation.add(confirmation.default_outcome(), line),
+            None => confirmation.add_default(line),
         }
         let kept = Kept {
             line,
@@ -439,7 +440,7 @@ impl Confirmations {
             }
             self.deadlines.remove((deadline, number));
             if confirmation.possible.may_be(Outcomes::PENDING) {
-                confirmation.add(confirmation.default_outcome(), event.place.line);
+                confirmation.add_default(event.place.line);
             } else if confirmation.may_be_unanswered
                 && confirmation.default_outcome().may_be(Outcomes::ACCEPTED)
             {
@@ -452,7 +453,8 @@ impl Confirmations {
     }
 
     /// AAEP-6.8-3: a change of state may say that a question is withdrawn. One that names a question speaks of that one.
-    fn changed(&mut self, event: &Event, may_withdraw: bool) {
+    fn changed(&mut self, event: &Event, (from, to): (Option<&str>, Option<&str>)) {
+        let may_withdraw = may_withdraw(from, to);
         let numbers: Vec<usize> = match &event.ids.token {
             Some(token) => self.with_token(token),
             None => self.untouched.keys().collect(),
@@ -461,9 +463,21 @@ impl Confirmations {
             let Some(Kept { confirmation, .. }) = self.by_number.get_mut(number) else {
                 continue;
             };
-            let may_be_withdrawn = may_withdraw && !event.says_accepted();
+            let may_be_withdrawn = may_withdraw
+                && !event.says_accepted()
+                && confirmation.may_be_withdrawn_by(event, to);
             if confirmation.possible.may_be(Outcomes::PENDING) && may_be_withdrawn {
                 confirmation.add(Outcomes::CANCELLED, event.place.line);
+                let looks_so = from == Some(AgentState::AwaitingInput.name())
+                    && [AgentState::Thinking, AgentState::Deciding]
+                        .iter()
+                        .any(|it| to == Some(it.name()));
+                if looks_so
+                    && confirmation.answered.is_none()
+                    && event.producer == confirmation.producer
+                {
+                    confirmation.perhaps_withdrawn = Some(event.place.line);
+                }
             }
             if let Some(outcome) = event.outcome.filter(|_| event.ids.token.is_some()) {
                 confirmation.take_stated(outcome);

@@ -7,6 +7,7 @@ use super::confirmation::{Confirmation, Outcomes};
 use super::confirmations::Confirmations;
 use crate::record::Decision;
 use crate::rules::{self, Rule};
+use crate::time::Timestamp;
 
 /// What a conforming producer could have gone on with instead of the call: the next moves of the questions that may be
 /// pending, or another question.
@@ -120,6 +121,7 @@ pub(super) fn after_failed_reply(
 /// Says what may be wrong about a call that the acceptance of this question explains, and does not show.
 pub(super) fn doubt(run: &Run, question: &Confirmation, notes: &mut Notes) {
     let (asked, call) = (question.place.line, run.name());
+    doubt_reply((&format!("call of {call}"), run.line), question, notes);
     let Some((reply, _)) = question.answered else {
         return;
     };
@@ -129,5 +131,47 @@ pub(super) fn doubt(run: &Run, question: &Confirmation, notes: &mut Notes) {
             "call of {call} after the reply on line {reply}, which modifies the action that was asked about on line {asked}: without support for that it rejects, and a recording would have to hold whether there is"
         );
         notes.leave_open("AAEP-6.3.2-4", run.line, reason);
+    }
+}
+
+/// AAEP-6.1-1: a call that can be undone, of a question that nobody answered: it may be withdrawn.
+pub(super) fn doubt_withdrawal(
+    run: &Run,
+    candidates: &[usize],
+    confirmations: &Confirmations,
+    notes: &mut Notes,
+) {
+    let mut questions = candidates.iter().map(|it| confirmations.kept(*it));
+    let untold = |it: &&Confirmation| it.possible.may_be(Outcomes::CANCELLED) && !it.is_withdrawn();
+    if let Some(question) = questions.find(untold) {
+        let reason = format!(
+            "call of {} that names the question on line {}, which nobody accepted: whether a state.changed before it withdrew the question does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
+            run.name(),
+            question.place.line
+        );
+        notes.leave_open("AAEP-6.1-1", run.line, reason);
+    }
+}
+
+/// AAEP-A.7.4-1: a call that is recorded before the reply that explains it.
+pub(super) fn doubt_order(run: &Run, decided: Timestamp, notes: &mut Notes) {
+    let reason = format!(
+        "call of {} that is recorded before the reply which accepts it, decided at {decided}: whether that had arrived does not show; a recording would have to hold when each was received (\"at\")",
+        run.name()
+    );
+    notes.leave_open("AAEP-A.7.4-1", run.line, reason);
+}
+
+/// AAEP-6.8-4: a reply that was taken, behind a change of state that looks as if the question was withdrawn.
+pub(super) fn doubt_reply((what, line): (&str, u64), question: &Confirmation, notes: &mut Notes) {
+    let Some((reply, _)) = question.answered else {
+        return;
+    };
+    if let Some(changed) = question.perhaps_withdrawn.filter(|it| *it < reply) {
+        let reason = format!(
+            "{what}, and the reply on line {reply} came behind the state.changed on line {changed}: whether that withdrew the question on line {} does not show; a recording would have to hold what became of it (extensions.countersign.outcome)",
+            question.place.line
+        );
+        notes.leave_open("AAEP-6.8-4", line, reason);
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::ordered::Ordered;
-use crate::action_ids::CallClass;
 
 /// An assignment of left numbers to right numbers that grows one by one.
 #[derive(Debug, Default, Clone, Hash)]
@@ -31,11 +30,11 @@ impl Matching {
     /// makes room. False, and nothing changed, when no assignment covers all of them. `edges` yields the right numbers that
     /// a left one may take. Of two left numbers of one `class` the greater may take whatever the lesser may, so nothing is
     /// gained by looking at the lesser one after the greater.
-    pub fn assign(
+    pub fn assign<C: Ord>(
         &mut self,
         left: usize,
         own: impl IntoIterator<Item = usize>,
-        class: impl Fn(usize) -> CallClass,
+        class: impl Fn(usize) -> C,
         edges: impl Fn(usize) -> Vec<usize>,
     ) -> bool {
         self.take_free(left, own.into_iter()) || self.make_room(left, class, edges)
@@ -50,10 +49,10 @@ impl Matching {
     }
 
     /// A breadth-first search for an augmenting path: a recursive one would go as deep as the stream is long.
-    fn make_room(
+    fn make_room<C: Ord>(
         &mut self,
         left: usize,
-        class: impl Fn(usize) -> CallClass,
+        class: impl Fn(usize) -> C,
         edges: impl Fn(usize) -> Vec<usize>,
     ) -> bool {
         let mut reached_from = BTreeMap::new();
@@ -104,7 +103,7 @@ impl Matching {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::action_ids::IdKinds;
+    use crate::action_ids::{CallClass, IdKinds};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

@@ -178,6 +178,9 @@ impl OpenSession {
         if !matches!(event.kind, EventKind::Ended(Ending::Completed)) {
             return;
         }
+        if monitors.replies == Replies::Recorded {
+            self.leave_unheeded_open(event, notes);
+        }
         for producer in self.states.waiting() {
             let mut confirmations = monitors.confirmations.all().map(|(_, it)| it);
             let may_wait = confirmations
@@ -202,6 +205,17 @@ impl OpenSession {
                     self.judge_still_waiting(event, notes);
                 }
                 None => {}
+            }
+        }
+    }
+
+    /// AAEP-6.1-7: a producer that is not in `awaiting_input` may have gone on with what it was told, or not.
+    fn leave_unheeded_open(&self, event: &Event, notes: &mut Notes) {
+        for asked in self.clarifications.all() {
+            let mut waiting = self.states.waiting();
+            let unheeded = asked.unheeded(event.sent);
+            if let Some(reason) = unheeded.filter(|_| !waiting.any(|it| it == asked.producer)) {
+                notes.leave_open("AAEP-6.1-7", event.place.line, reason);
             }
         }
     }

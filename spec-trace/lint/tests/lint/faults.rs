@@ -56,6 +56,7 @@ AAEP-6.5.5-1_response-with-a-confidence-beyond-one  AAEP-6.5.5-1 6 warning
 AAEP-6.5.5-2_response-of-another-kind  AAEP-6.5.5-2 6 warning
 AAEP-6.5.5-3_response-that-is-no-choice  AAEP-6.5.5-3 6 warning
 AAEP-6.8-4_acceptance-after-withdrawal  AAEP-6.8-4 7 violation
+AAEP-6.9-5_question-of-low-risk-times-out-for-a-call-of-high-risk  AAEP-6.9-5 7 violation
 AAEP-A.1-1_first-event-is-not-the-start  AAEP-A.1-1 1 violation
 AAEP-A.1-1_started-again-after-its-end  AAEP-A.1-1 4 violation
 AAEP-A.1-1_started-behind-another-event  AAEP-A.1-1 2 violation

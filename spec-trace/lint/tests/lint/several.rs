@@ -379,3 +379,204 @@ fn a_uniform_refusal_is_no_fault() {
         assert_eq!(places(&report.warnings), []);
     }
 }
+
+/// A question of low risk about what can be undone, which lets its call run where nobody answers.
+fn low(default: &str) -> Stream {
+    let question = json!({"risk_level": "low", "irreversible": false, "default_decision": default});
+    // A stranger's reply says that replies are recorded.
+    let stranger = json!({"sender": "stranger"});
+    Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", question)
+        .reply("call_0", "accept", json!({}), stranger)
+}
+
+const REVERSIBLE: &str = r#"{"irreversible": false, "risk_level": "low"}"#;
+
+fn reversible() -> Value {
+    serde_json::from_str(REVERSIBLE).expect("JSON")
+}
+
+/// AAEP-6.9-5, AAEP-A.7.4-1: silence lets an irreversible call of low risk run, and none of more.
+#[test]
+fn silence_lets_no_irreversible_call_of_more_than_low_risk_run() {
+    for (risk, clause) in [
+        (json!(null), None),
+        (json!("low"), None),
+        (json!("medium"), Some("AAEP-A.7.4-1")),
+        (json!("high"), Some("AAEP-6.9-5")),
+    ] {
+        let stream = low("accept")
+            .wait(60)
+            .state("awaiting_input", "calling_tool");
+        let call = json!({"risk_level": risk});
+        let report = stream
+            .call("call_1", call)
+            .completed("call_1", "success")
+            .ends();
+        let found: Vec<_> = clause.map(|it| (it, 6)).into_iter().collect();
+        assert_eq!(places(&report.violations), found, "{risk}");
+    }
+}
+
+/// AAEP-6.1-1: a call that can be undone waits for its question too, and its default is applied when its time is over and not
+/// before.
+#[test]
+fn a_call_that_can_be_undone_waits_for_its_question() {
+    let ran = |stream: Stream| {
+        let stream = stream
+            .state("awaiting_input", "calling_tool")
+            .call("call_1", reversible());
+        stream.completed("call_1", "success").ends()
+    };
+    for (default, seconds, found) in [
+        ("reject", 0, true),
+        ("reject", 60, true),
+        ("accept", 0, true),
+        ("accept", 60, false),
+    ] {
+        let report = ran(low(default).wait(seconds));
+        let found: Vec<_> = found.then_some(("AAEP-6.1-1", 6)).into_iter().collect();
+        assert_eq!(places(&report.violations), found, "{default} {seconds}");
+    }
+    // The default is applied, and then the call is made all the same.
+    let rejected = low("reject").wait(60).state("awaiting_input", "thinking");
+    let rejected = rejected
+        .state("thinking", "calling_tool")
+        .call("call_1", reversible());
+    let report = rejected.completed("call_1", "success").ends();
+    assert_eq!(places(&report.violations), [("AAEP-6.1-1", 7)]);
+    // Before its time it may have been withdrawn.
+    let withdrawn = low("reject").state("awaiting_input", "thinking");
+    let withdrawn = withdrawn
+        .state("thinking", "calling_tool")
+        .call("call_1", reversible());
+    let report = withdrawn.completed("call_1", "success").ends();
+    assert_eq!(places(&report.violations), []);
+    assert!(
+        is_open(&report, "AAEP-6.1-1", "withdrew"),
+        "{:?}",
+        report.not_judged
+    );
+}
+
+/// AAEP-6.8-4: a change to thinking before the reply looks like a withdrawal, and may be none.
+#[test]
+fn a_question_that_may_have_been_withdrawn_before_its_answer_is_said_to_be_open() {
+    let run = |stream: Stream| {
+        let stream = stream
+            .answered("call_1", "accept")
+            .state("thinking", "calling_tool");
+        stream
+            .call("call_1", json!({}))
+            .completed("call_1", "success")
+            .ends()
+    };
+    let asked = Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", json!({}));
+    let report = run(asked.state("awaiting_input", "thinking"));
+    assert_eq!(report.verdict, Verdict::Conforming);
+    assert!(
+        is_open(&report, "AAEP-6.8-4", "line 4"),
+        "{:?}",
+        report.not_judged
+    );
+    let thinking = Stream::new()
+        .state("idle", "thinking")
+        .asked("call_1", json!({}));
+    assert!(!is_open(&run(thinking), "AAEP-6.8-4", ""));
+}
+
+/// AAEP-6.1-7, AAEP-6.5.1-2: nothing came of a valid reply, nor of the timeout.
+#[test]
+fn a_clarification_of_which_nothing_came_is_said_to_be_open() {
+    let question = json!({
+        "urgency": "critical", "question": "Which?", "reply_token": "rpl_call1", "timeout_seconds": 60,
+        "accepted_response_kinds": ["numeric"],
+    });
+    let answer = json!({"type": "clarification.reply", "response": 67, "decision": null});
+    let asked = || {
+        let stream = Stream::new().state("idle", "awaiting_input");
+        let stream = stream.event("awaiting.clarification", question.clone());
+        let stream = stream.state("awaiting_input", "thinking");
+        stream.reply("call_1", "", answer.clone(), json!({}))
+    };
+    let report = asked().wait(90).ends();
+    assert_eq!(report.verdict, Verdict::Conforming);
+    assert!(
+        is_open(&report, "AAEP-6.1-7", "a valid reply came"),
+        "{:?}",
+        report.not_judged
+    );
+    let heeded = asked().state("thinking", "deciding").ends();
+    assert!(!is_open(&heeded, "AAEP-6.1-7", ""));
+}
+
+/// AAEP-A.7.4-1: a call on the line before its reply ran before it, unless the reply was recorded late.
+#[test]
+fn a_call_on_the_line_before_its_reply_is_said_to_be_open_where_no_arrival_is_recorded() {
+    for (wrapper, open) in [(json!({"at": null}), true), (json!({}), true)] {
+        let stream = Stream::new()
+            .state("idle", "awaiting_input")
+            .asked("call_1", json!({}));
+        let decided = json!({"timestamp": "2026-05-24T14:00:00.350Z"});
+        let stream = stream
+            .state("awaiting_input", "calling_tool")
+            .call("call_1", json!({}));
+        let stream = stream.reply("call_1", "accept", decided, wrapper);
+        let report = stream.completed("call_1", "success").ends();
+        assert_eq!(places(&report.violations), []);
+        assert_eq!(
+            is_open(&report, "AAEP-A.7.4-1", "\"at\""),
+            open,
+            "{:?}",
+            report.not_judged
+        );
+    }
+}
+
+/// AAEP-6.1-3, AAEP-A.4-3: nobody is accused for a reply alone of which nothing says that it counted.
+#[test]
+fn a_reply_that_may_not_have_counted_accuses_nobody() {
+    for (decision, clause) in [("accept", "AAEP-A.4-3"), ("reject", "AAEP-6.1-3")] {
+        for (wrapper, accused) in [
+            (json!({}), false),
+            (json!({"http_status": 202}), false),
+            (json!({"sender": "known"}), true),
+        ] {
+            let stream = Stream::new()
+                .state("idle", "awaiting_input")
+                .asked("call_1", json!({}));
+            let report = stream.reply("call_1", decision, json!({}), wrapper).ends();
+            let found: Vec<_> = accused.then_some((clause, 5)).into_iter().collect();
+            assert_eq!(places(&report.violations), found, "{decision}");
+            assert_eq!(
+                is_open(&report, clause, "known"),
+                !accused,
+                "{:?}",
+                report.not_judged
+            );
+        }
+    }
+}
+
+/// AAEP-A.8-5: who rejected may have been nobody who counts, and another has accepted.
+#[test]
+fn a_rejection_that_may_not_have_counted_leaves_a_later_acceptance_open() {
+    for (wrapper, accused) in [(json!({}), false), (json!({"sender": "known"}), true)] {
+        let stream = Stream::new()
+            .state("idle", "awaiting_input")
+            .asked("call_1", json!({}));
+        let stream = stream.reply("call_1", "reject", json!({}), wrapper);
+        let other = json!({"subscription_id": "sub_b"});
+        let stream = stream.reply("call_1", "accept", other, json!({}));
+        let stream = stream
+            .state("awaiting_input", "calling_tool")
+            .call("call_1", json!({}));
+        let report = stream.completed("call_1", "success").ends();
+        let found: Vec<_> = accused.then_some(("AAEP-A.8-5", 7)).into_iter().collect();
+        assert_eq!(places(&report.violations), found);
+        assert_eq!(is_open(&report, "AAEP-A.8-5", "line 4"), !accused);
+    }
+}
