@@ -51,6 +51,11 @@ pub enum Record<'a> {
         /// The line.
         line: u64,
     },
+    /// The head of a recording: `countersign.recording`, with what its recorder says of it.
+    Head {
+        /// Whether `replies` is `all`: each that was sent is recorded.
+        replies: bool,
+    },
     /// A message that is no message of the protocol, or one that went the wrong way: it has no effect.
     NotJudged,
 }
@@ -61,7 +66,7 @@ impl<'a> Record<'a> {
         match self {
             Self::Event(event) => Some(event.session),
             Self::Foreign { session, .. } => *session,
-            Self::Reply(_) | Self::NotJudged => None,
+            Self::Reply(_) | Self::Head { .. } | Self::NotJudged => None,
         }
     }
 }
@@ -513,6 +518,12 @@ fn read_event<'a>(
 fn foreign<'a>(type_name: &str, message: &Index<'a>, line: u64) -> Record<'a> {
     if type_name.starts_with("subscription.") {
         return Record::NotJudged;
+    }
+    if type_name == "countersign.recording" {
+        let replies = message.get("replies").and_then(Value::as_str);
+        return Record::Head {
+            replies: replies == Some("all"),
+        };
     }
     Record::Foreign {
         session: message.get("session_id").and_then(Value::as_str),

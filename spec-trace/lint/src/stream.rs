@@ -121,6 +121,12 @@ impl Linter {
             Record::Event(event) => self.event(event),
             Record::Reply(reply) => self.reply(reply),
             Record::Foreign { session, line } => self.foreign(*session, *line),
+            Record::Head { replies } => {
+                self.records += 1;
+                if *replies {
+                    self.replies_are_recorded();
+                }
+            }
             Record::NotJudged => self.records += 1,
         }
     }

@@ -32,10 +32,17 @@ Examples:
 Inputs compressed with gzip or zstd are told by their content.
 
 A reply in a stream counts as received, from a sender that the transport knows and on an open
-subscription: a stream shows neither. Where the transport turned it away, say so:
+subscription: a stream shows neither. What rests on that alone is not judged, unless its record says
+`\"sender\":\"known\"`. Where the transport turned it away, say so:
   {\"dir\":\"in\",\"http_status\":403,\"message\":{\"type\":\"confirmation.reply\",...}}
 Where it let in who is not authenticated or names no open subscription, `\"sender\":\"stranger\"`;
 where neither is known, `\"sender\":\"untold\"`.
+
+That nobody replied is evidence only where replies are recorded: where one is, where a record says so,
+  {\"type\":\"countersign.recording\",\"replies\":\"all\"}
+or with --replies all.
+
+What would not be wrong were another fault mended stands under that, as its consequence.
 
 Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be
 read, or not to its end; else 3 if a verdict is open: the stream ends too early, or nothing that was
@@ -65,6 +72,10 @@ pub struct Args {
     #[arg(long)]
     pub strict: bool,
 
+    /// Which replies the streams hold: where none is found, none was sent (all), or the first that is found tells (found)
+    #[arg(long, value_enum, default_value_t)]
+    pub replies: Replies,
+
     /// Let the violations in this file pass: new ones fail, and those not found any more are told
     #[arg(long, value_name = "FILE", conflicts_with = "write_baseline")]
     pub baseline: Option<PathBuf>,
@@ -76,6 +87,16 @@ pub struct Args {
     /// Quote nothing of the streams: no token, id, prompt, summary or other text, in whatever format; a baseline then holds hashes alone
     #[arg(long)]
     pub redact: bool,
+}
+
+/// Which replies a stream holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Replies {
+    /// All that were sent, if it holds one; else they may not be recorded.
+    #[default]
+    Found,
+    /// All that were sent.
+    All,
 }
 
 impl Args {
@@ -155,7 +176,7 @@ fn judge_all(args: &Args) -> Outcome {
     let selection = args.selection();
     let settings = Settings {
         strict: args.strict,
-        ..Settings::default()
+        replies_recorded: args.replies == Replies::All,
     };
     let mut outcome = Outcome {
         single: matches!(args.inputs.as_slice(), [input] if !input.is_dir()),

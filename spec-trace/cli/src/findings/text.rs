@@ -1,5 +1,6 @@
 //! For people: each finding as a diagnostic that shows its line and points into it, then a line for each stream.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, IsTerminal};
 
@@ -107,7 +108,25 @@ fn summary(text: &mut String, report: &LintReport) {
             ),
         );
     }
+    by_clause(text, report);
     line(text, format_args!("{}: {}", report.file, in_short(report)));
+}
+
+/// How often each clause is broken, where several are or one is broken several times.
+fn by_clause(text: &mut String, report: &LintReport) {
+    let findings = report.violations.iter().chain(&report.warnings);
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    findings.for_each(|it| *counts.entry(it.clause).or_default() += 1);
+    if counts.values().sum::<u64>() > 1 {
+        let counts = counts
+            .iter()
+            .map(|(clause, count)| format!("{clause} {count}"));
+        let counts: Vec<_> = counts.collect();
+        line(
+            text,
+            format_args!("{}: by clause: {}", report.file, counts.join(", ")),
+        );
+    }
 }
 
 /// The verdict and the counts, as in `violating: 10 records, 1 session, 1 violation, 0 warnings`.
@@ -204,11 +223,23 @@ impl Shown {
             Severity::Warning | Severity::Advice => "warning",
         };
         let also = finding.also.join(", ");
+        let also = (!also.is_empty()).then(|| format!("the same fault breaks {also}"));
+        let consequences = finding.consequences.iter().map(|it| {
+            let Finding {
+                line,
+                clause,
+                message,
+                ..
+            } = it;
+            let message: String = message.chars().map(printable).collect();
+            format!("its consequence on line {line} breaks {clause}: {message}")
+        });
+        let help: Vec<_> = also.into_iter().chain(consequences).collect();
         Self {
             code: format!("{place}: {word} {} {}", finding.clause, finding.level),
             severity,
             message: finding.message.chars().map(printable).collect(),
-            help: (!also.is_empty()).then(|| format!("the same fault breaks {also}")),
+            help: (!help.is_empty()).then(|| help.join("\n")),
             line: finding.line,
             excerpt,
         }

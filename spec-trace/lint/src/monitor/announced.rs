@@ -418,7 +418,11 @@ impl Ran {
                 (true, true) => self.judge_modified(session, (&what, reply), notes),
                 // What a decision of one's own does is not said.
                 (true, false) => {}
-                (false, _) if question.overruled.is_some_and(|it| it < self.place.line) => {
+                (false, _)
+                    if question
+                        .overruled_before(self.place.line, self.moment())
+                        .is_some() =>
+                {
                     let message = format!(
                         "{what}, which was rejected and then accepted, by another reply or by default"
                     );
@@ -461,8 +465,13 @@ impl Ran {
 
     /// Whether the reply that decided came before the completion.
     fn follows(&self, (line, moment): (u64, Timestamp)) -> bool {
-        let completed = self.received.or(self.sent);
+        let completed = self.moment();
         line < self.place.line || completed.is_none_or(|completed| moment <= completed)
+    }
+
+    /// When it is taken to have completed.
+    fn moment(&self) -> Option<Timestamp> {
+        self.received.or(self.sent)
     }
 
     fn accuse(&self, rule: &'static Rule, session: &str, message: String, notes: &mut Notes) {

@@ -269,7 +269,11 @@ impl Authorisation {
             }
             return None;
         }
-        if left(Outcomes::PENDING) {
+        // Who rejected may be nobody who counts, and whose acceptance does may be recorded late.
+        let may_be_unanswered = candidates.iter().any(|index| {
+            !self.assigned.is_taken(*index) && confirmations.kept(*index).may_be_unanswered
+        });
+        if left(Outcomes::PENDING) || may_be_unanswered {
             self.deferred.push_back((number, event.place.to_keep()));
             self.give_up_the_oldest(notes);
             return None;
@@ -421,7 +425,7 @@ impl Authorisation {
         }
         let overruled = |it: &usize| {
             let question = confirmations.kept(*it);
-            let later = question.overruled.filter(|later| *later < line)?;
+            let later = question.overruled_before(line, run.received.or(run.sent))?;
             Some((question.answered?.0, later))
         };
         let rejected = rule == &rules::CALLED_AFTER_REJECTION || rule == &rules::HONOURED_USED;

@@ -98,8 +98,8 @@ pub struct Confirmation {
     pub ignored: Option<(u64, Check)>,
     /// Whether nothing says that the sender of that reply is known: then it may not have counted.
     pub may_be_unanswered: bool,
-    /// The line from which on it was accepted, by a later reply or by its default, if that reply did not count.
-    pub(super) overruled: Option<u64>,
+    /// Where and when it was accepted, by a later reply or by its default, if that reply did not count.
+    pub(super) overruled: Option<(u64, Option<Timestamp>)>,
     /// Whether the answer changes the action.
     pub modified: bool,
     /// What followed the answer; where no answers are recorded, the question.
@@ -195,7 +195,10 @@ impl Confirmation {
             modified,
             may_be_unanswered,
         ));
-        memory.line(overruled.unwrap_or_default());
+        memory.each(overruled.iter(), |memory, (line, moment)| {
+            memory.line(*line);
+            memory.value(moment);
+        });
         memory.value(&extension.map(|it| it.until));
         memory.each(answered.iter(), |memory, (line, moment)| {
             memory.line(*line);
@@ -221,6 +224,12 @@ impl Confirmation {
     pub fn is_surely_accepted(&self) -> bool {
         self.possible == Outcomes::ACCEPTED
             || self.said_accepted && self.possible.may_be(Outcomes::ACCEPTED)
+    }
+
+    /// The line of an acceptance before a line and moment, that counts if the reply that decided did not.
+    pub(super) fn overruled_before(&self, line: u64, moment: Option<Timestamp>) -> Option<u64> {
+        let (overruled, at) = self.overruled?;
+        (overruled < line || at.is_none() || at <= moment).then_some(overruled)
     }
 
     /// Whether the producer has said that it is withdrawn.

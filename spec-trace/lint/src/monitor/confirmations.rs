@@ -375,7 +375,9 @@ impl Confirmations {
         } else if confirmation.answered.is_none_or(|(_, first)| time >= first) {
             // AAEP-6.3.5-1: a later reply has no effect. One that is dated before the first may have arrived before it.
             if confirmation.may_be_unanswered && effect.outcomes.may_be(Outcomes::ACCEPTED) {
-                confirmation.overruled.get_or_insert(reply.place.line);
+                confirmation
+                    .overruled
+                    .get_or_insert((reply.place.line, Some(time)));
             }
             return Err(Check::Unused);
         }
@@ -444,7 +446,9 @@ impl Confirmations {
             } else if confirmation.may_be_unanswered
                 && confirmation.default_outcome().may_be(Outcomes::ACCEPTED)
             {
-                confirmation.overruled.get_or_insert(event.place.line);
+                confirmation
+                    .overruled
+                    .get_or_insert((event.place.line, event.sent));
             }
             if self.untouched.contains(number) {
                 self.ran_out.insert(number, ());

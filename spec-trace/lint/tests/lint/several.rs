@@ -580,3 +580,23 @@ fn a_rejection_that_may_not_have_counted_leaves_a_later_acceptance_open() {
         assert_eq!(is_open(&report, "AAEP-A.8-5", "line 4"), !accused);
     }
 }
+
+/// AAEP-A.7.4-1, AAEP-6.1-1: that nobody replied is evidence where a recording holds replies, or says that it holds all.
+#[test]
+fn silence_is_evidence_where_the_head_of_the_recording_says_so() {
+    let stream = |head: Value| {
+        let mut stream = Stream::new();
+        stream.lines.insert(0, head);
+        let stream = stream
+            .state("idle", "awaiting_input")
+            .asked("call_1", json!({}));
+        let stream = stream
+            .state("awaiting_input", "calling_tool")
+            .call("call_1", json!({}));
+        stream.completed("call_1", "success").ends()
+    };
+    let report = stream(json!({"type": "countersign.recording", "replies": "all"}));
+    assert_eq!(places(&report.violations), [("AAEP-A.7.4-1", 6)]);
+    let report = stream(json!({"type": "countersign.recording"}));
+    assert_eq!(places(&report.violations), []);
+}
