@@ -581,11 +581,11 @@ fn the_schema_is_printed_in_every_format_as_it_stands() {
 fn without_a_name_the_names_are_listed() {
     assert_eq!(
         run(None, Format::Text).unwrap().text,
-        "confirmation.reply\ndiff\ndiff.baseline\ndiff.matrix\ndriver\nsmoke\nvectors\n"
+        "confirmation.reply\ndiff\ndiff.baseline\ndiff.matrix\ndriver\nsmoke\nstream\nvectors\n"
     );
     assert_eq!(
         run(None, Format::Json).unwrap().text,
-        "[\n  \"confirmation.reply\",\n  \"diff\",\n  \"diff.baseline\",\n  \"diff.matrix\",\n  \"driver\",\n  \"smoke\",\n  \"vectors\"\n]\n"
+        "[\n  \"confirmation.reply\",\n  \"diff\",\n  \"diff.baseline\",\n  \"diff.matrix\",\n  \"driver\",\n  \"smoke\",\n  \"stream\",\n  \"vectors\"\n]\n"
     );
 }
 
@@ -594,6 +594,40 @@ fn an_unknown_name_is_an_error_that_lists_the_known_ones() {
     let error = run(Some("confirmation.replies"), Format::Text).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "unknown schema `confirmation.replies`: expected one of confirmation.reply, diff, diff.baseline, diff.matrix, driver, smoke, vectors"
+        "unknown schema `confirmation.replies`: expected one of confirmation.reply, diff, diff.baseline, diff.matrix, driver, smoke, stream, vectors"
     );
+}
+
+/// Every line of the traces that is a record is one by its schema, and the line that has no type is none.
+#[test]
+fn the_schema_of_a_stream_takes_what_the_judge_takes() {
+    let schema: Value =
+        serde_json::from_str(&run(Some("stream"), Format::Json).unwrap().text).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/valid");
+    let mut records = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for line in text.lines() {
+            assert!(
+                validator.is_valid(&serde_json::from_str(line).unwrap()),
+                "{line}"
+            );
+            records += 1;
+        }
+    }
+    assert!(records > 500, "{records}");
+    for wrong in [
+        r#"{"session_id":"sess_1"}"#,
+        "[]",
+        r#"{"message":{}}"#,
+        r#"{"dir":"up","message":{}}"#,
+        r#"{"dir":"out","message":1}"#,
+        r#"{"type":1}"#,
+    ] {
+        assert!(
+            !validator.is_valid(&serde_json::from_str(wrong).unwrap()),
+            "{wrong}"
+        );
+    }
 }

@@ -4,17 +4,16 @@
 //! a channel of the standard library each way is all that it takes. A stream that fits into one is judged without another
 //! thread.
 
-use std::io::BufRead;
 use std::mem;
 use std::sync::mpsc;
 use std::thread;
 
-use super::place::Here;
+use super::place::{Here, Shift};
 use super::record::{self, Fault, Record};
 use super::report::Damage;
 use super::{rules, surrogates};
 use crate::json::tree::{Room, Tree};
-use crate::lines::{LONGEST_LINE, Line, Lines};
+use crate::lines::{LONGEST_LINE, Line, Records};
 
 /// How many bytes of lines make a batch: so many that handing it over costs nothing beside judging it.
 const BATCH: usize = 256 << 10;
@@ -33,16 +32,18 @@ pub struct Read<'b> {
 }
 
 /// Reads all lines that are not blank, and hands them to `judge` one by one. Yields where reading failed, if it did.
-pub fn each_line(input: impl BufRead + Send, mut judge: impl FnMut(Read<'_>)) -> Option<Damage> {
-    let mut lines = Lines::new(input);
+pub fn each_line(
+    lines: &mut (impl Records + Send),
+    mut judge: impl FnMut(Read<'_>),
+) -> Option<Damage> {
     let mut batch = Batch::default();
-    let mut end = batch.fill(&mut lines);
+    let mut end = batch.fill(lines);
     if matches!(end, End::Full) {
-        end = read_ahead(&mut batch, &mut lines, &mut judge);
+        end = read_ahead(&mut batch, lines, &mut judge);
     }
     while matches!(end, End::Full) {
         batch.judge(&mut judge);
-        end = batch.fill(&mut lines);
+        end = batch.fill(lines);
     }
     batch.judge(&mut judge);
     match end {
@@ -55,7 +56,7 @@ pub fn each_line(input: impl BufRead + Send, mut judge: impl FnMut(Read<'_>)) ->
 /// no thread can be started, it does nothing.
 fn read_ahead(
     batch: &mut Batch,
-    lines: &mut Lines<impl BufRead + Send>,
+    lines: &mut (impl Records + Send),
     judge: &mut impl FnMut(Read<'_>),
 ) -> End {
     let (judged, to_fill) = mpsc::channel::<Batch>();
@@ -88,9 +89,7 @@ fn read_ahead(
     })
 }
 
-fn judge_long(number: u64, ended: bool, bytes: &[u8], judge: &mut impl FnMut(Read<'_>)) {
-    let bytes = &surrogates::readable(bytes);
-    let here = Here::new(number, bytes);
+fn judge_long<'b>(here: Here<'b>, bytes: &'b [u8], ended: bool, judge: &mut impl FnMut(Read<'_>)) {
     let mut room = Room::default();
     let tree = record::parse(bytes, &mut room);
     judge(Read {
@@ -127,6 +126,7 @@ struct Batch {
 struct Parsed {
     number: u64,
     ended: bool,
+    shift: Shift,
     content: Content,
 }
 
@@ -147,7 +147,7 @@ enum Content {
 
 impl Batch {
     /// Takes in lines, in place of those before.
-    fn fill(&mut self, lines: &mut Lines<impl BufRead>) -> End {
+    fn fill(&mut self, lines: &mut impl Records) -> End {
         self.size = 0;
         self.text.clear();
         for line in self.lines.drain(..) {
@@ -159,7 +159,12 @@ impl Batch {
         }
         while self.size < BATCH && self.lines.len() < MANY_LINES {
             match lines.next_line() {
-                Ok(Some(line)) => self.take(&line),
+                Ok(Some(line)) => {
+                    if let Some(parsed) = self.parsed(&line) {
+                        let shift = lines.shift();
+                        self.lines.push(Parsed { shift, ..parsed });
+                    }
+                }
                 Ok(None) => return End::Input,
                 Err(error) => {
                     return End::Damage(Damage {
@@ -173,21 +178,28 @@ impl Batch {
         End::Full
     }
 
-    fn take(&mut self, line: &Line<'_>) {
+    /// What stands on the line, if it is not blank.
+    fn parsed(&mut self, line: &Line<'_>) -> Option<Parsed> {
         let (number, ended, content) = match *line {
-            Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => return,
+            Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => return None,
             Line::Whole {
                 number,
                 bytes,
                 ended,
             } => (number, ended, self.parse(bytes)),
             Line::TooLong { number, start } => (number, true, broken(start, too_long())),
+            Line::Without {
+                number,
+                start,
+                ref why,
+            } => (number, true, broken(start, without(why))),
         };
-        self.lines.push(Parsed {
+        Some(Parsed {
             number,
             ended,
+            shift: Shift::NONE,
             content,
-        });
+        })
     }
 
     fn parse(&mut self, bytes: &[u8]) -> Content {
@@ -217,22 +229,26 @@ impl Batch {
         for &Parsed {
             number,
             ended,
+            shift,
             ref content,
         } in &self.lines
         {
-            let (here, content) = match content {
+            let (bytes, room) = match content {
                 Content::Json { end, room } => {
                     let text = &self.text[start..*end];
                     start = *end;
-                    let here = Here::new(number, text.as_bytes());
-                    (here, record::read(Tree::resume(text, room), here))
+                    (text.as_bytes(), Ok((text, room)))
                 }
-                Content::Broken { bytes, fault } => (Here::new(number, bytes), Err(fault.clone())),
+                Content::Broken { bytes, fault } => (&**bytes, Err(fault.clone())),
                 Content::Long(bytes) => {
-                    judge_long(number, ended, bytes, judge);
+                    let bytes = &surrogates::readable(bytes);
+                    judge_long(Here::new(number, bytes).shifted(shift), bytes, ended, judge);
                     continue;
                 }
             };
+            let here = Here::new(number, bytes).shifted(shift);
+            let content =
+                room.and_then(|(text, room)| record::read(Tree::resume(text, room), here));
             judge(Read {
                 here,
                 ended,
@@ -245,6 +261,14 @@ impl Batch {
 fn broken(bytes: &[u8], fault: Fault) -> Content {
     let bytes = bytes.to_owned();
     Content::Broken { bytes, fault }
+}
+
+fn without(why: &str) -> Fault {
+    Fault {
+        rule: &rules::RECORD,
+        column: None,
+        message: why.to_owned(),
+    }
 }
 
 fn too_long() -> Fault {
@@ -261,14 +285,16 @@ fn too_long() -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{self, BufReader, Read as _};
+    use std::io::{self, BufRead, BufReader, Read as _};
+
+    use crate::lines::Lines;
 
     /// A line as it is handed out: number, length, whether a line feed ended it, and whether it is a record.
     type Handed = (u64, usize, bool, bool);
 
     fn told(input: impl BufRead + Send) -> (Vec<Handed>, Option<Damage>) {
         let mut told = Vec::new();
-        let damage = each_line(input, |line| {
+        let damage = each_line(&mut Lines::new(input), |line| {
             let Read {
                 here,
                 ended,
@@ -373,7 +399,7 @@ mod tests {
     #[should_panic(expected = "enough")]
     fn a_panic_of_the_judge_goes_on() {
         let (text, _) = mixed();
-        each_line(text.as_bytes(), |line| {
+        each_line(&mut Lines::new(text.as_bytes()), |line| {
             assert!(line.here.line < 100, "enough");
         });
     }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::envelope::Places;
 pub use super::place::{Excerpt, Here, Place};
 use super::rules::{Rule, Weight};
 use countersign_clauses as clause;
@@ -27,6 +28,9 @@ pub struct Finding {
     pub clause: &'static str,
     /// Its level.
     pub level: &'static str,
+    /// The file, where it is another than that of the report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
     /// The line, from 1.
     pub line: u64,
     /// The byte within the line, from 1, where that can be told.
@@ -81,6 +85,7 @@ impl Finding {
                 .expect("every rule names a clause")
                 .level
                 .as_str(),
+            file: None,
             line: place.line,
             column: None,
             session: session.map(str::to_owned),
@@ -93,6 +98,19 @@ impl Finding {
             place: Some(place),
             weight: rule.weight,
             rests_on_absence: rule.rests_on_absence,
+        }
+    }
+
+    /// Tells the place in the file in place of the number of the message.
+    pub(crate) fn tell_place(&mut self, places: &Places, replies: &str) {
+        self.message = places.tell(&self.message, replies);
+        if let Some((line, is_second)) = places.place(self.line) {
+            self.line = line;
+            self.file = is_second.then(|| replies.to_owned());
+        }
+        if let Some(place) = &mut self.place {
+            place.line = self.line;
+            self.column = self.column.and_then(|column| place.column(column));
         }
     }
 

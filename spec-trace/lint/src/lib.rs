@@ -17,6 +17,7 @@ pub mod agent_state;
 mod ahead;
 pub mod baseline;
 pub mod compression;
+pub mod envelope;
 pub mod finding;
 pub mod harness;
 pub mod input;
@@ -38,7 +39,9 @@ pub mod time;
 use std::io::{self, BufRead};
 
 use crate::json::tree::Room;
+use crate::lines::{Lines, Records};
 use ahead::Read;
+use envelope::{NoMessage, Opened, may_be_ours};
 use place::Here;
 use record::{Fault, Record};
 use report::LintReport;
@@ -58,7 +61,7 @@ pub fn lint(input: impl BufRead + Send, file: &str) -> io::Result<LintReport> {
     }
 }
 
-/// Judges one stream as far as it can be read, and reports what was asked for.
+/// Judges one stream of our format as far as it can be read, and reports what was asked for.
 ///
 /// Memory does not grow with the stream: it is two batches of lines, each bounded but for its last line of at most
 /// [`LONGEST_LINE`] bytes, and per session what its confirmations and the calls in flight need.
@@ -70,20 +73,69 @@ pub fn judge(
     settings: Settings,
     selection: &Selection,
 ) -> LintReport {
+    let (report, _) = judge_records(&mut Lines::new(input), file, settings, selection);
+    report
+}
+
+/// The same for a stream in whatever envelope it comes; `replies` is the name of a file that was joined to it.
+///
+/// Memory is besides that of the largest message, or entry of an archive, a byte or two for each message.
+///
+/// # Errors
+///
+/// There is something in it, and nothing that could be a message of the protocol.
+pub fn judge_opened(
+    opened: Opened<'_>,
+    (file, replies): (&str, &str),
+    settings: Settings,
+    selection: &Selection,
+) -> Result<LintReport, NoMessage> {
+    let (start, records) = opened.split();
+    let (mut report, seen) = match records {
+        Ok(mut lines) => judge_records(&mut lines, file, settings, selection),
+        Err(mut messages) => {
+            let (mut report, seen) = judge_records(&mut messages, file, settings, selection);
+            report.tell_places(&messages.into_places(), replies);
+            (report, seen)
+        }
+    };
+    if !seen && report.records > 0 {
+        let first = report.violations.first().map(|it| it.message.as_str());
+        return Err(NoMessage::of(&start, first));
+    }
+    if !seen && !start.trim_ascii().is_empty() {
+        report.damage.get_or_insert_with(|| report::Damage {
+            line: 1,
+            bytes: start.len() as u64,
+            message: NoMessage::of(&start, None).to_string(),
+        });
+        report.settle();
+    }
+    Ok(report)
+}
+
+/// The report, and whether anything was seen that may be a message of the protocol.
+fn judge_records(
+    records: &mut (impl Records + Send),
+    file: &str,
+    settings: Settings,
+    selection: &Selection,
+) -> (LintReport, bool) {
     let mut reading = Reading {
         linter: Linter::with(settings),
         selection,
         selected_from: None,
+        seen: false,
     };
     if selection.since.is_some() {
         reading.linter.be_silent_before(u64::MAX);
     }
-    let damage = ahead::each_line(input, |line| reading.judge(line));
+    let damage = ahead::each_line(records, |line| reading.judge(line));
     let mut report = reading.linter.finish(file);
     report.damage = damage;
     report.fingerprint();
     selection.apply(reading.selected_from, &mut report);
-    report
+    (report, reading.seen)
 }
 
 /// Judges one line of a stream.
@@ -115,6 +167,8 @@ struct Reading<'a> {
     selection: &'a Selection,
     /// The first line of the time that is asked about.
     selected_from: Option<u64>,
+    /// Whether there was something that may be a message of the protocol.
+    seen: bool,
 }
 
 impl Reading<'_> {
@@ -127,6 +181,7 @@ impl Reading<'_> {
     }
 
     fn take(&mut self, here: Here<'_>, record: &Record<'_>, faults: Vec<Fault>) {
+        self.seen = true;
         let session = record.session();
         if !self.selection.wants(session) {
             if let Record::Event(event) = record {
@@ -142,6 +197,7 @@ impl Reading<'_> {
     }
 
     fn broken(&mut self, here: Here<'_>, mut fault: Fault, ended: bool) {
+        self.seen = self.seen || may_be_ours(here.bytes());
         if !ended {
             fault.message = format!(
                 "the input ends in the middle of a record: {}",

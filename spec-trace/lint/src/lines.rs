@@ -4,6 +4,8 @@ use std::io::{self, BufRead};
 
 use memchr::memchr;
 
+use super::place::Shift;
+
 /// The longest line that is read as a record, in bytes without its line end. A record is bounded to 64 KiB by the wire
 /// facts; this leaves room for wrappers and for faults, and keeps a line of 100 MB from becoming 100 MB of memory.
 pub const LONGEST_LINE: usize = 16 << 20;
@@ -30,6 +32,50 @@ pub enum Line<'a> {
         /// Its first bytes.
         start: &'a [u8],
     },
+    /// What holds no record, or does not show it where it should stand.
+    Without {
+        /// Its number, from 1.
+        number: u64,
+        /// Its first bytes.
+        start: &'a [u8],
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// What yields the records of a stream, each as a line of our format.
+pub trait Records {
+    /// The next one, or `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// Whatever reading the input yields.
+    fn next_line(&mut self) -> io::Result<Option<Line<'_>>>;
+
+    /// How many lines of the input were taken so far.
+    fn taken(&self) -> u64;
+
+    /// How many bytes of the input were taken so far.
+    fn bytes(&self) -> u64;
+
+    /// Where the record that was handed out last stands within its line.
+    fn shift(&self) -> Shift {
+        Shift::NONE
+    }
+}
+
+impl<R: BufRead> Records for Lines<R> {
+    fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.next_line()
+    }
+
+    fn taken(&self) -> u64 {
+        self.taken()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes()
+    }
 }
 
 /// Reads lines one by one. A line that the input holds at once is handed out as it lies there; one that goes over the end of
@@ -170,7 +216,7 @@ mod tests {
         while let Some(line) = lines.next_line().unwrap() {
             seen.push(match line {
                 Line::Whole { bytes, .. } => Ok(bytes.len()),
-                Line::TooLong { number, .. } => Err(number),
+                Line::TooLong { number, .. } | Line::Without { number, .. } => Err(number),
             });
         }
         seen

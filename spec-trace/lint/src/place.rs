@@ -17,18 +17,62 @@ const SHOWN: usize = 100;
 /// How much of the rest stands before what is meant, in hundredths, where there is enough on both sides.
 const BEFORE: usize = 40;
 
+/// How far the columns of the input lie ahead of those of the record: a record may stand within a line. Unknown where it
+/// stands otherwise in the input than it is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shift(i32);
+
+impl Shift {
+    /// The record is the line.
+    pub const NONE: Self = Self(0);
+    /// No column can be told.
+    pub const UNKNOWN: Self = Self(i32::MIN);
+
+    /// So many columns.
+    pub fn by(columns: i64) -> Self {
+        i32::try_from(columns).map_or(Self::UNKNOWN, Self)
+    }
+
+    /// The column of the input, from 1, for that of the record.
+    pub fn column(self, column: u64) -> Option<u64> {
+        let is_known = self != Self::UNKNOWN;
+        let column = column.checked_add_signed(i64::from(self.0))?;
+        (is_known && column > 0).then_some(column)
+    }
+}
+
+impl Shift {
+    /// The column of the record, from 1, for that of the input.
+    fn back(self, column: u64) -> Option<u64> {
+        column.checked_add_signed(-i64::from(self.0))
+    }
+}
+
 /// A line of the input while it is judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Here<'a> {
     /// The number of the line, from 1.
     pub line: u64,
     bytes: &'a [u8],
+    shift: Shift,
 }
 
 impl<'a> Here<'a> {
     /// The line that reads `bytes`.
     pub fn new(line: u64, bytes: &'a [u8]) -> Self {
-        Self { line, bytes }
+        let shift = Shift::NONE;
+        Self { line, bytes, shift }
+    }
+
+    /// The same, with its columns that far ahead.
+    #[must_use]
+    pub fn shifted(self, shift: Shift) -> Self {
+        Self { shift, ..self }
+    }
+
+    /// The line.
+    pub fn bytes(self) -> &'a [u8] {
+        self.bytes
     }
 
     /// How many bytes the line has.
@@ -66,6 +110,7 @@ impl<'a> Here<'a> {
             line: self.line,
             from: part.start,
             goes_on: part.end < self.bytes.len(),
+            shift: self.shift,
             kept: self.bytes[part].into(),
         }
     }
@@ -94,18 +139,25 @@ pub struct Place {
     kept: Arc<[u8]>,
     /// Whether the line goes on after it.
     goes_on: bool,
+    shift: Shift,
 }
 
 impl Place {
+    /// The column of the input, from 1, for that of the record.
+    pub fn column(&self, column: u64) -> Option<u64> {
+        self.shift.column(column)
+    }
+
     /// The bytes that are kept: the beginning of the line, unless something further on is meant.
     pub fn kept(&self) -> &[u8] {
         &self.kept
     }
 
-    /// What to show of the line. Meant is what begins in `column` (a byte, from 1), else the field that `message` speaks
+    /// What to show of the line. Meant is what begins in `column` (a byte of the input, from 1), else the field that `message` speaks
     /// of first, else the tool, else the type.
     pub fn excerpt(&self, column: Option<u64>, message: &str) -> Excerpt {
         let told = column
+            .and_then(|column| self.shift.back(column))
             .and_then(|column| usize::try_from(column).ok()?.checked_sub(1 + self.from))
             .filter(|start| *start < self.kept.len())
             .map(|start| start..end_of_token(&self.kept, start));
@@ -143,8 +195,9 @@ impl Place {
         Excerpt {
             text,
             marked: start..end,
-            column: (self.from + meant.start) as u64 + 1,
-            characters: (self.from == 0).then(|| {
+            column: self.column((self.from + meant.start) as u64 + 1),
+            // Where the record is not the line, its characters are not counted from the beginning of the line.
+            characters: (self.from == 0 && self.shift == Shift::NONE).then(|| {
                 let first = before.len() as u64 + 1;
                 first..first + marked.len() as u64
             }),
@@ -206,8 +259,8 @@ pub struct Excerpt {
     pub text: String,
     /// The bytes of it that are meant.
     pub marked: Range<usize>,
-    /// The byte of the line, from 1, at which that begins.
-    pub column: u64,
+    /// The byte of the line, from 1, at which that begins, where that can be told.
+    pub column: Option<u64>,
     /// The characters of the line, from 1, that are meant; unknown so far into a line that its beginning is not kept.
     pub characters: Option<Range<u64>>,
 }
@@ -268,7 +321,8 @@ mod tests {
 
     fn marked(line: &str, column: Option<u64>, message: &str) -> (String, u64) {
         let excerpt = Place::from(Here::new(1, line.as_bytes())).excerpt(column, message);
-        (excerpt.text[excerpt.marked].to_owned(), excerpt.column)
+        let column = excerpt.column.expect("the record is the line");
+        (excerpt.text[excerpt.marked].to_owned(), column)
     }
 
     #[test]
@@ -308,7 +362,7 @@ mod tests {
             let column = Some(at as u64 + 1);
             let excerpt = Here::new(7, line.as_bytes()).at(column).excerpt(column, "");
             assert_eq!(&excerpt.text[excerpt.marked.clone()], "X", "{at}");
-            assert_eq!(excerpt.column, at as u64 + 1);
+            assert_eq!(excerpt.column, Some(at as u64 + 1));
             assert_eq!(excerpt.text.starts_with('…'), at > 39, "{at}");
             assert!(excerpt.text.ends_with('…') && excerpt.text.chars().count() <= SHOWN + 2);
         }

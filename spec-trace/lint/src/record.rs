@@ -492,7 +492,8 @@ fn read_event<'a>(
     faults: &mut Vec<Fault>,
 ) -> Record<'a> {
     let uri = type_name.strip_prefix("https://aaep-protocol.org/types/");
-    let Some(own) = type_name.strip_prefix("aaep:").or(uri) else {
+    let bare = Some(type_name).filter(|name| is_bare(name));
+    let Some(own) = type_name.strip_prefix("aaep:").or(uri).or(bare) else {
         return foreign(type_name, message, wrapper.place.line);
     };
     // An event that a subscriber sends is not the producer's.
@@ -507,11 +508,23 @@ fn read_event<'a>(
             .fault(format!("{type_name:?} is not a core event type"));
         return Record::NotJudged;
     };
+    if bare.is_some() {
+        // AAEP-EV-1: the type. It is clear what is meant, so the event is judged as that.
+        Fields::new(message, &rules::RECORD, faults).fault(format!(
+            "type lacks its prefix: \"aaep:{type_name}\" is meant"
+        ));
+    }
     limits::judge(message.object(), faults);
     let Some(event) = envelope::read(name, message, wrapper, faults) else {
         return Record::NotJudged;
     };
     Record::Event(event)
+}
+
+/// Whether it is a core type as prose writes it, without the prefix that it has on the wire.
+fn is_bare(type_name: &str) -> bool {
+    let own = type_name.strip_prefix("agent.");
+    own.is_some_and(|own| CORE.contains(&own))
 }
 
 /// Subscribing and its answers are of the protocol, though no core events: they grant nobody more time.

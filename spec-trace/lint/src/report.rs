@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::baseline::{self, Known};
+use super::envelope::Places;
 use super::finding::{Finding, TiedBy};
 
 /// What a stream comes out as.
@@ -92,6 +93,17 @@ impl LintReport {
             (true, true) => Verdict::Inconclusive,
             (true, false) => Verdict::Conforming,
         };
+    }
+
+    /// Tells the places of a file in place of the numbers of its messages; `replies` is the name of a file joined to it.
+    pub(crate) fn tell_places(&mut self, places: &Places, replies: &str) {
+        let findings = self.violations.iter_mut().chain(&mut self.warnings);
+        for finding in findings.chain(&mut self.known) {
+            finding.tell_place(places, replies);
+        }
+        for not_judged in &mut self.not_judged {
+            not_judged.reason = places.tell(&not_judged.reason, replies);
+        }
     }
 
     /// Gives each finding its fingerprint.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use countersign_clauses::links::Kind;
 use countersign_lint::baseline::Baseline;
+use countersign_lint::envelope::{Envelope, How, Mapping, Opened};
 use countersign_lint::input::{Meter, Source, length, sources};
 use countersign_lint::report::{LintReport, Outcome, Unreadable};
 use countersign_lint::selection::{Selection, parse_clause, parse_time};
@@ -28,8 +29,14 @@ Examples:
   countersign lint captures/ --write-baseline known.json
   countersign lint captures/ --baseline known.json     fails on what is new
   countersign lint captures/ --format sarif --redact > lint.sarif
+  curl -N https://agent.example/events | countersign lint -   server-sent events
+  countersign lint capture.har                         events and replies of an HTTP archive
+  countersign lint events.sse --replies-from replies.jsonl
+  countersign lint app.log --message /payload --time /ts   messages within JSON of one's own
 
-Inputs compressed with gzip or zstd are told by their content.
+Inputs compressed with gzip or zstd are told by their content, and so is the envelope: JSON Lines,
+JSON arrays and other JSON, server-sent events, HTTP archives, container logs, CloudEvents.
+spec-trace/docs/STREAMS.md describes each, our own format, and mapping files.
 
 A reply in a stream counts as received, from a sender that the transport knows and on an open
 subscription: a stream shows neither. What rests on that alone is not judged, unless its record says
@@ -45,16 +52,44 @@ or with --replies all.
 What would not be wrong were another fault mended stands under that, as its consequence.
 
 Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be
-read, or not to its end; else 3 if a verdict is open: the stream ends too early, or nothing that was
+read, not to its end, or holds no message of AAEP; else 3 if a verdict is open: the stream ends too early, or nothing that was
 asked for could be judged; else 0.";
 
-/// Judges recorded AAEP streams: JSON Lines of events, replies, or both
+/// Judges recorded AAEP streams: events, replies, or both, in JSON Lines or other envelopes
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Streams; - is standard input, and a folder stands for every *.jsonl and *.ndjson (.gz, .zst) below it
     #[arg(value_name = "FILE", required = true)]
     pub inputs: Vec<PathBuf>,
+
+    /// The envelope of the streams: jsonl, json, sse, har, docker, cri or cloudevents; told by content else
+    #[arg(long, value_name = "NAME", value_parser = Envelope::named)]
+    pub from: Option<Envelope>,
+
+    /// A TOML file that says where the messages stand in another format
+    #[arg(long, value_name = "FILE")]
+    pub mapping: Option<PathBuf>,
+
+    /// Where the message stands in each JSON value: a JSON pointer, such as /payload
+    #[arg(long, value_name = "POINTER")]
+    pub message: Option<String>,
+
+    /// Where the time stands at which the message was received
+    #[arg(long, value_name = "POINTER")]
+    pub time: Option<String>,
+
+    /// Where the direction stands: in or out, as the producer sees it
+    #[arg(long, value_name = "POINTER")]
+    pub direction: Option<String>,
+
+    /// Where the HTTP status stands that a reply was answered with
+    #[arg(long, value_name = "POINTER")]
+    pub status: Option<String>,
+
+    /// Take the replies from this file, and put them between the events of the one stream by time
+    #[arg(long, value_name = "FILE")]
+    pub replies_from: Option<PathBuf>,
 
     /// Judge this session alone (may be repeated); lines that cannot be read are told all the same
     #[arg(long, value_name = "ID")]
@@ -108,6 +143,28 @@ impl Args {
         }
     }
 
+    /// What is said of the format of the streams.
+    fn how(&self) -> miette::Result<How> {
+        let pointers = [&self.message, &self.time, &self.direction, &self.status];
+        let is_mapped = self.mapping.is_some() || pointers.iter().any(|it| it.is_some());
+        let mapping = match &self.mapping {
+            Some(path) => {
+                let file = path.display();
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| miette::miette!("cannot read {file}: {error}"))?;
+                Mapping::parse(&text).map_err(|error| miette::miette!("{file}: {error}"))?
+            }
+            None => Mapping::default(),
+        };
+        let mapping = mapping
+            .with(pointers.map(Option::as_ref))
+            .into_diagnostic()?;
+        Ok(How {
+            from: self.from,
+            mapping: is_mapped.then_some(mapping),
+        })
+    }
+
     fn selection(&self) -> Selection {
         Selection {
             sessions: self.session.clone(),
@@ -132,7 +189,7 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
         .map(Baseline::read)
         .transpose()
         .into_diagnostic()?;
-    let mut outcome = judge_all(args);
+    let mut outcome = judge_all(args, &args.how()?)?;
     if let (FindingsFormat::Text, [], [unreadable]) =
         (format, &*outcome.reports, &*outcome.unreadable)
     {
@@ -168,8 +225,16 @@ fn judged() -> BTreeSet<&'static str> {
         .collect()
 }
 
-fn judge_all(args: &Args) -> Outcome {
+fn judge_all(args: &Args, how: &How) -> miette::Result<Outcome> {
     let (sources, unreadable) = sources(&args.inputs);
+    let replies = args.replies_from.as_slice();
+    if !replies.is_empty() && sources.len() != 1 {
+        return Err(miette::miette!(
+            "--replies-from belongs to one stream, and here are {}",
+            sources.len()
+        ));
+    }
+    let (replies, _) = countersign_lint::input::sources(replies);
     let progress = Progress::of_bytes(length(&sources), "judging");
     let told = |read| progress.at(read);
     let meter = Meter::new(&told);
@@ -185,28 +250,43 @@ fn judge_all(args: &Args) -> Outcome {
         vanished: Vec::new(),
     };
     for source in &sources {
-        match judge(source, &meter, settings, &selection) {
+        let read = judge(source, replies.first(), &meter, how, settings, &selection);
+        match read {
             Ok(report) => outcome.reports.push(report),
             Err(unreadable) => outcome.unreadable.push(unreadable),
         }
     }
-    outcome
+    Ok(outcome)
 }
 
 fn judge(
     source: &Source,
+    replies: Option<&Source>,
     meter: &Meter<'_>,
+    how: &How,
     settings: Settings,
     selection: &Selection,
 ) -> Result<LintReport, Unreadable> {
-    let file = source.name();
-    match source.open(meter) {
-        Ok(stream) => Ok(countersign_lint::judge(stream, &file, settings, selection)),
-        Err(error) => Err(Unreadable {
-            file,
-            error: error.to_string(),
-        }),
+    let unreadable = |source: &Source, error: String| Unreadable {
+        file: source.name(),
+        error,
+    };
+    let open = |source: &Source, how: &How| {
+        let stream = source.open(meter);
+        let stream = stream.map_err(|error| unreadable(source, error.to_string()))?;
+        Ok(Opened::new(stream, how))
+    };
+    let mut opened = open(source, how)?;
+    if let Some(replies) = replies {
+        // What is said of the format is said of the stream.
+        opened = opened.joined(open(replies, &How::default())?);
     }
+    let names = (
+        &*source.name(),
+        &*replies.map(Source::name).unwrap_or_default(),
+    );
+    countersign_lint::judge_opened(opened, names, settings, selection)
+        .map_err(|error| unreadable(source, error.to_string()))
 }
 
 /// Whether everything was judged, so that what was not found is not there any more.

@@ -16,6 +16,7 @@ Examples:
   countersign schema diff                               what `diff --format json` prints
   countersign schema driver                             what an implementation under test reads
                                                         and writes
+  countersign schema stream                             a line of a recorded stream
   countersign schema vectors                            the files that `vectors` writes";
 
 /// Arguments of `countersign schema`.
@@ -60,6 +61,10 @@ pub const SCHEMAS: &[Schema] = &[
     Schema {
         name: "smoke",
         text: || include_str!("../../schemas/smoke.schema.json").to_owned(),
+    },
+    Schema {
+        name: "stream",
+        text: || include_str!("../../schemas/stream.schema.json").to_owned(),
     },
     Schema {
         name: "vectors",

@@ -81,8 +81,9 @@ impl Case<'_> {
 
 /// One line for each finding.
 fn listed(file: &str, findings: &[&Finding]) -> String {
-    let lines = findings
-        .iter()
-        .map(|it| format!("{file}:{}: {}", it.line, it.message));
+    let lines = findings.iter().map(|it| {
+        let file = it.file.as_deref().unwrap_or(file);
+        format!("{file}:{}: {}", it.line, it.message)
+    });
     lines.collect::<Vec<_>>().join("\n")
 }

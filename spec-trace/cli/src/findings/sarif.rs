@@ -35,6 +35,7 @@ fn results(report: &LintReport) -> impl Iterator<Item = sarif::Outcome> {
 }
 
 fn result(file: &str, finding: &Finding, level: &'static str) -> sarif::Outcome {
+    let file = finding.file.as_deref().unwrap_or(file);
     let fingerprint = &finding.fingerprint;
     sarif::Outcome {
         clause: finding.clause,

@@ -213,8 +213,12 @@ struct Shown {
 impl Shown {
     fn new(file: &str, severity: Severity, finding: &Finding) -> Self {
         let excerpt = finding.excerpt();
-        let column = excerpt.as_ref().map(|excerpt| excerpt.column);
-        let place = match column.or(finding.column) {
+        let column = match &excerpt {
+            Some(excerpt) => excerpt.column,
+            None => finding.column,
+        };
+        let file = finding.file.as_deref().unwrap_or(file);
+        let place = match column {
             Some(column) => format!("{file}:{}:{column}", finding.line),
             None => format!("{file}:{}", finding.line),
         };

@@ -45,7 +45,7 @@ fn respond<S: Service>(
 ) -> Response<S::Protocol> {
     let (number, mut response) = match *line {
         Line::Whole { number, bytes, .. } => (number, conversation.respond(Request::read(bytes))),
-        Line::TooLong { number, .. } => {
+        Line::TooLong { number, .. } | Line::Without { number, .. } => {
             let error = format!("expected at most {LONGEST_LINE} bytes");
             let answer = Answer::Error { error };
             (number, Response { id: None, answer })

@@ -165,7 +165,12 @@ fn entries(bytes: &[u8], session: Option<&str>) -> Result<Vec<Entry>, String> {
     while let Some(line) = lines.next_line().map_err(|error| error.to_string())? {
         let entry = match line {
             Line::Whole { bytes, .. } if bytes.iter().all(u8::is_ascii_whitespace) => continue,
-            Line::Whole { number, bytes, .. } => Entry::of(number, bytes),
+            Line::Whole { number, bytes, .. }
+            | Line::Without {
+                number,
+                start: bytes,
+                ..
+            } => Entry::of(number, bytes),
             Line::TooLong { number, start } => {
                 let mut entry = Entry::of(number, start);
                 entry.text = format!("(longer than {} MiB) {}", LONGEST_LINE >> 20, entry.text);

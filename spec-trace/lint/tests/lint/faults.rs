@@ -122,6 +122,7 @@ AAEP-EV-1_other-context  AAEP-EV-1 2 violation
 AAEP-EV-1_producer-without-agent  AAEP-EV-1 3 violation
 AAEP-EV-1_raw-message-of-the-producer  AAEP-EV-1 3 violation
 AAEP-EV-1_torn-last-line  AAEP-EV-1 3 violation
+AAEP-EV-1_type-without-its-prefix  AAEP-EV-1 3 violation
 AAEP-EV-1_urgency-of-no-such-kind  AAEP-EV-1 3 violation
 AAEP-EV-2_event-id-with-a-dash  AAEP-EV-2 3 violation
 AAEP-EV-2_session-of-another-form  AAEP-EV-2 1 violation

@@ -1,0 +1,251 @@
+//! What a file is, by its first bytes; and what to say of one that holds no message.
+
+use memchr::memmem;
+use serde_json::Value;
+
+use super::logs::head;
+use super::values::part;
+use super::{Envelope, Mapping};
+
+/// What stands in messages of the protocol, and seldom elsewhere.
+const SIGNS: [&str; 5] = [
+    "aaep:",
+    "confirmation.reply",
+    "clarification.reply",
+    "aaep-protocol.org",
+    "\"dir\"",
+];
+
+/// Members by which a record is told that lacks its type.
+const MEMBERS: [&str; 6] = ["type", "dir", "_raw", "event_id", "@context", "reply_token"];
+
+/// The envelope of a file that begins like this.
+pub fn envelope(start: &[u8]) -> Envelope {
+    match framing(start) {
+        Envelope::Jsonl => match mapped(first(start)) {
+            Some(envelope) => envelope,
+            None => Envelope::Jsonl,
+        },
+        framing => framing,
+    }
+}
+
+/// What cuts such a file into values.
+pub fn framing(start: &[u8]) -> Envelope {
+    let start = trimmed(start);
+    let line = start.split(|it| *it == b'\n').next().unwrap_or_default();
+    match start.first() {
+        Some(b'[') => Envelope::Json,
+        Some(b'{') => object(start),
+        Some(_) if is_sse(start, line) => Envelope::Sse,
+        Some(_) if head(line).is_some() => Envelope::Cri,
+        Some(_) | None => Envelope::Jsonl,
+    }
+}
+
+fn is_sse(start: &[u8], line: &[u8]) -> bool {
+    let names = [&b"data:"[..], b"event:", b"id:", b"retry:", b":"];
+    names.iter().any(|name| line.starts_with(name))
+        || line.starts_with(b"HTTP/") && memmem::find(start, b"\ndata:").is_some()
+}
+
+/// An object: a line of our format, or a value on several lines, or an archive.
+fn object(start: &[u8]) -> Envelope {
+    if is_archive(start) {
+        return Envelope::Har;
+    }
+    let mut values = serde_json::Deserializer::from_slice(start).into_iter::<Value>();
+    let (has_lines, error) = match values.next() {
+        Some(Ok(_)) => {
+            let first = &start[..values.byte_offset()];
+            let behind = start[first.len()..]
+                .iter()
+                .find(|it| !b" \t\r".contains(it));
+            // Another value on the same line is none of a line of its own.
+            (
+                first.contains(&b'\n') || behind.is_some_and(|it| b"{,[".contains(it)),
+                None,
+            )
+        }
+        Some(Err(error)) => (memchr::memchr(b'\n', start).is_some(), Some(error)),
+        None => (false, None),
+    };
+    // A line that is torn has a record behind it, which begins its line.
+    let is_torn = error.filter(|error| !error.is_eof()).is_some_and(|error| {
+        let lines = start.split(|it| *it == b'\n');
+        let line = lines.skip(error.line().saturating_sub(1)).next();
+        error.line() == 1 || line.is_some_and(|line| line.starts_with(b"{"))
+    });
+    if has_lines && !is_torn {
+        Envelope::Json
+    } else {
+        Envelope::Jsonl
+    }
+}
+
+/// `{"log":{…`, where the log has what archives have.
+fn is_archive(start: &[u8]) -> bool {
+    let log = part(start, "log").ok().flatten().map(|at| &start[at]);
+    let has = |name| log.is_some_and(|log| part(log, name).is_ok_and(|it| it.is_some()));
+    has("entries") || has("creator") && has("version")
+}
+
+/// The first value of the file, or the data of its first event.
+fn first(start: &[u8]) -> &[u8] {
+    let start = trimmed(start);
+    let from = match start.first() {
+        Some(b'[') => 1,
+        Some(b'{') | None => 0,
+        Some(_) => memmem::find(start, b"data:").map_or(0, |at| at + "data:".len()),
+    };
+    start[from..].trim_ascii_start()
+}
+
+fn mapped(value: &[u8]) -> Option<Envelope> {
+    let has = |name| part(value, name).is_ok_and(|it| it.is_some());
+    if has("specversion") && has("data") {
+        return Some(Envelope::CloudEvents);
+    }
+    let is_text = |at: std::ops::Range<usize>| value[at].starts_with(b"\"");
+    let has_log = part(value, "log").ok().flatten().is_some_and(is_text);
+    (has_log && (has("stream") || has("time"))).then_some(Envelope::Docker)
+}
+
+/// Where the messages of such a file stand, if its values are no messages themselves.
+pub fn mapping(start: &[u8], envelope: Envelope) -> Option<Mapping> {
+    let is_said = (envelope == Envelope::CloudEvents).then_some(envelope);
+    match said_or(is_said, start)? {
+        Envelope::CloudEvents => Some(Mapping::cloud_events()),
+        Envelope::Docker => Some(Mapping::docker()),
+        Envelope::Jsonl | Envelope::Json | Envelope::Sse | Envelope::Har | Envelope::Cri => None,
+    }
+}
+
+fn said_or(said: Option<Envelope>, start: &[u8]) -> Option<Envelope> {
+    said.or_else(|| mapped(first(start)))
+}
+
+fn trimmed(start: &[u8]) -> &[u8] {
+    let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+    start.trim_ascii_start()
+}
+
+/// Whether what could not be read may have been a message: a file that holds nothing else is another file.
+pub fn may_be_ours(bytes: &[u8]) -> bool {
+    match serde_json::from_slice::<Value>(bytes) {
+        Ok(value) => MEMBERS.iter().any(|name| value.get(name).is_some()),
+        Err(_) => SIGNS
+            .iter()
+            .any(|sign| memmem::find(bytes, sign.as_bytes()).is_some()),
+    }
+}
+
+/// A file in which there is no message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no message of AAEP in it{0}")]
+pub struct NoMessage(String);
+
+impl NoMessage {
+    /// What to say of a file that begins like this, and what was wrong with the first thing in it.
+    pub fn of(start: &[u8], first_fault: Option<&str>) -> Self {
+        // What a mapping says of the file counts more than how the file looks.
+        let pointer = first_fault.filter(|fault| fault.starts_with("the pointer"));
+        let hint = match (pointer, looks_like(start)) {
+            (None, Some(what)) => format!("; it looks like {what}"),
+            _ => first_fault
+                .map(|fault| format!("; first of all, {fault}"))
+                .unwrap_or_default(),
+        };
+        let names = Envelope::ALL.map(|(name, _)| name).join(", ");
+        Self(format!(
+            "{hint}. Say --from NAME ({names}) if it is one of these, or --message POINTER if the messages stand within JSON"
+        ))
+    }
+}
+
+fn looks_like(start: &[u8]) -> Option<String> {
+    let magic: [(&[u8], &str); 8] = [
+        (b"\x89PNG", "an image (PNG)"),
+        (b"\xFF\xD8\xFF", "an image (JPEG)"),
+        (b"GIF8", "an image (GIF)"),
+        (b"%PDF", "a PDF document"),
+        (b"PK\x03\x04", "a zip archive"),
+        (b"\x7FELF", "a program"),
+        (b"SQLite format 3", "a database (SQLite)"),
+        (b"\xD4\xC3\xB2\xA1", "a capture of packets (pcap)"),
+    ];
+    if let Some((_, what)) = magic.iter().find(|(magic, _)| start.starts_with(magic)) {
+        return Some((*what).to_owned());
+    }
+    let text = trimmed(start);
+    if let Some(value) = serde_json::Deserializer::from_slice(first(start))
+        .into_iter::<Value>()
+        .next()
+        && let Ok(value) = value
+    {
+        return json_like(&value);
+    }
+    if text.is_empty() {
+        return None;
+    }
+    let starts = |words: &[&str]| {
+        let lines = text.split(|it| *it == b'\n').take(50);
+        let mut lines = lines.map(<[u8]>::trim_ascii_start);
+        lines.any(|line| words.iter().any(|word| line.starts_with(word.as_bytes())))
+    };
+    let what = if text[0] == b'<' {
+        "HTML or XML"
+    } else if text.starts_with(b"#!") {
+        "a script"
+    } else if starts(&["import ", "from ", "def ", "class ", "\"\"\""]) {
+        "a program in Python"
+    } else if starts(&["const ", "export ", "function ", "use ", "fn ", "package "]) {
+        "the source of a program"
+    } else if text.contains(&0)
+        || std::str::from_utf8(&text[..text.len().min(512)])
+            .is_err_and(|it| it.error_len().is_some())
+    {
+        "a binary file"
+    } else if !matches!(text[0], b'{' | b'[') {
+        "plain text"
+    } else {
+        return None;
+    };
+    Some(what.to_owned())
+}
+
+fn json_like(value: &Value) -> Option<String> {
+    if value.get("jsonrpc").is_some() {
+        return Some("JSON-RPC, which is another protocol".to_owned());
+    }
+    let within = pointer_to_message(value, 4);
+    within.map_or_else(
+        || value.is_object().then(|| "JSON of another kind".to_owned()),
+        |pointer| {
+            Some(format!(
+                "JSON with a message at {pointer}: say --message {pointer}"
+            ))
+        },
+    )
+}
+
+/// Where in the value something stands that is a message by its type; strings may hold JSON.
+fn pointer_to_message(value: &Value, depth: usize) -> Option<String> {
+    let decoded = value
+        .as_str()
+        .and_then(|text| serde_json::from_str(text).ok());
+    let value: &Value = decoded.as_ref().unwrap_or(value);
+    let name = value
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if SIGNS.iter().any(|sign| name.starts_with(sign)) {
+        return Some(String::new());
+    }
+    let members = value.as_object().filter(|_| depth > 0)?;
+    members.iter().find_map(|(name, inner)| {
+        let rest = pointer_to_message(inner, depth - 1)?;
+        let name = name.replace('~', "~0").replace('/', "~1");
+        Some(format!("/{name}{rest}"))
+    })
+}

@@ -1,0 +1,394 @@
+//! Where in a value of another format the message stands, and what else is known of it: by JSON pointers (RFC 6901).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use super::values::part;
+use super::{Envelope, Frames, Message};
+use crate::lines::LONGEST_LINE;
+use crate::surrogates;
+
+/// The types of replies.
+const REPLIES: [&str; 2] = ["confirmation.reply", "clarification.reply"];
+
+/// A mapping, as its file says it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mapping {
+    /// The envelope that the values come in; told by the content where it is absent.
+    from: Option<String>,
+    /// The array that holds the values; only names lead to it.
+    records: Option<Pointer>,
+    /// The message.
+    message: Pointer,
+    /// The time of its receipt.
+    time: Option<Pointer>,
+    /// Which way it went.
+    direction: Option<Pointer>,
+    /// The status that the producer's transport answered.
+    status: Option<Pointer>,
+    /// What the words at `direction` mean.
+    directions: BTreeMap<String, Direction>,
+    /// Whether a message that does not end with a line feed goes on in the next value.
+    #[serde(skip)]
+    has_parts: bool,
+}
+
+/// Which way a message went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    In,
+    Out,
+}
+
+/// A JSON pointer: its text, and its steps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+struct Pointer {
+    text: String,
+    steps: Vec<String>,
+}
+
+impl TryFrom<String> for Pointer {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let steps = match text.strip_prefix('/') {
+            Some(rest) => rest.split('/').map(unescaped).collect::<Option<_>>(),
+            None if text.is_empty() => Some(Vec::new()),
+            None => None,
+        };
+        let steps = steps.ok_or_else(|| {
+            format!("{text:?} is no JSON pointer (RFC 6901): it begins with /, and ~ is written ~0, / is written ~1")
+        })?;
+        Ok(Self { text, steps })
+    }
+}
+
+fn unescaped(step: &str) -> Option<String> {
+    let mut parts = step.split('~');
+    let mut name = parts.next()?.to_owned();
+    for part in parts {
+        name.push(match part.chars().next()? {
+            '0' => '~',
+            '1' => '/',
+            _ => return None,
+        });
+        name.push_str(&part[1..]);
+    }
+    Some(name)
+}
+
+/// Why a mapping is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MappingError(String);
+
+impl Mapping {
+    /// Reads a mapping.
+    ///
+    /// # Errors
+    ///
+    /// It is not TOML, has keys that no mapping has, or pointers that are none.
+    pub fn parse(text: &str) -> Result<Self, MappingError> {
+        let mapping: Self =
+            toml::from_str(text).map_err(|error| MappingError(error.to_string()))?;
+        if let Some(from) = &mapping.from {
+            Envelope::named(from).map_err(|why| MappingError(format!("from = {from:?}: {why}")))?;
+        }
+        Ok(mapping)
+    }
+
+    /// The same, with these pointers in place of its own: of the message, the time, the direction and the status.
+    ///
+    /// # Errors
+    ///
+    /// One of them is no pointer.
+    pub fn with(mut self, pointers: [Option<&String>; 4]) -> Result<Self, MappingError> {
+        let read = |text: &String| Pointer::try_from(text.clone()).map_err(MappingError);
+        let [message, time, direction, status] = pointers.map(|text| text.map(read));
+        if let Some(message) = message {
+            self.message = message?;
+        }
+        for (own, given) in [
+            (&mut self.time, time),
+            (&mut self.direction, direction),
+            (&mut self.status, status),
+        ] {
+            *own = given.transpose()?.or(own.take());
+        }
+        Ok(self)
+    }
+
+    /// That of container logs.
+    pub(super) fn docker() -> Self {
+        let mapping = Self::shipped(include_str!("mappings/docker.toml"));
+        Self {
+            has_parts: true,
+            ..mapping
+        }
+    }
+
+    /// That of `CloudEvents`.
+    pub(super) fn cloud_events() -> Self {
+        Self::shipped(include_str!("mappings/cloudevents.toml"))
+    }
+
+    fn shipped(text: &str) -> Self {
+        Self::parse(text).expect("the mappings that are shipped can be read")
+    }
+
+    pub(super) fn from(&self) -> Option<Envelope> {
+        Envelope::named(self.from.as_deref()?).ok()
+    }
+
+    pub(super) fn records(&self) -> &[String] {
+        self.records.as_ref().map_or(&[], |records| &records.steps)
+    }
+
+    /// Puts the message in the place of the value that holds it.
+    fn apply(&self, message: &mut Message) -> Result<(), String> {
+        let value = &*message.bytes;
+        let Some((found, offset)) = find(Cow::Borrowed(value), &self.message.steps)? else {
+            if is_ours(value) {
+                return Ok(());
+            }
+            return Err(format!(
+                "the pointer {:?} leads nowhere here, so there is no message",
+                self.message.text
+            ));
+        };
+        let text = |pointer: &Option<Pointer>| -> Result<Option<String>, String> {
+            let Some(pointer) = pointer else {
+                return Ok(None);
+            };
+            let found = find(Cow::Borrowed(value), &pointer.steps)?;
+            Ok(found.map(|(found, _)| String::from_utf8_lossy(&found).into_owned()))
+        };
+        let time = text(&self.time)?.map(|time| rfc3339(&time)).transpose()?;
+        let status = text(&self.status)?.filter(|it| it.parse::<u64>().is_ok());
+        let direction = text(&self.direction)?
+            .map(|word| self.meant(&word))
+            .transpose()?;
+        let is_wrapped = part(&found, "message")?.is_some() && part(&found, "type")?.is_none();
+        let head = if is_wrapped || time.is_none() && status.is_none() && direction.is_none() {
+            String::new()
+        } else {
+            let direction = direction.unwrap_or_else(|| direction_of(&found));
+            head(direction, time.as_deref(), status.as_deref())
+        };
+        let mut bytes = head.clone().into_bytes();
+        let is_text = !found.first().is_some_and(|it| b"{[\"".contains(it));
+        if is_text && !head.is_empty() {
+            let text = String::from_utf8_lossy(&found);
+            bytes.extend(format!("{{\"_raw\":{}}}", serde_json::Value::from(&*text)).bytes());
+        } else {
+            bytes.extend_from_slice(&found);
+        }
+        if !head.is_empty() {
+            bytes.push(b'}');
+        }
+        let offset = offset.and_then(|at| i64::try_from(at).ok());
+        let before = i64::try_from(head.len()).unwrap_or(i64::MAX);
+        let column = message.column.zip(offset);
+        message.column = column.map(|(column, offset)| column + offset - before);
+        message.bytes = bytes;
+        Ok(())
+    }
+
+    fn meant(&self, word: &str) -> Result<Direction, String> {
+        let own = self.directions.get(word).copied();
+        let known = own.or(match word {
+            "in" | "inbound" => Some(Direction::In),
+            "out" | "outbound" => Some(Direction::Out),
+            _ => None,
+        });
+        known.ok_or_else(|| {
+            format!("{word:?} is no direction: neither in, out, inbound, outbound, nor a word of [directions]")
+        })
+    }
+}
+
+/// Replies go to the producer, all else comes from it.
+fn direction_of(message: &[u8]) -> Direction {
+    let name = part(message, "type").ok().flatten();
+    let name = name.map(|at| &message[at]).unwrap_or_default();
+    let is_reply = REPLIES
+        .iter()
+        .any(|it| name == format!("\"{it}\"").as_bytes());
+    if is_reply {
+        Direction::In
+    } else {
+        Direction::Out
+    }
+}
+
+fn head(direction: Direction, time: Option<&str>, status: Option<&str>) -> String {
+    let mut head = match direction {
+        Direction::In => r#"{"dir":"in""#,
+        Direction::Out => r#"{"dir":"out""#,
+    }
+    .to_owned();
+    if let Some(time) = time {
+        head += &format!(r#","at":{}"#, serde_json::Value::from(time));
+    }
+    if let Some(status) = status {
+        head += &format!(r#","http_status":{status}"#);
+    }
+    head + r#","message":"#
+}
+
+/// Whether it is a message as it stands.
+fn is_ours(value: &[u8]) -> bool {
+    let is_there = |name| part(value, name).is_ok_and(|it| it.is_some());
+    is_there("type") && is_there("session_id") || is_there("reply_token") || is_there("dir")
+}
+
+/// A time as RFC 3339: one that is written so, or a number of seconds, milliseconds, micro- or nanoseconds, by its size.
+fn rfc3339(time: &str) -> Result<String, String> {
+    let Ok(number) = time.parse::<f64>() else {
+        return Ok(time.to_owned());
+    };
+    let seconds = match number.abs() {
+        it if it < 1e11 => number,
+        it if it < 1e14 => number / 1e3,
+        it if it < 1e17 => number / 1e6,
+        _ => number / 1e9,
+    };
+    let moment = jiff::SignedDuration::try_from_secs_f64(seconds)
+        .and_then(jiff::Timestamp::from_duration)
+        .map_err(|_| format!("{time} is no time"))?;
+    Ok(format!("{moment:.6}"))
+}
+
+/// What a value holds at the end of these steps, and where in it that stands, if it does as it is. A string that is
+/// gone into is read as JSON, and one that is found as the text that it is.
+fn find<'v>(
+    value: Cow<'v, [u8]>,
+    steps: &[String],
+) -> Result<Option<(Cow<'v, [u8]>, Option<usize>)>, String> {
+    let (mut value, mut offset) = trimmed(value, Some(0));
+    for step in steps {
+        if value.first() == Some(&b'"') {
+            (value, offset) = trimmed(Cow::Owned(text_of(&value)?), None);
+        }
+        let Some(at) = part(&value, step)? else {
+            return Ok(None);
+        };
+        offset = offset.map(|offset| offset + at.start);
+        value = within(value, at);
+    }
+    if value.first() == Some(&b'"') {
+        (value, offset) = trimmed(Cow::Owned(text_of(&value)?), None);
+    }
+    let is_null = *value == *b"null";
+    Ok((!is_null).then_some((value, offset)))
+}
+
+fn trimmed(value: Cow<'_, [u8]>, offset: Option<usize>) -> (Cow<'_, [u8]>, Option<usize>) {
+    let before = value.len() - value.trim_ascii_start().len();
+    let length = value.trim_ascii().len();
+    let offset = offset.map(|offset| offset + before);
+    (within(value, before..before + length), offset)
+}
+
+fn within(value: Cow<'_, [u8]>, at: Range<usize>) -> Cow<'_, [u8]> {
+    match value {
+        Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[at]),
+        Cow::Owned(bytes) => Cow::Owned(bytes[at].to_vec()),
+    }
+}
+
+fn text_of(string: &[u8]) -> Result<Vec<u8>, String> {
+    let text = serde_json::from_slice::<String>(&surrogates::readable(string));
+    text.map(String::into_bytes)
+        .map_err(|_| "the string that should hold the message is broken".to_owned())
+}
+
+/// Values of another format, of which each becomes its message.
+pub struct Mapped<F> {
+    frames: F,
+    mapping: Mapping,
+    /// What there is so far of a message in parts.
+    parts: Option<Message>,
+}
+
+impl<F: Frames> Mapped<F> {
+    pub fn new(frames: F, mapping: Mapping) -> Self {
+        let parts = None;
+        Self {
+            frames,
+            mapping,
+            parts,
+        }
+    }
+
+    /// Whether the message goes on in the next value; then what there is of it is kept.
+    fn is_part(&mut self, value: &[u8], message: &mut Message) -> bool {
+        let at = part(value, "log").ok().flatten();
+        let is_part = at.is_some_and(|at| !value[at].ends_with(b"\\n\""));
+        let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(&message.bytes).is_ok();
+        if let Some(mut first) = self.parts.take() {
+            first.column = None;
+            first.too_long |= first.bytes.len() + message.bytes.len() > LONGEST_LINE;
+            if !first.too_long {
+                first.bytes.extend_from_slice(&message.bytes);
+            }
+            *message = first;
+        } else if is_whole {
+            return false;
+        }
+        if is_part {
+            self.parts = Some(std::mem::take(message));
+        }
+        is_part
+    }
+}
+
+impl<F: Frames> Frames for Mapped<F> {
+    fn next(&mut self, into: &mut Message) -> io::Result<bool> {
+        loop {
+            if !self.frames.next(into)? {
+                return Ok(self.parts.take().is_some_and(|mut rest| {
+                    rest.ended = false;
+                    *into = rest;
+                    true
+                }));
+            }
+            let is_blank = into.bytes.trim_ascii().is_empty();
+            let is_object = into.bytes.trim_ascii_start().starts_with(b"{");
+            if is_blank || into.too_long || !is_object || !into.ended && !is_json(&into.bytes) {
+                return Ok(true);
+            }
+            let value = if self.mapping.has_parts {
+                into.bytes.clone()
+            } else {
+                Vec::new()
+            };
+            if let Err(why) = self.mapping.apply(into) {
+                into.why = Some(why);
+                return Ok(true);
+            }
+            if !self.mapping.has_parts || !self.is_part(&value, into) {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn line(&self) -> u64 {
+        self.frames.line()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.frames.bytes()
+    }
+}
+
+fn is_json(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
+}

@@ -1,0 +1,376 @@
+//! Recorded streams in the formats of other tools: each message with its place in the file, as a line of our format.
+//!
+//! The one thing to know: there are two layers. [`Frames`] cut a file into values and know where each begins: lines, events
+//! of an SSE capture, JSON values. A [`Mapping`] says where within a value the message stands, and what else is known of it.
+//! What is our own format already takes neither: it is read as lines.
+
+mod detect;
+mod har;
+mod joined;
+mod logs;
+mod mapping;
+mod places;
+mod sse;
+mod values;
+
+use std::io::{self, BufRead, Cursor, Read as _};
+
+pub use detect::{NoMessage, may_be_ours};
+pub use mapping::{Mapping, MappingError};
+pub use places::Places;
+
+use crate::lines::{LONGEST_LINE, Line, Lines, Records};
+use crate::place::Shift;
+use har::Har;
+use joined::Joined;
+use logs::Logs;
+use mapping::Mapped;
+use sse::Sse;
+use values::{Values, compact};
+
+/// How much of a file tells its envelope.
+const TELLING: usize = 16 << 10;
+
+/// An envelope that needs no description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Envelope {
+    /// Our JSON Lines.
+    Jsonl,
+    /// JSON values: an array, or one behind the other.
+    Json,
+    /// Server-sent events.
+    Sse,
+    /// An HTTP archive.
+    Har,
+    /// The log of a container, as Docker keeps it.
+    Docker,
+    /// The log of a container, as Kubernetes keeps it.
+    Cri,
+    /// CloudEvents in structured mode.
+    CloudEvents,
+}
+
+impl Envelope {
+    /// All of them, with their names.
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("jsonl", Self::Jsonl),
+        ("json", Self::Json),
+        ("sse", Self::Sse),
+        ("har", Self::Har),
+        ("docker", Self::Docker),
+        ("cri", Self::Cri),
+        ("cloudevents", Self::CloudEvents),
+    ];
+
+    /// The one with that name.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, envelope)| envelope).ok_or_else(|| {
+            let names = Self::ALL.map(|(name, _)| name).join(", ");
+            format!("expected one of {names}")
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        let found = Self::ALL.into_iter().find(|(_, it)| *it == self);
+        found.map_or("", |(name, _)| name)
+    }
+}
+
+/// What is said beforehand of the format of a file. Where nothing is, its first bytes tell.
+#[derive(Debug, Clone, Default)]
+pub struct How {
+    /// The envelope.
+    pub from: Option<Envelope>,
+    /// Where the messages stand.
+    pub mapping: Option<Mapping>,
+}
+
+/// A message with its place in the file.
+#[derive(Debug)]
+pub(crate) struct Message {
+    bytes: Vec<u8>,
+    /// The line on which it begins.
+    line: u64,
+    /// The column of its first byte, from 1, where it lies on one line as it is. What is put before it lies below 1.
+    column: Option<i64>,
+    /// Whether it is there to its end.
+    ended: bool,
+    too_long: bool,
+    /// Why there is no message in what stands there.
+    why: Option<String>,
+    /// Whether it stands in the second of two files.
+    is_second: bool,
+}
+
+impl Default for Message {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            line: 1,
+            column: None,
+            ended: true,
+            too_long: false,
+            why: None,
+            is_second: false,
+        }
+    }
+}
+
+impl Message {
+    /// Forgets everything but the memory that it holds.
+    fn clear(&mut self) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        *self = Self {
+            bytes,
+            ..Self::default()
+        };
+    }
+}
+
+/// What cuts a file into messages.
+pub(crate) trait Frames {
+    /// Puts the next one into the message; false at the end.
+    fn next(&mut self, into: &mut Message) -> io::Result<bool>;
+
+    /// The line that is reached.
+    fn line(&self) -> u64;
+
+    /// How many bytes were taken.
+    fn bytes(&self) -> u64;
+}
+
+type Boxed<'a> = Box<dyn Frames + Send + 'a>;
+
+impl Frames for Boxed<'_> {
+    fn next(&mut self, into: &mut Message) -> io::Result<bool> {
+        (**self).next(into)
+    }
+
+    fn line(&self) -> u64 {
+        (**self).line()
+    }
+
+    fn bytes(&self) -> u64 {
+        (**self).bytes()
+    }
+}
+
+/// A line as a message.
+fn copy_line(line: &Line<'_>, into: &mut Message) {
+    into.clear();
+    into.column = Some(1);
+    match *line {
+        Line::Whole {
+            number,
+            bytes,
+            ended,
+        } => {
+            (into.line, into.ended) = (number, ended);
+            into.bytes.extend_from_slice(bytes);
+        }
+        Line::TooLong { number, start } | Line::Without { number, start, .. } => {
+            (into.line, into.too_long) = (number, true);
+            into.bytes.extend_from_slice(start);
+        }
+    }
+}
+
+impl<R: BufRead> Frames for Lines<R> {
+    fn next(&mut self, into: &mut Message) -> io::Result<bool> {
+        let Some(line) = self.next_line()? else {
+            return Ok(false);
+        };
+        copy_line(&line, into);
+        Ok(true)
+    }
+
+    fn line(&self) -> u64 {
+        self.taken()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes()
+    }
+}
+
+/// A file whose envelope is known.
+pub struct Opened<'a> {
+    /// Its first bytes.
+    start: Vec<u8>,
+    content: Content<'a>,
+}
+
+type Input<'a> = Box<dyn BufRead + Send + 'a>;
+
+enum Content<'a> {
+    Ours(Lines<Input<'a>>),
+    Other(Boxed<'a>),
+}
+
+impl<'a> Content<'a> {
+    fn boxed(self) -> Boxed<'a> {
+        match self {
+            Self::Ours(lines) => Box::new(lines),
+            Self::Other(frames) => frames,
+        }
+    }
+}
+
+impl<'a> Opened<'a> {
+    /// Tells the envelope of a file, unless it was said.
+    pub fn new(mut input: impl BufRead + Send + 'a, how: &How) -> Self {
+        let mut start = Vec::new();
+        let read = input.by_ref().take(TELLING as u64).read_to_end(&mut start);
+        let rest: Box<dyn BufRead + Send + 'a> = match read {
+            Ok(_) => Box::new(input),
+            // It is told when what came before it is judged.
+            Err(error) => Box::new(io::BufReader::new(Failing(Some(error)))),
+        };
+        let input: Input<'a> = Box::new(Cursor::new(start.clone()).chain(rest));
+        let content = open(input, &start, how);
+        Self { start, content }
+    }
+
+    /// The same, with the replies of another file put between its messages by their time.
+    #[must_use]
+    pub fn joined(self, replies: Self) -> Self {
+        let Self { start, content } = self;
+        let joined = Joined::new(content.boxed(), replies.content.boxed());
+        Self {
+            start,
+            content: Content::Other(Box::new(joined)),
+        }
+    }
+
+    /// Whether it is our format, read as it stands.
+    pub fn is_ours(&self) -> bool {
+        matches!(self.content, Content::Ours(_))
+    }
+
+    /// Its first bytes, and the records in it: lines, or messages of another envelope.
+    pub(crate) fn split(self) -> (Vec<u8>, Result<Lines<Input<'a>>, Messages<'a>>) {
+        let records = match self.content {
+            Content::Ours(lines) => Ok(lines),
+            Content::Other(frames) => Err(Messages::new(frames)),
+        };
+        (self.start, records)
+    }
+}
+
+struct Failing(Option<io::Error>);
+
+impl io::Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
+    let given = how.mapping.as_ref();
+    let said = how.from.or_else(|| given.and_then(Mapping::from));
+    let records = given.map(Mapping::records).unwrap_or_default();
+    let envelope = said.unwrap_or_else(|| match detect::envelope(start) {
+        Envelope::Jsonl if !records.is_empty() => Envelope::Json,
+        envelope => envelope,
+    });
+    let framing = match envelope {
+        Envelope::CloudEvents | Envelope::Docker => detect::framing(start),
+        other => other,
+    };
+    let frames: Boxed<'a> = match framing {
+        Envelope::Sse => Box::new(Sse::new(input)),
+        Envelope::Json => Box::new(Values::new(input, records.to_vec(), LONGEST_LINE)),
+        Envelope::Har => Box::new(Har::new(input)),
+        Envelope::Cri => Box::new(Logs::new(input)),
+        Envelope::Jsonl | Envelope::Docker | Envelope::CloudEvents => {
+            let lines = Lines::new(input);
+            if given.is_none() && envelope == Envelope::Jsonl {
+                return Content::Ours(lines);
+            }
+            Box::new(lines)
+        }
+    };
+    let shipped = match envelope {
+        Envelope::Docker => Some(Mapping::docker()),
+        // An array or a capture may hold them, too.
+        Envelope::Json | Envelope::Sse | Envelope::CloudEvents => detect::mapping(start, envelope),
+        Envelope::Jsonl | Envelope::Har | Envelope::Cri => None,
+    };
+    Content::Other(match given.cloned().or(shipped) {
+        Some(mapping) => Box::new(Mapped::new(frames, mapping)),
+        None => frames,
+    })
+}
+
+/// The messages of another envelope, as records: each has its number for a line, and [`Places`] tell where it stands.
+pub(crate) struct Messages<'a> {
+    frames: Boxed<'a>,
+    message: Message,
+    places: Places,
+    number: u64,
+}
+
+impl<'a> Messages<'a> {
+    fn new(frames: Boxed<'a>) -> Self {
+        Self {
+            frames,
+            message: Message::default(),
+            places: Places::default(),
+            number: 0,
+        }
+    }
+
+    /// Where the messages stand that were handed out.
+    pub(crate) fn into_places(self) -> Places {
+        self.places
+    }
+}
+
+impl Records for Messages<'_> {
+    fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        if !self.frames.next(&mut self.message)? {
+            return Ok(None);
+        }
+        let message = &mut self.message;
+        if memchr::memchr(b'\n', &message.bytes).is_some() {
+            message.column = None;
+            compact(&mut message.bytes);
+        }
+        self.number += 1;
+        self.places.push(message.line, message.is_second);
+        let (number, start) = (self.number, message.bytes.as_slice());
+        Ok(Some(if let Some(why) = message.why.take() {
+            Line::Without { number, start, why }
+        } else if message.too_long {
+            let start = &start[..start.len().min(256)];
+            Line::TooLong { number, start }
+        } else {
+            Line::Whole {
+                number,
+                bytes: start,
+                ended: message.ended,
+            }
+        }))
+    }
+
+    fn taken(&self) -> u64 {
+        self.frames.line()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.frames.bytes()
+    }
+
+    fn shift(&self) -> Shift {
+        self.message
+            .column
+            .map_or(Shift::UNKNOWN, |column| Shift::by(column - 1))
+    }
+}

@@ -1,0 +1,385 @@
+//! JSON values one by one: out of an array, out of a member of a document, or one behind the other, on as many lines as they
+//! like.
+//!
+//! The one thing to know: only brackets and strings are looked at, to find where a value ends. Whether it is JSON is said when
+//! it is read as a record. What is torn ends where no JSON could go on, so that it takes nothing of what follows with it.
+
+use std::io::{self, BufRead};
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter, memchr3, memrchr};
+
+use super::{Frames, Message};
+
+/// The deepest that brackets are followed; the judge reads far less deep.
+const DEEPEST: usize = 1 << 16;
+
+/// How far a value that begins with a bracket has been followed.
+#[derive(Debug, Default)]
+struct Scan {
+    open: Vec<u8>,
+    in_string: bool,
+    escaped: bool,
+    /// The last byte that is no white space and not within a string.
+    last: u8,
+}
+
+/// Where a scan is after some bytes.
+enum Reached {
+    /// Within the value still.
+    Inside,
+    /// At its end, after so many bytes.
+    End(usize),
+    /// Where no JSON can go on, after so many bytes.
+    Torn(usize),
+}
+
+impl Scan {
+    fn over(&mut self, bytes: &[u8]) -> Reached {
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            if self.escaped {
+                self.escaped = false;
+                at += 1;
+                continue;
+            }
+            if self.in_string {
+                let Some(next) = memchr3(b'"', b'\\', b'\n', &bytes[at..]) else {
+                    return Reached::Inside;
+                };
+                at += next + 1;
+                match bytes[at - 1] {
+                    b'"' => self.in_string = false,
+                    b'\\' => self.escaped = true,
+                    _ => return Reached::Torn(at - 1),
+                }
+                continue;
+            }
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' => {
+                    at += 1;
+                    continue;
+                }
+                b'"' => self.in_string = true,
+                b'{' | b'[' => {
+                    let is_name_due = self.open.last() == Some(&b'{') && self.last != b':';
+                    if is_name_due || self.open.len() == DEEPEST {
+                        return Reached::Torn(at);
+                    }
+                    self.open.push(byte);
+                }
+                // A closing bracket lies two behind its opening one.
+                b'}' | b']' => {
+                    let fits = self
+                        .open
+                        .pop()
+                        .is_some_and(|open| byte.wrapping_sub(open) == 2);
+                    if !fits {
+                        return Reached::Torn(at + 1);
+                    }
+                    if self.open.is_empty() {
+                        return Reached::End(at + 1);
+                    }
+                }
+                _ => {}
+            }
+            self.last = byte;
+            at += 1;
+        }
+        Reached::Inside
+    }
+}
+
+/// Input with the place that is reached in it.
+struct Placed<R> {
+    input: R,
+    line: u64,
+    /// Of the next byte, from 1.
+    column: u64,
+    taken: u64,
+}
+
+impl<R: BufRead> Placed<R> {
+    fn chunk(&mut self) -> io::Result<&[u8]> {
+        loop {
+            match self.input.fill_buf() {
+                Ok(_) => return self.input.fill_buf(),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        Ok(self.chunk()?.first().copied())
+    }
+
+    /// Takes so many bytes of the chunk.
+    fn take(&mut self, length: usize) -> io::Result<()> {
+        let part = &self.input.fill_buf()?[..length];
+        self.line += memchr_iter(b'\n', part).count() as u64;
+        self.column = match memrchr(b'\n', part) {
+            Some(feed) => (length - feed) as u64,
+            None => self.column + length as u64,
+        };
+        self.taken += length as u64;
+        self.input.consume(length);
+        Ok(())
+    }
+}
+
+/// Reads values one by one.
+pub struct Values<R> {
+    input: Placed<R>,
+    /// The names that lead to the array whose items are meant; empty where the outermost values are.
+    path: Vec<String>,
+    /// The brackets that were entered on the way.
+    entered: Vec<u8>,
+    /// The longest value that is held.
+    longest: usize,
+    scan: Scan,
+}
+
+impl<R: BufRead> Values<R> {
+    /// The values of `input`, or the items of the array to which `path` leads in it.
+    pub fn new(input: R, path: Vec<String>, longest: usize) -> Self {
+        let input = Placed {
+            input,
+            line: 1,
+            column: 1,
+            taken: 0,
+        };
+        Self {
+            input,
+            path,
+            entered: Vec::new(),
+            longest,
+            scan: Scan::default(),
+        }
+    }
+
+    /// Goes over what stands between values, and yields the first byte behind it.
+    fn between(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            let chunk = self.input.chunk()?;
+            let is_between = |byte: &u8| {
+                matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | 0x1E) || is_mark(*byte)
+            };
+            let length = chunk.iter().take_while(|byte| is_between(byte)).count();
+            if length == 0 {
+                return self.input.peek();
+            }
+            self.input.take(length)?;
+        }
+    }
+
+    /// Whether the items of the array that is meant are reached.
+    fn is_there(&self) -> bool {
+        self.path.is_empty() || self.entered.len() > self.path.len()
+    }
+
+    /// Goes on to the next value that is meant; false at the end.
+    fn approach(&mut self) -> io::Result<bool> {
+        let mut skipped = Message::default();
+        loop {
+            let Some(byte) = self.between()? else {
+                return match self.entered.last() {
+                    None => Ok(false),
+                    Some(_) => Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the input ends before its JSON does",
+                    )),
+                };
+            };
+            match (byte, self.is_there()) {
+                (b']' | b'}', _) if !self.entered.is_empty() => {
+                    self.entered.pop();
+                    self.input.take(1)?;
+                }
+                (b'[', true) if self.entered.is_empty() => self.enter(byte)?,
+                (_, true) => return Ok(true),
+                (b'{', false) if self.entered.is_empty() => self.enter(byte)?,
+                (b'"', false) if !self.entered.is_empty() => {
+                    self.read(&mut skipped, usize::MAX)?;
+                    let name = serde_json::from_slice::<String>(&skipped.bytes);
+                    let is_meant = name.is_ok_and(|it| it == self.path[self.entered.len() - 1]);
+                    while self.between()? == Some(b':') {
+                        self.input.take(1)?;
+                    }
+                    let is_last = self.entered.len() == self.path.len();
+                    match self.input.peek()? {
+                        Some(b'[') if is_meant && is_last => self.enter(b'[')?,
+                        Some(b'{') if is_meant && !is_last => self.enter(b'{')?,
+                        Some(_) => self.read(&mut skipped, 0)?,
+                        None => {}
+                    }
+                }
+                (_, false) => self.read(&mut skipped, 0)?,
+            }
+        }
+    }
+
+    fn enter(&mut self, bracket: u8) -> io::Result<()> {
+        self.entered.push(bracket);
+        self.input.take(1)
+    }
+
+    /// Reads one value, of which it holds no more than `longest` bytes.
+    fn read(&mut self, into: &mut Message, longest: usize) -> io::Result<()> {
+        into.clear();
+        into.line = self.input.line;
+        into.column = i64::try_from(self.input.column).ok();
+        let first = self.input.peek()?;
+        let is_bracket = matches!(first, Some(b'{' | b'['));
+        let is_string = first == Some(b'"');
+        self.scan.open.clear();
+        self.scan = Scan {
+            open: std::mem::take(&mut self.scan.open),
+            ..Scan::default()
+        };
+        let mut is_first = true;
+        loop {
+            let within = !self.entered.is_empty();
+            let chunk = self.input.chunk()?;
+            if chunk.is_empty() {
+                into.ended = false;
+                return Ok(());
+            }
+            let (length, is_over) = if is_bracket {
+                match self.scan.over(chunk) {
+                    Reached::Inside => (chunk.len(), false),
+                    Reached::End(length) | Reached::Torn(length) => (length, true),
+                }
+            } else if is_string {
+                end_of_string(chunk, is_first, &mut self.scan.escaped)
+            } else {
+                let ends = |byte: &u8| *byte == b'\n' || within && b",]}".contains(byte);
+                let end = chunk.iter().skip(usize::from(is_first)).position(ends);
+                let end = end.map(|end| end + usize::from(is_first));
+                (end.unwrap_or(chunk.len()), end.is_some())
+            };
+            let room = longest.saturating_sub(into.bytes.len());
+            into.too_long = into.too_long || length > room;
+            into.bytes.extend_from_slice(&chunk[..length.min(room)]);
+            self.input.take(length)?;
+            is_first = false;
+            if is_over {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// A byte of a byte order mark: no JSON begins with one.
+fn is_mark(byte: u8) -> bool {
+    matches!(byte, 0xEF | 0xBB | 0xBF)
+}
+
+/// How much of the chunk is of a string, and whether that is its end.
+fn end_of_string(chunk: &[u8], is_first: bool, escaped: &mut bool) -> (usize, bool) {
+    for (at, byte) in chunk.iter().enumerate().skip(usize::from(is_first)) {
+        match byte {
+            _ if *escaped => *escaped = false,
+            b'\\' => *escaped = true,
+            b'"' => return (at + 1, true),
+            b'\n' => return (at, true),
+            _ => {}
+        }
+    }
+    (chunk.len(), false)
+}
+
+impl<R: BufRead> Frames for Values<R> {
+    fn next(&mut self, into: &mut Message) -> io::Result<bool> {
+        if !self.approach()? {
+            return Ok(false);
+        }
+        self.read(into, self.longest)?;
+        Ok(true)
+    }
+
+    fn line(&self) -> u64 {
+        self.input.line
+    }
+
+    fn bytes(&self) -> u64 {
+        self.input.taken
+    }
+}
+
+/// Takes out the white space between the tokens of a value that stands on several lines; what is in strings stays.
+pub fn compact(bytes: &mut Vec<u8>) {
+    let (mut in_string, mut escaped) = (false, false);
+    bytes.retain(|byte| {
+        if in_string {
+            in_string = escaped || *byte != b'"';
+            escaped = !escaped && *byte == b'\\';
+            return true;
+        }
+        in_string = *byte == b'"';
+        !byte.is_ascii_whitespace()
+    });
+}
+
+/// Where a member of an object, or an item of an array, stands in it.
+///
+/// # Errors
+///
+/// A name that comes twice: which of the two is meant, nobody can tell.
+pub fn part(value: &[u8], step: &str) -> Result<Option<Range<usize>>, String> {
+    let (mut at, mut index, mut found) = (1, 0_usize, None);
+    let is_object = match value.first() {
+        Some(b'{') => true,
+        Some(b'[') => false,
+        _ => return Ok(None),
+    };
+    loop {
+        at = skip(value, at, b",");
+        let is_meant = if is_object {
+            if value.get(at) != Some(&b'"') {
+                return Ok(found);
+            }
+            let end = end_of(value, at);
+            let name = &value[at..end];
+            at = skip(value, end, b":");
+            name[1..name.len().max(2) - 1] == *step.as_bytes()
+                || memchr(b'\\', name).is_some()
+                    && serde_json::from_slice::<String>(name).is_ok_and(|name| name == step)
+        } else {
+            step.parse() == Ok(index)
+        };
+        let end = end_of(value, at);
+        if end == at {
+            return Ok(found);
+        }
+        if is_meant && found.replace(at..end).is_some() {
+            return Err(format!("the key {step:?} appears twice"));
+        }
+        at = end;
+        index += 1;
+    }
+}
+
+fn skip(value: &[u8], from: usize, mark: &[u8]) -> usize {
+    let rest = value.get(from..).unwrap_or_default();
+    let is_between = |byte: &&u8| byte.is_ascii_whitespace() || mark.contains(byte);
+    from + rest.iter().take_while(is_between).count()
+}
+
+/// The end of the value that begins there, or of what there is of it.
+fn end_of(value: &[u8], from: usize) -> usize {
+    let rest = value.get(from..).unwrap_or_default();
+    let length = match rest.first() {
+        None => 0,
+        Some(b'{' | b'[') => match Scan::default().over(rest) {
+            Reached::Inside => rest.len(),
+            Reached::End(length) | Reached::Torn(length) => length,
+        },
+        Some(b'"') => end_of_string(rest, true, &mut false).0,
+        Some(_) => {
+            let ends = |byte: &u8| b",]}".contains(byte) || byte.is_ascii_whitespace();
+            rest.iter().position(ends).unwrap_or(rest.len())
+        }
+    };
+    from + length
+}

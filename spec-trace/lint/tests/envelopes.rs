@@ -1,0 +1,590 @@
+//! The same streams in the formats of other tools: what is said of a stream, is said of it in every envelope.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use countersign_lint::envelope::{Envelope, How, Mapping, Opened};
+use countersign_lint::report::{LintReport, Verdict};
+use countersign_lint::selection::Selection;
+use countersign_lint::stream::Settings;
+use countersign_lint::{judge_opened, lint};
+use serde_json::{Value, json};
+
+/// The streams of a folder, by name.
+fn traces(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../traces")
+        .join(folder);
+    let entries = fs::read_dir(folder).expect("the folder of traces is part of the project");
+    let mut traces: Vec<_> = entries
+        .map(|entry| {
+            let path = entry.expect("a readable entry").path();
+            let name = path
+                .file_name()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned();
+            (name, fs::read_to_string(path).expect("a stream in UTF-8"))
+        })
+        .collect();
+    traces.sort();
+    assert!(traces.len() > 40, "the streams are there");
+    traces
+}
+
+fn judged_as(bytes: &[u8], how: &How) -> Result<LintReport, String> {
+    let opened = Opened::new(bytes, how);
+    let selection = Selection::default();
+    judge_opened(opened, ("a", "b"), Settings::default(), &selection).map_err(|why| why.to_string())
+}
+
+fn judged(bytes: &[u8]) -> LintReport {
+    judged_as(bytes, &How::default()).expect("it holds messages")
+}
+
+/// What is said of a stream, without places.
+fn said(report: &LintReport) -> (Verdict, Vec<&str>, Vec<&str>, u64) {
+    let clauses = |findings: &[countersign_lint::finding::Finding]| {
+        findings.iter().map(|it| it.clause).collect::<Vec<_>>()
+    };
+    let (violations, warnings) = (clauses(&report.violations), clauses(&report.warnings));
+    (report.verdict, violations, warnings, report.records)
+}
+
+/// A way to put the lines of a stream into another format.
+struct Way {
+    name: &'static str,
+    envelope: Envelope,
+    /// Whether a line that is no JSON can be put into it.
+    takes_all: bool,
+    put: fn(&[&str]) -> String,
+}
+
+fn sse(lines: &[&str]) -> String {
+    let event = |line: &&str| format!(": ping\nid: 7\nevent: message\ndata: {line}\n\n");
+    lines.iter().map(event).collect()
+}
+
+fn docker(lines: &[&str]) -> String {
+    let entry = |line: &&str| {
+        let log = format!("{line}\n");
+        format!(
+            "{}\n",
+            json!({"log": log, "stream": "stdout", "time": "2030-01-01T00:00:00.123456789Z"})
+        )
+    };
+    lines.iter().map(entry).collect()
+}
+
+fn cri(lines: &[&str]) -> String {
+    let entry = |line: &&str| {
+        let half = (line.len() / 2..)
+            .find(|at| line.is_char_boundary(*at))
+            .unwrap_or_default();
+        let time = "2030-01-01T00:00:00.123456789+01:00";
+        format!(
+            "{time} stdout P {}\n{time} stdout F {}\n",
+            &line[..half],
+            &line[half..]
+        )
+    };
+    lines.iter().map(entry).collect()
+}
+
+fn cloud_event(line: &str) -> String {
+    format!(r#"{{"specversion":"1.0","type":"com.example","id":"1","source":"/a","data":{line}}}"#)
+}
+
+fn pretty(lines: &[&str]) -> String {
+    let value = |line: &&str| match serde_json::from_str::<Value>(line) {
+        // A name that comes twice is to stay so.
+        Ok(value)
+            if value.to_string().len() + 2 * line.matches([':', ',']).count() >= line.len() =>
+        {
+            format!("{value:#}\n")
+        }
+        _ => format!("{}\n", line.replace(", \"", ",\n  \"")),
+    };
+    lines.iter().map(value).collect()
+}
+
+fn har(lines: &[&str]) -> String {
+    let body = sse(lines);
+    let stream = json!({
+        "startedDateTime": "2026-05-24T14:00:00.000Z",
+        "request": {"method": "GET", "url": "/events"},
+        "response": {"status": 200, "content": {"mimeType": "text/event-stream", "text": body}},
+    });
+    json!({"log": {"version": "1.2", "creator": {"name": "x"}, "pages": [], "entries": [stream]}})
+        .to_string()
+}
+
+const WAYS: [Way; 9] = [
+    Way {
+        name: "sse",
+        envelope: Envelope::Sse,
+        takes_all: true,
+        put: sse,
+    },
+    Way {
+        name: "array",
+        envelope: Envelope::Json,
+        takes_all: false,
+        put: |lines| format!("[{}]", lines.join(",")),
+    },
+    Way {
+        name: "array on lines",
+        envelope: Envelope::Json,
+        takes_all: false,
+        put: |lines| format!("[\n  {}\n]\n", lines.join(",\n  ")),
+    },
+    Way {
+        name: "pretty",
+        envelope: Envelope::Json,
+        takes_all: false,
+        put: pretty,
+    },
+    Way {
+        name: "behind one another",
+        envelope: Envelope::Json,
+        takes_all: false,
+        put: |lines| lines.join(" "),
+    },
+    Way {
+        name: "docker",
+        envelope: Envelope::Docker,
+        takes_all: true,
+        put: docker,
+    },
+    Way {
+        name: "cri",
+        envelope: Envelope::Cri,
+        takes_all: true,
+        put: cri,
+    },
+    Way {
+        name: "cloudevents",
+        envelope: Envelope::CloudEvents,
+        takes_all: false,
+        put: |lines| lines.iter().map(|line| cloud_event(line) + "\n").collect(),
+    },
+    Way {
+        name: "har",
+        envelope: Envelope::Har,
+        takes_all: true,
+        put: har,
+    },
+];
+
+fn is_json(line: &str) -> bool {
+    serde_json::from_str::<Value>(line).is_ok()
+}
+
+/// The streams that can be put into it, as lines.
+fn streams(way: &Way) -> Vec<(String, String)> {
+    let all = ["valid", "invalid"].into_iter().flat_map(traces);
+    let fits = |(_, text): &(String, String)| way.takes_all || text.lines().all(is_json);
+    all.filter(fits).collect()
+}
+
+#[test]
+fn what_is_said_of_a_stream_is_said_of_it_in_every_envelope() {
+    for way in &WAYS {
+        let streams = streams(way);
+        assert!(streams.len() > 150, "{}: {}", way.name, streams.len());
+        for (name, text) in &streams {
+            // Outermost, an array is one of messages.
+            if name.contains("not-an-object")
+                && ["pretty", "behind one another"].contains(&way.name)
+            {
+                continue;
+            }
+            let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+            let lines: Vec<&str> = text.lines().collect();
+            let put = (way.put)(&lines);
+            let how = How {
+                from: Some(way.envelope),
+                mapping: None,
+            };
+            let found = judged_as(put.as_bytes(), &how).expect("it holds messages");
+            assert_eq!(
+                said(&found),
+                said(&plain),
+                "{} in {}\n{put}",
+                name,
+                way.name
+            );
+            let told = judged(put.as_bytes());
+            assert_eq!(
+                said(&told),
+                said(&plain),
+                "{} in {}, by its content",
+                name,
+                way.name
+            );
+            let prints = |report: &LintReport| {
+                report
+                    .violations
+                    .iter()
+                    .map(|it| it.fingerprint.clone())
+                    .collect::<Vec<_>>()
+            };
+            // Whether the file ends there is another thing to say.
+            if way.name != "pretty" && !name.contains("torn-last-line") {
+                assert_eq!(prints(&found), prints(&plain), "{} in {}", name, way.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn our_own_format_is_read_as_it_stands() {
+    for (name, text) in ["valid", "invalid"].into_iter().flat_map(traces) {
+        assert!(
+            Opened::new(text.as_bytes(), &How::default()).is_ours(),
+            "{name}"
+        );
+        let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+        assert_eq!(judged(text.as_bytes()).to_json(), plain.to_json(), "{name}");
+    }
+}
+
+/// Whatever is cut off, what is there is judged, and nothing else: a stream that conforms is not accused but of the record
+/// that is cut.
+#[test]
+fn a_stream_that_is_cut_off_anywhere_is_accused_of_its_last_record_alone() {
+    let (_, text) = traces("valid").swap_remove(3);
+    let lines: Vec<&str> = text.lines().take(6).collect();
+    for way in &WAYS {
+        let put = (way.put)(&lines);
+        for end in 0..put.len() {
+            let Ok(report) = judged_as(&put.as_bytes()[..end], &How::default()) else {
+                continue;
+            };
+            let found = said(&report);
+            let is_of_the_last = match report.violations.as_slice() {
+                [] => true,
+                [one] => one.clause == "AAEP-EV-1",
+                _ => false,
+            };
+            assert!(
+                is_of_the_last,
+                "{} at {end}: {found:?}\n{}",
+                way.name,
+                &put[..end]
+            );
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_changed_anywhere_are_judged_without_a_panic() {
+    let (_, text) = traces("invalid").swap_remove(3);
+    let lines: Vec<&str> = text.lines().take(3).collect();
+    for way in &WAYS {
+        let put = (way.put)(&lines).into_bytes();
+        for at in 0..put.len() {
+            for byte in [b'"', b'\\', b'{', b']', b'\n', 0xFF] {
+                let mut put = put.clone();
+                put[at] = byte;
+                let how = How {
+                    from: Some(way.envelope),
+                    mapping: None,
+                };
+                let _ = judged_as(&put, &how);
+                if at < 64 {
+                    let _ = judged_as(&put, &How::default());
+                }
+            }
+        }
+    }
+}
+
+const UNASKED: &str = "AAEP-A.8-4_called-then-asked-then-accepted.jsonl";
+
+fn invalid(name: &str) -> String {
+    let (_, text) = traces("invalid")
+        .into_iter()
+        .find(|(it, _)| it == name)
+        .expect("the stream");
+    text
+}
+
+/// The finding points at the message in the file, and names others by their lines.
+#[test]
+fn a_finding_stands_where_its_message_lies_in_the_file() {
+    let text = invalid(UNASKED);
+    let lines: Vec<&str> = text.lines().collect();
+    let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+    let line = plain.violations[0].line;
+    let column = |report: &LintReport| report.violations[0].excerpt().and_then(|it| it.column);
+    let own = column(&plain).expect("a column");
+
+    let found = judged(sse(&lines).as_bytes());
+    assert_eq!(found.violations[0].line, 5 * (line - 1) + 4);
+    assert_eq!(column(&found), Some(own + 6));
+    assert!(!found.violations[0].message.contains("(message"));
+
+    let found = judged(format!("[{}]", lines.join(",")).as_bytes());
+    let before: usize = lines[..line as usize - 1]
+        .iter()
+        .map(|line| line.len() + 1)
+        .sum();
+    assert_eq!(found.violations[0].line, 1);
+    assert_eq!(column(&found), Some(own + before as u64 + 1));
+    let message = &found.violations[0].message;
+    assert!(message.contains("line 1 (message "), "{message}");
+
+    let found = judged(docker(&lines).as_bytes());
+    assert_eq!((found.violations[0].line, column(&found)), (line, None));
+}
+
+/// Values that break off take nothing of what follows with them.
+#[test]
+fn a_value_that_is_torn_ends_where_the_next_begins() {
+    let (_, text) = traces("valid").swap_remove(0);
+    let lines: Vec<&str> = text.lines().collect();
+    for end in 1..lines[2].len() {
+        let mut torn = lines.clone();
+        torn.insert(2, &lines[2][..end]);
+        let put = format!("[\n{}\n]", torn.join("\n,\n"));
+        let report = judged(put.as_bytes());
+        let clauses: Vec<_> = report
+            .violations
+            .iter()
+            .map(|it| (it.clause, it.line))
+            .collect();
+        assert_eq!(clauses[0], ("AAEP-EV-1", 6), "{end}: {clauses:?}");
+        assert_eq!(report.records, lines.len() as u64 + 1, "{end}: {clauses:?}");
+    }
+}
+
+/// Events in an answer that streams, replies in requests between them, each with its status.
+#[test]
+fn an_archive_holds_replies_with_their_status_and_time() {
+    let conforming = "AAEP-6.3.4-5_reply-of-a-sender-that-the-transport-refused.jsonl";
+    let all = traces("valid");
+    let (_, text) = all
+        .iter()
+        .find(|(it, _)| it == conforming)
+        .expect("the stream");
+    // The archive is what tells of times and statuses.
+    let bare = text.lines().map(|line| {
+        let record: Value = serde_json::from_str(line).expect("JSON");
+        format!("{}\n", record["message"])
+    });
+    let text: String = bare.collect();
+    let (replies, events): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.contains(".reply\""));
+    assert!(!replies.is_empty());
+    let request = |reply: &&str, status: u64| {
+        let time = serde_json::from_str::<Value>(reply).expect("JSON")["timestamp"].clone();
+        json!({
+            "startedDateTime": time,
+            "request": {"method": "POST", "postData": {"mimeType": "application/json", "text": reply}},
+            "response": {"status": status, "content": {"text": "{\"ok\":true}"}},
+        })
+    };
+    let body = BASE64_STANDARD.encode(sse(&events));
+    let archive = |status: u64| {
+        let mut entries = vec![json!({
+            "startedDateTime": "2026-05-24T14:00:00Z",
+            "request": {},
+            "response": {"status": 200, "content": {"mimeType": "text/event-stream; charset=utf-8", "encoding": "base64", "text": body}},
+        })];
+        entries.extend(replies.iter().map(|reply| request(reply, status)));
+        json!({"log": {"entries": entries}}).to_string()
+    };
+    let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+    let found = judged(archive(202).as_bytes());
+    assert_eq!(said(&found), said(&plain), "{:?}", found.violations);
+    // Turned away, it accepts nothing.
+    let refused = judged(archive(403).as_bytes());
+    assert_eq!(refused.verdict, Verdict::Violating);
+}
+
+#[test]
+fn replies_of_another_file_come_between_the_events_by_time() {
+    let mut joined_at_all = 0;
+    for (name, text) in ["valid", "invalid"].into_iter().flat_map(traces) {
+        let is_bare = |line: &&str| line.starts_with("{\"type\": \"confirmation.reply\"");
+        let (replies, events): (Vec<&str>, Vec<&str>) = text.lines().partition(is_bare);
+        let times = text.lines().filter_map(|line| {
+            let record: Value = serde_json::from_str(line).ok()?;
+            Some(record["timestamp"].as_str()?.to_owned())
+        });
+        // Where the clocks disagree, or times are none, nobody can tell.
+        if replies.is_empty() || !text.lines().all(is_json) || !times.is_sorted() {
+            continue;
+        }
+        let events = sse(&events);
+        let replies = replies.join("\n");
+        let joined = Opened::new(events.as_bytes(), &How::default())
+            .joined(Opened::new(replies.as_bytes(), &How::default()));
+        let found = judge_opened(
+            joined,
+            ("a", "b"),
+            Settings::default(),
+            &Selection::default(),
+        );
+        let found = found.expect("it holds messages");
+        let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+        assert_eq!(said(&found), said(&plain), "{name}");
+        joined_at_all += 1;
+    }
+    assert!(joined_at_all > 60, "{joined_at_all}");
+}
+
+fn mapping(text: &str) -> How {
+    How {
+        from: None,
+        mapping: Some(Mapping::parse(text).expect("a mapping")),
+    }
+}
+
+#[test]
+fn a_mapping_leads_to_the_message_its_time_direction_and_status() {
+    let text = invalid(UNASKED);
+    let how = mapping(
+        "message = '/a~1b/0'\ntime = '/t'\ndirection = '/d'\nstatus = '/s'\n[directions]\nup = 'in'\ndown = 'out'\n",
+    );
+    let put: String = text
+        .lines()
+        .map(|line| {
+            let message: Value = serde_json::from_str(line).expect("JSON");
+            let is_reply = line.contains(".reply\"");
+            let direction = if is_reply { "up" } else { "down" };
+            let time = message["timestamp"].clone();
+            // JSON within a string within JSON.
+            let inner = json!([message]).to_string();
+            format!(
+                "{}\n",
+                json!({"t": time, "d": direction, "s": 202, "a/b": inner})
+            )
+        })
+        .collect();
+    let found = judged_as(put.as_bytes(), &how).expect("it holds messages");
+    let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+    assert_eq!(said(&found), said(&plain), "{:?}", found.violations);
+    let lost = put.replacen("\"a/b\"", "\"other\"", 1);
+    let found = judged_as(lost.as_bytes(), &how).expect("it holds messages");
+    let first = &found.violations[0];
+    assert_eq!((first.clause, first.line), ("AAEP-EV-1", 1));
+    assert!(first.message.contains("\"/a~1b/0\""), "{}", first.message);
+    let twice = put.replacen("{\"t\"", "{\"a/b\":1,\"t\"", 1);
+    let found = judged_as(twice.as_bytes(), &how).expect("it holds messages");
+    assert!(
+        found.violations[0].message.contains("appears twice"),
+        "{:?}",
+        found.violations[0]
+    );
+    let never =
+        judged_as(put.as_bytes(), &mapping("message = '/nowhere'")).expect_err("no message");
+    assert!(never.contains("\"/nowhere\""), "{never}");
+}
+
+#[test]
+fn the_values_of_an_array_within_a_document_are_meant_by_records() {
+    let text = invalid(UNASKED);
+    let lines: Vec<&str> = text.lines().collect();
+    let put = format!(
+        r#"{{"a":{{"b":[1]}},"x":{{"b":"]","c":[{}]}},"z":[[]]}}"#,
+        lines.join(",")
+    );
+    let found = judged_as(put.as_bytes(), &mapping("records = '/x/c'")).expect("it holds messages");
+    let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+    assert_eq!(said(&found), said(&plain), "{:?}", found.violations);
+}
+
+#[test]
+fn a_mapping_that_is_none_is_refused() {
+    for wrong in [
+        "message = 'a'",
+        "message = '/~2'",
+        "massage = '/a'",
+        "from = 'xml'",
+        "[",
+    ] {
+        assert!(Mapping::parse(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_file_without_messages_is_told_and_what_it_looks_like() {
+    for (text, what) in [
+        (
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}\n",
+            "JSON-RPC",
+        ),
+        ("[{\"jsonrpc\":\"2.0\"}]", "JSON-RPC"),
+        ("import os\n\ndef a():\n    pass\n", "Python"),
+        ("<!doctype html><html></html>", "HTML"),
+        ("\u{1}\0\0\0", "binary"),
+        ("2026-05-24 INFO started\n", "plain text"),
+        (
+            "{\"level\":\"info\",\"p\":{\"q\":\"{\\\"type\\\":\\\"aaep:agent.x\\\"}\"}}\n",
+            "--message /p/q",
+        ),
+        ("{\"level\":\"info\"}\n", "JSON of another kind"),
+    ] {
+        let why = judged_as(text.as_bytes(), &How::default()).expect_err(text);
+        assert!(why.contains(what), "{text}: {why}");
+        assert!(why.contains("--from"), "{why}");
+    }
+    let why = judged_as(b"\x89PNG\r\n\x1a\n\0\0", &How::default()).expect_err("an image");
+    assert!(why.contains("image"), "{why}");
+    assert_eq!(judged(b"").verdict, Verdict::Inconclusive);
+}
+
+/// An array of 100 MB, made while it is read, of which the reader never holds more than an item.
+#[test]
+fn an_array_is_read_item_by_item() {
+    struct Items {
+        item: Vec<u8>,
+        left: usize,
+        at: usize,
+    }
+    impl io::Read for Items {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.at == self.item.len() {
+                (self.at, self.left) = (0, self.left - 1);
+                self.item[0] = b',';
+            }
+            if self.left == 0 {
+                return Ok(0);
+            }
+            let length = buffer.len().min(self.item.len() - self.at);
+            buffer[..length].copy_from_slice(&self.item[self.at..self.at + length]);
+            self.at += length;
+            Ok(length)
+        }
+    }
+    let item = format!(
+        "[{{\"type\":\"acme:x\",\"text\":\"{}\"}}",
+        "x".repeat(1 << 12)
+    )
+    .into_bytes();
+    let items = Items {
+        item,
+        left: 5_000,
+        at: 0,
+    };
+    let opened = Opened::new(io::BufReader::new(items), &How::default());
+    let report = judge_opened(
+        opened,
+        ("a", "b"),
+        Settings::default(),
+        &Selection::default(),
+    );
+    let report = report.expect("it holds messages");
+    assert_eq!((report.records, report.violations.len()), (5_000, 0));
+    assert!(
+        report
+            .damage
+            .expect("the array does not end")
+            .message
+            .contains("before its JSON")
+    );
+}
