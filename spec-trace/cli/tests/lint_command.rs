@@ -10,6 +10,7 @@ use countersign_cli::commands::lint::{Args, run};
 use countersign_cli::findings::text::{Terminal, render_one};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use predicates::prelude::PredicateBooleanExt as _;
 use predicates::str::contains;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
@@ -547,4 +548,92 @@ fn a_file_that_cannot_be_read_is_an_error_that_names_it() {
     let error = run(&Args::of(&file), FindingsFormat::Text).expect_err("nothing to read");
     let name = file.to_str().expect("plain text");
     assert!(error.to_string().contains(name), "{error}");
+}
+
+// Other envelopes; what is read in them is tested where they are read.
+
+/// A stream as server-sent events, and its replies as lines.
+fn events_and_replies(stream: &str) -> (String, String) {
+    let is_reply = |line: &&str| line.contains("\"confirmation.reply\"");
+    let (replies, events): (Vec<&str>, Vec<&str>) = stream.lines().partition(is_reply);
+    let events = events.iter().map(|line| ["data: ", line, "\n\n"].concat());
+    (events.collect(), replies.join("\n"))
+}
+
+#[test]
+fn an_envelope_is_told_or_said_and_comes_from_standard_input_or_compressed() {
+    let stream = fs::read_to_string(trace("invalid", UNASKED)).expect("the stream");
+    let (events, _) = events_and_replies(&stream);
+    for from in [&[][..], &["--from", "sse"]] {
+        for bytes in [events.clone().into_bytes(), gzip(events.as_bytes())] {
+            let mut command = lint(from);
+            let command = command.arg("-").write_stdin(bytes);
+            command.assert().code(1).stdout(contains("AAEP-A.8-4"));
+        }
+    }
+}
+
+#[test]
+fn a_finding_on_a_reply_of_a_second_file_names_that_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stream = fs::read_to_string(trace("invalid", UNASKED)).expect("the stream");
+    let (events, replies) = events_and_replies(&stream);
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("a.sse"), events).expect("a file");
+    fs::write(at("b.jsonl"), replies + "\nno reply\n").expect("a file");
+    let (a, b) = (at("a.sse"), at("b.jsonl"));
+    let (report, status) = json_of(&[text(&a), "--replies-from", text(&b)]);
+    assert_eq!(status, 1);
+    let files: Vec<_> = report["violations"]
+        .as_array()
+        .expect("violations")
+        .iter()
+        .map(|it| &it["file"])
+        .collect();
+    assert_eq!(files, [&Value::Null, &json!(text(&b))]);
+}
+
+#[test]
+fn pointers_come_as_flags_or_as_a_file_and_wrong_ones_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stream = fs::read_to_string(trace("invalid", UNASKED)).expect("the stream");
+    let lines = stream.lines().map(|line| ["{\"a\":", line, "}\n"].concat());
+    let (log, mapping) = (folder.path().join("a.log"), folder.path().join("m.toml"));
+    fs::write(&log, lines.collect::<String>()).expect("a file");
+    fs::write(&mapping, "message = '/a'").expect("a file");
+    lint(&[text(&log), "--message", "/a"])
+        .assert()
+        .code(1)
+        .stdout(contains("AAEP-A.8-4"));
+    lint(&[text(&log), "--mapping", text(&mapping)])
+        .assert()
+        .code(1)
+        .stdout(contains("AAEP-A.8-4"));
+    lint(&[text(&log), "--message", "a"])
+        .assert()
+        .code(2)
+        .stderr(contains("JSON pointer"));
+    lint(&[text(&log), "--message", "/b"])
+        .assert()
+        .code(2)
+        .stderr(contains("/b"));
+    lint(&[text(&log)])
+        .assert()
+        .code(2)
+        .stderr(contains("say --message /a"));
+}
+
+#[test]
+fn a_file_that_holds_no_message_is_an_input_error_that_says_what_to_do() {
+    for (input, told) in [
+        ("{\"jsonrpc\":\"2.0\"}\n", "JSON-RPC"),
+        ("import os\n", "Python"),
+    ] {
+        let mut command = lint(&["-"]);
+        let command = command.write_stdin(input);
+        command
+            .assert()
+            .code(2)
+            .stderr(contains(told).and(contains("--from")));
+    }
 }

@@ -80,7 +80,7 @@ fn docker(lines: &[&str]) -> String {
 
 fn cri(lines: &[&str]) -> String {
     let entry = |line: &&str| {
-        let half = (line.len() / 2..)
+        let half = (line.len() / 2..=line.len())
             .find(|at| line.is_char_boundary(*at))
             .unwrap_or_default();
         let time = "2030-01-01T00:00:00.123456789+01:00";
@@ -328,7 +328,7 @@ fn a_finding_stands_where_its_message_lies_in_the_file() {
     assert!(!found.violations[0].message.contains("(message"));
 
     let found = judged(format!("[{}]", lines.join(",")).as_bytes());
-    let before: usize = lines[..line as usize - 1]
+    let before: usize = lines[..usize::try_from(line).expect("a small number") - 1]
         .iter()
         .map(|line| line.len() + 1)
         .sum();
@@ -450,21 +450,19 @@ fn a_mapping_leads_to_the_message_its_time_direction_and_status() {
     let how = mapping(
         "message = '/a~1b/0'\ntime = '/t'\ndirection = '/d'\nstatus = '/s'\n[directions]\nup = 'in'\ndown = 'out'\n",
     );
-    let put: String = text
-        .lines()
-        .map(|line| {
-            let message: Value = serde_json::from_str(line).expect("JSON");
-            let is_reply = line.contains(".reply\"");
-            let direction = if is_reply { "up" } else { "down" };
-            let time = message["timestamp"].clone();
-            // JSON within a string within JSON.
-            let inner = json!([message]).to_string();
-            format!(
-                "{}\n",
-                json!({"t": time, "d": direction, "s": 202, "a/b": inner})
-            )
-        })
-        .collect();
+    let values = text.lines().map(|line| {
+        let message: Value = serde_json::from_str(line).expect("JSON");
+        let is_reply = line.contains(".reply\"");
+        let direction = if is_reply { "up" } else { "down" };
+        let time = message["timestamp"].clone();
+        // JSON within a string within JSON.
+        let inner = json!([message]).to_string();
+        format!(
+            "{}\n",
+            json!({"t": time, "d": direction, "s": 202, "a/b": inner})
+        )
+    });
+    let put = values.collect::<Vec<_>>().concat();
     let found = judged_as(put.as_bytes(), &how).expect("it holds messages");
     let plain = lint(text.as_bytes(), "a").expect("memory can be read");
     assert_eq!(said(&found), said(&plain), "{:?}", found.violations);

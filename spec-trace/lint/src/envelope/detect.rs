@@ -21,13 +21,9 @@ const MEMBERS: [&str; 6] = ["type", "dir", "_raw", "event_id", "@context", "repl
 
 /// The envelope of a file that begins like this.
 pub fn envelope(start: &[u8]) -> Envelope {
-    match framing(start) {
-        Envelope::Jsonl => match mapped(first(start)) {
-            Some(envelope) => envelope,
-            None => Envelope::Jsonl,
-        },
-        framing => framing,
-    }
+    let framing = framing(start);
+    let inner = (framing == Envelope::Jsonl).then(|| mapped(first(start)));
+    inner.flatten().unwrap_or(framing)
 }
 
 /// What cuts such a file into values.
@@ -72,8 +68,8 @@ fn object(start: &[u8]) -> Envelope {
     };
     // A line that is torn has a record behind it, which begins its line.
     let is_torn = error.filter(|error| !error.is_eof()).is_some_and(|error| {
-        let lines = start.split(|it| *it == b'\n');
-        let line = lines.skip(error.line().saturating_sub(1)).next();
+        let mut lines = start.split(|it| *it == b'\n');
+        let line = lines.nth(error.line().saturating_sub(1));
         error.line() == 1 || line.is_some_and(|line| line.starts_with(b"{"))
     });
     if has_lines && !is_torn {

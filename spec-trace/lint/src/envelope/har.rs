@@ -149,22 +149,23 @@ impl<R: BufRead> Har<R> {
         } else {
             json!({"_raw": text}).to_string()
         };
-        let mut record = r#"{"dir":"in""#.to_owned();
+        let mut record = vec![r#"{"dir":"in""#.to_owned()];
         if started.is_some() {
-            record += &format!(r#","at":{}"#, entry.started);
+            record.push(format!(r#""at":{}"#, entry.started));
         }
         // An aborted request has the status 0.
         if entry.response.status.as_u64().is_some_and(|it| it > 0) {
-            record += &format!(r#","http_status":{}"#, entry.response.status);
+            record.push(format!(r#""http_status":{}"#, entry.response.status));
             let answer = String::from_utf8_lossy(&entry.response.content.bytes()).into_owned();
             let is_json = serde_json::from_str::<Value>(&answer).is_ok();
             if is_json {
-                record += &format!(r#","http_body":{answer}"#);
+                record.push(format!(r#""http_body":{answer}"#));
             } else if !answer.is_empty() {
-                record += &format!(r#","http_body":{}"#, Value::from(answer));
+                record.push(format!(r#""http_body":{}"#, Value::from(answer)));
             }
         }
-        record += &format!(r#","message":{message}}}"#);
+        record.push(format!(r#""message":{message}}}"#));
+        let record = record.join(",");
         let line = self.entry.line + at;
         self.wait(started, in_archive(record.into_bytes(), line));
     }

@@ -229,18 +229,14 @@ fn direction_of(message: &[u8]) -> Direction {
 }
 
 fn head(direction: Direction, time: Option<&str>, status: Option<&str>) -> String {
-    let mut head = match direction {
+    let direction = match direction {
         Direction::In => r#"{"dir":"in""#,
         Direction::Out => r#"{"dir":"out""#,
-    }
-    .to_owned();
-    if let Some(time) = time {
-        head += &format!(r#","at":{}"#, serde_json::Value::from(time));
-    }
-    if let Some(status) = status {
-        head += &format!(r#","http_status":{status}"#);
-    }
-    head + r#","message":"#
+    };
+    let time = time.map(|time| format!(r#","at":{}"#, serde_json::Value::from(time)));
+    let status = status.map(|status| format!(r#","http_status":{status}"#));
+    let members = [time, status].map(Option::unwrap_or_default).concat();
+    format!(r#"{direction}{members},"message":"#)
 }
 
 /// Whether it is a message as it stands.
@@ -266,12 +262,12 @@ fn rfc3339(time: &str) -> Result<String, String> {
     Ok(format!("{moment:.6}"))
 }
 
+/// The bytes of a value, and where they stand in the value that was gone into, if they do as they are.
+type Found<'v> = (Cow<'v, [u8]>, Option<usize>);
+
 /// What a value holds at the end of these steps, and where in it that stands, if it does as it is. A string that is
 /// gone into is read as JSON, and one that is found as the text that it is.
-fn find<'v>(
-    value: Cow<'v, [u8]>,
-    steps: &[String],
-) -> Result<Option<(Cow<'v, [u8]>, Option<usize>)>, String> {
+fn find<'v>(value: Cow<'v, [u8]>, steps: &[String]) -> Result<Option<Found<'v>>, String> {
     let (mut value, mut offset) = trimmed(value, Some(0));
     for step in steps {
         if value.first() == Some(&b'"') {
@@ -290,7 +286,7 @@ fn find<'v>(
     Ok((!is_null).then_some((value, offset)))
 }
 
-fn trimmed(value: Cow<'_, [u8]>, offset: Option<usize>) -> (Cow<'_, [u8]>, Option<usize>) {
+fn trimmed(value: Cow<'_, [u8]>, offset: Option<usize>) -> Found<'_> {
     let before = value.len() - value.trim_ascii_start().len();
     let length = value.trim_ascii().len();
     let offset = offset.map(|offset| offset + before);

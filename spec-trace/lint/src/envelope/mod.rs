@@ -46,7 +46,7 @@ pub enum Envelope {
     Docker,
     /// The log of a container, as Kubernetes keeps it.
     Cri,
-    /// CloudEvents in structured mode.
+    /// `CloudEvents` in structured mode.
     CloudEvents,
 }
 
@@ -276,13 +276,15 @@ fn open<'a>(input: Input<'a>, start: &[u8], how: &How) -> Content<'a> {
     let given = how.mapping.as_ref();
     let said = how.from.or_else(|| given.and_then(Mapping::from));
     let records = given.map(Mapping::records).unwrap_or_default();
-    let envelope = said.unwrap_or_else(|| match detect::envelope(start) {
-        Envelope::Jsonl if !records.is_empty() => Envelope::Json,
-        envelope => envelope,
-    });
-    let framing = match envelope {
-        Envelope::CloudEvents | Envelope::Docker => detect::framing(start),
-        other => other,
+    let mut envelope = said.unwrap_or_else(|| detect::envelope(start));
+    if envelope == Envelope::Jsonl && !records.is_empty() {
+        envelope = Envelope::Json;
+    }
+    let is_mapped = [Envelope::CloudEvents, Envelope::Docker].contains(&envelope);
+    let framing = if is_mapped {
+        detect::framing(start)
+    } else {
+        envelope
     };
     let frames: Boxed<'a> = match framing {
         Envelope::Sse => Box::new(Sse::new(input)),

@@ -196,9 +196,8 @@ impl<R: BufRead> Values<R> {
                     self.entered.pop();
                     self.input.take(1)?;
                 }
-                (b'[', true) if self.entered.is_empty() => self.enter(byte)?,
+                (b'[', true) | (b'{', false) if self.entered.is_empty() => self.enter(byte)?,
                 (_, true) => return Ok(true),
-                (b'{', false) if self.entered.is_empty() => self.enter(byte)?,
                 (b'"', false) if !self.entered.is_empty() => {
                     self.read(&mut skipped, usize::MAX)?;
                     let name = serde_json::from_slice::<String>(&skipped.bytes);
