@@ -17,8 +17,8 @@ pub struct InvalidIdentifier {
 macro_rules! identifier {
     ($(#[$documentation:meta])* $name:ident, $expected:literal, $is_valid:expr) => {
         $(#[$documentation])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Serialize, ::serde::Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Deserialize)]
+        #[serde(try_from = "String")]
         pub struct $name(::std::sync::Arc<str>);
 
         impl $name {
@@ -65,6 +65,12 @@ macro_rules! identifier {
         impl From<$name> for String {
             fn from(identifier: $name) -> Self {
                 identifier.0.as_ref().to_owned()
+            }
+        }
+
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
             }
         }
     };

@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 const MILLISECONDS_PER_SECOND: i64 = 1_000;
 const SECONDS_PER_MINUTE: i64 = 60;
@@ -20,8 +20,8 @@ const MILLISECONDS_PER_DAY: i64 = MINUTES_PER_DAY * SECONDS_PER_MINUTE * MILLISE
 /// A point in time on the executor's own clock, in milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// Always within the years 0000 to 9999, so that it can be written as RFC 3339.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Timestamp(i64);
 
 impl Timestamp {
@@ -78,12 +78,35 @@ impl fmt::Display for Timestamp {
         let (year, month, day) = date_of_day(self.0.div_euclid(MILLISECONDS_PER_DAY));
         let millis = self.0.rem_euclid(MILLISECONDS_PER_DAY);
         let seconds = millis / MILLISECONDS_PER_SECOND;
-        let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
         let fraction = millis % MILLISECONDS_PER_SECOND;
-        write!(
-            formatter,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:03}Z"
-        )
+        // Each event bears a time, so that its digits are not left to the machinery of `write!`.
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        for (place, number) in [
+            (0..4, year),
+            (5..7, month),
+            (8..10, day),
+            (11..13, seconds / 3_600),
+            (14..16, seconds / 60 % 60),
+            (17..19, seconds % 60),
+            (20..23, fraction),
+        ] {
+            put_digits(&mut text[place], number);
+        }
+        formatter.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// Writes the last digits of a number that is not below 0, as many as there is place for.
+fn put_digits(place: &mut [u8], mut number: i64) {
+    for digit in place.iter_mut().rev() {
+        *digit = b"0123456789"[usize::try_from(number % 10).unwrap_or_default()];
+        number /= 10;
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -92,12 +115,6 @@ impl TryFrom<String> for Timestamp {
 
     fn try_from(text: String) -> Result<Self, NotRfc3339> {
         Self::parse(&text)
-    }
-}
-
-impl From<Timestamp> for String {
-    fn from(timestamp: Timestamp) -> Self {
-        timestamp.to_string()
     }
 }
 
