@@ -12,6 +12,7 @@ mod search;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::rc::Rc;
 
 use countersign_driver::{Common, Greeting, Kind as OutputKind, Op, Output, Protocol};
 use countersign_model::judge::{Finding, Judge, Kind};
@@ -65,7 +66,7 @@ pub trait Driven: Clone + Sized {
     const TICK: CallOf<Self>;
 
     /// At the start of a run.
-    fn begin(greeting: &Greeting<Self::Protocol>) -> Self;
+    fn begin(greeting: &Rc<Greeting<Self::Protocol>>) -> Self;
 
     /// The second of two steps, with the time that both take. None, where the first takes none, or the two have no sum.
     fn fold(first: &Self::Step, second: &Self::Step) -> Option<Self::Step>;
@@ -260,19 +261,14 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
             continue;
         };
         now = asked.now;
-        played.told.push(Told {
-            after: now - D::START,
-            op: asked.op.clone(),
-            outputs: Vec::new(),
-        });
         let outputs = match partner.ask(now, asked.op.clone()) {
             Ok(Said::Outputs(outputs)) => outputs,
             Ok(Said::Unsupported) => {
-                let op = played.told.pop();
-                played.unsupported.extend(op.map(|told| told.op.name()));
+                played.unsupported.insert(asked.op.name());
                 continue;
             }
             Err(lost) => {
+                played.is_told(now, asked.op, Vec::new());
                 played.is_lost(at, lost);
                 return played;
             }
@@ -286,9 +282,7 @@ pub fn play<D: Driven, I: Implementation<D::Protocol>>(
             });
         }
         let taken = driven.take(&asked.call, &outputs);
-        if let Some(told) = played.told.last_mut() {
-            told.outputs = outputs;
-        }
+        played.is_told(now, asked.op, outputs);
         let shown = match taken {
             Ok(shown) => shown.into_iter().flatten().collect::<Vec<_>>(),
             Err(unreadable) => {
@@ -348,20 +342,35 @@ impl<D: Driven> Played<D> {
 
     /// What another judge finds in the same: the clauses, each with the calls that were made when he first did.
     fn found_by(&self, judge: &D::Judge) -> BTreeMap<&'static str, usize> {
-        let mut judge = at_reset::<D>(judge);
         let mut found = BTreeMap::new();
-        for (calls, (now, call, outputs)) in (1..).zip(&self.shown) {
-            for finding in judge.see(*now, call, outputs) {
-                found.entry(finding.clause).or_insert(calls);
-            }
+        for (clause, calls) in self.finds(judge) {
+            found.entry(clause).or_insert(calls);
         }
+        found
+    }
+
+    /// How many calls were made when another judge first finds something in the same; nothing where he never does.
+    fn first_found_by(&self, judge: &D::Judge) -> Option<usize> {
+        self.finds(judge).map(|(_, calls)| calls).next()
+    }
+
+    /// All that another judge finds, in order: each clause with the calls that were made by then. He looks no further than is asked for.
+    fn finds(&self, judge: &D::Judge) -> impl Iterator<Item = (&'static str, usize)> {
+        let mut judge = at_reset::<D>(judge);
+        let calls = (1..).zip(&self.shown);
+        let found = calls.flat_map(move |(calls, (now, call, outputs))| {
+            let findings = judge.see(*now, call, outputs).into_iter();
+            findings.map(move |finding| (finding.clause, calls))
+        });
         // Whatever the reading, it is lost, or cannot be read.
         let of_all = self.wrong.iter();
         let of_all = of_all.filter(|it| it.lost.is_some() || it.calls > self.shown.len());
-        for wrong in of_all {
-            found.entry(wrong.finding.clause).or_insert(wrong.calls);
-        }
-        found
+        found.chain(of_all.map(|wrong| (wrong.finding.clause, wrong.calls)))
+    }
+
+    fn is_told(&mut self, now: i64, op: Op<D::Protocol>, outputs: Vec<Output<D::Protocol>>) {
+        let after = now - D::START;
+        self.told.push(Told { after, op, outputs });
     }
 
     fn is_lost(&mut self, at: usize, lost: Lost) {

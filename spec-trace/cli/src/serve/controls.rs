@@ -85,8 +85,7 @@ impl<P: Decided, I: Implementation<P>> Implementation<P> for Controlled<I> {
         self.reference.start()
     }
 
-    fn ask(&mut self, request: &Request<P>) -> Result<Response<P>, Lost> {
-        let mut request = request.clone();
+    fn ask(&mut self, mut request: Request<P>) -> Result<Response<P>, Lost> {
         match (self.control, &mut request.op) {
             (_, Op::Common(Common::Hello { .. }))
             | (Control::AllowAll | Control::DenyAll, Op::Common(_)) => {}
@@ -101,7 +100,7 @@ impl<P: Decided, I: Implementation<P>> Implementation<P> for Controlled<I> {
             (Control::AllowAll, Op::Own(op)) => P::decide(op, true),
             (Control::DenyAll, Op::Own(op)) => P::decide(op, false),
         }
-        self.reference.ask(&request)
+        self.reference.ask(request)
     }
 }
 

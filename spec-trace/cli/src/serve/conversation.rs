@@ -205,8 +205,8 @@ impl<S: Service> Implementation<S::Protocol> for Conversation<S> {
         Ok(())
     }
 
-    fn ask(&mut self, request: &Request<S::Protocol>) -> Result<Response<S::Protocol>, Lost> {
-        Ok(self.respond(Ok(request.clone())))
+    fn ask(&mut self, request: Request<S::Protocol>) -> Result<Response<S::Protocol>, Lost> {
+        Ok(self.respond(Ok(request)))
     }
 }
 

@@ -170,7 +170,7 @@ fn told<S: Service>(
 ///
 /// Where it cannot be written down, or not read back.
 fn stored_and_read_back<E: Serialize + DeserializeOwned>(executor: &E) -> serde_json::Result<E> {
-    serde_json::from_slice(&serde_json::to_vec(executor)?)
+    serde_json::from_str(&serde_json::to_string(executor)?)
 }
 
 /// The refusal by a clause: the host asked for what the protocol does not allow.

@@ -366,7 +366,7 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
         let mut by_clause = played.wrong.iter();
         let found = by_clause.find(|it| it.finding.clause == clause)?;
         let others = self.readings.iter().filter(|(_, fits)| *fits);
-        let first = others.map(|(taken, _)| played.found_by(&taken.judge).into_values().min());
+        let first = others.map(|(taken, _)| played.first_found_by(&taken.judge));
         // Where one of them finds nothing, it explains all.
         let first: Option<Vec<usize>> = first.collect();
         let from = first?.into_iter().max().unwrap_or(0);
@@ -387,8 +387,8 @@ impl<D: Driven, I: Implementation<D::Protocol>> Search<D, I> {
     /// Whether a way to take the text that still fits finds nothing wrong.
     fn is_explained(&self, played: &Played<D>) -> bool {
         let fitting = self.readings.iter().filter(|(_, fits)| *fits);
-        let mut found = fitting.map(|(taken, _)| played.found_by(&taken.judge));
-        found.any(|it| it.is_empty())
+        let mut first = fitting.map(|(taken, _)| played.first_found_by(&taken.judge));
+        first.any(|it| it.is_none())
     }
 }
 

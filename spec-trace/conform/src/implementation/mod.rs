@@ -6,6 +6,7 @@
 mod process;
 
 use std::fmt;
+use std::rc::Rc;
 use std::time::Duration;
 
 use countersign_driver::{
@@ -29,7 +30,7 @@ pub trait Implementation<P: Protocol> {
     /// # Errors
     ///
     /// [`Lost`], where none came, or not one that can be read.
-    fn ask(&mut self, request: &Request<P>) -> Result<Response<P>, Lost>;
+    fn ask(&mut self, request: Request<P>) -> Result<Response<P>, Lost>;
 }
 
 /// Why an implementation cannot be asked any further.
@@ -101,7 +102,7 @@ pub enum Said<P: Protocol> {
 /// An implementation that was greeted.
 pub struct Greeted<P: Protocol, I> {
     implementation: I,
-    greeting: Greeting<P>,
+    greeting: Rc<Greeting<P>>,
     /// The id of the last request.
     id: u64,
     is_lost: bool,
@@ -117,14 +118,14 @@ impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
         let greeting = greet(&mut implementation)?;
         Ok(Self {
             implementation,
-            greeting,
+            greeting: Rc::new(greeting),
             id: 1,
             is_lost: false,
         })
     }
 
     /// Who it is, and what is judged of it.
-    pub const fn greeting(&self) -> &Greeting<P> {
+    pub const fn greeting(&self) -> &Rc<Greeting<P>> {
         &self.greeting
     }
 
@@ -135,7 +136,7 @@ impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
     /// [`Lost`], where it does not answer as it should.
     pub fn reset(&mut self, now: i64) -> Result<Said<P>, Lost> {
         if self.is_lost {
-            self.greeting = greet(&mut self.implementation)?;
+            self.greeting = Rc::new(greet(&mut self.implementation)?);
             self.id = 1;
             self.is_lost = false;
         }
@@ -154,7 +155,7 @@ impl<P: Protocol, I: Implementation<P>> Greeted<P, I> {
             now: Some(Timestamp::from_millis(now).to_string()),
             op,
         };
-        let said = self.implementation.ask(&request).and_then(|response| {
+        let said = self.implementation.ask(request).and_then(|response| {
             in_answer(response, self.id).and_then(|answer| match answer {
                 Answer::Outputs { outputs } => Ok(Said::Outputs(outputs)),
                 Answer::Unsupported { .. } => Ok(Said::Unsupported),
@@ -177,7 +178,7 @@ fn greet<P: Protocol>(implementation: &mut impl Implementation<P>) -> Result<Gre
             protocol: P::NAME.to_owned(),
         }),
     };
-    let response = implementation.ask(&request)?;
+    let response = implementation.ask(request)?;
     match in_answer(response, 1)? {
         Answer::Greeting(greeting) => Ok(greeting),
         Answer::Error { error } => Err(Fault::Errored(error).without_words()),

@@ -107,8 +107,8 @@ impl<P: Protocol> Implementation<P> for Process {
         self.launch()
     }
 
-    fn ask(&mut self, request: &Request<P>) -> Result<Response<P>, Lost> {
-        self.with_running(|running, patience| running.ask(request, patience))
+    fn ask(&mut self, request: Request<P>) -> Result<Response<P>, Lost> {
+        self.with_running(|running, patience| running.ask(&request, patience))
     }
 }
 

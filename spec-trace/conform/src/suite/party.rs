@@ -8,6 +8,7 @@
 //! followed that has led to the same requests and outputs.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use countersign_driver::{Answer, Common, Greeting, Op, Output, Request, Response};
 use countersign_model::bounds::Bounds;
@@ -184,7 +185,7 @@ impl<D: Answering> Run<D> {
         Self {
             worlds: vec![model.start()],
             names: D::Names::default(),
-            driven: D::begin(&D::greeting()),
+            driven: D::begin(&Rc::new(D::greeting())),
             said: D::Said::default(),
             step: None,
         }
@@ -258,7 +259,7 @@ impl<D: Answering> Implementation<D::Protocol> for Party<D> {
         Ok(())
     }
 
-    fn ask(&mut self, request: &Request<D::Protocol>) -> Result<Response<D::Protocol>, Lost> {
+    fn ask(&mut self, request: Request<D::Protocol>) -> Result<Response<D::Protocol>, Lost> {
         let now = request.now.as_deref().map(Timestamp::parse);
         let outputs = match (&request.op, now) {
             (Op::Common(Common::Hello { .. }), _) => {

@@ -4,6 +4,7 @@
 //! guessed from what was seen, which only makes a run livelier.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use countersign_driver::aaep::{
     self as driver, Aaep, AnsweredBy, Capability, Op as Own, Output as Out,
@@ -29,9 +30,9 @@ use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 #[derive(Clone)]
 pub struct Driver {
     world: World,
-    greeting: Greeting<Aaep>,
-    /// Of each action of a session that a host has named: the tools that were to run, and the tokens that were asked for.
-    named: BTreeMap<(String, String), (BTreeSet<String>, BTreeSet<String>)>,
+    greeting: Rc<Greeting<Aaep>>,
+    /// Of each action of a session that a host has named. A driver is copied often, and its copy names little that is new.
+    named: Rc<BTreeMap<(String, String), Named>>,
     /// What is asked about in this call.
     about: Option<(String, String)>,
     /// The last step that was asked.
@@ -39,6 +40,9 @@ pub struct Driver {
     /// Of each output of the last call, whether the judge was shown it.
     last: Vec<bool>,
 }
+
+/// The tools that were to run for an action, and the tokens that were asked for.
+type Named = (BTreeSet<String>, BTreeSet<String>);
 
 impl Driven for Driver {
     type Protocol = Aaep;
@@ -72,11 +76,11 @@ impl Driven for Driver {
         Some(Step { clock, ..*second })
     }
 
-    fn begin(greeting: &Greeting<Aaep>) -> Self {
+    fn begin(greeting: &Rc<Greeting<Aaep>>) -> Self {
         Self {
             world: World::new(START),
-            greeting: greeting.clone(),
-            named: BTreeMap::new(),
+            greeting: Rc::clone(greeting),
+            named: Rc::default(),
             about: None,
             asked: Asks::Tick,
             last: Vec::new(),
@@ -106,7 +110,8 @@ impl Driven for Driver {
         }
         .map(|(session, action, tool)| {
             let about = (session, action);
-            self.named.entry(about.clone()).or_default().0.insert(tool);
+            let (tools, _) = self.named_of(&about);
+            tools.insert(tool);
             about
         });
         Some(Asked {
@@ -209,9 +214,10 @@ impl Driver {
             let run = match &output.what {
                 Out::Perform(run) | Out::InDoubt(run) => run,
                 Out::Emit(event) => {
-                    let asked: Result<WithToken, _> = serde_json::from_str(event.as_str());
-                    if let (Ok(asked), Some(about)) = (asked, &self.about) {
-                        let (_, tokens) = self.named.entry(about.clone()).or_default();
+                    if let Some(about) = self.about.clone()
+                        && let Ok(asked) = serde_json::from_str::<WithToken>(event.as_str())
+                    {
+                        let (_, tokens) = self.named_of(&about);
                         tokens.insert(asked.reply_token);
                     }
                     continue;
@@ -235,6 +241,11 @@ impl Driver {
             }
         }
         Ok(())
+    }
+
+    fn named_of(&mut self, about: &(String, String)) -> &mut Named {
+        let named = Rc::make_mut(&mut self.named);
+        named.entry(about.clone()).or_default()
     }
 
     /// Whether what is asked was declared, and what it needs is shown: nobody can tell what becomes of a question of which no

@@ -3,6 +3,8 @@
 //! The one thing to know: it is read leniently. What the wire leaves open may be there or not, in either form, and what nobody
 //! knows is passed over; what it prescribes has to be there, and where it is not, [`Malformed`] says what is wrong.
 
+use std::collections::BTreeMap;
+
 use countersign_driver::Json;
 use countersign_driver::aaep as driver;
 use countersign_model::aaep::judge::{
@@ -12,14 +14,14 @@ use countersign_model::aaep::judge::{
 use countersign_reference::aaep::{EventId, ReplyToken, SessionId};
 use countersign_reference::time::Timestamp;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::names::{self, Names};
 
 /// An event that was read.
 pub(super) struct Read {
     pub event: Event,
-    members: Map<String, Value>,
+    members: Members,
 }
 
 impl Read {
@@ -30,13 +32,16 @@ impl Read {
     }
 }
 
+/// The members of an event, by their names.
+type Members = BTreeMap<String, Value>;
+
 /// Reads an event that goes to these subscriptions, or to all.
 pub(super) fn read(
     event: &Json,
     to: Option<&[String]>,
     names: &mut Names,
 ) -> Result<Read, Malformed> {
-    let members: Option<Map<String, Value>> = serde_json::from_str(event.as_str()).ok();
+    let members: Option<Members> = serde_json::from_str(event.as_str()).ok();
     let members = members.ok_or(Malformed::Envelope)?;
     let from = From(&members);
     let (name, critical, sequence) = from.envelope()?;
@@ -66,7 +71,7 @@ const CONTEXT: &str = "https://aaep-protocol.org/context/v1";
 const TYPES: [&str; 2] = ["aaep:", "https://aaep-protocol.org/types/"];
 
 /// The members of an event.
-struct From<'a>(&'a Map<String, Value>);
+struct From<'a>(&'a Members);
 
 /// A member that is none as its type has it.
 type Wrong = Malformed;

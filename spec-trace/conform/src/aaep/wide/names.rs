@@ -4,6 +4,7 @@
 //! equal texts, whoever made them.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use countersign_model::aaep::judge::{
     self, Allowed, AnsweredBy, Body, Clarification, Decision, Event, Handed, Invocation, Outcome,
@@ -34,9 +35,9 @@ pub(super) struct Names {
     states: Series,
 }
 
-/// The numbers of the names of one kind.
+/// The numbers of the names of one kind. Shared with its copies until one of them has a name that is new.
 #[derive(Clone, Default)]
-struct Series(BTreeMap<String, u32>);
+struct Series(Rc<BTreeMap<String, u32>>);
 
 impl Series {
     fn number(&mut self, name: &str) -> u32 {
@@ -44,7 +45,7 @@ impl Series {
             return *number;
         }
         let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
-        self.0.insert(name.to_owned(), next);
+        Rc::make_mut(&mut self.0).insert(name.to_owned(), next);
         next
     }
 }

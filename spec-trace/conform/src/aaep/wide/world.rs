@@ -3,6 +3,8 @@
 //! The one thing to know: it is the same whoever is asked, the executor ([`super::host`]) or any implementation
 //! ([`super::driven`]). What names things by their place is looked up in what was seen to come out.
 
+use std::rc::Rc;
+
 use countersign_model::aaep::judge::{self, QuestionKind};
 use countersign_reference::aaep as executor;
 use executor::{ActionId, Input, ReplyToken, SessionId, SubscriptionId, ToolCallId};
@@ -33,7 +35,7 @@ pub(super) struct World {
     /// The calls of tools that were told to run and are not known to be back, in their order.
     running: Vec<Running>,
     /// The latest messages, with what the judge is told of them.
-    messages: Vec<Message>,
+    messages: Vec<Rc<Message>>,
     sessions: [SessionId; 8],
     /// How often the session and the subscription at each place were followed by another.
     generations: [[u32; 8]; 2],
@@ -117,7 +119,7 @@ impl World {
             Asked::Answer(answered) => self.answer(answered),
             Asked::Replay { message, sender } => {
                 let place = self.messages.len().checked_sub(1 + usize::from(message))?;
-                self.arrives(self.messages[place].clone(), sender)
+                self.arrives(&Rc::clone(&self.messages[place]), sender)
             }
             Asked::Cancel { question } => {
                 let reply_token = self.question(question, None).token;
@@ -298,24 +300,16 @@ impl World {
         };
         let written = spelling::write(&said, flaw, way);
         let reply = self.names.reply(&said);
-        let message = Message { written, reply };
+        let message = Rc::new(Message { written, reply });
         if self.messages.len() == MOST_MESSAGES {
             self.messages.remove(0);
         }
-        self.messages.push(message.clone());
-        self.arrives(message, sender)
+        self.messages.push(Rc::clone(&message));
+        self.arrives(&message, sender)
     }
 
-    fn arrives(&mut self, message: Message, sender: Sender) -> (Input, judge::Call) {
-        let Message {
-            written:
-                Written {
-                    message,
-                    kind,
-                    flaw,
-                },
-            reply,
-        } = message;
+    fn arrives(&mut self, message: &Message, sender: Sender) -> (Input, judge::Call) {
+        let Message { written, reply } = message;
         let (place, authenticated) = match sender {
             Sender::Subscriber(place) => (Some(place), true),
             Sender::Unauthenticated(place) => (Some(place), false),
@@ -328,10 +322,11 @@ impl World {
         let delivery = judge::Delivery {
             sender: named,
             authenticated,
-            kind,
-            flaw,
-            reply,
+            kind: written.kind,
+            flaw: written.flaw,
+            reply: reply.clone(),
         };
+        let message = written.message.clone();
         let sender = executor::Sender {
             subscription_id,
             authenticated,

@@ -4,6 +4,7 @@
 //! is missed. Parameters are the same where they mean the same.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use countersign_driver::mcp_aql::{self as driver, Capability, McpAql, Op as Own, Output};
 use countersign_driver::{Common, Greeting, Json, Kind, Op, Output as Put, Protocol as _};
@@ -30,7 +31,7 @@ use crate::driven::{self, Asked, Driven, Taken, Unreadable};
 #[derive(Clone)]
 pub struct Driver {
     calls: Calls,
-    greeting: Greeting<McpAql>,
+    greeting: Rc<Greeting<McpAql>>,
     /// Of each adapter, in seconds.
     tolerances: [i64; ADAPTERS as usize],
     /// The names of tokens in the log.
@@ -107,10 +108,10 @@ impl Driven for Driver {
         Some(Step { after, what })
     }
 
-    fn begin(greeting: &Greeting<McpAql>) -> Self {
+    fn begin(greeting: &Rc<Greeting<McpAql>>) -> Self {
         Self {
             calls: Calls::new(Names::of_any(), RETENTION),
-            greeting: greeting.clone(),
+            greeting: Rc::clone(greeting),
             tolerances: [TOLERANCE; ADAPTERS as usize],
             log: BTreeMap::new(),
             asked: (None, None),

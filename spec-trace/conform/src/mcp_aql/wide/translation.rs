@@ -3,6 +3,7 @@
 //! The one thing to know: every number is given out for a text, and every field of an output is read from what was put out.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 use countersign_model::mcp_aql::judge::words::{
     Answer, Code, Entry, Failure, INTROSPECT, Issued, Level, LogEvent, Output, Performed, Purpose,
@@ -26,9 +27,9 @@ pub(super) const NOBODY: u32 = 999;
 /// The names, and the numbers for texts that have come up.
 #[derive(Clone)]
 pub(super) struct Names {
-    pub(super) adapters: Vec<AdapterName>,
-    pub(super) operations: Vec<OperationName>,
-    pub(super) sessions: Vec<SessionId>,
+    pub(super) adapters: Arc<[AdapterName]>,
+    pub(super) operations: Arc<[OperationName]>,
+    pub(super) sessions: Arc<[SessionId]>,
     tokens: BTreeMap<String, u32>,
     log: BTreeMap<TokenId, u32>,
     parameters: BTreeMap<Vec<u8>, u32>,
@@ -37,7 +38,7 @@ pub(super) struct Names {
     /// Whether parameters are the same where they mean the same, and not only where they are written alike.
     by_meaning: bool,
     /// What is to be read off no token.
-    readables: Readables,
+    readables: Arc<Readables>,
 }
 
 /// The number of a text, a new one where it has none.
@@ -56,10 +57,26 @@ fn place<T: PartialEq>(names: &[T], name: &T) -> u32 {
 
 impl Names {
     pub(super) fn new() -> Self {
+        static OF_EXECUTOR: LazyLock<Names> =
+            LazyLock::new(|| Names::with_first(AdapterName::default()));
+        OF_EXECUTOR.clone()
+    }
+
+    /// The names for any implementation: it may write out again what it was given, and its adapter for a call that names none is
+    /// `default`.
+    pub(super) fn of_any() -> Self {
+        static OF_ANY: LazyLock<Names> = LazyLock::new(|| Names {
+            by_meaning: true,
+            ..Names::with_first(AdapterName::parse("default").expect("a name"))
+        });
+        OF_ANY.clone()
+    }
+
+    /// The names before the first call. The first adapter is the one of a call that names none.
+    fn with_first(adapter: AdapterName) -> Self {
         let named =
             |kind: &'static str, count: u8| (0..count).map(move |it| format!("{kind}-{it}"));
         let name = "a name";
-        // The first adapter is the one of a call that names none.
         let adapters = named("adapter", ADAPTERS).skip(1);
         let adapters = adapters.map(|it| AdapterName::parse(&it).expect(name));
         let all = [
@@ -69,11 +86,8 @@ impl Names {
         ];
         let all = all.into_iter().flat_map(|(kind, count)| named(kind, count));
         Self {
-            readables: Readables::of(all, SECRETS),
-            adapters: [AdapterName::default()]
-                .into_iter()
-                .chain(adapters)
-                .collect(),
+            readables: Arc::new(Readables::of(all, SECRETS)),
+            adapters: [adapter].into_iter().chain(adapters).collect(),
             operations: named("operation", OPERATIONS)
                 .map(|it| OperationName::parse(&it).expect(name))
                 .collect(),
@@ -87,15 +101,6 @@ impl Names {
             shapes: BTreeMap::new(),
             by_meaning: false,
         }
-    }
-
-    /// The names for any implementation: it may write out again what it was given, and its adapter for a call that names none is
-    /// `default`.
-    pub(super) fn of_any() -> Self {
-        let mut names = Self::new();
-        names.adapters[0] = AdapterName::parse("default").expect("a name");
-        names.by_meaning = true;
-        names
     }
 
     pub(super) fn token(&mut self, text: &str) -> u32 {

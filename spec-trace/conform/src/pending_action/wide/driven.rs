@@ -4,6 +4,7 @@
 //! missed. Arguments are the same where they mean the same.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use countersign_driver::pending_action::{
     self as driver, Capability, Op as Own, Output, PendingAction,
@@ -29,7 +30,7 @@ use crate::wide::Clock;
 #[derive(Clone)]
 pub struct Driver {
     world: World<String, String>,
-    greeting: Greeting<PendingAction>,
+    greeting: Rc<Greeting<PendingAction>>,
     snapshots: Vec<Json>,
     /// What was put out for the last call.
     last: Vec<Put<PendingAction>>,
@@ -70,10 +71,10 @@ impl Driven for Driver {
         (matches!(call, Call::Rollback { .. }) && is_taken).then_some(Call::Tick)
     }
 
-    fn begin(greeting: &Greeting<PendingAction>) -> Self {
+    fn begin(greeting: &Rc<Greeting<PendingAction>>) -> Self {
         Self {
             world: World::new(),
-            greeting: greeting.clone(),
+            greeting: Rc::clone(greeting),
             snapshots: Vec::new(),
             last: Vec::new(),
             ids: BTreeMap::new(),
