@@ -324,7 +324,7 @@ impl World {
             authenticated,
             kind: written.kind,
             flaw: written.flaw,
-            reply: reply.clone(),
+            reply: *reply,
         };
         let message = written.message.clone();
         let sender = executor::Sender {
