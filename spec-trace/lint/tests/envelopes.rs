@@ -341,6 +341,23 @@ fn a_finding_stands_where_its_message_lies_in_the_file() {
     assert_eq!((found.violations[0].line, column(&found)), (line, None));
 }
 
+/// Docker cuts lines beyond 16 KiB.
+#[test]
+fn a_message_that_a_log_cuts_into_parts_is_put_together() {
+    let text = invalid(UNASKED);
+    let entry = |part: &str| format!("{}\n", json!({"log": part, "stream": "stdout"}));
+    let entries = text.split_inclusive('\n').map(|line| {
+        let (first, rest) = line.split_at(40);
+        let (second, third) = rest.split_at(40);
+        [first, second, third].map(entry).concat()
+    });
+    let put = entries.collect::<Vec<_>>().concat();
+    let plain = lint(text.as_bytes(), "a").expect("memory can be read");
+    let found = judged(put.as_bytes());
+    assert_eq!(said(&found), said(&plain));
+    assert_eq!(found.violations[0].line, 3 * plain.violations[0].line - 2);
+}
+
 /// Values that break off take nothing of what follows with them.
 #[test]
 fn a_value_that_is_torn_ends_where_the_next_begins() {

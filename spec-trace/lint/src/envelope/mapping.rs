@@ -324,11 +324,8 @@ impl<F: Frames> Mapped<F> {
         }
     }
 
-    /// Whether the message goes on in the next value; then what there is of it is kept.
-    fn is_part(&mut self, value: &[u8], message: &mut Message) -> bool {
-        let at = part(value, "log").ok().flatten();
-        let is_part = at.is_some_and(|at| !value[at].ends_with(b"\\n\""));
-        let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(&message.bytes).is_ok();
+    /// Puts the message behind the parts before it; whether it goes on in the next value, and then it is kept.
+    fn goes_on(&mut self, is_part: bool, message: &mut Message) -> bool {
         if let Some(mut first) = self.parts.take() {
             first.column = None;
             first.too_long |= first.bytes.len() + message.bytes.len() > LONGEST_LINE;
@@ -336,7 +333,7 @@ impl<F: Frames> Mapped<F> {
                 first.bytes.extend_from_slice(&message.bytes);
             }
             *message = first;
-        } else if is_whole {
+        } else if is_part && is_json(&message.bytes) {
             return false;
         }
         if is_part {
@@ -344,6 +341,12 @@ impl<F: Frames> Mapped<F> {
         }
         is_part
     }
+}
+
+/// Whether the line of a log does not end with a line feed.
+fn is_unended(value: &[u8]) -> bool {
+    let at = part(value, "log").ok().flatten();
+    at.is_some_and(|at| !value[at].ends_with(b"\\n\""))
 }
 
 impl<F: Frames> Frames for Mapped<F> {
@@ -361,16 +364,12 @@ impl<F: Frames> Frames for Mapped<F> {
             if is_blank || into.too_long || !is_object || !into.ended && !is_json(&into.bytes) {
                 return Ok(true);
             }
-            let value = if self.mapping.has_parts {
-                into.bytes.clone()
-            } else {
-                Vec::new()
-            };
+            let is_part = self.mapping.has_parts && is_unended(&into.bytes);
             if let Err(why) = self.mapping.apply(into) {
                 into.why = Some(why);
                 return Ok(true);
             }
-            if !self.mapping.has_parts || !self.is_part(&value, into) {
+            if !self.goes_on(is_part, into) {
                 return Ok(true);
             }
         }
