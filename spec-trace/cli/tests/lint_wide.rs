@@ -8,6 +8,7 @@ use countersign_conform::implementation::Greeted;
 use countersign_driver::aaep::{self, Aaep};
 use countersign_driver::{Common, Op, Output};
 use countersign_lint::lint;
+use countersign_lint::surrogates::without_halves;
 use countersign_lint::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -63,7 +64,10 @@ fn stream(told: &[Told<Aaep>], writes: Writes) -> (Vec<String>, usize) {
         {
             let text = &*String::from_utf8_lossy(&delivered.message);
             let raw = || json!({"_raw": text});
-            let message = serde_json::from_str(text).ok().filter(Value::is_object);
+            // An escaped half of a character is JSON by the RFC, and not to every reader.
+            let mended = without_halves(text.as_bytes());
+            let bytes = mended.as_deref().unwrap_or(text.as_bytes());
+            let message = serde_json::from_slice(bytes).ok().filter(Value::is_object);
             let is_reply = message
                 .as_ref()
                 .is_some_and(|it: &Value| it["type"].is_string());

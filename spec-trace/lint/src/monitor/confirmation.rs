@@ -72,6 +72,10 @@ pub enum FollowUp {
 }
 
 /// One confirmation.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own"
+)]
 #[derive(Debug, Clone)]
 pub struct Confirmation {
     /// The line of the question.

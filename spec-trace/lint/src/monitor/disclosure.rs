@@ -36,7 +36,7 @@ pub struct Disclosure {
 #[derive(Debug, Clone, Hash)]
 struct Body {
     check: &'static str,
-    body: u64,
+    hash: u64,
     line: u64,
     /// Whether it gives a reason, or another was given since.
     is_own: bool,
@@ -56,7 +56,7 @@ impl Disclosure {
         memory.value(&(first.map(|(name, status, _)| (name, status)), told));
         let bodies: Vec<_> = bodies
             .iter()
-            .map(|it| (it.check, it.body, it.is_own))
+            .map(|it| (it.check, it.hash, it.is_own))
             .collect();
         memory.value(&(bodies, given, differing.as_ref().map(|it| it.0)));
         memory.each(telling.iter(), |memory, (body, finding)| {
@@ -167,11 +167,11 @@ impl Disclosure {
         session: Option<&str>,
     ) {
         if let Some(own) = self.bodies.iter_mut().find(|it| it.check == check) {
-            own.is_own |= own.body != body;
+            own.is_own |= own.hash != body;
             return;
         }
         let line = reply.place.line;
-        let other = self.bodies.iter().find(|it| it.body != body && !it.is_own);
+        let other = self.bodies.iter().find(|it| it.hash != body && !it.is_own);
         if let Some(other) = other.filter(|_| !tells && self.differing.is_none()) {
             let message = format!(
                 "the answer to a reply that failed a check ({check}) is another than that on line {} ({}): a sender can tell the two apart",
@@ -182,7 +182,7 @@ impl Disclosure {
         }
         self.bodies.push(Body {
             check,
-            body,
+            hash: body,
             line,
             is_own: tells,
         });
@@ -217,6 +217,10 @@ fn at_fault(check: Check, reply: &Reply) -> Option<String> {
             return None;
         }
     };
+    // A property may have no name at all, and an answer no words.
+    if field.is_empty() {
+        return None;
+    }
     let words = |text: &str| -> Vec<String> {
         let is_part = |it: char| it.is_alphanumeric() || it == '_';
         let words = text.split(|it| !is_part(it));

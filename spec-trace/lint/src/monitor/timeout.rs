@@ -34,6 +34,8 @@ pub struct Timeouts {
     /// Countdowns that are missing unless they come at this very moment: who was at rest until then tells of the time that
     /// is left when it is woken, perhaps behind other events.
     missing: Vec<(Timestamp, Option<Extension>, Finding)>,
+    /// Questions whose default is overdue unless it is applied at this very moment, for the same reason.
+    overdue: Vec<(Timestamp, usize, Option<Extension>, Finding)>,
 }
 
 /// What is due at a moment.
@@ -66,12 +68,20 @@ impl Timeouts {
             marks,
             progress,
             missing,
+            overdue,
         } = self;
         memory.value(&(marks, progress));
         memory.each(missing.iter(), |memory, (moment, excuse, finding)| {
             memory.line(finding.line);
             memory.value(&(finding.clause, moment, excuse.map(|it| it.until)));
         });
+        memory.each(
+            overdue.iter(),
+            |memory, (moment, number, excuse, finding)| {
+                memory.line(finding.line);
+                memory.value(&(number, moment, excuse.map(|it| it.until)));
+            },
+        );
     }
 
     /// Enters a question.
@@ -95,6 +105,7 @@ impl Timeouts {
             self.progress = Some(now);
         }
         self.judge_missing(event, now, notes);
+        self.judge_overdue(event, now, confirmations, notes);
         for (moment, number, mark) in self.take_due(event, now, confirmations) {
             let Some(confirmation) = confirmations.get(number) else {
                 continue;
@@ -114,7 +125,12 @@ impl Timeouts {
                     self.marks.insert((moment, number, mark), ());
                 }
                 Mark::Applied => {
-                    self.judge_default(event, (now, LATE_SECONDS), number, confirmations, notes);
+                    let due = (now, LATE_SECONDS);
+                    if let Some((excuse, finding)) =
+                        self.judge_default(event, due, number, confirmations)
+                    {
+                        self.overdue.push((now, number, excuse, finding));
+                    }
                 }
             }
         }
@@ -138,6 +154,27 @@ impl Timeouts {
                 notes.add_unless(excuse, finding);
             } else if !matches!(event.kind, EventKind::Progress { .. }) {
                 self.missing.push((moment, excuse, finding));
+            }
+        }
+    }
+
+    /// A default that was overdue has been applied by now, or was not.
+    fn judge_overdue(
+        &mut self,
+        event: &Event,
+        now: Timestamp,
+        confirmations: &Confirmations,
+        notes: &mut Notes,
+    ) {
+        if self.overdue.is_empty() {
+            return;
+        }
+        for (moment, number, excuse, finding) in std::mem::take(&mut self.overdue) {
+            let applied = !confirmations.is_untouched(number);
+            if now <= moment && !applied && !matches!(event.kind, EventKind::Ended(_)) {
+                self.overdue.push((moment, number, excuse, finding));
+            } else if !applied {
+                notes.add_unless(excuse, finding);
             }
         }
     }
@@ -173,6 +210,7 @@ impl Timeouts {
         for (moment, mark) in marks(asked, deadline) {
             self.marks.remove((moment, number, mark));
         }
+        self.overdue.retain(|it| it.1 != number);
         if confirmation.extension.is_some() {
             let all: Vec<_> = self.marks.keys().collect();
             for mark in all.into_iter().filter(|mark| mark.1 == number) {
@@ -229,7 +267,12 @@ impl Timeouts {
                     && deadline.is_some_and(|it| it.plus_seconds(SLACK_SECONDS) <= now)
             });
             if over && mark == Mark::Applied {
-                self.judge_default(event, (now, SLACK_SECONDS), number, confirmations, notes);
+                let due = (now, SLACK_SECONDS);
+                if let Some((excuse, finding)) =
+                    self.judge_default(event, due, number, confirmations)
+                {
+                    notes.add_unless(excuse, finding);
+                }
             }
         }
     }
@@ -242,19 +285,14 @@ impl Timeouts {
         (now, patience): (Timestamp, i64),
         number: usize,
         confirmations: &Confirmations,
-        notes: &mut Notes,
-    ) {
-        let Some(confirmation) = confirmations.get(number) else {
-            return;
-        };
-        let Some(deadline) = confirmation.deadline else {
-            return;
-        };
+    ) -> Option<(Option<Extension>, Finding)> {
+        let confirmation = confirmations.get(number)?;
+        let deadline = confirmation.deadline?;
         if !confirmations.is_untouched(number)
             || confirmation.answered.is_some()
             || confirmation.possible.may_be(Outcomes::CANCELLED)
         {
-            return;
+            return None;
         }
         let extension = confirmations.extension(confirmation);
         let excuse = extension.filter(|it| !it.is_over(now, patience));
@@ -277,7 +315,7 @@ impl Timeouts {
             // AAEP-6.1-3: whether the rejection was never made or made in silence, the event that tells of it is missing.
             finding = finding.and_also(&rules::DROPPED_SILENTLY.all_clauses());
         }
-        notes.add_unless(excuse, finding);
+        Some((excuse, finding))
     }
 }
 

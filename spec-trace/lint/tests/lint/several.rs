@@ -600,3 +600,19 @@ fn silence_is_evidence_where_the_head_of_the_recording_says_so() {
     let report = stream(json!({"type": "countersign.recording"}));
     assert_eq!(places(&report.violations), []);
 }
+
+/// AAEP-6.3.4-9: a reply with a property that has no name is not told so by an answer without words.
+#[test]
+fn no_words_name_no_property() {
+    let stream = Stream::new()
+        .state("idle", "awaiting_input")
+        .asked("call_1", json!({}));
+    let stream = stream.reply(
+        "call_1",
+        "accept",
+        json!({"": 1}),
+        json!({"http_status": 400}),
+    );
+    let report = stream.state("awaiting_input", "thinking").ends();
+    assert_eq!(places(&report.violations), []);
+}
