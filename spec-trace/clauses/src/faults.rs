@@ -32,7 +32,7 @@ pub fn all() -> &'static [Fault] {
 }
 
 /// The files of `spec-trace/faults/`.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("aaep.toml", include_str!("../../faults/aaep.toml")),
     ("mcp-aql.toml", include_str!("../../faults/mcp-aql.toml")),
     (
@@ -63,6 +63,7 @@ const FILES: [(&str, &str); 9] = [
         "wide_pending_action.toml",
         include_str!("../../faults/wide_pending_action.toml"),
     ),
+    ("live.toml", include_str!("../../faults/live.toml")),
 ];
 
 #[derive(Deserialize)]

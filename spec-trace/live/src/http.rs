@@ -109,6 +109,9 @@ struct Shared<Ids> {
     stopping: watch::Receiver<bool>,
 }
 
+/// What has happened could not be written down: nothing is shown of it, and the server ends.
+struct NotKept;
+
 type Server<Ids> = State<Arc<Shared<Ids>>>;
 
 async fn serve<Ids: IdSource + Send + 'static>(
@@ -204,8 +207,8 @@ impl<Ids: IdSource> Shared<Ids> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets something happen now. Where it could not be kept the server ends, and this is the answer.
-    fn happens<T>(&self, call: impl FnOnce(&mut Host<Ids>, Timestamp) -> T) -> Result<T, Response> {
+    /// Lets something happen now. Where it could not be kept the server ends.
+    fn happens<T>(&self, call: impl FnOnce(&mut Host<Ids>, Timestamp) -> T) -> Result<T, NotKept> {
         let mut host = self.lock();
         let result = call(&mut host, now());
         let audits = host.take_audits();
@@ -218,8 +221,7 @@ impl<Ids: IdSource> Shared<Ids> {
         self.happened.notify_one();
         if has_failed {
             self.failed.notify_one();
-            let why = "the store cannot be written";
-            return Err(refused(StatusCode::SERVICE_UNAVAILABLE, why));
+            return Err(NotKept);
         }
         Ok(result)
     }
@@ -311,7 +313,7 @@ async fn message<Ids: IdSource>(
     match shared.happens(|host, now| host.deliver(now, is_authenticated, &body)) {
         // AAEP-6.3.4-9: the same for every message there can be.
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
-        Err(refusal) => refusal,
+        Err(NotKept) => not_kept(),
     }
 }
 
@@ -319,7 +321,7 @@ fn start<Ids: IdSource>(shared: &Shared<Ids>, prompt: &str) -> Response {
     match shared.happens(|host, now| host.start(now, prompt)) {
         Ok(Ok(session_id)) => told(StatusCode::ACCEPTED, &json!({"session_id": session_id})),
         Ok(Err(why)) => not_begun(why),
-        Err(refusal) => refusal,
+        Err(NotKept) => not_kept(),
     }
 }
 
@@ -358,7 +360,7 @@ async fn subscribe<Ids: IdSource>(State(shared): Server<Ids>, request: Request) 
                 .into_response()
         }
         Ok(Err(why)) => not_begun(why),
-        Err(refusal) => refusal,
+        Err(NotKept) => not_kept(),
     }
 }
 
@@ -375,7 +377,7 @@ async fn unsubscribe<Ids: IdSource>(
     match closed {
         Some(Ok(true)) => StatusCode::NO_CONTENT.into_response(),
         None | Some(Ok(false)) => refused(StatusCode::NOT_FOUND, "no such subscription is open"),
-        Some(Err(refusal)) => refusal,
+        Some(Err(NotKept)) => not_kept(),
     }
 }
 
@@ -407,7 +409,7 @@ async fn events<Ids: IdSource + Send + 'static>(
             match shared.happens(|host, now| host.subscribe(now, capabilities, true)) {
                 Ok(Ok(id)) => (Some(id), true),
                 Ok(Err(why)) => return not_begun(why),
-                Err(refusal) => return refusal,
+                Err(NotKept) => return not_kept(),
             }
         }
     };
@@ -521,6 +523,11 @@ fn not_begun(why: NotBegun) -> Response {
         NotBegun::TooMany => refused(StatusCode::SERVICE_UNAVAILABLE, "too many are open"),
         NotBegun::Refused(refusal) => refused(StatusCode::CONFLICT, &refusal.to_string()),
     }
+}
+
+fn not_kept() -> Response {
+    let why = "the store cannot be written";
+    refused(StatusCode::SERVICE_UNAVAILABLE, why)
 }
 
 fn unauthorized() -> Response {

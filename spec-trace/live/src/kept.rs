@@ -111,7 +111,9 @@ pub(crate) struct Found<State> {
 #[derive(Debug)]
 pub(crate) struct Journal {
     pub file: File,
-    _lock: File,
+    /// It is held as long as this is.
+    #[allow(dead_code, reason = "nobody else may have the folder meanwhile")]
+    lock: File,
 }
 
 impl Folder {
@@ -218,8 +220,8 @@ impl Folder {
             Ok(file)
         };
         let file = begun().map_err(|error| OpenError::unreachable(&self.path, error))?;
-        let _lock = self.lock;
-        Ok(Journal { file, _lock })
+        let lock = self.lock;
+        Ok(Journal { file, lock })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -73,7 +73,7 @@ fn convention(given: &str) -> miette::Result<Convention> {
     if let Some(named) = Convention::named(given) {
         return Ok(named);
     }
-    if !given.ends_with(".toml") {
+    if Path::new(given).extension().is_none_or(|it| it != "toml") {
         let names = Convention::NAMES.join(", ");
         return Err(miette!(
             "--convention {given}: expected {names}, or a file whose name ends in .toml"

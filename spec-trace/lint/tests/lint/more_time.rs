@@ -227,15 +227,20 @@ fn a_default_may_be_applied_at_either_deadline() {
         assert_eq!(places(&judged(lines).violations), [], "{time}");
     }
     let forgotten: &[_] = &[("AAEP-6.4-1", 6)];
-    for (now, accused, is_open) in [
-        ("21:59.999", &[][..], false),
-        ("22:00", &[], true),
-        ("30:59.999", &[], true),
-        ("31:00", forgotten, false),
+    for (now, later, accused, is_open) in [
+        ("21:59.998", "21:59.999", &[][..], false),
+        ("22:00", "22:00.001", &[], true),
+        ("30:59.998", "30:59.999", &[], true),
+        ("31:00", "31:00.001", forgotten, false),
     ] {
         let mut lines = question(Confirmation, "reject");
         lines.extend([progress("20:50", &json!(550_000)), stranger()]);
         lines.push(progress(now, &json!(null)));
+        // Who was at rest until then may apply it at this very moment, behind other events.
+        let mut woken = lines.clone();
+        woken.push(state(now, "awaiting_input", "thinking"));
+        assert_eq!(places(&judged(woken).violations), [], "{now}");
+        lines.push(progress(later, &json!(null)));
         let report = judged(lines);
         assert_eq!(places(&report.violations), accused, "{now}");
         assert_eq!(open(&report).contains(&"AAEP-6.4-1"), is_open, "{now}");

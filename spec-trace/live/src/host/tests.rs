@@ -14,8 +14,16 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(START + millis)
 }
 
+/// A notice changes the state, and draws no id.
+fn settings() -> Settings {
+    Settings {
+        courtesy_notices: true,
+        ..Settings::default()
+    }
+}
+
 fn opened(path: &Path) -> (Host<SequentialIds>, usize) {
-    Host::open(path, Settings::default(), SequentialIds::new(), 30).expect("a store")
+    Host::open(path, settings(), SequentialIds::new(), 30).expect("a store")
 }
 
 /// The state, but for the time: a message of which nothing comes does not make it durable.
@@ -91,7 +99,7 @@ fn a_record_that_is_torn_off_anywhere_is_left_out_and_a_damaged_one_is_no_store(
     let folder = tempfile::tempdir().expect("a folder");
     let (mut host, _) = opened(folder.path());
     let of = subscribed(&mut host);
-    host.start(at(0), "transfer").expect("a session");
+    host.start(at(0), "transfer 1").expect("a session");
     let before = state(&host);
     let journal = folder.path().join("journal");
     let whole = fs::read(&journal).expect("a journal").len();
@@ -106,10 +114,13 @@ fn a_record_that_is_torn_off_anywhere_is_left_out_and_a_damaged_one_is_no_store(
         assert_eq!(torn, if is_whole { 0 } else { cut - whole });
         assert_eq!(&state(&again), if is_whole { &after } else { &before });
     }
+    // The prompt is another one, of which the same would come: the checksum alone tells.
     let mut bytes = bytes;
-    bytes[whole - 2] ^= 1;
+    let prompt = b"transfer 1";
+    let place = bytes.windows(prompt.len()).position(|it| it == prompt);
+    bytes[place.expect("a prompt") + prompt.len() - 1] = b'2';
     fs::write(&journal, &bytes).expect("a journal");
-    let refused = Host::open(folder.path(), Settings::default(), SequentialIds::new(), 30);
+    let refused = Host::open(folder.path(), settings(), SequentialIds::new(), 30);
     assert!(matches!(refused, Err(OpenError::Damaged { line: 4, .. })));
     assert_eq!(fs::read(&journal).expect("a journal"), bytes);
 }
@@ -123,17 +134,15 @@ fn what_is_no_store_of_this_version_or_has_another_process_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("store");
     let (host, _) = opened(&path);
-    let said = refused(&path, Settings::default());
+    let said = refused(&path, settings());
     assert!(said.ends_with("another process has this store open"));
     drop(host);
     let others = Settings {
         modified_action: true,
-        ..Settings::default()
+        ..settings()
     };
     assert!(refused(&path, others).ends_with("made with other settings"));
-    assert!(
-        refused(folder.path(), Settings::default()).ends_with("not a store of a live producer")
-    );
+    assert!(refused(folder.path(), settings()).ends_with("not a store of a live producer"));
     let journal = path.join("journal");
     let whole = fs::read_to_string(&journal).expect("a journal");
     for (text, because) in [
@@ -149,7 +158,7 @@ fn what_is_no_store_of_this_version_or_has_another_process_is_refused() {
         ),
     ] {
         fs::write(&journal, &text).expect("a journal");
-        let said = refused(&path, Settings::default());
+        let said = refused(&path, settings());
         assert!(said.ends_with(because), "{said}");
     }
     // A record that this version would have had another outcome of.
@@ -164,7 +173,7 @@ fn what_is_no_store_of_this_version_or_has_another_process_is_refused() {
     let journal = host.journal.as_mut().expect("it is kept");
     journal.append(&record).expect("it is written");
     drop(host);
-    let said = refused(&path, Settings::default());
+    let said = refused(&path, settings());
     assert!(said.contains("line 3 of its journal has another outcome"));
 }
 
