@@ -79,9 +79,9 @@ fn stream(told: &[Told<Aaep>], writes: Writes) -> (Vec<String>, usize) {
                 replies += 1;
             }
         }
-        let events = it.outputs.iter().map(|output| match &output.what {
-            aaep::Output::Emit(event) => Some(json!(event)),
-            _ => None,
+        let events = it.outputs.iter().map(|output| {
+            let is_event = matches!(output.what, aaep::Output::Emit(_));
+            is_event.then(|| json!(output.what)["emit"].clone())
         });
         last = events.collect();
         for event in last.iter().flatten() {
@@ -93,10 +93,9 @@ fn stream(told: &[Told<Aaep>], writes: Writes) -> (Vec<String>, usize) {
 
 /// Whether the audits say that the sender of a reply is none that counts.
 fn is_refused(outputs: &[Output<Aaep>]) -> bool {
-    let mut audits = outputs.iter().filter_map(|output| match &output.what {
-        aaep::Output::Audit(audit) => Some(json!(audit).to_string()),
-        _ => None,
-    });
+    let audits = outputs.iter().map(|output| &output.what);
+    let audits = audits.filter(|it| matches!(it, aaep::Output::Audit(_)));
+    let mut audits = audits.map(|audit| json!(audit).to_string());
     audits.any(|audit| audit.contains("AAEP-6.3.4-5"))
 }
 

@@ -179,7 +179,7 @@ fn round(address: &str, subscription: &str, events: &Receiver<(i64, Value)>, see
     });
     seen.refused += refused;
     let mut sessions: BTreeMap<String, Session> = BTreeMap::new();
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_mins(1);
     while waiting(&sessions) < SESSIONS - refused && Instant::now() < until {
         take(&mut sessions, events);
     }

@@ -78,7 +78,7 @@ fn listens_at(told: impl Read + Send + 'static) -> String {
 /// Sends a request, of a version in which nothing is chunked: the status, the headers that came, and what is left to be read.
 fn ask(address: &str, line: &str, body: &str) -> io::Result<(u16, String, BufReader<TcpStream>)> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    stream.set_read_timeout(Some(Duration::from_mins(1)))?;
     stream.set_nodelay(true)?;
     let length = body.len();
     let head = format!(

@@ -12,7 +12,8 @@ use super::{Running, ask, listens_at, percentiles};
 /// How many events a second, and how many in all.
 const RATE: u32 = 1_000;
 const EVENTS: u32 = 10_000;
-const TRANSFER: usize = 100_000_000;
+const MEGABYTES: u32 = 100;
+const TRANSFER: usize = MEGABYTES as usize * 1_000_000;
 
 /// How much was wrong.
 pub fn run() -> usize {
@@ -52,7 +53,8 @@ pub fn run() -> usize {
     println!(
         "with the recorder:    median {slower:>6}, p99 {most_slower:>6}, greatest {slowest:>7}"
     );
-    let ratio = |with: i64, without: i64| with as f64 / without.max(1) as f64;
+    let number = |micros: i64| f64::from(i32::try_from(micros).unwrap_or(i32::MAX));
+    let ratio = |with: i64, without: i64| number(with) / number(without.max(1));
     println!(
         "added:                median {:>6}, p99 {:>6}; ratio of the medians {:.1}, of the p99 {:.1}",
         slower - median,
@@ -61,7 +63,7 @@ pub fn run() -> usize {
         ratio(most_slower, most)
     );
     let [plain, through] = [&direct, &recorded].map(|address| transfer(address));
-    let rate = |time: Duration| TRANSFER as f64 / 1e6 / time.as_secs_f64();
+    let rate = |time: Duration| f64::from(MEGABYTES) / time.as_secs_f64();
     println!(
         "100 MB: {plain:.2?} without ({:.0} MB/s), {through:.2?} with the recorder ({:.0} MB/s), ratio {:.1}",
         rate(plain),

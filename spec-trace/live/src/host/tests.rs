@@ -14,7 +14,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(START + millis)
 }
 
-/// A notice changes the state, and draws no id.
+/// With notices, which draw no id.
 fn settings() -> Settings {
     Settings {
         courtesy_notices: true,
