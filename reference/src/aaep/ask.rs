@@ -2,7 +2,6 @@
 //!
 //! The one thing to know: a forbidden default is refused at the moment of asking, so that no such event ever exists.
 
-use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -185,23 +184,8 @@ pub(super) fn require_size(told: Told<'_>, fields: &[(Field, usize)]) -> Result<
 
 /// How many bytes it takes in JSON.
 pub(super) fn size(value: &(impl Serialize + ?Sized)) -> usize {
-    let mut counted = Counted(0);
     // There is nothing in an event that JSON cannot hold.
-    serde_json::to_writer(&mut counted, value).map_or(0, |()| counted.0)
-}
-
-/// So many bytes were written; they are kept nowhere.
-struct Counted(usize);
-
-impl io::Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    serde_json::to_string(value).map_or(0, |json| json.len())
 }
 
 /// AAEP-EV-5: the event would be malformed.

@@ -120,7 +120,7 @@ fn verify_has_the_shape_that_others_rely_on() {
     assert_eq!(protocol["aside"], aside);
     assert_eq!(
         protocol["judged"],
-        json!({ "pairs": 103_173, "edges": 281_554 })
+        json!({ "pairs": 103_601, "edges": 282_298 })
     );
     assert_eq!(protocol["divergences"], Value::Array(Vec::new()));
 }

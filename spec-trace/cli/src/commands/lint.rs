@@ -45,15 +45,15 @@ subscription: a stream shows neither. What rests on that alone is not judged, un
 Where it let in who is not authenticated or names no open subscription, `\"sender\":\"stranger\"`;
 where neither is known, `\"sender\":\"untold\"`.
 
-That nobody replied is evidence only where replies are recorded: where one is, where a record says so,
+That nobody replied is evidence only where replies are recorded: where one is, where a record says
+so, as in the next line, or with --replies all.
   {\"type\":\"countersign.recording\",\"replies\":\"all\"}
-or with --replies all.
 
 What would not be wrong were another fault mended stands under that, as its consequence.
 
 Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be
-read, not to its end, or holds no message of AAEP; else 3 if a verdict is open: the stream ends too early, or nothing that was
-asked for could be judged; else 0.";
+read, not to its end, or holds no message of AAEP; else 3 if a verdict is open: the stream ends too
+early, or nothing that was asked for could be judged; else 0.";
 
 /// Judges recorded AAEP streams: events, replies, or both, in JSON Lines or other envelopes
 #[derive(Debug, Clone, Default, clap::Args)]
