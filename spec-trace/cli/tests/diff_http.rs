@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use running::{Ending, listens_at};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A producer in a process of its own.
@@ -311,10 +311,38 @@ fn a_divergence_is_kept_as_a_stream_and_can_be_played_again() {
         .expect("it runs");
     let again: Value = serde_json::from_slice(&again.stdout).expect("JSON");
     assert_eq!(again["divergences"][0]["identity"], found["identity"]);
+    let arguments = ["replay", "--format", "json", file, "--http", &producer.url];
+    let replayed = Command::new(binary).args(arguments).output();
+    let replayed: Value = serde_json::from_slice(&replayed.expect("it runs").stdout).expect("JSON");
+    assert_eq!(replayed["divergences"][0]["identity"], found["identity"]);
+    assert_eq!(replayed["divergences"][0]["file"], file);
+    assert_eq!(found["again"], json!({"seen": 2, "of": 2}));
     let steps = found["steps"].as_array().expect("steps");
     let bad: Vec<bool> = steps.iter().map(|it| it["bad"] == true).collect();
     assert_eq!(bad.iter().filter(|it| **it).count(), 1);
     assert_eq!(bad.last(), Some(&true));
+}
+
+/// What does not come again is said to be unstable.
+#[test]
+fn a_divergence_that_does_not_come_again_is_told_with_its_rate() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = free.local_addr().expect("an address").port().to_string();
+    drop(free);
+    let Some(command) = adapter::adapter("aaep_http", &["--port", &port]) else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let once = folder.path().join("once");
+    let script = r#"once="$1"; shift; if mkdir "$once" 2>/dev/null; then exec "$@" --fault deny-is-allow; else exec "$@"; fi"#;
+    let once = once.to_str().expect("a path");
+    let mut options = vec!["--script", "reject", "--prompt", "transfer", "--spawn"];
+    options.extend(["sh", "-c", script, "sh", once]);
+    options.extend(command.iter().map(String::as_str));
+    let outcome = driven(&format!("http://127.0.0.1:{port}"), &options);
+    assert_eq!(outcome.status, Some(1), "{}", outcome.stderr);
+    let found = &outcome.report["divergences"][0];
+    assert_eq!(found["again"], json!({"seen": 0, "of": 2}));
 }
 
 /// What a bad producer does with a request.

@@ -1,12 +1,13 @@
 //! `countersign diff aaep --http URL`: a running producer, driven over HTTP in real time.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use countersign_live::client::{Convention, Played, Script, Settings, drive, lacks};
+use countersign_live::client::{Convention, Played, Script, Settings, drive, head, lacks};
 use countersign_live::recorder::Url;
 use miette::{Context, IntoDiagnostic, miette};
 
@@ -17,6 +18,7 @@ use crate::answer::{Answer, ReportFormat};
 use crate::arguments::Protocol;
 use crate::differing::Report;
 use crate::differing::baseline::Baseline;
+use crate::differing::live::{keep, worth_again};
 use crate::progress::Progress;
 
 /// What the agent is asked, where nothing is said: one task each, two that need a confirmation, and all at once.
@@ -28,14 +30,9 @@ const PROMPTS: [&str; 5] = [
     "Look up the balance, change a setting, transfer 500 dollars to savings, and leave a note.",
 ];
 
-/// How a running producer is driven.
+/// How a running producer is reached.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Over HTTP (aaep)")]
-pub struct HttpArgs {
-    /// Drive the producer that runs there, in real time
-    #[arg(long, value_name = "URL", conflicts_with_all = ["runs", "seconds", "seed", "run", "shard", "controls", "timeout"])]
-    pub http: Option<Url>,
-
+pub struct Reached {
     /// How it is spoken to: specification, examples, suite, or what this file says; found out, where it is not said
     #[arg(long, value_name = "NAME|FILE.toml", requires = "http")]
     pub convention: Option<String>,
@@ -49,14 +46,6 @@ pub struct HttpArgs {
     #[arg(long, value_name = "FILE", requires = "http")]
     pub bearer_token_file: Option<PathBuf>,
 
-    /// Ask the agent this (may be repeated) [default: five prompts of accounts, notes and settings]
-    #[arg(long, value_name = "TEXT", requires = "http")]
-    pub prompt: Vec<String>,
-
-    /// Play this script, with each prompt, and no other (may be repeated)
-    #[arg(long, value_name = "NAME", requires = "http", value_parser = one_of(Script::ALL, Script::name))]
-    pub script: Vec<Script>,
-
     /// Start the producer afresh for each run, by this command, which is the rest of the line
     #[arg(
         long,
@@ -66,6 +55,27 @@ pub struct HttpArgs {
     )]
     #[arg(num_args = 1.., allow_hyphen_values = true)]
     pub spawn: Vec<OsString>,
+}
+
+/// How a running producer is driven.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Over HTTP (aaep)")]
+pub struct HttpArgs {
+    /// Drive the producer that runs there, in real time
+    #[arg(long, value_name = "URL", conflicts_with_all = ["runs", "seconds", "seed", "run", "shard", "controls", "timeout"])]
+    pub http: Option<Url>,
+
+    /// How it is reached
+    #[command(flatten)]
+    pub reached: Reached,
+
+    /// Ask the agent this (may be repeated) [default: five prompts of accounts, notes and settings]
+    #[arg(long, value_name = "TEXT", requires = "http")]
+    pub prompt: Vec<String>,
+
+    /// Play this script, with each prompt, and no other (may be repeated)
+    #[arg(long, value_name = "NAME", requires = "http", value_parser = one_of(Script::ALL, Script::name))]
+    pub script: Vec<Script>,
 }
 
 /// The convention of that name, or what the file says.
@@ -103,12 +113,9 @@ fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
 /// Where it cannot be started or reached, a file cannot be read, or a recording not be kept.
 pub fn run(args: &Args, url: &Url, format: ReportFormat) -> miette::Result<Answer> {
     let HttpArgs {
-        convention,
-        max_wait,
-        bearer_token_file,
+        reached,
         prompt,
         script,
-        spawn,
         ..
     } = &args.over_http;
     if args.protocol != Protocol::Aaep {
@@ -116,41 +123,17 @@ pub fn run(args: &Args, url: &Url, format: ReportFormat) -> miette::Result<Answe
             "--http is for aaep alone: neither text of the others says how it travels"
         ));
     }
-    is_base("--http", url)?;
     let baseline = args.baseline.as_ref();
     let baseline = baseline
         .map(|file| Baseline::read(file, "aaep"))
         .transpose()?;
-    let token = bearer_token_file.as_deref().map(bearer_token).transpose()?;
     let prompts = if prompt.is_empty() {
         PROMPTS.map(str::to_owned).to_vec()
     } else {
         prompt.clone()
     };
-    let chosen = convention.as_deref().map(self::convention).transpose()?;
-    let settings = Settings {
-        url: url.clone(),
-        convention: chosen,
-        spawn: (!spawn.is_empty()).then(|| spawn.clone()),
-        bearer_token: token,
-        max_wait: Duration::from_secs(*max_wait),
-        prompts,
-        scripts: script.clone(),
-    };
-    let progress = Progress::counting("driving", "runs");
-    let mut done = 0;
-    let played = drive(&settings, |_| {
-        done += 1;
-        progress.at(done);
-    });
-    let played = played.map_err(|trouble| miette!("--http {url}: {trouble}"))?;
-    drop(progress);
-    let again = |run: &Played| again(args, url, run);
-    let lacks = |clause| lacks(clause, &settings, &played);
-    let report = Report::live(&played, &args.save, script.is_empty(), again, lacks);
-    let report = report
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot keep a recording in {}", args.save.display()))?;
+    let keep = |run: &Played, n| keep(run, n, &args.save);
+    let report = reported(reached, url, prompts, script, keep)?;
     let report = match &baseline {
         Some(baseline) => report.against(baseline),
         None => report,
@@ -161,9 +144,68 @@ pub fn run(args: &Args, url: &Url, format: ReportFormat) -> miette::Result<Answe
     Ok(report.answer(format))
 }
 
+/// Plays a run again that was kept.
+///
+/// # Errors
+///
+/// Where the recording does not say what was played, or the producer cannot be started or reached.
+pub fn replay(
+    file: &Path,
+    url: &Url,
+    reached: &Reached,
+    format: ReportFormat,
+) -> miette::Result<Answer> {
+    let shown = file.display();
+    let kept = File::open(file).map(BufReader::new).into_diagnostic();
+    let kept = kept.wrap_err_with(|| format!("cannot read {shown}"))?;
+    let (script, prompt) = head(kept).ok_or_else(|| {
+        miette!(
+            "{shown} does not begin with what was played: it is no run that `diff --http` has kept"
+        )
+    })?;
+    let as_kept = |_: &Played, _| Ok(file.to_owned());
+    let report = reported(reached, url, vec![prompt], &[script], as_kept)?;
+    Ok(report.answer(format))
+}
+
+/// The report on what is played; `keep` has the file of each run that shows something.
+fn reported(
+    reached: &Reached,
+    url: &Url,
+    prompts: Vec<String>,
+    scripts: &[Script],
+    keep: impl Fn(&Played, usize) -> io::Result<PathBuf>,
+) -> miette::Result<Report> {
+    is_base("--http", url)?;
+    let token = reached.bearer_token_file.as_deref();
+    let chosen = reached.convention.as_deref();
+    let settings = Settings {
+        url: url.clone(),
+        convention: chosen.map(convention).transpose()?,
+        spawn: (!reached.spawn.is_empty()).then(|| reached.spawn.clone()),
+        bearer_token: token.map(bearer_token).transpose()?,
+        max_wait: Duration::from_secs(reached.max_wait),
+        prompts,
+        scripts: scripts.to_vec(),
+    };
+    let progress = Progress::counting("driving", "runs");
+    let mut done = 0;
+    let mut worth_again = worth_again();
+    let played = drive(&settings, |run| {
+        done += 1;
+        progress.at(done);
+        worth_again(run)
+    });
+    let played = played.map_err(|trouble| miette!("--http {url}: {trouble}"))?;
+    drop(progress);
+    let again = |run: &Played| again(reached, url, run);
+    let lacks = |clause| lacks(clause, &settings, &played);
+    let report = Report::live(&played, keep, scripts.is_empty(), again, lacks);
+    report.into_diagnostic().wrap_err("cannot keep a recording")
+}
+
 /// The command line that plays a run once more.
-fn again(args: &Args, url: &Url, run: &Played) -> String {
-    let given = &args.over_http;
+fn again(reached: &Reached, url: &Url, run: &Played) -> String {
     let option = |name: &str, value: String| [format!("--{name}"), value];
     let mut line = vec![
         "countersign".to_owned(),
@@ -173,17 +215,17 @@ fn again(args: &Args, url: &Url, run: &Played) -> String {
     line.extend(option("http", url.to_string()));
     line.extend(option("script", run.script.name().to_owned()));
     line.extend(option("prompt", run.prompt.clone()));
-    line.extend(option("max-wait", given.max_wait.to_string()));
-    if let Some(convention) = &given.convention {
+    line.extend(option("max-wait", reached.max_wait.to_string()));
+    if let Some(convention) = &reached.convention {
         line.extend(option("convention", convention.clone()));
     }
-    if let Some(file) = &given.bearer_token_file {
+    if let Some(file) = &reached.bearer_token_file {
         line.extend(option("bearer-token-file", file.display().to_string()));
     }
     let mut line: Vec<OsString> = line.into_iter().map(OsString::from).collect();
-    if !given.spawn.is_empty() {
+    if !reached.spawn.is_empty() {
         line.push("--spawn".into());
-        line.extend(given.spawn.iter().cloned());
+        line.extend(reached.spawn.iter().cloned());
     }
     words(&line)
 }

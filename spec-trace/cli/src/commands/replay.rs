@@ -17,11 +17,13 @@ use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
 use countersign_conform::suite::replay::{Amiss, Replayed, replay};
 use countersign_conform::suite::vectors::{Manifest, VERSION, Vector};
 use countersign_driver::Protocol as _;
+use countersign_live::recorder::Url;
 use miette::{Context, IntoDiagnostic, miette};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::diff;
+use super::diff_http::{self, Reached};
 use super::vectors::MANIFEST;
 use crate::answer::{Answer, ReportFormat, Status};
 use crate::arguments::Protocol;
@@ -36,6 +38,7 @@ Examples:
   countersign replay vectors --reading expiry-boundary=after -- python3 ledger.py
   countersign replay divergences/found-PA-8.json -- python3 ledger.py
   countersign replay divergences/found-PA-8.json
+  countersign replay divergences/http-02-reject.jsonl --http http://127.0.0.1:8080
 
 PATH is what `vectors` has written, one file or the folder of them, or a run that `diff` has kept.
 Without COMMAND it is the reference, in this process, that is asked.
@@ -44,7 +47,7 @@ A vector is held by what its file says is required and forbidden; no judge is as
 each file of its manifest is run, and a file that is not in it is an error. Files that are wrong by
 a choice that --reading names are left out, and said to be read otherwise; what COMMAND does not
 declare is unsupported. A kept run is judged as `diff --run` judges it, and printed as by `diff`;
-nothing is kept.
+nothing is kept. With --http it is what `diff --http` has kept that is played again.
 
 Exit status: 1 if a vector fails, or the judge finds something; 2 if PATH cannot be read or COMMAND
 could not be started or does not greet; 3 if no vector has passed; else 0.";
@@ -65,8 +68,16 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     pub timeout: u64,
 
+    /// Play again what `diff --http` has kept, against the producer that runs there
+    #[arg(long, value_name = "URL", conflicts_with_all = ["reading", "timeout"])]
+    pub http: Option<Url>,
+
+    /// How it is reached
+    #[command(flatten)]
+    pub reached: Reached,
+
     /// The implementation: a program and its arguments [default: the reference]
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "http")]
     pub command: Vec<OsString>,
 }
 
@@ -84,6 +95,9 @@ enum Asked {
 ///
 /// Where it holds nothing of the kind or cannot be read, or the implementation cannot be started or does not greet.
 pub fn run(args: &Args, format: ReportFormat) -> miette::Result<Answer> {
+    if let Some(url) = &args.http {
+        return diff_http::replay(&args.path, url, &args.reached, format);
+    }
     let asked = asked(&args.path)?;
     let (Asked::Vectors(protocol, _) | Asked::Kept(protocol)) = &asked;
     match protocol {

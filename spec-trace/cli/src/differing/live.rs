@@ -20,6 +20,26 @@ use crate::show::words::{printable, shortened};
 /// What cannot be shown over HTTP, where the host of the implementation cannot be asked for anything and its clock goes on.
 const NEEDS_DRIVER: &str = "the driver protocol";
 
+/// So many times a run is played again that is the first to break a clause.
+const AGAIN: usize = 2;
+
+/// How often runs are to be played again, told one after the other.
+pub fn worth_again() -> impl FnMut(&Played) -> usize {
+    let mut broken = BTreeSet::new();
+    move |run| {
+        let found = broken_clauses(run);
+        let is_new = !found.is_subset(&broken);
+        broken.extend(found);
+        if is_new { AGAIN } else { 0 }
+    }
+}
+
+/// The clauses that a run breaks: none, where it is not to be judged.
+fn broken_clauses(run: &Played) -> BTreeSet<&'static str> {
+    let wrong = run.doubt.is_none().then(|| judge(run).0);
+    wrong.into_iter().flatten().map(|it| it.clause).collect()
+}
+
 /// Something wrong in a run, wherever that shows.
 struct Wrong {
     clause: &'static str,
@@ -30,15 +50,15 @@ struct Wrong {
 }
 
 impl Report {
-    /// The report on runs over HTTP. `again` has the command that plays one again, and `lacks` what a clause still needs before it can
-    /// be shown.
+    /// The report on runs over HTTP. `keep` has the file of one that shows something, `again` the command that plays one again, and
+    /// `lacks` what a clause still needs before it can be shown.
     ///
     /// # Errors
     ///
     /// Where a recording cannot be kept.
     pub fn live(
         runs: &[Played],
-        folder: &Path,
+        keep: impl Fn(&Played, usize) -> io::Result<PathBuf>,
         is_whole: bool,
         again: impl Fn(&Played) -> String,
         lacks: impl Fn(&'static str) -> Option<&'static str>,
@@ -62,12 +82,16 @@ impl Report {
             if wrong.is_empty() {
                 continue;
             }
-            let file = keep(run, n, folder)?;
+            let file = keep(run, n)?;
+            let seen: Vec<_> = run.again.iter().map(broken_clauses).collect();
             for (place, one) in wrong.iter().enumerate() {
                 if divergences.iter().all(|it| it.clause != one.clause) {
                     let before = wrong[..place].iter().map(|it| it.clause);
                     let before = before.filter(|it| *it != one.clause).collect();
-                    divergences.push(Found::live(one, run, before, &file, again(run)));
+                    let mut found = Found::live(one, run, before, &file, again(run));
+                    let times = seen.iter().filter(|it| it.contains(one.clause)).count();
+                    found.again = (count(times), count(seen.len()));
+                    divergences.push(found);
                 }
             }
         }
@@ -142,13 +166,21 @@ fn judge(run: &Played) -> (Vec<Wrong>, BTreeSet<&'static str>) {
     (recorded.chain(unrecorded).chain(trouble).collect(), open)
 }
 
+fn count(times: usize) -> u32 {
+    u32::try_from(times).unwrap_or(u32::MAX)
+}
+
 fn is_recommended(clause: &str) -> bool {
     let clause = countersign_clauses::get(clause);
     clause.is_ok_and(|it| matches!(it.level, Level::Should | Level::ShouldNot))
 }
 
 /// Keeps the recording of a run, for whoever may read it alone: who has it can reply.
-fn keep(run: &Played, n: usize, folder: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+///
+/// Where it cannot be written.
+pub fn keep(run: &Played, n: usize, folder: &Path) -> io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let path = folder.join(format!("http-{n:02}-{}.jsonl", run.script.name()));
     let file = for_its_owner().create(true).truncate(true).open(&path);

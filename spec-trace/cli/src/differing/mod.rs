@@ -8,7 +8,7 @@ mod html;
 mod json;
 mod junit;
 pub mod kept;
-mod live;
+pub mod live;
 pub mod many;
 mod sarif;
 mod text;

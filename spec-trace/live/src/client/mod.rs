@@ -12,11 +12,13 @@ mod wire;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io::BufRead;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
 use reqwest::Url;
+use serde_json::{Value, json};
 
 pub use convention::{Convention, Fault};
 pub use run::Step;
@@ -76,16 +78,40 @@ pub struct Played {
     pub is_over: bool,
     /// Whether the producer has named the subscription.
     names_subscriptions: bool,
+    /// The same once more, as often as was wanted.
+    pub again: Vec<Played>,
     /// The questions that came in it.
     questions: Vec<Question>,
 }
 
-/// Plays all runs, one after the other. `tell` hears of each.
+/// The first line of a recording: what was played.
+fn written_head(script: Script, prompt: &str) -> Vec<u8> {
+    let head = json!({"type": HEAD, "script": script.name(), "prompt": prompt});
+    format!("{head}\n").into_bytes()
+}
+
+/// The type of that line, which the judge of streams knows.
+const HEAD: &str = "countersign.recording";
+
+/// What was played in a recording: its script and its prompt, where it begins with them.
+pub fn head(recording: impl BufRead) -> Option<(Script, String)> {
+    let line = recording.lines().next()?.ok()?;
+    let head: Value = serde_json::from_str(&line).ok()?;
+    let prompt = head["prompt"].as_str()?.to_owned();
+    let mut scripts = Script::ALL.into_iter();
+    let script = scripts.find(|it| head["script"] == it.name())?;
+    (head["type"] == HEAD).then_some((script, prompt))
+}
+
+/// Plays all runs, one after the other. `tell` hears of each, and says how many times it is to be played again.
 ///
 /// # Errors
 ///
 /// Where the producer cannot be started or reached, or a signal asks the process to end.
-pub fn drive(settings: &Settings, tell: impl FnMut(&Played)) -> Result<Vec<Played>, Trouble> {
+pub fn drive(
+    settings: &Settings,
+    tell: impl FnMut(&Played) -> usize,
+) -> Result<Vec<Played>, Trouble> {
     let runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = { runtime }.enable_all().build();
     let runtime = runtime.map_err(|error| Trouble(error.to_string()))?;
@@ -119,7 +145,10 @@ impl<'a> Driver<'a> {
         }
     }
 
-    async fn drive(mut self, mut tell: impl FnMut(&Played)) -> Result<Vec<Played>, Trouble> {
+    async fn drive(
+        mut self,
+        mut tell: impl FnMut(&Played) -> usize,
+    ) -> Result<Vec<Played>, Trouble> {
         let Settings {
             scripts, prompts, ..
         } = self.settings;
@@ -132,9 +161,16 @@ impl<'a> Driver<'a> {
                 self.worth(script)
             };
             for prompt in prompts {
-                if self.goes_on() {
-                    self.run(script, &prompt, &mut tell).await?;
+                if !self.goes_on() {
+                    return Ok(self.played);
                 }
+                let Some(mut played) = self.play(script, &prompt).await? else {
+                    continue;
+                };
+                for _ in 0..tell(&played) {
+                    played.again.extend(self.play(script, &prompt).await?);
+                }
+                self.played.push(played);
             }
         }
         Ok(self.played)
@@ -209,12 +245,8 @@ impl<'a> Driver<'a> {
         self.wire.as_ref().is_some_and(holds)
     }
 
-    async fn run(
-        &mut self,
-        script: Script,
-        prompt: &str,
-        tell: &mut impl FnMut(&Played),
-    ) -> Result<(), Trouble> {
+    /// Plays a run: nothing, where its script needs what the producer has not.
+    async fn play(&mut self, script: Script, prompt: &str) -> Result<Option<Played>, Trouble> {
         let settings = self.settings;
         let mut process = None;
         if let Some(command) = &settings.spawn {
@@ -228,7 +260,7 @@ impl<'a> Driver<'a> {
             self.wire = Some(found.await?);
         }
         let Some(wire) = &self.wire else {
-            return Ok(());
+            return Ok(None);
         };
         let (recording, passed) = channel();
         let writer = thread::spawn(move || {
@@ -267,21 +299,20 @@ impl<'a> Driver<'a> {
             steps: std::mem::take(&mut run.steps),
             step_of_line: std::mem::take(&mut run.step_of_line),
             questions: std::mem::take(&mut run.questions),
+            again: Vec::new(),
         };
         let was_prompted = run.prompts > 0;
         run.end().await;
         drop(run);
-        played.lines = writer.join().unwrap_or_default();
+        played.lines = written_head(script, prompt);
+        played.step_of_line.insert(0, 0);
+        played.lines.extend(writer.join().unwrap_or_default());
         drop(process);
         if let (Some(trouble), true) = (&played.trouble, self.has_seen_nothing(&played)) {
             return Err(Trouble(trouble.clone()));
         }
         // Where a script needs what the producer has not, nothing was asked.
-        if was_prompted || played.trouble.is_some() {
-            tell(&played);
-            self.played.push(played);
-        }
-        Ok(())
+        Ok((was_prompted || played.trouble.is_some()).then_some(played))
     }
 
     fn has_seen_nothing(&self, last: &Played) -> bool {
@@ -290,7 +321,7 @@ impl<'a> Driver<'a> {
 }
 
 /// What the producer of an event calls itself.
-fn producer(event: &serde_json::Value) -> Option<String> {
+fn producer(event: &Value) -> Option<String> {
     let producer = &event["producer"];
     let name = producer["agent_id"].as_str()?;
     let version = producer["agent_version"].as_str();

@@ -629,15 +629,15 @@ impl<'a> Run<'a> {
     fn enter(&mut self, message: &[u8], reply: &Reply<'_>) -> SyncSender<Answered> {
         let (told, answer) = sync_channel(1);
         let sender = match reply.fault {
-            Some((_, Fault::NotOpen | Fault::NotAuthenticated)) => Some("stranger"),
-            Some(_) | None if self.subscription(reply.from).is_none() => Some("untold"),
-            Some(_) | None => None,
+            Some((_, Fault::NotOpen | Fault::NotAuthenticated)) => "stranger",
+            Some(_) | None if self.subscription(reply.from).is_none() => "untold",
+            Some(_) | None => "known",
         };
         self.record(Passed::Message {
             at: now(),
             body: message.to_vec(),
             has_authorization: self.wire.has_token() && reply.is_authorized,
-            sender,
+            sender: Some(sender),
             answer,
         });
         told

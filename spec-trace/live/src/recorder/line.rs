@@ -39,7 +39,7 @@ pub enum Passed {
         body: Vec<u8>,
         /// Whether its sender has shown anything to be authenticated by.
         has_authorization: bool,
-        /// What else is known of the sender: `stranger` or `untold`, as the judge of streams takes it.
+        /// What else is known of the sender: `known`, `stranger` or `untold`, as the judge of streams takes it.
         sender: Option<&'static str>,
         /// What is answered.
         answer: Receiver<Answered>,
