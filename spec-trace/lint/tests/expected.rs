@@ -1,0 +1,205 @@
+//! Lint against streams with several faults each, and what they hold by the text: `traces/several/expected.toml`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use countersign_lint::finding::Finding;
+use countersign_lint::lint;
+use countersign_lint::report::LintReport;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[path = "../../clauses/tests/recording/mod.rs"]
+mod recording;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    stream: Vec<Stream>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stream {
+    file: String,
+    faults: Vec<Fault>,
+}
+
+/// What the head of the file says of its members.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fault {
+    line: u64,
+    clause: String,
+    #[serde(default)]
+    near: Vec<u64>,
+    #[serde(default)]
+    also: Vec<String>,
+    #[serde(default)]
+    level: Level,
+    sender: Option<Sender>,
+    #[serde(default)]
+    disputed: bool,
+    #[serde(rename = "why")]
+    _why: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+enum Level {
+    #[default]
+    #[serde(rename = "violation")]
+    Violation,
+    #[serde(rename = "warning")]
+    Warning,
+    #[serde(rename = "not judged")]
+    NotJudged,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Sender {
+    Known,
+}
+
+impl Fault {
+    fn lines(&self) -> impl Iterator<Item = u64> {
+        self.near.iter().copied().chain([self.line])
+    }
+
+    fn clauses(&self) -> impl Iterator<Item = &str> {
+        self.also.iter().chain([&self.clause]).map(String::as_str)
+    }
+
+    fn is_told_by(&self, finding: &Finding) -> bool {
+        self.lines().any(|it| it == finding.line) && self.clauses().any(|it| it == finding.clause)
+    }
+
+    fn is_left_open(&self, report: &LintReport) -> bool {
+        let named = |reason: &str| {
+            let names = |line: u64| {
+                let line = format!("line {line}");
+                let mut behind = reason.split(line.as_str()).skip(1);
+                behind.any(|it| !it.starts_with(|it: char| it.is_ascii_digit()))
+            };
+            self.lines().any(names)
+        };
+        let mut open = report.not_judged.iter();
+        open.any(|it| self.clauses().any(|clause| clause == it.clause) && named(&it.reason))
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/several")
+}
+
+fn expected() -> Vec<Stream> {
+    let text = fs::read_to_string(folder().join("expected.toml")).expect("what is expected");
+    let expected: Expected = toml::from_str(&text).expect("as its head says");
+    expected.stream
+}
+
+fn text_of(stream: &Stream) -> String {
+    let path = folder().join(format!("{}.jsonl", stream.file));
+    fs::read_to_string(path).expect("a readable stream")
+}
+
+fn judged(text: &str) -> LintReport {
+    lint(text.as_bytes(), "stream.jsonl").expect("reading from memory cannot fail")
+}
+
+/// The stream as a recorder would have written it who knows the senders of the replies.
+fn with_known_senders(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let record: Value = serde_json::from_str(line).expect("a record");
+        let is_reply = |it: &Value| it["type"].as_str().is_some_and(|it| it.ends_with(".reply"));
+        let mut record = if is_reply(&record) {
+            json!({"dir": "in", "message": record})
+        } else {
+            record
+        };
+        if is_reply(&record["message"]) {
+            record["sender"] = json!("known");
+        }
+        record.to_string()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What is wrong with the report: faults that are not found, each by a finding of its own, and findings that are no fault.
+fn differences(report: &LintReport, faults: &[Fault], sender: Option<Sender>) -> Vec<String> {
+    let mut differences = Vec::new();
+    let mut found: Vec<(Level, &Finding)> = Vec::new();
+    found.extend(report.violations.iter().map(|it| (Level::Violation, it)));
+    found.extend(report.warnings.iter().map(|it| (Level::Warning, it)));
+    for fault in faults.iter().filter(|it| !it.disputed) {
+        let level = match fault.level {
+            Level::Violation if fault.sender.is_some() && fault.sender != sender => {
+                Level::NotJudged
+            }
+            level => level,
+        };
+        let index = found
+            .iter()
+            .position(|(of, it)| *of == level && fault.is_told_by(it));
+        if let Some(index) = index {
+            found.remove(index);
+        } else if level != Level::NotJudged || !fault.is_left_open(report) {
+            differences.push(format!("{level:?} is missing: {fault:?}"));
+        }
+    }
+    // One fault may show on several lines.
+    let is_expected = |it: &Finding| faults.iter().any(|fault| fault.is_told_by(it));
+    for (level, finding) in found {
+        if level == Level::Violation && !is_expected(finding) {
+            differences.push(format!(
+                "line {}: nothing of this is expected: {} {}",
+                finding.line, finding.clause, finding.message
+            ));
+        }
+    }
+    differences
+}
+
+#[test]
+fn what_is_expected_is_found_and_nothing_else() {
+    let mut met = 0;
+    for stream in expected() {
+        let text = text_of(&stream);
+        let report = judged(&text);
+        let name = &stream.file;
+        assert_eq!(
+            differences(&report, &stream.faults, None),
+            [""; 0],
+            "{name}"
+        );
+        if stream.faults.iter().any(|it| it.sender.is_some()) {
+            let report = judged(&with_known_senders(&text));
+            let known = differences(&report, &stream.faults, Some(Sender::Known));
+            assert_eq!(known, [""; 0], "{name}");
+        }
+        for finding in &report.violations {
+            recording::note(finding.also.iter().copied().chain([finding.clause]));
+        }
+        met += stream.faults.iter().filter(|it| !it.disputed).count();
+    }
+    assert!(met > 200, "{met} faults are demanded");
+}
+
+#[test]
+fn each_stream_of_the_folder_is_in_the_list() {
+    let listed: Vec<String> = expected().into_iter().map(|it| it.file).collect();
+    let mut files = BTreeSet::new();
+    for part in ["", "twins"] {
+        for entry in fs::read_dir(folder().join(part)).expect("a folder of streams") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|it| it == "jsonl") {
+                let name = path.strip_prefix(folder()).expect("in the folder");
+                let name = name.with_extension("");
+                files.insert(name.to_str().expect("plain text").replace('\\', "/"));
+            }
+        }
+    }
+    assert_eq!(listed.len(), files.len());
+    assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), files);
+}
