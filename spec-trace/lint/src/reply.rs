@@ -167,9 +167,12 @@ pub fn read_broken<'a>(text: &'a str, place: Here<'a>, sent: Sent<'_>) -> Option
         asks: !text.contains(Answer::Plain(Decision::Reject).word()),
         at_fault: None,
         timestamp: None,
-        content: Content::Confirmation(Err("AAEP-6.3.4-1")),
+        content: Content::Confirmation(Err(NOT_JSON)),
     })
 }
+
+/// The clause that a reply breaks which is no JSON.
+pub const NOT_JSON: &str = "AAEP-6.3.4-1";
 
 /// The properties of a confirmation.reply, those that have to be there first.
 const CONFIRMATION: [&str; 9] = [

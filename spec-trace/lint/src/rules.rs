@@ -205,6 +205,9 @@ pub const TELLS_CHECK: Rule = violation("AAEP-6.3.4-9", &[]);
 /// The status of the answer tells one failed check from another.
 pub const STATUS_TELLS_CHECK: Rule = warning("AAEP-6.3.4-9", &[]);
 
+/// The sender of a message that is no JSON, and so perhaps no reply, was told that.
+pub const TELLS_BROKEN: Rule = warning("AAEP-6.3.4-9", &[]);
+
 /// The same action is asked for again while nothing shows that the first question is over.
 pub const ASKED_AGAIN: Rule = absence("AAEP-6.1-6", &[]);
 /// As [`ASKED_AGAIN`], told only by the prose, which two actions may share.
@@ -256,7 +259,7 @@ pub const POSITION_OVERLAPS: Rule = violation("AAEP-A.6-2", &[]);
 pub const POSITION_SKIPS: Rule = absence("AAEP-A.6-2", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 70] = [
+pub const ALL: [&Rule; 71] = [
     &RECORD,
     &IDENTIFIER,
     &TIMESTAMP,
@@ -309,6 +312,7 @@ pub const ALL: [&Rule; 70] = [
     &MODIFIED_TAKEN_AS_ACCEPTED,
     &TELLS_CHECK,
     &STATUS_TELLS_CHECK,
+    &TELLS_BROKEN,
     &ASKED_AGAIN,
     &ASKED_AGAIN_IN_THE_SAME_WORDS,
     &CLARIFYING_AGAIN,

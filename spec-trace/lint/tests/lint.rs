@@ -337,6 +337,22 @@ fn an_input_that_ends_too_early_is_inconclusive_and_says_what_is_owed() {
     );
 }
 
+/// AAEP-A.4-1, AAEP-A.5-1: the state may be told right behind the question, and the input ends before.
+#[test]
+fn whether_the_state_follows_a_question_that_is_the_last_event_is_open() {
+    for (name, clause) in [
+        ("AAEP-A.4-1_asked-while-thinking", "AAEP-A.4-1"),
+        ("AAEP-A.5-1_clarification-while-thinking", "AAEP-A.5-1"),
+    ] {
+        let path = traces("invalid").join(format!("{name}.jsonl"));
+        let text = fs::read_to_string(path).expect("a readable trace");
+        let up_to_question: String = text.split_inclusive('\n').take(3).collect();
+        let report = lint_bytes(up_to_question.as_bytes());
+        assert_eq!(places(&report.warnings), [], "{name}");
+        assert!(several::is_open(&report, clause, "line 3"), "{name}");
+    }
+}
+
 /// AAEP-EV-4, AAEP-A.1-1, AAEP-A.4-3, AAEP-A.8-4: where the numbers show that events are not in the record, what they may
 /// have held is not missed; what no event can excuse is accused all the same.
 #[test]

@@ -10,7 +10,7 @@ use super::Notes;
 use super::checks::{Check, refused_by_transport};
 use crate::finding::Finding;
 use crate::memory::Memory;
-use crate::reply::Reply;
+use crate::reply::{NOT_JSON, Reply};
 use crate::rules;
 
 /// How many answers are kept that seem to tell, until it shows whether they are given to all.
@@ -108,6 +108,16 @@ impl Disclosure {
                 None => notes.add(finding),
             }
             return;
+        }
+        if let Some(word) = says_broken(check, &reply.answer) {
+            let message = format!(
+                "what was sent is no JSON, and the answer tells its sender so: it says {word:?}; if it is a reply, that is the check it failed"
+            );
+            let finding = Finding::new(&rules::TELLS_BROKEN, reply.place, session, message);
+            match reply.body.filter(|_| self.telling.len() < KEPT) {
+                Some(body) => self.telling.push((body, finding)),
+                None => notes.add(finding),
+            }
         }
         let Some(status) = reply.http_status else {
             return;
@@ -252,6 +262,15 @@ fn given_away(check: Check, answer: &str) -> Option<&'static str> {
     said(own).filter(|_| !other)
 }
 
+/// The word of an answer that says of a reply that is no JSON that it is none, if none gives another reason.
+fn says_broken(check: Check, answer: &str) -> Option<&'static str> {
+    let is_broken = check == Check::Schema(NOT_JSON);
+    let others = REASONS.iter().chain(&[MANY_REASONS]);
+    let mut others = others.flat_map(|words| words.iter());
+    let word = BROKEN.iter().copied().find(|word| answer.contains(word));
+    word.filter(|_| is_broken && !others.any(|word| answer.contains(word)))
+}
+
 /// The check in words.
 fn name(check: Check) -> &'static str {
     match check {
@@ -303,6 +322,16 @@ const SCHEMA: &[&str] = &[
     "is required",
     "additional propert",
     "unknown propert",
+];
+/// That a reply is no JSON. A message that is none may be no reply at all, so that this is a warning.
+const BROKEN: &[&str] = &[
+    "invalid json",
+    "not json",
+    "no json",
+    "not valid json",
+    "json syntax",
+    "could not be parsed",
+    "parse error",
 ];
 const KIND: &[&str] = &[
     "wrong type",
@@ -381,6 +410,25 @@ mod tests {
         ] {
             let given = given_away(check, answer).is_some();
             assert_eq!(given, tells, "{check:?}: {answer}");
+        }
+    }
+
+    /// AAEP-6.3.4-9, AAEP-6.3.4-1: that a reply is no JSON is told by an answer that says so and gives no other reason.
+    #[test]
+    fn an_answer_tells_that_a_reply_is_no_json() {
+        for (check, answer, tells) in [
+            (Check::Schema(NOT_JSON), "invalid json", true),
+            (Check::Schema(NOT_JSON), "the reply was refused", false),
+            (
+                Check::Schema(NOT_JSON),
+                "invalid json or unknown token",
+                false,
+            ),
+            (Check::Schema("AAEP-REPLY-1"), "invalid json", false),
+            (Check::Issued, "invalid json", false),
+        ] {
+            let said = says_broken(check, answer).is_some();
+            assert_eq!(said, tells, "{check:?}: {answer}");
         }
     }
 

@@ -156,6 +156,12 @@ impl States {
         self.events += 1;
     }
 
+    /// Questions in another state than `awaiting_input` with nothing behind them yet: the clause, and the line.
+    pub fn unproved(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let unproved = self.of.iter().filter_map(|(_, it)| it.unproved.as_ref());
+        unproved.map(|(place, _, rule)| (rule.clause, place.line))
+    }
+
     /// Producers whose state is `awaiting_input`.
     pub fn waiting(&self) -> impl Iterator<Item = &str> {
         let waiting = self.of.iter().filter(|(_, state)| {

@@ -436,6 +436,8 @@ pub(super) struct Owed {
     /// Of which what was heard may be the outcome.
     pub(super) uncertain: Vec<u64>,
     pub(super) undecided: Vec<u64>,
+    /// Behind which the state may be told yet: the clause, and the line.
+    pub(super) unproved: Vec<(&'static str, u64)>,
 }
 
 impl Owed {
@@ -461,6 +463,7 @@ impl Owed {
         }
         self.undecided
             .extend(monitors.authorisation.undecided_lines());
+        self.unproved.extend(open.states.unproved());
     }
 
     pub(super) fn not_judged(self) -> Vec<NotJudged> {
@@ -469,7 +472,14 @@ impl Owed {
             let lines = lines.into_iter();
             lines.map(|line| format!("line {line}")).collect()
         };
+        let unproved = |clause| {
+            let of_clause = self.unproved.iter().filter(|(other, _)| *other == clause);
+            lines(of_clause.map(|(_, line)| *line).collect())
+        };
+        let behind = "the state.changed to awaiting_input may come right behind the question on";
         [
+            ("AAEP-A.4-1", behind, unproved("AAEP-A.4-1")),
+            ("AAEP-A.5-1", behind, unproved("AAEP-A.5-1")),
             ("AAEP-A.1-2", "no terminal event came for", self.sessions),
             (
                 "AAEP-A.3-1",

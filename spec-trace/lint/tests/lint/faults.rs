@@ -35,6 +35,7 @@ AAEP-6.3.4-6_decision-that-no-question-knows  AAEP-6.3.4-6 7 violation
 AAEP-6.3.4-6_decision-that-was-not-allowed  AAEP-6.3.4-6 7 violation
 AAEP-6.3.4-9_sender-is-told-that-the-reply-expired  AAEP-6.3.4-9 5 violation
 AAEP-6.3.4-9_sender-is-told-that-the-token-is-unknown  AAEP-6.3.4-9 5 violation
+AAEP-6.3.4-9_sender-is-told-that-the-reply-is-no-json  AAEP-6.3.4-9 5 warning
 AAEP-6.3.4-9_status-tells-one-check-from-another  AAEP-6.3.4-9 6 warning
 AAEP-6.3.5-1_duplicate-acceptance-and-two-calls-by-id  AAEP-6.3.5-1 10 violation
 AAEP-6.3.5-1_one-acceptance-and-two-calls  AAEP-6.3.5-1 9 violation

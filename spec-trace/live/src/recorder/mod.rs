@@ -37,6 +37,8 @@ pub mod sse;
 
 /// The longest body of a request that is passed on, in bytes.
 pub const LONGEST_REQUEST: usize = 16 * 1024 * 1024;
+/// The first line of a recording: each reply that passes is in it, so that where there is none, none was sent.
+const HEAD: &[u8] = b"{\"type\":\"countersign.recording\",\"replies\":\"all\"}\n";
 /// The longest body of an answer to a message that is recorded, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024;
 /// How long a connection to the producer may take.
@@ -72,7 +74,7 @@ pub struct Recorded {
 pub fn run(
     listener: TcpListener,
     settings: Settings,
-    output: impl Write + Send + 'static,
+    mut output: impl Write + Send + 'static,
     stop: impl Future<Output = ()>,
 ) -> io::Result<Recorded> {
     let runtime = tokio::runtime::Builder::new_current_thread();
@@ -80,7 +82,9 @@ pub fn run(
     let (sender, passed) = channel();
     let (ended, mut ending) = watch::channel(false);
     let writer = thread::spawn(move || {
-        let written = line::write(&passed, output);
+        let written = output
+            .write_all(HEAD)
+            .and_then(|()| line::write(&passed, output));
         ended.send_replace(true);
         written
     });
