@@ -16,7 +16,7 @@ import sys
 import published
 
 # Each divergence, and the scripts that show it: docs/LIVE.md has the lines of the package.
-DIVERGENCES = {"AAEP-A.8-4", "AAEP-6.3.4-9"}
+DIVERGENCES = {"AAEP-A.8-4", "AAEP-6.3.4-9", "AAEP-6.3.4-4", "AAEP-6.3.4-1", "AAEP-6.3.2-4", "AAEP-A.8-5"}
 
 
 def report(command, producer, folder):
