@@ -112,7 +112,7 @@ fn judged(text: &str) -> LintReport {
 fn with_known_senders(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let record: Value = serde_json::from_str(line).expect("a record");
-        let is_reply = |it: &Value| it["type"].as_str().is_some_and(|it| it.ends_with(".reply"));
+        let is_reply = |it: &Value| it["type"].as_str().is_some_and(|it| it.contains(".reply"));
         let mut record = if is_reply(&record) {
             json!({"dir": "in", "message": record})
         } else {
@@ -133,11 +133,11 @@ fn differences(report: &LintReport, faults: &[Fault], sender: Option<Sender>) ->
     found.extend(report.violations.iter().map(|it| (Level::Violation, it)));
     found.extend(report.warnings.iter().map(|it| (Level::Warning, it)));
     for fault in faults.iter().filter(|it| !it.disputed) {
-        let level = match fault.level {
-            Level::Violation if fault.sender.is_some() && fault.sender != sender => {
-                Level::NotJudged
-            }
-            level => level,
+        let is_shown = fault.sender.is_none() || fault.sender == sender;
+        let level = if is_shown {
+            fault.level
+        } else {
+            Level::NotJudged
         };
         let index = found
             .iter()
