@@ -3,7 +3,8 @@
 //! The one thing to know: it is read leniently. What the wire leaves open may be there or not, in either form, and what nobody
 //! knows is passed over; what it prescribes has to be there, and where it is not, [`Malformed`] says what is wrong.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::fmt;
 
 use countersign_driver::Json;
 use countersign_driver::aaep as driver;
@@ -13,18 +14,19 @@ use countersign_model::aaep::judge::{
 };
 use countersign_reference::aaep::{EventId, ReplyToken, SessionId};
 use countersign_reference::time::Timestamp;
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::names::{self, Names};
 
 /// An event that was read.
-pub(super) struct Read {
+pub(super) struct Read<'a> {
     pub event: Event,
-    members: Members,
+    members: Members<'a>,
 }
 
-impl Read {
+impl Read<'_> {
     /// A member that is a text; empty where there is none.
     pub(super) fn text(&self, name: &str) -> &str {
         let text = self.members.get(name).and_then(Value::as_str);
@@ -32,16 +34,20 @@ impl Read {
     }
 }
 
-/// The members of an event, by their names.
-type Members = BTreeMap<String, Value>;
+/// The members of an event, by their names. There are few, and of two with the same name the last one counts.
+struct Members<'a>(Vec<(Cow<'a, str>, Value)>);
+
+/// A name, which lies where it is written unless it has an escape.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Reads an event that goes to these subscriptions, or to all.
-pub(super) fn read(
-    event: &Json,
+pub(super) fn read<'a>(
+    event: &'a Json,
     to: Option<&[String]>,
     names: &mut Names,
-) -> Result<Read, Malformed> {
-    let members: Option<Members> = serde_json::from_str(event.as_str()).ok();
+) -> Result<Read<'a>, Malformed> {
+    let members: Option<Members<'a>> = serde_json::from_str(event.as_str()).ok();
     let members = members.ok_or(Malformed::Envelope)?;
     let from = From(&members);
     let (name, critical, sequence) = from.envelope()?;
@@ -65,13 +71,49 @@ pub(super) fn read(
     Ok(Read { event, members })
 }
 
+impl Members<'_> {
+    fn get(&self, name: &str) -> Option<&Value> {
+        let mut from_last = self.0.iter().rev();
+        let (_, member) = from_last.find(|(it, _)| it == name)?;
+        Some(member)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(OfObject).map(Members)
+    }
+}
+
+/// Reads the members of an object.
+struct OfObject;
+
+impl<'de> Visitor<'de> for OfObject {
+    type Value = Vec<(Cow<'de, str>, Value)>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::with_capacity(MEMBERS);
+        while let Some((Name(name), member)) = object.next_entry()? {
+            members.push((name, member));
+        }
+        Ok(members)
+    }
+}
+
+/// Few events have more.
+const MEMBERS: usize = 20;
+
 /// The context of every event.
 const CONTEXT: &str = "https://aaep-protocol.org/context/v1";
 /// What stands before the name of a type of the protocol, in either form.
 const TYPES: [&str; 2] = ["aaep:", "https://aaep-protocol.org/types/"];
 
 /// The members of an event.
-struct From<'a>(&'a Members);
+struct From<'a>(&'a Members<'a>);
 
 /// A member that is none as its type has it.
 type Wrong = Malformed;
@@ -96,7 +138,7 @@ impl<'a> From<'a> {
             .is_some_and(|it| !it.is_empty());
         let has_all = ["event_id", "session_id", "timestamp"]
             .iter()
-            .all(|name| self.0.get(*name).is_some_and(Value::is_string));
+            .all(|name| self.0.get(name).is_some_and(Value::is_string));
         let critical = match self.0.get("urgency").map(Value::as_str) {
             None | Some(Some("background" | "normal")) => false,
             Some(Some("critical")) => true,
