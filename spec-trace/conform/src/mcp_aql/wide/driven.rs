@@ -303,7 +303,7 @@ impl Driver {
                     Unreadable::new("AQL-4.2-1", text)
                 };
                 let value: Value = serde_json::from_str(text).map_err(wrong)?;
-                Some(Shown::Respond(self.answer(call, &value, text)))
+                Some(Shown::Respond(self.answer(call, value, text)))
             }
             Output::Audit(audit) => Some(self.logged(audit)?),
             Output::Refused(_) => Some(Shown::Refused),
@@ -356,8 +356,7 @@ impl Driver {
         }))
     }
 
-    fn answer(&mut self, call: &Call, value: &Value, text: &str) -> Answer {
-        let shape = self.shape(value);
+    fn answer(&mut self, call: &Call, value: Value, text: &str) -> Answer {
         let error = &value["error"];
         match (value["success"].as_bool(), error["code"].as_str()) {
             (Some(true), _) => match call {
@@ -366,14 +365,14 @@ impl Driver {
                     ..
                 } => Answer::Revoked {
                     done: value["data"]["revoked"] != false,
-                    shape,
+                    shape: self.shape(value),
                 },
                 Call::Introspect {
                     query: Query::Status,
                     ..
                 } => Answer::Status {
                     valid: value["data"]["status"] == "live",
-                    shape,
+                    shape: self.shape(value),
                 },
                 Call::Operation(_)
                 | Call::Configure(_)
@@ -395,10 +394,10 @@ impl Driver {
                     code: said.and_then(code),
                     whole: success == Some(false)
                         && ["code", "message", "details"].into_iter().all(has),
-                    shape,
                     expired_at: at("expired_at"),
                     current_time: at("current_time"),
                     exposes_parameters: exposes(text, self.asked.1.as_deref()),
+                    shape: self.shape(value),
                 })
             }
         }
@@ -442,8 +441,7 @@ impl Driver {
     }
 
     /// The answer without the token that was sent and without the times in it. That one was sent back is part of its shape.
-    fn shape(&mut self, value: &Value) -> u32 {
-        let mut value = value.clone();
+    fn shape(&mut self, mut value: Value) -> u32 {
         neutral(&mut value, self.asked.1.as_deref());
         self.calls.names.shaped(value.to_string())
     }

@@ -33,6 +33,8 @@ pub(super) struct Names {
     tokens: BTreeMap<String, u32>,
     log: BTreeMap<TokenId, u32>,
     parameters: BTreeMap<Vec<u8>, u32>,
+    /// The same by how they were written: what was read once is not read again.
+    written: BTreeMap<Vec<u8>, u32>,
     texts: BTreeMap<Vec<u8>, u32>,
     shapes: BTreeMap<String, u32>,
     /// Whether parameters are the same where they mean the same, and not only where they are written alike.
@@ -99,6 +101,7 @@ impl Names {
             parameters: BTreeMap::new(),
             texts: BTreeMap::new(),
             shapes: BTreeMap::new(),
+            written: BTreeMap::new(),
             by_meaning: false,
         }
     }
@@ -111,11 +114,14 @@ impl Names {
     }
 
     pub(super) fn parameters(&mut self, bytes: &[u8]) -> u32 {
+        if let Some(number) = self.written.get(bytes) {
+            return *number;
+        }
         let meant = Some(bytes).filter(|_| self.by_meaning).and_then(meaning);
-        number(
-            &mut self.parameters,
-            meant.unwrap_or_else(|| bytes.to_vec()),
-        )
+        let meant = meant.unwrap_or_else(|| bytes.to_vec());
+        let number = number(&mut self.parameters, meant);
+        self.written.insert(bytes.to_vec(), number);
+        number
     }
 
     /// What can be read off a token, by what follows its prefix.
