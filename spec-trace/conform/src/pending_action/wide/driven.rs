@@ -160,8 +160,7 @@ impl Driven for Driver {
                 return Ok(None);
             }
             let is_again = is_restart && self.last.contains(output);
-            self.is_named(&output.what, is_again)?;
-            let output = self.output(&output.what, text, names::proposed(call))?;
+            let output = self.output(&output.what, text, names::proposed(call), is_again)?;
             Ok(Some(output))
         });
         let shown = shown.collect();
@@ -198,23 +197,17 @@ impl Driver {
     }
 
     /// PA-10: an event and a message have ids of their own, or a replay cannot tell what is new from what comes again.
-    fn is_named(&mut self, output: &Output, is_again: bool) -> Result<(), Unreadable> {
-        let (kind, json, what) = match output {
-            Output::Event(event) => (Kind::Event, event, "event"),
-            Output::Append(append) => (Kind::Append, append, "message"),
-            Output::Perform(_)
-            | Output::InDoubt(_)
-            | Output::Audit(_)
-            | Output::Snapshot(_)
-            | Output::Refused(_) => return Ok(()),
-        };
-        let named: Named = read(json, "PA-10", what)?;
-        let Some(id) = named.event_id.or(named.message_id) else {
+    fn is_named(
+        &mut self,
+        (kind, what): (Kind, &str),
+        id: Option<&String>,
+        told: (Option<String>, String),
+        is_again: bool,
+    ) -> Result<(), Unreadable> {
+        let Some(id) = id else {
             return Ok(());
         };
-        let about = named.action_id.or(named.tool_call_id);
-        let told = (about, named.r#type);
-        let before = self.ids.insert((kind, id), told.clone());
+        let before = self.ids.insert((kind, id.clone()), told.clone());
         // The same told twice is for the judge.
         if is_again || before.is_none_or(|before| told.0.is_some() && before == told) {
             return Ok(());
@@ -286,14 +279,25 @@ impl Driver {
         output: &Output,
         text: u32,
         proposal: Option<&judged::Proposal>,
+        is_again: bool,
     ) -> Result<judged::Output, Unreadable> {
         Ok(match output {
-            Output::Event(event) => judged::Output::Event {
-                event: self.event(read(event, "PA-10", "event")?, proposal)?,
-                text,
-            },
+            Output::Event(event) => {
+                let event: Told = read(event, "PA-10", "event")?;
+                let id = event.event_id.as_ref().or(event.message_id.as_ref());
+                let told = (Some(event.action_id.clone()), event.r#type.clone());
+                self.is_named((Kind::Event, "event"), id, told, is_again)?;
+                judged::Output::Event {
+                    event: self.event(event, proposal)?,
+                    text,
+                }
+            }
             Output::Append(append) => {
                 let said: Said = read(append, "PA-10", "message")?;
+                let id = said.event_id.as_ref().or(said.message_id.as_ref());
+                let about = said.action_id.as_ref().or(said.tool_call_id.as_ref());
+                let told = (about.cloned(), said.r#type.clone());
+                self.is_named((Kind::Append, "message"), id, told, is_again)?;
                 judged::Output::Append {
                     session: said.session_id.as_deref().map(|it| numbered('s', it)),
                     message: self.message(said)?,
@@ -464,19 +468,11 @@ impl Driver {
     }
 }
 
-/// The id of an event or a message, and what it is of.
-#[derive(Deserialize)]
-struct Named {
-    event_id: Option<String>,
-    message_id: Option<String>,
-    action_id: Option<String>,
-    tool_call_id: Option<String>,
-    r#type: String,
-}
-
 /// An event as it is read: whatever it has.
 #[derive(Deserialize)]
 struct Told {
+    event_id: Option<String>,
+    message_id: Option<String>,
     action_id: String,
     r#type: String,
     nonce: Option<String>,
@@ -500,7 +496,9 @@ struct Told {
 #[derive(Deserialize)]
 struct Said {
     session_id: Option<String>,
+    event_id: Option<String>,
     message_id: Option<String>,
+    action_id: Option<String>,
     r#type: String,
     text: Option<String>,
     label: Option<String>,
