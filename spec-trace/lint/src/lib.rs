@@ -23,9 +23,12 @@ pub mod harness;
 pub mod input;
 pub mod json;
 pub mod lines;
+pub mod mcp_aql;
 pub mod memory;
 pub mod monitor;
+pub mod pending_action;
 pub mod place;
+pub mod protocol;
 pub mod record;
 mod reply;
 pub mod report;
@@ -35,6 +38,7 @@ mod small_map;
 pub mod stream;
 pub mod surrogates;
 pub mod time;
+pub mod transcript;
 
 use std::io::{self, BufRead};
 

@@ -37,7 +37,7 @@ impl Rule {
     }
 }
 
-const fn violation(clause: &'static str, also: &'static [&'static str]) -> Rule {
+pub(crate) const fn violation(clause: &'static str, also: &'static [&'static str]) -> Rule {
     Rule {
         clause,
         also,
@@ -53,7 +53,7 @@ const fn absence(clause: &'static str, also: &'static [&'static str]) -> Rule {
     }
 }
 
-const fn warning(clause: &'static str, also: &'static [&'static str]) -> Rule {
+pub(crate) const fn warning(clause: &'static str, also: &'static [&'static str]) -> Rule {
     Rule {
         weight: Weight::Warning,
         ..violation(clause, also)

@@ -29,6 +29,11 @@ impl Timestamp {
         Some(Self(moment.as_microsecond()))
     }
 
+    /// Whole milliseconds since the Unix epoch.
+    pub fn milliseconds(self) -> i64 {
+        self.0.div_euclid(1_000)
+    }
+
     /// How many digits of a fraction the seconds of an RFC 3339 text have.
     pub fn fractional_digits(text: &str) -> usize {
         let fraction = text.as_bytes().get(20..).unwrap_or_default();

@@ -254,6 +254,11 @@ impl<'a> Opened<'a> {
         matches!(self.content, Content::Ours(_))
     }
 
+    /// Its first bytes.
+    pub fn start(&self) -> &[u8] {
+        &self.start
+    }
+
     /// Its first bytes, and the records in it: lines, or messages of another envelope.
     pub(crate) fn split(self) -> (Vec<u8>, Result<Lines<Input<'a>>, Messages<'a>>) {
         let records = match self.content {

@@ -1,0 +1,166 @@
+//! What is known of the adapters, tokens and sessions of a transcript.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::transcript::Fields;
+
+/// The longest tolerance where nobody has set one, in milliseconds.
+const UNSET: i64 = 30_000;
+
+/// A call, as it was asked for.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub adapter: String,
+    pub operation: String,
+    /// As they are written.
+    pub params: String,
+    pub level: u64,
+    pub is_quota: bool,
+    pub session: Option<String>,
+    pub token: Option<String>,
+}
+
+/// The danger levels in the order of their numbers.
+const LEVELS: [&str; 5] = [
+    "safe",
+    "reversible",
+    "destructive",
+    "dangerous",
+    "forbidden",
+];
+
+impl Call {
+    /// The call of this request; `None` where it names no operation or level.
+    pub fn of(request: &Fields<'_>) -> Option<Self> {
+        let level = request.number("danger_level").or_else(|| {
+            let word = request.text("danger_level")?;
+            let at = LEVELS.iter().position(|it| *it == word)?;
+            u64::try_from(at).ok()
+        });
+        Some(Self {
+            adapter: request
+                .text("adapter")
+                .unwrap_or_else(|| "default".to_owned()),
+            operation: request.text("operation")?,
+            params: request.raw("params")?.to_owned(),
+            level: level?,
+            is_quota: request.text("purpose").as_deref() == Some("quota_continue"),
+            session: request.text("session_id"),
+            token: request.text("confirmation_token"),
+        })
+    }
+
+    /// Whether its danger has to be confirmed.
+    pub fn is_dangerous(&self) -> bool {
+        self.level >= 2
+    }
+
+    /// Whether it needs a token.
+    pub fn is_gated(&self) -> bool {
+        self.is_dangerous() || self.is_quota
+    }
+
+    /// How long a token for it may live at most, in milliseconds.
+    pub fn longest(&self) -> i64 {
+        let minutes = match self.level {
+            4 => 5,
+            2 | 3 => 15,
+            _ => 10,
+        };
+        minutes * 60_000
+    }
+
+    /// The word of its danger level.
+    pub fn level_word(&self) -> &'static str {
+        let at = usize::try_from(self.level).unwrap_or(usize::MAX);
+        LEVELS.get(at).copied().unwrap_or_default()
+    }
+}
+
+/// Why a token is not good any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Its session has ended.
+    Session,
+    /// It was given back.
+    Revoked,
+    /// Something has happened.
+    Event,
+    /// Its adapter works differently, or the process has died: it may be gone.
+    Perhaps,
+}
+
+/// A token that was issued.
+#[derive(Debug)]
+pub struct Token {
+    /// The call that it was issued for.
+    pub call: Call,
+    pub line: u64,
+    pub expires_at: Option<i64>,
+    pub most_uses: u64,
+    /// The lines on which it was used.
+    pub uses: Vec<u64>,
+    /// Whether it is bound to the session of its call, because that was asked for.
+    pub is_bound: bool,
+    pub end: Option<(End, u64)>,
+    /// The parameters that it is bound to, where they are named.
+    pub critical: Option<BTreeSet<String>>,
+    /// The least and the greatest tolerance that may count.
+    pub tolerance: (i64, i64),
+}
+
+/// An adapter, as it was configured.
+#[derive(Debug, Default)]
+pub struct Adapter {
+    tolerance: Option<i64>,
+    pub critical: BTreeMap<String, BTreeSet<String>>,
+    pub is_uniform: bool,
+}
+
+impl Adapter {
+    /// The least and the greatest tolerance that it may have, in milliseconds.
+    pub fn tolerance(&self) -> (i64, i64) {
+        self.tolerance
+            .map_or((0, UNSET), |tolerance| (tolerance, tolerance))
+    }
+
+    /// What it is told.
+    pub fn configure(&mut self, request: &Fields<'_>) {
+        if let Some(seconds) = request.number("clock_skew_tolerance_seconds") {
+            self.tolerance = i64::try_from(seconds).ok().map(|it| it * 1_000);
+        }
+        if let Some(oracle) = request.text("oracle") {
+            self.is_uniform = oracle == "uniform";
+        }
+        if let Some(critical) = request.object("critical") {
+            let names = critical.names().map(str::to_owned).collect::<Vec<_>>();
+            let named = names.into_iter().filter_map(|name| {
+                let parameters = critical.texts(&name)?;
+                Some((name, parameters.into_iter().collect()))
+            });
+            self.critical = named.collect();
+        }
+    }
+}
+
+/// All that is known since the last `reset`.
+#[derive(Debug, Default)]
+pub struct Account {
+    pub adapters: BTreeMap<String, Adapter>,
+    pub tokens: BTreeMap<String, Token>,
+    pub ended: BTreeSet<String>,
+    /// The greatest time so far.
+    pub latest: i64,
+}
+
+impl Account {
+    /// Ends the tokens that this is said of.
+    pub fn end(&mut self, end: End, line: u64, ends: impl Fn(&Token) -> bool) {
+        let tokens = self.tokens.values_mut();
+        for token in tokens
+            .filter(|token| token.end.is_none_or(|(end, _)| end == End::Perhaps) && ends(token))
+        {
+            token.end = Some((end, line));
+        }
+    }
+}

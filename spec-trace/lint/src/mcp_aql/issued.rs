@@ -1,0 +1,178 @@
+//! A token that is issued: its form, its life, and what it is bound to.
+
+use super::account::{Call, Token};
+use super::{Monitor, response, rules};
+use crate::transcript::{Exchange, Fields, Found};
+
+/// So many characters of 64 are 128 bits at least.
+const FEWEST: usize = 22;
+
+impl Monitor {
+    pub(super) fn issued(&mut self, exchange: &Exchange<'_>, call: &Call, found: &mut Found) {
+        let Some(error) = response(exchange).and_then(|it| it.object("error")) else {
+            return;
+        };
+        if error.text("code").as_deref() != Some("CONFIRMATION_REQUIRED") {
+            return;
+        }
+        let details = error.object("details").unwrap_or_default();
+        self.says_all(exchange, call, &error, &details, found);
+        let Some(name) = details.text("confirmation_token") else {
+            return;
+        };
+        self.has_form(exchange, call, &name, found);
+        let expires_at = self.expires(exchange, call, &details, found);
+        let request = &exchange.request;
+        let adapter = self
+            .account
+            .adapters
+            .entry(call.adapter.clone())
+            .or_default();
+        let most_uses = request.number("max_uses").unwrap_or(1);
+        let token = Token {
+            call: call.clone(),
+            line: exchange.line,
+            expires_at,
+            most_uses,
+            uses: Vec::new(),
+            is_bound: call.session.is_some()
+                && (most_uses > 1 || request.flag("session_scope") == Some(true)),
+            end: None,
+            critical: adapter.critical.get(&call.operation).cloned(),
+            tolerance: adapter.tolerance(),
+        };
+        if let Some(known) = self.account.tokens.insert(name, token) {
+            let message = format!(
+                "confirmation_token was issued on line {} before",
+                known.line
+            );
+            self.accuse(&rules::GUESSABLE, exchange, call, message, found);
+        }
+    }
+
+    /// AQL-3.3-1: a response with a token says what is asked.
+    fn says_all(
+        &self,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        error: &Fields<'_>,
+        details: &Fields<'_>,
+        found: &mut Found,
+    ) {
+        found.touch(&rules::ISSUE_SHAPE);
+        let texts = [
+            "operation",
+            "danger_level",
+            "confirmation_message",
+            "confirmation_token",
+        ];
+        let missing = texts.into_iter().find(|name| details.text(name).is_none());
+        let missing = missing.or_else(|| details.texts("reasons").is_none().then_some("reasons"));
+        let missing = missing.or_else(|| error.text("message").is_none().then_some("message"));
+        let other = [
+            ("operation", &*call.operation),
+            ("danger_level", call.level_word()),
+        ];
+        let other = other
+            .into_iter()
+            .find(|(name, called)| details.text(name).as_deref() != Some(called));
+        if let Some(name) = missing {
+            self.accuse(
+                &rules::ISSUE_SHAPE,
+                exchange,
+                call,
+                format!("{name} is missing where a token is issued"),
+                found,
+            );
+        } else if let Some((name, _)) = other {
+            self.accuse(
+                &rules::ISSUE_SHAPE,
+                exchange,
+                call,
+                format!("{name} is not that of the call"),
+                found,
+            );
+        }
+    }
+
+    /// AQL-2.1-1, AQL-2.2-1, AQL-2.2-2, AQL-3.1-1: the form of a token.
+    fn has_form(&self, exchange: &Exchange<'_>, call: &Call, token: &str, found: &mut Found) {
+        for rule in [
+            &rules::PREFIX,
+            &rules::IDENTIFIER,
+            &rules::LENGTH,
+            &rules::GUESSABLE,
+        ] {
+            found.touch(rule);
+        }
+        let prefix = if call.is_dangerous() {
+            "conf_"
+        } else {
+            "quota_continue_"
+        };
+        let accuse = |rule, message: &str, found: &mut Found| {
+            let message = format!("confirmation_token {message}");
+            self.accuse(rule, exchange, call, message, found);
+        };
+        let Some(identifier) = token.strip_prefix(prefix) else {
+            return accuse(
+                &rules::PREFIX,
+                &format!("does not begin with {prefix}"),
+                found,
+            );
+        };
+        let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if !identifier.bytes().all(is_fit) {
+            accuse(
+                &rules::IDENTIFIER,
+                "has other characters than letters, digits, `_` and `-`",
+                found,
+            );
+        } else if !(8..=80).contains(&token.len()) {
+            accuse(&rules::LENGTH, "has not 8 to 80 characters", found);
+        } else if !(1..=64).contains(&identifier.len()) {
+            accuse(
+                &rules::IDENTIFIER,
+                "has more than 64 characters behind its prefix",
+                found,
+            );
+        } else if identifier.len() < FEWEST {
+            accuse(&rules::GUESSABLE, "is too short for 128 bits", found);
+        }
+    }
+
+    /// AQL-1.2-2, AQL-5.1-1: a token has an end, and its life is not longer than its level allows, nor than was asked for.
+    fn expires(
+        &self,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        details: &Fields<'_>,
+        found: &mut Found,
+    ) -> Option<i64> {
+        found.touch(&rules::NO_EXPIRY);
+        found.touch(&rules::LIVES_TOO_LONG);
+        let Some(expires_at) = details.time("expires_at") else {
+            self.accuse(
+                &rules::NO_EXPIRY,
+                exchange,
+                call,
+                "expires_at is missing, or no time".to_owned(),
+                found,
+            );
+            return None;
+        };
+        let asked = exchange
+            .request
+            .number("ttl_seconds")
+            .and_then(|it| i64::try_from(it).ok());
+        let longest = asked.map_or(call.longest(), |seconds| {
+            call.longest().min(seconds * 1_000)
+        });
+        // The clock may have been set back, and the greatest time may count.
+        if expires_at > self.account.latest.saturating_add(longest) {
+            let message = format!("expires_at is more than {} seconds away", longest / 1_000);
+            self.accuse(&rules::LIVES_TOO_LONG, exchange, call, message, found);
+        }
+        Some(expires_at)
+    }
+}

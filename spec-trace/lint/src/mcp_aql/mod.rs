@@ -1,0 +1,572 @@
+//! MCP-AQL in a transcript of the driver protocol.
+//!
+//! The one thing to know: for each call [`faults`](Monitor::faults) lists the checks that its token is known to fail and those of which
+//! nobody knows. What runs must fail none; what is turned away must fail one, with a code of those that it fails. Where the text
+//! can be taken two ways, either is right.
+
+mod account;
+mod issued;
+mod logged;
+pub mod rules;
+
+use std::collections::BTreeSet;
+
+use crate::report::NotJudged;
+use crate::rules::Rule;
+use crate::transcript::{Answer, Exchange, Fields, Found, differs, same};
+use account::{Account, Call, End, Token};
+
+/// What judges a transcript.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    /// The kinds of output that are declared to be shown; all where nothing is said.
+    shows: Option<BTreeSet<String>>,
+    account: Account,
+    sessions: BTreeSet<String>,
+}
+
+/// A check that the token of a call fails: the rule that taking it breaks, the code of it, and why.
+struct Fault {
+    rule: &'static Rule,
+    code: &'static str,
+    why: String,
+}
+
+/// What is known of the token of a call.
+struct Weighed {
+    faults: Vec<Fault>,
+    /// Whether it may fail a check of which nobody knows.
+    is_open: bool,
+}
+
+const INVALID: &str = "TOKEN_INVALID";
+const EXPIRED: &str = "TOKEN_EXPIRED";
+const USED: &str = "TOKEN_ALREADY_USED";
+const MISMATCH: &str = "TOKEN_SCOPE_MISMATCH";
+
+impl crate::transcript::Monitor for Monitor {
+    fn see(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
+        if let Answer::Greeting(greeting) = &exchange.answer {
+            self.shows = greeting
+                .texts("shows")
+                .map(|kinds| kinds.into_iter().collect());
+            self.account = Account::default();
+        }
+        if exchange.outputs().is_none() {
+            return;
+        }
+        if exchange.op == "reset" {
+            self.account = Account::default();
+        }
+        self.account.latest = self.account.latest.max(exchange.now.unwrap_or(i64::MIN));
+        self.sessions.extend(exchange.request.text("session_id"));
+        self.log_shape(exchange, found);
+        if exchange.is_refused() {
+            return;
+        }
+        match &*exchange.op {
+            "call" => self.call(exchange, found),
+            "configure" => self.configure(exchange),
+            "introspect" => self.introspect(exchange, found),
+            "event" => self.event(exchange),
+            "end_session" => self.end_session(exchange),
+            "restart" => self.restart(exchange),
+            _ => self.runs_unasked(exchange, found),
+        }
+    }
+
+    fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
+        let judged: BTreeSet<&str> = rules::ALL
+            .iter()
+            .flat_map(|rule| rule.all_clauses())
+            .collect();
+        let clauses = countersign_clauses::all()
+            .iter()
+            .filter(|clause| clause.protocol == "mcp-aql");
+        let untouched = clauses.filter(|clause| !found.touched.contains(clause.id.as_str()));
+        let not_judged = untouched.map(|clause| {
+            let id = clause.id.as_str();
+            let reason = if judged.contains(id) {
+                "nothing was asked or shown that it is about"
+            } else {
+                "a transcript does not show it"
+            };
+            NotJudged {
+                clause: id,
+                reason: reason.to_owned(),
+                owed: false,
+            }
+        });
+        not_judged.collect()
+    }
+}
+
+impl Monitor {
+    fn shows(&self, kind: &str) -> bool {
+        self.shows.as_ref().is_none_or(|shows| shows.contains(kind))
+    }
+
+    fn configure(&mut self, exchange: &Exchange<'_>) {
+        let name = exchange.request.text("adapter").unwrap_or_default();
+        self.account
+            .adapters
+            .entry(name.clone())
+            .or_default()
+            .configure(&exchange.request);
+        // Only what would mean something else now is revoked: which that is, is left open.
+        self.account.end(End::Perhaps, exchange.line, |token| {
+            token.call.adapter == name
+        });
+    }
+
+    /// AQL-5.3-2: tokens may end with what happens. What is bound to a session ends with its logout, all with anything else.
+    fn event(&mut self, exchange: &Exchange<'_>) {
+        let session = exchange.request.text("session_id");
+        let is_logout = exchange.request.text("kind").as_deref() == Some("logout");
+        self.account.end(End::Event, exchange.line, |token| {
+            !is_logout || token.is_bound && token.call.session == session
+        });
+        if is_logout {
+            self.account.end(End::Perhaps, exchange.line, |token| {
+                token.call.session == session
+            });
+        }
+    }
+
+    /// AQL-5.4-2: what is bound to a session ends with it.
+    fn end_session(&mut self, exchange: &Exchange<'_>) {
+        let session = exchange.request.text("session_id");
+        self.account.end(End::Session, exchange.line, |token| {
+            token.is_bound && token.call.session == session
+        });
+        self.account.end(End::Perhaps, exchange.line, |token| {
+            token.call.session == session
+        });
+        self.account.ended.extend(session);
+    }
+
+    /// AQL-5.5-1: a token may be lost with the process.
+    fn restart(&mut self, exchange: &Exchange<'_>) {
+        self.account.end(End::Perhaps, exchange.line, |_| true);
+    }
+
+    /// AQL-5.3-3: a token that was given back is not taken any more.
+    fn introspect(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
+        self.runs_unasked(exchange, found);
+        let request = &exchange.request;
+        if request.text("query").as_deref() != Some("revoke_token") {
+            return;
+        }
+        found.touch(&rules::REVOKED_TAKEN);
+        let response = response(exchange);
+        let is_revoked = response
+            .as_ref()
+            .is_some_and(|it| it.flag("success") == Some(true));
+        let token = request.text("token").unwrap_or_default();
+        let says = response.and_then(|it| it.object("data")?.flag("revoked"));
+        if let Some(token) = self.account.tokens.get_mut(&token)
+            && is_revoked
+            && says != Some(false)
+        {
+            token.end.get_or_insert((End::Revoked, exchange.line));
+            token.end = Some((End::Revoked, exchange.line));
+        }
+    }
+
+    /// AQL-1.3-1: nothing runs but what was called.
+    fn runs_unasked(&self, exchange: &Exchange<'_>, found: &mut Found) {
+        let mut outputs = exchange.outputs().unwrap_or_default().iter();
+        if outputs.any(|output| output.kind == "perform") {
+            let message = "perform of an operation that nobody has called".to_owned();
+            found.accuse(&rules::RUNS_UNASKED, exchange, "", None, message);
+        }
+    }
+
+    fn call(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
+        let Some(call) = Call::of(&exchange.request) else {
+            return;
+        };
+        let outputs = exchange.outputs().unwrap_or_default();
+        let runs: Vec<_> = outputs
+            .iter()
+            .filter(|output| output.kind == "perform")
+            .collect();
+        for run in &runs {
+            self.runs_as_called(exchange, &call, &run.fields, found);
+        }
+        if call.is_gated() {
+            match &call.token {
+                Some(token) => self.with_token(exchange, &call, token, runs.len(), found),
+                None => self.without_token(exchange, &call, !runs.is_empty(), found),
+            }
+        }
+        self.issued(exchange, &call, found);
+    }
+
+    /// AQL-1.2-3, AQL-3.2-1: what runs is what was called.
+    fn runs_as_called(
+        &self,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        run: &Fields<'_>,
+        found: &mut Found,
+    ) {
+        found.touch(&rules::RUNS_OTHERWISE);
+        let is_other = |told: Option<String>, called: Option<&str>| {
+            told.is_some() && told.as_deref() != called
+        };
+        let what = if is_other(run.text("operation"), Some(&call.operation)) {
+            "operation"
+        } else if run
+            .raw("params")
+            .is_some_and(|params| differs(params, &call.params))
+        {
+            "params"
+        } else if is_other(run.text("adapter"), Some(&call.adapter)) {
+            "adapter"
+        } else {
+            return;
+        };
+        self.accuse(
+            &rules::RUNS_OTHERWISE,
+            exchange,
+            call,
+            format!("{what} of what runs is not as it was called"),
+            found,
+        );
+    }
+
+    /// AQL-1.3-1: a gated call without a token does not run, and gets one. Limits may keep it from one, and so may parameters without
+    /// one meaning.
+    fn without_token(&self, exchange: &Exchange<'_>, call: &Call, runs: bool, found: &mut Found) {
+        found.touch(&rules::RUNS_UNASKED);
+        if runs {
+            let message = format!(
+                "perform of {:?}, which is {} and was called without a token",
+                call.operation,
+                call.level_word()
+            );
+            self.accuse(&rules::RUNS_UNASKED, exchange, call, message, found);
+        } else if self.shows("respond") && response(exchange).is_none() {
+            let message = format!(
+                "{:?} was called without a token, and the client is told nothing",
+                call.operation
+            );
+            self.accuse(&rules::GETS_NO_TOKEN, exchange, call, message, found);
+        }
+    }
+
+    fn with_token(
+        &mut self,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        token: &str,
+        runs: usize,
+        found: &mut Found,
+    ) {
+        let weighed = self.faults(exchange, call, token);
+        if runs == 0 {
+            self.turned_away(exchange, call, &weighed, found);
+        }
+        for _ in 0..runs {
+            let again = self.faults(exchange, call, token);
+            self.taken(exchange, call, &again, found);
+            if let Some(token) = self.account.tokens.get_mut(token) {
+                token.uses.push(exchange.line);
+            }
+        }
+    }
+
+    /// AQL-1.3-2, AQL-4.1-1, AQL-4.1-2, AQL-4.1-3, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-7.1-1: the checks that a token fails.
+    fn faults(&self, exchange: &Exchange<'_>, call: &Call, name: &str) -> Weighed {
+        let mut faults = Vec::new();
+        let Some(token) = self.account.tokens.get(name) else {
+            let why = "it was never issued".to_owned();
+            faults.push(Fault {
+                rule: &rules::UNKNOWN_TAKEN,
+                code: INVALID,
+                why,
+            });
+            return Weighed {
+                faults,
+                is_open: false,
+            };
+        };
+        let mut is_open = token.expires_at.is_none();
+        let (least, most) = token.tolerance;
+        if let (Some(expires_at), Some(now)) = (token.expires_at, exchange.now) {
+            if now > expires_at.saturating_add(most) {
+                let why = "it has expired".to_owned();
+                faults.push(Fault {
+                    rule: &rules::EXPIRED_TAKEN,
+                    code: EXPIRED,
+                    why,
+                });
+            } else if self.account.latest > expires_at.saturating_add(least) {
+                is_open = true;
+            }
+        }
+        if token.uses.len() as u64 >= token.most_uses {
+            let line = token.uses.last().copied().unwrap_or_default();
+            let why = format!("it was used up on line {line}");
+            faults.push(Fault {
+                rule: &rules::USED_TAKEN,
+                code: USED,
+                why,
+            });
+        }
+        if token.call.operation != call.operation {
+            let why = format!("it is for {:?}", token.call.operation);
+            faults.push(Fault {
+                rule: &rules::OPERATION_TAKEN,
+                code: MISMATCH,
+                why,
+            });
+        }
+        match self.parameters(token, call) {
+            Some(true) => {}
+            Some(false) => {
+                let why = "it is for other parameters".to_owned();
+                faults.push(Fault {
+                    rule: &rules::PARAMETERS_TAKEN,
+                    code: MISMATCH,
+                    why,
+                });
+            }
+            None => is_open = true,
+        }
+        if token.call.adapter != call.adapter {
+            let why = format!("it is of the adapter {:?}", token.call.adapter);
+            faults.push(Fault {
+                rule: &rules::ADAPTER_TAKEN,
+                code: MISMATCH,
+                why,
+            });
+        }
+        // What is dangerous past a quota is asked about once, with a token of confirmation.
+        if call.is_dangerous() && !token.call.is_dangerous() {
+            let why = "it is for a quota".to_owned();
+            faults.push(Fault {
+                rule: &rules::QUOTA_CONFIRMS,
+                code: MISMATCH,
+                why,
+            });
+        }
+        match token.end {
+            Some((End::Session, line)) => {
+                let why = format!("its session has ended on line {line}");
+                faults.push(Fault {
+                    rule: &rules::ENDED_TAKEN,
+                    code: INVALID,
+                    why,
+                });
+            }
+            Some((End::Revoked, line)) => {
+                let why = format!("it was given back on line {line}");
+                faults.push(Fault {
+                    rule: &rules::REVOKED_TAKEN,
+                    code: INVALID,
+                    why,
+                });
+            }
+            Some((End::Event, line)) => {
+                let why = format!("what happened on line {line} has ended it");
+                faults.push(Fault {
+                    rule: &rules::ENDED_BY_EVENT_TAKEN,
+                    code: INVALID,
+                    why,
+                });
+            }
+            Some((End::Perhaps, _)) => is_open = true,
+            None => {}
+        }
+        is_open |= call.level > token.call.level
+            || call.is_quota != token.call.is_quota
+            || call.session != token.call.session
+            || call
+                .session
+                .as_ref()
+                .is_some_and(|session| self.account.ended.contains(session));
+        Weighed { faults, is_open }
+    }
+
+    /// AQL-3.2-3, AQL-3.2-4, AQL-4.3-1: whether the critical parameters are the same; nobody knows of what has no one meaning.
+    fn parameters(&self, token: &Token, call: &Call) -> Option<bool> {
+        let (issued, called) = (&*token.call.params, &*call.params);
+        if same(issued, called) {
+            return Some(true);
+        }
+        if token.critical.is_none() && differs(issued, called) {
+            return Some(false);
+        }
+        let critical = token.critical.as_ref()?;
+        let (issued, called) = (Fields::parse(issued)?, Fields::parse(called)?);
+        let named: Vec<&String> = critical
+            .iter()
+            .filter(|name| issued.has(name) || called.has(name))
+            .collect();
+        let is_same = |name: &&String| match (issued.raw(name), called.raw(name)) {
+            (Some(one), Some(other)) if same(one, other) => Some(true),
+            (Some(one), Some(other)) => differs(one, other).then_some(false),
+            _ => Some(false),
+        };
+        let found: Vec<_> = named.iter().map(is_same).collect();
+        // A list that names none of the parameters binds them all.
+        match found.as_slice() {
+            [] => None,
+            _ if found.contains(&Some(false)) => Some(false),
+            _ if found.contains(&None) => None,
+            // Another object with the same critical parameters may be told apart by whoever binds more than that.
+            _ => Some(true),
+        }
+    }
+
+    fn taken(&self, exchange: &Exchange<'_>, call: &Call, weighed: &Weighed, found: &mut Found) {
+        for rule in TAKEN {
+            found.touch(rule);
+        }
+        for fault in &weighed.faults {
+            let message = format!(
+                "confirmation_token of {:?} is taken, though {}",
+                call.operation, fault.why
+            );
+            self.accuse(fault.rule, exchange, call, message, found);
+        }
+    }
+
+    /// AQL-4.2-1, AQL-5.1-7, AQL-7.1-2: a good token is taken, and one that fails a check gets its code. To tell nothing of which check
+    /// failed is another way to take the text; and what is told of a token that is gone is left open.
+    fn turned_away(
+        &self,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        weighed: &Weighed,
+        found: &mut Found,
+    ) {
+        let Some(response) = response(exchange).filter(|_| self.shows("respond")) else {
+            return;
+        };
+        let error = response.object("error").unwrap_or_default();
+        let code = error.text("code").unwrap_or_default();
+        for rule in TAKEN {
+            found.touch(rule);
+        }
+        found.touch(&rules::FAILURE_SHAPE);
+        let has_all = response.flag("success") == Some(false)
+            && error.text("message").is_some()
+            && error.object("details").is_some();
+        if !has_all || code.is_empty() {
+            self.accuse(&rules::FAILURE_SHAPE, exchange, call, "error of a failed check lacks `code`, `message` or `details`, or `success` is not false".to_owned(), found);
+        }
+        self.tells_no_value(exchange, call, &error, found);
+        if weighed.is_open {
+            return;
+        }
+        let rule = match (weighed.faults.as_slice(), &*code) {
+            ([], EXPIRED) => &rules::TURNED_AWAY_AS_EXPIRED,
+            ([], USED) => &rules::TURNED_AWAY_AS_USED,
+            ([], MISMATCH) => &rules::TURNED_AWAY_AS_ANOTHERS,
+            ([], INVALID) => &rules::TURNED_AWAY,
+            (faults, USED | EXPIRED | MISMATCH) => {
+                let is_gone = faults.iter().any(|it| it.code == INVALID);
+                let has_code = faults.iter().any(|it| it.code == code);
+                if has_code
+                    || is_gone
+                        && code == USED
+                        && !faults.iter().any(|it| it.rule == &rules::UNKNOWN_TAKEN)
+                {
+                    return;
+                }
+                &rules::ANOTHER_CODE
+            }
+            _ => return,
+        };
+        let why = weighed
+            .faults
+            .first()
+            .map_or("nothing is wrong with it", |fault| &*fault.why);
+        self.accuse(
+            rule,
+            exchange,
+            call,
+            format!("code {code} for a token of which is known: {why}"),
+            found,
+        );
+    }
+
+    /// AQL-6.3-1: a failed check does not tell the value of a parameter.
+    fn tells_no_value(
+        &self,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        error: &Fields<'_>,
+        found: &mut Found,
+    ) {
+        found.touch(&rules::VALUE_TOLD);
+        let (Some(message), Some(params)) = (error.text("message"), Fields::parse(&call.params))
+        else {
+            return;
+        };
+        let values: Vec<String> = params
+            .names()
+            .filter_map(|name| params.text(name))
+            .filter(|it| it.len() >= TELLING)
+            .collect();
+        if values
+            .iter()
+            .any(|value| message.contains(&**value) && !call.operation.contains(&**value))
+        {
+            self.accuse(
+                &rules::VALUE_TOLD,
+                exchange,
+                call,
+                "message of a failed check tells the value of a parameter".to_owned(),
+                found,
+            );
+        }
+    }
+
+    fn accuse(
+        &self,
+        rule: &'static Rule,
+        exchange: &Exchange<'_>,
+        call: &Call,
+        message: String,
+        found: &mut Found,
+    ) {
+        found.accuse(
+            rule,
+            exchange,
+            &call.operation,
+            call.session.as_deref(),
+            message,
+        );
+    }
+}
+
+/// A value of so many characters in a text is that value, and not by chance.
+const TELLING: usize = 6;
+
+/// What is looked at where a token is checked.
+const TAKEN: [&Rule; 8] = [
+    &rules::UNKNOWN_TAKEN,
+    &rules::EXPIRED_TAKEN,
+    &rules::USED_TAKEN,
+    &rules::OPERATION_TAKEN,
+    &rules::PARAMETERS_TAKEN,
+    &rules::ADAPTER_TAKEN,
+    &rules::TURNED_AWAY_AS_EXPIRED,
+    &rules::ANOTHER_CODE,
+];
+
+/// What the client is told.
+fn response<'a>(exchange: &'a Exchange<'_>) -> Option<Fields<'a>> {
+    let mut outputs = exchange.outputs().unwrap_or_default().iter();
+    outputs
+        .find(|output| output.kind == "respond")
+        .map(|output| output.fields.clone())
+}

@@ -1,0 +1,273 @@
+//! Pending actions in a transcript of the driver protocol.
+//!
+//! The one thing to know: [`told`] holds each output against what was asked and what is known, [`owed`] looks for what should have come
+//! and did not, and the account follows whatever the ledger says, right or wrong, so that one fault is told once. Where the text can
+//! be taken two ways, either is right.
+
+mod account;
+mod owed;
+pub mod rules;
+mod told;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::report::NotJudged;
+use crate::rules::Rule;
+use crate::transcript::{Answer, Exchange, Found, Output, differs, same};
+use account::{Account, Action, Phase};
+
+/// What judges a transcript.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    /// The kinds of output that are declared to be shown; all where nothing is said.
+    shows: Option<BTreeSet<String>>,
+    account: Account,
+    sessions: BTreeSet<String>,
+    minds: BTreeMap<Doubt, [Option<u64>; 2]>,
+    /// The line on which an older state was handed back first.
+    rolled_back: Option<u64>,
+}
+
+/// A place of the text that can be taken in two ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Doubt {
+    /// Who may decide where nobody is named: anyone, or nobody.
+    DecidersAbsent,
+    /// Whether a decision counts that comes at the very moment at which the question closes.
+    ExpiryBoundary,
+}
+
+/// What a decision has to come to.
+#[derive(Debug, Clone, Copy)]
+enum Verdict {
+    /// It counts.
+    Counts,
+    /// It does not: the rule that it would break, and why.
+    Ignored(&'static Rule, &'static str),
+    /// Nobody knows, or the text can be taken both ways.
+    Open(Option<Doubt>),
+}
+
+/// A decision that was asked for.
+#[derive(Debug)]
+struct Decision {
+    action: String,
+    allows: bool,
+    by: String,
+    verdict: Verdict,
+}
+
+/// What is looked at: an exchange in which something may have happened.
+struct Step<'a> {
+    exchange: &'a Exchange<'a>,
+    decision: Option<Decision>,
+    /// What was pending before it, in time, and may be settled by what is asked.
+    pending: Vec<String>,
+    /// The actions that were released and had not finished.
+    in_flight: Vec<String>,
+    /// Types of events and messages of this exchange, with the action of each.
+    seen: BTreeSet<(String, String)>,
+}
+
+impl Step<'_> {
+    fn has_seen(&self, action: &str, told: &str) -> bool {
+        self.seen.contains(&(action.to_owned(), told.to_owned()))
+    }
+
+    /// Whether this is what was asked, of this action.
+    fn asks(&self, op: &str, action: &str) -> bool {
+        self.exchange.op == op && self.exchange.request.text("action_id").as_deref() == Some(action)
+    }
+}
+
+impl crate::transcript::Monitor for Monitor {
+    fn see(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
+        if let Answer::Greeting(greeting) = &exchange.answer {
+            self.shows = greeting
+                .texts("shows")
+                .map(|kinds| kinds.into_iter().collect());
+            self.account = Account::default();
+        }
+        let Some(outputs) = exchange.outputs() else {
+            return;
+        };
+        if exchange.op == "reset" {
+            self.account = Account::default();
+            self.account.passes(exchange);
+            return;
+        }
+        self.account.passes(exchange);
+        if exchange.op == "rollback" && !exchange.is_refused() {
+            self.hands_back(exchange);
+        }
+        let mut step = self.begin(exchange);
+        let is_restart = exchange.op == "restart" && !exchange.is_refused();
+        let again = if is_restart {
+            self.told_again(&step, outputs, found)
+        } else {
+            BTreeSet::new()
+        };
+        for (at, output) in outputs.iter().enumerate() {
+            if !again.contains(&at) {
+                self.take(&mut step, output, found);
+            }
+        }
+        self.owed(&step, found);
+        if exchange.op == "end_session" && !exchange.is_refused() {
+            self.account
+                .ended
+                .extend(exchange.request.text("session_id"));
+        }
+        let last = outputs
+            .iter()
+            .map(|it| (it.kind.clone(), it.raw.to_owned()));
+        self.account.last = last.collect();
+    }
+
+    fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
+        let unseen = rules::UNSEEN
+            .into_iter()
+            .map(|(clause, reason)| (clause, reason.to_owned()));
+        let mut clauses: BTreeSet<&'static str> =
+            rules::ALL.iter().map(|rule| rule.clause).collect();
+        clauses.retain(|clause| !found.touched.contains(clause));
+        let untouched = clauses.into_iter().map(|clause| {
+            (
+                clause,
+                "nothing was asked or shown that it is about".to_owned(),
+            )
+        });
+        let handed_back = self.rolled_back.map(|line| {
+            let reason = format!("an older state is handed back on line {line}: of what was settled before, only the host knows");
+            ("PA-8", reason)
+        });
+        let all = unseen.chain(untouched).chain(handed_back);
+        let all = all.map(|(clause, reason)| NotJudged {
+            clause,
+            reason,
+            owed: false,
+        });
+        all.collect()
+    }
+}
+
+impl Monitor {
+    fn shows(&self, kind: &str) -> bool {
+        self.shows.as_ref().is_none_or(|shows| shows.contains(kind))
+    }
+
+    /// PA-8: whether what was settled since an older state pends again is for the host to guard.
+    fn hands_back(&mut self, exchange: &Exchange<'_>) {
+        self.rolled_back.get_or_insert(exchange.line);
+        for action in self.account.actions.values_mut() {
+            action.is_forgotten = true;
+        }
+    }
+
+    fn begin<'a>(&self, exchange: &'a Exchange<'a>) -> Step<'a> {
+        let now = self.account.now;
+        let ids = |wanted: &dyn Fn(&Action) -> bool| {
+            let actions = self.account.actions.iter();
+            let wanted = actions.filter(|(_, action)| !action.is_forgotten && wanted(action));
+            wanted.map(|(id, _)| id.clone()).collect()
+        };
+        Step {
+            exchange,
+            decision: self.decision(exchange),
+            pending: ids(&|it| {
+                it.phase == Phase::Pending && !it.is_overdue(now) && !it.closes_at(now)
+            }),
+            in_flight: ids(&Action::is_in_flight),
+            seen: BTreeSet::new(),
+        }
+    }
+
+    fn decision(&self, exchange: &Exchange<'_>) -> Option<Decision> {
+        if exchange.op != "decide" {
+            return None;
+        }
+        let request = &exchange.request;
+        let allows = request.text("decision")? == "allow";
+        let (action, by) = (request.text("action_id")?, request.text("by")?);
+        let verdict = self.verdict(exchange, &action, allows, &by);
+        Some(Decision {
+            action,
+            allows,
+            by,
+            verdict,
+        })
+    }
+
+    /// PA-2, PA-3, PA-7, PA-8: which decision counts: about a question that pends, of somebody who may decide, and to allow only what
+    /// was proposed.
+    fn verdict(&self, exchange: &Exchange<'_>, id: &str, allows: bool, by: &str) -> Verdict {
+        let Some(action) = self.account.actions.get(id) else {
+            return Verdict::Ignored(&rules::NEVER_PROPOSED, "nobody has proposed it");
+        };
+        if action.is_forgotten {
+            return Verdict::Open(None);
+        }
+        let request = &exchange.request;
+        match (request.text("nonce"), &action.nonce) {
+            (Some(given), Some(nonce)) if given != *nonce => {
+                return Verdict::Ignored(&rules::NOT_ENTITLED, "its nonce is another");
+            }
+            (Some(_), None) => return Verdict::Open(None),
+            _ => {}
+        }
+        let entitled = action.entitles(by);
+        if entitled == Some(false) {
+            return Verdict::Ignored(&rules::NOT_ENTITLED, "who decides may not decide");
+        }
+        if action.phase != Phase::Pending {
+            return Verdict::Ignored(&rules::SETTLED_AGAIN, "it was settled before");
+        }
+        if action.is_overdue(self.account.now) {
+            return Verdict::Ignored(&rules::EXPIRED, "the question had closed");
+        }
+        let approved = request.raw("arguments").filter(|_| allows);
+        let proposed = action.arguments.as_deref().unwrap_or("null");
+        match approved {
+            Some(approved) if differs(approved, proposed) => {
+                return Verdict::Ignored(
+                    &rules::APPROVED_OTHERWISE,
+                    "other arguments were approved than proposed",
+                );
+            }
+            Some(approved) if !same(approved, proposed) => return Verdict::Open(None),
+            _ => {}
+        }
+        match (entitled.is_some(), action.closes_at(self.account.now)) {
+            (true, false) => Verdict::Counts,
+            (false, false) => Verdict::Open(Some(Doubt::DecidersAbsent)),
+            (true, true) => Verdict::Open(Some(Doubt::ExpiryBoundary)),
+            (false, true) => Verdict::Open(None),
+        }
+    }
+
+    /// Makes a finding about an action.
+    fn accuse(
+        &self,
+        rule: &'static Rule,
+        step: &Step<'_>,
+        id: &str,
+        message: impl Into<String>,
+        found: &mut Found,
+    ) {
+        let session = self
+            .account
+            .actions
+            .get(id)
+            .and_then(|it| it.session.as_deref());
+        found.accuse(rule, step.exchange, id, session, message.into());
+    }
+}
+
+/// The output as one of its kind.
+fn is(output: &Output<'_>, kind: &str) -> bool {
+    output.kind == kind
+}

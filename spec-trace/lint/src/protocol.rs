@@ -1,0 +1,95 @@
+//! Which protocol a recording is of.
+
+use serde_json::Value;
+
+use crate::transcript::without_arrow;
+
+/// A protocol of which recordings are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// AAEP, as a stream of events and replies.
+    Aaep,
+    /// MCP-AQL, as a transcript of the driver protocol.
+    McpAql,
+    /// Pending actions, as a transcript of the driver protocol.
+    PendingAction,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Aaep, Self::McpAql, Self::PendingAction];
+
+    /// Its name on the command line and in a greeting.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Aaep => "aaep",
+            Self::McpAql => "mcp-aql",
+            Self::PendingAction => "pending-action",
+        }
+    }
+
+    /// The one with that name.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|it| it.name() == name);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("expected one of {names}")
+        })
+    }
+
+    /// The protocol of a transcript that begins like this: its greeting names it, else its requests tell it. `None` for what is
+    /// no transcript.
+    pub fn of_transcript(start: &[u8]) -> Option<Self> {
+        let start = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
+        let lines = start.split(|byte| *byte == b'\n').map(without_arrow);
+        let mut lines = lines.filter(|line| !line.trim_ascii().is_empty());
+        // A line that is cut off, or no JSON, tells nothing more.
+        let requests = std::iter::from_fn(|| serde_json::from_slice::<Value>(lines.next()?).ok());
+        requests.take(TELLING_LINES).find_map(|request| {
+            let op = request.get("op")?.as_str()?;
+            let named = request.get("protocol").and_then(Value::as_str);
+            match op {
+                "hello" => Self::named(named?).ok(),
+                "propose" | "decide" => Some(Self::PendingAction),
+                "call" | "introspect" | "configure" => Some(Self::McpAql),
+                "start_session" | "deliver" | "subscribe" => Some(Self::Aaep),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// So many lines at most are looked at for one that tells the protocol.
+const TELLING_LINES: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Option<Protocol> {
+        Protocol::of_transcript(text.as_bytes())
+    }
+
+    #[test]
+    fn a_greeting_tells_the_protocol_and_else_the_requests_do() {
+        let hello =
+            "\n→ {\"id\":1,\"op\":\"hello\",\"driver\":1,\"protocol\":\"pending-action\"}\n← {";
+        assert_eq!(of(hello), Some(Protocol::PendingAction));
+        let calls =
+            "{\"id\":2,\"op\":\"reset\"}\n{\"id\":2,\"outputs\":[]}\n{\"id\":3,\"op\":\"call\"}";
+        assert_eq!(of(calls), Some(Protocol::McpAql));
+        for other in [
+            "",
+            "plain text",
+            "{\"type\":\"aaep:agent.session.started\"}",
+            "[1]",
+            "{\"id\":1,\"op\":\"hello\"}",
+        ] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! Transcripts of the driver protocol: requests and their responses, line by line.
+//!
+//! The one thing to know: a request and its response are one [`Exchange`], and a monitor is shown one after the other, in the
+//! order of the responses, whether or not requests were written ahead. What is no line of a transcript ends the reading.
+
+mod fields;
+mod meaning;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+
+use countersign_clauses as clause;
+
+pub use fields::Fields;
+pub use meaning::{differs, same};
+
+use crate::envelope::Opened;
+use crate::finding::Finding;
+use crate::lines::{LONGEST_LINE, Line, Records};
+use crate::place::{Here, Place, Shift};
+use crate::protocol::Protocol;
+use crate::report::{Damage, LintReport, NotJudged, Verdict};
+use crate::rules::{Rule, Weight};
+use crate::selection::Selection;
+use crate::time::Timestamp;
+use crate::{mcp_aql, pending_action};
+
+/// A file that is no transcript.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is no transcript of {protocol}: line {line}: {why}")]
+pub struct NoTranscript {
+    protocol: &'static str,
+    line: u64,
+    why: String,
+}
+
+/// What a response says.
+#[derive(Debug)]
+pub enum Answer<'a> {
+    /// The answer to `hello`.
+    Greeting(Fields<'a>),
+    /// What came out.
+    Outputs(Vec<Output<'a>>),
+    /// It cannot do this.
+    Unsupported,
+    /// It was not understood: nothing has happened.
+    Error,
+}
+
+/// One output.
+#[derive(Debug)]
+pub struct Output<'a> {
+    /// Its kind: the name of its member.
+    pub kind: String,
+    /// What stands in it, where that is an object.
+    pub fields: Fields<'a>,
+    /// What stands in it, as it is written.
+    pub raw: &'a str,
+}
+
+/// A request and its response.
+#[derive(Debug)]
+pub struct Exchange<'a> {
+    /// What is asked.
+    pub op: String,
+    /// The time of it in milliseconds, where it has one that can be read.
+    pub now: Option<i64>,
+    /// What is asked, with its fields.
+    pub request: Fields<'a>,
+    /// What came of it.
+    pub answer: Answer<'a>,
+    /// The line of the response.
+    pub line: u64,
+    /// The line of the response, as findings show it.
+    pub place: Place,
+}
+
+impl Exchange<'_> {
+    /// What came out; nothing where nothing has happened.
+    pub fn outputs(&self) -> Option<&[Output<'_>]> {
+        match &self.answer {
+            Answer::Outputs(outputs) => Some(outputs),
+            Answer::Greeting(_) | Answer::Unsupported | Answer::Error => None,
+        }
+    }
+
+    /// Whether it was refused.
+    pub fn is_refused(&self) -> bool {
+        let mut outputs = self.outputs().unwrap_or_default().iter();
+        outputs.any(|output| output.kind == "refused")
+    }
+}
+
+/// What judges the exchanges of a protocol.
+pub trait Monitor {
+    /// Looks at the next exchange.
+    fn see(&mut self, exchange: &Exchange<'_>, found: &mut Found);
+
+    /// The sessions that were seen.
+    fn sessions(&self) -> usize;
+
+    /// What cannot be told from this transcript, at its end.
+    fn not_judged(&self, found: &Found) -> Vec<NotJudged>;
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+pub struct Found {
+    findings: Vec<Finding>,
+    /// The clauses on which something was looked at.
+    pub touched: BTreeSet<&'static str>,
+    /// What was accused in this exchange: what else is wrong with it follows.
+    accused: BTreeSet<String>,
+}
+
+impl Found {
+    /// Something that the rule is about was looked at.
+    pub fn touch(&mut self, rule: &Rule) {
+        self.touched.extend(rule.all_clauses());
+    }
+
+    /// Makes a finding about the thing of that name, unless it was accused in this exchange before.
+    pub fn accuse(
+        &mut self,
+        rule: &Rule,
+        exchange: &Exchange<'_>,
+        about: &str,
+        session: Option<&str>,
+        message: String,
+    ) {
+        self.touch(rule);
+        if self.accused.contains(about) {
+            return;
+        }
+        if rule.weight == Weight::Violation {
+            self.accused.insert(about.to_owned());
+        }
+        let finding = Finding::new(rule, &exchange.place, session, message);
+        self.findings.push(finding);
+    }
+}
+
+/// Judges a transcript of this protocol, as far as it can be read. With `strict`, warnings are violations.
+///
+/// # Errors
+///
+/// It does not begin like a transcript.
+pub fn judge_transcript(
+    opened: Opened<'_>,
+    protocol: Protocol,
+    file: &str,
+    strict: bool,
+    selection: &Selection,
+) -> Result<LintReport, NoTranscript> {
+    let (_, records) = opened.split();
+    match records {
+        Ok(mut lines) => judge(&mut lines, protocol, file, strict, selection),
+        Err(mut messages) => {
+            let mut report = judge(&mut messages, protocol, file, strict, selection)?;
+            report.tell_places(&messages.into_places(), "");
+            Ok(report)
+        }
+    }
+}
+
+fn judge(
+    records: &mut impl Records,
+    protocol: Protocol,
+    file: &str,
+    strict: bool,
+    selection: &Selection,
+) -> Result<LintReport, NoTranscript> {
+    let mut monitor: Box<dyn Monitor> = match protocol {
+        Protocol::PendingAction => Box::new(pending_action::Monitor::default()),
+        Protocol::McpAql => Box::new(mcp_aql::Monitor::default()),
+        Protocol::Aaep => {
+            return Err(NoTranscript {
+                protocol: protocol.name(),
+                line: 1,
+                why: "of AAEP the events and replies are judged, not the requests of a driver"
+                    .to_owned(),
+            });
+        }
+    };
+    let mut reading = Reading {
+        protocol,
+        waiting: VecDeque::new(),
+        records: 0,
+        exchanges: 0,
+        selected_from: None,
+    };
+    let mut found = Found::default();
+    let damage = reading.read(records, &mut *monitor, &mut found, selection);
+    if let (Some(damage), 0) = (&damage, reading.exchanges) {
+        return Err(NoTranscript {
+            protocol: protocol.name(),
+            line: damage.line,
+            why: damage.message.clone(),
+        });
+    }
+    let mut not_judged = monitor.not_judged(&found);
+    if reading.exchanges == 0 || found.touched.is_empty() {
+        not_judged.push(NotJudged {
+            clause: first_clause(protocol),
+            reason: "nothing was asked that a clause is about".to_owned(),
+            owed: true,
+        });
+    }
+    let (violations, warnings) = found
+        .findings
+        .into_iter()
+        .partition(|finding| strict || finding.weight == Weight::Violation);
+    let mut report = LintReport {
+        file: file.to_owned(),
+        records: reading.records,
+        sessions: monitor.sessions(),
+        verdict: Verdict::Conforming,
+        violations,
+        warnings,
+        known: Vec::new(),
+        not_judged,
+        tied: Default::default(),
+        damage,
+    };
+    report.fingerprint();
+    let wanted = |finding: &Finding| selection.wants(finding.session.as_deref());
+    report.violations.retain(wanted);
+    report.warnings.retain(wanted);
+    // Where no request is of that time or later, nothing was judged in it.
+    let from = match (selection.since, reading.selected_from) {
+        (Some(_), None) => Some(u64::MAX),
+        (_, from) => from,
+    };
+    if from == Some(u64::MAX) {
+        report.not_judged.push(NotJudged {
+            clause: first_clause(protocol),
+            reason: "nothing was asked at that time or later".to_owned(),
+            owed: true,
+        });
+    }
+    selection.apply(from, &mut report);
+    Ok(report)
+}
+
+/// A clause for what is said of all of them.
+fn first_clause(protocol: Protocol) -> &'static str {
+    let mut clauses = clause::all().iter();
+    let first = clauses.find(|clause| clause.protocol == protocol.name());
+    first.map_or("", |clause| clause.id.as_str())
+}
+
+/// A transcript that is being read.
+struct Reading {
+    protocol: Protocol,
+    /// The requests that have no response yet, with their ids as they are written.
+    waiting: VecDeque<(String, String)>,
+    records: u64,
+    exchanges: u64,
+    selected_from: Option<u64>,
+}
+
+impl Reading {
+    /// Reads to the end, or to what is no line of a transcript.
+    fn read(
+        &mut self,
+        records: &mut impl Records,
+        monitor: &mut dyn Monitor,
+        found: &mut Found,
+        selection: &Selection,
+    ) -> Option<Damage> {
+        loop {
+            let (line, bytes) = (records.taken() + 1, records.bytes());
+            let damage = |line, message| {
+                Some(Damage {
+                    line,
+                    bytes,
+                    message,
+                })
+            };
+            match self.next(records, monitor, found, selection) {
+                Ok(Some(())) => {}
+                Ok(None) => return None,
+                Err(Stop::Input(error)) => return damage(line, error.to_string()),
+                Err(Stop::Line(line, why)) => return damage(line, why),
+            }
+        }
+    }
+
+    fn next(
+        &mut self,
+        records: &mut impl Records,
+        monitor: &mut dyn Monitor,
+        found: &mut Found,
+        selection: &Selection,
+    ) -> Result<Option<()>, Stop> {
+        let shift = {
+            let Some(line) = records.next_line().map_err(Stop::Input)? else {
+                return Ok(None);
+            };
+            let (number, bytes) = match line {
+                Line::Whole { number, bytes, .. } => (number, bytes.to_vec()),
+                Line::TooLong { number, .. } => {
+                    let why = format!("it is longer than {LONGEST_LINE} bytes");
+                    return Err(Stop::Line(number, why));
+                }
+                Line::Without { number, why, .. } => return Err(Stop::Line(number, why)),
+            };
+            (number, bytes)
+        };
+        let (number, bytes) = shift;
+        let shift = records.shift();
+        let text = without_arrow(&bytes);
+        if text.trim_ascii().is_empty() {
+            return Ok(Some(()));
+        }
+        let text = std::str::from_utf8(text)
+            .map_err(|_| Stop::Line(number, "it is no UTF-8".to_owned()))?;
+        let fields = Fields::parse(text)
+            .ok_or_else(|| Stop::Line(number, "it is no JSON object".to_owned()))?;
+        self.records += 1;
+        if fields.has("op") {
+            let id = fields.raw("id").unwrap_or("null").to_owned();
+            self.waiting.push_back((id, text.to_owned()));
+            return Ok(Some(()));
+        }
+        let here = Here::new(number, bytes.as_slice());
+        let here = if bytes.len() == text.len() {
+            here.shifted(shift)
+        } else {
+            here.shifted(Shift::UNKNOWN)
+        };
+        let answer = answer(&fields).ok_or_else(|| {
+            Stop::Line(
+                number,
+                "it is neither a request (`op`) nor a response (`outputs`, `unsupported`, `error`)"
+                    .to_owned(),
+            )
+        })?;
+        let request = self.asked(&fields, number)?;
+        let request = Fields::parse(&request)
+            .ok_or_else(|| Stop::Line(number, "its request is no object".to_owned()))?;
+        self.greeted(&request, &answer, number)?;
+        let now = request.time("now");
+        if selection
+            .since
+            .is_some_and(|since| now.is_some_and(|now| now >= since.milliseconds()))
+        {
+            self.selected_from.get_or_insert(number);
+        }
+        self.exchanges += 1;
+        found.accused.clear();
+        let exchange = Exchange {
+            op: request.text("op").unwrap_or_default(),
+            now,
+            request,
+            answer,
+            line: number,
+            place: here.into(),
+        };
+        monitor.see(&exchange, found);
+        Ok(Some(()))
+    }
+
+    /// The request that this response answers.
+    fn asked(&mut self, response: &Fields<'_>, number: u64) -> Result<String, Stop> {
+        let id = response.raw("id").unwrap_or("null");
+        let first = self.waiting.pop_front();
+        match first {
+            // Who could not read the request cannot tell its id.
+            Some((asked, text)) if asked == id || id == "null" => Ok(text),
+            Some((asked, _)) => Err(Stop::Line(
+                number,
+                format!("the response has the id {id}, and the request that waits has {asked}"),
+            )),
+            None => Err(Stop::Line(
+                number,
+                format!("there is no request before it that has the id {id}"),
+            )),
+        }
+    }
+
+    /// A greeting is of this protocol.
+    fn greeted(&self, request: &Fields<'_>, answer: &Answer<'_>, number: u64) -> Result<(), Stop> {
+        let protocol = request.text("protocol").unwrap_or_default();
+        let is_other = matches!(answer, Answer::Greeting(_)) && protocol != self.protocol.name();
+        if is_other {
+            let why = format!("here begins a transcript of {protocol:?}");
+            return Err(Stop::Line(number, why));
+        }
+        Ok(())
+    }
+}
+
+/// Why the reading ends.
+enum Stop {
+    Input(io::Error),
+    Line(u64, String),
+}
+
+fn answer<'a>(fields: &Fields<'a>) -> Option<Answer<'a>> {
+    if let Some(outputs) = fields.array("outputs") {
+        let outputs = outputs.into_iter().map(output);
+        return outputs.collect::<Option<Vec<_>>>().map(Answer::Outputs);
+    }
+    if fields.has("error") {
+        return Some(Answer::Error);
+    }
+    if fields.has("unsupported") {
+        return Some(Answer::Unsupported);
+    }
+    fields
+        .has("supports")
+        .then(|| Answer::Greeting(fields.clone()))
+}
+
+/// The kinds of output that there are, of all protocols; other members of an output are passed over.
+const KINDS: [&str; 11] = [
+    "append", "event", "perform", "in_doubt", "audit", "snapshot", "refused", "respond", "emit",
+    "notify", "answer",
+];
+
+fn output(raw: &str) -> Option<Output<'_>> {
+    let whole = Fields::parse(raw)?;
+    let kind = KINDS.into_iter().find(|kind| whole.has(kind));
+    let kind = kind.unwrap_or_default();
+    let raw = whole.raw(kind).unwrap_or("null");
+    Some(Output {
+        kind: kind.to_owned(),
+        fields: Fields::parse(raw).unwrap_or_default(),
+        raw,
+    })
+}
+
+/// A line without the arrow that tells who speaks.
+pub(crate) fn without_arrow(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let arrows = ["→", "←"].map(str::as_bytes);
+    let cut = arrows.iter().find_map(|arrow| line.strip_prefix(*arrow));
+    cut.map_or(line, |rest| rest.trim_ascii_start())
+}
+
+/// A time of the driver protocol in milliseconds. A leap second is the first second of the next minute.
+pub fn milliseconds(text: &str) -> Option<i64> {
+    match (text.get(..17), text.get(17..19), text.get(19..)) {
+        (Some(before), Some("60"), Some(behind)) => {
+            let last = Timestamp::parse(&format!("{before}59{behind}"))?;
+            Some(last.milliseconds().div_euclid(1_000) * 1_000 + 1_000)
+        }
+        _ => Timestamp::parse(text).map(Timestamp::milliseconds),
+    }
+}
+
+/// Whether a text says nothing: it holds blanks, controls and characters without width alone.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|it| {
+        it.is_whitespace()
+            || it.is_control()
+            || matches!(it, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
+    })
+}
