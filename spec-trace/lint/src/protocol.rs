@@ -50,6 +50,10 @@ impl Protocol {
         // A line that is cut off, or no JSON, tells nothing more.
         let requests = std::iter::from_fn(|| serde_json::from_slice::<Value>(lines.next()?).ok());
         requests.take(TELLING_LINES).find_map(|request| {
+            let event = request.get("event").and_then(Value::as_str);
+            if event.is_some_and(|event| event.starts_with("TOKEN_")) {
+                return Some(Self::McpAql);
+            }
             let op = request.get("op")?.as_str()?;
             let named = request.get("protocol").and_then(Value::as_str);
             match op {
@@ -82,6 +86,8 @@ mod tests {
         let calls =
             "{\"id\":2,\"op\":\"reset\"}\n{\"id\":2,\"outputs\":[]}\n{\"id\":3,\"op\":\"call\"}";
         assert_eq!(of(calls), Some(Protocol::McpAql));
+        let entry = "{\"timestamp\":\"2026-05-24T14:22:20Z\",\"event\":\"TOKEN_ISSUED\"}";
+        assert_eq!(of(entry), Some(Protocol::McpAql));
         for other in [
             "",
             "plain text",

@@ -139,9 +139,18 @@ const MCP_AQL: &[Fault] = &[
     fault("AQL-6.4-1_redeemed-and-not-logged", 8, Violation),
 ];
 
-fn folder(protocol: Protocol, kind: &str) -> PathBuf {
+const ENTRIES: &[Fault] = &[
+    fault("AQL-6.4-1_entry-without-adapter", 2, Violation),
+    fault("AQL-6.4-1_entry-of-another-event", 2, Violation),
+    fault("AQL-4.1-4_taken-for-another-operation", 2, Violation),
+    fault("AQL-4.1-6_taken-by-another-adapter", 2, Violation),
+    fault("AQL-5.1-3_taken-after-twenty-minutes", 2, Violation),
+    fault("AQL-5.3-3_taken-after-it-was-revoked", 3, Warning),
+];
+
+fn folder(protocol: &str, kind: &str) -> PathBuf {
     let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("../traces/transcripts");
-    traces.join(protocol.name()).join(kind)
+    traces.join(protocol).join(kind)
 }
 
 fn lint(text: &str, protocol: Option<Protocol>) -> Result<LintReport, NoTranscript> {
@@ -157,7 +166,7 @@ fn lint(text: &str, protocol: Option<Protocol>) -> Result<LintReport, NoTranscri
     )
 }
 
-fn read(protocol: Protocol, kind: &str, name: &str) -> String {
+fn read(protocol: &str, kind: &str, name: &str) -> String {
     let path = folder(protocol, kind).join(format!("{name}.jsonl"));
     fs::read_to_string(path).expect("a transcript and its twin")
 }
@@ -181,7 +190,7 @@ fn words(report: &LintReport) -> String {
     format!("{} ({:?})", report.verdict.word(), all)
 }
 
-fn assert_faults(protocol: Protocol, faults: &[Fault], rules: &[&Rule]) {
+fn assert_faults(protocol: &str, faults: &[Fault], rules: &[&Rule]) {
     let names = |kind| {
         let entries =
             fs::read_dir(folder(protocol, kind)).expect("the folder is part of the project");
@@ -236,7 +245,7 @@ fn assert_faults(protocol: Protocol, faults: &[Fault], rules: &[&Rule]) {
 #[test]
 fn every_invalid_transcript_of_pending_actions_is_accused_of_exactly_its_fault_at_its_line() {
     assert_faults(
-        Protocol::PendingAction,
+        "pending-action",
         PENDING_ACTION,
         &pending_action::rules::ALL,
     );
@@ -245,14 +254,20 @@ fn every_invalid_transcript_of_pending_actions_is_accused_of_exactly_its_fault_a
 /// AQL-1.2-3, AQL-4.1-1, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-5.1-3, AQL-6.1-1 and each other clause that is judged.
 #[test]
 fn every_invalid_transcript_of_confirmation_tokens_is_accused_of_exactly_its_fault_at_its_line() {
-    assert_faults(Protocol::McpAql, MCP_AQL, &mcp_aql::rules::ALL);
+    assert_faults("mcp-aql", MCP_AQL, &mcp_aql::rules::ALL);
+}
+
+/// AQL-4.1-4, AQL-4.1-6, AQL-5.1-3, AQL-5.3-3, AQL-6.4-1: entries of the log by themselves.
+#[test]
+fn every_invalid_log_is_accused_of_exactly_its_fault_at_its_line() {
+    assert_faults("mcp-aql-entries", ENTRIES, &mcp_aql::entries::JUDGED);
 }
 
 /// What no transcript shows is told, and so is what this one did not ask.
 #[test]
 fn what_a_transcript_cannot_show_is_not_judged() {
     let text = read(
-        Protocol::PendingAction,
+        "pending-action",
         "valid",
         "PA-6_denial-not-in-the-transcript",
     );
@@ -286,7 +301,7 @@ fn without_appends(line: &str) -> String {
 /// Requests may be written ahead, and arrows may tell who speaks.
 #[test]
 fn requests_written_ahead_and_arrows_change_nothing() {
-    let text = read(Protocol::PendingAction, "invalid", "PA-5_denied-and-runs");
+    let text = read("pending-action", "invalid", "PA-5_denied-and-runs");
     let (mut requests, mut responses) = (Vec::new(), Vec::new());
     for line in text.lines() {
         if line.contains("\"op\"") {
@@ -316,7 +331,7 @@ fn what_is_no_transcript_is_told_by_its_line() {
         damaged("").expect("nothing is wrong with nothing").verdict,
         Verdict::Inconclusive
     );
-    let text = read(Protocol::PendingAction, "valid", "PA-5_denied-and-runs");
+    let text = read("pending-action", "valid", "PA-5_denied-and-runs");
     let last = text.lines().count() as u64;
     for (more, why) in [
         ("{\"id\":99,\"outputs\":[]}\n", "no request"),

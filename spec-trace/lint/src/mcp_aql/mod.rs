@@ -5,6 +5,7 @@
 //! can be taken two ways, either is right.
 
 mod account;
+pub mod entries;
 mod issued;
 mod logged;
 pub mod rules;
@@ -13,8 +14,9 @@ use std::collections::BTreeSet;
 
 use crate::report::NotJudged;
 use crate::rules::Rule;
-use crate::transcript::{Answer, Exchange, Fields, Found, differs, same};
+use crate::transcript::{Answer, ENTRY, Exchange, Fields, Found, differs, same};
 use account::{Account, Call, End, Token};
+use entries::Log;
 
 /// What judges a transcript.
 #[derive(Debug, Default)]
@@ -23,6 +25,7 @@ pub struct Monitor {
     shows: Option<BTreeSet<String>>,
     account: Account,
     sessions: BTreeSet<String>,
+    log: Log,
 }
 
 /// A check that the token of a call fails: the rule that taking it breaks, the code of it, and why.
@@ -64,6 +67,9 @@ impl crate::transcript::Monitor for Monitor {
         if exchange.is_refused() {
             return;
         }
+        if exchange.op == ENTRY {
+            return self.log.see(exchange, &exchange.request, found);
+        }
         match &*exchange.op {
             "call" => self.call(exchange, found),
             "configure" => self.configure(exchange),
@@ -80,6 +86,9 @@ impl crate::transcript::Monitor for Monitor {
     }
 
     fn not_judged(&self, found: &Found) -> Vec<NotJudged> {
+        if self.log.is_read {
+            return Log::not_judged(found);
+        }
         let judged: BTreeSet<&str> = rules::ALL
             .iter()
             .flat_map(|rule| rule.all_clauses())

@@ -91,6 +91,9 @@ impl Exchange<'_> {
     }
 }
 
+/// The op of an entry of the log of MCP-AQL that stands by itself: it is the request and the one output.
+pub const ENTRY: &str = "entry";
+
 /// What judges the exchanges of a protocol.
 pub trait Monitor {
     /// Looks at the next exchange.
@@ -293,21 +296,17 @@ impl Reading {
         found: &mut Found,
         selection: &Selection,
     ) -> Result<Option<()>, Stop> {
-        let shift = {
-            let Some(line) = records.next_line().map_err(Stop::Input)? else {
-                return Ok(None);
-            };
-            let (number, bytes) = match line {
-                Line::Whole { number, bytes, .. } => (number, bytes.to_vec()),
-                Line::TooLong { number, .. } => {
-                    let why = format!("it is longer than {LONGEST_LINE} bytes");
-                    return Err(Stop::Line(number, why));
-                }
-                Line::Without { number, why, .. } => return Err(Stop::Line(number, why)),
-            };
-            (number, bytes)
+        let Some(line) = records.next_line().map_err(Stop::Input)? else {
+            return Ok(None);
         };
-        let (number, bytes) = shift;
+        let (number, bytes) = match line {
+            Line::Whole { number, bytes, .. } => (number, bytes.to_vec()),
+            Line::TooLong { number, .. } => {
+                let why = format!("it is longer than {LONGEST_LINE} bytes");
+                return Err(Stop::Line(number, why));
+            }
+            Line::Without { number, why, .. } => return Err(Stop::Line(number, why)),
+        };
         let shift = records.shift();
         let text = without_arrow(&bytes);
         if text.trim_ascii().is_empty() {
@@ -329,28 +328,32 @@ impl Reading {
         } else {
             here.shifted(Shift::UNKNOWN)
         };
-        let answer = answer(&fields).ok_or_else(|| {
-            Stop::Line(
-                number,
-                "it is neither a request (`op`) nor a response (`outputs`, `unsupported`, `error`)"
-                    .to_owned(),
-            )
-        })?;
-        let request = self.asked(&fields, number)?;
-        let request = Fields::parse(&request)
-            .ok_or_else(|| Stop::Line(number, "its request is no object".to_owned()))?;
-        self.greeted(&request, &answer, number)?;
-        let now = request.time("now");
-        if selection
-            .since
-            .is_some_and(|since| now.is_some_and(|now| now >= since.milliseconds()))
-        {
+        let asked;
+        let (op, now, request, answer) = if self.protocol == Protocol::McpAql && is_entry(&fields) {
+            let entry = Output {
+                kind: "audit".to_owned(),
+                fields: fields.clone(),
+                raw: text,
+            };
+            let at = fields.time("timestamp");
+            (ENTRY.to_owned(), at, fields, Answer::Outputs(vec![entry]))
+        } else {
+            let answer = answer(&fields).ok_or_else(|| Stop::Line(number, UNKNOWN.to_owned()))?;
+            asked = self.asked(&fields, number)?;
+            let request = Fields::parse(&asked)
+                .ok_or_else(|| Stop::Line(number, "its request is no object".to_owned()))?;
+            self.greeted(&request, &answer, number)?;
+            let op = request.text("op").unwrap_or_default();
+            (op, request.time("now"), request, answer)
+        };
+        let is_reached = |since: Timestamp| now.is_some_and(|now| now >= since.milliseconds());
+        if selection.since.is_some_and(is_reached) {
             self.selected_from.get_or_insert(number);
         }
         self.exchanges += 1;
         found.accused.clear();
         let exchange = Exchange {
-            op: request.text("op").unwrap_or_default(),
+            op,
             now,
             request,
             answer,
@@ -395,6 +398,16 @@ impl Reading {
 enum Stop {
     Input(io::Error),
     Line(u64, String),
+}
+
+/// What is said of a line that is neither of the two.
+const UNKNOWN: &str =
+    "it is neither a request (`op`) nor a response (`outputs`, `unsupported`, `error`)";
+
+/// Whether it is an entry of the log of MCP-AQL 6.4 that stands by itself.
+fn is_entry(fields: &Fields<'_>) -> bool {
+    let event = fields.text("event").unwrap_or_default();
+    event.starts_with("TOKEN_") && !fields.has("id")
 }
 
 fn answer<'a>(fields: &Fields<'a>) -> Option<Answer<'a>> {

@@ -1,0 +1,137 @@
+//! Entries of the log of 6.4 by themselves, without what was asked.
+//!
+//! The one thing to know: an entry has no parameters, expiry or number of uses. So nothing is said here of a token that is used twice,
+//! and of an expired one only where no token can live that long.
+
+use std::collections::BTreeMap;
+
+use super::logged::lacks;
+use super::rules;
+use crate::report::NotJudged;
+use crate::rules::Rule;
+use crate::transcript::{Exchange, Fields, Found};
+
+/// The longest that a token can be taken after its issue: 15 minutes, and the greatest tolerance of 300 seconds.
+const LONGEST: i64 = (15 * 60 + 300) * 1_000;
+
+/// What is judged of entries.
+pub const JUDGED: [&Rule; 5] = [
+    &rules::ENTRY_SHAPE,
+    &rules::OPERATION_TAKEN,
+    &rules::ADAPTER_TAKEN,
+    &rules::EXPIRED_TAKEN,
+    &rules::REVOKED_TAKEN,
+];
+
+/// A token, as its entries tell of it.
+#[derive(Debug)]
+struct Told {
+    line: u64,
+    at: Option<i64>,
+    operation: Option<String>,
+    adapter: Option<String>,
+    revoked: Option<u64>,
+}
+
+/// The tokens of a log.
+#[derive(Debug, Default)]
+pub struct Log {
+    tokens: BTreeMap<String, Told>,
+    /// Whether there was any entry.
+    pub is_read: bool,
+}
+
+impl Log {
+    pub(super) fn see(&mut self, exchange: &Exchange<'_>, entry: &Fields<'_>, found: &mut Found) {
+        self.is_read = true;
+        let Some(id) = entry.text("token_id").filter(|_| lacks(entry).is_none()) else {
+            return;
+        };
+        let is_success = entry.text("outcome").as_deref() == Some("success");
+        match &*entry.text("event").unwrap_or_default() {
+            "TOKEN_ISSUED" if is_success => {
+                let told = Told {
+                    line: exchange.line,
+                    at: entry.time("timestamp"),
+                    operation: entry.text("operation"),
+                    adapter: entry.text("adapter_name"),
+                    revoked: None,
+                };
+                self.tokens.insert(id, told);
+            }
+            "TOKEN_REVOKED" if is_success => {
+                if let Some(told) = self.tokens.get_mut(&id) {
+                    told.revoked = Some(exchange.line);
+                }
+            }
+            // The status of a token is told by such an entry, too, and says nothing of a call.
+            "TOKEN_VALIDATED"
+                if is_success && entry.text("operation").as_deref() != Some("introspect") =>
+            {
+                self.validated(exchange, &id, entry, found);
+            }
+            _ => {}
+        }
+    }
+
+    /// AQL-4.1-4, AQL-4.1-6, AQL-5.1-3, AQL-5.3-3: a token is taken for what it was issued for, in time, and not after it was given back.
+    fn validated(&self, exchange: &Exchange<'_>, id: &str, entry: &Fields<'_>, found: &mut Found) {
+        for rule in JUDGED {
+            found.touch(rule);
+        }
+        let Some(told) = self.tokens.get(id) else {
+            // It may have been issued before the log begins.
+            return;
+        };
+        let is_late = entry
+            .time("timestamp")
+            .zip(told.at)
+            .is_some_and(|(at, issued)| at.saturating_sub(issued) > LONGEST);
+        let faults = [
+            (
+                entry.text("operation") != told.operation,
+                &rules::OPERATION_TAKEN,
+                "operation is another than that of line",
+            ),
+            (
+                entry.text("adapter_name") != told.adapter,
+                &rules::ADAPTER_TAKEN,
+                "adapter_name is another than that of line",
+            ),
+            (
+                is_late,
+                &rules::EXPIRED_TAKEN,
+                "timestamp is later than any token lives that was issued on line",
+            ),
+        ];
+        let faults = faults
+            .into_iter()
+            .filter(|(is_wrong, ..)| *is_wrong)
+            .map(|(_, rule, what)| (rule, what, told.line));
+        let revoked = told.revoked.map(|line| {
+            (
+                &rules::REVOKED_TAKEN,
+                "token_id is that of a token which was revoked on line",
+                line,
+            )
+        });
+        for (rule, what, line) in faults.chain(revoked) {
+            found.accuse(rule, exchange, id, None, format!("{what} {line}"));
+        }
+    }
+
+    /// What entries do not show.
+    pub(super) fn not_judged(found: &Found) -> Vec<NotJudged> {
+        let clauses = countersign_clauses::all()
+            .iter()
+            .filter(|clause| clause.protocol == "mcp-aql");
+        let untouched = clauses.filter(|clause| !found.touched.contains(clause.id.as_str()));
+        let not_judged = untouched.map(|clause| NotJudged {
+            clause: clause.id.as_str(),
+            reason: "entries of the log do not show it: they have no parameters, expiry or uses"
+                .to_owned(),
+            owed: false,
+        });
+        not_judged.collect()
+    }
+}
