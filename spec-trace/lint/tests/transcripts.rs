@@ -263,6 +263,46 @@ fn every_invalid_log_is_accused_of_exactly_its_fault_at_its_line() {
     assert_faults("mcp-aql-entries", ENTRIES, &mcp_aql::entries::JUDGED);
 }
 
+/// What a form of recording says of a clause: it is judged, falls with another, or is not judged.
+fn judged(clause: &str, rules: &[&Rule]) -> &'static str {
+    let own = rules.iter().filter(|rule| rule.clause == clause);
+    let is_violation = |rule: &&Rule| rule.weight == Violation;
+    match (own.clone().any(is_violation), own.count()) {
+        (true, _) => "violation",
+        (false, 1..) => "warning",
+        _ if rules.iter().any(|rule| rule.also.contains(&clause)) => "with another",
+        _ => "–",
+    }
+}
+
+/// The table of the document is that of the code.
+#[test]
+fn the_document_says_what_each_form_judges() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/TRANSCRIPTS.md");
+    let document = fs::read_to_string(path).expect("the document");
+    let rows = |protocol: &'static str| {
+        let clauses = countersign_clauses::all().iter();
+        let clauses = clauses.filter(move |clause| clause.protocol == protocol);
+        clauses.map(|clause| clause.id.as_str())
+    };
+    let pending = rows("pending-action").map(|clause| {
+        format!(
+            "| {clause} | {} |\n",
+            judged(clause, &pending_action::rules::ALL)
+        )
+    });
+    let tokens = rows("mcp-aql").map(|clause| {
+        let transcript = judged(clause, &mcp_aql::rules::ALL);
+        format!(
+            "| {clause} | {transcript} | {} |\n",
+            judged(clause, &mcp_aql::entries::JUDGED)
+        )
+    });
+    for table in [pending.collect::<String>(), tokens.collect()] {
+        assert!(document.contains(&table), "the table has to read\n{table}");
+    }
+}
+
 /// What no transcript shows is told, and so is what this one did not ask.
 #[test]
 fn what_a_transcript_cannot_show_is_not_judged() {
