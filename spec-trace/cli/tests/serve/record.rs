@@ -133,7 +133,7 @@ fn a_session_that_was_recorded_is_judged_as_its_producer_has_it() {
     assert!(said.contains("1 replies"), "{said}");
     let file = recorder.file.with_extension("own");
     let text: Vec<String> = own.iter().map(|it| format!("{it}\n")).collect();
-    fs::write(&file, text.concat()).expect("a file");
+    fs::write(&file, format!("{HEAD}\n{}", text.concat())).expect("a file");
     let (mut recorded, mut own) = (linted(&recorder.file), linted(&file));
     for verdict in [&mut recorded, &mut own] {
         // It is of the line as it is written.
@@ -141,11 +141,9 @@ fn a_session_that_was_recorded_is_judged_as_its_producer_has_it() {
             warning["fingerprint"] = Value::Null;
         }
     }
-    for member in ["verdict", "violations", "warnings", "sessions"] {
+    for member in ["verdict", "violations", "warnings", "records", "sessions"] {
         assert_eq!(recorded[member], own[member], "{member}");
     }
-    let records = [&recorded, &own].map(|it| it["records"].as_u64());
-    assert_eq!(records[0], records[1].map(|it| it + 1), "the first line");
     assert_eq!(recorded["verdict"], "conforming", "{recorded:#}");
 }
 
