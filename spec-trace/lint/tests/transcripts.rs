@@ -63,6 +63,7 @@ const PENDING_ACTION: &[Fault] = &[
     fault("PA-5_taken-back-and-nothing-comes-of-it", 8, Violation),
     fault("PA-5_taken-back-and-runs", 10, Violation),
     fault("PA-5_session-ends-and-the-question-pends-on", 8, Violation),
+    fault("PA-5_proposed-in-a-session-that-has-ended", 8, Violation),
     fault("PA-6_denial-not-in-the-transcript", 8, Warning),
     fault("PA-7_expired-and-runs", 10, Violation),
     fault("PA-7_allowed-a-moment-too-late", 8, Violation),
@@ -137,6 +138,7 @@ const MCP_AQL: &[Fault] = &[
     fault("AQL-6.4-1_entry-without-outcome", 6, Violation),
     fault("AQL-6.4-1_issued-and-not-logged", 6, Violation),
     fault("AQL-6.4-1_redeemed-and-not-logged", 8, Violation),
+    fault("AQL-5.1-6_long-tolerance-without-a-warning", 8, Warning),
 ];
 
 const ENTRIES: &[Fault] = &[

@@ -7,13 +7,16 @@ use countersign_clauses::links::Kind;
 use countersign_lint::baseline::Baseline;
 use countersign_lint::envelope::{Envelope, How, Mapping, Opened};
 use countersign_lint::input::{Meter, Source, length, sources};
+use countersign_lint::protocol::Protocol as Recorded;
 use countersign_lint::report::{LintReport, Outcome, Unreadable};
 use countersign_lint::selection::{Selection, parse_clause, parse_time};
 use countersign_lint::stream::Settings;
 use countersign_lint::time::Timestamp;
+use countersign_lint::transcript::judge_transcript;
 use miette::IntoDiagnostic;
 
 use crate::answer::{Answer, FindingsFormat};
+use crate::arguments::Protocol;
 use crate::findings::render;
 use crate::findings::text::Terminal;
 use crate::links::LINKS;
@@ -33,10 +36,17 @@ Examples:
   countersign lint capture.har                         events and replies of an HTTP archive
   countersign lint events.sse --replies-from replies.jsonl
   countersign lint app.log --message /payload --time /ts   messages within JSON of one's own
+  countersign lint transcript.jsonl --protocol pending-action   requests and responses of a driver
 
 Inputs compressed with gzip or zstd are told by their content, and so is the envelope: JSON Lines,
 JSON arrays and other JSON, server-sent events, HTTP archives, container logs, CloudEvents.
 spec-trace/docs/STREAMS.md describes each, our own format, and mapping files.
+
+Of MCP-AQL and of pending actions, transcripts of the driver protocol are judged: a request or a
+response on each line; and of MCP-AQL, entries of its log (6.4). The greeting tells the protocol,
+or --protocol. spec-trace/docs/TRANSCRIPTS.md has the clauses that each form shows; the others are
+listed as not judged. --session, --since, --only, --strict and the baselines hold of transcripts,
+too; what is said here of envelopes and replies does not.
 
 A reply in a stream counts as received, from a sender that the transport knows and on an open
 subscription: a stream shows neither. What rests on that alone is not judged, unless its record says
@@ -52,16 +62,20 @@ so, as in the next line, or with --replies all.
 What would not be wrong were another fault mended stands under that, as its consequence.
 
 Exit status: 1 if any stream violates (whatever else went wrong); else 2 if an input could not be
-read, not to its end, or holds no message of AAEP; else 3 if a verdict is open: the stream ends too
-early, or nothing that was asked for could be judged; else 0.";
+read, not to its end, or is no recording of the protocol; else 3 if a verdict is open: the stream
+ends too early, or nothing that was asked for could be judged; else 0.";
 
-/// Judges recorded AAEP streams: events, replies, or both, in JSON Lines or other envelopes
+/// Judges recordings: AAEP streams of events and replies, and transcripts of the other protocols
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Streams; - is standard input, and a folder stands for every *.jsonl and *.ndjson (.gz, .zst) below it
     #[arg(value_name = "FILE", required = true)]
     pub inputs: Vec<PathBuf>,
+
+    /// The protocol of the recordings; told by content else
+    #[arg(long, value_enum)]
+    pub protocol: Option<Protocol>,
 
     /// The envelope of the streams: jsonl, json, sse, har, docker, cri or cloudevents; told by content else
     #[arg(long, value_name = "NAME", value_parser = Envelope::named)]
@@ -165,12 +179,22 @@ impl Args {
         })
     }
 
-    fn selection(&self) -> Selection {
+    fn selection(&self, protocol: Recorded) -> Selection {
         Selection {
             sessions: self.session.clone(),
             since: self.since,
             only: self.only.clone(),
-            judged: judged(),
+            judged: judged(protocol),
+        }
+    }
+
+    /// The protocol of a recording that begins like this.
+    fn protocol_of(&self, start: &[u8]) -> Recorded {
+        match self.protocol {
+            Some(Protocol::Aaep) => Recorded::Aaep,
+            Some(Protocol::McpAql) => Recorded::McpAql,
+            Some(Protocol::PendingAction) => Recorded::PendingAction,
+            None => Recorded::of_transcript(start).unwrap_or(Recorded::Aaep),
         }
     }
 }
@@ -216,10 +240,11 @@ pub fn run(args: &Args, format: FindingsFormat) -> miette::Result<Answer> {
     Ok(render(&outcome, format, Terminal::of_stdout()))
 }
 
-/// The clauses that some monitor judges.
-fn judged() -> BTreeSet<&'static str> {
+/// The clauses of a protocol that some monitor judges.
+fn judged(protocol: Recorded) -> BTreeSet<&'static str> {
     let clauses = countersign_clauses::all().iter();
     clauses
+        .filter(|clause| clause.protocol == protocol.name())
         .filter(|clause| LINKS.count(clause, Kind::Monitor) > 0)
         .map(|clause| clause.id.as_str())
         .collect()
@@ -238,11 +263,6 @@ fn judge_all(args: &Args, how: &How) -> miette::Result<Outcome> {
     let progress = Progress::of_bytes(length(&sources), "judging");
     let told = |read| progress.at(read);
     let meter = Meter::new(&told);
-    let selection = args.selection();
-    let settings = Settings {
-        strict: args.strict,
-        replies_recorded: args.replies == Replies::All,
-    };
     let mut outcome = Outcome {
         single: matches!(args.inputs.as_slice(), [input] if !input.is_dir()),
         reports: Vec::new(),
@@ -250,7 +270,7 @@ fn judge_all(args: &Args, how: &How) -> miette::Result<Outcome> {
         vanished: Vec::new(),
     };
     for source in &sources {
-        let read = judge(source, replies.first(), &meter, how, settings, &selection);
+        let read = judge(source, replies.first(), &meter, how, args);
         match read {
             Ok(report) => outcome.reports.push(report),
             Err(unreadable) => outcome.unreadable.push(unreadable),
@@ -264,8 +284,7 @@ fn judge(
     replies: Option<&Source>,
     meter: &Meter<'_>,
     how: &How,
-    settings: Settings,
-    selection: &Selection,
+    args: &Args,
 ) -> Result<LintReport, Unreadable> {
     let unreadable = |source: &Source, error: String| Unreadable {
         file: source.name(),
@@ -277,6 +296,16 @@ fn judge(
         Ok(Opened::new(stream, how))
     };
     let mut opened = open(source, how)?;
+    let protocol = args.protocol_of(opened.start());
+    let selection = args.selection(protocol);
+    if protocol != Recorded::Aaep {
+        return judge_transcript(opened, protocol, &source.name(), args.strict, &selection)
+            .map_err(|error| unreadable(source, error.to_string()));
+    }
+    let settings = Settings {
+        strict: args.strict,
+        replies_recorded: args.replies == Replies::All,
+    };
     if let Some(replies) = replies {
         // What is said of the format is said of the stream.
         opened = opened.joined(open(replies, &How::default())?);
@@ -285,13 +314,13 @@ fn judge(
         &*source.name(),
         &*replies.map(Source::name).unwrap_or_default(),
     );
-    countersign_lint::judge_opened(opened, names, settings, selection)
+    countersign_lint::judge_opened(opened, names, settings, &selection)
         .map_err(|error| unreadable(source, error.to_string()))
 }
 
 /// Whether everything was judged, so that what was not found is not there any more.
 fn is_whole(args: &Args, outcome: &Outcome) -> bool {
-    args.selection().is_everything()
+    args.selection(Recorded::Aaep).is_everything()
         && outcome.unreadable.is_empty()
         && outcome.reports.iter().all(|report| report.damage.is_none())
 }

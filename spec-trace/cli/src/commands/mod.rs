@@ -159,7 +159,7 @@ enum Command {
     Check(check::Args),
     /// Leave out each rule in turn: what breaks, and the shortest run that shows it
     Ablate(ablate::Args),
-    /// Judge recorded AAEP streams
+    /// Judge recordings: AAEP streams, and transcripts of the other protocols
     Lint(lint::Args),
     /// Drive an implementation in any language: the shortest run for each rule that it breaks
     Diff(Box<diff::Args>),

@@ -22,7 +22,9 @@ impl Monitor {
             .filter(|it| it.kind == "audit")
             .map(|it| &it.fields)
             .collect();
-        for entry in &entries {
+        // A warning tells of no token.
+        let tells_of_token = |entry: &&&Fields<'_>| is_of_token(entry);
+        for entry in entries.iter().filter(tells_of_token) {
             found.touch(&rules::ENTRY_SHAPE);
             if let Some(what) = lacks(entry) {
                 let message =
@@ -43,6 +45,28 @@ impl Monitor {
             found.accuse(&rules::NOT_LOGGED, exchange, "", None, message);
         }
     }
+}
+
+impl Monitor {
+    /// AQL-5.1-6: a tolerance of more than 60 seconds is warned of in the log.
+    pub(super) fn warns(&self, exchange: &Exchange<'_>, found: &mut Found) {
+        let seconds = exchange.request.number("clock_skew_tolerance_seconds");
+        if !self.shows("audit") || seconds.is_none_or(|seconds| seconds <= 60) {
+            return;
+        }
+        found.touch(&rules::NOT_WARNED);
+        let mut outputs = exchange.outputs().unwrap_or_default().iter();
+        if !outputs.any(|it| it.kind == "audit" && !is_of_token(&it.fields)) {
+            let message = "clock_skew_tolerance_seconds is above 60, and the log does not warn";
+            found.accuse(&rules::NOT_WARNED, exchange, "", None, message.to_owned());
+        }
+    }
+}
+
+/// Whether an entry tells of a token.
+fn is_of_token(entry: &Fields<'_>) -> bool {
+    let event = entry.text("event").unwrap_or_default();
+    event.starts_with("TOKEN_") || entry.has("token_id")
 }
 
 /// The first member that an entry lacks. A call that got no token has none to name.

@@ -72,7 +72,10 @@ impl crate::transcript::Monitor for Monitor {
         }
         match &*exchange.op {
             "call" => self.call(exchange, found),
-            "configure" => self.configure(exchange),
+            "configure" => {
+                self.warns(exchange, found);
+                self.configure(exchange);
+            }
             "introspect" => self.introspect(exchange, found),
             "event" => self.event(exchange),
             "end_session" => self.end_session(exchange),
@@ -137,12 +140,12 @@ impl Monitor {
         let session = exchange.request.text("session_id");
         let is_logout = exchange.request.text("kind").as_deref() == Some("logout");
         self.account.end(End::Event, exchange.line, |token| {
-            !is_logout || token.is_bound && token.call.session == session
+            !is_logout || session.is_some() && token.is_bound && token.call.session == session
         });
         if is_logout {
-            self.account.end(End::Perhaps, exchange.line, |token| {
-                token.call.session == session
-            });
+            // Of whom a logout is that names no session, nobody knows.
+            let may_end = |token: &Token| session.is_none() || token.call.session == session;
+            self.account.end(End::Perhaps, exchange.line, may_end);
         }
     }
 
@@ -181,7 +184,6 @@ impl Monitor {
             && is_revoked
             && says != Some(false)
         {
-            token.end.get_or_insert((End::Revoked, exchange.line));
             token.end = Some((End::Revoked, exchange.line));
         }
     }
@@ -395,6 +397,7 @@ impl Monitor {
         }
         is_open |= call.level > token.call.level
             || call.is_quota != token.call.is_quota
+            || call.is_dangerous() != token.call.is_dangerous()
             || call.session != token.call.session
             || call
                 .session

@@ -67,9 +67,11 @@ pub const LIVES_TOO_LONG: Rule = violation("AQL-5.1-1", &[]);
 pub const ENTRY_SHAPE: Rule = violation("AQL-6.4-1", &[]);
 /// An operation on a token that is not in the log.
 pub const NOT_LOGGED: Rule = violation("AQL-6.4-1", &["AQL-1.2-5"]);
+/// A long tolerance of which the log does not warn.
+pub const NOT_WARNED: Rule = warning("AQL-5.1-6", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 29] = [
+pub const ALL: [&Rule; 30] = [
     &RUNS_UNASKED,
     &GETS_NO_TOKEN,
     &RUNS_OTHERWISE,
@@ -99,4 +101,5 @@ pub const ALL: [&Rule; 29] = [
     &LIVES_TOO_LONG,
     &ENTRY_SHAPE,
     &NOT_LOGGED,
+    &NOT_WARNED,
 ];

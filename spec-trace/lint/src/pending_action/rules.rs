@@ -36,6 +36,8 @@ pub const APPENDED_OTHERWISE: Rule = warning("PA-4", &[]);
 pub const DENIED_RUNS: Rule = violation("PA-5", &["PA-8"]);
 /// A denial or a cancellation of which nothing comes.
 pub const NOT_SETTLED: Rule = violation("PA-5", &[]);
+/// A proposal in a session that has ended.
+pub const PROPOSED_AFTER_END: Rule = violation("PA-5", &[]);
 /// A denial that allows.
 pub const DENIAL_ALLOWS: Rule = violation("PA-5", &["PA-2"]);
 
@@ -64,7 +66,7 @@ pub const NOT_TOLD: Rule = violation("PA-10", &[]);
 pub const WORDS_CHANGED: Rule = warning("PA-11", &[]);
 
 /// All of them.
-pub const ALL: [&Rule; 25] = [
+pub const ALL: [&Rule; 26] = [
     &NO_RECORD,
     &RECORD_DIFFERS,
     &NAME_AGAIN,
@@ -80,6 +82,7 @@ pub const ALL: [&Rule; 25] = [
     &APPENDED_OTHERWISE,
     &DENIED_RUNS,
     &NOT_SETTLED,
+    &PROPOSED_AFTER_END,
     &DENIAL_ALLOWS,
     &DENIAL_NOT_APPENDED,
     &EXPIRED,

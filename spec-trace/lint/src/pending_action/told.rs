@@ -239,7 +239,13 @@ impl Monitor {
             let message = format!("nonce {nonce:?} is that of an action of line {line}");
             self.accuse(&rules::NAME_AGAIN, step, id, message, found);
         }
+        let is_too_late = self.account.has_ended(&action);
         self.account.actions.insert(id.to_owned(), action);
+        if is_too_late {
+            // PA-5: what pends is taken back with its session, so that nothing is proposed in it any more.
+            let message = format!("{id:?} is recorded in a session that has ended");
+            self.accuse(&rules::PROPOSED_AFTER_END, step, id, message, found);
+        }
     }
 
     /// PA-1, PA-2, PA-8: an action is decided as somebody has decided who may, and once. A call that only reads may be released unasked.

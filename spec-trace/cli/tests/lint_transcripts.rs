@@ -1,0 +1,183 @@
+//! Lint of transcripts, against the reference and the models: whoever keeps the rules is not accused, and a rule that is left out is
+//! found where a transcript shows it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Cursor;
+use std::rc::Rc;
+
+use countersign_cli::serve::controls::Referred;
+use countersign_conform::driven::{Driven, Others, Run, play};
+use countersign_conform::implementation::{Greeted, Implementation, Lost};
+use countersign_conform::mcp_aql::wide::Driver as McpAqlDriver;
+use countersign_conform::pending_action::wide::Driver as PendingActionDriver;
+use countersign_conform::suite::committed;
+use countersign_conform::suite::party::{Answering, Party, ablated};
+use countersign_driver::{Protocol, Request, Response};
+use countersign_lint::envelope::{How, Opened};
+use countersign_lint::protocol::Protocol as Recorded;
+use countersign_lint::report::LintReport;
+use countersign_lint::selection::Selection;
+use countersign_lint::transcript::judge_transcript;
+use countersign_model::rules::Rules;
+
+/// So many runs, each of so many steps.
+const RUNS: u64 = 400;
+const STEPS: usize = 80;
+
+/// An implementation of which everything is written down.
+struct Recording<I> {
+    implementation: I,
+    lines: Rc<RefCell<Vec<String>>>,
+}
+
+impl<P: Protocol, I: Implementation<P>> Implementation<P> for Recording<I> {
+    fn start(&mut self) -> Result<(), Lost> {
+        self.implementation.start()
+    }
+
+    fn ask(&mut self, request: Request<P>) -> Result<Response<P>, Lost> {
+        let asked = serde_json::to_string(&request).expect("plain data");
+        let response = self.implementation.ask(request)?;
+        let answered = serde_json::to_string(&response).expect("plain data");
+        self.lines.borrow_mut().extend([asked, answered]);
+        Ok(response)
+    }
+}
+
+/// The transcript of a run of this party, and what lint says of it.
+fn judged<D: Driven>(
+    party: impl Implementation<D::Protocol>,
+    steps: &[D::Step],
+) -> (String, LintReport) {
+    let lines = Rc::default();
+    let recording = Recording {
+        implementation: party,
+        lines: Rc::clone(&lines),
+    };
+    let mut greeted = Greeted::new(recording).expect("it greets");
+    let judge = D::judge(greeted.greeting());
+    play::<D, _>(&mut greeted, steps, &judge, None::<&mut Others<D>>);
+    let text = lines.borrow().join("\n");
+    let opened = Opened::new(Cursor::new(text.clone()), &How::default());
+    let protocol = Recorded::of_transcript(opened.start()).expect("its greeting names it");
+    let report = judge_transcript(opened, protocol, "run", false, &Selection::default());
+    (text, report.expect("it is a transcript"))
+}
+
+/// What a report accuses, violations and warnings.
+fn accused(report: &LintReport) -> Vec<(&'static str, u64, &str)> {
+    let findings = report.violations.iter().chain(&report.warnings);
+    let findings = findings.map(|it| (it.clause, it.line, &*it.message));
+    findings.collect()
+}
+
+fn assert_not_accused<D: Driven>(
+    what: &str,
+    party: impl Implementation<D::Protocol>,
+    steps: &[D::Step],
+) -> u64 {
+    let (text, report) = judged::<D>(party, steps);
+    let accused = accused(&report);
+    assert!(
+        accused.is_empty() && report.damage.is_none(),
+        "{what}: {accused:#?} {:?}\n{text}",
+        report.damage
+    );
+    report.records
+}
+
+/// Nothing that the reference does is accused, be it in runs of chance or in those of the suite.
+fn assert_reference_not_accused<D: Referred + Answering>(least: u64) {
+    let mut records = 0;
+    for seed in 0..RUNS {
+        let run = Run::<D>::seeded(seed, STEPS);
+        let what = format!("seed {seed}");
+        records += assert_not_accused::<D>(&what, D::reference(seed), &run.steps);
+    }
+    for short in committed::<D>().runs {
+        let what = format!("{:?}", short.shows);
+        records += assert_not_accused::<D>(&what, D::reference(1), &short.steps);
+        // The model itself goes as far as it goes.
+        let party = Party::<D>::new(Rules::all(), None);
+        records += assert_not_accused::<D>(&what, party, &short.steps);
+    }
+    assert!(records > least, "{records}");
+}
+
+/// The rules that are seen in a transcript to be left out, each with the clauses that are named, and those that are not.
+fn found<D: Answering>() -> (
+    BTreeMap<&'static str, BTreeSet<&'static str>>,
+    Vec<&'static str>,
+) {
+    let (mut seen, mut unseen) = (BTreeMap::new(), Vec::new());
+    let suite = committed::<D>();
+    for (row, _) in ablated::<D>() {
+        let shows = format!("without {}: ", row.name);
+        let runs = suite.runs.iter();
+        let runs = runs.filter(|run| run.shows.iter().any(|it| it.starts_with(&shows)));
+        let mut clauses = BTreeSet::new();
+        for run in runs {
+            let (_, report) = judged::<D>(Party::<D>::without(row), &run.steps);
+            clauses.extend(accused(&report).iter().map(|it| it.0));
+        }
+        if clauses.is_empty() {
+            unseen.push(row.name);
+        } else {
+            seen.insert(row.name, clauses);
+        }
+    }
+    (seen, unseen)
+}
+
+/// PA-1, PA-2, PA-3, PA-5, PA-7, PA-8, PA-10: whoever keeps the rules is not accused.
+#[test]
+fn a_ledger_that_keeps_the_rules_is_never_accused() {
+    assert_reference_not_accused::<PendingActionDriver>(50_000);
+}
+
+/// All rules show but these: what is proposed when is not in the record, and what is stored before it is told shows nowhere.
+#[test]
+fn a_rule_of_pending_actions_that_is_left_out_shows_in_a_transcript() {
+    let (seen, unseen) = found::<PendingActionDriver>();
+    assert_eq!(
+        unseen,
+        ["turns-clock-back", "settles-before-telling"],
+        "{seen:#?}"
+    );
+    assert_eq!(seen.len(), 31);
+}
+
+/// AQL-1.3-1, AQL-4.1-1, AQL-4.1-4, AQL-4.1-5, AQL-4.1-6, AQL-5.1-3, AQL-6.1-1: whoever keeps the rules is not accused.
+#[test]
+fn a_gatekeeper_that_keeps_the_rules_is_never_accused() {
+    assert_reference_not_accused::<McpAqlDriver>(50_000);
+}
+
+/// Not found are the rules about a MAY or a SHOULD, those about what is left open (named parameters that are absent, sessions, what is
+/// revoked by what, other purposes), and those about answers that are not held to anything yet (the status of a token).
+#[test]
+fn a_rule_of_confirmation_tokens_that_is_left_out_shows_in_a_transcript() {
+    let (seen, unseen) = found::<McpAqlDriver>();
+    let known = [
+        "consumes-on-failure",
+        "consumes-ungated",
+        "honours-other-purpose",
+        "binds-nothing",
+        "counts-unlisted",
+        "overlooks-listed",
+        "takes-wide-tolerance",
+        "expires-early",
+        "revokes-others",
+        "revokes-unchanged",
+        "honours-other-session",
+        "purges-early",
+        "revives-after-restart",
+        "exposes-parameters",
+        "revokes-unaudited",
+        "limits-early",
+        "misstates-status",
+    ];
+    assert_eq!(unseen, known, "{seen:#?}");
+    assert_eq!(seen.len(), 23);
+}
