@@ -1,7 +1,7 @@
 //! A token that is issued: its form, its life, and what it is bound to.
 
 use super::account::{Call, Token};
-use super::{Monitor, response, rules};
+use super::{Monitor, accuse, response, rules};
 use crate::transcript::{Exchange, Fields, Found};
 
 /// So many characters of 64 are 128 bits at least.
@@ -16,11 +16,11 @@ impl Monitor {
             return;
         }
         let details = error.object("details").unwrap_or_default();
-        self.says_all(exchange, call, &error, &details, found);
+        Self::says_all(exchange, call, &error, &details, found);
         let Some(name) = details.text("confirmation_token") else {
             return;
         };
-        self.has_form(exchange, call, &name, found);
+        Self::has_form(exchange, call, &name, found);
         let expires_at = self.expires(exchange, call, &details, found);
         let request = &exchange.request;
         let adapter = self
@@ -46,13 +46,12 @@ impl Monitor {
                 "confirmation_token was issued on line {} before",
                 known.line
             );
-            self.accuse(&rules::GUESSABLE, exchange, call, message, found);
+            accuse(&rules::GUESSABLE, exchange, call, message, found);
         }
     }
 
     /// AQL-3.3-1: a response with a token says what is asked.
     fn says_all(
-        &self,
         exchange: &Exchange<'_>,
         call: &Call,
         error: &Fields<'_>,
@@ -77,7 +76,7 @@ impl Monitor {
             .into_iter()
             .find(|(name, called)| details.text(name).as_deref() != Some(called));
         if let Some(name) = missing {
-            self.accuse(
+            accuse(
                 &rules::ISSUE_SHAPE,
                 exchange,
                 call,
@@ -85,7 +84,7 @@ impl Monitor {
                 found,
             );
         } else if let Some((name, _)) = other {
-            self.accuse(
+            accuse(
                 &rules::ISSUE_SHAPE,
                 exchange,
                 call,
@@ -96,7 +95,7 @@ impl Monitor {
     }
 
     /// AQL-2.1-1, AQL-2.2-1, AQL-2.2-2, AQL-3.1-1: the form of a token.
-    fn has_form(&self, exchange: &Exchange<'_>, call: &Call, token: &str, found: &mut Found) {
+    fn has_form(exchange: &Exchange<'_>, call: &Call, token: &str, found: &mut Found) {
         for rule in [
             &rules::PREFIX,
             &rules::IDENTIFIER,
@@ -110,12 +109,12 @@ impl Monitor {
         } else {
             "quota_continue_"
         };
-        let accuse = |rule, message: &str, found: &mut Found| {
+        let about = |rule, message: &str, found: &mut Found| {
             let message = format!("confirmation_token {message}");
-            self.accuse(rule, exchange, call, message, found);
+            accuse(rule, exchange, call, message, found);
         };
         let Some(identifier) = token.strip_prefix(prefix) else {
-            return accuse(
+            return about(
                 &rules::PREFIX,
                 &format!("does not begin with {prefix}"),
                 found,
@@ -123,21 +122,21 @@ impl Monitor {
         };
         let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         if !identifier.bytes().all(is_fit) {
-            accuse(
+            about(
                 &rules::IDENTIFIER,
                 "has other characters than letters, digits, `_` and `-`",
                 found,
             );
         } else if !(8..=80).contains(&token.len()) {
-            accuse(&rules::LENGTH, "has not 8 to 80 characters", found);
+            about(&rules::LENGTH, "has not 8 to 80 characters", found);
         } else if !(1..=64).contains(&identifier.len()) {
-            accuse(
+            about(
                 &rules::IDENTIFIER,
                 "has more than 64 characters behind its prefix",
                 found,
             );
         } else if identifier.len() < FEWEST {
-            accuse(&rules::GUESSABLE, "is too short for 128 bits", found);
+            about(&rules::GUESSABLE, "is too short for 128 bits", found);
         }
     }
 
@@ -152,7 +151,7 @@ impl Monitor {
         found.touch(&rules::NO_EXPIRY);
         found.touch(&rules::LIVES_TOO_LONG);
         let Some(expires_at) = details.time("expires_at") else {
-            self.accuse(
+            accuse(
                 &rules::NO_EXPIRY,
                 exchange,
                 call,
@@ -171,7 +170,7 @@ impl Monitor {
         // The clock may have been set back, and the greatest time may count.
         if expires_at > self.account.latest.saturating_add(longest) {
             let message = format!("expires_at is more than {} seconds away", longest / 1_000);
-            self.accuse(&rules::LIVES_TOO_LONG, exchange, call, message, found);
+            accuse(&rules::LIVES_TOO_LONG, exchange, call, message, found);
         }
         Some(expires_at)
     }

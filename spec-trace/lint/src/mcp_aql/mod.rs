@@ -80,7 +80,7 @@ impl crate::transcript::Monitor for Monitor {
             "event" => self.event(exchange),
             "end_session" => self.end_session(exchange),
             "restart" => self.restart(exchange),
-            _ => self.runs_unasked(exchange, found),
+            _ => runs_unasked(exchange, found),
         }
     }
 
@@ -168,7 +168,7 @@ impl Monitor {
 
     /// AQL-5.3-3: a token that was given back is not taken any more.
     fn introspect(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
-        self.runs_unasked(exchange, found);
+        runs_unasked(exchange, found);
         let request = &exchange.request;
         if request.text("query").as_deref() != Some("revoke_token") {
             return;
@@ -188,15 +188,6 @@ impl Monitor {
         }
     }
 
-    /// AQL-1.3-1: nothing runs but what was called.
-    fn runs_unasked(&self, exchange: &Exchange<'_>, found: &mut Found) {
-        let mut outputs = exchange.outputs().unwrap_or_default().iter();
-        if outputs.any(|output| output.kind == "perform") {
-            let message = "perform of an operation that nobody has called".to_owned();
-            found.accuse(&rules::RUNS_UNASKED, exchange, "", None, message);
-        }
-    }
-
     fn call(&mut self, exchange: &Exchange<'_>, found: &mut Found) {
         let Some(call) = Call::of(&exchange.request) else {
             return;
@@ -207,7 +198,7 @@ impl Monitor {
             .filter(|output| output.kind == "perform")
             .collect();
         for run in &runs {
-            self.runs_as_called(exchange, &call, &run.fields, found);
+            Self::runs_as_called(exchange, &call, &run.fields, found);
         }
         if call.is_gated() {
             match &call.token {
@@ -219,13 +210,7 @@ impl Monitor {
     }
 
     /// AQL-1.2-3, AQL-3.2-1: what runs is what was called.
-    fn runs_as_called(
-        &self,
-        exchange: &Exchange<'_>,
-        call: &Call,
-        run: &Fields<'_>,
-        found: &mut Found,
-    ) {
+    fn runs_as_called(exchange: &Exchange<'_>, call: &Call, run: &Fields<'_>, found: &mut Found) {
         found.touch(&rules::RUNS_OTHERWISE);
         let is_other = |told: Option<String>, called: Option<&str>| {
             told.is_some() && told.as_deref() != called
@@ -242,7 +227,7 @@ impl Monitor {
         } else {
             return;
         };
-        self.accuse(
+        accuse(
             &rules::RUNS_OTHERWISE,
             exchange,
             call,
@@ -261,13 +246,13 @@ impl Monitor {
                 call.operation,
                 call.level_word()
             );
-            self.accuse(&rules::RUNS_UNASKED, exchange, call, message, found);
+            accuse(&rules::RUNS_UNASKED, exchange, call, message, found);
         } else if self.shows("respond") && response(exchange).is_none() {
             let message = format!(
                 "{:?} was called without a token, and the client is told nothing",
                 call.operation
             );
-            self.accuse(&rules::GETS_NO_TOKEN, exchange, call, message, found);
+            accuse(&rules::GETS_NO_TOKEN, exchange, call, message, found);
         }
     }
 
@@ -285,7 +270,7 @@ impl Monitor {
         }
         for _ in 0..runs {
             let again = self.faults(exchange, call, token);
-            self.taken(exchange, call, &again, found);
+            Self::taken(exchange, call, &again, found);
             if let Some(token) = self.account.tokens.get_mut(token) {
                 token.uses.push(exchange.line);
             }
@@ -307,20 +292,7 @@ impl Monitor {
                 is_open: false,
             };
         };
-        let mut is_open = token.expires_at.is_none();
-        let (least, most) = token.tolerance;
-        if let (Some(expires_at), Some(now)) = (token.expires_at, exchange.now) {
-            if now > expires_at.saturating_add(most) {
-                let why = "it has expired".to_owned();
-                faults.push(Fault {
-                    rule: &rules::EXPIRED_TAKEN,
-                    code: EXPIRED,
-                    why,
-                });
-            } else if self.account.latest > expires_at.saturating_add(least) {
-                is_open = true;
-            }
-        }
+        let mut is_open = self.lifetime(exchange, token, &mut faults);
         if token.uses.len() as u64 >= token.most_uses {
             let line = token.uses.last().copied().unwrap_or_default();
             let why = format!("it was used up on line {line}");
@@ -338,7 +310,7 @@ impl Monitor {
                 why,
             });
         }
-        match self.parameters(token, call) {
+        match Self::parameters(token, call) {
             Some(true) => {}
             Some(false) => {
                 let why = "it is for other parameters".to_owned();
@@ -367,34 +339,7 @@ impl Monitor {
                 why,
             });
         }
-        match token.end {
-            Some((End::Session, line)) => {
-                let why = format!("its session has ended on line {line}");
-                faults.push(Fault {
-                    rule: &rules::ENDED_TAKEN,
-                    code: INVALID,
-                    why,
-                });
-            }
-            Some((End::Revoked, line)) => {
-                let why = format!("it was given back on line {line}");
-                faults.push(Fault {
-                    rule: &rules::REVOKED_TAKEN,
-                    code: INVALID,
-                    why,
-                });
-            }
-            Some((End::Event, line)) => {
-                let why = format!("what happened on line {line} has ended it");
-                faults.push(Fault {
-                    rule: &rules::ENDED_BY_EVENT_TAKEN,
-                    code: INVALID,
-                    why,
-                });
-            }
-            Some((End::Perhaps, _)) => is_open = true,
-            None => {}
-        }
+        is_open |= is_ended(token, &mut faults);
         is_open |= call.level > token.call.level
             || call.is_quota != token.call.is_quota
             || call.is_dangerous() != token.call.is_dangerous()
@@ -406,8 +351,27 @@ impl Monitor {
         Weighed { faults, is_open }
     }
 
+    /// AQL-4.1-2, AQL-5.1-3, AQL-5.1-7: a token is good until its expiry, and the tolerance beyond. Whether that is past may be open.
+    fn lifetime(&self, exchange: &Exchange<'_>, token: &Token, faults: &mut Vec<Fault>) -> bool {
+        let (Some(expires_at), Some(now)) = (token.expires_at, exchange.now) else {
+            return true;
+        };
+        let (least, most) = token.tolerance;
+        if now > expires_at.saturating_add(most) {
+            let why = "it has expired".to_owned();
+            faults.push(Fault {
+                rule: &rules::EXPIRED_TAKEN,
+                code: EXPIRED,
+                why,
+            });
+            return false;
+        }
+        // The clock may have been set back, and the greatest time may count.
+        self.account.latest > expires_at.saturating_add(least)
+    }
+
     /// AQL-3.2-3, AQL-3.2-4, AQL-4.3-1: whether the critical parameters are the same; nobody knows of what has no one meaning.
-    fn parameters(&self, token: &Token, call: &Call) -> Option<bool> {
+    fn parameters(token: &Token, call: &Call) -> Option<bool> {
         let (issued, called) = (&*token.call.params, &*call.params);
         if same(issued, called) {
             return Some(true);
@@ -437,7 +401,7 @@ impl Monitor {
         }
     }
 
-    fn taken(&self, exchange: &Exchange<'_>, call: &Call, weighed: &Weighed, found: &mut Found) {
+    fn taken(exchange: &Exchange<'_>, call: &Call, weighed: &Weighed, found: &mut Found) {
         for rule in TAKEN {
             found.touch(rule);
         }
@@ -446,7 +410,7 @@ impl Monitor {
                 "confirmation_token of {:?} is taken, though {}",
                 call.operation, fault.why
             );
-            self.accuse(fault.rule, exchange, call, message, found);
+            accuse(fault.rule, exchange, call, message, found);
         }
     }
 
@@ -472,9 +436,9 @@ impl Monitor {
             && error.text("message").is_some()
             && error.object("details").is_some();
         if !has_all || code.is_empty() {
-            self.accuse(&rules::FAILURE_SHAPE, exchange, call, "error of a failed check lacks `code`, `message` or `details`, or `success` is not false".to_owned(), found);
+            accuse(&rules::FAILURE_SHAPE, exchange, call, "error of a failed check lacks `code`, `message` or `details`, or `success` is not false".to_owned(), found);
         }
-        self.tells_no_value(exchange, call, &error, found);
+        Self::tells_no_value(exchange, call, &error, found);
         if weighed.is_open {
             return;
         }
@@ -501,7 +465,7 @@ impl Monitor {
             .faults
             .first()
             .map_or("nothing is wrong with it", |fault| &*fault.why);
-        self.accuse(
+        accuse(
             rule,
             exchange,
             call,
@@ -511,13 +475,7 @@ impl Monitor {
     }
 
     /// AQL-6.3-1: a failed check does not tell the value of a parameter.
-    fn tells_no_value(
-        &self,
-        exchange: &Exchange<'_>,
-        call: &Call,
-        error: &Fields<'_>,
-        found: &mut Found,
-    ) {
+    fn tells_no_value(exchange: &Exchange<'_>, call: &Call, error: &Fields<'_>, found: &mut Found) {
         found.touch(&rules::VALUE_TOLD);
         let (Some(message), Some(params)) = (error.text("message"), Fields::parse(&call.params))
         else {
@@ -532,7 +490,7 @@ impl Monitor {
             .iter()
             .any(|value| message.contains(&**value) && !call.operation.contains(&**value))
         {
-            self.accuse(
+            accuse(
                 &rules::VALUE_TOLD,
                 exchange,
                 call,
@@ -541,23 +499,64 @@ impl Monitor {
             );
         }
     }
+}
 
-    fn accuse(
-        &self,
-        rule: &'static Rule,
-        exchange: &Exchange<'_>,
-        call: &Call,
-        message: String,
-        found: &mut Found,
-    ) {
-        found.accuse(
-            rule,
-            exchange,
-            &call.operation,
-            call.session.as_deref(),
-            message,
-        );
+fn accuse(
+    rule: &'static Rule,
+    exchange: &Exchange<'_>,
+    call: &Call,
+    message: String,
+    found: &mut Found,
+) {
+    found.accuse(
+        rule,
+        exchange,
+        &call.operation,
+        call.session.as_deref(),
+        message,
+    );
+}
+
+/// AQL-1.3-1: nothing runs but what was called.
+fn runs_unasked(exchange: &Exchange<'_>, found: &mut Found) {
+    let mut outputs = exchange.outputs().unwrap_or_default().iter();
+    if outputs.any(|output| output.kind == "perform") {
+        let message = "perform of an operation that nobody has called".to_owned();
+        found.accuse(&rules::RUNS_UNASKED, exchange, "", None, message);
     }
+}
+
+/// AQL-5.3-2, AQL-5.3-3, AQL-5.4-2: what has ended a token before its time. Whether something has may be open.
+fn is_ended(token: &Token, faults: &mut Vec<Fault>) -> bool {
+    match token.end {
+        Some((End::Session, line)) => {
+            let why = format!("its session has ended on line {line}");
+            faults.push(Fault {
+                rule: &rules::ENDED_TAKEN,
+                code: INVALID,
+                why,
+            });
+        }
+        Some((End::Revoked, line)) => {
+            let why = format!("it was given back on line {line}");
+            faults.push(Fault {
+                rule: &rules::REVOKED_TAKEN,
+                code: INVALID,
+                why,
+            });
+        }
+        Some((End::Event, line)) => {
+            let why = format!("what happened on line {line} has ended it");
+            faults.push(Fault {
+                rule: &rules::ENDED_BY_EVENT_TAKEN,
+                code: INVALID,
+                why,
+            });
+        }
+        Some((End::Perhaps, _)) => return true,
+        None => {}
+    }
+    false
 }
 
 /// A value of so many characters in a text is that value, and not by chance.

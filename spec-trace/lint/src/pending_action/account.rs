@@ -34,6 +34,7 @@ impl Phase {
 
 /// An action, as it was proposed and recorded.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Action {
     pub agent: Option<String>,
     pub session: Option<String>,

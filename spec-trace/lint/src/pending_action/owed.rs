@@ -61,7 +61,7 @@ impl Monitor {
                 );
                 self.accuse(rule, step, id, message, found);
             }
-            _ => {}
+            Verdict::Counts | Verdict::Ignored(..) | Verdict::Open(None) => {}
         }
     }
 

@@ -6,7 +6,7 @@
 mod fields;
 mod meaning;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 
 use countersign_clauses as clause;
@@ -222,7 +222,7 @@ fn judge(
         warnings,
         known: Vec::new(),
         not_judged,
-        tied: Default::default(),
+        tied: BTreeMap::new(),
         damage,
     };
     report.fingerprint();
