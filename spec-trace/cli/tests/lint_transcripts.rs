@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
+use std::process::Command;
 use std::rc::Rc;
 
 use countersign_cli::serve::controls::Referred;
@@ -180,4 +181,56 @@ fn a_rule_of_confirmation_tokens_that_is_left_out_shows_in_a_transcript() {
     ];
     assert_eq!(unseen, known, "{seen:#?}");
     assert_eq!(seen.len(), 23);
+}
+
+/// The command, its status and what it writes.
+fn command(arguments: &[&str]) -> (Option<i32>, String) {
+    let transcripts = concat!(env!("CARGO_MANIFEST_DIR"), "/../traces/transcripts");
+    let output = Command::new(env!("CARGO_BIN_EXE_countersign"))
+        .current_dir(transcripts)
+        .arg("lint")
+        .args(arguments)
+        .output()
+        .expect("it runs");
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8(text).expect("it is text");
+    (output.status.code(), text)
+}
+
+#[test]
+fn the_command_tells_the_protocol_by_the_content_and_names_file_line_and_clause() {
+    let wrong = "pending-action/invalid/PA-8_denied-then-allowed.jsonl";
+    let right = "pending-action/valid/PA-8_denied-then-allowed.jsonl";
+    let (status, text) = command(&[wrong]);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(
+        text.contains(&format!("{wrong}:10")) && text.contains("violation PA-8"),
+        "{text}"
+    );
+    assert_eq!(command(&[right]).0, Some(0));
+    assert_eq!(command(&[wrong, "--only", "PA-7"]).0, Some(0));
+    assert_eq!(command(&[wrong, "--only", "AAEP-6.1-1"]).0, Some(3));
+    assert_eq!(
+        command(&["mcp-aql/invalid", "--only", "AQL-6.1-1"]).0,
+        Some(1)
+    );
+    let entries = "mcp-aql-entries/invalid/AQL-4.1-4_taken-for-another-operation.jsonl";
+    assert_eq!(command(&[entries]).0, Some(1));
+    for format in ["json", "sarif", "junit"] {
+        let (status, text) = command(&[wrong, "--format", format]);
+        assert!(status == Some(1) && text.contains("PA-8"), "{text}");
+    }
+}
+
+#[test]
+fn a_file_of_another_kind_is_status_2_and_says_why() {
+    let stream = "../valid/AAEP-6.1-6_asked-again-while-open.jsonl";
+    let (status, text) = command(&[stream, "--protocol", "pending-action"]);
+    assert_eq!(status, Some(2));
+    assert!(
+        text.contains("no transcript of pending-action: line 1"),
+        "{text}"
+    );
+    let transcript = "pending-action/valid/PA-8_denied-then-allowed.jsonl";
+    assert_eq!(command(&[transcript, "--protocol", "mcp-aql"]).0, Some(2));
 }
