@@ -61,7 +61,7 @@ impl Disclosure {
         memory.value(&(bodies, given, differing.as_ref().map(|it| it.0)));
         memory.each(telling.iter(), |memory, (body, finding)| {
             memory.line(finding.line);
-            memory.value(body);
+            memory.value(&(body, finding.weight == rules::Weight::Violation));
         });
     }
 
