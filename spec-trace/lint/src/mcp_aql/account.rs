@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::transcript::Fields;
 
-/// The longest tolerance where nobody has set one, in milliseconds.
-const UNSET: i64 = 30_000;
+/// The longest tolerance that may be set, in milliseconds: nobody knows of one that stands in the settings.
+const LONGEST: i64 = 300_000;
 
 /// A call, as it was asked for.
 #[derive(Debug, Clone)]
@@ -121,13 +121,15 @@ impl Adapter {
     /// The least and the greatest tolerance that it may have, in milliseconds.
     pub fn tolerance(&self) -> (i64, i64) {
         self.tolerance
-            .map_or((0, UNSET), |tolerance| (tolerance, tolerance))
+            .map_or((0, LONGEST), |tolerance| (tolerance, tolerance))
     }
 
     /// What it is told.
     pub fn configure(&mut self, request: &Fields<'_>) {
         if let Some(seconds) = request.number("clock_skew_tolerance_seconds") {
-            self.tolerance = i64::try_from(seconds).ok().map(|it| it * 1_000);
+            self.tolerance = i64::try_from(seconds)
+                .ok()
+                .map(|it| it.saturating_mul(1_000));
         }
         if let Some(oracle) = request.text("oracle") {
             self.is_uniform = oracle == "uniform";

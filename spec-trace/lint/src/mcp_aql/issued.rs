@@ -165,7 +165,7 @@ impl Monitor {
             .number("ttl_seconds")
             .and_then(|it| i64::try_from(it).ok());
         let longest = asked.map_or(call.longest(), |seconds| {
-            call.longest().min(seconds * 1_000)
+            call.longest().min(seconds.saturating_mul(1_000))
         });
         // The clock may have been set back, and the greatest time may count.
         if expires_at > self.account.latest.saturating_add(longest) {

@@ -69,11 +69,12 @@ fn is_of_token(entry: &Fields<'_>) -> bool {
     event.starts_with("TOKEN_") || entry.has("token_id")
 }
 
-/// The first member that an entry lacks. A call that got no token has none to name.
+/// The first member that an entry lacks. A call that got no token has none to name, nor has what revokes signed tokens, of which nothing
+/// is kept.
 pub(crate) fn lacks(entry: &Fields<'_>) -> Option<&'static str> {
     let event = entry.text("event").unwrap_or_default();
     let outcome = entry.text("outcome").unwrap_or_default();
-    let names_none = event == "TOKEN_ISSUED" && outcome == "failure";
+    let names_none = event == "TOKEN_ISSUED" && outcome == "failure" || event == "TOKEN_REVOKED";
     let missing = [
         ("timestamp", entry.time("timestamp").is_none()),
         ("event", !EVENTS.contains(&&*event)),

@@ -264,6 +264,13 @@ impl Monitor {
         runs: usize,
         found: &mut Found,
     ) {
+        if !self.shows("perform") {
+            // It may have been used, and nobody knows.
+            if let Some(token) = self.account.tokens.get_mut(token) {
+                token.end.get_or_insert((End::Perhaps, exchange.line));
+            }
+            return;
+        }
         let weighed = self.faults(exchange, call, token);
         if runs == 0 {
             self.turned_away(exchange, call, &weighed, found);
@@ -377,7 +384,7 @@ impl Monitor {
             return Some(true);
         }
         if token.critical.is_none() && differs(issued, called) {
-            return Some(false);
+            return (!differ_in_metadata(issued, called)).then_some(false);
         }
         let critical = token.critical.as_ref()?;
         let (issued, called) = (Fields::parse(issued)?, Fields::parse(called)?);
@@ -558,6 +565,23 @@ fn is_ended(token: &Token, faults: &mut Vec<Fault>) -> bool {
     }
     false
 }
+
+/// AQL-3.2-1: whether only such parameters differ as may be metadata, by their names: whether they bind, nobody knows.
+fn differ_in_metadata(issued: &str, called: &str) -> bool {
+    let (Some(issued), Some(called)) = (Fields::parse(issued), Fields::parse(called)) else {
+        return false;
+    };
+    let mut names = issued.names().chain(called.names());
+    names.all(|name| match (issued.raw(name), called.raw(name)) {
+        (Some(one), Some(other)) if same(one, other) => true,
+        _ => METADATA
+            .iter()
+            .any(|part| name.to_lowercase().contains(part)),
+    })
+}
+
+/// Parts of names that metadata have.
+const METADATA: [&str; 5] = ["request", "time", "trace", "correlation", "date"];
 
 /// A value of so many characters in a text is that value, and not by chance.
 const TELLING: usize = 6;

@@ -190,6 +190,8 @@ fn judge(
         waiting: VecDeque::new(),
         records: 0,
         exchanges: 0,
+        state: State::Unknown,
+        passed_over: None,
         selected_from: None,
     };
     let mut found = Found::default();
@@ -206,6 +208,16 @@ fn judge(
         not_judged.push(NotJudged {
             clause: first_clause(protocol),
             reason: "nothing was asked that a clause is about".to_owned(),
+            owed: true,
+        });
+    }
+    if let Some(line) = reading.passed_over {
+        let reason = format!(
+            "up to line {line} it goes on from something that was before it: a `reset` would begin anew"
+        );
+        not_judged.push(NotJudged {
+            clause: first_clause(protocol),
+            reason,
             owed: true,
         });
     }
@@ -259,7 +271,33 @@ struct Reading {
     waiting: VecDeque<(String, String)>,
     records: u64,
     exchanges: u64,
+    state: State,
+    /// The last line that was not judged, as nobody knows in which state it began.
+    passed_over: Option<u64>,
     selected_from: Option<u64>,
+}
+
+/// What is known of the state in which an exchange begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Something may have been before it that is not in the transcript.
+    Unknown,
+    /// It was greeted first of all: nothing was before it, unless it restarts with what it has kept.
+    Greeted,
+    /// All of it is in the transcript.
+    Known,
+}
+
+impl State {
+    /// The state behind this.
+    fn behind(self, op: &str, is_first: bool) -> Self {
+        match (self, op) {
+            (_, "reset") => Self::Known,
+            (_, "hello") if is_first => Self::Greeted,
+            (_, "hello") | (Self::Greeted, "restart") | (Self::Unknown, _) => Self::Unknown,
+            (Self::Greeted | Self::Known, _) => Self::Known,
+        }
+    }
 }
 
 impl Reading {
@@ -360,7 +398,13 @@ impl Reading {
             line: number,
             place: here.into(),
         };
-        monitor.see(&exchange, found);
+        let op = &*exchange.op;
+        self.state = self.state.behind(op, self.exchanges == 1);
+        if self.state != State::Unknown || matches!(op, ENTRY | "hello") {
+            monitor.see(&exchange, found);
+        } else {
+            self.passed_over = Some(number);
+        }
         Ok(Some(()))
     }
 
