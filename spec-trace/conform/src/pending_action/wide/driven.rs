@@ -201,7 +201,7 @@ impl Driver {
         &mut self,
         (kind, what): (Kind, &str),
         id: Option<&String>,
-        told: (Option<String>, String),
+        told: &(Option<String>, String),
         is_again: bool,
     ) -> Result<(), Unreadable> {
         let Some(id) = id else {
@@ -209,7 +209,7 @@ impl Driver {
         };
         let before = self.ids.insert((kind, id.clone()), told.clone());
         // The same told twice is for the judge.
-        if is_again || before.is_none_or(|before| told.0.is_some() && before == told) {
+        if is_again || before.is_none_or(|before| told.0.is_some() && before == *told) {
             return Ok(());
         }
         let text = format!("the {what} was to have an id of its own");
@@ -286,7 +286,7 @@ impl Driver {
                 let event: Told = read(event, "PA-10", "event")?;
                 let id = event.event_id.as_ref().or(event.message_id.as_ref());
                 let told = (Some(event.action_id.clone()), event.r#type.clone());
-                self.is_named((Kind::Event, "event"), id, told, is_again)?;
+                self.is_named((Kind::Event, "event"), id, &told, is_again)?;
                 judged::Output::Event {
                     event: self.event(event, proposal)?,
                     text,
@@ -297,7 +297,7 @@ impl Driver {
                 let id = said.event_id.as_ref().or(said.message_id.as_ref());
                 let about = said.action_id.as_ref().or(said.tool_call_id.as_ref());
                 let told = (about.cloned(), said.r#type.clone());
-                self.is_named((Kind::Append, "message"), id, told, is_again)?;
+                self.is_named((Kind::Append, "message"), id, &told, is_again)?;
                 judged::Output::Append {
                     session: said.session_id.as_deref().map(|it| numbered('s', it)),
                     message: self.message(said)?,
